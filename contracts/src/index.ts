@@ -1,1 +1,22 @@
-export {}
+export {
+  contractsErrors,
+  ContractsError,
+  type ContractsErrorCode,
+  type ContractsErrorEntry,
+} from './errors.ts'
+export { decodeRegistryError, type RegistryError } from './decode-error.ts'
+export { deployRegistries } from './deploy.ts'
+export { FOREVER, Permission, permissionName, type PermissionName } from './permission.ts'
+export {
+  storageRegistry,
+  streamRegistry,
+  trackerRegistry,
+  type RegistryAddresses,
+  type StorageRegistry,
+  type StreamRegistry,
+  type TrackerRegistry,
+} from './registries.ts'
+export type { ContractAbi, ErrorArgs, EventArgs, TypedContract } from './abi-types.ts'
+export { abi as storageRegistryAbi } from './generated/storage-registry.ts'
+export { abi as streamRegistryAbi } from './generated/stream-registry.ts'
+export { abi as trackerRegistryAbi } from './generated/tracker-registry.ts'

@@ -1,0 +1,52 @@
+/** What an error code means and what its reader can do about it. */
+export interface ContractsErrorEntry {
+  /** What happened, one sentence. */
+  readonly summary: string
+  /** What to do, one sentence. */
+  readonly remedy: string
+}
+
+/** Error codes of `@runnel/contracts`. */
+export const contractsErrors = {
+  CHAIN_BINARY_MISSING: {
+    summary: 'The embedded chain is not installed',
+    remedy: 'Run npm install without --omit=optional: anvil comes as an optional package for each platform.',
+  },
+  CHAIN_PORT_TAKEN: {
+    summary: 'The address of the embedded chain is taken',
+    remedy: 'Stop what listens there, or choose another port; 0 takes any free one.',
+  },
+  CHAIN_START_FAILED: {
+    summary: 'The embedded chain did not start',
+    remedy: 'Read what it said, and check the host and the state file.',
+  },
+  CHAIN_DIED: {
+    summary: 'The embedded chain ended by itself',
+    remedy: 'Start it again; with a state file it goes on from what was saved.',
+  },
+  CHAIN_ABORTED: {
+    summary: 'The start of the embedded chain was called off',
+    remedy: 'Nothing: the caller aborted it.',
+  },
+  DEPLOY_FAILED: {
+    summary: 'The registries could not be deployed',
+    remedy: 'Check that the chain answers and that the deploying account has funds.',
+  },
+} as const satisfies Readonly<Record<string, ContractsErrorEntry>>
+
+/** One of the codes of `contractsErrors`. */
+export type ContractsErrorCode = keyof typeof contractsErrors
+
+/** The one error class of this package. `code` is stable and meant for programs, `message` and `remedy` for people. */
+export class ContractsError extends Error {
+  override readonly name = 'ContractsError'
+  readonly code: ContractsErrorCode
+  readonly remedy: string
+
+  constructor(code: ContractsErrorCode, detail?: string, options?: { cause?: unknown }) {
+    const { summary, remedy } = contractsErrors[code]
+    super(detail ? `${summary}: ${detail}` : summary, options)
+    this.code = code
+    this.remedy = remedy
+  }
+}
