@@ -1,0 +1,144 @@
+import { BoundedGraph } from './bounded-graph.ts'
+import type { Chooser, RandomSource } from './cheapest.ts'
+import { connectComponents, reconnectChanged } from './connect-components.ts'
+import { fillSlots, fillSlotsByCutting } from './fill-slots.ts'
+import { GraphEdit } from './graph-edit.ts'
+
+export interface OverlayTopologyOptions {
+  /** Neighbours per node once there are more than `degree` nodes; a whole number ≥ 2. */
+  readonly degree: number
+}
+
+export interface OverlayTopologyModules<Id extends string> {
+  readonly random: RandomSource
+  /**
+   * Whether an edge between the two should rather not be made: it failed lately, or they have no transport in common.
+   * Must be symmetric. A preference only: where the degree cannot be had otherwise the edge is made all the same.
+   */
+  readonly avoid?: (a: Id, b: Id) => boolean
+}
+
+/** Reluctance to make an edge again that has just failed: more than any avoided ones that could take its place. */
+const justFailed = 8
+
+/**
+ * The overlay of one stream part as the tracker wants it: a random graph that is simple, symmetric and connected after
+ * every operation, and in which each of n nodes has exactly min(degree, n − 1) neighbours; where n · degree is odd and
+ * n > degree, one node has one neighbour less.
+ *
+ * The algorithm is that of Streamr's trackers (thesis, section 4.2.1), completed where it may leave slots open or the
+ * graph in pieces; docs/decisions/003-overlay-construction.md says how and what it costs.
+ *
+ * Every change returns the nodes whose neighbour set differs from before.
+ */
+export class OverlayTopology<Id extends string> {
+  readonly #graph: BoundedGraph<Id>
+  readonly #chooser: Chooser<Id>
+
+  constructor(
+    { degree }: OverlayTopologyOptions,
+    { random, avoid = () => false }: OverlayTopologyModules<Id>,
+  ) {
+    if (!Number.isSafeInteger(degree) || degree < 2)
+      throw new RangeError(`degree must be 2 or more: ${degree}`)
+    this.#graph = new BoundedGraph(degree)
+    this.#chooser = { random, reluctance: (a, b) => (avoid(a, b) ? 1 : 0) }
+  }
+
+  get size(): number {
+    return this.#graph.size
+  }
+
+  get edgeCount(): number {
+    return this.#graph.edges.size
+  }
+
+  has(id: Id): boolean {
+    return this.#graph.has(id)
+  }
+
+  hasEdge(a: Id, b: Id): boolean {
+    return this.#graph.adjacent(a, b)
+  }
+
+  /** A copy of the neighbour set; empty for an unknown node. */
+  neighbours(id: Id): ReadonlySet<Id> {
+    return new Set(this.has(id) ? this.#graph.linksOf(id).keys() : [])
+  }
+
+  nodes(): IterableIterator<Id> {
+    return this.#graph.nodes()
+  }
+
+  /** Every edge once. */
+  *edges(): IterableIterator<readonly [Id, Id]> {
+    for (const { a, b } of this.#graph.edges) yield [a, b]
+  }
+
+  /**
+   * Lets a node join. It counts as changed even when it is alone; a node that is already there changes nothing. With an
+   * even degree only the node and its new neighbours change.
+   */
+  add(id: Id): ReadonlySet<Id> {
+    const edit = new GraphEdit(this.#graph)
+    if (this.has(id)) return edit.changed()
+    this.#graph.addNode(id)
+    edit.mark(id)
+    fillSlotsByCutting(edit, this.#chooser)
+    reconnectChanged(edit, this.#chooser)
+    return edit.changed()
+  }
+
+  /** Lets a node leave; an unknown one changes nothing. The node itself is not among the changed. */
+  remove(id: Id): ReadonlySet<Id> {
+    const edit = new GraphEdit(this.#graph)
+    if (!this.has(id)) return edit.changed()
+    for (const neighbour of this.neighbours(id)) edit.disconnect(id, neighbour)
+    this.#graph.removeNode(id)
+    return this.#repair(edit, this.#chooser)
+  }
+
+  /**
+   * Replaces an edge that could not be opened or was lost by others, be it by avoided ones. How long the pair is avoided
+   * afterwards is up to the `avoid` that was injected. With at most degree + 1 nodes there are no others: the edge stays
+   * wanted.
+   */
+  failEdge(a: Id, b: Id): ReadonlySet<Id> {
+    const edit = new GraphEdit(this.#graph)
+    if (!this.hasEdge(a, b)) return edit.changed()
+    edit.disconnect(a, b)
+    const { random, reluctance } = this.#chooser
+    const isFailed = (c: Id, e: Id) => (c === a && e === b) || (c === b && e === a)
+    const chooser = { random, reluctance: (c: Id, e: Id) => (isFailed(c, e) ? justFailed : reluctance(c, e)) }
+    return this.#repair(edit, chooser)
+  }
+
+  /**
+   * Takes over edges that exist already, as nodes report them after the tracker's restart, lets their unknown ends
+   * join, and repairs the rest. Edges that would break simplicity or degree are left out, the earlier of two winning;
+   * so everything known should come in one call. Changed are the nodes whose wanted neighbours are not those reported:
+   * none, when the edges are a right overlay already. O(nodes + edges).
+   */
+  adopt(edges: Iterable<readonly [Id, Id]>): ReadonlySet<Id> {
+    const edit = new GraphEdit(this.#graph)
+    for (const [a, b] of edges) {
+      for (const id of [a, b]) if (!this.has(id)) this.#graph.addNode(id)
+      if (this.hasEdge(a, b)) continue
+      if (a !== b && this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0) {
+        this.#graph.connect(a, b)
+      } else {
+        edit.mark(a)
+        edit.mark(b)
+      }
+    }
+    fillSlots(edit, this.#chooser)
+    connectComponents(edit, this.#chooser)
+    return edit.changed()
+  }
+
+  #repair(edit: GraphEdit<Id>, chooser: Chooser<Id>): ReadonlySet<Id> {
+    fillSlots(edit, chooser)
+    reconnectChanged(edit, chooser)
+    return edit.changed()
+  }
+}
