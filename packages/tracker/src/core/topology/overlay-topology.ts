@@ -77,7 +77,7 @@ export class OverlayTopology<Id extends string> {
 
   /**
    * Lets a node join. It counts as changed even when it is alone; a node that is already there changes nothing. With an
-   * even degree only the node and its new neighbours change.
+   * even degree only the node and its new neighbours change, unless avoided pairs force a detour.
    */
   add(id: Id): ReadonlySet<Id> {
     const edit = new GraphEdit(this.#graph)
