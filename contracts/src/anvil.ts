@@ -24,6 +24,8 @@ export interface AnvilOptions {
 export interface Anvil {
   /** Where its JSON-RPC answers. */
   readonly url: string
+  /** Its process id. */
+  readonly pid: number | undefined
   /** Private keys of its ten funded accounts. Everybody knows them: never use them on another chain. */
   readonly privateKeys: readonly string[]
   /** Ends the chain, saves its state when a state file was given, and waits for both. Idempotent. */
@@ -65,7 +67,7 @@ function running(chain: TiedProcess, url: string, signal: AbortSignal | undefine
     stopping = true
     return chain.stop()
   }
-  return { url, privateKeys: derivePrivateKeys(), stop, closed: () => closed }
+  return { url, pid: chain.pid, privateKeys: derivePrivateKeys(), stop, closed: () => closed }
 }
 
 async function makeDirectoryOf(file: string): Promise<void> {

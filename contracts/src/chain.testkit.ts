@@ -1,12 +1,5 @@
-import {
-  isError,
-  JsonRpcProvider,
-  Result,
-  Wallet,
-  type ContractTransactionResponse,
-  type Interface,
-} from 'ethers'
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { isError, JsonRpcProvider, Result, Wallet, type TransactionResponse, type Interface } from 'ethers'
+import { afterAll, afterEach, beforeAll, vi } from 'vitest'
 import { startAnvil, type Anvil } from './anvil.ts'
 import { decodeRegistryError, type RegistryError } from './decode-error.ts'
 import { deployRegistries } from './deploy.ts'
@@ -21,6 +14,7 @@ import {
 
 /** A real chain with registries on it. */
 export interface TestChain {
+  readonly url: string
   readonly provider: JsonRpcProvider
   /** Deployed the registries, and is their runner. */
   readonly owner: Wallet
@@ -31,15 +25,19 @@ export interface TestChain {
   readonly storage: StorageRegistry
 }
 
+/** How long a test on a chain may take on a machine that is busy. */
+export const chainTimeoutMs = 60_000
+
 /** One chain with registries for the tests of a file, each of which finds it untouched. Returns how a test gets at it. */
 export function useChain(): () => TestChain {
+  vi.setConfig({ testTimeout: chainTimeoutMs, hookTimeout: chainTimeoutMs })
   let anvil: Anvil | undefined
   let chain: TestChain | undefined
   let snapshot: unknown
 
   beforeAll(async () => {
     anvil = await startAnvil()
-    chain = await deployTestChain(connect(anvil.url), anvil.privateKeys)
+    chain = await deployTestChain(anvil)
     snapshot = await chain.provider.send('evm_snapshot', [])
   })
   afterEach(async () => {
@@ -61,14 +59,13 @@ export function connect(url: string): JsonRpcProvider {
   return new JsonRpcProvider(url, 31337, { staticNetwork: true, pollingInterval: 20, cacheTimeout: -1 })
 }
 
-async function deployTestChain(
-  provider: JsonRpcProvider,
-  privateKeys: readonly string[],
-): Promise<TestChain> {
+async function deployTestChain({ url, privateKeys }: Anvil): Promise<TestChain> {
+  const provider = connect(url)
   const [owner, alice, bob] = privateKeys.map((key) => new Wallet(key, provider))
   if (!owner || !alice || !bob) throw new Error('The chain has too few accounts')
   const addresses = await deployRegistries(owner)
   return {
+    url,
     provider,
     owner,
     alice,
@@ -82,7 +79,7 @@ async function deployTestChain(
 /** Sends a transaction, waits until it is mined, and returns the events of the contract it went to. */
 export async function eventsOf(
   contract: { readonly interface: Interface; readonly target: unknown },
-  sending: Promise<ContractTransactionResponse>,
+  sending: Promise<TransactionResponse>,
 ): Promise<{ name: string; args: unknown }[]> {
   const receipt = await (await sending).wait()
   const logs = receipt?.logs.filter((log) => log.address === contract.target) ?? []
@@ -94,7 +91,7 @@ export async function eventsOf(
 }
 
 /** Sends a transaction and waits until it is mined. */
-export async function mined(sending: Promise<ContractTransactionResponse>): Promise<void> {
+export async function mined(sending: Promise<TransactionResponse>): Promise<void> {
   await (await sending).wait()
 }
 

@@ -24,7 +24,8 @@ const registryErrors = new Interface(
 
 /**
  * Turns what ethers throws for a reverted call, or an error caused by it, into the registry's own error with a clear
- * sentence; undefined when it is anything else, such as a failed connection or another contract's error.
+ * sentence; undefined when it is anything else, such as a failed connection or another contract's error. A transaction
+ * sent with a gas limit of its own is not tried beforehand: if it reverts, its receipt gives no reason, and this none.
  */
 export function decodeRegistryError(error: unknown): RegistryError | undefined {
   const data = revertData(error)

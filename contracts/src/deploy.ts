@@ -1,4 +1,4 @@
-import { ContractFactory, type InterfaceAbi, type Signer } from 'ethers'
+import { ContractFactory, type InterfaceAbi, type Overrides, type Signer } from 'ethers'
 import { ContractsError } from './errors.ts'
 import * as storage from './generated/storage-registry.ts'
 import * as stream from './generated/stream-registry.ts'
@@ -11,21 +11,31 @@ import type { RegistryAddresses } from './registries.ts'
  */
 export async function deployRegistries(signer: Signer): Promise<RegistryAddresses> {
   try {
-    const trackerRegistry = await deploy(tracker, signer, [await signer.getAddress()])
-    const streamRegistry = await deploy(stream, signer, [])
-    const storageRegistry = await deploy(storage, signer, [streamRegistry])
+    const owner = await signer.getAddress()
+    // Asked for once and counted on: where blocks come at once, a provider's cache would give the same nonce twice.
+    const nonce = await signer.getNonce('pending')
+    const trackerRegistry = await deployContract(tracker, signer, [owner, { nonce }])
+    const streamRegistry = await deployContract(stream, signer, [{ nonce: nonce + 1 }])
+    const storageRegistry = await deployContract(storage, signer, [streamRegistry, { nonce: nonce + 2 }])
     return { trackerRegistry, streamRegistry, storageRegistry }
   } catch (cause) {
-    throw new ContractsError('DEPLOY_FAILED', cause instanceof Error ? cause.message : undefined, { cause })
+    throw new ContractsError('DEPLOY_FAILED', reasonOf(cause), { cause })
   }
 }
 
-async function deploy(
+/** Deploys one contract, waits until it is mined, and returns its address. */
+export async function deployContract(
   compiled: { readonly abi: InterfaceAbi; readonly bytecode: string },
   signer: Signer,
-  args: readonly string[],
+  args: readonly (string | Overrides)[],
 ): Promise<string> {
   const contract = await new ContractFactory(compiled.abi, compiled.bytecode, signer).deploy(...args)
   await contract.waitForDeployment()
   return contract.getAddress()
+}
+
+/** The full message of an ethers error repeats the transaction, bytecode and all. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return 'shortMessage' in cause ? String(cause.shortMessage) : cause.message
 }

@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 
 /** A process that ends with this one, however this one ends. */
 export interface TiedProcess {
+  /** Undefined when it could not be started. */
+  readonly pid: number | undefined
   readonly stdout: Readable
   readonly stderr: Readable
   /** Resolves, when the process has ended and its output was read, to how it ended. Never rejects. */
@@ -53,7 +55,7 @@ function tied(child: ChildProcess, stdout: Readable, stderr: Readable, interrupt
   })
   let stopped: Promise<void> | undefined
   const stop = () => (stopped ??= interruptAndWait(child, ended, interrupt))
-  return { stdout, stderr, ended, stop }
+  return { pid: child.pid, stdout, stderr, ended, stop }
 }
 
 async function interruptAndWait(

@@ -1,6 +1,8 @@
 import { ZeroAddress } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, mined, plain, revertOf, useChain } from './chain.testkit.ts'
+import { deployContract } from './deploy.ts'
+import * as compiledTracker from './generated/tracker-registry.ts'
 
 const chain = useChain()
 const url = 'wss://tracker.example:30300'
@@ -81,6 +83,22 @@ describe('TrackerRegistry refuses', () => {
     const expected = { name: 'OwnableUnauthorizedAccount', args: { account: alice.address } }
     expect(await revertOf(stranger.addTracker(alice.address, url, ''))).toMatchObject(expected)
     expect(await revertOf(stranger.removeTracker(alice.address))).toMatchObject(expected)
+  })
+
+  it('a handover, or its abandonment, by anybody but the owner', async () => {
+    const { trackers, alice } = chain()
+    const stranger = trackers.connect(alice)
+    const expected = { name: 'OwnableUnauthorizedAccount', args: { account: alice.address } }
+    expect(await revertOf(stranger.transferOwnership(alice.address))).toMatchObject(expected)
+    expect(await revertOf(stranger.renounceOwnership())).toMatchObject(expected)
+  })
+
+  it('nobody as its owner', async () => {
+    const { owner } = chain()
+    expect(await revertOf(deployContract(compiledTracker, owner, [ZeroAddress]))).toMatchObject({
+      name: 'OwnableInvalidOwner',
+      args: { owner: ZeroAddress },
+    })
   })
 
   it('a handover to be accepted by anybody but the new owner', async () => {

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import * as contracts from './index.ts'
+
+it('exports what it promises, and nothing else', () => {
+  expect(Object.keys(contracts).sort()).toEqual([
+    'ContractsError',
+    'FOREVER',
+    'Permission',
+    'contractsErrors',
+    'decodeRegistryError',
+    'deployRegistries',
+    'permissionName',
+    'storageRegistry',
+    'storageRegistryAbi',
+    'streamRegistry',
+    'streamRegistryAbi',
+    'trackerRegistry',
+    'trackerRegistryAbi',
+  ])
+})
