@@ -1,1 +1,7 @@
-export {}
+export * from './errors.ts'
+export * from './ports.ts'
+export * from './limits.ts'
+export * from './ids/node-id.ts'
+export * from './ids/stream-id.ts'
+export * from './messages/stream-message.ts'
+export * from './messages/packets.ts'

@@ -1,0 +1,83 @@
+/** What an error code means and what its reader can do about it. */
+export interface ErrorEntry {
+  /** What happened, one sentence. */
+  readonly summary: string
+  /** What to do, one sentence. */
+  readonly remedy: string
+}
+
+/** A package's error codes. Every code is listed in `docs/errors.md`; a test compares the two. */
+export type ErrorTable = Readonly<Record<string, ErrorEntry>>
+
+/**
+ * The one error class of Runnel. `code` is stable and meant for programs, `message` and `remedy` for people.
+ * Neither ever holds a secret.
+ */
+export class RunnelError<Code extends string = string> extends Error {
+  override readonly name = 'RunnelError'
+  readonly code: Code
+  readonly remedy: string
+
+  constructor(code: Code, message: string, remedy: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+    this.remedy = remedy
+  }
+}
+
+/** Makes the constructor function of a package's errors: `fail('CODE', 'what exactly', { cause })`. */
+export function errorFactory<T extends ErrorTable>(table: T) {
+  return <Code extends keyof T & string>(
+    code: Code,
+    detail?: string,
+    options?: { cause?: unknown },
+  ): RunnelError<Code> => {
+    const entry = table[code] as ErrorEntry
+    return new RunnelError(
+      code,
+      detail ? `${entry.summary}: ${detail}` : entry.summary,
+      entry.remedy,
+      options,
+    )
+  }
+}
+
+/** True when `error` is a RunnelError, with `code` when one is given. */
+export function isRunnelError(error: unknown, code?: string): error is RunnelError {
+  return error instanceof RunnelError && (code === undefined || error.code === code)
+}
+
+/** Error codes of `@runnel/protocol`. */
+export const protocolErrors = {
+  INVALID_NODE_ID: {
+    summary: 'Not a node id',
+    remedy: 'A node id is an Ethereum address: 0x and 40 hexadecimal digits.',
+  },
+  INVALID_STREAM_ID: {
+    summary: 'Not a stream id',
+    remedy: 'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 of a-z A-Z 0-9 . _ - /.',
+  },
+  INVALID_PARTITION: {
+    summary: 'Not a partition',
+    remedy: 'A partition is a whole number from 0 to 99, below the partition count of its stream.',
+  },
+  MALFORMED_PACKET: {
+    summary: 'Bytes that are no packet of this protocol',
+    remedy: 'The sender is broken, hostile, or speaks another protocol; the connection it came on is closed.',
+  },
+  UNSUPPORTED_VERSION: {
+    summary: 'A version of the protocol that this build does not know',
+    remedy: 'Update Runnel, or ask the other side to.',
+  },
+  LIMIT_EXCEEDED: {
+    summary: 'Larger than the protocol allows',
+    remedy: 'Send less at once: docs/limits.md lists every limit.',
+  },
+  INVALID_KEY: {
+    summary: 'Not a private key',
+    remedy: 'A private key is 32 bytes (64 hexadecimal digits). Make one with: runnel key new.',
+  },
+} as const satisfies ErrorTable
+
+export type ProtocolErrorCode = keyof typeof protocolErrors
+export const protocolError = errorFactory(protocolErrors)

@@ -1,0 +1,35 @@
+import { protocolError } from '../errors.ts'
+import { limits } from '../limits.ts'
+
+/** `0xowner/path`: the lower-case address of the key that created the stream, and a path of its choice. */
+export type StreamId = string & { readonly __brand: 'StreamId' }
+/** `streamId#partition`: the unit that has an overlay of its own. */
+export type StreamPartId = string & { readonly __brand: 'StreamPartId' }
+
+const pattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/
+
+/** Checks a stream id, lowering the owner's hexadecimal digits. Throws INVALID_STREAM_ID. */
+export function toStreamId(text: string): StreamId {
+  const id = text.slice(0, 42).toLowerCase() + text.slice(42)
+  if (id.length > limits.maxStreamPathBytes + 43 || !pattern.test(id)) {
+    throw protocolError('INVALID_STREAM_ID', JSON.stringify(text.slice(0, 80)))
+  }
+  return id as StreamId
+}
+
+/** The stream part of a stream and a partition number. Throws INVALID_PARTITION. */
+export function toStreamPartId(streamId: StreamId, partition: number): StreamPartId {
+  if (!Number.isInteger(partition) || partition < 0 || partition >= limits.maxPartitions) {
+    throw protocolError('INVALID_PARTITION', String(partition))
+  }
+  return `${streamId}#${partition}` as StreamPartId
+}
+
+/** Takes a stream part id apart. Throws INVALID_STREAM_ID or INVALID_PARTITION. */
+export function parseStreamPartId(text: string): { streamId: StreamId; partition: number } {
+  const at = text.lastIndexOf('#')
+  const digits = text.slice(at + 1)
+  if (at < 0 || !/^(0|[1-9]\d?)$/.test(digits))
+    throw protocolError('INVALID_PARTITION', JSON.stringify(digits.slice(0, 20)))
+  return { streamId: toStreamId(text.slice(0, at)), partition: Number(digits) }
+}

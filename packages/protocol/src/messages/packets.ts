@@ -1,0 +1,204 @@
+import type { NodeId } from '../ids/node-id.ts'
+import type { StreamPartId } from '../ids/stream-id.ts'
+import type { MessageBatch, MessageRef } from './stream-message.ts'
+
+/** The first byte of a packet. 0x0_ any link, 0x1_ between nodes, 0x2_ between node and tracker. */
+export const PacketType = {
+  hello: 0x01,
+  proof: 0x02,
+  ping: 0x03,
+  pong: 0x04,
+  close: 0x05,
+  fragment: 0x06,
+  data: 0x10,
+  attach: 0x11,
+  detach: 0x12,
+  nodeInfo: 0x20,
+  status: 0x21,
+  leave: 0x22,
+  instruction: 0x23,
+  signal: 0x24,
+  iceServers: 0x25,
+  trackerError: 0x26,
+} as const
+export type PacketTypeNumber = (typeof PacketType)[keyof typeof PacketType]
+
+/** First packet in each direction of a new link: who I claim to be, and the challenge you must sign. */
+export interface Hello {
+  readonly type: 'hello'
+  readonly version: number
+  readonly role: 'node' | 'tracker'
+  readonly nodeId: NodeId
+  /** 32 random bytes. */
+  readonly nonce: Uint8Array
+  /** Software name and version, for people. */
+  readonly agent: string
+}
+
+/** Second packet in each direction: the signature that proves the id of the hello. See docs/protocol.md, handshake. */
+export interface Proof {
+  readonly type: 'proof'
+  readonly signature: Uint8Array
+}
+
+/** `token` comes back in the pong. */
+export interface Ping {
+  readonly type: 'ping'
+  readonly token: number
+}
+export interface Pong {
+  readonly type: 'pong'
+  readonly token: number
+}
+
+/** Why a link is being closed; the last packet on it. */
+export interface Close {
+  readonly type: 'close'
+  readonly code: string
+  readonly reason: string
+}
+
+/** A piece of a packet too large for one frame of the channel. Pieces arrive in order; `last` completes the packet. */
+export interface Fragment {
+  readonly type: 'fragment'
+  readonly last: boolean
+  readonly bytes: Uint8Array
+}
+
+/** Flooded messages. */
+export interface Data {
+  readonly type: 'data'
+  readonly batch: MessageBatch
+}
+
+/** How far a node has got in one message chain. */
+export interface ChainHead extends MessageRef {
+  readonly publisherId: NodeId
+  readonly messageChainId: string
+}
+
+/** "We are neighbours in this stream part." Both sides send one; the other's cache closes the gap since `sinceMs` ago and after `heads`. */
+export interface Attach {
+  readonly type: 'attach'
+  readonly streamPartId: StreamPartId
+  /** Replay what you received in the last `sinceMs` milliseconds (an age, so clocks need not agree); 0 asks for nothing. */
+  readonly sinceMs: number
+  /** Of these chains replay only what comes after. */
+  readonly heads: readonly ChainHead[]
+}
+
+/** "We are no longer neighbours in this stream part." */
+export interface Detach {
+  readonly type: 'detach'
+  readonly streamPartId: StreamPartId
+  readonly reason: DetachReason
+}
+export const detachReasons = ['left', 'replaced', 'not-joined', 'not-wanted', 'full'] as const
+export type DetachReason = (typeof detachReasons)[number]
+
+/** How a node can be reached. */
+export interface Contact {
+  /** Where others can dial this node over WebSocket; empty when nowhere. */
+  readonly websocketUrl: string
+  /** Can dial others over WebSocket. */
+  readonly websocket: boolean
+  /** Can open WebRTC links. */
+  readonly webrtc: boolean
+}
+
+/** Node → tracker, first after the handshake: how others reach me. */
+export interface NodeInfo {
+  readonly type: 'nodeInfo'
+  readonly contact: Contact
+}
+
+export interface NeighbourReport {
+  readonly nodeId: NodeId
+  /** Round-trip time in milliseconds, with a resolution of 0.1; undefined before the first pong. */
+  readonly rttMs: number | undefined
+}
+
+/** Why a wanted neighbour is not one. */
+export const failureReasons = [
+  'unreachable',
+  'timeout',
+  'lost',
+  'refused',
+  'misbehaved',
+  'incompatible',
+] as const
+export type FailureReason = (typeof failureReasons)[number]
+export interface FailedNeighbour {
+  readonly nodeId: NodeId
+  readonly reason: FailureReason
+}
+
+/** Node → tracker: my state in one stream part. The first one joins. */
+export interface Status {
+  readonly type: 'status'
+  readonly streamPartId: StreamPartId
+  /** Counter of the newest instruction handled; 0 before the first. */
+  readonly counter: number
+  readonly neighbours: readonly NeighbourReport[]
+  /** Edges that were ordered and could not be opened, or were lost, since the last status. */
+  readonly failed: readonly FailedNeighbour[]
+}
+
+/** Node → tracker: I am no longer in this stream part. */
+export interface Leave {
+  readonly type: 'leave'
+  readonly streamPartId: StreamPartId
+}
+
+export interface WantedNeighbour {
+  readonly nodeId: NodeId
+  readonly contact: Contact
+}
+
+/** Tracker → node: the whole set of neighbours wanted in one stream part. The highest counter wins. */
+export interface Instruction {
+  readonly type: 'instruction'
+  readonly streamPartId: StreamPartId
+  readonly counter: number
+  readonly neighbours: readonly WantedNeighbour[]
+}
+
+export const signalKinds = ['offer', 'answer', 'candidate', 'reject'] as const
+export type SignalKind = (typeof signalKinds)[number]
+
+/** WebRTC signalling through a tracker. On the way to the tracker `peerId` is the target, on the way from it the sender. */
+export interface Signal {
+  readonly type: 'signal'
+  readonly peerId: NodeId
+  /** Chosen by the offerer; tells attempts apart. Unsigned 32 bits. */
+  readonly sessionId: number
+  readonly kind: SignalKind
+  /** SDP, or `mid\ncandidate`. */
+  readonly payload: string
+}
+
+export interface IceServer {
+  readonly url: string
+  readonly username: string
+  readonly credential: string
+}
+
+/** Tracker → node: STUN and TURN servers to use, with credentials that expire. */
+export interface IceServers {
+  readonly type: 'iceServers'
+  readonly servers: readonly IceServer[]
+  /** Seconds the credentials are good for; 0 when they do not expire. The tracker sends new ones before. */
+  readonly ttlS: number
+}
+
+/** Tracker → node: a request that was refused, without closing the connection. */
+export interface TrackerError {
+  readonly type: 'trackerError'
+  readonly code: string
+  readonly message: string
+}
+
+export type LinkPacket = Hello | Proof | Ping | Pong | Close | Fragment
+export type NodePacket = Data | Attach | Detach
+export type TrackerPacket = NodeInfo | Status | Leave | Instruction | Signal | IceServers | TrackerError
+export type Packet = LinkPacket | NodePacket | TrackerPacket

@@ -1,0 +1,41 @@
+/** Stops what a `schedule` call started. Calling it twice, or too late, does nothing. */
+export type Cancel = () => void
+
+/**
+ * Time, as a port: production gives the system's, tests and the simulator a virtual one.
+ * Cores never hold a Clock; they are given `now`.
+ */
+export interface Clock {
+  /** Milliseconds since the Unix epoch, whole. */
+  now(): number
+  /** Milliseconds from an arbitrary start, never going back, with fractions: for RTTs and durations. */
+  monotonicMs(): number
+  /** Runs `fn` once after `delayMs`. */
+  schedule(delayMs: number, fn: () => void): Cancel
+  /** Runs `fn` when the present turn of the event loop has handled its events (the virtual clock: at the same instant, after the events already due). */
+  endOfTurn(fn: () => void): void
+}
+
+/** Randomness, as a port. Seeded in tests and the simulator, the operating system's in production. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number
+  /** `length` random bytes. */
+  bytes(length: number): Uint8Array
+  /** An independent generator; the same label gives the same generator from the same seed. */
+  fork(label: string): Random
+}
+
+/** The cryptography everything stands on: keccak-256 and recoverable secp256k1. Synchronous, so that cores stay still. */
+export interface Crypto {
+  /** Which implementation is at work; reported in metrics. `native` is 5–40 times faster than the others. */
+  readonly backend: 'native' | 'wasm' | 'js'
+  /** 32 bytes. */
+  keccak256(data: Uint8Array): Uint8Array
+  /** Signs a 32-byte digest: 65 bytes, r ‖ s ‖ v with v in {0, 1}, low s. */
+  sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array
+  /** The 20-byte address whose key made the signature, or undefined when it is no valid signature. High-s signatures are invalid. Never throws. */
+  recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined
+  /** The 20-byte address of a private key. Throws INVALID_KEY. */
+  addressOf(privateKey: Uint8Array): Uint8Array
+}
