@@ -1,0 +1,75 @@
+import { errorFactory, type ErrorTable } from '@runnel/protocol'
+
+/** Error and close codes of `@runnel/transport`. */
+export const transportErrors = {
+  DIAL_FAILED: {
+    summary: 'Could not connect',
+    remedy: 'Check that the other side runs and that its address is right and reachable.',
+  },
+  DIAL_TIMEOUT: {
+    summary: 'No connection within the time limit',
+    remedy: 'Check the network between the two, firewalls, and for WebRTC the STUN and TURN servers.',
+  },
+  NO_COMMON_TRANSPORT: {
+    summary: 'The two have no way to connect',
+    remedy: 'Allow WebRTC on both, or give one of them a reachable WebSocket URL.',
+  },
+  NO_SIGNALLING: {
+    summary: 'No tracker carries signalling to this peer',
+    remedy: 'Check the connection to the tracker.',
+  },
+  PEER_ID_MISMATCH: {
+    summary: 'Somebody else answered',
+    remedy:
+      'The address belongs to another node than expected; correct it where it is configured or registered.',
+  },
+  HANDSHAKE_FAILED: {
+    summary: 'The other side did not prove its id',
+    remedy: 'It is broken, hostile, or speaks another protocol.',
+  },
+  HANDSHAKE_TIMEOUT: {
+    summary: 'The other side did not finish the handshake in time',
+    remedy: 'It is overloaded or hostile; nothing to do here.',
+  },
+  PROTOCOL_VIOLATION: {
+    summary: 'The other side broke the protocol',
+    remedy: 'It is broken or hostile; the connection was closed.',
+  },
+  FRAME_TOO_LARGE: {
+    summary: 'A frame or packet above the limit',
+    remedy: 'Send less at once: docs/limits.md.',
+  },
+  PEER_DEAD: {
+    summary: 'The other side no longer answers',
+    remedy: 'It crashed or lost its network; the overlay replaces it.',
+  },
+  SLOW_PEER: {
+    summary: 'The other side takes no data',
+    remedy: 'It is overloaded or its network too slow for the stream.',
+  },
+  TOO_MANY_CONNECTIONS: {
+    summary: 'The connection limit is reached',
+    remedy: 'Raise the limit in the configuration, or run another process.',
+  },
+  DUPLICATE_CONNECTION: {
+    summary: 'There is another connection to the same peer',
+    remedy: 'Nothing: the other one is used.',
+  },
+  PORT_IN_USE: {
+    summary: 'The port is taken',
+    remedy: 'Choose another port, or stop the process that has it.',
+  },
+  LISTEN_FAILED: {
+    summary: 'Could not listen',
+    remedy: 'Check the host and port in the configuration, and permissions.',
+  },
+  CONNECTION_LOST: {
+    summary: 'The connection broke',
+    remedy: 'Nothing: it is opened again where it is still wanted.',
+  },
+  UNUSED: { summary: 'No stream part uses the link any more', remedy: 'Nothing: this is normal.' },
+  SHUTTING_DOWN: { summary: 'Shutting down', remedy: 'Nothing: this side was asked to stop.' },
+} as const satisfies ErrorTable
+
+export type TransportErrorCode = keyof typeof transportErrors
+export const transportError = errorFactory(transportErrors)

@@ -1,0 +1,114 @@
+import type { Cancel, Contact, NodeId, RunnelError, Signal } from '@runnel/protocol'
+
+export type TransportKind = 'memory' | 'websocket' | 'webrtc'
+
+/** Why a connection is no more. `code` is stable; `remote` is true when the other side said so. */
+export interface CloseReason {
+  readonly code: string
+  readonly text: string
+  readonly remote: boolean
+}
+
+export interface ConnectionEvents {
+  /** One packet. `whole` is the packet with its header, to be forwarded as it came; the views die with the call unless copied or sent. */
+  onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
+  /** The queue fell below the low mark after a `send` had returned false. */
+  onDrain(): void
+  /** Exactly once, last. */
+  onClose(reason: CloseReason): void
+}
+
+/** Traffic counters of one connection. */
+export interface ConnectionStats {
+  readonly packetsIn: number
+  readonly packetsOut: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+  readonly framesIn: number
+  readonly framesOut: number
+  /** Packets refused because the queue was at its limit. */
+  readonly packetsDropped: number
+}
+
+/** An open, mutually authenticated link to one peer. Made by a Transport; packets in order, each at most once. */
+export interface Connection {
+  readonly peerId: NodeId
+  readonly peerRole: 'node' | 'tracker'
+  readonly transport: TransportKind
+  /** Who dialled. */
+  readonly direction: 'outbound' | 'inbound'
+  /** Smoothed round-trip time; undefined before the first pong. */
+  readonly rttMs: number | undefined
+  /** Bytes queued here or in the channel. */
+  readonly queuedBytes: number
+  /** False while above the high mark: a publisher should wait for `onDrain`. */
+  readonly writable: boolean
+  readonly stats: ConnectionStats
+  /** Set by the owner before the turn ends in which it was given the connection. */
+  events: ConnectionEvents
+  /**
+   * Queues one whole packet for the end of this turn; all packets of a turn leave as one frame.
+   * False when the packet was refused because the queue is at its limit (counted in stats) or the connection is closed.
+   */
+  send(packet: Uint8Array): boolean
+  /** Sends what is queued, then a close packet, then closes. Idempotent. */
+  close(code: string, text: string): void
+}
+
+export interface DialRequest {
+  /** Who must answer; anyone else fails the dial with PEER_ID_MISMATCH. */
+  readonly peerId: NodeId
+  /** For WebSocket: where. */
+  readonly url?: string
+  readonly timeoutMs?: number
+  /** Exactly one of the two is called, once, never before `dial` returns; neither after the dial was cancelled. */
+  onOpen(connection: Connection): void
+  onFail(error: RunnelError): void
+}
+
+/** A way to open links. Constructors only store; nothing listens before `start`. */
+export interface Transport {
+  readonly kind: TransportKind
+  /** Where others can dial this node; empty when they cannot (known after `start`). */
+  readonly url: string
+  /** Links opened by others. Set by the owner before `start`. */
+  onInbound: (connection: Connection) => void
+  start(): Promise<void>
+  /** Closes the listener and every connection and pending dial, with code SHUTTING_DOWN. Idempotent. */
+  stop(): Promise<void>
+  dial(request: DialRequest): Cancel
+}
+
+/** Carries WebRTC signalling to a peer; in production through a tracker. */
+export interface Signalling {
+  /** False when there is no way to the peer now. */
+  send(signal: Signal): boolean
+}
+
+export interface LinkEvents {
+  onOpened(peerId: NodeId, connection: Connection): void
+  onClosed(peerId: NodeId, reason: CloseReason): void
+  /** A `connect` that came to nothing, after every way was tried. */
+  onFailed(peerId: NodeId, error: RunnelError): void
+  onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
+  onDrain(peerId: NodeId): void
+}
+
+/**
+ * The one owner of who is connected: at most one connection per peer, whatever number of ways it was dialled.
+ * Two connections that open at once (both sides dialled) are settled by the ids, so both sides keep the same one.
+ */
+export interface Links {
+  events: LinkEvents
+  readonly peers: ReadonlyMap<NodeId, Connection>
+  /**
+   * Makes sure there is a link, or that `onFailed` says why not. The cheapest way that can work is tried first: WebSocket where
+   * one side is reachable (the side that is not dials; of two reachable ones the lower id dials), else WebRTC (the lower id offers);
+   * a failed WebSocket falls back to WebRTC. The passive side waits, with the same time limit.
+   */
+  connect(peerId: NodeId, contact: Contact): void
+  /** Closes the link, or gives up opening it. */
+  disconnect(peerId: NodeId, code: string, text: string): void
+  /** False when there is no link or its queue is at its limit. */
+  send(peerId: NodeId, packet: Uint8Array): boolean
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests run against the sources, through the condition "runnel-src" of each package's exports; only child processes need a build.
+const conditions = ['runnel-src', 'module', 'node', 'development|production']
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    include: ['{packages,contracts,bench,scripts}/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    // Native add-ons (node-datachannel) want a process of their own, not a thread.
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    allowOnly: false,
+  },
+})
