@@ -30,8 +30,8 @@ export interface Random {
 export interface Crypto {
   /** Which implementation is at work; reported in metrics. `native` is 5–40 times faster than the others. */
   readonly backend: 'native' | 'wasm' | 'js'
-  /** 32 bytes. */
-  keccak256(data: Uint8Array): Uint8Array
+  /** 32 bytes: the hash of the parts one after the other. */
+  keccak256(...parts: readonly Uint8Array[]): Uint8Array
   /** Signs a 32-byte digest: 65 bytes, r ‖ s ‖ v with v in {0, 1}, low s. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array
   /** The 20-byte address whose key made the signature, or undefined when it is no valid signature. High-s signatures are invalid. Never throws. */

@@ -23,11 +23,17 @@ export const PacketType = {
 } as const
 export type PacketTypeNumber = (typeof PacketType)[keyof typeof PacketType]
 
+/** The version of everything in this file; a hello says it. */
+export const PROTOCOL_VERSION = 1
+
+export const linkRoles = ['node', 'tracker'] as const
+export type LinkRole = (typeof linkRoles)[number]
+
 /** First packet in each direction of a new link: who I claim to be, and the challenge you must sign. */
 export interface Hello {
   readonly type: 'hello'
   readonly version: number
-  readonly role: 'node' | 'tracker'
+  readonly role: LinkRole
   readonly nodeId: NodeId
   /** 32 random bytes. */
   readonly nonce: Uint8Array

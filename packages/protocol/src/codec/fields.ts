@@ -1,0 +1,113 @@
+import { protocolError } from '../errors.ts'
+import { nodeIdFromBytes, nodeIdToBytes, type NodeId } from '../ids/node-id.ts'
+import {
+  parseStreamPartId,
+  toStreamId,
+  toStreamPartId,
+  type StreamId,
+  type StreamPartId,
+} from '../ids/stream-id.ts'
+import { limits } from '../limits.ts'
+import type { MessageRef } from '../messages/stream-message.ts'
+import type { Reader } from './reader.ts'
+import type { Writer } from './writer.ts'
+
+/** The largest sequence number, and of all other unsigned 32-bit fields. */
+export const maxU32 = 0xffff_ffff
+
+export function readNodeId(reader: Reader): NodeId {
+  return nodeIdFromBytes(reader.view(20))
+}
+
+export function writeNodeId(writer: Writer, id: NodeId): void {
+  writer.raw(nodeIdToBytes(id))
+}
+
+/** A stream id is sent in its normal form: another spelling of the same id is refused, so that equal ids are equal bytes. */
+export function checkedStreamId(text: string): StreamId {
+  let id: StreamId
+  try {
+    id = toStreamId(text)
+  } catch (cause) {
+    throw protocolError('MALFORMED_PACKET', 'not a stream id', { cause })
+  }
+  if (id !== text) throw protocolError('MALFORMED_PACKET', 'a stream id with capitals in its owner')
+  return id
+}
+
+export function checkedPartition(partition: number): number {
+  if (partition >= limits.maxPartitions) throw protocolError('MALFORMED_PACKET', `partition ${partition}`)
+  return partition
+}
+
+export function readStreamPart(reader: Reader): StreamPartId {
+  const streamId = checkedStreamId(reader.ascii(limits.maxStreamIdBytes, 'bytes of a stream id'))
+  return toStreamPartId(streamId, checkedPartition(reader.u8()))
+}
+
+export function writeStreamPart(writer: Writer, id: StreamPartId): void {
+  const { streamId, partition } = parseStreamPartId(id)
+  writer.ascii(streamId, limits.maxStreamIdBytes, 'bytes of a stream id')
+  writer.u8(partition)
+}
+
+export function readRef(reader: Reader): MessageRef {
+  const timestamp = reader.u48()
+  return { timestamp, sequenceNumber: reader.varint(maxU32) }
+}
+
+export function writeRef(writer: Writer, ref: MessageRef): void {
+  writer.u48(ref.timestamp)
+  writer.varint(ref.sequenceNumber, maxU32)
+}
+
+/** One of a list of words, as its index in one byte. */
+export function readWord<Word extends string>(reader: Reader, words: readonly Word[], what: string): Word {
+  const word = words[reader.u8()]
+  if (word === undefined) throw protocolError('MALFORMED_PACKET', `unknown ${what}`)
+  return word
+}
+
+export function writeWord<Word extends string>(
+  writer: Writer,
+  words: readonly Word[],
+  word: Word,
+  what: string,
+): void {
+  const index = words.indexOf(word)
+  if (index < 0) throw protocolError('MALFORMED_PACKET', `unknown ${what}`)
+  writer.u8(index)
+}
+
+/** A varint count and that many items. */
+export function readList<Item>(
+  reader: Reader,
+  limit: number,
+  what: string,
+  read: (reader: Reader) => Item,
+): Item[] {
+  const count = reader.count(limit, what)
+  const items: Item[] = []
+  for (let i = 0; i < count; i++) items.push(read(reader))
+  return items
+}
+
+export function writeList<Item>(
+  writer: Writer,
+  items: readonly Item[],
+  limit: number,
+  what: string,
+  write: (writer: Writer, item: Item) => void,
+): void {
+  writer.count(items.length, limit, what)
+  for (const item of items) write(writer, item)
+}
+
+/** Throws MALFORMED_PACKET when a node is named twice. */
+export function checkDistinct(items: readonly { readonly nodeId: NodeId }[]): void {
+  const ids = new Set<NodeId>()
+  for (const { nodeId } of items) {
+    if (ids.has(nodeId)) throw protocolError('MALFORMED_PACKET', `${nodeId} twice`)
+    ids.add(nodeId)
+  }
+}

@@ -1,0 +1,129 @@
+import { protocolError } from '../errors.ts'
+import { withinLimit } from './reader.ts'
+
+const utf8 = new TextEncoder()
+const printableAscii = /^[\x20-\x7e]*$/
+
+/**
+ * Writes what a Reader reads, into one buffer that grows and is used again. It keeps the limits and ranges of the Reader,
+ * with the same errors, so that what is written can always be read.
+ */
+export class Writer {
+  #buffer = new Uint8Array(4096)
+  #offset = 0
+
+  /** Starts over. */
+  reset(): void {
+    this.#offset = 0
+  }
+
+  /** How many bytes have been written. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  /** What has been written, as a view that is good until the next write or reset. */
+  view(): Uint8Array {
+    return this.#buffer.subarray(0, this.#offset)
+  }
+
+  /** Makes room for `length` bytes and returns where they go. */
+  #grow(length: number): number {
+    const start = this.#offset
+    this.#offset = start + length
+    if (this.#offset > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(this.#offset, 2 * this.#buffer.length))
+      larger.set(this.#buffer.subarray(0, start))
+      this.#buffer = larger
+    }
+    return start
+  }
+
+  u8(value: number): void {
+    this.#bigEndian(value, 1)
+  }
+
+  u16(value: number): void {
+    this.#bigEndian(value, 2)
+  }
+
+  u32(value: number): void {
+    this.#bigEndian(value, 4)
+  }
+
+  u48(value: number): void {
+    this.#bigEndian(value, 6)
+  }
+
+  #bigEndian(value: number, length: number): void {
+    wholeUpTo(value, 2 ** (8 * length) - 1)
+    const start = this.#grow(length)
+    let left = value
+    for (let i = start + length - 1; i >= start; i--) {
+      this.#buffer[i] = left % 256
+      left = Math.floor(left / 256)
+    }
+  }
+
+  /** See Reader.varint. */
+  varint(value: number, max: number = Number.MAX_SAFE_INTEGER): void {
+    wholeUpTo(value, max)
+    let left = value
+    while (left >= 0x80) {
+      this.#buffer[this.#grow(1)] = (left % 128) | 0x80
+      left = Math.floor(left / 128)
+    }
+    this.#buffer[this.#grow(1)] = left
+  }
+
+  /** A varint that counts what follows. */
+  count(size: number, limit: number, what: string): void {
+    this.varint(withinLimit(size, limit, what))
+  }
+
+  /** The bytes themselves, without a length. */
+  raw(bytes: Uint8Array): void {
+    // Grows first: the buffer may be another one afterwards.
+    const start = this.#grow(bytes.length)
+    this.#buffer.set(bytes, start)
+  }
+
+  /** Exactly `length` bytes. */
+  fixed(bytes: Uint8Array, length: number, what: string): void {
+    if (bytes.length !== length) {
+      throw protocolError('MALFORMED_PACKET', `${what}: ${bytes.length} bytes instead of ${length}`)
+    }
+    this.raw(bytes)
+  }
+
+  /** UTF-8 behind a varint length. Lone surrogates become U+FFFD. */
+  text(text: string, limit: number, what: string): void {
+    const bytes = utf8.encode(text)
+    this.count(bytes.length, limit, what)
+    this.raw(bytes)
+  }
+
+  /** Printable ASCII behind a varint length. */
+  ascii(text: string, limit: number, what: string): void {
+    this.count(text.length, limit, what)
+    this.#rawAscii(text, what)
+  }
+
+  /** Printable ASCII behind a length of one byte. */
+  shortAscii(text: string, limit: number, what: string): void {
+    this.u8(withinLimit(text.length, limit, what))
+    this.#rawAscii(text, what)
+  }
+
+  #rawAscii(text: string, what: string): void {
+    if (!printableAscii.test(text)) throw protocolError('MALFORMED_PACKET', `${what} is not printable ASCII`)
+    const start = this.#grow(text.length)
+    for (let i = 0; i < text.length; i++) this.#buffer[start + i] = text.charCodeAt(i)
+  }
+}
+
+function wholeUpTo(value: number, max: number): void {
+  if (!Number.isSafeInteger(value) || value < 0 || value > max) {
+    throw protocolError('MALFORMED_PACKET', `${value} is no whole number from 0 to ${max}`)
+  }
+}

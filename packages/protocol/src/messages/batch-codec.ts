@@ -1,0 +1,168 @@
+import {
+  checkedPartition,
+  checkedStreamId,
+  maxU32,
+  readNodeId,
+  readRef,
+  writeNodeId,
+  writeRef,
+} from '../codec/fields.ts'
+import { plainBytes, Reader, withinLimit } from '../codec/reader.ts'
+import type { Writer } from '../codec/writer.ts'
+import { protocolError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { ChainCache } from './chain-cache.ts'
+import { compareRefs, EncryptionType, SignatureType } from './stream-message.ts'
+import type { MessageBatch, MessageChain, MessageRef, StreamMessage } from './stream-message.ts'
+
+/** The version of the batch layout, in its first byte. */
+export const BATCH_VERSION = 1
+export const signatureBytes = 65
+
+const previousFlag = 1
+const encryptedFlag = 2
+
+/** What a publisher says of one message; the chain is said once for the batch. */
+export interface MessageDraft {
+  readonly timestamp: number
+  readonly sequenceNumber: number
+  readonly previous: MessageRef | undefined
+  readonly contentType: number
+  readonly encryptionType: number
+  readonly groupKeyId: string
+  readonly content: Uint8Array
+}
+
+const chains = new ChainCache()
+
+/**
+ * Takes a batch apart and checks all that can be checked without its signature. The content is a view of `bytes`,
+ * and batches with the same header share one `chain`.
+ * Throws MALFORMED_PACKET, LIMIT_EXCEEDED or UNSUPPORTED_VERSION.
+ */
+export function decodeBatch(bytes: Uint8Array): MessageBatch {
+  const reader = new Reader(plainBytes(bytes))
+  withinLimit(reader.remaining, limits.maxBatchBytes, 'bytes of a batch')
+  const chain = readHeader(reader)
+  const headerEnd = reader.offset
+  const count = reader.u16()
+  if (count === 0) throw protocolError('MALFORMED_PACKET', 'a batch without messages')
+  withinLimit(count, limits.maxBatchMessages, 'messages of a batch')
+  const messages: StreamMessage[] = []
+  const messageOffsets: number[] = []
+  let before: StreamMessage | undefined
+  for (let i = 0; i < count; i++) {
+    messageOffsets.push(reader.offset)
+    const message = readMessage(reader, chain)
+    messageOffsets.push(reader.offset)
+    checkOrder(message, before)
+    messages.push(message)
+    before = message
+  }
+  const signatureType = reader.u8()
+  if (signatureType !== SignatureType.secp256k1Merkle) {
+    throw protocolError('UNSUPPORTED_VERSION', `signature type ${signatureType}`)
+  }
+  const signature = reader.view(signatureBytes)
+  reader.end()
+  return { chain, messages, signatureType, signature, bytes: reader.bytes, headerEnd, messageOffsets }
+}
+
+function readHeader(reader: Reader): MessageChain {
+  const known = chains.get(reader.bytes)
+  if (known !== undefined) {
+    reader.skip(known.header.length)
+    return known.chain
+  }
+  const version = reader.u8()
+  if (version !== BATCH_VERSION) {
+    throw protocolError('UNSUPPORTED_VERSION', `batch version ${version}, this is ${BATCH_VERSION}`)
+  }
+  const chain: MessageChain = Object.freeze({
+    streamId: checkedStreamId(reader.shortAscii(limits.maxStreamIdBytes, 'bytes of a stream id')),
+    partition: checkedPartition(reader.u8()),
+    publisherId: readNodeId(reader),
+    messageChainId: reader.shortAscii(limits.maxMessageChainIdBytes, 'bytes of a message chain id'),
+  })
+  chains.put(reader.bytes.subarray(0, reader.offset), chain)
+  return chain
+}
+
+function readMessage(reader: Reader, chain: MessageChain): StreamMessage {
+  const flags = reader.u8()
+  if (flags > (previousFlag | encryptedFlag))
+    throw protocolError('MALFORMED_PACKET', `message flags ${flags}`)
+  const timestamp = reader.u48()
+  const sequenceNumber = reader.varint(maxU32)
+  const previous = flags & previousFlag ? readRef(reader) : undefined
+  const contentType = reader.u8()
+  let encryptionType: number = EncryptionType.none
+  let groupKeyId = ''
+  if (flags & encryptedFlag) {
+    encryptionType = reader.u8()
+    if (encryptionType === EncryptionType.none) throw protocolError('MALFORMED_PACKET', 'encryption type 0')
+    groupKeyId = reader.shortAscii(limits.maxGroupKeyIdBytes, 'bytes of a group key id')
+  }
+  const content = reader.view(reader.count(limits.maxContentBytes, 'bytes of content'))
+  return {
+    streamId: chain.streamId,
+    partition: chain.partition,
+    publisherId: chain.publisherId,
+    messageChainId: chain.messageChainId,
+    timestamp,
+    sequenceNumber,
+    previous,
+    contentType,
+    encryptionType,
+    groupKeyId,
+    content,
+  }
+}
+
+/** Within a batch each message names the one before it; the first may name any earlier one, or none. */
+function checkOrder(message: MessageDraft, before: MessageDraft | undefined): void {
+  const { previous } = message
+  if (previous !== undefined && compareRefs(previous, message) >= 0) {
+    throw protocolError('MALFORMED_PACKET', 'a message whose previous is not before it')
+  }
+  if (before !== undefined && (previous === undefined || compareRefs(previous, before) !== 0)) {
+    throw protocolError('MALFORMED_PACKET', 'a message whose previous is not the one before it in the batch')
+  }
+}
+
+/** A batch but for its signature, which comes at the end. Throws what decoding the result would throw. */
+export function writeUnsignedBatch(
+  writer: Writer,
+  chain: MessageChain,
+  messages: readonly MessageDraft[],
+): void {
+  writer.u8(BATCH_VERSION)
+  writer.shortAscii(checkedStreamId(chain.streamId), limits.maxStreamIdBytes, 'bytes of a stream id')
+  writer.u8(checkedPartition(chain.partition))
+  writeNodeId(writer, chain.publisherId)
+  writer.shortAscii(chain.messageChainId, limits.maxMessageChainIdBytes, 'bytes of a message chain id')
+  if (messages.length === 0) throw protocolError('MALFORMED_PACKET', 'a batch without messages')
+  writer.u16(withinLimit(messages.length, limits.maxBatchMessages, 'messages of a batch'))
+  let before: MessageDraft | undefined
+  for (const message of messages) {
+    checkOrder(message, before)
+    writeMessage(writer, message)
+    before = message
+  }
+}
+
+function writeMessage(writer: Writer, message: MessageDraft): void {
+  const encrypted = message.encryptionType !== EncryptionType.none
+  writer.u8((message.previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0))
+  writeRef(writer, message)
+  if (message.previous !== undefined) writeRef(writer, message.previous)
+  writer.u8(message.contentType)
+  if (encrypted) {
+    writer.u8(message.encryptionType)
+    writer.shortAscii(message.groupKeyId, limits.maxGroupKeyIdBytes, 'bytes of a group key id')
+  } else if (message.groupKeyId !== '') {
+    throw protocolError('MALFORMED_PACKET', 'a group key id without encryption')
+  }
+  writer.count(message.content.length, limits.maxContentBytes, 'bytes of content')
+  writer.raw(message.content)
+}

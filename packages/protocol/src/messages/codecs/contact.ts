@@ -1,0 +1,30 @@
+import type { Reader } from '../../codec/reader.ts'
+import type { Writer } from '../../codec/writer.ts'
+import { protocolError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import type { Contact, NodeInfo } from '../packets.ts'
+import type { BodyCodec } from './body-codec.ts'
+
+const websocketBit = 1
+const webrtcBit = 2
+
+/** A byte of flags, and the URL. */
+export function writeContact(writer: Writer, contact: Contact): void {
+  writer.u8((contact.websocket ? websocketBit : 0) | (contact.webrtc ? webrtcBit : 0))
+  writer.ascii(contact.websocketUrl, limits.maxUrlBytes, 'bytes of a URL')
+}
+
+export function readContact(reader: Reader): Contact {
+  const flags = reader.u8()
+  if (flags & ~(websocketBit | webrtcBit)) throw protocolError('MALFORMED_PACKET', `contact flags ${flags}`)
+  return {
+    websocketUrl: reader.ascii(limits.maxUrlBytes, 'bytes of a URL'),
+    websocket: (flags & websocketBit) !== 0,
+    webrtc: (flags & webrtcBit) !== 0,
+  }
+}
+
+export const nodeInfo: BodyCodec<NodeInfo> = {
+  write: (writer, packet) => writeContact(writer, packet.contact),
+  read: (reader) => ({ type: 'nodeInfo', contact: readContact(reader) }),
+}

@@ -1,0 +1,95 @@
+import {
+  checkDistinct,
+  maxU32,
+  readList,
+  readNodeId,
+  readStreamPart,
+  readWord,
+  writeList,
+  writeNodeId,
+  writeStreamPart,
+  writeWord,
+} from '../../codec/fields.ts'
+import type { Reader } from '../../codec/reader.ts'
+import type { Writer } from '../../codec/writer.ts'
+import { limits } from '../../limits.ts'
+import { failureReasons } from '../packets.ts'
+import type {
+  FailedNeighbour,
+  Instruction,
+  Leave,
+  NeighbourReport,
+  Status,
+  WantedNeighbour,
+} from '../packets.ts'
+import type { BodyCodec } from './body-codec.ts'
+import { readContact, writeContact } from './contact.ts'
+
+/** A round-trip time is sent as tenths of a millisecond plus one; 0 says that it is not known. */
+function writeReport(writer: Writer, report: NeighbourReport): void {
+  writeNodeId(writer, report.nodeId)
+  writer.varint(report.rttMs === undefined ? 0 : Math.round(report.rttMs * 10) + 1, maxU32)
+}
+
+function readReport(reader: Reader): NeighbourReport {
+  const nodeId = readNodeId(reader)
+  const tenthsPlusOne = reader.varint(maxU32)
+  return { nodeId, rttMs: tenthsPlusOne === 0 ? undefined : (tenthsPlusOne - 1) / 10 }
+}
+
+function writeFailed(writer: Writer, failed: FailedNeighbour): void {
+  writeNodeId(writer, failed.nodeId)
+  writeWord(writer, failureReasons, failed.reason, 'failure reason')
+}
+
+function readFailed(reader: Reader): FailedNeighbour {
+  return { nodeId: readNodeId(reader), reason: readWord(reader, failureReasons, 'failure reason') }
+}
+
+export const status: BodyCodec<Status> = {
+  write(writer, packet) {
+    checkDistinct(packet.neighbours)
+    writeStreamPart(writer, packet.streamPartId)
+    writer.varint(packet.counter)
+    writeList(writer, packet.neighbours, limits.maxNeighbours, 'neighbours', writeReport)
+    writeList(writer, packet.failed, limits.maxFailedNeighbours, 'failed neighbours', writeFailed)
+  },
+  read(reader) {
+    const streamPartId = readStreamPart(reader)
+    const counter = reader.varint()
+    const neighbours = readList(reader, limits.maxNeighbours, 'neighbours', readReport)
+    checkDistinct(neighbours)
+    const failed = readList(reader, limits.maxFailedNeighbours, 'failed neighbours', readFailed)
+    return { type: 'status', streamPartId, counter, neighbours, failed }
+  },
+}
+
+export const leave: BodyCodec<Leave> = {
+  write: (writer, packet) => writeStreamPart(writer, packet.streamPartId),
+  read: (reader) => ({ type: 'leave', streamPartId: readStreamPart(reader) }),
+}
+
+function writeWanted(writer: Writer, wanted: WantedNeighbour): void {
+  writeNodeId(writer, wanted.nodeId)
+  writeContact(writer, wanted.contact)
+}
+
+function readWanted(reader: Reader): WantedNeighbour {
+  return { nodeId: readNodeId(reader), contact: readContact(reader) }
+}
+
+export const instruction: BodyCodec<Instruction> = {
+  write(writer, packet) {
+    checkDistinct(packet.neighbours)
+    writeStreamPart(writer, packet.streamPartId)
+    writer.varint(packet.counter)
+    writeList(writer, packet.neighbours, limits.maxNeighbours, 'neighbours', writeWanted)
+  },
+  read(reader) {
+    const streamPartId = readStreamPart(reader)
+    const counter = reader.varint()
+    const neighbours = readList(reader, limits.maxNeighbours, 'neighbours', readWanted)
+    checkDistinct(neighbours)
+    return { type: 'instruction', streamPartId, counter, neighbours }
+  },
+}

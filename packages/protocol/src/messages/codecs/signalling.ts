@@ -1,0 +1,60 @@
+import { readList, readNodeId, readWord, writeList, writeNodeId, writeWord } from '../../codec/fields.ts'
+import type { Reader } from '../../codec/reader.ts'
+import type { Writer } from '../../codec/writer.ts'
+import { limits } from '../../limits.ts'
+import { signalKinds, type IceServer, type IceServers, type Signal, type TrackerError } from '../packets.ts'
+import type { BodyCodec } from './body-codec.ts'
+
+export const signal: BodyCodec<Signal> = {
+  write(writer, packet) {
+    writeNodeId(writer, packet.peerId)
+    writer.u32(packet.sessionId)
+    writeWord(writer, signalKinds, packet.kind, 'signal kind')
+    writer.text(packet.payload, limits.maxSignalBytes, 'bytes of a signal')
+  },
+  read: (reader) => ({
+    type: 'signal',
+    peerId: readNodeId(reader),
+    sessionId: reader.u32(),
+    kind: readWord(reader, signalKinds, 'signal kind'),
+    payload: reader.text(limits.maxSignalBytes, 'bytes of a signal'),
+  }),
+}
+
+function writeIceServer(writer: Writer, server: IceServer): void {
+  writer.ascii(server.url, limits.maxUrlBytes, 'bytes of a URL')
+  writer.text(server.username, limits.maxTextBytes, 'bytes of a username')
+  writer.text(server.credential, limits.maxTextBytes, 'bytes of a credential')
+}
+
+function readIceServer(reader: Reader): IceServer {
+  return {
+    url: reader.ascii(limits.maxUrlBytes, 'bytes of a URL'),
+    username: reader.text(limits.maxTextBytes, 'bytes of a username'),
+    credential: reader.text(limits.maxTextBytes, 'bytes of a credential'),
+  }
+}
+
+export const iceServers: BodyCodec<IceServers> = {
+  write(writer, packet) {
+    writeList(writer, packet.servers, limits.maxIceServers, 'ICE servers', writeIceServer)
+    writer.varint(packet.ttlS)
+  },
+  read: (reader) => ({
+    type: 'iceServers',
+    servers: readList(reader, limits.maxIceServers, 'ICE servers', readIceServer),
+    ttlS: reader.varint(),
+  }),
+}
+
+export const trackerError: BodyCodec<TrackerError> = {
+  write(writer, packet) {
+    writer.ascii(packet.code, limits.maxTextBytes, 'bytes of an error code')
+    writer.text(packet.message, limits.maxTextBytes, 'bytes of an error message')
+  },
+  read: (reader) => ({
+    type: 'trackerError',
+    code: reader.ascii(limits.maxTextBytes, 'bytes of an error code'),
+    message: reader.text(limits.maxTextBytes, 'bytes of an error message'),
+  }),
+}

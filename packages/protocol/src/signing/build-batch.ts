@@ -1,0 +1,39 @@
+import { Writer } from '../codec/writer.ts'
+import type { Identity } from '../crypto/identity.ts'
+import {
+  decodeBatch,
+  signatureBytes,
+  writeUnsignedBatch,
+  type MessageDraft,
+} from '../messages/batch-codec.ts'
+import { SignatureType, type MessageBatch, type MessageChain } from '../messages/stream-message.ts'
+import type { Crypto } from '../ports.ts'
+import { batchDigest } from './batch-signature.ts'
+
+export interface BatchDraft {
+  readonly chain: MessageChain
+  /** In order, each naming the one before it as its previous. */
+  readonly messages: readonly MessageDraft[]
+}
+
+const writer = new Writer()
+const noSignature = new Uint8Array(signatureBytes)
+
+/**
+ * Writes and signs a batch. Throws LIMIT_EXCEEDED, or MALFORMED_PACKET when the draft is none a receiver would accept.
+ * That the identity is the publisher of the chain is for the caller to see to.
+ */
+export function buildBatch(
+  draft: BatchDraft,
+  crypto: Crypto,
+  identity: Pick<Identity, 'sign'>,
+): MessageBatch {
+  writer.reset()
+  writeUnsignedBatch(writer, draft.chain, draft.messages)
+  writer.u8(SignatureType.secp256k1Merkle)
+  writer.raw(noSignature)
+  // Decoding what was written finds the places to hash, and refuses all that a receiver would refuse.
+  const batch = decodeBatch(writer.view().slice())
+  batch.signature.set(identity.sign(batchDigest(batch, crypto)))
+  return batch
+}
