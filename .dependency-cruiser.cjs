@@ -1,0 +1,72 @@
+// The arrows between the rooms (docs/ARCHITECTURE.md). A package imports only what its list names; nobody goes round in circles.
+const arrows = {
+  protocol: [],
+  transport: ['protocol'],
+  network: ['transport', 'protocol'],
+  tracker: ['transport', 'protocol'],
+  client: ['network', 'transport', 'protocol', 'contracts'],
+  node: ['client', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
+}
+const notProduction = '\\.(test|testkit)\\.ts$'
+const folder = (name) => (name === 'contracts' ? 'contracts' : `packages/${name}`)
+const rooms = [...Object.keys(arrows), 'contracts']
+
+const arrowRules = Object.entries({ ...arrows, contracts: [] }).map(([room, allowed]) => ({
+  name: `${room}-imports-only-${['itself', ...allowed].join('-')}`,
+  severity: 'error',
+  from: { path: `^${folder(room)}/`, pathNot: notProduction },
+  to: {
+    path: `^(${rooms
+      .filter((other) => other !== room && !allowed.includes(other))
+      .map(folder)
+      .join('|')})/`,
+  },
+}))
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...arrowRules,
+    {
+      name: 'nothing-imports-bench',
+      severity: 'error',
+      from: { pathNot: '^bench/' },
+      to: { path: '^bench/' },
+    },
+    {
+      name: 'no-circles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'cores-import-only-protocol-and-cores',
+      severity: 'error',
+      from: { path: '/src/core/', pathNot: notProduction },
+      to: { pathNot: '/src/(core|limits\\.ts|errors\\.ts|ports\\.ts)|^packages/protocol/' },
+    },
+    {
+      name: 'production-imports-no-testkit',
+      severity: 'error',
+      from: { pathNot: notProduction },
+      to: { path: notProduction },
+    },
+    {
+      name: 'everything-resolves',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|generated)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: {
+      conditionNames: ['runnel-src', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+}

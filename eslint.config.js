@@ -1,0 +1,70 @@
+import tseslint from 'typescript-eslint'
+
+/** What a pure core may not touch: time, randomness, input and output come in as arguments and events. */
+const coreGlobals = [
+  'Date',
+  'performance',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'fetch',
+  'crypto',
+  'process',
+  'console',
+  'Buffer',
+]
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/dist/',
+      '**/generated/',
+      '.tools/',
+      '.runnel/',
+      'coverage/',
+      '**/*.cjs',
+      '**/*.mjs',
+      '**/*.js',
+    ],
+  },
+  ...tseslint.configs.recommended,
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      eqeqeq: 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+    },
+  },
+  {
+    files: ['**/src/core/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/*.testkit.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...coreGlobals],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Randomness is injected.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'AwaitExpression', message: 'Cores are synchronous.' },
+        { selector: 'ImportDeclaration[source.value=/^node:/]', message: 'Cores do no I/O.' },
+      ],
+    },
+  },
+  {
+    files: ['**/*.test.ts', '**/*.testkit.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.object.name=/^(it|test|describe)$/][callee.property.name=/^(skip|only|todo)$/]',
+          message: 'Tests run, all of them.',
+        },
+      ],
+    },
+  },
+)

@@ -1,0 +1,101 @@
+#!/usr/bin/env node
+// The way in: `npm start`, `npm test` and `npm run bench` all come through here. Plain JavaScript, so that any Node from 18 on can run it.
+// Puts a new enough Node first on the PATH, installs what is not installed, builds what is stale, then runs the task; says what it does on stderr.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const pinnedNode = '24.21.0'
+const env = { ...process.env }
+const say = (text) => process.stderr.write(`runnel: ${text}\n`)
+
+/** Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails. */
+function run(command, args, { data = false, cwd = root } = {}) {
+  const { status, signal, error } = spawnSync(command, args, {
+    cwd,
+    env,
+    stdio: ['inherit', data ? 'inherit' : 2, 'inherit'],
+  })
+  if (error) say(`${command}: ${error.message}`)
+  if (status !== 0) process.exit(status ?? (signal === 'SIGINT' ? 130 : 1))
+}
+
+function ensureNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major > 22 || (major === 22 && minor >= 13)) return
+  const tools = join(root, '.tools')
+  const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  if (!existsSync(join(tools, 'node_modules', packageName, 'bin'))) {
+    say(
+      `Node ${process.versions.node} is older than 22.13: fetching Node ${pinnedNode} from npm into .tools/`,
+    )
+    run('npm', [
+      'install',
+      '--silent',
+      '--no-audit',
+      '--no-fund',
+      '--prefix',
+      tools,
+      `${packageName}@${pinnedNode}`,
+    ])
+  }
+  env.PATH = join(tools, 'node_modules', packageName, 'bin') + delimiter + env.PATH
+  // Add-ons compiled during the install must see the headers of the Node that will load them.
+  env.npm_config_nodedir = join(tools, 'node_modules', packageName)
+}
+
+function ensureInstalled() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  const stamp = join(root, 'node_modules', '.runnel-lock')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  say('installing dependencies (npm ci)')
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'])
+  writeFileSync(stamp, lock)
+}
+
+function build() {
+  run('node', ['node_modules/typescript/bin/tsc', '-b'])
+}
+
+const node = (...args) => run('node', args, { data: true })
+const tasks = {
+  start: (args) =>
+    run('node', [join(root, 'packages/node/bin/runnel.js'), 'up', ...args], {
+      data: true,
+      cwd: process.env.INIT_CWD ?? root,
+    }),
+  bench: (args) => node('bench/src/main.ts', ...args),
+  build: () => {},
+  lint: () => {
+    node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
+    node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
+    node('node_modules/eslint/bin/eslint.js', '--cache', '--max-warnings', '0', '.')
+    node(
+      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      '--config',
+      '.dependency-cruiser.cjs',
+      'packages',
+      'contracts',
+      'bench',
+    )
+  },
+  test: (args) => {
+    if (args.length === 0) tasks.lint()
+    node('node_modules/vitest/vitest.mjs', 'run', ...args)
+  },
+}
+
+const [task, ...args] = process.argv.slice(2)
+if (!Object.hasOwn(tasks, task)) {
+  say(`usage: node scripts/run.mjs ${Object.keys(tasks).join('|')} [arguments]`)
+  process.exit(64)
+}
+ensureNode()
+ensureInstalled()
+build()
+tasks[task](args)
