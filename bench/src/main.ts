@@ -1,0 +1,70 @@
+import yargs from 'yargs'
+import { hideBin } from 'yargs/helpers'
+import { floodBench } from './flood/flood-bench.ts'
+import { joinBench } from './join/join-bench.ts'
+import { relayBench } from './relay/relay-bench.ts'
+import { topologyBench } from './topology/topology-bench.ts'
+
+const transports = ['webrtc', 'websocket', 'mixed'] as const
+
+function print(report: object, json: boolean): void {
+  process.stdout.write(`${JSON.stringify(report, null, json ? 0 : 2)}\n`)
+}
+
+const json = { json: { type: 'boolean' as const, default: false, describe: 'one line of JSON' } }
+const link = {
+  ...json,
+  transport: { choices: transports, default: 'webrtc' as const, describe: 'what the links are' },
+  verify: {
+    choices: ['on', 'off'] as const,
+    default: 'on' as const,
+    describe: 'check signatures at every hop',
+  },
+}
+
+await yargs(hideBin(process.argv))
+  .scriptName('bench')
+  .usage('$0 <benchmark>\n\nEach prints its figures and those of a baseline from the same run.')
+  .command(
+    'relay',
+    'CPU per message of one relay, against the transport used bare',
+    { ...link, messages: { type: 'number' as const, default: 100_000 } },
+    async ({ transport, verify, messages, json }) =>
+      print(await relayBench({ transport, verify: verify === 'on', messages }), json),
+  )
+  .command(
+    'flood',
+    'deliveries per second and delays in one overlay',
+    {
+      ...link,
+      nodes: { type: 'number' as const, default: 16 },
+      messages: { type: 'number' as const, default: 20_000 },
+    },
+    async ({ transport, verify, nodes, messages, json }) =>
+      print(await floodBench({ transport, verify: verify === 'on', nodes, messages }), json),
+  )
+  .command(
+    'join',
+    'time to the first message for a node that joins a live stream part',
+    {
+      ...json,
+      transport: link.transport,
+      nodes: { type: 'number' as const, default: 12 },
+      joins: { type: 'number' as const, default: 60 },
+    },
+    async ({ transport, nodes, joins, json }) => print(await joinBench({ transport, nodes, joins }), json),
+  )
+  .command(
+    'topology',
+    'what a join costs the tracker',
+    {
+      ...json,
+      nodes: { type: 'number' as const, default: 5000 },
+      degree: { type: 'number' as const, default: 4 },
+    },
+    ({ nodes, degree, json }) => print(topologyBench({ nodes, degree }), json),
+  )
+  .demandCommand(1, 'Name a benchmark.')
+  .strict()
+  .parseAsync()
+process.exit(0)

@@ -1,0 +1,149 @@
+import {
+  buildBatch,
+  ContentType,
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  parseStreamPartId,
+  toStreamId,
+  toStreamPartId,
+  type Crypto,
+  type Identity,
+  type MessageBatch,
+  type MessageRef,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
+import { createTracker } from '@runnel/tracker'
+
+export type BenchTransport = 'webrtc' | 'websocket' | 'mixed'
+
+const clock = systemClock
+const random = systemRandom
+
+/** A fresh key. */
+export function newIdentity(crypto: Crypto): Identity {
+  return createIdentity(generatePrivateKey(random), crypto)
+}
+
+export interface SwarmOptions {
+  readonly transport: BenchTransport
+  /** False takes every publisher's signature on trust; links still prove ids. */
+  readonly verify: boolean
+  readonly degree?: number
+}
+
+/** A tracker and nodes in this process, found without a chain: everything else is what production runs. */
+export class Swarm {
+  readonly crypto: Crypto
+  readonly publisher: Identity
+  readonly streamPartId: StreamPartId
+  readonly nodes: NetworkNode[] = []
+  readonly #options: SwarmOptions
+  readonly #tracker: ReturnType<typeof createTracker>
+
+  private constructor(crypto: Crypto, options: SwarmOptions) {
+    this.crypto = crypto
+    this.#options = options
+    this.publisher = newIdentity(crypto)
+    this.streamPartId = toStreamPartId(toStreamId(`${this.publisher.nodeId}/bench`), 0)
+    this.#tracker = createTracker(
+      { listen: { host: '127.0.0.1', port: 0 }, degree: options.degree ?? 4 },
+      { identity: newIdentity(crypto), crypto, clock, random },
+    )
+  }
+
+  static async start(options: SwarmOptions): Promise<Swarm> {
+    const swarm = new Swarm(await loadCrypto(), options)
+    await swarm.#tracker.start()
+    return swarm
+  }
+
+  /** A node that is not started yet. */
+  createNode(): NetworkNode {
+    const { transport, verify } = this.#options
+    const tracker: TrackerAddress = { nodeId: this.#tracker.nodeId, url: this.#tracker.url }
+    const reachable = transport === 'websocket' || (transport === 'mixed' && this.nodes.length % 2 === 0)
+    return createNetworkNode(
+      {
+        transports: {
+          websocket: reachable ? { listen: { host: '127.0.0.1', port: 0 } } : {},
+          webrtc: transport === 'websocket' ? false : {},
+        },
+      },
+      {
+        identity: newIdentity(this.crypto),
+        crypto: this.crypto,
+        clock,
+        random,
+        publisherPolicy: { check: () => 'allowed', resolve: async () => {} },
+        trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
+        ...(verify ? {} : { verify: () => true }),
+      },
+    )
+  }
+
+  /** Starts `count` more nodes, joined and with all their neighbours attached. */
+  async grow(count: number): Promise<void> {
+    const degree = this.#options.degree ?? 4
+    const fresh = Array.from({ length: count }, () => {
+      const node = this.createNode()
+      this.nodes.push(node)
+      return node
+    })
+    for (const node of fresh) {
+      await node.start()
+      node.join(this.streamPartId)
+    }
+    const neighbours = Math.min(degree, this.nodes.length - 1)
+    await Promise.all(
+      this.nodes.map((node) => node.waitForNeighbours(this.streamPartId, { count: neighbours })),
+    )
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()))
+    await this.#tracker.stop()
+  }
+}
+
+/** Signs 100-byte messages of one chain. The first four bytes of the content are the message's number. */
+export class Source {
+  readonly #modules: Pick<Swarm, 'crypto' | 'publisher' | 'streamPartId'>
+  #previous: MessageRef | undefined
+  /** Messages made so far: the number of the next. */
+  count = 0
+
+  constructor(modules: Pick<Swarm, 'crypto' | 'publisher' | 'streamPartId'>) {
+    this.#modules = modules
+  }
+
+  /** The next `size` messages as one signed batch. */
+  next(size: number): MessageBatch {
+    const messages = Array.from({ length: size }, () => {
+      const content = new Uint8Array(100)
+      new DataView(content.buffer).setUint32(0, this.count)
+      const ref = { timestamp: clock.now(), sequenceNumber: this.count++ }
+      const draft = {
+        ...ref,
+        previous: this.#previous,
+        contentType: ContentType.binary,
+        encryptionType: 0,
+        groupKeyId: '',
+        content,
+      }
+      this.#previous = ref
+      return draft
+    })
+    const { publisher, crypto, streamPartId } = this.#modules
+    const { streamId } = parseStreamPartId(streamPartId)
+    const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId: 'bench' }
+    return buildBatch({ chain, messages }, crypto, publisher)
+  }
+}
+
+/** The number in a message made by `Source`. */
+export function messageNumber(content: Uint8Array): number {
+  return new DataView(content.buffer, content.byteOffset).getUint32(0)
+}

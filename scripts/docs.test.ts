@@ -1,0 +1,43 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { errorsPage } from './errors-page.ts'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** What stands in `back quotes` and looks like a path of this repository. */
+function pathsIn(markdown: string): string[] {
+  const quoted = [...markdown.matchAll(/`([^`\s]+)`/g)].map((match) => match[1] ?? '')
+  const folders = /^(packages|contracts|bench|docs|scripts|sim|emulation|aws|\.ci)\//
+  return quoted.filter((text) => folders.test(text) && !/[*<{…]/.test(text))
+}
+
+/** The targets of links to files of this repository. */
+function linksIn(markdown: string): string[] {
+  return [...markdown.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map((match) => match[1] ?? '')
+}
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
+
+describe('the documentation', () => {
+  it('lists every error code, as the code has it', () => {
+    expect(read('docs/errors.md')).toBe(errorsPage())
+  })
+
+  it.each(pages)('%s names only files that exist', (page) => {
+    const text = read(page)
+    const missing = [
+      ...pathsIn(text).filter((path) => !existsSync(join(root, path))),
+      ...linksIn(text).filter((path) => !existsSync(join(root, dirname(page), path))),
+    ]
+    expect(missing).toEqual([])
+  })
+})

@@ -1,0 +1,41 @@
+// Writes docs/errors.md from the packages' error tables:  node --conditions=runnel-src scripts/errors-page.ts
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { clientErrors } from '@runnel/client'
+import { contractsErrors } from '@runnel/contracts'
+import { networkErrors } from '@runnel/network'
+import { nodeErrors } from '@runnel/node'
+import { protocolErrors, type ErrorTable } from '@runnel/protocol'
+import { trackerErrors } from '@runnel/tracker'
+import { transportErrors } from '@runnel/transport'
+
+const tables: Readonly<Record<string, ErrorTable>> = {
+  '@runnel/protocol': protocolErrors,
+  '@runnel/transport': transportErrors,
+  '@runnel/network': networkErrors,
+  '@runnel/tracker': trackerErrors,
+  '@runnel/client': clientErrors,
+  '@runnel/node': nodeErrors,
+  '@runnel/contracts': contractsErrors,
+}
+
+/** The page as it must stand in docs/errors.md. */
+export function errorsPage(): string {
+  const cell = (text: string) => text.replaceAll('|', '\\|')
+  const sections = Object.entries(tables).map(([name, table]) => {
+    const rows = Object.entries(table).map(
+      ([code, { summary, remedy }]) => `| \`${code}\` | ${cell(summary)}. | ${cell(remedy)} |`,
+    )
+    return [`## ${name}`, '', '| code | what happened | what to do |', '| --- | --- | --- |', ...rows].join('\n')
+  })
+  return [
+    '# Errors',
+    'Every error Runnel throws, prints or closes a connection with has a code that stays. This page is made from the tables in the code (`node --conditions=runnel-src scripts/errors-page.ts`); a test compares the two.',
+    ...sections,
+    '',
+  ].join('\n\n')
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  writeFileSync(fileURLToPath(new URL('../docs/errors.md', import.meta.url)), errorsPage())
+}
