@@ -39,18 +39,24 @@ function rotate(word: number, by: number): number {
   return (word << by) | (word >>> (32 - by))
 }
 
-/** Four words from the seed: FNV-1a over its UTF-16 units, spread by the finalizer of MurmurHash3. Never all zero in practice, and made so in any case. */
+const multipliers = [0x01000193, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f]
+
+/**
+ * Four words from the seed, each from a hash of its own (FNV-1a's xor and multiply, then MurmurHash3's finalizer), so that
+ * many thousands of forks do not meet in the same state.
+ */
 function stateOf(seed: string): Uint32Array {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 0x01000193)
-  const state = new Uint32Array(4)
-  for (let i = 0; i < 4; i++) {
-    hash = (hash + 0x9e3779b9) | 0
-    let word = hash
+  const state = Uint32Array.from(multipliers, (multiplier) => {
+    let word = 0x811c9dc5
+    for (let i = 0; i < seed.length; i++) {
+      word = Math.imul(word ^ seed.charCodeAt(i), multiplier)
+      word ^= word >>> 15
+    }
     word = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
     word = Math.imul(word ^ (word >>> 13), 0xc2b2ae35)
-    state[i] = word ^ (word >>> 16)
-  }
+    return word ^ (word >>> 16)
+  })
+  // All zero is the one state the generator never leaves.
   if (state.every((word) => word === 0)) state[0] = 1
   return state
 }

@@ -14,19 +14,32 @@ function endOfTurnScheduler(): (fn: () => void) => void {
   }
 }
 
-/** The system's time. Its timers do not keep a Node process alive: open sockets do, and a stopped node should end. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  schedule(delayMs, fn) {
-    const timer: unknown = setTimeout(fn, delayMs)
-    if (isNodeTimer(timer)) timer.unref()
-    return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
-  },
-  endOfTurn: endOfTurnScheduler(),
+export interface SystemClockOptions {
+  /**
+   * Whether a Node process stays alive for a scheduled call. True where waiting is the work, such as the pause before
+   * dialling again; false for housekeeping that must not hold up the end.
+   */
+  readonly keepsProcessAlive: boolean
+}
+
+/** The system's time. */
+export function createSystemClock(options: SystemClockOptions): Clock {
+  return {
+    now: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    schedule(delayMs, fn) {
+      const timer: unknown = setTimeout(fn, delayMs)
+      if (!options.keepsProcessAlive && isNodeTimer(timer)) timer.unref()
+      return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
+    },
+    endOfTurn: endOfTurnScheduler(),
+  }
 }
 
 /** In a browser a timer is a number. */
 function isNodeTimer(timer: unknown): timer is NodeJS.Timeout {
   return typeof timer === 'object' && timer !== null && 'unref' in timer
 }
+
+/** The clock of a production process. What is stopped cancels what it has scheduled, and then the process can end. */
+export const systemClock: Clock = createSystemClock({ keepsProcessAlive: true })

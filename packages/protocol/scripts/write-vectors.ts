@@ -1,0 +1,27 @@
+/**
+ * Writes the test vectors in `packages/protocol/vectors/`: run `node packages/protocol/scripts/write-vectors.ts` after an
+ * intended change of the wire format, and read the diff. The tests only read them.
+ */
+import { writeFileSync } from 'node:fs'
+import { encodePacket, loadCrypto } from '../src/index.ts'
+import { malformedSamples } from '../src/messages/malformed.testkit.ts'
+import { samplePackets } from '../src/messages/samples.testkit.ts'
+import { toHex, toPlainJson } from '../src/messages/plain-json.testkit.ts'
+import { batchVectors, handshakeVectors, placementVectors } from '../src/signing/vectors.testkit.ts'
+
+const crypto = await loadCrypto({ backend: 'js' })
+
+const files = {
+  packets: samplePackets(crypto)
+    .filter(({ packet }) => packet.type !== 'data')
+    .map(({ name, packet }) => ({ name, hex: toHex(encodePacket(packet)), packet: toPlainJson(packet) })),
+  batches: batchVectors(crypto),
+  handshake: handshakeVectors(crypto),
+  placement: placementVectors(),
+  malformed: malformedSamples(crypto),
+}
+
+for (const [name, vectors] of Object.entries(files)) {
+  const url = new URL(`../vectors/${name}.json`, import.meta.url)
+  writeFileSync(url, `${JSON.stringify(vectors, undefined, 2)}\n`)
+}

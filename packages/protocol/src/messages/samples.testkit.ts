@@ -1,0 +1,219 @@
+import { createIdentity, parsePrivateKey, type Identity } from '../crypto/identity.ts'
+import { toNodeId, type NodeId } from '../ids/node-id.ts'
+import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
+import type { Crypto } from '../ports.ts'
+import { buildBatch } from '../signing/build-batch.ts'
+import type { MessageDraft } from './batch-codec.ts'
+import { detachReasons, failureReasons, signalKinds, type Packet } from './packets.ts'
+import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
+
+/** Fixed values of every kind of packet and several kinds of batch: for the vectors, and to be mutated. */
+
+export const samplePrivateKeys = ['1', '2', '3'].map((digit) => digit.repeat(64))
+
+export function sampleIdentity(crypto: Crypto, index = 0): Identity {
+  return createIdentity(parsePrivateKey(samplePrivateKeys[index] as string), crypto)
+}
+
+const text = (content: string): Uint8Array => new TextEncoder().encode(content)
+export const pattern = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 251)
+export const sampleNodeId = (digit: string): NodeId => toNodeId(`0x${digit.repeat(40)}`)
+
+const time = 1_750_000_000_000
+
+export function sampleDraft(index: number, changes: Partial<MessageDraft> = {}): MessageDraft {
+  return {
+    timestamp: time + Math.floor(index / 2),
+    sequenceNumber: index % 2,
+    previous:
+      index === 0
+        ? undefined
+        : { timestamp: time + Math.floor((index - 1) / 2), sequenceNumber: (index - 1) % 2 },
+    contentType: ContentType.binary,
+    encryptionType: EncryptionType.none,
+    groupKeyId: '',
+    content: pattern(20 + index),
+    ...changes,
+  }
+}
+
+export interface SampleBatch {
+  readonly name: string
+  readonly privateKey: string
+  readonly batch: MessageBatch
+}
+
+export function sampleBatches(crypto: Crypto): SampleBatch[] {
+  const publisher = sampleIdentity(crypto)
+  const chain: MessageChain = {
+    streamId: toStreamId(`${publisher.nodeId}/weather/oulu`),
+    partition: 0,
+    publisherId: publisher.nodeId,
+    messageChainId: 'mK3vQ81x',
+  }
+  const sample = (
+    name: string,
+    messages: readonly MessageDraft[],
+    of: MessageChain = chain,
+  ): SampleBatch => ({
+    name,
+    privateKey: samplePrivateKeys[0] as string,
+    batch: buildBatch({ chain: of, messages }, crypto, publisher),
+  })
+  const run = (count: number, first = 0): MessageDraft[] =>
+    Array.from({ length: count }, (_, i) => sampleDraft(first + i))
+  const encrypted = { encryptionType: EncryptionType.aes256gcm, groupKeyId: 'key-2025-06' }
+  return [
+    sample('one message, the first of its chain', run(1)),
+    sample('one message with a previous', run(1, 7)),
+    sample('two messages', run(2)),
+    sample('three messages', run(3, 4)),
+    sample('five messages', run(5)),
+    sample('JSON and text', [
+      sampleDraft(0, { contentType: ContentType.json, content: text('{"celsius":-12.5}') }),
+      sampleDraft(1, { contentType: ContentType.text, content: text('snö') }),
+    ]),
+    sample('encrypted', [sampleDraft(0, encrypted), sampleDraft(1), sampleDraft(2, encrypted)]),
+    sample('no content, unknown content type', [
+      sampleDraft(0, { content: new Uint8Array(), contentType: 255 }),
+    ]),
+    sample('content with a length of two bytes', [sampleDraft(0, { content: pattern(300) })]),
+    sample('a gap before the first', [sampleDraft(9, { previous: { timestamp: 5, sequenceNumber: 0 } })]),
+    sample('the largest numbers', [
+      sampleDraft(0, { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1, encryptionType: 255 }),
+    ]),
+    sample('partition 99, a chain id of 32, a path of 200', run(2), {
+      ...chain,
+      streamId: toStreamId(`${publisher.nodeId}/${'p'.repeat(200)}`),
+      partition: 99,
+      messageChainId: 'c'.repeat(32),
+    }),
+    sample('an empty chain id', run(1), { ...chain, messageChainId: '' }),
+  ]
+}
+
+export interface SamplePacket {
+  readonly name: string
+  readonly packet: Packet
+}
+
+export function samplePackets(crypto: Crypto): SamplePacket[] {
+  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets()]
+}
+
+const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
+
+function linkPackets(crypto: Crypto): SamplePacket[] {
+  const { nodeId, sign } = sampleIdentity(crypto)
+  const hello = { type: 'hello', version: 1, nodeId, nonce: pattern(32) } as const
+  return [
+    { name: 'hello of a node', packet: { ...hello, role: 'node', agent: 'runnel/0.1.0' } },
+    { name: 'hello of a tracker, no agent', packet: { ...hello, role: 'tracker', agent: '' } },
+    { name: 'proof', packet: { type: 'proof', signature: sign(pattern(32)) } },
+    { name: 'ping', packet: { type: 'ping', token: 0x01020304 } },
+    { name: 'ping with the largest token', packet: { type: 'ping', token: 0xffffffff } },
+    { name: 'pong', packet: { type: 'pong', token: 0x01020304 } },
+    {
+      name: 'close',
+      packet: { type: 'close', code: 'IDLE', reason: 'Nothing in common any more – så länge' },
+    },
+    { name: 'fragment', packet: { type: 'fragment', last: false, bytes: pattern(200) } },
+    { name: 'last fragment', packet: { type: 'fragment', last: true, bytes: pattern(1) } },
+  ]
+}
+
+function nodePackets(crypto: Crypto): SamplePacket[] {
+  const head = {
+    publisherId: sampleNodeId('b'),
+    messageChainId: 'mK3vQ81x',
+    timestamp: time,
+    sequenceNumber: 70_000,
+  }
+  return [
+    ...sampleBatches(crypto).map(({ name, batch }) => ({
+      name: `data: ${name}`,
+      packet: { type: 'data', batch } as const,
+    })),
+    { name: 'attach, nothing wanted', packet: { type: 'attach', streamPartId, sinceMs: 0, heads: [] } },
+    {
+      name: 'attach with heads',
+      packet: {
+        type: 'attach',
+        streamPartId,
+        sinceMs: 30_000,
+        heads: [head, { ...head, messageChainId: '' }],
+      },
+    },
+    ...detachReasons.map((reason) => ({
+      name: `detach: ${reason}`,
+      packet: { type: 'detach', streamPartId, reason } as const,
+    })),
+  ]
+}
+
+function trackerPackets(): SamplePacket[] {
+  const contact = { websocketUrl: 'wss://node.example/link', websocket: true, webrtc: true }
+  const hidden = { websocketUrl: '', websocket: false, webrtc: true }
+  const status = { type: 'status', streamPartId, counter: 300, neighbours: [], failed: [] } as const
+  const signal = { type: 'signal', peerId: sampleNodeId('d'), sessionId: 0xdeadbeef } as const
+  return [
+    { name: 'node info', packet: { type: 'nodeInfo', contact } },
+    { name: 'node info, WebRTC only', packet: { type: 'nodeInfo', contact: hidden } },
+    { name: 'status that joins', packet: { ...status, counter: 0 } },
+    {
+      name: 'status with neighbours',
+      packet: {
+        ...status,
+        neighbours: [
+          { nodeId: sampleNodeId('b'), rttMs: undefined },
+          { nodeId: sampleNodeId('c'), rttMs: 0 },
+          { nodeId: sampleNodeId('d'), rttMs: 123.4 },
+        ],
+      },
+    },
+    {
+      name: 'status with failures',
+      packet: {
+        ...status,
+        failed: failureReasons.map((reason, i) => ({ nodeId: sampleNodeId(String(i)), reason })),
+      },
+    },
+    { name: 'leave', packet: { type: 'leave', streamPartId } },
+    {
+      name: 'instruction, no neighbours',
+      packet: { type: 'instruction', streamPartId, counter: 1, neighbours: [] },
+    },
+    {
+      name: 'instruction',
+      packet: {
+        type: 'instruction',
+        streamPartId,
+        counter: 2 ** 40,
+        neighbours: [
+          { nodeId: sampleNodeId('b'), contact },
+          { nodeId: sampleNodeId('c'), contact: hidden },
+        ],
+      },
+    },
+    ...signalKinds.map((kind) => ({
+      name: `signal: ${kind}`,
+      packet: { ...signal, kind, payload: kind === 'reject' ? '' : `v=0\r\ns=${kind}\r\n` } as const,
+    })),
+    { name: 'ICE servers, none', packet: { type: 'iceServers', servers: [], ttlS: 0 } },
+    {
+      name: 'ICE servers',
+      packet: {
+        type: 'iceServers',
+        servers: [
+          { url: 'stun:stun.example:3478', username: '', credential: '' },
+          { url: 'turn:turn.example:3478', username: '1750000000:ab', credential: 'c2VjcmV0' },
+        ],
+        ttlS: 3600,
+      },
+    },
+    {
+      name: 'tracker error',
+      packet: { type: 'trackerError', code: 'NOT_ALLOWED', message: 'Not your neighbour' },
+    },
+  ]
+}

@@ -1,0 +1,81 @@
+import { packetBytes } from '../codec/frame.ts'
+import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
+import { PacketType } from '../messages/packets.ts'
+import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
+import {
+  pattern,
+  sampleBatches,
+  sampleIdentity,
+  sampleNodeId,
+  samplePrivateKeys,
+} from '../messages/samples.testkit.ts'
+import type { Crypto } from '../ports.ts'
+import { responsibleTrackers } from '../placement/responsible-trackers.ts'
+import { batchDigest } from './batch-signature.ts'
+import { handshakeDigest, type HandshakeClaim } from './handshake.ts'
+
+/** Batches as a data packet, as bytes, as what they mean, and as what is signed. */
+export function batchVectors(crypto: Crypto) {
+  return sampleBatches(crypto).map(({ name, privateKey, batch }) => ({
+    name,
+    privateKey,
+    packetHex: toHex(packetBytes(PacketType.data, batch.bytes)),
+    hex: toHex(batch.bytes),
+    headerHex: toHex(batch.bytes.subarray(0, batch.headerEnd)),
+    digestHex: toHex(batchDigest(batch, crypto)),
+    signatureHex: toHex(batch.signature),
+    chain: batch.chain,
+    messages: batch.messages.map(
+      ({ timestamp, sequenceNumber, previous, contentType, encryptionType, groupKeyId, content }) =>
+        toPlainJson({
+          timestamp,
+          sequenceNumber,
+          previous,
+          contentType,
+          encryptionType,
+          groupKeyId,
+          content,
+        }),
+    ),
+  }))
+}
+
+export function handshakeVectors(crypto: Crypto) {
+  const prover = sampleIdentity(crypto, 0)
+  const verifier = sampleIdentity(crypto, 1)
+  const claim: HandshakeClaim = {
+    prover: prover.nodeId,
+    verifier: verifier.nodeId,
+    proverNonce: pattern(32),
+    verifierNonce: pattern(64).subarray(32),
+    role: 'node',
+    binding: new Uint8Array(),
+  }
+  return [
+    { name: 'no binding', claim },
+    { name: 'a tracker', claim: { ...claim, role: 'tracker' } },
+    { name: 'a binding of 160 bytes', claim: { ...claim, binding: pattern(160) } },
+  ].map(({ name, claim }) => {
+    const digest = handshakeDigest(claim, crypto)
+    return {
+      name,
+      privateKey: samplePrivateKeys[0],
+      claim: toPlainJson(claim),
+      digestHex: toHex(digest),
+      signatureHex: toHex(prover.sign(digest)),
+    }
+  })
+}
+
+export function placementVectors() {
+  const trackerIds = [...'12345'].map(sampleNodeId)
+  const streamId = toStreamId(`${sampleNodeId('a')}/news`)
+  return Array.from({ length: 12 }, (_, partition) => {
+    const streamPartId = toStreamPartId(streamId, partition)
+    return {
+      streamPartId,
+      trackerIds,
+      inOrder: responsibleTrackers(streamPartId, trackerIds, trackerIds.length),
+    }
+  })
+}
