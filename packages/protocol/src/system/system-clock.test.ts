@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import type { Clock } from '../ports.ts'
+import { createSystemClock, systemClock } from './system-clock.ts'
+
+const fired = (clock: Clock, delayMs: number) =>
+  new Promise<void>((resolve) => clock.schedule(delayMs, resolve))
+
+describe.each([true, false])('the system clock, keepsProcessAlive: %s', (keepsProcessAlive) => {
+  const clock = createSystemClock({ keepsProcessAlive })
+
+  it('tells the time', () => {
+    expect(Number.isInteger(clock.now())).toBe(true)
+    const before = clock.monotonicMs()
+    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(before)
+  })
+
+  it('runs what is scheduled, in order of time, and not what is cancelled', async () => {
+    const order: string[] = []
+    clock.schedule(20, () => order.push('late'))
+    const cancel = clock.schedule(1, () => order.push('cancelled'))
+    clock.schedule(0, () => order.push('early'))
+    cancel()
+    cancel()
+    await fired(clock, 30)
+    expect(order).toEqual(['early', 'late'])
+  })
+
+  it('ends the turn after what the turn still had to do', async () => {
+    const order: string[] = []
+    await new Promise<void>((resolve) => {
+      clock.endOfTurn(() => {
+        order.push('end of turn')
+        resolve()
+      })
+      process.nextTick(() => order.push('tick'))
+      queueMicrotask(() => order.push('microtask'))
+      order.push('now')
+    })
+    expect(order.at(-1)).toBe('end of turn')
+    expect(order).toHaveLength(4)
+  })
+})
+
+describe('systemClock', () => {
+  const url = new URL('./system-clock.ts', import.meta.url).href
+  const run = (keepsProcessAlive: boolean, delayMs: number): string =>
+    execFileSync(process.execPath, [
+      '--input-type=module',
+      '-e',
+      `import { createSystemClock } from ${JSON.stringify(url)}
+      createSystemClock({ keepsProcessAlive: ${keepsProcessAlive} }).schedule(${delayMs}, () => console.log('fired'))
+      process.on('exit', () => console.log('exit'))`,
+    ]).toString()
+
+  it('keeps a process alive only when told to', () => {
+    expect(run(true, 1)).toBe('fired\nexit\n')
+    expect(run(false, 3_600_000)).toBe('exit\n')
+  })
+
+  it('is there', async () => {
+    await fired(systemClock, 0)
+  })
+})
