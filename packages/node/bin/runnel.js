@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { ensureNode } from './ensure-node.js'
+
+if (ensureNode()) await import('../dist/main.js')

@@ -1,0 +1,21 @@
+import type { InferredOptionTypes, Options } from 'yargs'
+import { logLevels } from '../config/schema.ts'
+
+/** Options of every command. */
+export const globalOptions = {
+  'log-level': { choices: logLevels, describe: 'Least important log lines to write to stderr' },
+  json: { type: 'boolean', default: false, describe: 'Results and errors as JSON' },
+} as const satisfies Record<string, Options>
+
+/** Options of commands that use a network. */
+export const networkOptions = {
+  network: { type: 'string', requiresArg: true, describe: 'Network file (also RUNNEL_NETWORK)' },
+  key: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Key file (also RUNNEL_KEY, or the key itself in RUNNEL_PRIVATE_KEY)',
+  },
+} as const satisfies Record<string, Options>
+
+export type GlobalArguments = InferredOptionTypes<typeof globalOptions>
+export type NetworkArguments = InferredOptionTypes<typeof networkOptions>

@@ -1,0 +1,68 @@
+import { contractsErrors, decodeRegistryError } from '@runnel/contracts'
+import { isRunnelError, type RunnelError } from '@runnel/protocol'
+import { transportError } from '@runnel/transport'
+import { nodeError } from '../errors.ts'
+
+/** What a person is told of an error. */
+export interface DescribedError {
+  readonly code: string
+  readonly message: string
+  readonly remedy: string
+}
+
+/** Brings any error, also those of ethers and the operating system, into one form. */
+export function describeError(error: unknown): DescribedError {
+  const known = findRunnelError(error) ?? describeRegistryRefusal(error) ?? describeForeign(error)
+  return { code: known.code, message: oneLine(known.message), remedy: known.remedy }
+}
+
+/** `what (CODE). how to fix`, one line. */
+export function errorLine({ code, message, remedy }: DescribedError): string {
+  return `${message.replace(/\.$/, '')} (${code}). ${remedy}`
+}
+
+function findRunnelError(error: unknown): DescribedError | undefined {
+  if (isRunnelError(error)) return error
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  const entry = (contractsErrors as Record<string, { remedy: string }>)[error.code]
+  return entry && { code: error.code, message: error.message, remedy: entry.remedy }
+}
+
+function describeRegistryRefusal(error: unknown): DescribedError | undefined {
+  const refusal = decodeRegistryError(error)
+  if (!refusal) return undefined
+  const name = refusal.name.replace(/^\w+?__/, '')
+  const code = name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
+  return { code, message: refusal.hint, remedy: 'Nothing was changed in the registry.' }
+}
+
+/** Codes of ethers and the operating system that say a chain does not answer. */
+const chainCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'NETWORK_ERROR',
+  'SERVER_ERROR',
+  'TIMEOUT',
+])
+
+function describeForeign(error: unknown): RunnelError {
+  if (!(error instanceof Error)) return nodeError('INTERNAL', String(error))
+  const code = 'code' in error ? String(error.code) : ''
+  const options = { cause: error }
+  if (code === 'EADDRINUSE') return transportError('PORT_IN_USE', addressOf(error), options)
+  if (code === 'EACCES' && 'syscall' in error && error.syscall === 'listen') {
+    return transportError('LISTEN_FAILED', addressOf(error), options)
+  }
+  const text = 'shortMessage' in error ? String(error.shortMessage) : error.message
+  if (chainCodes.has(code)) return nodeError('CHAIN_UNREACHABLE', text || code, options)
+  return nodeError('INTERNAL', text, options)
+}
+
+function addressOf(error: Error): string {
+  return 'port' in error && 'address' in error ? `${error.address}:${error.port}` : error.message
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').trim()
+}

@@ -1,0 +1,55 @@
+/** Exit codes, after sysexits.h (BSD). */
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 64,
+  badData: 65,
+  unavailable: 69,
+  noPermission: 77,
+  badConfig: 78,
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** For the end of every help text. */
+export const exitCodesHelp =
+  'Exit codes: 0 ok, 1 failure, 64 wrong command line, 65 bad input data, 69 a tracker, chain or port is not available, 77 no permission, 78 bad configuration or key.'
+
+/** Which error codes end a command with which exit code; those not listed end it with 1. */
+const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>, readonly string[]>> = {
+  usage: [
+    'USAGE',
+    'INVALID_STREAM_ID',
+    'INVALID_NODE_ID',
+    'INVALID_PARTITION',
+    'PARTITION_OUT_OF_RANGE',
+    'INVALID_ARGUMENT',
+  ],
+  badData: ['INPUT_INVALID', 'LIMIT_EXCEEDED', 'MESSAGE_TOO_LARGE', 'INVALID_CONTENT'],
+  unavailable: [
+    ...['CHAIN_UNREACHABLE', 'CHAIN_DIED', 'CHAIN_PORT_TAKEN', 'NO_NEIGHBOURS', 'PORT_IN_USE'],
+    ...['LISTEN_FAILED', 'DIAL_FAILED', 'DIAL_TIMEOUT'],
+  ],
+  noPermission: ['NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION', 'NOT_PERMITTED', 'NOT_STREAM_OWNER'],
+  badConfig: [
+    ...[
+      'CONFIG_NOT_FOUND',
+      'CONFIG_INVALID',
+      'INVALID_CONFIG',
+      'FILE_UNREADABLE',
+      'INVALID_KEY',
+      'KEY_REQUIRED',
+    ],
+    ...['KEY_FILE_MISSING', 'KEY_FILE_UNREADABLE', 'KEY_FILE_TOO_OPEN', 'NETWORK_NOT_CONFIGURED'],
+    ...['NETWORK_FILE_MISSING', 'NETWORK_FILE_UNREADABLE', 'NETWORK_FILE_INVALID', 'CHAIN_NOT_CONFIGURED'],
+    ...['CHAIN_MISMATCH', 'REGISTRY_MISSING', 'REGISTRY_READ_ONLY'],
+  ],
+}
+
+/** The exit code for an error code. */
+export function exitCodeFor(code: string): ExitCode {
+  for (const [name, codes] of Object.entries(codesOf)) {
+    if (codes.includes(code)) return exitCodes[name as keyof typeof codesOf]
+  }
+  return exitCodes.failure
+}

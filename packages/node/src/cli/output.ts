@@ -1,0 +1,38 @@
+/** Data for programs and people on standard output; waits while the reader is slow. False once the reader is gone. */
+export interface Output {
+  write(text: string | Uint8Array): Promise<boolean>
+  /** Resolves when the reader is gone. */
+  readonly closed: Promise<void>
+}
+
+/** Standard output. A reader that goes away (`runnel … | head -1`) is no error. */
+export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Output {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  let open = true
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+    open = false
+    resolve()
+  })
+  const write = async (text: string | Uint8Array) => {
+    if (!open) return false
+    if (!stream.write(text)) {
+      const drained = Promise.withResolvers<void>()
+      stream.once('drain', drained.resolve)
+      await Promise.race([drained.promise, closed])
+      stream.off('drain', drained.resolve)
+    }
+    return open
+  }
+  return { write, closed }
+}
+
+/** One result: JSON when asked for, else lines for a person. */
+export function printResult(value: unknown, json: boolean, lines: readonly string[]): void {
+  process.stdout.write(json ? `${JSON.stringify(value)}\n` : lines.map((line) => `${line}\n`).join(''))
+}
+
+/** A remark for the person at the terminal. */
+export function notice(text: string): void {
+  process.stderr.write(`runnel: ${text}\n`)
+}

@@ -1,0 +1,98 @@
+import yargs, { type Argv } from 'yargs'
+import { nodeError } from '../errors.ts'
+import type { Command } from './command.ts'
+import { globalOptions } from './common-options.ts'
+import { exitCodesHelp } from './exit-codes.ts'
+import { nearest } from './nearest.ts'
+
+/** What a group of commands is for. */
+const groups: Readonly<Record<string, string>> = {
+  stream: 'Create, look at, share and delete streams',
+  key: 'Make and look at keys',
+  registry: 'Deploy and keep the registries on a chain',
+}
+
+/** Parses a command line and runs the command it names. Throws USAGE, or whatever the command throws. */
+export async function runCommandLine(argv: readonly string[], commands: readonly Command[]): Promise<void> {
+  const parser = yargs([...argv])
+    .scriptName('runnel')
+    .usage('$0 <command>\n\nRunnel, a decentralized topic publish/subscribe network.')
+    .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
+    .options(globalOptions)
+    .alias({ help: 'h' })
+    .wrap(Math.min(110, process.stdout.columns || 110))
+    .epilogue(exitCodesHelp)
+    .exitProcess(false)
+    .fail(false)
+    .strict()
+  addCommands(parser, commands, [])
+  demandOne(parser, 'runnel')
+  try {
+    await parser.parseAsync()
+  } catch (error) {
+    throw error instanceof Error && error.name === 'YError'
+      ? usageError(error.message, argv, commands)
+      : error
+  }
+}
+
+/** Adds the commands whose words begin with `prefix`, and a group for each first word shared by several. */
+function addCommands(parser: Argv, commands: readonly Command[], prefix: readonly string[]): void {
+  for (const [word, members] of Map.groupBy(commands, (command) => wordsOf(command)[prefix.length] ?? '')) {
+    const path = [...prefix, word]
+    const own = members.find((command) => wordsOf(command).length === path.length)
+    const inner = members.filter((command) => command !== own)
+    const syntax = [word, ...(own ? positionalSyntax(own) : [])].join(' ')
+    parser.command(
+      syntax,
+      own?.describe ?? groups[word] ?? '',
+      (nested) => {
+        addCommands(nested, inner, path)
+        if (own) describeCommand(nested, own)
+        else demandOne(nested, `runnel ${path.join(' ')}`)
+        return nested
+      },
+      async (args) => own?.run(args),
+    )
+  }
+}
+
+function describeCommand(parser: Argv, command: Command): void {
+  for (const [name, { describe, choices }] of Object.entries(command.positionals)) {
+    parser.positional(name, { type: 'string', describe, ...(choices ? { choices } : {}) })
+  }
+  parser.options({ ...command.options })
+  for (const [line, meaning] of command.examples) parser.example(`runnel ${line}`, meaning)
+  if (command.epilogue !== undefined) parser.epilogue(`${command.epilogue}\n\n${exitCodesHelp}`)
+}
+
+function positionalSyntax(command: Command): string[] {
+  return Object.entries(command.positionals).map(([name, { required, many }]) => {
+    const inner = many ? `${name}..` : name
+    return required ? `<${inner}>` : `[${inner}]`
+  })
+}
+
+function demandOne(parser: Argv, line: string): void {
+  parser.demandCommand(1, `${line} needs a command; see: ${line} --help`)
+}
+
+/** Yargs says what is unknown; this adds what was probably meant. */
+function usageError(message: string, argv: readonly string[], commands: readonly Command[]) {
+  const unknown = /^Unknown (?:argument|command)s?: (.+)$/.exec(message)?.[1]?.split(', ') ?? []
+  const words = new Set(commands.flatMap(wordsOf))
+  const options = new Set(['help', 'version', ...Object.keys(globalOptions)])
+  for (const command of commands) Object.keys(command.options).forEach((name) => options.add(name))
+  const hints = unknown.flatMap((word) => {
+    const isOption = argv.some(
+      (argument) => argument.replace(/^--?(no-)?/, '').split('=')[0] === word && argument.startsWith('-'),
+    )
+    const meant = nearest(word, isOption ? options : words)
+    return meant === undefined || meant === word ? [] : [`did you mean ${isOption ? '--' : ''}${meant}?`]
+  })
+  return nodeError('USAGE', [message, ...hints].join('; ').replaceAll('\n', ' '))
+}
+
+function wordsOf(command: Command): string[] {
+  return command.name.split(' ')
+}

@@ -1,0 +1,31 @@
+/** How a process is asked to end. */
+export interface StopSignal {
+  /** Aborted at the first SIGINT or SIGTERM; a second one ends the process at once. */
+  readonly signal: AbortSignal
+  /** Resolves when asked to stop. */
+  readonly stopped: Promise<void>
+  /** Stops listening to the signals. */
+  release(): void
+}
+
+/** Exit code of a process ended by a second signal: 128 + SIGINT, as shells count. */
+const forcedExitCode = 130
+
+/** Listens for SIGINT and SIGTERM, and, where another process supervises this one, for the end of that. */
+export function listenForStop(): StopSignal {
+  const controller = new AbortController()
+  const { promise: stopped, resolve } = Promise.withResolvers<void>()
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(forcedExitCode)
+    controller.abort()
+    resolve()
+  }
+  const onDisconnect = () => {
+    controller.abort()
+    resolve()
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('disconnect', onDisconnect)
+  const release = () =>
+    void process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('disconnect', onDisconnect)
+  return { signal: controller.signal, stopped, release }
+}

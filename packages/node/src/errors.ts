@@ -1,0 +1,82 @@
+import { errorFactory, type ErrorTable } from '@runnel/protocol'
+
+/** Error codes of `@runnel/node`: the broker and the command line. */
+export const nodeErrors = {
+  USAGE: { summary: 'Wrong command line', remedy: 'See: runnel --help.' },
+  CONFIG_NOT_FOUND: {
+    summary: 'No such configuration file',
+    remedy: 'Check the path, or write one with: runnel node init.',
+  },
+  CONFIG_INVALID: {
+    summary: 'The configuration is wrong',
+    remedy: 'Correct the setting named; the README of @runnel/node lists all of them.',
+  },
+  NETWORK_NOT_CONFIGURED: {
+    summary: 'It is not said which network to use',
+    remedy: 'Give --network FILE or RUNNEL_NETWORK; runnel up writes one to .runnel/up/network.json.',
+  },
+  NETWORK_FILE_INVALID: {
+    summary: 'The network file is wrong',
+    remedy: 'Check the path and its contents; runnel up writes one to .runnel/up/network.json.',
+  },
+  CHAIN_NOT_CONFIGURED: {
+    summary: 'This command needs a network with a chain',
+    remedy: 'Give a network file with a "chain" section, or --rpc-url and the registry addresses.',
+  },
+  KEY_REQUIRED: {
+    summary: 'This command needs a private key',
+    remedy:
+      'Make one with: runnel key new FILE, and give it with --key FILE, RUNNEL_KEY or RUNNEL_PRIVATE_KEY.',
+  },
+  KEY_FILE_UNREADABLE: {
+    summary: 'The key file cannot be read',
+    remedy: 'Check the path and its permissions, or make a key with: runnel key new FILE.',
+  },
+  KEY_FILE_EXISTS: {
+    summary: 'There is a file of that name already, and keys are never overwritten',
+    remedy: 'Choose another name, or move the old file away.',
+  },
+  FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
+  FILE_EXISTS: {
+    summary: 'There is a file of that name already',
+    remedy: 'Choose another name, or give --force to replace it.',
+  },
+  INPUT_INVALID: {
+    summary: 'Bad input data',
+    remedy:
+      'Correct the line; one JSON value a line, or --text for plain text; --skip-invalid goes on without it.',
+  },
+  CHAIN_UNREACHABLE: {
+    summary: 'The chain does not answer',
+    remedy: 'Check that it runs and that the RPC URL in the network file is right.',
+  },
+  NO_NEIGHBOURS: {
+    summary: 'No tracker brought this node together with others in time',
+    remedy:
+      'Check that the trackers of the network run and are reachable, and that somebody else is on the stream.',
+  },
+  UP_ALREADY_RUNNING: {
+    summary: 'A local network runs from this directory already',
+    remedy: 'Stop it with Ctrl-C in its terminal, or choose another directory with --dir.',
+  },
+  UP_START_FAILED: {
+    summary: 'The local network did not start',
+    remedy: 'Read what the process said; run again with --log-level debug to see everything.',
+  },
+  UP_CHILD_DIED: {
+    summary: 'A process of the local network ended by itself',
+    remedy: 'Read its last log lines above; the run is incomplete.',
+  },
+  UP_INCOMPLETE: {
+    summary: 'Not every subscriber got every message exactly once',
+    remedy: 'The report says which node misses what.',
+  },
+  INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing: it was asked to stop.' },
+  INTERNAL: {
+    summary: 'An unexpected error',
+    remedy: 'Run again with --log-level debug for the details, and please report it.',
+  },
+} as const satisfies ErrorTable
+
+export type NodeErrorCode = keyof typeof nodeErrors
+export const nodeError = errorFactory(nodeErrors)

@@ -1,0 +1,16 @@
+import { pino, type Logger } from 'pino'
+import type { LogLevel } from './config/schema.ts'
+
+export type { Logger } from 'pino'
+
+/** Keys of log records that could hold a secret: they are never written. */
+export const redactedPaths = ['privateKey', '*.privateKey', 'key', '*.key', 'secret', '*.secret']
+
+/** Logs lines of JSON to stderr, synchronously: standard output is for data, and the last lines before an end count most. */
+export function createLogger(
+  level: LogLevel,
+  name = 'runnel',
+  destination = pino.destination({ fd: 2, sync: true }),
+): Logger {
+  return pino({ name, level, redact: { paths: [...redactedPaths], censor: '[secret]' } }, destination)
+}

@@ -1,0 +1,40 @@
+import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
+import type { StreamPartMetrics } from '@runnel/network'
+import type { ChainTotals } from './plugins/observer/chain-account.ts'
+import type { LatencySummary } from './plugins/observer/latency-histogram.ts'
+
+/** One publisher's messages in one stream part, as an observer saw them. */
+export interface ObservedChain extends ChainTotals {
+  readonly streamPartId: StreamPartId
+  readonly publisherId: NodeId
+  readonly messageChainId: string
+}
+
+/** What a publisher put into one stream. */
+export interface PublishedTotals {
+  readonly streamId: StreamId
+  readonly messages: number
+  readonly last: MessageRef | undefined
+}
+
+/** What a tracker is to a node. */
+export interface TrackerState {
+  readonly nodeId: NodeId
+  readonly connected: boolean
+}
+
+/** How a broker node is doing: served at /v1/status and given to `runnel up`. Plain data. */
+export interface NodeSnapshot {
+  readonly nodeId: NodeId
+  /** Where others can dial it; undefined when they cannot. */
+  readonly websocketUrl: string | undefined
+  readonly cryptoBackend: string
+  readonly uptimeMs: number
+  readonly trackers: readonly TrackerState[]
+  readonly streamParts: readonly StreamPartMetrics[]
+  readonly counters: Readonly<Record<string, number>>
+  readonly observed: readonly ObservedChain[]
+  /** From the timestamp of a message to its delivery here; undefined before the first. */
+  readonly latencyMs: LatencySummary | undefined
+  readonly published: readonly PublishedTotals[]
+}
