@@ -41,13 +41,13 @@ export function checkedPartition(partition: number): number {
 }
 
 export function readStreamPart(reader: Reader): StreamPartId {
-  const streamId = checkedStreamId(reader.ascii(limits.maxStreamIdBytes, 'bytes of a stream id'))
+  const streamId = checkedStreamId(reader.ascii(limits.maxStreamIdBytes, 'stream id'))
   return toStreamPartId(streamId, checkedPartition(reader.u8()))
 }
 
 export function writeStreamPart(writer: Writer, id: StreamPartId): void {
   const { streamId, partition } = parseStreamPartId(id)
-  writer.ascii(streamId, limits.maxStreamIdBytes, 'bytes of a stream id')
+  writer.ascii(streamId, limits.maxStreamIdBytes, 'stream id')
   writer.u8(partition)
 }
 

@@ -23,7 +23,7 @@ function pick<T>(items: readonly T[], random: Random): T {
 
 /** One to three of: a bit flipped, a byte replaced, the end cut off, a piece of another valid input put in. */
 function mutate(valid: Uint8Array, others: readonly Uint8Array[], random: Random): Uint8Array {
-  let bytes = valid.slice()
+  let bytes: Uint8Array = valid.slice()
   for (let left = 1 + Math.floor(random.next() * 3); left > 0 && bytes.length > 0; left--) {
     const at = Math.floor(random.next() * bytes.length)
     const choice = random.next()

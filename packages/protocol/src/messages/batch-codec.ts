@@ -7,7 +7,7 @@ import {
   writeNodeId,
   writeRef,
 } from '../codec/fields.ts'
-import { plainBytes, Reader, withinLimit } from '../codec/reader.ts'
+import { Reader, withinLimit } from '../codec/reader.ts'
 import type { Writer } from '../codec/writer.ts'
 import { protocolError } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -41,7 +41,7 @@ const chains = new ChainCache()
  * Throws MALFORMED_PACKET, LIMIT_EXCEEDED or UNSUPPORTED_VERSION.
  */
 export function decodeBatch(bytes: Uint8Array): MessageBatch {
-  const reader = new Reader(plainBytes(bytes))
+  const reader = new Reader(bytes)
   withinLimit(reader.remaining, limits.maxBatchBytes, 'bytes of a batch')
   const chain = readHeader(reader)
   const headerEnd = reader.offset
@@ -79,10 +79,10 @@ function readHeader(reader: Reader): MessageChain {
     throw protocolError('UNSUPPORTED_VERSION', `batch version ${version}, this is ${BATCH_VERSION}`)
   }
   const chain: MessageChain = Object.freeze({
-    streamId: checkedStreamId(reader.shortAscii(limits.maxStreamIdBytes, 'bytes of a stream id')),
+    streamId: checkedStreamId(reader.shortAscii(limits.maxStreamIdBytes, 'stream id')),
     partition: checkedPartition(reader.u8()),
     publisherId: readNodeId(reader),
-    messageChainId: reader.shortAscii(limits.maxMessageChainIdBytes, 'bytes of a message chain id'),
+    messageChainId: reader.shortAscii(limits.maxMessageChainIdBytes, 'message chain id'),
   })
   chains.put(reader.bytes.subarray(0, reader.offset), chain)
   return chain
@@ -101,7 +101,7 @@ function readMessage(reader: Reader, chain: MessageChain): StreamMessage {
   if (flags & encryptedFlag) {
     encryptionType = reader.u8()
     if (encryptionType === EncryptionType.none) throw protocolError('MALFORMED_PACKET', 'encryption type 0')
-    groupKeyId = reader.shortAscii(limits.maxGroupKeyIdBytes, 'bytes of a group key id')
+    groupKeyId = reader.shortAscii(limits.maxGroupKeyIdBytes, 'group key id')
   }
   const content = reader.view(reader.count(limits.maxContentBytes, 'bytes of content'))
   return {
@@ -137,10 +137,10 @@ export function writeUnsignedBatch(
   messages: readonly MessageDraft[],
 ): void {
   writer.u8(BATCH_VERSION)
-  writer.shortAscii(checkedStreamId(chain.streamId), limits.maxStreamIdBytes, 'bytes of a stream id')
+  writer.shortAscii(checkedStreamId(chain.streamId), limits.maxStreamIdBytes, 'stream id')
   writer.u8(checkedPartition(chain.partition))
   writeNodeId(writer, chain.publisherId)
-  writer.shortAscii(chain.messageChainId, limits.maxMessageChainIdBytes, 'bytes of a message chain id')
+  writer.shortAscii(chain.messageChainId, limits.maxMessageChainIdBytes, 'message chain id')
   if (messages.length === 0) throw protocolError('MALFORMED_PACKET', 'a batch without messages')
   writer.u16(withinLimit(messages.length, limits.maxBatchMessages, 'messages of a batch'))
   let before: MessageDraft | undefined
@@ -159,7 +159,7 @@ function writeMessage(writer: Writer, message: MessageDraft): void {
   writer.u8(message.contentType)
   if (encrypted) {
     writer.u8(message.encryptionType)
-    writer.shortAscii(message.groupKeyId, limits.maxGroupKeyIdBytes, 'bytes of a group key id')
+    writer.shortAscii(message.groupKeyId, limits.maxGroupKeyIdBytes, 'group key id')
   } else if (message.groupKeyId !== '') {
     throw protocolError('MALFORMED_PACKET', 'a group key id without encryption')
   }

@@ -29,7 +29,7 @@ export interface HandshakeClaim {
 export function handshakeDigest(claim: HandshakeClaim, crypto: Crypto): Uint8Array {
   const writer = new Writer()
   writer.ascii(domain, limits.maxTextBytes, 'domain')
-  writer.text(claim.role, limits.maxTextBytes, 'bytes of a role')
+  writer.text(claim.role, limits.maxTextBytes, 'role')
   writeNodeId(writer, claim.prover)
   writeNodeId(writer, claim.verifier)
   for (const bytes of [claim.proverNonce, claim.verifierNonce, claim.binding]) {

@@ -11,14 +11,14 @@ const webrtcBit = 2
 /** A byte of flags, and the URL. */
 export function writeContact(writer: Writer, contact: Contact): void {
   writer.u8((contact.websocket ? websocketBit : 0) | (contact.webrtc ? webrtcBit : 0))
-  writer.ascii(contact.websocketUrl, limits.maxUrlBytes, 'bytes of a URL')
+  writer.ascii(contact.websocketUrl, limits.maxUrlBytes, 'URL')
 }
 
 export function readContact(reader: Reader): Contact {
   const flags = reader.u8()
   if (flags & ~(websocketBit | webrtcBit)) throw protocolError('MALFORMED_PACKET', `contact flags ${flags}`)
   return {
-    websocketUrl: reader.ascii(limits.maxUrlBytes, 'bytes of a URL'),
+    websocketUrl: reader.ascii(limits.maxUrlBytes, 'URL'),
     websocket: (flags & websocketBit) !== 0,
     webrtc: (flags & webrtcBit) !== 0,
   }

@@ -15,7 +15,7 @@ export const hello: BodyCodec<Hello> = {
     writeWord(writer, linkRoles, packet.role, 'role')
     writeNodeId(writer, packet.nodeId)
     writer.fixed(packet.nonce, nonceBytes, 'nonce')
-    writer.text(packet.agent, limits.maxTextBytes, 'bytes of an agent')
+    writer.text(packet.agent, limits.maxTextBytes, 'agent')
   },
   read(reader) {
     const version = reader.u8()
@@ -28,7 +28,7 @@ export const hello: BodyCodec<Hello> = {
       role: readWord(reader, linkRoles, 'role'),
       nodeId: readNodeId(reader),
       nonce: reader.view(nonceBytes),
-      agent: reader.text(limits.maxTextBytes, 'bytes of an agent'),
+      agent: reader.text(limits.maxTextBytes, 'agent'),
     }
   },
 }
@@ -50,13 +50,13 @@ export const pong: BodyCodec<Pong> = {
 
 export const close: BodyCodec<Close> = {
   write(writer, packet) {
-    writer.ascii(packet.code, limits.maxTextBytes, 'bytes of a close code')
-    writer.text(packet.reason, limits.maxTextBytes, 'bytes of a close reason')
+    writer.ascii(packet.code, limits.maxTextBytes, 'close code')
+    writer.text(packet.reason, limits.maxTextBytes, 'close reason')
   },
   read: (reader) => ({
     type: 'close',
-    code: reader.ascii(limits.maxTextBytes, 'bytes of a close code'),
-    reason: reader.text(limits.maxTextBytes, 'bytes of a close reason'),
+    code: reader.ascii(limits.maxTextBytes, 'close code'),
+    reason: reader.text(limits.maxTextBytes, 'close reason'),
   }),
 }
 

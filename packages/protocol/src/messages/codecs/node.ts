@@ -24,14 +24,14 @@ export const data: BodyCodec<Data> = {
 
 function writeHead(writer: Writer, head: ChainHead): void {
   writeNodeId(writer, head.publisherId)
-  writer.shortAscii(head.messageChainId, limits.maxMessageChainIdBytes, 'bytes of a message chain id')
+  writer.shortAscii(head.messageChainId, limits.maxMessageChainIdBytes, 'message chain id')
   writeRef(writer, head)
 }
 
 function readHead(reader: Reader): ChainHead {
   return {
     publisherId: readNodeId(reader),
-    messageChainId: reader.shortAscii(limits.maxMessageChainIdBytes, 'bytes of a message chain id'),
+    messageChainId: reader.shortAscii(limits.maxMessageChainIdBytes, 'message chain id'),
     ...readRef(reader),
   }
 }

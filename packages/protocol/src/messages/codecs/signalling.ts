@@ -10,28 +10,28 @@ export const signal: BodyCodec<Signal> = {
     writeNodeId(writer, packet.peerId)
     writer.u32(packet.sessionId)
     writeWord(writer, signalKinds, packet.kind, 'signal kind')
-    writer.text(packet.payload, limits.maxSignalBytes, 'bytes of a signal')
+    writer.text(packet.payload, limits.maxSignalBytes, 'signal')
   },
   read: (reader) => ({
     type: 'signal',
     peerId: readNodeId(reader),
     sessionId: reader.u32(),
     kind: readWord(reader, signalKinds, 'signal kind'),
-    payload: reader.text(limits.maxSignalBytes, 'bytes of a signal'),
+    payload: reader.text(limits.maxSignalBytes, 'signal'),
   }),
 }
 
 function writeIceServer(writer: Writer, server: IceServer): void {
-  writer.ascii(server.url, limits.maxUrlBytes, 'bytes of a URL')
-  writer.text(server.username, limits.maxTextBytes, 'bytes of a username')
-  writer.text(server.credential, limits.maxTextBytes, 'bytes of a credential')
+  writer.ascii(server.url, limits.maxUrlBytes, 'URL')
+  writer.text(server.username, limits.maxTextBytes, 'username')
+  writer.text(server.credential, limits.maxTextBytes, 'credential')
 }
 
 function readIceServer(reader: Reader): IceServer {
   return {
-    url: reader.ascii(limits.maxUrlBytes, 'bytes of a URL'),
-    username: reader.text(limits.maxTextBytes, 'bytes of a username'),
-    credential: reader.text(limits.maxTextBytes, 'bytes of a credential'),
+    url: reader.ascii(limits.maxUrlBytes, 'URL'),
+    username: reader.text(limits.maxTextBytes, 'username'),
+    credential: reader.text(limits.maxTextBytes, 'credential'),
   }
 }
 
@@ -49,12 +49,12 @@ export const iceServers: BodyCodec<IceServers> = {
 
 export const trackerError: BodyCodec<TrackerError> = {
   write(writer, packet) {
-    writer.ascii(packet.code, limits.maxTextBytes, 'bytes of an error code')
-    writer.text(packet.message, limits.maxTextBytes, 'bytes of an error message')
+    writer.ascii(packet.code, limits.maxTextBytes, 'error code')
+    writer.text(packet.message, limits.maxTextBytes, 'error message')
   },
   read: (reader) => ({
     type: 'trackerError',
-    code: reader.ascii(limits.maxTextBytes, 'bytes of an error code'),
-    message: reader.text(limits.maxTextBytes, 'bytes of an error message'),
+    code: reader.ascii(limits.maxTextBytes, 'error code'),
+    message: reader.text(limits.maxTextBytes, 'error message'),
   }),
 }
