@@ -1,0 +1,170 @@
+import { errorFactory, RunnelError, type ErrorTable } from '@runnel/protocol'
+
+/** Error codes of `@runnel/client`. */
+export const clientErrors = {
+  INVALID_CONFIG: {
+    summary: 'The configuration has a mistake',
+    remedy: 'Correct what the message names; every setting is documented at ClientConfig.',
+  },
+  INVALID_ARGUMENT: {
+    summary: 'An argument that cannot be right',
+    remedy: 'Correct what the message names.',
+  },
+  CLIENT_CLOSED: {
+    summary: 'The client is closed',
+    remedy: 'Create another client: a closed one does not come back.',
+  },
+  ABORTED: { summary: 'Called off', remedy: 'Nothing: the caller aborted it.' },
+
+  NETWORK_FILE_MISSING: {
+    summary: 'There is no network file',
+    remedy:
+      'Start a local network, which writes one, with: runnel up. Or give the path of one you were given.',
+  },
+  NETWORK_FILE_UNREADABLE: {
+    summary: 'The network file could not be read',
+    remedy: 'Check that it is a file and that you may read it.',
+  },
+  NETWORK_FILE_INVALID: {
+    summary: 'The network file has a mistake',
+    remedy: 'Correct what the message names: the format is described at NetworkSource and StaticNetwork.',
+  },
+  KEY_FILE_MISSING: {
+    summary: 'There is no key file',
+    remedy: 'Make one with: runnel key new.',
+  },
+  KEY_FILE_UNREADABLE: {
+    summary: 'The key file could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  KEY_FILE_TOO_OPEN: {
+    summary: 'Others may read the key file',
+    remedy: 'Close it with chmod 600, and make a new key if others had access.',
+  },
+  KEY_FILE_EXISTS: {
+    summary: 'There is a key file already',
+    remedy: 'Choose another path: a key is never overwritten.',
+  },
+  KEY_FILE_UNWRITABLE: {
+    summary: 'The key file could not be written',
+    remedy: 'Check that its directory exists and that you may write there.',
+  },
+
+  CHAIN_UNREACHABLE: {
+    summary: 'The chain does not answer',
+    remedy: 'Check the RPC URL and the network; what is known already stays in use.',
+  },
+  CHAIN_MISMATCH: {
+    summary: 'The RPC URL serves another chain than configured',
+    remedy: 'Correct the RPC URL or the chain id.',
+  },
+  CHAIN_CALL_FAILED: {
+    summary: 'The chain refused a call',
+    remedy: 'Read the message; check the registry addresses and that the RPC endpoint is a full one.',
+  },
+  REGISTRY_MISSING: {
+    summary: 'There is no registry at the configured address',
+    remedy: 'Check the registry addresses and the chain; a new chain needs: runnel registry deploy.',
+  },
+  TOO_MANY_LOOKUPS: {
+    summary: 'Too many registry look-ups at once',
+    remedy: 'Somebody sends under many names, or the chain is slow; look-ups go on as others finish.',
+  },
+  REGISTRY_REFUSED: {
+    summary: 'The registry refused the change',
+    remedy: 'Do what the message says and try again; nothing was changed.',
+  },
+  REGISTRY_READ_ONLY: {
+    summary: 'The static network document cannot be changed',
+    remedy: 'Edit the document, or use a network whose registries are on a chain.',
+  },
+  INSUFFICIENT_FUNDS: {
+    summary: 'The account cannot pay for the transaction',
+    remedy: 'Send it some of the chain’s currency.',
+  },
+  TRANSACTION_UNCONFIRMED: {
+    summary: 'The transaction was sent and not mined within the time limit',
+    remedy: 'Look it up by its hash before trying again: it may still be mined.',
+  },
+  TRANSACTION_FAILED: {
+    summary: 'The transaction was mined but had no effect',
+    remedy: 'Something changed between trying and mining it: try again.',
+  },
+
+  STREAM_NOT_FOUND: {
+    summary: 'There is no such stream',
+    remedy: 'Check the id; create it with: runnel stream create, or client.createStream().',
+  },
+  STREAM_EXISTS: {
+    summary: 'The stream exists already',
+    remedy: 'Use it, or choose another path.',
+  },
+  NOT_STREAM_OWNER: {
+    summary: 'A stream can be created under one’s own address only',
+    remedy: 'Give a path, or an id that begins with the address of the client’s key.',
+  },
+  NO_PUBLISH_PERMISSION: {
+    summary: 'No permission to publish',
+    remedy: 'Ask someone with the grant permission on the stream to grant it.',
+  },
+  NO_SUBSCRIBE_PERMISSION: {
+    summary: 'No permission to subscribe',
+    remedy: 'Ask someone with the grant permission on the stream to grant it.',
+  },
+  PARTITION_OUT_OF_RANGE: {
+    summary: 'The stream has no such partition',
+    remedy: 'Partitions count from 0 and end below the partition count of the stream.',
+  },
+
+  INVALID_CONTENT: {
+    summary: 'The content cannot be sent',
+    remedy: 'Give a Uint8Array, a string, or a value JSON can express.',
+  },
+  MESSAGE_TOO_LARGE: {
+    summary: 'The content is larger than a message may be',
+    remedy: 'Send at most 1 MiB in a message: split it, or publish a link to it.',
+  },
+  TIMESTAMP_OUT_OF_ORDER: {
+    summary: 'The timestamp is before that of a message already published',
+    remedy: 'Publish in order of time, or leave the timestamp out.',
+  },
+  TIMESTAMP_OUT_OF_BOUNDS: {
+    summary: 'Receivers would refuse the timestamp',
+    remedy: 'Give whole milliseconds since 1970, at most five minutes ahead of the clock.',
+  },
+  PUBLISH_QUEUE_FULL: {
+    summary: 'Messages are published faster than they can be sent',
+    remedy: 'Await publish() before the next, or raise publish.maxQueuedMessages and publish.maxQueuedBytes.',
+  },
+
+  INVALID_JSON_CONTENT: {
+    summary: 'A message said to be JSON is not',
+    remedy: 'Its publisher is at fault; subscribe with raw: true to see the bytes.',
+  },
+  INVALID_TEXT_CONTENT: {
+    summary: 'A message said to be text is not UTF-8',
+    remedy: 'Its publisher is at fault; subscribe with raw: true to see the bytes.',
+  },
+  ENCRYPTED_CONTENT: {
+    summary: 'The message is encrypted',
+    remedy: 'This build cannot decrypt; subscribe with raw: true to see the bytes.',
+  },
+} as const satisfies ErrorTable
+
+export type ClientErrorCode = keyof typeof clientErrors
+export const clientError = errorFactory(clientErrors)
+
+/** A client error whose remedy names the very command to run. */
+export function clientErrorWithRemedy(code: ClientErrorCode, detail: string, remedy: string): RunnelError {
+  return new RunnelError(code, `${clientErrors[code].summary}: ${detail}`, remedy)
+}
+
+/** The refusal of a stream that does not exist. */
+export const streamNotFound = (streamId: string) => clientError('STREAM_NOT_FOUND', streamId)
+
+/** One line about anything thrown; of an ethers error its short message, as the full one repeats the request. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if ('shortMessage' in error) return String(error.shortMessage)
+  return error.message || String('code' in error ? error.code : error.name)
+}

@@ -1,0 +1,122 @@
+import type { RegistryAddresses } from '@runnel/contracts'
+import { isRunnelError } from '@runnel/protocol'
+import { FetchRequest, JsonRpcProvider } from 'ethers'
+import { clientError } from '../../errors.ts'
+import type { RegistryHealth } from '../ports.ts'
+import { publicUrl, translateChainError } from './chain-errors.ts'
+
+/** Where the registries of a network stand. */
+export interface ChainAddress {
+  readonly rpcUrl: string
+  /** Asked of the endpoint when absent. */
+  readonly chainId?: number | undefined
+  readonly registries: RegistryAddresses
+}
+
+/** How long one request may take. */
+const requestTimeoutMs = 10_000
+/** How often ethers looks whether a transaction is mined, while one is waited for. */
+const receiptPollingMs = 200
+
+/** The endpoint of a chain, and whether it answers. */
+export class ChainConnection {
+  readonly provider: JsonRpcProvider
+  /** The endpoint's URL as it may be shown. */
+  readonly source: string
+  /** Hears of every change between reachable and unreachable. */
+  onHealth: (health: RegistryHealth) => void = () => {}
+  #reachable = true
+  #closed = false
+
+  constructor(rpcUrl: string, provider: JsonRpcProvider) {
+    this.provider = provider
+    this.source = publicUrl(rpcUrl)
+  }
+
+  /** Runs a request, throws errors of ours only, and notes whether the endpoint answered. */
+  async call<T>(request: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw clientError('CLIENT_CLOSED')
+    try {
+      const result = await request()
+      this.#setReachable()
+      return result
+    } catch (cause) {
+      if (this.#closed) throw clientError('CLIENT_CLOSED', undefined, { cause })
+      const error = translateChainError(cause, this.source)
+      if (isRunnelError(error, 'CHAIN_UNREACHABLE')) this.#setUnreachable(error)
+      else this.#setReachable()
+      throw error
+    }
+  }
+
+  /** Ends what is under way. Idempotent. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.provider.destroy()
+  }
+
+  #setReachable(): void {
+    if (this.#reachable) return
+    this.#reachable = true
+    this.onHealth({ state: 'reachable', source: this.source })
+  }
+
+  #setUnreachable(error: Error): void {
+    if (!this.#reachable) return
+    this.#reachable = false
+    this.onHealth({ state: 'unreachable', source: this.source, error })
+  }
+}
+
+/** Connects, and checks the chain and that the registries are there. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. */
+export async function openChainConnection({
+  rpcUrl,
+  chainId,
+  registries,
+}: ChainAddress): Promise<ChainConnection> {
+  const servedId = await askChainId(rpcUrl)
+  if (chainId !== undefined && chainId !== servedId) {
+    throw clientError('CHAIN_MISMATCH', `${publicUrl(rpcUrl)} serves ${servedId}, configured is ${chainId}`)
+  }
+  const connection = new ChainConnection(rpcUrl, createProvider(rpcUrl, servedId))
+  try {
+    await requireContracts(connection, registries)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  return connection
+}
+
+/** Without a cache: on a chain that makes a block of every transaction at once it would answer with what was before. */
+function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
+  const request = new FetchRequest(rpcUrl)
+  request.timeout = requestTimeoutMs
+  return new JsonRpcProvider(request, chainId, {
+    staticNetwork: true,
+    pollingInterval: receiptPollingMs,
+    cacheTimeout: -1,
+  })
+}
+
+/** ethers, left to find out by itself, would ask for ever when nobody answers. */
+async function askChainId(rpcUrl: string): Promise<number> {
+  const connection = new ChainConnection(rpcUrl, createProvider(rpcUrl, 1))
+  try {
+    return Number(await connection.call(() => connection.provider.send('eth_chainId', [])))
+  } finally {
+    connection.close()
+  }
+}
+
+async function requireContracts(connection: ChainConnection, registries: RegistryAddresses): Promise<void> {
+  const missing = await Promise.all(
+    Object.entries(registries).map(async ([name, address]: [string, string]) => {
+      const code = await connection.call(() => connection.provider.getCode(address))
+      return code === '0x' ? `${name} ${address}` : undefined
+    }),
+  )
+  const found = missing.filter((entry) => entry !== undefined)
+  if (found.length > 0) throw clientError('REGISTRY_MISSING', `${found.join(', ')} at ${connection.source}`)
+}

@@ -1,0 +1,38 @@
+import { decodeRegistryError } from '@runnel/contracts'
+import { isRunnelError, type RunnelError } from '@runnel/protocol'
+import { isError } from 'ethers'
+import { clientError, reasonOf } from '../../errors.ts'
+
+/** What ethers throws, as an error of ours. `source` names the endpoint. */
+export function translateChainError(error: unknown, source: string): RunnelError {
+  if (isRunnelError(error)) return error
+  const refused = decodeRegistryError(error)
+  if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause: error })
+  if (isUnreachable(error))
+    return clientError('CHAIN_UNREACHABLE', `${source} (${reasonOf(error)})`, { cause: error })
+  if (isError(error, 'INSUFFICIENT_FUNDS'))
+    return clientError('INSUFFICIENT_FUNDS', undefined, { cause: error })
+  return clientError('CHAIN_CALL_FAILED', `${source} (${reasonOf(error)})`, { cause: error })
+}
+
+function codeOf(name: string): 'STREAM_NOT_FOUND' | 'STREAM_EXISTS' | 'REGISTRY_REFUSED' {
+  if (name === 'StreamRegistry__NotFound') return 'STREAM_NOT_FOUND'
+  if (name === 'StreamRegistry__AlreadyExists') return 'STREAM_EXISTS'
+  return 'REGISTRY_REFUSED'
+}
+
+const unreachableCodes = new Set(['NETWORK_ERROR', 'SERVER_ERROR', 'TIMEOUT'])
+
+/** An error of ethers' about the way to the endpoint, or of the operating system's about the socket (ECONNREFUSED and such). */
+function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  const code = String(error.code)
+  return unreachableCodes.has(code) || /^E[A-Z_]+$/.test(code)
+}
+
+/** A URL fit for messages: without credentials and query. */
+export function publicUrl(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { protocol, host, pathname } = new URL(url)
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
+}

@@ -1,0 +1,277 @@
+import { systemClock } from '@runnel/protocol/system'
+import { toStreamId } from '@runnel/protocol'
+import { Permission } from '@runnel/contracts'
+import { computeAddress } from 'ethers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
+import type { Registries, RegistryChange, RegistryHealth } from '../ports.ts'
+import { conformanceNetwork, describeRegistryReaders } from '../readers.conformance.testkit.ts'
+import { staticNetworkSchema } from '../static-network.ts'
+import { openChainRegistries } from './chain-registries.ts'
+import { toContractSeconds } from './until.ts'
+
+let chain: TestChain
+
+beforeAll(async () => {
+  chain = await startTestChain()
+})
+afterAll(() => chain.stop())
+
+function open(account = chain.accounts[0], overrides: { rpcUrl?: string; chainId?: number } = {}) {
+  return openChainRegistries(
+    {
+      rpcUrl: chain.url,
+      registries: chain.registries,
+      privateKey: account.privateKey,
+      pollIntervalMs: 20,
+      ...overrides,
+    },
+    { clock: systemClock },
+  )
+}
+
+describe('readers', () => {
+  let registries: Registries
+  beforeAll(async () => {
+    const { trackers, streams } = staticNetworkSchema.parse(conformanceNetwork)
+    for (const { nodeId, url } of trackers) await mined(chain.trackers.addTracker(nodeId, url, ''))
+    for (const { id, partitions, metadata, trackers: own, permissions } of streams) {
+      await mined(chain.streams.createStream(id.slice(43), metadata, partitions, own))
+      for (const { user, publish = 0, subscribe = 0, edit, delete: canDelete, grant } of permissions) {
+        const publishExpiry = toContractSeconds(publish)
+        const subscribeExpiry = toContractSeconds(subscribe)
+        const rights = {
+          canEdit: !!edit,
+          canDelete: !!canDelete,
+          canGrant: !!grant,
+          publishExpiry,
+          subscribeExpiry,
+        }
+        await mined(
+          user === 'public'
+            ? chain.streams.setPublicPermissions(id, publishExpiry, subscribeExpiry)
+            : chain.streams.setPermissions(id, [{ user, permissions: rights }]),
+        )
+      }
+    }
+    registries = await open()
+  })
+  afterAll(() => registries.stop())
+  describeRegistryReaders('chain', () => registries)
+})
+
+describe('writer', () => {
+  const registriesOpened: Registries[] = []
+  afterAll(() => Promise.all(registriesOpened.map((registries) => registries.stop())))
+  async function writer(account = chain.accounts[1]) {
+    const registries = await open(account)
+    registriesOpened.push(registries)
+    return { ...registries.streams, streamId: (path: string) => toStreamId(`${account.nodeId}/${path}`) }
+  }
+  const draft = { partitions: 1, metadata: '{}', trackers: [] }
+
+  it('creates, grants, revokes and deletes, each in force when it resolves', async () => {
+    const { streamId, createStream, getStream, grant, permissionsOf, revoke, deleteStream } = await writer()
+    const id = streamId('life')
+    const user = chain.accounts[2].nodeId
+    await createStream({ ...draft, id, partitions: 7 })
+    expect(await getStream(id)).toMatchObject({ id, partitions: 7 })
+    await grant(id, { user, permissions: ['publish', 'subscribe'], untilMs: Infinity })
+    expect(await permissionsOf(id, user)).toMatchObject({
+      publishUntilMs: Infinity,
+      subscribeUntilMs: Infinity,
+    })
+    await revoke(id, { user, permissions: ['publish'] })
+    expect(await permissionsOf(id, user)).toMatchObject({ publishUntilMs: 0, subscribeUntilMs: Infinity })
+    await deleteStream(id)
+    expect(await getStream(id)).toBeUndefined()
+  })
+
+  it('changes one public permission and leaves the other', async () => {
+    const { streamId, createStream, grant, revoke, listPermissions } = await writer()
+    const id = streamId('public')
+    await createStream({ ...draft, id })
+    await grant(id, { user: 'public', permissions: ['subscribe'], untilMs: Infinity })
+    await grant(id, { user: 'public', permissions: ['publish'], untilMs: Date.UTC(2090, 0, 1) })
+    expect((await listPermissions(id))[0]).toMatchObject({
+      user: 'public',
+      publishUntilMs: Date.UTC(2090, 0, 1),
+      subscribeUntilMs: Infinity,
+    })
+    await revoke(id, { user: 'public', permissions: ['subscribe'] })
+    expect((await listPermissions(id))[0]).toMatchObject({
+      publishUntilMs: Date.UTC(2090, 0, 1),
+      subscribeUntilMs: 0,
+    })
+    await expect(
+      grant(id, { user: 'public', permissions: ['delete'], untilMs: Infinity }),
+    ).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  })
+
+  it('counts nonces, so that writes at the same time all come through, refused ones between them', async () => {
+    const { streamId, createStream, listStreams } = await writer()
+    const ids = Array.from({ length: 8 }, (_, i) => streamId(`many/${i}`))
+    const results = await Promise.allSettled([
+      ...ids.slice(0, 4).map((id) => createStream({ ...draft, id })),
+      createStream({ ...draft, id: ids[0] ?? streamId('x') }),
+      createStream({ ...draft, id: streamId('bad'), partitions: 101 }),
+      ...ids.slice(4).map((id) => createStream({ ...draft, id })),
+    ])
+    expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'done'))).toEqual([
+      ...Array(4).fill('done'),
+      'STREAM_EXISTS',
+      'REGISTRY_REFUSED',
+      ...Array(4).fill('done'),
+    ])
+    const made = (await listStreams({ owner: chain.accounts[1].nodeId })).map(({ id }) => id)
+    expect(made).toEqual(expect.arrayContaining(ids))
+  })
+
+  it('says why the registry refused', async () => {
+    const { streamId, createStream } = await writer()
+    const id = streamId('mine')
+    await createStream({ ...draft, id })
+    const stranger = await writer(chain.accounts[2])
+    await expect(stranger.deleteStream(id)).rejects.toMatchObject({
+      code: 'REGISTRY_REFUSED',
+      message: expect.stringContaining('needs the delete permission'),
+    })
+    await expect(stranger.deleteStream(streamId('none'))).rejects.toMatchObject({ code: 'STREAM_NOT_FOUND' })
+    await expect(stranger.createStream({ ...draft, id: streamId('theirs') })).rejects.toMatchObject({
+      code: 'NOT_STREAM_OWNER',
+    })
+    await expect(
+      createStream({ ...draft, id: streamId('long'), metadata: 'x'.repeat(5000) }),
+    ).rejects.toMatchObject({ code: 'REGISTRY_REFUSED', message: expect.stringContaining('4096') })
+  })
+
+  it('says so when the account has no money', async () => {
+    const privateKey = `0x${'42'.repeat(32)}`
+    const poor = await openChainRegistries(
+      {
+        rpcUrl: chain.url,
+        registries: chain.registries,
+        privateKey,
+        pollIntervalMs: 20,
+      },
+      { clock: systemClock },
+    )
+    registriesOpened.push(poor)
+    await expect(
+      poor.streams.createStream({ ...draft, id: toStreamId(`${computeAddress(privateKey)}/a`) }),
+    ).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    })
+  })
+})
+
+describe('changes', () => {
+  it('are reported as they are mined', async () => {
+    const registries = await open()
+    const changes: RegistryChange[] = []
+    let arrived = () => {}
+    await registries.start({
+      onChange: (change) => {
+        changes.push(change)
+        arrived()
+      },
+      onHealth: () => {},
+    })
+    const count = (n: number) =>
+      new Promise<void>((resolve) => {
+        arrived = () => void (changes.length >= n && resolve())
+        arrived()
+      })
+    const [owner, user] = chain.accounts
+    const streamId = toStreamId(`${owner.nodeId}/changing`)
+    await mined(chain.streams.createStream('changing', '', 1, []))
+    await count(2)
+    await mined(chain.streams.grantPermission(streamId, user.nodeId, Permission.publish, 2n ** 64n - 1n))
+    await mined(chain.streams.setPublicPermissions(streamId, 0, 1))
+    await mined(chain.trackers.addTracker(user.nodeId, 'ws://three.example', ''))
+    await mined(chain.storage.registerNode('https://storage.example', ''))
+    await mined(chain.storage.assign(streamId, owner.nodeId))
+    await count(7)
+    await mined(chain.streams.deleteStream(streamId))
+    await count(8)
+    expect(changes).toEqual([
+      { kind: 'stream', streamId },
+      { kind: 'permissions', streamId, user: owner.nodeId },
+      { kind: 'permissions', streamId, user: user.nodeId },
+      { kind: 'permissions', streamId, user: 'public' },
+      { kind: 'trackers' },
+      { kind: 'storage' },
+      { kind: 'storage' },
+      { kind: 'stream', streamId },
+    ])
+    await registries.stop()
+  })
+
+  it('keeps going while the chain is away, and says so once each way', async () => {
+    const other = await startTestChain()
+    const registries = await openChainRegistries(
+      {
+        rpcUrl: other.url,
+        registries: other.registries,
+        privateKey: other.accounts[0].privateKey,
+        pollIntervalMs: 20,
+      },
+      { clock: systemClock },
+    )
+    const seen: RegistryHealth[] = []
+    let heard = () => {}
+    await registries.start({
+      onChange: () => {},
+      onHealth: (health) => {
+        seen.push(health)
+        heard()
+      },
+    })
+    const away = new Promise<void>((resolve) => (heard = resolve))
+    await other.stop()
+    await away
+    expect(seen[0]).toMatchObject({ state: 'unreachable', source: other.url })
+    await expect(registries.trackers.listTrackers()).rejects.toMatchObject({ code: 'CHAIN_UNREACHABLE' })
+    const back = new Promise<void>((resolve) => (heard = resolve))
+    const again = await startTestChain({ port: Number(new URL(other.url).port) })
+    await back
+    expect(seen.map(({ state }) => state)).toEqual(['unreachable', 'reachable'])
+    await registries.stop()
+    await again.stop()
+  })
+})
+
+describe('opening', () => {
+  it('names the URL of a chain that does not answer, without credentials', async () => {
+    await expect(open(undefined, { rpcUrl: 'http://user:secret@127.0.0.1:1' })).rejects.toMatchObject({
+      code: 'CHAIN_UNREACHABLE',
+      message: expect.stringMatching(/^(?!.*secret).*http:\/\/127\.0\.0\.1:1/),
+    })
+  })
+
+  it('refuses another chain', async () => {
+    await expect(open(undefined, { chainId: 5 })).rejects.toMatchObject({
+      code: 'CHAIN_MISMATCH',
+      message: expect.stringContaining('31337'),
+    })
+  })
+
+  it('refuses an address without a registry, and names it', async () => {
+    const streamRegistry = `0x${'12'.repeat(20)}`
+    const opening = openChainRegistries(
+      {
+        rpcUrl: chain.url,
+        registries: { ...chain.registries, streamRegistry },
+        privateKey: chain.accounts[0].privateKey,
+        pollIntervalMs: 20,
+      },
+      { clock: systemClock },
+    )
+    await expect(opening).rejects.toMatchObject({
+      code: 'REGISTRY_MISSING',
+      message: expect.stringContaining(`streamRegistry ${streamRegistry}`),
+    })
+  })
+})

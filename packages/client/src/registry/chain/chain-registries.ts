@@ -1,0 +1,68 @@
+import { storageRegistry, trackerRegistry } from '@runnel/contracts'
+import { toNodeId, type Clock } from '@runnel/protocol'
+import { Wallet } from 'ethers'
+import type { Registries, StorageRegistryReader, TrackerRegistryReader } from '../ports.ts'
+import { compare } from '../order.ts'
+import { ChainChanges } from './chain-changes.ts'
+import { openChainConnection, type ChainAddress, type ChainConnection } from './chain-connection.ts'
+import { createChainStreamReader } from './chain-stream-reader.ts'
+import { createChainStreamWriter } from './chain-stream-writer.ts'
+import { readPages } from './read-pages.ts'
+
+export interface ChainRegistriesOptions extends ChainAddress {
+  /** Pays for and signs the changes: 0x and 64 hexadecimal digits. */
+  readonly privateKey: string
+  /** How often the chain is asked for new events. */
+  readonly pollIntervalMs: number
+}
+
+/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. */
+export async function openChainRegistries(
+  options: ChainRegistriesOptions,
+  modules: { clock: Clock },
+): Promise<Registries> {
+  const { registries, privateKey, pollIntervalMs } = options
+  const connection = await openChainConnection(options)
+  const wallet = new Wallet(privateKey, connection.provider)
+  const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
+  return {
+    streams: {
+      ...createChainStreamReader(registries.streamRegistry, connection),
+      ...createChainStreamWriter(registries.streamRegistry, connection, wallet),
+    },
+    trackers: trackerReader(registries.trackerRegistry, connection),
+    storage: storageReader(registries.storageRegistry, connection),
+    async start({ onChange, onHealth }) {
+      connection.onHealth = onHealth
+      await changes.start(onChange)
+    },
+    async stop() {
+      changes.stop()
+      connection.close()
+    },
+  }
+}
+
+function trackerReader(address: string, connection: ChainConnection): TrackerRegistryReader {
+  const contract = trackerRegistry(address, connection.provider)
+  return {
+    async listTrackers() {
+      const trackers = await readPages(connection, contract.listTrackers)
+      return trackers
+        .map(({ tracker, url }) => ({ nodeId: toNodeId(tracker), url }))
+        .sort((a, b) => compare(a.nodeId, b.nodeId))
+    },
+  }
+}
+
+function storageReader(address: string, connection: ChainConnection): StorageRegistryReader {
+  const contract = storageRegistry(address, connection.provider)
+  return {
+    async storageNodesOf(streamId) {
+      const nodes = await connection.call(() => contract.nodesOf(streamId))
+      return nodes
+        .map(({ node, url }) => ({ nodeId: toNodeId(node), url }))
+        .sort((a, b) => compare(a.nodeId, b.nodeId))
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { streamRegistry, type StreamRegistry as StreamContract } from '@runnel/contracts'
+import { isRunnelError, toNodeId, toStreamId, type StreamId } from '@runnel/protocol'
+import { id as keccak256OfText, ZeroAddress } from 'ethers'
+import type { Permissions, StreamInfo, StreamRegistry, UserPermissions } from '../ports.ts'
+import { byUser, compare, hasAny } from '../order.ts'
+import type { ChainConnection } from './chain-connection.ts'
+import { readPages } from './read-pages.ts'
+import { toUntilMs } from './until.ts'
+
+type ContractStream = Awaited<ReturnType<StreamContract['getStream']>>
+type ContractPermissions = Awaited<ReturnType<StreamContract['directPermissions']>>
+
+/** Reads streams and permissions from the contract. */
+export function createChainStreamReader(address: string, connection: ChainConnection): StreamRegistry {
+  const contract = streamRegistry(address, connection.provider)
+  return {
+    async getStream(streamId) {
+      try {
+        return toInfo(await connection.call(() => contract.getStream(streamId)))
+      } catch (error) {
+        if (isRunnelError(error, 'STREAM_NOT_FOUND')) return undefined
+        throw error
+      }
+    },
+    async listStreams({ owner } = {}) {
+      const streams = (await readPages(connection, contract.listStreams)).map(toInfo)
+      return streams
+        .filter(({ id }) => owner === undefined || id.startsWith(`${owner}/`))
+        .sort((a, b) => compare(a.id, b.id))
+    },
+    async permissionsOf(streamId, user) {
+      return toPermissions(await connection.call(() => contract.effectivePermissions(streamId, user)))
+    },
+    listPermissions: (streamId) => listPermissions(contract, connection, streamId),
+  }
+}
+
+/** The contract lists no users: the events say who they may be, the contract what they have now. */
+async function listPermissions(
+  contract: StreamContract,
+  connection: ChainConnection,
+  streamId: StreamId,
+): Promise<readonly UserPermissions[]> {
+  const blockTag = await connection.call(() => connection.provider.getBlockNumber())
+  const topics = await connection.call(async () =>
+    contract.interface.encodeFilterTopics('PermissionsChanged', [keccak256OfText(streamId)]),
+  )
+  const logs = await connection.call(async () =>
+    connection.provider.getLogs({
+      address: await contract.getAddress(),
+      fromBlock: 0,
+      toBlock: blockTag,
+      topics,
+    }),
+  )
+  const addresses = new Set(logs.flatMap(({ topics: [, , user] }) => (user ? [`0x${user.slice(26)}`] : [])))
+  const entries = await Promise.all(
+    [ZeroAddress, ...addresses].map(async (address): Promise<UserPermissions> => {
+      const direct = await connection.call(() => contract.directPermissions(streamId, address, { blockTag }))
+      return { user: address === ZeroAddress ? 'public' : toNodeId(address), ...toPermissions(direct) }
+    }),
+  )
+  return entries.filter(hasAny).sort(byUser)
+}
+
+function toInfo({ streamId, partitions, metadata, trackers }: ContractStream): StreamInfo {
+  return {
+    id: toStreamId(streamId),
+    partitions: Number(partitions),
+    metadata,
+    trackers: trackers.map(toNodeId),
+  }
+}
+
+function toPermissions(permissions: ContractPermissions): Permissions {
+  return {
+    edit: permissions.canEdit,
+    delete: permissions.canDelete,
+    grant: permissions.canGrant,
+    publishUntilMs: toUntilMs(permissions.publishExpiry),
+    subscribeUntilMs: toUntilMs(permissions.subscribeExpiry),
+  }
+}

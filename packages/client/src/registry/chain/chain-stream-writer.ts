@@ -1,0 +1,65 @@
+import { Permission, streamRegistry } from '@runnel/contracts'
+import { ZeroAddress, type Wallet } from 'ethers'
+import { clientError } from '../../errors.ts'
+import type { Grant, StreamRegistryWriter } from '../ports.ts'
+import type { ChainConnection } from './chain-connection.ts'
+import { TransactionSender } from './transaction-sender.ts'
+import { toContractSeconds } from './until.ts'
+
+/** Writes streams and permissions to the contract, in the name of the wallet. */
+export function createChainStreamWriter(
+  address: string,
+  connection: ChainConnection,
+  wallet: Wallet,
+): StreamRegistryWriter {
+  const contract = streamRegistry(address, wallet)
+  const sender = new TransactionSender(wallet, connection)
+
+  /** The contract replaces both public permissions at once: the one not named stays as it is. */
+  const setPublic = async (streamId: string, { permissions }: Omit<Grant, 'untilMs'>, expiry: bigint) => {
+    const other = permissions.find((name) => name !== 'publish' && name !== 'subscribe')
+    if (other !== undefined) throw clientError('INVALID_ARGUMENT', `${other} cannot be public`)
+    await sender.send(async (overrides) => {
+      const now = await contract.directPermissions(streamId, ZeroAddress)
+      return contract.setPublicPermissions(
+        streamId,
+        permissions.includes('publish') ? expiry : now.publishExpiry,
+        permissions.includes('subscribe') ? expiry : now.subscribeExpiry,
+        overrides,
+      )
+    })
+  }
+
+  return {
+    async createStream({ id, metadata, partitions, trackers }) {
+      const owner = wallet.address.toLowerCase()
+      if (!id.startsWith(`${owner}/`)) throw clientError('NOT_STREAM_OWNER', `${id} is not under ${owner}`)
+      const path = id.slice(owner.length + 1)
+      await sender.send((overrides) => contract.createStream(path, metadata, partitions, trackers, overrides))
+    },
+    deleteStream: (streamId) => sender.send((overrides) => contract.deleteStream(streamId, overrides)),
+    async grant(streamId, grant) {
+      const expiry = toContractSeconds(grant.untilMs)
+      const { user } = grant
+      if (user === 'public') return setPublic(streamId, grant, expiry)
+      await allOf(grant.permissions, (name) =>
+        sender.send((overrides) =>
+          contract.grantPermission(streamId, user, Permission[name], expiry, overrides),
+        ),
+      )
+    },
+    async revoke(streamId, revoked) {
+      const { user } = revoked
+      if (user === 'public') return setPublic(streamId, revoked, 0n)
+      await allOf(revoked.permissions, (name) =>
+        sender.send((overrides) => contract.revokePermission(streamId, user, Permission[name], overrides)),
+      )
+    },
+  }
+}
+
+/** Waits for all, also when one fails: afterwards nothing is under way any more. */
+async function allOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const results = await Promise.allSettled(items.map(run))
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}

@@ -1,0 +1,57 @@
+import { isError, type ContractTransactionResponse, type Wallet } from 'ethers'
+import { clientError } from '../../errors.ts'
+import type { ChainConnection } from './chain-connection.ts'
+
+/** How long a transaction may take to be mined. */
+const confirmationTimeoutMs = 120_000
+
+/**
+ * Sends the transactions of one account. They are sent one after the other, each with the next nonce, and waited for
+ * side by side; one that is refused before it is sent uses up no nonce.
+ */
+export class TransactionSender {
+  readonly #wallet: Wallet
+  readonly #connection: ChainConnection
+  #sending: Promise<unknown> = Promise.resolve()
+  #unconfirmed = 0
+  #nextNonce = 0
+
+  constructor(wallet: Wallet, connection: ChainConnection) {
+    this.#wallet = wallet
+    this.#connection = connection
+  }
+
+  /** Resolves when the transaction is mined. */
+  async send(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>): Promise<void> {
+    const sent = this.#sending.then(() => this.#sendNow(start))
+    this.#sending = sent.catch(() => {})
+    const transaction = await sent
+    this.#unconfirmed++
+    try {
+      await this.#connection.call(() => confirmed(transaction))
+    } finally {
+      this.#unconfirmed--
+    }
+  }
+
+  #sendNow(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>) {
+    return this.#connection.call(async () => {
+      const known = await this.#wallet.getNonce('pending')
+      // An endpoint may not have heard yet of what was sent a moment ago; with nothing under way it knows best.
+      const nonce = this.#unconfirmed > 0 ? Math.max(known, this.#nextNonce) : known
+      const transaction = await start({ nonce })
+      this.#nextNonce = nonce + 1
+      return transaction
+    })
+  }
+}
+
+async function confirmed(transaction: ContractTransactionResponse): Promise<void> {
+  try {
+    await transaction.wait(1, confirmationTimeoutMs)
+  } catch (cause) {
+    if (isError(cause, 'TIMEOUT')) throw clientError('TRANSACTION_UNCONFIRMED', transaction.hash, { cause })
+    if (isError(cause, 'CALL_EXCEPTION')) throw clientError('TRANSACTION_FAILED', transaction.hash, { cause })
+    throw cause
+  }
+}

@@ -1,0 +1,133 @@
+import type { TrackerAddress } from '@runnel/network'
+import type { NodeId, StreamId } from '@runnel/protocol'
+
+/** A stream as it stands in the registry. */
+export interface StreamInfo {
+  readonly id: StreamId
+  /** 1 to 100. */
+  readonly partitions: number
+  /** Free text of whoever may edit the stream; by convention JSON. Hostile until checked. */
+  readonly metadata: string
+  /** The stream's own trackers; empty for the network's. */
+  readonly trackers: readonly NodeId[]
+}
+
+/** The name of a permission, as in the stream registry. */
+export type PermissionName = 'edit' | 'delete' | 'publish' | 'subscribe' | 'grant'
+
+/** What a user may do with a stream. */
+export interface Permissions {
+  readonly edit: boolean
+  readonly delete: boolean
+  readonly grant: boolean
+  /** May publish before this time (Unix milliseconds); 0 is never, Infinity for ever. */
+  readonly publishUntilMs: number
+  /** May subscribe before this time (Unix milliseconds); 0 is never, Infinity for ever. */
+  readonly subscribeUntilMs: number
+}
+
+export const noPermissions: Permissions = {
+  edit: false,
+  delete: false,
+  grant: false,
+  publishUntilMs: 0,
+  subscribeUntilMs: 0,
+}
+
+/** Somebody's permissions, or everybody's. */
+export interface UserPermissions extends Permissions {
+  readonly user: NodeId | 'public'
+}
+
+/** Reads streams and permissions. Every method throws CHAIN_UNREACHABLE or CHAIN_CALL_FAILED when there is a chain and it does not answer. */
+export interface StreamRegistry {
+  /** Undefined when it does not exist. */
+  getStream(streamId: StreamId): Promise<StreamInfo | undefined>
+  /** All streams, or those of one owner, ordered by id. */
+  listStreams(filter?: { readonly owner?: NodeId | undefined }): Promise<readonly StreamInfo[]>
+  /** What the user was given or is public, whichever lasts longer; none for a stream that does not exist. */
+  permissionsOf(streamId: StreamId, user: NodeId): Promise<Permissions>
+  /** What each user, and everybody, was given; those without any permission are left out. Ordered by user, 'public' first. */
+  listPermissions(streamId: StreamId): Promise<readonly UserPermissions[]>
+}
+
+/** What a new stream is made of. */
+export interface StreamDraft {
+  /** Begins with the address of the account that creates it. */
+  readonly id: StreamId
+  readonly partitions: number
+  readonly metadata: string
+  readonly trackers: readonly NodeId[]
+}
+
+/** What a grant gives, to whom and until when. */
+export interface Grant {
+  readonly user: NodeId | 'public'
+  readonly permissions: readonly PermissionName[]
+  /** Unix milliseconds; Infinity for ever. Only publish and subscribe can end. */
+  readonly untilMs: number
+}
+
+/**
+ * Changes streams and permissions, in the name of one account. Every method resolves when the change is in force, and
+ * throws REGISTRY_REFUSED with the reason, INSUFFICIENT_FUNDS, TRANSACTION_FAILED, CHAIN_UNREACHABLE or REGISTRY_READ_ONLY.
+ */
+export interface StreamRegistryWriter {
+  createStream(draft: StreamDraft): Promise<void>
+  deleteStream(streamId: StreamId): Promise<void>
+  grant(streamId: StreamId, grant: Grant): Promise<void>
+  revoke(streamId: StreamId, grant: Omit<Grant, 'untilMs'>): Promise<void>
+}
+
+/** Reads the trackers of the network. */
+export interface TrackerRegistryReader {
+  /** All of them, ordered by id. URLs are what their owners wrote: hostile until checked. */
+  listTrackers(): Promise<readonly TrackerAddress[]>
+}
+
+/** A storage node as found in the registry. */
+export interface StorageNodeInfo {
+  readonly nodeId: NodeId
+  /** Hostile until checked. */
+  readonly url: string
+}
+
+/** Reads which storage nodes keep a stream. */
+export interface StorageRegistryReader {
+  /** Ordered by id; none for a stream that does not exist. */
+  storageNodesOf(streamId: StreamId): Promise<readonly StorageNodeInfo[]>
+}
+
+/** Something in a registry changed: what was read of it before may be wrong. */
+export type RegistryChange =
+  | { readonly kind: 'trackers' }
+  | { readonly kind: 'stream'; readonly streamId: StreamId }
+  | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }
+  | { readonly kind: 'storage' }
+  /** Changes may have been missed: everything is worth reading again. */
+  | { readonly kind: 'unknown' }
+
+/** Whether the source of the registries answers. */
+export interface RegistryHealth {
+  readonly state: 'reachable' | 'unreachable'
+  /** Where the registries are read. */
+  readonly source: string
+  readonly error?: Error
+}
+
+export interface RegistryEvents {
+  onChange(change: RegistryChange): void
+  /** Only when it changes. */
+  onHealth(health: RegistryHealth): void
+}
+
+/** The registries of a network, wherever they stand. */
+export interface Registries {
+  readonly streams: StreamRegistry & StreamRegistryWriter
+  readonly trackers: TrackerRegistryReader
+  readonly storage: StorageRegistryReader
+  /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
+  start(events: RegistryEvents): Promise<void>
+  /** Idempotent. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,173 @@
+import type { PublisherPolicy } from '@runnel/network'
+import { isRunnelError, type Cancel, type Clock, type StreamId } from '@runnel/protocol'
+import type { Logger } from '../logger.ts'
+import { reasonOf } from '../errors.ts'
+import type {
+  Registries,
+  RegistryChange,
+  RegistryHealth,
+  StorageNodeInfo,
+  StreamInfo,
+  StreamRegistryWriter,
+} from './ports.ts'
+import { createPublisherPolicy } from './publisher-policy.ts'
+import { RegistryCache } from './registry-cache.ts'
+import { RegistryTrackerDirectory } from './tracker-directory.ts'
+
+export interface RegistryServiceOptions {
+  readonly maxAgeMs: number
+  readonly maxCachedEntries: number
+}
+
+/** Everything the client and its node want of the registries: cached reads, the two ports of the node, and writes. */
+export class RegistryService {
+  readonly cache: RegistryCache
+  readonly directory = new RegistryTrackerDirectory()
+  readonly publisherPolicy: PublisherPolicy
+  /** Changes, after which what was cached is forgotten. */
+  readonly writer: StreamRegistryWriter
+  /** Hears of the source becoming unreachable, and reachable again. */
+  onHealth: (health: RegistryHealth) => void = () => {}
+  readonly #options: RegistryServiceOptions
+  readonly #registries: Registries
+  readonly #clock: Clock
+  readonly #logger: Logger
+  #cancelRefresh: Cancel = () => {}
+  #running = false
+
+  constructor(
+    options: RegistryServiceOptions,
+    modules: { registries: Registries; clock: Clock; logger: Logger },
+  ) {
+    const { registries, clock, logger } = modules
+    this.#options = options
+    this.#registries = registries
+    this.#clock = clock
+    this.#logger = logger
+    this.cache = new RegistryCache(
+      { maxEntries: options.maxCachedEntries, maxAgeMs: options.maxAgeMs },
+      { clock, streams: registries.streams },
+    )
+    this.publisherPolicy = createPublisherPolicy(this.cache)
+    this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
+  }
+
+  /** Reads the trackers, and begins to follow changes. Throws what the registries throw. Idempotent. */
+  async start(): Promise<void> {
+    if (this.#running) return
+    this.#running = true
+    await this.#registries.start({
+      onChange: (change) => this.#changed(change),
+      onHealth: (health) => this.#health(health),
+    })
+    await this.#readTrackers()
+    this.#scheduleRefresh()
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#cancelRefresh()
+    await this.#registries.stop()
+  }
+
+  /** Uncached. */
+  listStreams: Registries['streams']['listStreams'] = (filter) => this.#registries.streams.listStreams(filter)
+
+  /** Uncached. */
+  listPermissions: Registries['streams']['listPermissions'] = (streamId) =>
+    this.#registries.streams.listPermissions(streamId)
+
+  /** Uncached. */
+  storageNodesOf(streamId: StreamId): Promise<readonly StorageNodeInfo[]> {
+    return this.#registries.storage.storageNodesOf(streamId)
+  }
+
+  /** A stream comes into use: its own trackers are followed until it is released. */
+  use(stream: StreamInfo): void {
+    this.directory.setOwnTrackers(stream.id, stream.trackers)
+  }
+
+  release(streamId: StreamId): void {
+    this.directory.forget(streamId)
+  }
+
+  #changed(change: RegistryChange): void {
+    this.cache.apply(change)
+    if (change.kind === 'trackers' || change.kind === 'unknown')
+      this.#inBackground(() => this.#readTrackers())
+    if (change.kind === 'stream') this.#inBackground(() => this.#readOwnTrackers(change.streamId))
+    if (change.kind === 'unknown') this.#readAllOwnTrackers()
+  }
+
+  #health(health: RegistryHealth): void {
+    const { state, source, error } = health
+    if (state === 'reachable') this.#logger.info({ source }, 'the chain answers again')
+    else
+      this.#logger.warn(
+        { source, reason: reasonOf(error) },
+        'the chain does not answer; what is known stays in use',
+      )
+    this.onHealth(health)
+  }
+
+  #scheduleRefresh(): void {
+    this.#cancelRefresh = this.#clock.schedule(this.#options.maxAgeMs, () => {
+      this.#inBackground(() => this.#readTrackers())
+      this.#readAllOwnTrackers()
+      this.#scheduleRefresh()
+    })
+  }
+
+  #readAllOwnTrackers(): void {
+    for (const streamId of this.directory.streams) this.#inBackground(() => this.#readOwnTrackers(streamId))
+  }
+
+  async #readTrackers(): Promise<void> {
+    const unusable = this.directory.setTrackers(await this.#registries.trackers.listTrackers())
+    for (const { nodeId, url } of unusable) {
+      this.#logger.warn({ nodeId, url }, 'a tracker in the registry has no usable URL')
+    }
+  }
+
+  async #readOwnTrackers(streamId: StreamId): Promise<void> {
+    if (!this.directory.streams.includes(streamId)) return
+    const stream = await this.#registries.streams.getStream(streamId)
+    if (stream !== undefined && this.directory.streams.includes(streamId)) this.use(stream)
+  }
+
+  /** What fails here is tried again with the next change or when it is too old; that the chain is away is said once, by its health. */
+  #inBackground(read: () => Promise<void>): void {
+    read().catch((error: unknown) => {
+      if (!this.#running || isRunnelError(error, 'CHAIN_UNREACHABLE')) return
+      this.#logger.warn({ reason: reasonOf(error) }, 'reading the registry failed')
+    })
+  }
+}
+
+/** One's own changes count at once, before the chain reports them. */
+function forgettingWriter(
+  writer: StreamRegistryWriter,
+  changed: (change: RegistryChange) => void,
+): StreamRegistryWriter {
+  return {
+    async createStream(draft) {
+      await writer.createStream(draft)
+      changed({ kind: 'stream', streamId: draft.id })
+    },
+    async deleteStream(streamId) {
+      await writer.deleteStream(streamId)
+      changed({ kind: 'stream', streamId })
+    },
+    async grant(streamId, grant) {
+      await writer
+        .grant(streamId, grant)
+        .finally(() => changed({ kind: 'permissions', streamId, user: grant.user }))
+    },
+    async revoke(streamId, revoked) {
+      await writer
+        .revoke(streamId, revoked)
+        .finally(() => changed({ kind: 'permissions', streamId, user: revoked.user }))
+    },
+  }
+}

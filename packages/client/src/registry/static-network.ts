@@ -1,0 +1,109 @@
+import { limits, toNodeId, toStreamId } from '@runnel/protocol'
+import { z } from 'zod'
+import { isTrackerUrl } from './tracker-url.ts'
+
+/** The error texts of the ids' own constructors, as problems of the document. */
+function parsed<T>(parse: (text: string) => T) {
+  return z.string().transform((text, context): T => {
+    try {
+      return parse(text)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+      return z.NEVER
+    }
+  })
+}
+
+export const nodeIdSchema = parsed(toNodeId)
+export const streamIdSchema = parsed(toStreamId)
+
+/** Until when: `true` for ever, else whole Unix milliseconds or an ISO 8601 date with its offset. */
+const untilSchema = z.union(
+  [
+    z.boolean().transform((on) => (on ? Infinity : 0)),
+    z.int().nonnegative(),
+    z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+  ],
+  { error: 'must be true, false, Unix milliseconds, or a date such as "2030-01-01T00:00:00Z"' },
+)
+
+const permissionsSchema = z
+  .strictObject({
+    user: z.union([z.literal('public'), nodeIdSchema], { error: 'must be "public" or a node id' }),
+    publish: untilSchema.optional(),
+    subscribe: untilSchema.optional(),
+    edit: z.boolean().optional(),
+    delete: z.boolean().optional(),
+    grant: z.boolean().optional(),
+  })
+  .refine(({ user, edit, delete: remove, grant }) => user !== 'public' || !(edit || remove || grant), {
+    error: 'only publish and subscribe can be public',
+  })
+
+const streamSchema = z.strictObject({
+  id: streamIdSchema,
+  partitions: z.int().min(1).max(limits.maxPartitions).default(1),
+  metadata: z.string().default('{}'),
+  trackers: z.array(nodeIdSchema).default([]),
+  permissions: z.array(permissionsSchema).default([]),
+})
+
+export const trackerSchema = z.strictObject({
+  nodeId: nodeIdSchema,
+  url: z.string().refine(isTrackerUrl, { error: 'must be a ws:// or wss:// URL of at most 512 bytes' }),
+})
+
+/** A network whose registries are a document: trackers, streams and who may do what. */
+export const staticNetworkSchema = z
+  .strictObject({
+    version: z.literal(1),
+    trackers: z.array(trackerSchema),
+    streams: z.array(streamSchema),
+  })
+  .superRefine(({ trackers, streams }, context) => {
+    refuseRepeats(
+      context,
+      'trackers',
+      'nodeId',
+      trackers.map(({ nodeId }) => nodeId),
+    )
+    refuseRepeats(
+      context,
+      'streams',
+      'id',
+      streams.map(({ id }) => id),
+    )
+  })
+
+function refuseRepeats(
+  context: z.core.$RefinementCtx,
+  list: string,
+  key: string,
+  values: readonly string[],
+): void {
+  values.forEach((value, index) => {
+    if (values.indexOf(value) === index) return
+    context.addIssue({
+      code: 'custom',
+      path: [list, index, key],
+      message: `${value} is listed twice`,
+      input: value,
+    })
+  })
+}
+
+/** The document as written, before defaults are filled in. */
+export type StaticNetwork = z.input<typeof staticNetworkSchema>
+/** The document as read. */
+export type ParsedStaticNetwork = z.output<typeof staticNetworkSchema>
+export type ParsedStaticStream = ParsedStaticNetwork['streams'][number]
+
+/** Lists what the schema found, each with the path of the mistake: `streams[0].permissions[1].user: must be …`. */
+export function describeIssues(error: z.ZodError): string {
+  return error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ')
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+  return text.replace(/^\./, '') || '(top level)'
+}

@@ -1,0 +1,90 @@
+import type { NodeId } from '@runnel/protocol'
+import { clientError } from '../errors.ts'
+import { byUser, compare, hasAny } from './order.ts'
+import {
+  noPermissions,
+  type Permissions,
+  type Registries,
+  type StreamInfo,
+  type StreamRegistry,
+  type StreamRegistryWriter,
+} from './ports.ts'
+import type { ParsedStaticNetwork, ParsedStaticStream } from './static-network.ts'
+
+/** The registries of a network that is a document: they never change, and nothing can be written. */
+export function createStaticRegistries(network: ParsedStaticNetwork): Registries {
+  const trackers = [...network.trackers].sort((a, b) => compare(a.nodeId, b.nodeId))
+  return {
+    streams: { ...streamReader(network), ...refusingWriter },
+    trackers: { listTrackers: async () => trackers },
+    storage: { storageNodesOf: async () => [] },
+    start: async () => {},
+    stop: async () => {},
+  }
+}
+
+function streamReader({ streams }: ParsedStaticNetwork): StreamRegistry {
+  const byId = new Map(streams.map((stream) => [stream.id, stream]))
+  const sorted = [...streams].sort((a, b) => compare(a.id, b.id)).map(toInfo)
+  return {
+    async getStream(streamId) {
+      const stream = byId.get(streamId)
+      return stream && toInfo(stream)
+    },
+    async listStreams({ owner } = {}) {
+      return owner === undefined ? sorted : sorted.filter(({ id }) => id.startsWith(`${owner}/`))
+    },
+    async permissionsOf(streamId, user) {
+      const stream = byId.get(streamId)
+      return stream ? later(direct(stream, user), direct(stream, 'public')) : noPermissions
+    },
+    async listPermissions(streamId) {
+      const stream = byId.get(streamId)
+      if (stream === undefined) return []
+      const users = [...new Set(stream.permissions.map(({ user }) => user))]
+      return users
+        .map((user) => ({ user, ...direct(stream, user) }))
+        .filter(hasAny)
+        .sort(byUser)
+    },
+  }
+}
+
+/** A user who is listed more than once has what any of the entries gives. */
+function direct(stream: ParsedStaticStream, user: NodeId | 'public'): Permissions {
+  return stream.permissions
+    .filter((entry) => entry.user === user)
+    .map((entry) => ({
+      edit: entry.edit ?? false,
+      delete: entry.delete ?? false,
+      grant: entry.grant ?? false,
+      publishUntilMs: entry.publish ?? 0,
+      subscribeUntilMs: entry.subscribe ?? 0,
+    }))
+    .reduce(later, noPermissions)
+}
+
+function later(a: Permissions, b: Permissions): Permissions {
+  return {
+    edit: a.edit || b.edit,
+    delete: a.delete || b.delete,
+    grant: a.grant || b.grant,
+    publishUntilMs: Math.max(a.publishUntilMs, b.publishUntilMs),
+    subscribeUntilMs: Math.max(a.subscribeUntilMs, b.subscribeUntilMs),
+  }
+}
+
+function toInfo({ id, partitions, metadata, trackers }: ParsedStaticStream): StreamInfo {
+  return { id, partitions, metadata, trackers }
+}
+
+async function refuse(): Promise<never> {
+  throw clientError('REGISTRY_READ_ONLY')
+}
+
+const refusingWriter: StreamRegistryWriter = {
+  createStream: refuse,
+  deleteStream: refuse,
+  grant: refuse,
+  revoke: refuse,
+}
