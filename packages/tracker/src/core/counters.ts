@@ -1,0 +1,42 @@
+/** What a tracker counts, and what each count means; also the help texts of the metrics. */
+export const counterHelp = {
+  joins: 'Nodes that joined a stream part',
+  leaves: 'Nodes that said they leave a stream part',
+  disconnected: 'Nodes taken out of a stream part because their connection was gone',
+  unconfirmed: 'Nodes taken out of a stream part they no longer reported after connecting again',
+  statuses: 'Statuses handled',
+  staleStatuses: 'Statuses about an instruction older than the newest',
+  malformedStatuses: 'Statuses no honest node sends',
+  instructions: 'Instructions sent',
+  instructionsResent: 'Instructions sent again because no status had answered them',
+  resendsGivenUp: 'Instructions that no status ever answered',
+  adoptions: 'Overlays taken over from statuses',
+  adoptedEdges: 'Edges taken over from statuses',
+  edgesFailed: 'Edges replaced because an end reported that they failed',
+  edgeFailuresIgnored: 'Reports of failed edges above the limit',
+  avoidedPairsDropped: 'Avoided pairs forgotten early because there were too many',
+  signalPermitsDropped: 'Edges forgotten early for signalling because there were too many',
+  signalsRelayed: 'Signals relayed',
+  signalsRefused: 'Signals above the limit',
+  signalsToUnknown: 'Signals for a node that is not connected',
+  signalsToStrangers: 'Signals for a node the sender was not told to connect to',
+  streamPartsRefused: 'Joins refused because there were too many stream parts',
+  nodesRefused: 'Nodes refused because there were too many',
+  floodsRefused: 'Nodes disconnected because they sent too much',
+  errors: 'Error replies sent',
+} as const
+
+export type CounterName = keyof typeof counterHelp
+
+/** The counts of one tracker since its start. */
+export class Counters {
+  readonly #counts = new Map<CounterName, number>()
+
+  count(name: CounterName, by = 1): void {
+    this.#counts.set(name, this.get(name) + by)
+  }
+
+  get(name: CounterName): number {
+    return this.#counts.get(name) ?? 0
+  }
+}

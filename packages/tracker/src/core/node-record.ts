@@ -1,0 +1,27 @@
+import type { Contact, NodeId } from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
+import type { StreamPart } from './stream-part.ts'
+import { TokenBucket } from './timing/token-bucket.ts'
+
+/** A node whose connection is open, or was until a moment ago. */
+export class NodeRecord {
+  readonly nodeId: NodeId
+  connected = true
+  /** Its connection is being closed: what still comes on it is not heard. */
+  refused = false
+  /** How it is reached; undefined before its node info. */
+  contact: Contact | undefined
+  readonly parts = new Set<StreamPart>()
+  /** Stream parts it was in before it connected again and has not reported since. */
+  readonly unconfirmed = new Set<StreamPart>()
+  readonly statuses: TokenBucket
+  readonly signals: TokenBucket
+  readonly errors: TokenBucket
+
+  constructor(nodeId: NodeId, limits: TrackerLimits, now: number) {
+    this.nodeId = nodeId
+    this.statuses = new TokenBucket({ perSecond: limits.statusesPerSecond, burst: limits.statusBurst }, now)
+    this.signals = new TokenBucket({ perSecond: limits.signalsPerSecond, burst: limits.signalBurst }, now)
+    this.errors = new TokenBucket({ perSecond: limits.errorsPerSecond, burst: limits.errorBurst }, now)
+  }
+}

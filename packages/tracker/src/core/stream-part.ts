@@ -1,0 +1,256 @@
+import type { Contact, Instruction, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
+import { Claims, mutualEdges } from './claims.ts'
+import type { CounterName } from './counters.ts'
+import { Member } from './member.ts'
+import { TokenBucket } from './timing/token-bucket.ts'
+import { OverlayTopology } from './topology/overlay-topology.ts'
+
+/** What a stream part needs of the tracker around it. */
+export interface StreamPartHost {
+  readonly limits: TrackerLimits
+  isConnected(id: NodeId): boolean
+  contactOf(id: NodeId): Contact | undefined
+  /** Whether the pair should rather not be connected. Symmetric. */
+  avoids(a: NodeId, b: NodeId): boolean
+  /** The edge failed: avoid the pair for a while. */
+  avoid(a: NodeId, b: NodeId): void
+  /** The edge is no longer wanted: let signals pass for a while. */
+  permitSignals(a: NodeId, b: NodeId): void
+  instruct(member: Member, instruction: Instruction): void
+  /** A status has answered the newest instruction, or the member is gone. */
+  settle(member: Member): void
+  /** The node is no longer in this stream part. */
+  onRemoved(part: StreamPart, id: NodeId): void
+  count(name: CounterName, by?: number): void
+}
+
+/** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
+const lostQuorum = 2
+
+/** One overlay: who is in it, what each was told, and what has to be told. Instructions wait for `flush`. */
+export class StreamPart {
+  readonly id: StreamPartId
+  readonly topology: OverlayTopology<NodeId>
+  readonly #members = new Map<NodeId, Member>()
+  readonly #claims = new Claims<NodeId>()
+  readonly #changed = new Set<NodeId>()
+  readonly #host: StreamPartHost
+
+  constructor(
+    options: { readonly id: StreamPartId; readonly degree: number },
+    modules: { readonly random: Random; readonly host: StreamPartHost },
+  ) {
+    const { random, host } = modules
+    this.id = options.id
+    this.#host = host
+    this.topology = new OverlayTopology(
+      { degree: options.degree },
+      { random, avoid: (a, b) => host.avoids(a, b) },
+    )
+  }
+
+  /** Nodes in it, those whose overlay is about to be taken over among them. */
+  get size(): number {
+    return this.#members.size
+  }
+
+  /** Whether some nodes wait for their overlay to be taken over. */
+  get isAdopting(): boolean {
+    return this.#claims.size > 0
+  }
+
+  /** Whether all nodes that others claim have reported. */
+  get isClaimComplete(): boolean {
+    return !this.#claims.incomplete
+  }
+
+  get hasChanges(): boolean {
+    return this.#changed.size > 0
+  }
+
+  get members(): ReadonlyMap<NodeId, Member> {
+    return this.#members
+  }
+
+  /** A status of a node; the first one joins. */
+  status(nodeId: NodeId, status: Status, now: number): void {
+    const known = this.#members.get(nodeId)
+    const member = known ?? new Member(this.id, nodeId, status.counter)
+    member.rttsMs = rttsOf(status)
+    if (known === undefined) {
+      this.#members.set(nodeId, member)
+      this.#host.count('joins')
+      this.#join(member, status)
+    } else if (this.#claims.has(nodeId)) {
+      this.#claim(member, status)
+    } else {
+      this.#acknowledge(member, status)
+      this.#replaceFailed(member, status, now)
+    }
+  }
+
+  /** Takes a node out; unknown ones change nothing. */
+  remove(nodeId: NodeId): void {
+    const member = this.#members.get(nodeId)
+    if (member === undefined) return
+    this.#members.delete(nodeId)
+    this.#claims.delete(nodeId)
+    this.#changed.delete(nodeId)
+    this.#mark(this.topology.remove(nodeId))
+    this.#host.settle(member)
+    this.#host.onRemoved(this, nodeId)
+  }
+
+  /** The node's connection is there again, or new: what it was told may not have arrived. */
+  reconnected(nodeId: NodeId): void {
+    const member = this.#members.get(nodeId)
+    if (member !== undefined) member.unsure = true
+  }
+
+  /** The node is reached in another way than its neighbours were told. */
+  contactChanged(nodeId: NodeId): void {
+    for (const neighbour of this.topology.neighbours(nodeId)) this.#tellAgain(neighbour)
+  }
+
+  /** The node has to be told its neighbours again, whether or not they have changed. */
+  #tellAgain(nodeId: NodeId): void {
+    const member = this.#members.get(nodeId)
+    if (member === undefined) return
+    member.mustTell = true
+    this.#changed.add(nodeId)
+  }
+
+  /** Takes over the edges that both ends claim. Who wants no other neighbours than it has is told nothing. */
+  adopt(): void {
+    const claims = this.#claims.take()
+    const edges = mutualEdges(claims)
+    this.#mark(this.topology.adopt(edges))
+    for (const id of claims.keys()) this.#mark(this.topology.add(id))
+    for (const [id, claimed] of claims) {
+      const member = this.#members.get(id)
+      if (member === undefined) continue
+      this.#changed.add(id)
+      const wanted = this.topology.neighbours(id)
+      if (!sameSet(claimed, wanted)) continue
+      member.told = wanted
+      member.toldCounter = member.counter
+      member.mustTell = false
+    }
+    this.#host.count('adoptions')
+    this.#host.count('adoptedEdges', edges.length)
+  }
+
+  /** Tells everyone whose neighbours have changed since it was last told. */
+  flush(): void {
+    for (const id of this.#changed) {
+      const member = this.#members.get(id)
+      if (member === undefined || this.#claims.has(id)) continue
+      if (this.#host.isConnected(id)) this.#tell(member)
+      else member.unsure = true
+    }
+    this.#changed.clear()
+  }
+
+  /** Sends the newest instruction once more. */
+  resend(member: Member): void {
+    this.#host.instruct(member, this.#instruction(member))
+  }
+
+  #join(member: Member, status: Status): void {
+    const claimsStrangers = status.neighbours.some(({ nodeId }) => !this.#members.has(nodeId))
+    const waitsForOthers = this.isAdopting && this.topology.size === 0
+    if (claimsStrangers || waitsForOthers) this.#claim(member, status)
+    else this.#mark(this.topology.add(member.nodeId))
+  }
+
+  #claim(member: Member, status: Status): void {
+    member.counter = Math.max(member.counter, status.counter)
+    const neighbours = new Set(status.neighbours.map(({ nodeId }) => nodeId))
+    this.#claims.add(member.nodeId, neighbours, (id) => this.#members.has(id))
+  }
+
+  #acknowledge(member: Member, { counter }: Status): void {
+    member.counter = Math.max(member.counter, counter)
+    // A higher counter is another tracker's, or of the node's earlier time in this stream part: ours has to be higher.
+    if (counter > member.toldCounter || (member.unsure && counter < member.toldCounter)) {
+      this.#tellAgain(member.nodeId)
+    } else if (counter < member.toldCounter) {
+      this.#host.count('staleStatuses')
+    } else {
+      if (member.unsure) this.#changed.add(member.nodeId)
+      this.#host.settle(member)
+    }
+    if (!member.unsure) return
+    member.unsure = false
+    for (const neighbour of member.lostBy) this.#fail(neighbour, member.nodeId)
+    member.lostBy.clear()
+  }
+
+  #replaceFailed(member: Member, status: Status, now: number): void {
+    for (const { nodeId } of status.failed) {
+      const neighbour = this.#members.get(nodeId)
+      if (neighbour === undefined || !this.topology.hasEdge(member.nodeId, nodeId)) continue
+      if (!this.#mayFail(member, now)) this.#host.count('edgeFailuresIgnored')
+      else if (this.#host.isConnected(nodeId)) this.#fail(member.nodeId, nodeId)
+      else this.#lost(neighbour, member.nodeId)
+    }
+  }
+
+  #mayFail(member: Member, now: number): boolean {
+    const { edgeFailureBurst: burst, edgeFailuresPerSecond: perSecond } = this.#host.limits
+    member.edgeFailures ??= new TokenBucket({ burst, perSecond }, now)
+    return member.edgeFailures.take(now)
+  }
+
+  #fail(a: NodeId, b: NodeId): void {
+    if (!this.topology.hasEdge(a, b)) return
+    this.#host.avoid(a, b)
+    this.#mark(this.topology.failEdge(a, b))
+    this.#host.count('edgesFailed')
+  }
+
+  /** A neighbour lost a node that we lost too. One may lie; when more say so the node is not waited for. */
+  #lost(member: Member, by: NodeId): void {
+    member.lostBy.add(by)
+    const neighbours = this.topology.neighbours(member.nodeId)
+    const reports = [...member.lostBy].filter((id) => neighbours.has(id)).length
+    if (reports < Math.min(lostQuorum, neighbours.size)) return
+    this.#host.count('disconnected')
+    this.remove(member.nodeId)
+  }
+
+  #tell(member: Member): void {
+    const wanted = this.topology.neighbours(member.nodeId)
+    if (!member.mustTell && sameSet(member.told, wanted)) return
+    for (const id of member.told) if (!wanted.has(id)) this.#host.permitSignals(member.nodeId, id)
+    member.counter++
+    member.told = wanted
+    member.mustTell = false
+    member.toldCounter = member.counter
+    member.resends = 0
+    this.#host.instruct(member, this.#instruction(member))
+  }
+
+  #instruction(member: Member): Instruction {
+    const neighbours = [...member.told].flatMap((nodeId) => {
+      const contact = this.#host.contactOf(nodeId)
+      return contact === undefined ? [] : [{ nodeId, contact }]
+    })
+    return { type: 'instruction', streamPartId: this.id, counter: member.toldCounter, neighbours }
+  }
+
+  #mark(changed: ReadonlySet<NodeId>): void {
+    for (const id of changed) this.#changed.add(id)
+  }
+}
+
+function rttsOf(status: Status): ReadonlyMap<NodeId, number> {
+  const rttsMs = new Map<NodeId, number>()
+  for (const { nodeId, rttMs } of status.neighbours) if (rttMs !== undefined) rttsMs.set(nodeId, rttMs)
+  return rttsMs
+}
+
+function sameSet(a: ReadonlySet<NodeId>, b: ReadonlySet<NodeId>): boolean {
+  return a.size === b.size && [...a].every((id) => b.has(id))
+}

@@ -1,0 +1,351 @@
+import type {
+  IceServers,
+  Leave,
+  NodeId,
+  NodeInfo,
+  Random,
+  Signal,
+  Status,
+  StreamPartId,
+  TrackerPacket,
+} from '@runnel/protocol'
+import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
+import type { TrackerLimits } from '../limits.ts'
+import { canConnect, sameContact } from './can-connect.ts'
+import { Counters } from './counters.ts'
+import type { Member } from './member.ts'
+import { NodeRecord } from './node-record.ts'
+import { StreamPart, type StreamPartHost } from './stream-part.ts'
+import { DelayQueue } from './timing/delay-queue.ts'
+import { ExpiringPairs } from './timing/expiring-pairs.ts'
+
+/** What nodes may send to a tracker. */
+export type NodeToTracker = NodeInfo | Status | Leave | Signal
+/** What the core sends to nodes. */
+export type TrackerToNode = Exclude<TrackerPacket, NodeInfo | Status | Leave | IceServers>
+
+export type TrackerEvent =
+  /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
+  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
+  /** The newest connection of a node is closed. */
+  | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
+  | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
+  /** The time is `wakeAt` or later. */
+  | { readonly type: 'tick' }
+
+export type TrackerEffect =
+  | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
+  /** Close the connection, saying why. */
+  | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }
+
+export interface TrackerCoreOptions {
+  /** Neighbours per node, 2 to 64. */
+  readonly degree: number
+  readonly limits: TrackerLimits
+}
+
+/**
+ * All a tracker decides: who is in which overlay, who is told what, whose signals pass. Events and the time in
+ * (milliseconds that never go back), effects out.
+ *
+ * Read `StreamPart` next: it has one overlay each. Here are the nodes, their limits, signalling, and what falls due.
+ */
+export class TrackerCore {
+  readonly counters = new Counters()
+  readonly #options: TrackerCoreOptions
+  readonly #random: Random
+  readonly #host: StreamPartHost
+  readonly #nodes = new Map<NodeId, NodeRecord>()
+  readonly #parts = new Map<StreamPartId, StreamPart>()
+  /** Stream parts something has happened to during the present event. */
+  readonly #touched = new Set<StreamPart>()
+  /** Stream parts whose nodes were instructed a moment ago: the next instructions wait. */
+  readonly #quiet: DelayQueue<StreamPart>
+  readonly #adoptions: DelayQueue<StreamPart>
+  readonly #disconnected: DelayQueue<NodeRecord>
+  readonly #confirmations: DelayQueue<NodeRecord>
+  readonly #unanswered: DelayQueue<Member>
+  readonly #avoided: ExpiringPairs<NodeId>
+  readonly #permits: ExpiringPairs<NodeId>
+  #now = 0
+  #effects: TrackerEffect[] = []
+
+  constructor(options: TrackerCoreOptions, modules: { readonly random: Random }) {
+    const { limits } = options
+    this.#options = options
+    this.#random = modules.random
+    this.#quiet = new DelayQueue(limits.quietWindowMs)
+    this.#adoptions = new DelayQueue(limits.adoptionWindowMs)
+    this.#disconnected = new DelayQueue(limits.disconnectGraceMs)
+    this.#confirmations = new DelayQueue(limits.confirmWindowMs)
+    this.#unanswered = new DelayQueue(limits.resendAfterMs)
+    this.#avoided = new ExpiringPairs({ lifetimeMs: limits.avoidPairMs, maxPairs: limits.maxAvoidedPairs })
+    this.#permits = new ExpiringPairs({
+      lifetimeMs: limits.signalPermitMs,
+      maxPairs: limits.maxSignalPermits,
+    })
+    this.#host = this.#createHost(limits)
+  }
+
+  get nodes(): ReadonlyMap<NodeId, NodeRecord> {
+    return this.#nodes
+  }
+
+  get streamParts(): ReadonlyMap<StreamPartId, StreamPart> {
+    return this.#parts
+  }
+
+  /** When a tick is due; undefined when nothing is waited for. */
+  get wakeAt(): number | undefined {
+    const queues = [this.#quiet, this.#adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
+    let wakeAt: number | undefined
+    for (const { nextAt } of queues)
+      if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
+    return wakeAt
+  }
+
+  handle(event: TrackerEvent, now: number): TrackerEffect[] {
+    this.#now = now
+    this.#effects = []
+    if (event.type === 'nodeConnected') this.#connected(event.nodeId)
+    else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
+    else if (event.type === 'packet') this.#packet(event.from, event.packet)
+    else this.#tick()
+    this.#settleTouched()
+    return this.#effects
+  }
+
+  #connected(nodeId: NodeId): void {
+    const node = this.#nodes.get(nodeId)
+    if (node !== undefined) {
+      node.connected = true
+      node.refused = false
+      this.#disconnected.delete(node)
+      this.#confirmations.add(node, this.#now)
+      for (const part of node.parts) {
+        node.unconfirmed.add(part)
+        part.reconnected(nodeId)
+      }
+    } else if (this.#nodes.size >= this.#options.limits.maxNodes) {
+      this.counters.count('nodesRefused')
+      this.#effects.push(refusal(nodeId, 'TOO_MANY_NODES'))
+    } else {
+      this.#nodes.set(nodeId, new NodeRecord(nodeId, this.#options.limits, this.#now))
+    }
+  }
+
+  #disconnect(nodeId: NodeId): void {
+    const node = this.#nodes.get(nodeId)
+    if (node === undefined) return
+    node.connected = false
+    this.#confirmations.delete(node)
+    this.#disconnected.add(node, this.#now)
+  }
+
+  #packet(from: NodeId, packet: NodeToTracker): void {
+    const node = this.#nodes.get(from)
+    if (node === undefined || !node.connected || node.refused) return
+    if (packet.type === 'signal') this.#relay(node, packet)
+    else if (!node.statuses.take(this.#now)) this.#refuseFlood(node)
+    else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
+    else if (packet.type === 'status') this.#status(node, packet)
+    else this.#leave(node, packet)
+  }
+
+  #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
+    const before = node.contact
+    node.contact = contact
+    if (before === undefined || sameContact(before, contact)) return
+    // Its neighbours in every stream part have to be told, which it pays for.
+    if (!node.statuses.take(this.#now, node.parts.size)) return this.#refuseFlood(node)
+    for (const part of node.parts) {
+      part.contactChanged(node.nodeId)
+      this.#touched.add(part)
+    }
+  }
+
+  #status(node: NodeRecord, status: Status): void {
+    if (node.contact === undefined) return this.#refuse(node, 'NODE_INFO_MISSING')
+    if (status.counter > this.#options.limits.maxCounter) {
+      this.counters.count('malformedStatuses')
+      return this.#refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
+    }
+    const part = this.#partFor(node, status.streamPartId)
+    if (part === undefined) return
+    this.counters.count('statuses')
+    node.parts.add(part)
+    node.unconfirmed.delete(part)
+    part.status(node.nodeId, status, this.#now)
+    this.#touched.add(part)
+    if (!part.isAdopting) return
+    if (part.isClaimComplete) this.#adopt(part)
+    else if (!this.#adoptions.has(part)) this.#adoptions.add(part, this.#now)
+  }
+
+  /** The stream part, made if there is none yet; undefined when it is one too many, which the node is told. */
+  #partFor(node: NodeRecord, id: StreamPartId): StreamPart | undefined {
+    const known = this.#parts.get(id)
+    if (known !== undefined && node.parts.has(known)) return known
+    const { maxStreamParts, maxStreamPartsPerNode } = this.#options.limits
+    if (
+      node.parts.size >= maxStreamPartsPerNode ||
+      (known === undefined && this.#parts.size >= maxStreamParts)
+    ) {
+      this.counters.count('streamPartsRefused')
+      this.#error(node, 'TOO_MANY_STREAM_PARTS', id)
+      return undefined
+    }
+    if (known !== undefined) return known
+    const { degree } = this.#options
+    const part = new StreamPart({ id, degree }, { random: this.#random.fork(id), host: this.#host })
+    this.#parts.set(id, part)
+    return part
+  }
+
+  #leave(node: NodeRecord, { streamPartId }: Leave): void {
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined || !node.parts.has(part)) return
+    this.counters.count('leaves')
+    part.remove(node.nodeId)
+  }
+
+  #relay(sender: NodeRecord, signal: Signal): void {
+    if (!sender.signals.take(this.#now)) {
+      this.counters.count('signalsRefused')
+      return this.#error(sender, 'SIGNAL_RATE')
+    }
+    const target = this.#nodes.get(signal.peerId)
+    if (!target?.connected) {
+      this.counters.count('signalsToUnknown')
+      return this.#error(sender, 'SIGNAL_TARGET_UNKNOWN', signal.peerId)
+    }
+    if (!this.#maySignal(sender, target)) {
+      this.counters.count('signalsToStrangers')
+      return this.#error(sender, 'SIGNAL_NOT_ALLOWED', signal.peerId)
+    }
+    this.counters.count('signalsRelayed')
+    this.#effects.push({ type: 'send', to: target.nodeId, packet: { ...signal, peerId: sender.nodeId } })
+  }
+
+  /** Whether one of the two was told to connect to the other, or was until a moment ago. */
+  #maySignal(a: NodeRecord, b: NodeRecord): boolean {
+    if (this.#permits.has(a.nodeId, b.nodeId, this.#now)) return true
+    const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
+    for (const part of few.parts) {
+      if (!many.parts.has(part)) continue
+      if (part.members.get(a.nodeId)?.told.has(b.nodeId) || part.members.get(b.nodeId)?.told.has(a.nodeId))
+        return true
+    }
+    return false
+  }
+
+  #tick(): void {
+    for (const part of due(this.#adoptions, this.#now)) this.#adopt(part)
+    for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
+    for (const node of due(this.#disconnected, this.#now)) {
+      this.counters.count('disconnected', node.parts.size)
+      for (const part of node.parts) part.remove(node.nodeId)
+      this.#nodes.delete(node.nodeId)
+    }
+    for (const node of due(this.#confirmations, this.#now)) {
+      this.counters.count('unconfirmed', node.unconfirmed.size)
+      for (const part of node.unconfirmed) part.remove(node.nodeId)
+    }
+    for (const member of due(this.#unanswered, this.#now)) this.#resend(member)
+  }
+
+  #resend(member: Member): void {
+    const part = this.#parts.get(member.streamPartId)
+    if (part === undefined || !this.#nodes.get(member.nodeId)?.connected) return
+    if (member.resends >= this.#options.limits.maxResends) return this.counters.count('resendsGivenUp')
+    member.resends++
+    this.counters.count('instructionsResent')
+    part.resend(member)
+  }
+
+  #adopt(part: StreamPart): void {
+    this.#adoptions.delete(part)
+    part.adopt()
+    this.#touched.add(part)
+  }
+
+  /** Sends what the event has brought about, where nothing was sent a moment ago. */
+  #settleTouched(): void {
+    for (const part of this.#touched) {
+      if (part.size === 0) {
+        this.#parts.delete(part.id)
+        this.#quiet.delete(part)
+        this.#adoptions.delete(part)
+      } else if (part.hasChanges && !this.#quiet.has(part)) {
+        part.flush()
+        this.#quiet.add(part, this.#now)
+      }
+    }
+    this.#touched.clear()
+  }
+
+  #refuseFlood(node: NodeRecord): void {
+    this.counters.count('floodsRefused')
+    this.#refuse(node, 'TOO_MANY_PACKETS')
+  }
+
+  #refuse(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
+    node.refused = true
+    this.#effects.push(refusal(node.nodeId, code, detail))
+  }
+
+  #error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
+    if (!node.errors.take(this.#now)) return this.#refuseFlood(node)
+    this.counters.count('errors')
+    const packet = { type: 'trackerError', code, message: textOf(code, detail) } as const
+    this.#effects.push({ type: 'send', to: node.nodeId, packet })
+  }
+
+  #createHost(limits: TrackerLimits): StreamPartHost {
+    const contactOf = (id: NodeId) => this.#nodes.get(id)?.contact
+    return {
+      limits,
+      contactOf,
+      isConnected: (id) => this.#nodes.get(id)?.connected ?? false,
+      avoids: (a, b) => {
+        const [contactA, contactB] = [contactOf(a), contactOf(b)]
+        if (contactA === undefined || contactB === undefined) return false
+        return !canConnect(contactA, contactB) || this.#avoided.has(a, b, this.#now)
+      },
+      avoid: (a, b) => {
+        if (this.#avoided.add(a, b, this.#now)) this.counters.count('avoidedPairsDropped')
+      },
+      permitSignals: (a, b) => {
+        if (this.#permits.add(a, b, this.#now)) this.counters.count('signalPermitsDropped')
+      },
+      instruct: (member, packet) => {
+        this.counters.count('instructions')
+        this.#unanswered.add(member, this.#now)
+        this.#effects.push({ type: 'send', to: member.nodeId, packet })
+      },
+      settle: (member) => {
+        this.#unanswered.delete(member)
+      },
+      onRemoved: (part, id) => {
+        const node = this.#nodes.get(id)
+        node?.parts.delete(part)
+        node?.unconfirmed.delete(part)
+        this.#touched.add(part)
+      },
+      count: (name, by) => this.counters.count(name, by),
+    }
+  }
+}
+
+function* due<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {
+  for (let key = queue.takeDue(now); key !== undefined; key = queue.takeDue(now)) yield key
+}
+
+function refusal(to: NodeId, code: TrackerErrorCode, detail?: string): TrackerEffect {
+  return { type: 'refuse', to, code, text: textOf(code, detail) }
+}
+
+function textOf(code: TrackerErrorCode, detail?: string): string {
+  const { summary } = trackerErrors[code]
+  return detail === undefined ? summary : `${summary}: ${detail}`
+}

@@ -1,0 +1,72 @@
+/**
+ * Everything about a tracker that is bounded or takes a while. What a peer can make grow stands here with its default;
+ * each limit that refuses something has a counter of `counters.ts` beside it.
+ */
+export interface TrackerLimits {
+  /** Nodes known at once. More are refused (`nodesRefused`). */
+  readonly maxNodes: number
+  /** Stream parts with at least one node. More are refused (`streamPartsRefused`). */
+  readonly maxStreamParts: number
+  /** Stream parts one node may be in. More are refused (`streamPartsRefused`). */
+  readonly maxStreamPartsPerNode: number
+  /** Statuses, leaves and node infos of one node, on average; a node that sends more is disconnected (`floodsRefused`). */
+  readonly statusesPerSecond: number
+  /** And how many at once: enough to report every stream part twice. */
+  readonly statusBurst: number
+  /** Signals of one node that are relayed, on average; more are refused (`signalsRefused`). */
+  readonly signalsPerSecond: number
+  readonly signalBurst: number
+  /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
+  readonly errorsPerSecond: number
+  readonly errorBurst: number
+  /** Edges one node may have replaced in one stream part, on average; further reports are ignored (`edgeFailuresIgnored`), so that nobody picks its neighbours by failing the others. */
+  readonly edgeFailuresPerSecond: number
+  readonly edgeFailureBurst: number
+  /** After an instruction went out, changes of the stream part gather this long, in milliseconds. */
+  readonly quietWindowMs: number
+  /** How long the statuses of an unknown overlay are gathered before it is taken over, in milliseconds. */
+  readonly adoptionWindowMs: number
+  /** How long a node may be disconnected before it counts as gone, in milliseconds. */
+  readonly disconnectGraceMs: number
+  /** How long a node that is connected again may take to report its stream parts, in milliseconds. */
+  readonly confirmWindowMs: number
+  /** How long a pair whose edge failed is avoided, in milliseconds. */
+  readonly avoidPairMs: number
+  /** Pairs avoided at once; the oldest are forgotten first (`avoidedPairsDropped`). */
+  readonly maxAvoidedPairs: number
+  /** How long signals may pass along an edge that is no longer wanted, in milliseconds. */
+  readonly signalPermitMs: number
+  /** Such edges at once; the oldest are forgotten first (`signalPermitsDropped`). */
+  readonly maxSignalPermits: number
+  /** An instruction no status has answered is sent again after this time, in milliseconds. */
+  readonly resendAfterMs: number
+  /** And at most this many times (`resendsGivenUp`). */
+  readonly maxResends: number
+  /** Largest instruction counter a node may report; beyond it is disconnected (`malformedStatuses`). */
+  readonly maxCounter: number
+}
+
+export const defaultTrackerLimits: TrackerLimits = {
+  maxNodes: 20_000,
+  maxStreamParts: 100_000,
+  maxStreamPartsPerNode: 1_000,
+  statusesPerSecond: 100,
+  statusBurst: 2_000,
+  signalsPerSecond: 100,
+  signalBurst: 2_000,
+  errorsPerSecond: 10,
+  errorBurst: 200,
+  edgeFailuresPerSecond: 0.2,
+  edgeFailureBurst: 16,
+  quietWindowMs: 50,
+  adoptionWindowMs: 1_500,
+  disconnectGraceMs: 2_000,
+  confirmWindowMs: 10_000,
+  avoidPairMs: 60_000,
+  maxAvoidedPairs: 100_000,
+  signalPermitMs: 30_000,
+  maxSignalPermits: 100_000,
+  resendAfterMs: 5_000,
+  maxResends: 5,
+  maxCounter: 2 ** 48,
+}
