@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { nodeId, partA, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
+import { createHttpApi } from './http-api.ts'
+import type { TopologyView } from './views.ts'
+
+function apiOf(story: TrackerStory) {
+  return createHttpApi({ nodeId: nodeId(999) }, { core: story.core })
+}
+
+function storyOf(nodes: number): TrackerStory {
+  const story = new TrackerStory()
+  for (let n = 1; n <= nodes; n++) story.join(nodeId(n))
+  story.advance(1_000)
+  return story
+}
+
+const topologyUrl = `/v1/stream-parts/${encodeURIComponent(partA)}/topology`
+
+describe('the HTTP API', () => {
+  it('tells an overlay with the mean of both ends as round-trip time', async () => {
+    const story = storyOf(3)
+    const report = (to: number, rttMs: number) => ({
+      ...statusOf(partA, 9),
+      neighbours: [{ nodeId: nodeId(to), rttMs }],
+    })
+    story.packet(nodeId(1), report(2, 10))
+    story.packet(nodeId(2), report(1, 20))
+    story.packet(nodeId(3), report(1, 7))
+    const response = await apiOf(story).inject(topologyUrl)
+    expect(response.statusCode).toBe(200)
+    const view = response.json<TopologyView>()
+    expect(view).toMatchObject({
+      streamPartId: partA,
+      nodeCount: 3,
+      edgeCount: 3,
+      nodes: [1, 2, 3].map(nodeId),
+    })
+    expect(new Map(view.edges.map(({ a, b, rttMs }) => [`${Number(a)}-${Number(b)}`, rttMs]))).toEqual(
+      new Map<string, number | null>([
+        ['1-2', 15],
+        ['1-3', 7],
+        ['2-3', null],
+      ]),
+    )
+  })
+
+  it('pages an overlay so that every edge comes once', async () => {
+    const story = storyOf(25)
+    const app = apiOf(story)
+    const edges: string[] = []
+    for (const offset of [0, 10, 20]) {
+      const view = (await app.inject(`${topologyUrl}?offset=${offset}&limit=10`)).json<TopologyView>()
+      expect(view.nodes.length).toBe(offset === 20 ? 5 : 10)
+      edges.push(...view.edges.map(({ a, b }) => a + b))
+    }
+    expect(edges.length).toBe(50)
+    expect(new Set(edges).size).toBe(50)
+  })
+
+  it('lists stream parts and nodes', async () => {
+    const app = apiOf(storyOf(6))
+    expect((await app.inject('/v1/stream-parts')).json()).toEqual({
+      total: 1,
+      offset: 0,
+      streamParts: [{ streamPartId: partA, nodeCount: 6, edgeCount: 12 }],
+    })
+    expect((await app.inject('/v1/nodes?limit=1&offset=2')).json()).toEqual({
+      total: 6,
+      offset: 2,
+      nodes: [{ nodeId: nodeId(3), connected: true, streamParts: [partA] }],
+    })
+  })
+
+  it('says that it is well, and its counts', async () => {
+    const app = apiOf(storyOf(6))
+    expect((await app.inject('/health')).json()).toEqual({
+      status: 'ok',
+      nodeId: nodeId(999),
+      nodes: 6,
+      streamParts: 1,
+    })
+    const metrics = await app.inject('/metrics')
+    expect(metrics.headers['content-type']).toContain('text/plain')
+    expect(metrics.body).toContain('runnel_tracker_joins_total 6\n')
+    expect(metrics.body).toContain('runnel_tracker_nodes 6\n')
+    expect((await app.inject('/metrics')).body).toContain('runnel_tracker_joins_total 6\n')
+  })
+
+  it('may be read by pages of any origin', async () => {
+    const response = await apiOf(storyOf(1)).inject({
+      url: '/health',
+      headers: { origin: 'https://example.org' },
+    })
+    expect(response.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  for (const [url, status] of [
+    ['/v1/stream-parts?limit=1001', 400],
+    ['/v1/stream-parts?limit=0', 400],
+    ['/v1/nodes?limit=101', 400],
+    ['/v1/nodes?offset=-1', 400],
+    ['/v1/nodes?offset=x', 400],
+    ['/v1/nodes?page=2', 400],
+    ['/v1/stream-parts/nonsense/topology', 400],
+    [`/v1/stream-parts/${'x'.repeat(2_000)}/topology`, 414],
+    [topologyUrl.replace('%23', '%'), 400],
+    [topologyUrl.replace('a%230', 'b%230'), 404],
+    ['/nothing', 404],
+  ] as const) {
+    it(`answers ${status} to ${url.slice(0, 60)}`, async () => {
+      expect((await apiOf(storyOf(1)).inject(url)).statusCode).toBe(status)
+    })
+  }
+})

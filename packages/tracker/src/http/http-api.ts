@@ -1,0 +1,97 @@
+import fastify, { type FastifyInstance, type FastifyServerFactory } from 'fastify'
+import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { TrackerCore } from '../core/tracker-core.ts'
+import { createMetrics } from './metrics.ts'
+import { nodesView, streamPartsView, topologyView, type Page } from './views.ts'
+
+/** Bounds of the HTTP API. */
+export const httpLimits = {
+  /** Stream parts or nodes of a topology in one answer; more are paged. */
+  maxPageItems: 1_000,
+  /** Nodes in one answer of the list of nodes, each with all its stream parts. */
+  maxPageNodes: 100,
+  /** A stream part id with everything in it percent-encoded, and some room. */
+  maxParamChars: 1_024,
+  /** Nothing is ever sent to this API. */
+  maxBodyBytes: 1_024,
+  /** A request that takes longer is cut off. */
+  requestTimeoutMs: 10_000,
+  /** Requests one connection may make. */
+  maxRequestsPerSocket: 10_000,
+} as const
+
+export interface HttpApiOptions {
+  readonly nodeId: NodeId
+  /** Makes the server that fastify answers on; the WebSocket listener shares it. */
+  readonly serverFactory?: FastifyServerFactory
+}
+
+const page = (maxItems: number) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    offset: { type: 'integer', minimum: 0, maximum: 10_000_000, default: 0 },
+    limit: { type: 'integer', minimum: 1, maximum: maxItems, default: maxItems },
+  },
+})
+
+const streamPartParams = {
+  type: 'object',
+  required: ['id'],
+  properties: {
+    id: { type: 'string', maxLength: 250, pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#[0-9]{1,2}$' },
+  },
+}
+
+/** The tracker's public, read-only view of itself. A stream part id in a path is percent-encoded. */
+export function createHttpApi(
+  options: HttpApiOptions,
+  modules: { readonly core: TrackerCore },
+): FastifyInstance {
+  const { core } = modules
+  const app = fastify({
+    bodyLimit: httpLimits.maxBodyBytes,
+    requestTimeout: httpLimits.requestTimeoutMs,
+    maxRequestsPerSocket: httpLimits.maxRequestsPerSocket,
+    routerOptions: { maxParamLength: httpLimits.maxParamChars },
+    forceCloseConnections: true,
+    // An unknown parameter is a typing error someone wants to hear of.
+    ajv: { customOptions: { removeAdditional: false } },
+    ...(options.serverFactory === undefined ? {} : { serverFactory: options.serverFactory }),
+  })
+  const metrics = createMetrics(core)
+  // Everything here is public: a page of any origin may read it.
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('access-control-allow-origin', '*')
+  })
+  app.get('/health', () => ({
+    status: 'ok',
+    nodeId: options.nodeId,
+    nodes: core.nodes.size,
+    streamParts: core.streamParts.size,
+  }))
+  app.get('/metrics', async (_request, reply) => {
+    reply.type(metrics.contentType)
+    return metrics.metrics()
+  })
+  app.get<{ Querystring: Page }>(
+    '/v1/stream-parts',
+    { schema: { querystring: page(httpLimits.maxPageItems) } },
+    ({ query }) => streamPartsView(core, query),
+  )
+  app.get<{ Querystring: Page }>(
+    '/v1/nodes',
+    { schema: { querystring: page(httpLimits.maxPageNodes) } },
+    ({ query }) => nodesView(core, query),
+  )
+  app.get<{ Params: { id: string }; Querystring: Page }>(
+    '/v1/stream-parts/:id/topology',
+    { schema: { params: streamPartParams, querystring: page(httpLimits.maxPageItems) } },
+    ({ params, query }, reply) => {
+      const part = core.streamParts.get(params.id as StreamPartId)
+      if (part !== undefined) return topologyView(part, query)
+      return reply.code(404).send({ code: 'STREAM_PART_UNKNOWN', message: 'No node is in this stream part.' })
+    },
+  )
+  return app
+}

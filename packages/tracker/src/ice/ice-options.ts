@@ -1,0 +1,43 @@
+import { limits, type IceServer } from '@runnel/protocol'
+import { trackerError } from '../errors.ts'
+
+/** What nodes are told about STUN and TURN. */
+export interface IceOptions {
+  /** Handed out as they are: `stun:host:port`, or servers with credentials that everybody may know. */
+  readonly servers?: readonly (string | IceServer)[]
+  /** TURN servers that know the same secret, as coturn with `use-auth-secret`. */
+  readonly turn?: {
+    /** `turn:host:port?transport=udp`, `turns:host:port` … */
+    readonly urls: readonly string[]
+    /** Never leaves the process. */
+    readonly secret: string
+    /** How long credentials are good for, in seconds; default one day, at least 60. */
+    readonly ttlS?: number
+  }
+}
+
+export const defaultTurnTtlS = 86_400
+const minTurnTtlS = 60
+const urlPattern = /^(stuns?|turns?):[\x21-\x7e]+$/
+
+/** Throws INVALID_TRACKER_OPTIONS; never with a secret in the message. */
+export function checkIceOptions({ servers = [], turn }: IceOptions): void {
+  const urls = [
+    ...servers.map((server) => (typeof server === 'string' ? server : server.url)),
+    ...(turn?.urls ?? []),
+  ]
+  for (const url of urls) {
+    if (urlPattern.test(url) && url.length <= limits.maxUrlBytes) continue
+    throw trackerError(
+      'INVALID_TRACKER_OPTIONS',
+      `ice: ${JSON.stringify(url.slice(0, 100))} is no STUN or TURN URL`,
+    )
+  }
+  if (urls.length > limits.maxIceServers)
+    throw trackerError('INVALID_TRACKER_OPTIONS', `ice: more than ${limits.maxIceServers} servers`)
+  if (turn === undefined) return
+  if (turn.secret === '') throw trackerError('INVALID_TRACKER_OPTIONS', 'ice.turn.secret is empty')
+  const { ttlS = defaultTurnTtlS } = turn
+  if (!Number.isSafeInteger(ttlS) || ttlS < minTurnTtlS)
+    throw trackerError('INVALID_TRACKER_OPTIONS', `ice.turn.ttlS is below ${minTurnTtlS}: ${ttlS}`)
+}

@@ -1,0 +1,164 @@
+import {
+  decodePacket,
+  encodePacket,
+  isRunnelError,
+  type Cancel,
+  type Clock,
+  type NodeId,
+  type Packet,
+  type Random,
+} from '@runnel/protocol'
+import type { Connection, Transport } from '@runnel/transport'
+import { DelayQueue } from '../core/timing/delay-queue.ts'
+import { TrackerCore, type TrackerCoreOptions, type TrackerEvent } from '../core/tracker-core.ts'
+import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
+import type { IceServerSource } from '../ice/ice-server-source.ts'
+import { silentLogger, type TrackerLogger } from '../logger.ts'
+
+export interface TrackerRuntimeModules {
+  /** Nodes come in by it; started and stopped with the runtime. */
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly random: Random
+  readonly ice: IceServerSource
+  readonly logger?: TrackerLogger
+}
+
+/** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
+export class TrackerRuntime {
+  readonly core: TrackerCore
+  readonly #modules: TrackerRuntimeModules
+  readonly #logger: TrackerLogger
+  readonly #connections = new Map<NodeId, Connection>()
+  /** Nodes that were told their ICE servers. */
+  readonly #informed = new Set<NodeId>()
+  readonly #renewals: DelayQueue<NodeId>
+  #stopped = false
+  #alarm: { readonly at: number; readonly cancel: Cancel } | undefined
+
+  constructor(options: TrackerCoreOptions, modules: TrackerRuntimeModules) {
+    this.core = new TrackerCore(options, modules)
+    this.#modules = modules
+    this.#logger = modules.logger ?? silentLogger
+    this.#renewals = new DelayQueue(modules.ice.renewAfterMs ?? Infinity)
+  }
+
+  async start(): Promise<void> {
+    this.#stopped = false
+    const { transport } = this.#modules
+    transport.onInbound = (connection) => this.#accept(connection)
+    await transport.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#alarm?.cancel()
+    this.#alarm = undefined
+    await this.#modules.transport.stop()
+  }
+
+  #accept(connection: Connection): void {
+    const { peerId } = connection
+    connection.events = {
+      onPacket: (type, body) => this.#receive(connection, type, body),
+      onDrain: () => {},
+      onClose: (reason) => {
+        if (this.#connections.get(peerId) !== connection) return
+        this.#connections.delete(peerId)
+        this.#informed.delete(peerId)
+        this.#renewals.delete(peerId)
+        this.#logger.debug({ nodeId: peerId, code: reason.code }, 'node disconnected')
+        this.#handle({ type: 'nodeDisconnected', nodeId: peerId })
+      },
+    }
+    if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
+    const older = this.#connections.get(peerId)
+    this.#connections.set(peerId, connection)
+    this.#informed.delete(peerId)
+    if (older !== undefined) this.#close(older, 'REPLACED')
+    this.#logger.debug({ nodeId: peerId }, 'node connected')
+    this.#handle({ type: 'nodeConnected', nodeId: peerId })
+  }
+
+  #receive(connection: Connection, type: number, body: Uint8Array): void {
+    if (this.#connections.get(connection.peerId) !== connection) return
+    let packet: Packet
+    try {
+      packet = decodePacket(type, body)
+    } catch (error) {
+      const code = isRunnelError(error) ? error.code : 'MALFORMED_PACKET'
+      this.#logger.debug({ nodeId: connection.peerId, code }, 'node sent a malformed packet')
+      return connection.close(code, 'malformed packet')
+    }
+    const from = connection.peerId
+    switch (packet.type) {
+      case 'nodeInfo':
+        this.#handle({ type: 'packet', from, packet })
+        if (!this.#informed.has(from)) this.#sendIceServers(from)
+        return
+      case 'status':
+      case 'leave':
+      case 'signal':
+        return this.#handle({ type: 'packet', from, packet })
+      default:
+        return this.#close(connection, 'NOT_FOR_TRACKERS')
+    }
+  }
+
+  #handle(event: TrackerEvent): void {
+    for (const effect of this.core.handle(event, this.#now())) {
+      const connection = this.#connections.get(effect.to)
+      if (connection === undefined) continue
+      if (effect.type === 'send') this.#send(connection, effect.packet)
+      else {
+        this.#logger.info({ nodeId: effect.to, code: effect.code }, effect.text)
+        connection.close(effect.code, effect.text)
+      }
+    }
+    this.#setAlarm()
+  }
+
+  /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
+  #send(connection: Connection, packet: Packet): void {
+    if (!connection.send(encodePacket(packet))) this.#close(connection, 'SLOW_NODE')
+  }
+
+  #sendIceServers(nodeId: NodeId): void {
+    const { ice, clock } = this.#modules
+    const connection = this.#connections.get(nodeId)
+    const packet = ice.serversFor(nodeId, clock.now())
+    if (connection === undefined || packet.servers.length === 0) return
+    this.#informed.add(nodeId)
+    this.#send(connection, packet)
+    if (ice.renewAfterMs === undefined) return
+    this.#renewals.add(nodeId, this.#now())
+    this.#setAlarm()
+  }
+
+  #close(connection: Connection, code: TrackerErrorCode): void {
+    connection.close(code, trackerErrors[code].summary)
+  }
+
+  #tick(): void {
+    this.#alarm = undefined
+    const now = this.#now()
+    for (let id = this.#renewals.takeDue(now); id !== undefined; id = this.#renewals.takeDue(now)) {
+      this.#sendIceServers(id)
+    }
+    this.#handle({ type: 'tick' })
+  }
+
+  #setAlarm(): void {
+    const at = Math.min(this.core.wakeAt ?? Infinity, this.#renewals.nextAt ?? Infinity)
+    if (this.#alarm !== undefined && this.#alarm.at <= at) return
+    this.#alarm?.cancel()
+    this.#alarm = undefined
+    if (at === Infinity || this.#stopped) return
+    const cancel = this.#modules.clock.schedule(Math.max(0, Math.ceil(at - this.#now())), () => this.#tick())
+    this.#alarm = { at, cancel }
+  }
+
+  #now(): number {
+    return this.#modules.clock.monotonicMs()
+  }
+}
