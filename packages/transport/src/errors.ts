@@ -18,6 +18,10 @@ export const transportErrors = {
     summary: 'No tracker carries signalling to this peer',
     remedy: 'Check the connection to the tracker.',
   },
+  INVALID_ICE_SERVER: {
+    summary: 'Not an ICE server',
+    remedy: 'Write stun:host:port, or turn:host:port with a user name and a credential.',
+  },
   PEER_ID_MISMATCH: {
     summary: 'Somebody else answered',
     remedy:
@@ -66,6 +70,14 @@ export const transportErrors = {
   CONNECTION_LOST: {
     summary: 'The connection broke',
     remedy: 'Nothing: it is opened again where it is still wanted.',
+  },
+  TLS_FAILED: {
+    summary: 'The certificate of the other side was not accepted',
+    remedy: 'Give the server a valid certificate for its name, or trust its issuer on this side.',
+  },
+  INTERNAL_ERROR: {
+    summary: 'A fault in the program that uses the connection',
+    remedy: 'Report it with the log of the side that closed.',
   },
   UNUSED: { summary: 'No stream part uses the link any more', remedy: 'Nothing: this is normal.' },
   SHUTTING_DOWN: { summary: 'Shutting down', remedy: 'Nothing: this side was asked to stop.' },

@@ -1,0 +1,120 @@
+import { type Cancel, type NodeId, type RunnelError, type Signal, type SignalKind } from '@runnel/protocol'
+
+import type { ConnectionModules } from '../connection/modules.ts'
+import { openConnection } from '../connection/open-connection.ts'
+import { transportError, type TransportErrorCode } from '../errors.ts'
+import type { Connection, Signalling } from '../ports.ts'
+import { Negotiation, type NegotiationOptions } from './negotiation.ts'
+import type { CreatePeerConnection } from './peer-connection-port.ts'
+import type { RtcChannel } from './rtc-channel.ts'
+
+export interface AttemptOptions extends NegotiationOptions {
+  readonly peerId: NodeId
+  /** Unsigned 32 bits, chosen by the side that offers. */
+  readonly sessionId: number
+  readonly side: 'outbound' | 'inbound'
+  readonly timeoutMs: number
+}
+
+export interface AttemptModules extends ConnectionModules {
+  readonly signalling: Signalling
+  readonly createPeerConnection: CreatePeerConnection
+}
+
+export interface AttemptEvents {
+  onChannel(channel: RtcChannel): void
+  onCandidateDropped(): void
+  /** One of these two, once, last; neither after `cancel`. */
+  onOpen(connection: Connection, channel: RtcChannel): void
+  onFail(error: RunnelError): void
+}
+
+/** One try at one link, of either side: a negotiation, then a handshake, within a time limit. */
+export class Attempt {
+  readonly options: AttemptOptions
+  readonly #modules: AttemptModules
+  readonly #events: AttemptEvents
+  readonly #negotiation: Negotiation
+  #channel: RtcChannel | undefined
+  #isOver = false
+  /** The other side has ended the session itself. */
+  #rejected = false
+  #cancelTimer: Cancel = () => {}
+  #cancelHandshake: Cancel = () => {}
+
+  constructor(options: AttemptOptions, modules: AttemptModules, events: AttemptEvents) {
+    this.options = options
+    this.#modules = modules
+    this.#events = events
+    this.#negotiation = new Negotiation(options, {
+      clock: modules.clock,
+      createPeerConnection: modules.createPeerConnection,
+      send: (kind, payload) => this.#send(kind, payload),
+      onCandidateDropped: () => events.onCandidateDropped(),
+      onChannel: (channel) => this.#handshake(channel),
+      onFail: (error) => this.#fail(error),
+    })
+  }
+
+  /** Whether there is a data channel, so that what fails now is the handshake. */
+  get hasChannel(): boolean {
+    return this.#channel !== undefined
+  }
+
+  /** Offers, or answers `offerSdp`. */
+  start(offerSdp?: string): void {
+    this.#cancelTimer = this.#modules.clock.schedule(this.options.timeoutMs, () =>
+      this.#fail(transportError('DIAL_TIMEOUT', `${this.options.timeoutMs} ms`)),
+    )
+    if (offerSdp === undefined) this.#negotiation.offer()
+    else this.#negotiation.accept(offerSdp)
+  }
+
+  handle(kind: Exclude<SignalKind, 'offer'>, payload: string): void {
+    if (kind === 'reject') this.#rejected = true
+    this.#negotiation.handle(kind, payload)
+  }
+
+  /** Gives up; the other side is told why. */
+  cancel(code: TransportErrorCode): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cancelTimer()
+    this.#cancelHandshake()
+    this.#negotiation.close()
+    this.#channel?.close(true)
+    if (!this.#channel && !this.#rejected) this.#send('reject', code)
+  }
+
+  #handshake(channel: RtcChannel): void {
+    this.#channel = channel
+    this.#events.onChannel(channel)
+    const { peerId, side } = this.options
+    this.#cancelHandshake = openConnection(
+      { channel, direction: side, expectedPeerId: peerId, role: 'node' },
+      this.#modules,
+      {
+        onOpen: (connection) => this.#opened(connection, channel),
+        onFail: (error) => this.#fail(error),
+      },
+    )
+  }
+
+  #opened(connection: Connection, channel: RtcChannel): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#cancelTimer()
+    this.#events.onOpen(connection, channel)
+  }
+
+  #fail(error: RunnelError): void {
+    if (this.#isOver) return
+    this.cancel(error.code as TransportErrorCode)
+    this.#events.onFail(error)
+  }
+
+  #send(kind: Signal['kind'], payload: string): boolean {
+    const { peerId, sessionId } = this.options
+    return this.#modules.signalling.send({ type: 'signal', peerId, sessionId, kind, payload })
+  }
+}

@@ -1,0 +1,152 @@
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { SignalKind } from '@runnel/protocol'
+import { negotiationPair, negotiationSide, type Alter, type Side } from './negotiation.testkit.ts'
+import type { PeerConnectionPort } from './peer-connection-port.ts'
+
+const sides: Side[] = []
+
+async function open(alter?: Alter) {
+  const [offerer, answerer] = negotiationPair(alter)
+  sides.push(offerer, answerer)
+  offerer.negotiation.offer()
+  return Promise.all([offerer.channel, answerer.channel])
+}
+
+afterEach(async () => {
+  for (const side of sides.splice(0)) {
+    side.negotiation.close()
+    if (side.isOpen) (await side.channel).close(true)
+  }
+})
+
+/** A side whose peer connection only notes what is asked of it. */
+function noted(maxCandidates = 4) {
+  const asked: string[] = []
+  const port: PeerConnectionPort = {
+    offer: () => void asked.push('offer'),
+    setRemote: (kind) => void asked.push(kind),
+    addCandidate: ({ candidate }) => asked.push(candidate) > 0,
+    close: () => void asked.push('close'),
+  }
+  const side = negotiationSide(() => true, {
+    clock: new VirtualClock(),
+    createPeerConnection: () => port,
+    maxCandidates,
+  })
+  return { side, asked }
+}
+
+const sdp = `m=application 9 x\na=fingerprint:sha-256 ${Array.from({ length: 32 }, () => 'AB').join(':')}\n`
+const candidate = (n: number) => `candidate:${n} 1 UDP 1 192.0.2.1 9 typ host`
+
+describe('Negotiation over node-datachannel', () => {
+  it('opens a channel with the same binding on both sides', async () => {
+    const [a, b] = await open()
+    expect(a.binding).toHaveLength(64)
+    expect(a.binding).toEqual(b.binding)
+  })
+
+  it('makes the offerer the DTLS client', async () => {
+    let answer = ''
+    await open((kind, payload) => {
+      if (kind === 'answer') answer = payload
+      return [[kind, payload]]
+    })
+    expect(answer).toMatch(/^a=setup:passive\r?$/m)
+  })
+
+  it('carries frames, and all of them when closed behind them', async () => {
+    const [a, b] = await open()
+    const lengths: number[] = []
+    const closed = new Promise<void>((resolve) => {
+      b.events = { onFrame: (frame) => lengths.push(frame.length), onDrain() {}, onClose: () => resolve() }
+    })
+    const aClosed = new Promise<void>((resolve) => (a.onGone = resolve))
+    for (let i = 0; i < 64; i++) a.send(new Uint8Array(a.maxFrameBytes))
+    a.close()
+    await Promise.all([closed, aClosed])
+    expect(lengths).toEqual(Array.from({ length: 64 }, () => 16 * 1024))
+  })
+
+  it('says when its buffer is low again', async () => {
+    const [a] = await open()
+    const drained = new Promise<number>((resolve) => {
+      a.events = { onFrame() {}, onDrain: () => resolve(a.bufferedBytes), onClose() {} }
+    })
+    for (let i = 0; i < 128; i++) a.send(new Uint8Array(a.maxFrameBytes))
+    expect(a.bufferedBytes).toBeGreaterThan(256 * 1024)
+    expect(await drained).toBeLessThanOrEqual(256 * 1024)
+  })
+
+  it('ends with the channel when an event handler throws, and not the process', async () => {
+    const [a, b] = await open()
+    const closed = new Promise<string>((resolve) => {
+      b.events = {
+        onFrame() {
+          throw new Error('thrown by the test')
+        },
+        onDrain() {},
+        onClose: resolve,
+      }
+    })
+    a.send(new Uint8Array(1))
+    expect(await closed).toContain('thrown by the test')
+  })
+
+  it('fails on an offer that the library refuses', async () => {
+    const side = negotiationSide(() => true)
+    side.negotiation.accept(sdp)
+    await expect(side.channel).rejects.toMatchObject({ code: 'DIAL_FAILED' })
+  })
+})
+
+describe('Negotiation', () => {
+  it('keeps candidates that come before the description, in order', () => {
+    const { side, asked } = noted()
+    side.negotiation.offer()
+    side.negotiation.handle('candidate', `0\n${candidate(1)}`)
+    side.negotiation.handle('candidate', `0\n${candidate(2)}`)
+    side.negotiation.handle('answer', sdp)
+    side.negotiation.handle('candidate', `0\n${candidate(3)}`)
+    expect(asked).toEqual(['offer', 'answer', candidate(1), candidate(2), candidate(3)])
+  })
+
+  it('takes a bounded number of candidates, and counts what it drops', () => {
+    const { side, asked } = noted(2)
+    side.negotiation.accept(sdp)
+    for (let n = 1; n <= 5; n++) side.negotiation.handle('candidate', `0\n${candidate(n)}`)
+    side.negotiation.handle('candidate', 'rubbish')
+    expect(asked).toEqual(['offer', candidate(1), candidate(2)])
+    expect(side.dropped).toBe(4)
+  })
+
+  it.each<[string, SignalKind, string, string]>([
+    ['a reject with a code', 'reject', 'TOO_MANY_CONNECTIONS', 'TOO_MANY_CONNECTIONS'],
+    ['a reject with other text', 'reject', 'constructor', 'DIAL_FAILED'],
+    ['an answer without a fingerprint', 'answer', 'v=0', 'PROTOCOL_VIOLATION'],
+  ])('fails on %s', async (_, kind, payload, code) => {
+    const { side, asked } = noted()
+    side.negotiation.offer()
+    if (kind !== 'offer') side.negotiation.handle(kind, payload)
+    await expect(side.channel).rejects.toMatchObject({ code })
+    expect(asked).toEqual(['offer', 'close'])
+  })
+
+  it('fails on a second answer', async () => {
+    const { side } = noted()
+    side.negotiation.offer()
+    side.negotiation.handle('answer', sdp)
+    side.negotiation.handle('answer', sdp)
+    await expect(side.channel).rejects.toMatchObject({ code: 'PROTOCOL_VIOLATION' })
+  })
+
+  it('is silent after close', () => {
+    const { side, asked } = noted()
+    side.negotiation.offer()
+    side.negotiation.close()
+    side.negotiation.handle('answer', sdp)
+    side.negotiation.close()
+    expect(asked).toEqual(['offer', 'close'])
+  })
+})

@@ -1,0 +1,185 @@
+import type { Clock, RunnelError, SignalKind } from '@runnel/protocol'
+
+import { transportError, transportErrors, type TransportErrorCode } from '../errors.ts'
+import { decodeCandidate, encodeCandidate } from './candidate.ts'
+import type {
+  CreatePeerConnection,
+  DataChannelPort,
+  DescriptionKind,
+  PeerConnectionOptions,
+  PeerConnectionPort,
+  RtcCandidate,
+} from './peer-connection-port.ts'
+import { RtcChannel } from './rtc-channel.ts'
+import { channelBinding, fingerprintOf, withOffererAsDtlsClient } from './sdp.ts'
+
+export interface NegotiationOptions {
+  readonly peerConnection: PeerConnectionOptions
+  /** Remote candidates taken; what comes after is dropped and counted. */
+  readonly maxCandidates: number
+}
+
+export interface NegotiationModules {
+  readonly clock: Clock
+  readonly createPeerConnection: CreatePeerConnection
+  /** False when there is no way to the peer. */
+  send(kind: SignalKind, payload: string): boolean
+  onCandidateDropped(): void
+  /** The channel is open; this negotiation is over. */
+  onChannel(channel: RtcChannel): void
+  /** It came to nothing; everything is closed. Neither is called after `close`. */
+  onFail(error: RunnelError): void
+}
+
+/**
+ * One attempt at one peer connection, from an offer to an open data channel.
+ *
+ *   idle ─offer()─▶ offered ─answer─▶ connecting ─▶ open     (offerer)
+ *   idle ─accept(offer)─────────────▶ connecting ─▶ open     (answerer)
+ *   any but open ─▶ closed
+ */
+export class Negotiation {
+  readonly #options: NegotiationOptions
+  readonly #modules: NegotiationModules
+  #state: 'idle' | 'offered' | 'connecting' | 'open' | 'closed' = 'idle'
+  #peerConnection: PeerConnectionPort | undefined
+  #channel: RtcChannel | undefined
+  #localSdp = ''
+  #remoteSdp = ''
+  /** Candidates that came before the remote description. */
+  #early: RtcCandidate[] = []
+  #candidateCount = 0
+
+  constructor(options: NegotiationOptions, modules: NegotiationModules) {
+    this.#options = options
+    this.#modules = modules
+  }
+
+  offer(): void {
+    this.#attempt(() => {
+      this.#state = 'offered'
+      this.#create().offer()
+    })
+  }
+
+  accept(offerSdp: string): void {
+    this.#attempt(() => {
+      fingerprintOf(offerSdp)
+      this.#create()
+      this.#setRemote('offer', withOffererAsDtlsClient(offerSdp))
+    })
+  }
+
+  /** A signal of this session from the peer. */
+  handle(kind: Exclude<SignalKind, 'offer'>, payload: string): void {
+    this.#attempt(() => {
+      if (kind === 'reject') return this.#fail(rejection(payload))
+      if (kind === 'candidate') return this.#remoteCandidate(payload)
+      if (this.#state !== 'offered') throw transportError('PROTOCOL_VIOLATION', 'an answer out of turn')
+      fingerprintOf(payload)
+      this.#setRemote('answer', payload)
+    })
+  }
+
+  close(): void {
+    if (this.#state === 'closed' || this.#state === 'open') return
+    this.#state = 'closed'
+    this.#peerConnection?.close()
+  }
+
+  #create(): PeerConnectionPort {
+    this.#peerConnection = this.#modules.createPeerConnection(this.#options.peerConnection, {
+      onDescription: (kind, sdp) => this.#described(kind, sdp),
+      onCandidate: (candidate) => this.#localCandidate(candidate),
+      onOpen: (channel) => this.#opened(channel),
+      onClose: (text) => this.#peerConnectionClosed(text),
+    })
+    return this.#peerConnection
+  }
+
+  #setRemote(kind: DescriptionKind, sdp: string): void {
+    this.#remoteSdp = sdp
+    this.#state = 'connecting'
+    this.#peerConnection?.setRemote(kind, sdp)
+    const early = this.#early
+    this.#early = []
+    for (const candidate of early) this.#add(candidate)
+  }
+
+  #remoteCandidate(payload: string): void {
+    const candidate = decodeCandidate(payload)
+    if (!candidate || ++this.#candidateCount > this.#options.maxCandidates) {
+      return this.#modules.onCandidateDropped()
+    }
+    if (this.#state === 'connecting') this.#add(candidate)
+    else this.#early.push(candidate)
+  }
+
+  #add(candidate: RtcCandidate): void {
+    try {
+      if (this.#peerConnection?.addCandidate(candidate)) return
+    } catch {
+      // One bad candidate does not spoil the others.
+    }
+    this.#modules.onCandidateDropped()
+  }
+
+  #described(kind: DescriptionKind, sdp: string): void {
+    if (this.#isOver) return
+    this.#localSdp = sdp
+    if (!this.#modules.send(kind, sdp)) this.#fail(transportError('NO_SIGNALLING'))
+  }
+
+  #localCandidate(candidate: RtcCandidate): void {
+    if (!this.#isOver) this.#modules.send('candidate', encodeCandidate(candidate))
+  }
+
+  #opened(port: DataChannelPort): void {
+    if (this.#isOver || !this.#peerConnection) return
+    const binding = channelBinding(this.#localSdp, this.#remoteSdp)
+    this.#state = 'open'
+    this.#channel = new RtcChannel(
+      { channel: port, peerConnection: this.#peerConnection, binding },
+      { clock: this.#modules.clock },
+    )
+    this.#modules.onChannel(this.#channel)
+  }
+
+  #peerConnectionClosed(text: string): void {
+    if (this.#channel) return this.#channel.gone(text)
+    this.#fail(transportError('DIAL_FAILED', text))
+  }
+
+  /** What goes wrong in a step ends the negotiation and nothing else. */
+  #attempt(step: () => void): void {
+    if (this.#isOver) return
+    try {
+      step()
+    } catch (error) {
+      this.#fail(asTransportError(error))
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'closed' || this.#state === 'open'
+  }
+
+  #fail(error: RunnelError): void {
+    if (this.#isOver) return
+    this.close()
+    this.#modules.onFail(error)
+  }
+}
+
+/** Only codes we know are believed; the rest of a peer's text is not shown to anyone. */
+function rejection(payload: string): RunnelError {
+  const code = (Object.hasOwn(transportErrors, payload) ? payload : 'DIAL_FAILED') as TransportErrorCode
+  return transportError(code, 'the other side refused')
+}
+
+function asTransportError(error: unknown): RunnelError {
+  if (error instanceof Error && 'code' in error && Object.hasOwn(transportErrors, String(error.code))) {
+    return error as RunnelError
+  }
+  return transportError('DIAL_FAILED', String(error).slice(0, 200), { cause: error })
+}

@@ -1,0 +1,171 @@
+import { isIP } from 'node:net'
+
+import type { IceServer } from '@runnel/protocol'
+import {
+  PeerConnection,
+  type DataChannel,
+  type IceServer as NativeIceServer,
+  type RtcConfig,
+} from 'node-datachannel'
+
+import { addressOf } from './candidate.ts'
+import { parseIceServer } from './ice-server.ts'
+import {
+  dataChannelLowMarkBytes,
+  maxDataChannelFrameBytes,
+  type DataChannelEvents,
+  type DataChannelPort,
+  type DescriptionKind,
+  type PeerConnectionEvents,
+  type PeerConnectionOptions,
+  type PeerConnectionPort,
+  type RtcCandidate,
+} from './peer-connection-port.ts'
+
+/** Runs an event handler so that nothing it throws reaches native code, where it would abort the process. */
+type Guard = (handler: () => void) => void
+
+/**
+ * A peer connection of node-datachannel. The library's global `cleanup` is never called: a process ends without it once
+ * every peer connection is closed, and with one open it would wait ten seconds and throw.
+ */
+export function createPeerConnection(
+  options: PeerConnectionOptions,
+  events: PeerConnectionEvents,
+): PeerConnectionPort {
+  return new NodePeerConnection(options, events)
+}
+
+class NodePeerConnection implements PeerConnectionPort {
+  readonly #native: PeerConnection
+  readonly #events: PeerConnectionEvents
+  /** Held because a data channel nobody refers to is collected, and closes. */
+  #channel: DataChannel | undefined
+  #closed = false
+
+  constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
+    this.#events = events
+    this.#native = new PeerConnection('runnel', nativeConfig(options))
+    this.#native.onLocalDescription((sdp, kind) =>
+      this.#guard(() => {
+        if (kind === 'offer' || kind === 'answer') events.onDescription(kind, sdp)
+      }),
+    )
+    this.#native.onLocalCandidate((candidate, mid) =>
+      this.#guard(() => events.onCandidate({ mid, candidate })),
+    )
+    this.#native.onStateChange((state) =>
+      this.#guard(() => {
+        if (state === 'failed' || state === 'closed') this.#fail(`the peer connection ${state}`)
+      }),
+    )
+    this.#native.onDataChannel((channel) => this.#guard(() => this.#adopt(channel)))
+  }
+
+  offer(): void {
+    const channel = this.#native.createDataChannel('runnel')
+    this.#channel = channel
+    channel.onOpen(() => this.#guard(() => this.#opened(channel)))
+    channel.onClosed(() => this.#guard(() => this.#fail('the data channel closed')))
+  }
+
+  setRemote(kind: DescriptionKind, sdp: string): void {
+    this.#native.setRemoteDescription(sdp, kind)
+  }
+
+  /** Names are not looked up: a stranger could make us ask any name server anything, and browsers' `.local` names resolve nowhere. */
+  addCandidate({ candidate, mid }: RtcCandidate): boolean {
+    if (isIP(addressOf(candidate)) === 0) return false
+    this.#native.addRemoteCandidate(candidate, mid)
+    return true
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    // A data channel left to the peer connection to close keeps the process alive.
+    this.#channel?.close()
+    this.#native.close()
+  }
+
+  #adopt(channel: DataChannel): void {
+    if (this.#channel !== undefined) return channel.close()
+    this.#channel = channel
+    this.#opened(channel)
+  }
+
+  #opened(channel: DataChannel): void {
+    this.#events.onOpen(new NodeDataChannel(channel, (handler) => this.#guard(handler)))
+  }
+
+  readonly #guard: Guard = (handler) => {
+    if (this.#closed) return
+    try {
+      handler()
+    } catch (error) {
+      this.#fail(`an event handler threw: ${String(error)}`)
+    }
+  }
+
+  #fail(text: string): void {
+    this.close()
+    try {
+      this.#events.onClose(text)
+    } catch {
+      // Its owner was told; there is nobody else to tell, and native code must not see it.
+    }
+  }
+}
+
+class NodeDataChannel implements DataChannelPort {
+  readonly #native: DataChannel
+  events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
+
+  constructor(native: DataChannel, guard: Guard) {
+    this.#native = native
+    native.setBufferedAmountLowThreshold(dataChannelLowMarkBytes)
+    native.onMessage((message) =>
+      guard(() => {
+        if (typeof message === 'string') this.events.onText()
+        else this.events.onMessage(message instanceof ArrayBuffer ? new Uint8Array(message) : message)
+      }),
+    )
+    native.onBufferedAmountLow(() => guard(() => this.events.onLow()))
+    native.onClosed(() => guard(() => this.events.onClose()))
+  }
+
+  get bufferedBytes(): number {
+    return this.#native.bufferedAmount()
+  }
+
+  send(message: Uint8Array): void {
+    this.#native.sendMessageBinary(message)
+  }
+}
+
+function nativeConfig(options: PeerConnectionOptions): RtcConfig {
+  return {
+    iceServers: options.iceServers.map(nativeIceServer),
+    iceTransportPolicy: options.iceTransportPolicy,
+    maxMessageSize: maxDataChannelFrameBytes,
+    ...(options.bindAddress === undefined ? {} : { bindAddress: options.bindAddress }),
+    ...(options.portRange === undefined
+      ? {}
+      : { portRangeBegin: options.portRange[0], portRangeEnd: options.portRange[1] }),
+  }
+}
+
+const relayTypes = { udp: 'TurnUdp', tcp: 'TurnTcp' } as const
+
+function nativeIceServer(server: IceServer): NativeIceServer {
+  const { scheme, hostname, port, transport, username, credential } = parseIceServer(server)
+  if (scheme === 'stun') return { hostname, port }
+  const relayType = scheme === 'turns' ? 'TurnTls' : relayTypes[transport]
+  return {
+    hostname,
+    port,
+    username,
+    password: credential,
+    relayType: relayType as NonNullable<NativeIceServer['relayType']>,
+  }
+}

@@ -1,0 +1,73 @@
+import type { IceServer } from '@runnel/protocol'
+
+/** Data channels of some browsers refuse, or choke on, larger messages. */
+export const maxDataChannelFrameBytes = 16 * 1024
+
+/** `onDrain` of a channel is called when its buffer falls to this. */
+export const dataChannelLowMarkBytes = 256 * 1024
+
+export interface RtcCandidate {
+  readonly mid: string
+  readonly candidate: string
+}
+
+export type DescriptionKind = 'offer' | 'answer'
+
+export interface DataChannelEvents {
+  /** The bytes are the receiver's to keep. */
+  onMessage(message: Uint8Array): void
+  /** A text message; no peer of ours sends one. */
+  onText(): void
+  /** `bufferedBytes` fell to `dataChannelLowMarkBytes`. */
+  onLow(): void
+  onClose(): void
+}
+
+/** An open data channel: ordered and reliable. */
+export interface DataChannelPort {
+  readonly bufferedBytes: number
+  events: DataChannelEvents
+  /** Copies the bytes. Throws when the channel is closed. */
+  send(message: Uint8Array): void
+}
+
+export interface PeerConnectionOptions {
+  readonly iceServers: readonly IceServer[]
+  /** `relay`: only through TURN. */
+  readonly iceTransportPolicy: 'all' | 'relay'
+  /** Address of the network interface to use; all when absent. Node only. */
+  readonly bindAddress?: string
+  /** UDP ports to use, both ends included; any when absent. Node only. */
+  readonly portRange?: readonly [first: number, last: number]
+}
+
+export interface PeerConnectionEvents {
+  /** The local description, once, before the first local candidate. */
+  onDescription(kind: DescriptionKind, sdp: string): void
+  onCandidate(candidate: RtcCandidate): void
+  /** The one data channel is open. */
+  onOpen(channel: DataChannelPort): void
+  /** Failed, or closed by the other side; not called after `close`. */
+  onClose(text: string): void
+}
+
+/**
+ * What we need of an RTCPeerConnection with one data channel; the little in which Node's and the browser's differ is behind it.
+ * No exception of an event handler reaches the native side: it closes the peer connection, with the error as its text.
+ */
+export interface PeerConnectionPort {
+  /** Creates the data channel and the offer. */
+  offer(): void
+  /** The other side's description; an offer is answered. Throws when it is no good. */
+  setRemote(kind: DescriptionKind, sdp: string): void
+  /** Only after `setRemote`. False when the candidate is of no use here. */
+  addCandidate(candidate: RtcCandidate): boolean
+  /** Closes at once. Idempotent. */
+  close(): void
+}
+
+/** Throws when the options are no good. */
+export type CreatePeerConnection = (
+  options: PeerConnectionOptions,
+  events: PeerConnectionEvents,
+) => PeerConnectionPort

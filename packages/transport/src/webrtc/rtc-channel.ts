@@ -1,0 +1,87 @@
+import type { Clock } from '@runnel/protocol'
+import type { Channel, ChannelEvents } from '../connection/channel.ts'
+import type { TransportErrorCode } from '../errors.ts'
+import {
+  maxDataChannelFrameBytes,
+  type DataChannelPort,
+  type PeerConnectionPort,
+} from './peer-connection-port.ts'
+
+/** The message that says: I have sent everything. */
+const endMessage = new Uint8Array(0)
+
+export interface RtcChannelOptions {
+  readonly channel: DataChannelPort
+  readonly peerConnection: PeerConnectionPort
+  readonly binding: Uint8Array
+}
+
+/**
+ * A data channel, and the peer connection it alone uses, as a Channel.
+ *
+ * Closing a peer connection discards what is still on its way, and nothing tells when all of it has arrived. So the side that
+ * closes sends an empty message last, and the side that gets it, having got everything, closes the peer connection.
+ */
+export class RtcChannel implements Channel {
+  readonly kind = 'webrtc'
+  readonly maxFrameBytes = maxDataChannelFrameBytes
+  readonly binding: Uint8Array
+  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  /** Called after `events.onClose`; the transport's. */
+  onGone: () => void = () => {}
+  readonly #channel: DataChannelPort
+  readonly #peerConnection: PeerConnectionPort
+  readonly #clock: Clock
+  #state: 'open' | 'closing' | 'closed' = 'open'
+
+  constructor(options: RtcChannelOptions, modules: { clock: Clock }) {
+    this.#channel = options.channel
+    this.#peerConnection = options.peerConnection
+    this.binding = options.binding
+    this.#clock = modules.clock
+    this.#channel.events = {
+      onMessage: (message) => this.#received(message),
+      onText: () => this.gone('a text message', 'PROTOCOL_VIOLATION'),
+      onLow: () => this.events.onDrain(),
+      onClose: () => this.gone('the data channel closed'),
+    }
+  }
+
+  get bufferedBytes(): number {
+    return this.#state === 'closed' ? 0 : this.#channel.bufferedBytes
+  }
+
+  send(frame: Uint8Array): void {
+    if (this.#state === 'open') this.#send(frame)
+  }
+
+  close(abrupt = false): void {
+    if (abrupt) return this.gone('closed')
+    if (this.#state !== 'open') return
+    this.#state = 'closing'
+    this.#send(endMessage)
+  }
+
+  /** Closes the peer connection, unless that is what happened. */
+  gone(text: string, code?: TransportErrorCode): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#peerConnection.close()
+    this.events.onClose(text, code)
+    this.onGone()
+  }
+
+  #send(message: Uint8Array): void {
+    try {
+      this.#channel.send(message)
+    } catch (error) {
+      // Later, because nobody expects a channel to close in the middle of a send.
+      this.#clock.endOfTurn(() => this.gone(`could not send: ${String(error)}`))
+    }
+  }
+
+  #received(message: Uint8Array): void {
+    if (message.length === 0) this.gone('the other side closed')
+    else this.events.onFrame(message)
+  }
+}

