@@ -168,3 +168,8 @@ export function reasonOf(error: unknown): string {
   if ('shortMessage' in error) return String(error.shortMessage)
   return error.message || String('code' in error ? error.code : error.name)
 }
+
+/** What was thrown, as an Error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

@@ -1,1 +1,24 @@
-export {}
+export { createClient, type ClientConfig, type NetworkSource } from './node/create-client.ts'
+export { readNetworkFile } from './node/network-file.ts'
+export { readKeyFile, writeKeyFile } from './node/key-file.ts'
+export type { QueueLimitsConfig, TransportsConfig } from './config.ts'
+export type { ClientModules, CreateNode, NodeModules } from './client.ts'
+export type { ClientClosed, RunnelClient } from './runnel-client.ts'
+export type { GrantOptions, NewStream, RevokeOptions } from './stream-changes.ts'
+export type { PublishOptions } from './publish/publisher.ts'
+export type { PublishedMessage } from './publish/part-outbox.ts'
+export { partitionOfKey } from './publish/partition.ts'
+export type { SubscribeOptions } from './subscribe/subscriber.ts'
+export type { OnMessage, Subscription, SubscriptionCounters } from './subscribe/subscription.ts'
+export type { Message } from './subscribe/message.ts'
+export type { ClientStatus } from './status.ts'
+export type { Logger } from './logger.ts'
+export type {
+  PermissionName,
+  Permissions,
+  StorageNodeInfo,
+  StreamInfo,
+  UserPermissions,
+} from './registry/ports.ts'
+export type { StaticNetwork } from './registry/static-network.ts'
+export { clientErrors, type ClientErrorCode } from './errors.ts'

@@ -1,0 +1,81 @@
+import type { NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
+import {
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  parsePrivateKey,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type Random,
+} from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
+import { silentLogger, type Logger } from './logger.ts'
+import { openChainRegistries } from './registry/chain/chain-registries.ts'
+import { RegistryService } from './registry/registry-service.ts'
+import { createStaticRegistries } from './registry/static-registries.ts'
+import { RunnelClient } from './runnel-client.ts'
+
+/** What a node is made of, besides its configuration. */
+export interface NodeModules {
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  readonly publisherPolicy: PublisherPolicy
+  readonly trackers: TrackerDirectory
+}
+
+/** Makes the node a client embeds. */
+export type CreateNode = (options: { transports: ParsedTransports }, modules: NodeModules) => NetworkNode
+
+/** What a client stands on; everything but the node has a default. */
+export interface ClientModules {
+  readonly createNode: CreateNode
+  /** Where log lines go. Default: nowhere; everything that is logged is also a status. */
+  readonly logger?: Logger | undefined
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
+}
+
+/** Reads the network's registries, starts a node, and gives the client that uses both. Nothing is left running when it throws. */
+export async function openClient(config: ClientConfig, modules: ClientModules): Promise<RunnelClient> {
+  const parsed = parseConfig(config)
+  const { clock = systemClock, random = systemRandom, logger = silentLogger, createNode } = modules
+  const crypto = await loadCrypto()
+  const privateKey =
+    parsed.privateKey === undefined ? generatePrivateKey(random) : parsePrivateKey(parsed.privateKey)
+  const identity = createIdentity(privateKey, crypto)
+  const registries = await openRegistries(parsed, privateKey, clock)
+  const registry = new RegistryService(parsed.registry, { registries, clock, logger })
+  try {
+    await registry.start()
+    const { publisherPolicy, directory: trackers } = registry
+    const { transports } = parsed
+    const node = createNode({ transports }, { identity, crypto, clock, random, publisherPolicy, trackers })
+    const client = new RunnelClient(parsed, { identity, crypto, clock, random, logger, node, registry })
+    await node.start()
+    return client
+  } catch (error) {
+    await registry.stop()
+    throw error
+  }
+}
+
+async function openRegistries(
+  { network, registry }: ParsedClientConfig,
+  privateKey: Uint8Array,
+  clock: Clock,
+) {
+  if (network.kind === 'static') return createStaticRegistries(network.document)
+  const { rpcUrl, chainId, registries } = network
+  return openChainRegistries(
+    { rpcUrl, chainId, registries, privateKey: hexOf(privateKey), pollIntervalMs: registry.pollIntervalMs },
+    { clock },
+  )
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return bytes.reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '0x')
+}

@@ -1,0 +1,156 @@
+import type { RegistryAddresses } from '@runnel/contracts'
+import { z } from 'zod'
+import { clientError } from './errors.ts'
+import { describeIssues, staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
+
+const addressSchema = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, { error: 'must be 0x and 40 hexadecimal digits' })
+const countSchema = z.int().min(1)
+const msSchema = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+const waitMsSchema = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
+const portSchema = z.int().min(0).max(65_535)
+
+/** A chain, and where the registries stand on it. */
+export const chainSchema = z.strictObject({
+  rpcUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
+  chainId: z.int().positive().optional(),
+  registries: z.strictObject({
+    trackerRegistry: addressSchema,
+    streamRegistry: addressSchema,
+    storageRegistry: addressSchema,
+  }),
+})
+
+const networkSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('chain'), ...chainSchema.shape }),
+  z.strictObject({ kind: z.literal('static'), document: staticNetworkSchema }),
+])
+
+const iceServerSchema = z.union([
+  z.string(),
+  z.strictObject({ url: z.string(), username: z.string(), credential: z.string() }),
+])
+
+const transportsSchema = z.strictObject({
+  websocket: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        listen: z
+          .strictObject({
+            host: z.string().default('127.0.0.1'),
+            port: portSchema,
+            publicUrl: z.string().optional(),
+            tls: z.strictObject({ cert: z.string(), key: z.string() }).optional(),
+          })
+          .optional(),
+        maxConnections: countSchema.optional(),
+      }),
+    ])
+    .optional(),
+  webrtc: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        iceServers: z.array(iceServerSchema).optional(),
+        iceTransportPolicy: z.enum(['all', 'relay']).optional(),
+        maxConnections: countSchema.optional(),
+        bindAddress: z.string().optional(),
+        portRange: z.tuple([portSchema, portSchema]).optional(),
+      }),
+    ])
+    .optional(),
+})
+
+const configSchema = z.strictObject({
+  privateKey: z.string().optional(),
+  network: networkSchema,
+  transports: transportsSchema.default({}),
+  waitForNeighboursMs: waitMsSchema.default(5_000),
+  closeTimeoutMs: waitMsSchema.default(5_000),
+  registry: z
+    .strictObject({
+      maxAgeMs: msSchema.default(10 * 60_000),
+      maxCachedEntries: countSchema.default(10_000),
+      pollIntervalMs: msSchema.default(2_000),
+    })
+    .prefault({}),
+  publish: z
+    .strictObject({
+      maxQueuedMessages: countSchema.default(10_000),
+      maxQueuedBytes: countSchema.default(64 * 1024 * 1024),
+    })
+    .prefault({}),
+  subscribe: z
+    .strictObject({
+      maxQueuedMessages: countSchema.default(10_000),
+      maxQueuedBytes: countSchema.default(64 * 1024 * 1024),
+    })
+    .prefault({}),
+})
+
+/** Where a network's trackers, streams and permissions are written down. */
+export type NetworkSource =
+  /** On a chain. Without `chainId` the endpoint is asked; with it another chain is refused. */
+  | {
+      readonly kind: 'chain'
+      readonly rpcUrl: string
+      readonly chainId?: number | undefined
+      readonly registries: RegistryAddresses
+    }
+  /** In a document that nobody can change while it is used. */
+  | { readonly kind: 'static'; readonly document: StaticNetwork }
+
+/** What `createClient` takes. */
+export interface ClientConfig<Source = NetworkSource> {
+  /** 64 hexadecimal digits, with or without 0x. Default: a random one, so that the client is somebody new each time. */
+  readonly privateKey?: string | undefined
+  readonly network: Source
+  /** How the node connects to others. `false` turns a transport off. */
+  readonly transports?: TransportsConfig | undefined
+  /** How long the first message in a stream part waits for somebody to send it to. Default 5,000. */
+  readonly waitForNeighboursMs?: number | undefined
+  /** How long `close` waits for messages that were published and not yet sent. Default 5,000. */
+  readonly closeTimeoutMs?: number | undefined
+  readonly registry?:
+    | {
+        /** After this, what is known is still used, but read again behind the scenes. Default 600,000. */
+        readonly maxAgeMs?: number | undefined
+        /** Streams, and pairs of stream and user, remembered. Default 10,000 each. */
+        readonly maxCachedEntries?: number | undefined
+        /** How often a chain is asked for changes. Default 2,000. */
+        readonly pollIntervalMs?: number | undefined
+      }
+    | undefined
+  /** What may wait to be sent; beyond it `publish` is refused with PUBLISH_QUEUE_FULL. */
+  readonly publish?: QueueLimitsConfig | undefined
+  /** What may wait in a subscription; beyond it the oldest messages are dropped, counted and reported. */
+  readonly subscribe?: QueueLimitsConfig | undefined
+}
+
+export interface QueueLimitsConfig {
+  /** Default 10,000. */
+  readonly maxQueuedMessages?: number | undefined
+  /** Bytes of content. Default 64 MiB. */
+  readonly maxQueuedBytes?: number | undefined
+}
+
+/** The configuration as it is used: checked, and with every default. */
+export type ParsedClientConfig = z.output<typeof configSchema>
+/** `listen` makes the node reachable; its host is 127.0.0.1 unless given, and port 0 takes a free one. */
+export type TransportsConfig = z.input<typeof transportsSchema>
+export type ParsedTransports = z.output<typeof transportsSchema>
+
+/** Checks a configuration and fills in the defaults. Throws INVALID_CONFIG, naming every mistake, never a value. */
+export function parseConfig(config: unknown): ParsedClientConfig {
+  const result = configSchema.safeParse(config)
+  if (result.success) return result.data
+  throw clientError('INVALID_CONFIG', describeIssues(result.error))
+}

@@ -1,0 +1,31 @@
+/** The client for Node: it can read files, and its node has the transports of Node. */
+import { createNetworkNode } from '@runnel/network'
+import { openClient, type ClientModules } from '../client.ts'
+import type { ClientConfig as CoreConfig, NetworkSource as CoreSource } from '../config.ts'
+import type { RunnelClient } from '../runnel-client.ts'
+import { readNetworkFile } from './network-file.ts'
+
+/** Where a network's trackers, streams and permissions are written down: on a chain, in a document, or in a network file. */
+export type NetworkSource = CoreSource | { readonly kind: 'static'; readonly file: string }
+
+/** What `createClient` takes. */
+export type ClientConfig = CoreConfig<NetworkSource>
+
+/**
+ * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
+ * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, a NETWORK_FILE_…
+ * code, or what listening throws (PORT_IN_USE). Nothing is left running when it throws.
+ */
+export function createClient(
+  config: ClientConfig,
+  modules: Partial<ClientModules> = {},
+): Promise<RunnelClient> {
+  return openClient(withDocument(config), { createNode: createNetworkNode, ...modules })
+}
+
+function withDocument(config: ClientConfig): CoreConfig {
+  const { network } = config
+  // Anything but a well-formed reference to a file is for the configuration's own check.
+  const isFile = network?.kind === 'static' && 'file' in network && typeof network.file === 'string'
+  return isFile ? { ...config, network: readNetworkFile(network.file) } : (config as CoreConfig)
+}

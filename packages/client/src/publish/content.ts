@@ -1,0 +1,43 @@
+import { ContentType, limits } from '@runnel/protocol'
+import { clientError, reasonOf } from '../errors.ts'
+
+/** Content as it travels. */
+export interface EncodedContent {
+  readonly contentType: number
+  readonly bytes: Uint8Array
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Bytes travel as binary, a string as text, anything else as JSON, and come out as they went in. Bytes are copied: the
+ * caller may go on using its buffer. Throws INVALID_CONTENT or MESSAGE_TOO_LARGE.
+ */
+export function encodeContent(content: unknown): EncodedContent {
+  const encoded = encode(content)
+  if (encoded.bytes.length > limits.maxContentBytes) {
+    throw clientError('MESSAGE_TOO_LARGE', `${encoded.bytes.length} bytes, at most ${limits.maxContentBytes}`)
+  }
+  return encoded
+}
+
+function encode(content: unknown): EncodedContent {
+  if (content instanceof Uint8Array) {
+    // Before copying, so that a mistake costs no memory; and without Buffer's own slice, which does not copy.
+    if (content.length > limits.maxContentBytes) return { contentType: ContentType.binary, bytes: content }
+    return { contentType: ContentType.binary, bytes: new Uint8Array(content) }
+  }
+  if (typeof content === 'string') return { contentType: ContentType.text, bytes: encoder.encode(content) }
+  return { contentType: ContentType.json, bytes: encoder.encode(toJson(content)) }
+}
+
+function toJson(content: unknown): string {
+  let json: string | undefined
+  try {
+    json = JSON.stringify(content)
+  } catch (cause) {
+    throw clientError('INVALID_CONTENT', reasonOf(cause), { cause })
+  }
+  if (json === undefined) throw clientError('INVALID_CONTENT', `JSON cannot express ${typeof content}`)
+  return json
+}

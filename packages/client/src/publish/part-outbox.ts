@@ -1,0 +1,153 @@
+import type { NetworkNode } from '@runnel/network'
+import {
+  buildBatch,
+  EncryptionType,
+  limits,
+  toStreamPartId,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type MessageChain,
+  type MessageRef,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { clientError } from '../errors.ts'
+import type { EncodedContent } from './content.ts'
+import { MessageClock } from './message-clock.ts'
+
+/** A message that was handed to the network. */
+export interface PublishedMessage extends MessageRef, MessageChain {
+  /** How many neighbours it went to; with none, only those who come soon get it. */
+  readonly neighbours: number
+}
+
+export interface PartOutboxModules {
+  readonly node: NetworkNode
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly neighbourCount: (streamPartId: StreamPartId) => number
+}
+
+interface Entry {
+  readonly content: EncodedContent
+  readonly timestamp: number
+  readonly resolve: (message: PublishedMessage) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Content of one batch, unless a single message has more. */
+const maxBatchContentBytes = 64 * 1024
+
+/**
+ * The messages of one stream part on their way out: what was added in one turn of the event loop leaves as one signed
+ * batch, in order, and the next batch waits until the neighbours can take it.
+ */
+export class PartOutbox {
+  readonly #chain: MessageChain
+  readonly #streamPartId: StreamPartId
+  readonly #modules: PartOutboxModules
+  readonly #messageClock = new MessageClock()
+  readonly #closing = new AbortController()
+  readonly #ready: Promise<void>
+  #entries: Entry[] = []
+  #flushing = false
+
+  /** Nothing is sent before `ready` resolves. */
+  constructor(options: { chain: MessageChain; ready: Promise<void> }, modules: PartOutboxModules) {
+    this.#chain = options.chain
+    this.#ready = options.ready
+    this.#modules = modules
+    this.#streamPartId = toStreamPartId(options.chain.streamId, options.chain.partition)
+  }
+
+  /** Resolves when the message was handed to the network. Rejects with a TIMESTAMP_… code, ABORTED or CLIENT_CLOSED. */
+  add(
+    content: EncodedContent,
+    options: { timestamp?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<PublishedMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<PublishedMessage>()
+    if (this.#closing.signal.aborted) return Promise.reject(clientError('CLIENT_CLOSED'))
+    const timestamp = this.#messageClock.timestampFor(options.timestamp, this.#modules.clock.now())
+    const entry: Entry = { content, timestamp, resolve, reject }
+    this.#entries.push(entry)
+    const { signal } = options
+    const onAbort = () => this.#withdraw(entry, signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    this.#scheduleFlush()
+    return promise.finally(() => signal?.removeEventListener('abort', onAbort))
+  }
+
+  /** Refuses what was not sent. */
+  close(): void {
+    this.#closing.abort()
+    for (const { reject } of this.#entries.splice(0))
+      reject(clientError('CLIENT_CLOSED', 'before it was sent'))
+  }
+
+  #withdraw(entry: Entry, cause: unknown): void {
+    const at = this.#entries.indexOf(entry)
+    if (at < 0) return
+    this.#entries.splice(at, 1)
+    entry.reject(clientError('ABORTED', undefined, { cause }))
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    this.#modules.clock.endOfTurn(() => void this.#flush())
+  }
+
+  async #flush(): Promise<void> {
+    await this.#ready
+    while (this.#entries.length > 0) {
+      if (this.#sendBatch(this.#takeBatch())) continue
+      try {
+        await this.#modules.node.writable(this.#streamPartId, this.#closing.signal)
+      } catch {
+        // The client or its node is closing: `close` answers those who wait.
+        break
+      }
+    }
+    this.#flushing = false
+  }
+
+  #takeBatch(): Entry[] {
+    let bytes = 0
+    let count = 0
+    for (const { content } of this.#entries) {
+      bytes += content.bytes.length
+      if (count > 0 && (bytes > maxBatchContentBytes || count >= limits.maxBatchMessages)) break
+      count++
+    }
+    return this.#entries.splice(0, count)
+  }
+
+  /** False when the next batch should wait. */
+  #sendBatch(entries: readonly Entry[]): boolean {
+    const { node, crypto, identity, neighbourCount } = this.#modules
+    try {
+      const messages = entries.map(({ content, timestamp }) => {
+        const { ref, previous } = this.#messageClock.next(timestamp)
+        return {
+          ...ref,
+          previous,
+          contentType: content.contentType,
+          encryptionType: EncryptionType.none,
+          groupKeyId: '',
+          content: content.bytes,
+        }
+      })
+      const batch = buildBatch({ chain: this.#chain, messages }, crypto, identity)
+      const neighbours = neighbourCount(this.#streamPartId)
+      const writable = node.publish(batch.bytes)
+      messages.forEach(({ timestamp, sequenceNumber }, i) =>
+        entries[i]?.resolve({ ...this.#chain, timestamp, sequenceNumber, neighbours }),
+      )
+      return writable
+    } catch (error) {
+      for (const { reject } of entries) reject(error)
+      return true
+    }
+  }
+}

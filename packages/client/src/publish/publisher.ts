@@ -1,0 +1,183 @@
+import type { NetworkNode } from '@runnel/network'
+import {
+  toStreamPartId,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type Random,
+  type StreamId,
+} from '@runnel/protocol'
+import { deadline } from '../deadline.ts'
+import { clientError } from '../errors.ts'
+import { requirePermission } from '../permission.ts'
+import type { StreamInfo } from '../registry/ports.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { StatusHub } from '../status.ts'
+import type { StreamParts } from '../stream-parts.ts'
+import { encodeContent, type EncodedContent } from './content.ts'
+import { PartOutbox, type PublishedMessage } from './part-outbox.ts'
+import { anyPartition, checkPartition, partitionOfKey } from './partition.ts'
+import { QueueBudget, type QueueBudgetLimits } from './queue-budget.ts'
+
+export interface PublishOptions {
+  /** The partition to publish to. */
+  readonly partition?: number | undefined
+  /**
+   * Messages of the same key go to the same partition: see `partitionOfKey`. With neither partition nor key a client
+   * takes one partition of the stream at random and stays with it, which keeps its messages in order.
+   */
+  readonly partitionKey?: string | undefined
+  /** Unix milliseconds, not before that of the client's last message in the partition. Default: now. */
+  readonly timestamp?: number | undefined
+  /** Calls the message off, unless it was handed to the network already. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface PublisherOptions extends QueueBudgetLimits {
+  /** How long the first message in a stream part waits for somebody to send it to. */
+  readonly waitForNeighboursMs: number
+}
+
+export interface PublisherModules {
+  readonly node: NetworkNode
+  readonly cache: RegistryCache
+  readonly parts: StreamParts
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  readonly status: StatusHub
+}
+
+/** Publishes: checks, chooses the partition, and puts messages in order into the outbox of their stream part. */
+export class Publisher {
+  readonly #options: PublisherOptions
+  readonly #modules: PublisherModules
+  readonly #budget: QueueBudget
+  /** One chain of messages per client and stream part. */
+  readonly #messageChainId: string
+  readonly #outboxes = new Map<string, PartOutbox>()
+  readonly #usualPartitions = new Map<StreamId, number>()
+  /** The checks of a stream's messages, one after the other, so that the messages stay in the order of the calls. */
+  readonly #lanes = new Map<StreamId, Promise<unknown>>()
+  readonly #closing = new AbortController()
+  #onEmpty: () => void = () => {}
+
+  constructor(options: PublisherOptions, modules: PublisherModules) {
+    this.#options = options
+    this.#modules = modules
+    this.#budget = new QueueBudget(options)
+    this.#messageChainId = modules.random
+      .bytes(10)
+      .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '')
+  }
+
+  /** Resolves when the message was handed to the network and the network can take the next. */
+  async publish(streamId: StreamId, content: unknown, options: PublishOptions): Promise<PublishedMessage> {
+    if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
+    if (options.partition !== undefined && options.partitionKey !== undefined) {
+      throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
+    }
+    const encoded = encodeContent(content)
+    this.#budget.take(encoded.bytes.length)
+    try {
+      const { sent } = await this.#inLane(streamId, () => this.#enqueue(streamId, encoded, options))
+      return await sent
+    } finally {
+      this.#budget.giveBack(encoded.bytes.length)
+      if (this.#budget.messages === 0) this.#onEmpty()
+    }
+  }
+
+  /** Waits until all that was published is handed over, or the signal is aborted. Returns how many messages are left. */
+  async drain(signal: AbortSignal): Promise<number> {
+    if (this.#budget.messages > 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+    }
+    return this.#budget.messages
+  }
+
+  /** Refuses what was not sent, with CLIENT_CLOSED. */
+  close(): void {
+    this.#closing.abort()
+    for (const outbox of this.#outboxes.values()) outbox.close()
+  }
+
+  #inLane<T>(streamId: StreamId, run: () => Promise<T>): Promise<T> {
+    const result = (this.#lanes.get(streamId) ?? Promise.resolve()).then(run)
+    const lane = result
+      .catch(() => {})
+      .then(() => {
+        if (this.#lanes.get(streamId) === lane) this.#lanes.delete(streamId)
+      })
+    this.#lanes.set(streamId, lane)
+    return result
+  }
+
+  /** In an object, so that the lane goes on without waiting until the message is sent. */
+  async #enqueue(
+    streamId: StreamId,
+    content: EncodedContent,
+    options: PublishOptions,
+  ): Promise<{ sent: Promise<PublishedMessage> }> {
+    const { cache, identity, clock } = this.#modules
+    const stream = await requirePermission('publish', streamId, identity.nodeId, { cache, clock })
+    if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED')
+    if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
+    return { sent: this.#outbox(stream, this.#choosePartition(stream, options)).add(content, options) }
+  }
+
+  #choosePartition(stream: StreamInfo, { partition, partitionKey }: PublishOptions): number {
+    const { crypto, random } = this.#modules
+    if (partition !== undefined) return checkPartition(partition, stream)
+    if (partitionKey !== undefined) return partitionOfKey(partitionKey, stream.partitions, crypto)
+    const usual = this.#usualPartitions.get(stream.id)
+    if (usual !== undefined && usual < stream.partitions) return usual
+    const chosen = anyPartition(stream.partitions, random)
+    this.#usualPartitions.set(stream.id, chosen)
+    return chosen
+  }
+
+  /** The stream part is joined with its first message, and left when the client closes. */
+  #outbox(stream: StreamInfo, partition: number): PartOutbox {
+    const { node, identity, crypto, clock, parts } = this.#modules
+    const streamPartId = toStreamPartId(stream.id, partition)
+    const known = this.#outboxes.get(streamPartId)
+    if (known !== undefined) return known
+    parts.join(stream, partition)
+    const outbox = new PartOutbox(
+      {
+        chain: {
+          streamId: stream.id,
+          partition,
+          publisherId: identity.nodeId,
+          messageChainId: this.#messageChainId,
+        },
+        ready: this.#firstNeighbour(toStreamPartId(stream.id, partition)),
+      },
+      { node, identity, crypto, clock, neighbourCount: (id) => parts.neighbourCount(id) },
+    )
+    this.#outboxes.set(streamPartId, outbox)
+    return outbox
+  }
+
+  /** Waits, not for ever: a message published alone is kept by the node for those who come soon. */
+  async #firstNeighbour(streamPartId: ReturnType<typeof toStreamPartId>): Promise<void> {
+    const { node, clock, status, parts } = this.#modules
+    const { waitForNeighboursMs } = this.#options
+    const { signal, end } = deadline(clock, waitForNeighboursMs, this.#closing.signal)
+    try {
+      await node.waitForNeighbours(streamPartId, { signal })
+    } catch {
+      // Nobody came in time, or the client is closing.
+    } finally {
+      end()
+    }
+    if (parts.neighbourCount(streamPartId) === 0 && !this.#closing.signal.aborted) {
+      status.emit({ type: 'publishing-alone', streamPartId, waitedMs: waitForNeighboursMs })
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { clientError } from '../errors.ts'
+
+export interface QueueBudgetLimits {
+  readonly maxQueuedMessages: number
+  readonly maxQueuedBytes: number
+}
+
+/** What all messages that were published and not yet sent may take together. */
+export class QueueBudget {
+  readonly #limits: QueueBudgetLimits
+  #messages = 0
+  #bytes = 0
+
+  constructor(limits: QueueBudgetLimits) {
+    this.#limits = limits
+  }
+
+  get messages(): number {
+    return this.#messages
+  }
+
+  /** Throws PUBLISH_QUEUE_FULL. What is taken is to be given back once. A single message always fits. */
+  take(bytes: number): void {
+    const { maxQueuedMessages, maxQueuedBytes } = this.#limits
+    const full = this.#messages >= maxQueuedMessages || this.#bytes + bytes > maxQueuedBytes
+    if (full && this.#messages > 0) {
+      throw clientError('PUBLISH_QUEUE_FULL', `${this.#messages} messages, ${this.#bytes} bytes`)
+    }
+    this.#messages++
+    this.#bytes += bytes
+  }
+
+  giveBack(bytes: number): void {
+    this.#messages--
+    this.#bytes -= bytes
+  }
+}

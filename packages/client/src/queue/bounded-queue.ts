@@ -1,0 +1,76 @@
+export interface BoundedQueueLimits {
+  readonly maxItems: number
+  readonly maxBytes: number
+}
+
+interface Item<T> {
+  readonly value: T
+  readonly bytes: number
+}
+
+/**
+ * Between a producer that cannot wait and a consumer that may be slow. At a limit the oldest items go, so that what is
+ * left is in order and the newest there is.
+ */
+export class BoundedQueue<T> {
+  readonly #limits: BoundedQueueLimits
+  #items: Item<T>[] = []
+  /** Where in `#items` the queue begins; what is before it was taken. */
+  #start = 0
+  #bytes = 0
+  #closed = false
+  readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = []
+
+  constructor(limits: BoundedQueueLimits) {
+    this.#limits = limits
+  }
+
+  get length(): number {
+    return this.#items.length - this.#start
+  }
+
+  /** Adds an item, unless closed. Returns how many old items had to go; an item above the limit by itself stays alone. */
+  push(value: T, bytes: number): number {
+    if (this.#closed) return 0
+    const consumer = this.#waiting.shift()
+    if (consumer !== undefined) {
+      consumer({ done: false, value })
+      return 0
+    }
+    this.#items.push({ value, bytes })
+    this.#bytes += bytes
+    let dropped = 0
+    while (this.length > 1 && (this.length > this.#limits.maxItems || this.#bytes > this.#limits.maxBytes)) {
+      this.#take()
+      dropped++
+    }
+    return dropped
+  }
+
+  /** The next item, waiting for it if need be; done when closed and empty. */
+  next(): Promise<IteratorResult<T, undefined>> {
+    const item = this.#take()
+    if (item !== undefined) return Promise.resolve({ done: false, value: item.value })
+    if (this.#closed) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Nothing more comes; what is queued can still be taken. Idempotent. */
+  close(): void {
+    this.#closed = true
+    for (const consumer of this.#waiting.splice(0)) consumer({ done: true, value: undefined })
+  }
+
+  #take(): Item<T> | undefined {
+    const item = this.#items[this.#start]
+    if (item === undefined) return undefined
+    this.#start++
+    this.#bytes -= item.bytes
+    // Shifting an array moves all of it: the taken half goes at once.
+    if (this.#start * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#start)
+      this.#start = 0
+    }
+    return item
+  }
+}

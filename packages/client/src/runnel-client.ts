@@ -1,0 +1,218 @@
+import type { NetworkNode } from '@runnel/network'
+import {
+  toNodeId,
+  toStreamId,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type NodeId,
+  type Random,
+} from '@runnel/protocol'
+import type { ParsedClientConfig } from './config.ts'
+import { deadline } from './deadline.ts'
+import { clientError, streamNotFound } from './errors.ts'
+import type { Logger } from './logger.ts'
+import type { PublishedMessage } from './publish/part-outbox.ts'
+import { Publisher, type PublishOptions } from './publish/publisher.ts'
+import type { StreamInfo, UserPermissions } from './registry/ports.ts'
+import type { RegistryService } from './registry/registry-service.ts'
+import { StatusHub, type ClientStatus } from './status.ts'
+import { StreamParts } from './stream-parts.ts'
+import {
+  draftOf,
+  grantOf,
+  revokedOf,
+  type GrantOptions,
+  type NewStream,
+  type RevokeOptions,
+} from './stream-changes.ts'
+import { Subscriber, type SubscribeOptions } from './subscribe/subscriber.ts'
+import type { OnMessage, Subscription } from './subscribe/subscription.ts'
+
+/** How a client came to its end. */
+export interface ClientClosed {
+  /** Messages that were published and could not be sent in time; their `publish` was rejected with CLIENT_CLOSED. */
+  readonly unsentMessages: number
+}
+
+export interface RunnelClientModules {
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly node: NetworkNode
+  readonly registry: RegistryService
+}
+
+/**
+ * A member of a Runnel network: manages streams, publishes and subscribes. Made by `createClient`.
+ * Stream ids are `0xowner/path`; whatever cannot be done is a RunnelError with a code of `clientErrors`.
+ */
+export class RunnelClient implements AsyncDisposable {
+  /** Who this client is: the address of its key. */
+  readonly nodeId: NodeId
+  /** The node inside, for its metrics and what else an operator wants to see. */
+  readonly network: NetworkNode
+  readonly #registry: RegistryService
+  readonly #publisher: Publisher
+  readonly #subscriber: Subscriber
+  readonly #status = new StatusHub()
+  readonly #clock: Clock
+  readonly #closeTimeoutMs: number
+  readonly #closed = Promise.withResolvers<ClientClosed>()
+  #closing: Promise<ClientClosed> | undefined
+
+  constructor(config: ParsedClientConfig, modules: RunnelClientModules) {
+    const { identity, clock, node, registry, logger } = modules
+    this.nodeId = identity.nodeId
+    this.network = node
+    this.#registry = registry
+    this.#clock = clock
+    this.#closeTimeoutMs = config.closeTimeoutMs
+    const parts = new StreamParts({ node, registry })
+    const shared = { ...modules, cache: registry.cache, parts, status: this.#status }
+    this.#publisher = new Publisher(
+      { ...config.publish, waitForNeighboursMs: config.waitForNeighboursMs },
+      shared,
+    )
+    this.#subscriber = new Subscriber(config.subscribe, shared)
+    this.#listen(parts, logger)
+  }
+
+  /** Creates a stream under the client's own address, and resolves when it can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED and what a chain throws. */
+  async createStream(stream: NewStream): Promise<StreamInfo> {
+    this.#requireOpen()
+    const draft = draftOf(stream, this.nodeId)
+    await this.#registry.writer.createStream(draft)
+    return draft
+  }
+
+  /** Throws STREAM_NOT_FOUND, or what a chain throws when nothing is known. */
+  async getStream(streamId: string): Promise<StreamInfo> {
+    this.#requireOpen()
+    const stream = await this.#registry.cache.getStream(toStreamId(streamId))
+    if (stream === undefined) throw streamNotFound(streamId)
+    return stream
+  }
+
+  /** All streams, or those of one owner, ordered by id; read anew each time. */
+  async listStreams(filter: { readonly owner?: string | undefined } = {}): Promise<readonly StreamInfo[]> {
+    this.#requireOpen()
+    const owner = filter.owner === undefined ? undefined : toNodeId(filter.owner)
+    return this.#registry.listStreams({ owner })
+  }
+
+  /** Deletes a stream and every permission on it. */
+  async deleteStream(streamId: string): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.writer.deleteStream(toStreamId(streamId))
+  }
+
+  /** Gives a user, or everybody, permissions; those not named stay as they are. Only publish and subscribe can be public or expire. */
+  async grant(streamId: string, grant: GrantOptions): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.writer.grant(toStreamId(streamId), grantOf(grant))
+  }
+
+  /** Takes permissions away; what is public stays open to a user all the same. */
+  async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.writer.revoke(toStreamId(streamId), revokedOf(revoked))
+  }
+
+  /** Who was given what on a stream, everybody ('public') first; read anew each time. Throws STREAM_NOT_FOUND. */
+  async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
+    const { id } = await this.getStream(streamId)
+    return this.#registry.listPermissions(id)
+  }
+
+  /**
+   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages of one
+   * call after the other stay in order, those of one turn of the event loop share a signature. Resolves when the message
+   * was handed to the network and the network could take it: awaiting it is how not to publish faster than can be sent.
+   * Joins the stream part with the first message, waits up to `waitForNeighboursMs` for a first neighbour, and stays in
+   * it until `close`. With nobody there the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
+   * the message a while for those who come.
+   */
+  async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
+    this.#requireOpen()
+    return this.#publisher.publish(toStreamId(streamId), content, options)
+  }
+
+  /**
+   * Subscribes to some or all partitions of a stream. Resolves when the node has joined them; `waitForNeighbours` of the
+   * subscription says when somebody is there. Messages go to the callback, or else to whoever iterates over the
+   * subscription. One that is too slow loses its oldest messages, with a status and a counter.
+   */
+  async subscribe(
+    streamId: string,
+    options: SubscribeOptions = {},
+    onMessage?: OnMessage,
+  ): Promise<Subscription> {
+    this.#requireOpen()
+    return this.#subscriber.subscribe(toStreamId(streamId), options, onMessage)
+  }
+
+  /** What happens from now on, until the client is closed or the loop is left. */
+  status(): AsyncIterableIterator<ClientStatus, undefined> {
+    return this.#status.listen()
+  }
+
+  /** Sizes and losses of the client's own; those of the node are in `network.metrics()`. */
+  counters(): Readonly<Record<string, number>> {
+    return this.#registry.cache.counters()
+  }
+
+  /**
+   * Refuses what is new, waits until what was published is sent (at most `closeTimeoutMs`), ends subscriptions and
+   * statuses after what is queued in them, leaves the network and stops. Idempotent.
+   */
+  close(): Promise<ClientClosed> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** Resolves when the client is closed. */
+  closed(): Promise<ClientClosed> {
+    return this.#closed.promise
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #close(): Promise<ClientClosed> {
+    const { signal, end } = deadline(this.#clock, this.#closeTimeoutMs)
+    const unsentMessages = await this.#publisher.drain(signal)
+    end()
+    this.#publisher.close()
+    await this.#subscriber.close()
+    await this.network.stop()
+    await this.#registry.stop()
+    this.#status.close()
+    const closed: ClientClosed = { unsentMessages }
+    this.#closed.resolve(closed)
+    return closed
+  }
+
+  #requireOpen(): void {
+    if (this.#closing !== undefined) throw clientError('CLIENT_CLOSED')
+  }
+
+  /** Before the node starts, so that nothing is missed. */
+  #listen(parts: StreamParts, logger: Logger): void {
+    const status = this.#status
+    this.network.on('message', (delivery) => this.#subscriber.receive(delivery))
+    this.network.on('neighbours', (streamPartId, neighbours) => {
+      parts.neighboursChanged(streamPartId, neighbours)
+      status.emit({ type: 'neighbours', streamPartId, neighbours })
+    })
+    this.network.on('tracker', (trackerId, state, error) => {
+      logger.info({ trackerId, state, code: error?.code }, 'tracker')
+      status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
+    })
+    this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
+    this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
+  }
+}

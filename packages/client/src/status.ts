@@ -1,0 +1,92 @@
+import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
+import { BoundedQueue } from './queue/bounded-queue.ts'
+
+/** What a client has to say about itself. */
+export type ClientStatus =
+  /** The chain with the registries stopped or began to answer. While it does not, what is known stays in use. */
+  | {
+      readonly type: 'chain'
+      readonly state: 'reachable' | 'unreachable'
+      readonly source: string
+      readonly error?: Error
+    }
+  /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
+  | {
+      readonly type: 'tracker'
+      readonly trackerId: NodeId
+      readonly state: 'connected' | 'disconnected'
+      readonly error?: Error
+    }
+  /** The set of neighbours in a joined stream part changed. */
+  | {
+      readonly type: 'neighbours'
+      readonly streamPartId: StreamPartId
+      readonly neighbours: readonly NodeId[]
+    }
+  /** Nobody else was found in the stream part before its first message was published; only who comes soon will get it. */
+  | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
+  /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
+  | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
+  /** A message's content is not what it says; the message was left out. */
+  | {
+      readonly type: 'undecodable'
+      readonly streamPartId: StreamPartId
+      readonly publisherId: NodeId
+      readonly ref: MessageRef
+      readonly error: Error
+    }
+  /** A subscription's callback threw or rejected; the next message is delivered all the same. */
+  | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
+  /** The node dropped or refused something; `counter` is the metric that grew. */
+  | { readonly type: 'dropped'; readonly counter: string; readonly detail: string }
+  /** This consumer of the statuses was too slow: so many were left out here. */
+  | { readonly type: 'statuses-missed'; readonly count: number }
+
+/** Statuses kept for a consumer that does not take them. */
+export const maxQueuedStatuses = 1000
+
+interface Listener {
+  readonly queue: BoundedQueue<ClientStatus>
+  missed: number
+}
+
+/** Gives every consumer all statuses from when it began to listen. */
+export class StatusHub {
+  readonly #listeners = new Set<Listener>()
+  #closed = false
+
+  emit(status: ClientStatus): void {
+    for (const listener of this.#listeners) listener.missed += listener.queue.push(status, 0)
+  }
+
+  /** Listens from now on, until `return()` or the end of the client. */
+  listen(): AsyncIterableIterator<ClientStatus, undefined> {
+    const queue = new BoundedQueue<ClientStatus>({ maxItems: maxQueuedStatuses, maxBytes: Infinity })
+    const listener: Listener = { queue, missed: 0 }
+    if (this.#closed) queue.close()
+    else this.#listeners.add(listener)
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: () => {
+        const count = listener.missed
+        if (count === 0) return queue.next()
+        listener.missed = 0
+        return Promise.resolve({ done: false, value: { type: 'statuses-missed', count } })
+      },
+      return: () => {
+        this.#listeners.delete(listener)
+        queue.close()
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }
+  }
+
+  /** Ends every consumer, after what is queued for it. */
+  close(): void {
+    this.#closed = true
+    for (const { queue } of this.#listeners) queue.close()
+    this.#listeners.clear()
+  }
+}

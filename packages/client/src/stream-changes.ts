@@ -1,0 +1,74 @@
+import { limits, toNodeId, toStreamId, type NodeId } from '@runnel/protocol'
+import { clientError } from './errors.ts'
+import type { Grant, PermissionName, StreamDraft } from './registry/ports.ts'
+
+/** A stream to create. */
+export interface NewStream {
+  /** What follows the client's address in the id; or give `id`. */
+  readonly path?: string | undefined
+  /** The whole id, beginning with the client's address; or give `path`. */
+  readonly id?: string | undefined
+  /** 1 to 100. Default 1. */
+  readonly partitions?: number | undefined
+  /** Free text, by convention JSON; anything else is turned into JSON. Default `{}`. */
+  readonly metadata?: unknown
+  /** The stream's own trackers. Default: the network's. */
+  readonly trackers?: readonly string[] | undefined
+}
+
+/** What to give to whom. */
+export interface GrantOptions {
+  /** A node id, or 'public' for everybody. */
+  readonly user: string
+  readonly permissions: readonly PermissionName[]
+  /** When publish and subscribe end: a date or Unix milliseconds. Default: never. */
+  readonly expiresAt?: Date | number | undefined
+}
+
+export type RevokeOptions = Omit<GrantOptions, 'expiresAt'>
+
+/** Throws INVALID_ARGUMENT, NOT_STREAM_OWNER, INVALID_STREAM_ID or INVALID_NODE_ID. */
+export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
+  const { path, partitions = 1, metadata = {}, trackers = [] } = stream
+  if ((path === undefined) === (stream.id === undefined)) {
+    throw clientError('INVALID_ARGUMENT', 'a new stream has either a path or an id')
+  }
+  const id = toStreamId(stream.id ?? `${owner}/${path}`)
+  if (!id.startsWith(`${owner}/`)) throw clientError('NOT_STREAM_OWNER', `${id} is not under ${owner}`)
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > limits.maxPartitions) {
+    throw clientError(
+      'INVALID_ARGUMENT',
+      `${partitions} partitions; a stream has 1 to ${limits.maxPartitions}`,
+    )
+  }
+  return {
+    id,
+    partitions,
+    metadata: typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}'),
+    trackers: trackers.map(toNodeId),
+  }
+}
+
+/** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */
+export function grantOf({ expiresAt, ...rest }: GrantOptions): Grant {
+  const untilMs = expiresAt === undefined ? Infinity : Number(expiresAt)
+  if (!(untilMs > 0)) throw clientError('INVALID_ARGUMENT', 'expiresAt is no date')
+  return { ...revokedOf(rest), untilMs }
+}
+
+/** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */
+export function revokedOf({ user, permissions }: RevokeOptions): Omit<Grant, 'untilMs'> {
+  if (permissions.length === 0) throw clientError('INVALID_ARGUMENT', 'no permissions named')
+  for (const name of permissions) {
+    if (!permissionNames.has(name)) throw clientError('INVALID_ARGUMENT', `no permission "${String(name)}"`)
+  }
+  return { user: user === 'public' ? user : toNodeId(user), permissions: [...new Set(permissions)] }
+}
+
+const permissionNames: ReadonlySet<string> = new Set<PermissionName>([
+  'edit',
+  'delete',
+  'publish',
+  'subscribe',
+  'grant',
+])

@@ -1,0 +1,61 @@
+import { ContentType, EncryptionType, type StreamMessage } from '@runnel/protocol'
+import { clientError, reasonOf } from '../errors.ts'
+import type { Message } from './message.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const contentTypes = new Map<number, Message['contentType']>([
+  [ContentType.binary, 'binary'],
+  [ContentType.json, 'json'],
+  [ContentType.text, 'text'],
+])
+
+/**
+ * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT,
+ * INVALID_JSON_CONTENT or INVALID_TEXT_CONTENT, none of them when `raw`.
+ */
+export function decodeMessage(message: StreamMessage, raw: boolean): Message {
+  const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous } = message
+  const contentType = contentTypes.get(message.contentType) ?? 'unknown'
+  const content = raw ? new Uint8Array(message.content) : decodeContent(message, contentType)
+  return {
+    streamId,
+    partition,
+    publisherId,
+    messageChainId,
+    timestamp,
+    sequenceNumber,
+    previous,
+    contentType,
+    content,
+  }
+}
+
+function decodeContent(message: StreamMessage, contentType: Message['contentType']): unknown {
+  if (message.encryptionType !== EncryptionType.none) throw clientError('ENCRYPTED_CONTENT')
+  switch (contentType) {
+    case 'json':
+      return parseJson(message.content)
+    case 'text':
+      return parseText(message.content)
+    default:
+      return new Uint8Array(message.content)
+  }
+}
+
+/** The parser's own message would quote the content: anybody's text of any length. */
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch {
+    throw clientError('INVALID_JSON_CONTENT', `${bytes.length} bytes`)
+  }
+}
+
+function parseText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw clientError('INVALID_TEXT_CONTENT', reasonOf(cause))
+  }
+}

@@ -1,0 +1,11 @@
+import type { MessageChain, MessageRef } from '@runnel/protocol'
+
+/** A message as a subscription delivers it: verified, and decoded. */
+export interface Message extends MessageChain, MessageRef {
+  /** The message before this one in its chain; undefined for the first. */
+  readonly previous: MessageRef | undefined
+  /** How the publisher sent it. */
+  readonly contentType: 'binary' | 'json' | 'text' | 'unknown'
+  /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says. */
+  readonly content: unknown
+}
