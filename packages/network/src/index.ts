@@ -1,1 +1,5 @@
 export * from './ports.ts'
+export * from './limits.ts'
+export * from './errors.ts'
+export * from './create-network-node.ts'
+export type { CounterName } from './core/counters.ts'

@@ -1,4 +1,14 @@
-import type { Contact, NodeId, RunnelError, StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
+import type {
+  Contact,
+  IceServer,
+  NodeId,
+  RunnelError,
+  Signal,
+  StreamId,
+  StreamMessage,
+  StreamPartId,
+} from '@runnel/protocol'
+import type { Transport } from '@runnel/transport'
 
 /** May this publisher publish? Answers come from a registry, through whoever embeds the node; never from here. */
 export interface PublisherPolicy {
@@ -20,6 +30,23 @@ export interface TrackerDirectory {
   trackersFor(streamPartId: StreamPartId): readonly TrackerAddress[]
   /** Calls back when an answer may have changed. */
   onChange(listener: () => void): () => void
+}
+
+/** A transport whose links are opened by signalling. */
+export interface SignalledTransport extends Transport {
+  /** A signal as a tracker relayed it: `peerId` is the sender. */
+  handleSignal(signal: Signal): void
+  setIceServers(servers: readonly IceServer[]): void
+}
+
+/**
+ * The transports of a node. Trackers are dialled over `websocket`, or over `memory` where there is none; the node starts
+ * and stops them all.
+ */
+export interface NodeTransports {
+  readonly websocket?: Transport
+  readonly webrtc?: SignalledTransport
+  readonly memory?: Transport
 }
 
 /** A message given to the application. */

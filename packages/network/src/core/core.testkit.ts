@@ -1,0 +1,199 @@
+import {
+  buildBatch,
+  createIdentity,
+  loadCrypto,
+  packetBytes,
+  PacketType,
+  toNodeId,
+  toStreamId,
+  toStreamPartId,
+  verifyBatch,
+  type Contact,
+  type Identity,
+  type MessageBatch,
+  type MessageRef,
+  type NodeId,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { networkLimits, type NetworkLimits } from '../limits.ts'
+import type { NodeEffects } from './effects.ts'
+import type { NodeEvent } from './events.ts'
+import { NodeCore } from './node-core.ts'
+
+export const crypto = await loadCrypto()
+
+export const identityOf = (number: number): Identity =>
+  createIdentity(new Uint8Array(32).fill(number), crypto)
+
+export const idOf = (number: number): NodeId => toNodeId(`0x${number.toString(16).padStart(40, '0')}`)
+export const contact: Contact = { websocketUrl: '', websocket: true, webrtc: true }
+export const streamId = toStreamId(`0x${'a'.repeat(40)}/core`)
+export const partId = toStreamPartId(streamId, 0)
+export const startMs = Date.UTC(2025, 0, 1)
+
+export interface BatchOptions {
+  publisher?: Identity
+  chainId?: string
+  partition?: number
+  previous?: MessageRef
+}
+
+/** A signed batch of messages at the given times, each after the one before. */
+export function batchAt(timestamps: readonly number[], options: BatchOptions = {}): MessageBatch {
+  let previous = options.previous
+  const messages = timestamps.map((timestamp) => {
+    const message = {
+      timestamp,
+      sequenceNumber: 0,
+      previous,
+      contentType: 0,
+      encryptionType: 0,
+      groupKeyId: '',
+      content: new Uint8Array([1, 2, 3]),
+    }
+    previous = { timestamp, sequenceNumber: 0 }
+    return message
+  })
+  const identity = options.publisher ?? identityOf(7)
+  const chain = {
+    streamId,
+    partition: options.partition ?? 0,
+    publisherId: identity.nodeId,
+    messageChainId: options.chainId ?? 'c',
+  }
+  return buildBatch({ chain, messages }, crypto, identity)
+}
+
+/** The same with another signature, as if the publisher had never seen it. */
+export function forged(batch: MessageBatch): MessageBatch {
+  const bytes = batch.bytes.slice()
+  const at = bytes.length - 40
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  return { ...batch, bytes, signature: bytes.subarray(bytes.length - 65) }
+}
+
+export const packetOf = (batch: MessageBatch): Uint8Array => packetBytes(PacketType.data, batch.bytes)
+
+/** A core whose effects are written down, one line each. */
+export class CoreScript {
+  readonly lines: string[] = []
+  readonly delivered: StreamMessage[] = []
+  readonly core: NodeCore
+  policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
+  verified = 0
+  rttMs: number | undefined
+  nowMs = startMs
+
+  constructor(limits: Partial<NetworkLimits> = {}) {
+    this.core = new NodeCore(
+      { self: idOf(1), limits: { ...networkLimits, ...limits } },
+      {
+        effects: this.#effects(),
+        verify: (batch) => {
+          this.verified++
+          return verifyBatch(batch, crypto)
+        },
+        checkPublisher: () => this.policy,
+        rttOf: () => this.rttMs,
+      },
+    )
+  }
+
+  /** Handles the events, and returns what the core wanted done. */
+  run(...events: NodeEvent[]): string[] {
+    this.lines.length = 0
+    for (const event of events) this.core.handle(event, this.nowMs)
+    return [...this.lines]
+  }
+
+  /** Lets time pass, tick by tick. */
+  pass(durationMs: number): string[] {
+    this.lines.length = 0
+    const endMs = this.nowMs + durationMs
+    while (this.core.dueMs <= endMs) {
+      this.nowMs = Math.max(this.nowMs, this.core.dueMs)
+      this.core.handle({ type: 'tick' }, this.nowMs)
+    }
+    this.nowMs = endMs
+    return [...this.lines]
+  }
+
+  status(): string {
+    const status = this.core.takeStatus(partId, this.nowMs)
+    if (status === undefined) return 'not joined'
+    const failed = status.failed.map(({ nodeId, reason }) => `${short(nodeId)}:${reason}`)
+    return `#${status.counter} [${status.neighbours.map((n) => short(n.nodeId)).join(' ')}] failed [${failed.join(' ')}]`
+  }
+
+  attached(): string {
+    return (this.core.streamParts.get(partId)?.attached ?? []).map(short).join(' ')
+  }
+
+  /** Joins, gets the instruction, and has these peers as neighbours. */
+  withNeighbours(...peers: number[]): this {
+    this.run(join, instruct(1, ...peers))
+    for (const peer of peers) this.run(opened(peer), attach(peer))
+    this.lines.length = 0
+    return this
+  }
+
+  #effects(): NodeEffects {
+    const note = (line: string): void => void this.lines.push(line)
+    return {
+      connect: (peerId) => note(`connect ${short(peerId)}`),
+      disconnect: (peerId, code) => note(`disconnect ${short(peerId)} ${code}`),
+      sendControl: (peerId, packet) => {
+        note(`${packet.type} ${short(peerId)}${packet.type === 'detach' ? ` ${packet.reason}` : ''}`)
+      },
+      sendData: (peerId) => note(`data ${short(peerId)}`),
+      deliver: (_, message) => {
+        this.delivered.push(message)
+        note(`deliver ${message.timestamp - startMs}`)
+      },
+      neighbours: (_, neighbours) => note(`neighbours [${neighbours.map(short).join(' ')}]`),
+      statusDue: () => note('status'),
+      resolvePublisher: () => note('resolve'),
+      dropped: (counter) => note(`dropped ${counter}`),
+    }
+  }
+}
+
+const short = (nodeId: NodeId): string => String(Number.parseInt(nodeId.slice(-4), 16))
+
+export const join: NodeEvent = { type: 'join', streamPartId: partId }
+export const leave: NodeEvent = { type: 'leave', streamPartId: partId }
+export const opened = (peer: number): NodeEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
+export const closed = (peer: number): NodeEvent => ({ type: 'linkClosed', peerId: idOf(peer) })
+export const attach = (peer: number, sinceMs = 0): NodeEvent => ({
+  type: 'control',
+  peerId: idOf(peer),
+  packet: { type: 'attach', streamPartId: partId, sinceMs, heads: [] },
+})
+export const detach = (
+  peer: number,
+  reason: 'left' | 'replaced' | 'not-joined' | 'not-wanted',
+): NodeEvent => ({
+  type: 'control',
+  peerId: idOf(peer),
+  packet: { type: 'detach', streamPartId: partId, reason },
+})
+export const instruct = (counter: number, ...peers: number[]): NodeEvent => ({
+  type: 'instruction',
+  instruction: {
+    type: 'instruction',
+    streamPartId: partId,
+    counter,
+    neighbours: peers.map((peer) => ({ nodeId: idOf(peer), contact })),
+  },
+})
+export const data = (peer: number, batch: MessageBatch): NodeEvent => ({
+  type: 'data',
+  peerId: idOf(peer),
+  batch,
+  packet: packetOf(batch),
+})
+export const publish = (batch: MessageBatch): NodeEvent => ({
+  type: 'publish',
+  batch,
+  packet: packetOf(batch),
+})

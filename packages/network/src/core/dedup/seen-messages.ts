@@ -1,0 +1,102 @@
+import {
+  compareRefs,
+  type ChainHead,
+  type MessageBatch,
+  type MessageChain,
+  type NodeId,
+  type StreamMessage,
+} from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import { ChainProgress, type ChainProgressLimits } from './chain-progress.ts'
+
+export interface SeenMessagesLimits extends ChainProgressLimits {
+  readonly maxChains: number
+}
+
+/** Which messages of one stream part were seen. Chains come to be only by `mark`, that is by verified messages. */
+export class SeenMessages {
+  readonly #limits: SeenMessagesLimits
+  readonly #counters: Counters
+  readonly #publishers = new Map<NodeId, Map<string, ChainProgress>>()
+  #chains = 0
+
+  constructor(limits: SeenMessagesLimits, counters: Counters) {
+    this.#limits = limits
+    this.#counters = counters
+  }
+
+  get chains(): number {
+    return this.#chains
+  }
+
+  /** True when a message of the batch was not marked yet. */
+  hasNew(batch: MessageBatch): boolean {
+    const progress = this.#find(batch.chain)
+    if (progress === undefined) return true
+    const { messages } = batch
+    for (let i = messages.length - 1; i >= 0; i--) {
+      if (progress.isNew(messages[i] as StreamMessage)) return true
+    }
+    return false
+  }
+
+  /** Marks the batch and returns those of its messages that were new. */
+  mark(batch: MessageBatch, nowMs: number): readonly StreamMessage[] {
+    const progress = this.#find(batch.chain) ?? this.#add(batch.chain)
+    progress.lastUsedMs = nowMs
+    const fresh: StreamMessage[] = []
+    for (const message of batch.messages) {
+      if (!progress.isNew(message)) continue
+      this.#counters['dedup.rangesDropped'] += progress.mark(message)
+      fresh.push(message)
+    }
+    return fresh
+  }
+
+  /** How far the most recently used chains were received, at most `count` of them. */
+  heads(count: number): ChainHead[] {
+    const all: { head: ChainHead; usedMs: number }[] = []
+    for (const [publisherId, chains] of this.#publishers) {
+      for (const [messageChainId, progress] of chains) {
+        if (progress.newest === undefined) continue
+        all.push({ head: { publisherId, messageChainId, ...progress.newest }, usedMs: progress.lastUsedMs })
+      }
+    }
+    all.sort((a, b) => b.usedMs - a.usedMs || compareRefs(b.head, a.head))
+    return all.slice(0, count).map(({ head }) => head)
+  }
+
+  #find(chain: MessageChain): ChainProgress | undefined {
+    return this.#publishers.get(chain.publisherId)?.get(chain.messageChainId)
+  }
+
+  #add(chain: MessageChain): ChainProgress {
+    if (this.#chains >= this.#limits.maxChains) this.#forgetOldest()
+    let chains = this.#publishers.get(chain.publisherId)
+    if (chains === undefined) {
+      chains = new Map()
+      this.#publishers.set(chain.publisherId, chains)
+    }
+    const progress = new ChainProgress(this.#limits)
+    chains.set(chain.messageChainId, progress)
+    this.#chains++
+    return progress
+  }
+
+  /** Linear, but only a chain's first message pays it, after a signature check that costs more. */
+  #forgetOldest(): void {
+    let oldest: { publisherId: NodeId; messageChainId: string; usedMs: number } | undefined
+    for (const [publisherId, chains] of this.#publishers) {
+      for (const [messageChainId, progress] of chains) {
+        if (oldest !== undefined && progress.lastUsedMs >= oldest.usedMs) continue
+        oldest = { publisherId, messageChainId, usedMs: progress.lastUsedMs }
+      }
+    }
+    if (oldest === undefined) return
+    const chains = this.#publishers.get(oldest.publisherId)
+    chains?.delete(oldest.messageChainId)
+    if (chains?.size === 0) this.#publishers.delete(oldest.publisherId)
+    this.#chains--
+    this.#counters['dedup.chainsDropped']++
+  }
+}

@@ -1,0 +1,254 @@
+import type { Attach, Detach, DetachReason, FailureReason, NodeId } from '@runnel/protocol'
+import type { NetworkLimits } from '../../limits.ts'
+import type { CounterName, Counters } from '../counters.ts'
+import type { NodeEffects } from '../effects.ts'
+import { isAttached, type Edge } from '../stream-part/edge.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+import { backoffMs } from './backoff.ts'
+import type { PeerTable } from './peer-table.ts'
+import { reconcile } from './reconcile.ts'
+
+export interface NeighbourhoodModules {
+  readonly effects: NodeEffects
+  readonly counters: Counters
+  readonly parts: StreamPartMap
+  readonly peers: PeerTable
+  rttOf(peerId: NodeId): number | undefined
+}
+
+/** Keeps each stream part's neighbours what the tracker wants them to be, and the tracker informed. */
+export class Neighbourhood {
+  readonly #limits: NetworkLimits
+  readonly #modules: NeighbourhoodModules
+
+  constructor(limits: NetworkLimits, modules: NeighbourhoodModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  get dueMs(): number {
+    return this.#modules.peers.dueMs
+  }
+
+  instructed(part: StreamPart, nowMs: number): void {
+    for (const peerId of part.wanted.keys()) {
+      if (this.#modules.peers.isBanned(peerId, nowMs)) this.#report(part, peerId, 'misbehaved')
+    }
+    this.#refresh(part, nowMs)
+  }
+
+  leave(part: StreamPart, nowMs: number): void {
+    for (const [peerId, edge] of part.edges) {
+      if (edge.sent || edge.received) this.#sendDetach(part, peerId, 'left', nowMs)
+    }
+    part.edges.clear()
+    for (const peerId of part.involved) this.#modules.peers.unuse(peerId, nowMs)
+    if (part.updateAttached()) this.#modules.effects.neighbours(part.id, part.attached)
+  }
+
+  linkOpened(peerId: NodeId, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    if (peers.isBanned(peerId, nowMs)) {
+      effects.disconnect(peerId, 'MISBEHAVED', 'not forgotten yet')
+      return
+    }
+    peers.opened(peerId, nowMs)
+    for (const part of this.#modules.parts) if (part.wanted.has(peerId)) this.#refresh(part, nowMs)
+  }
+
+  linkFailed(peerId: NodeId, reason: FailureReason, nowMs: number): void {
+    const { peers, parts, counters } = this.#modules
+    if (peers.links.get(peerId)?.state !== 'opening') return
+    counters['links.failed']++
+    peers.closed(peerId, nowMs)
+    for (const part of parts) {
+      if (!part.wanted.has(peerId)) continue
+      this.#report(part, peerId, reason)
+      this.#refresh(part, nowMs)
+    }
+  }
+
+  linkClosed(peerId: NodeId, nowMs: number): void {
+    if (!this.#modules.peers.isOpen(peerId)) return
+    this.#modules.counters['links.lost']++
+    this.#linkGone(peerId, 'lost', nowMs)
+  }
+
+  /** Ends the link to a peer that did what no correct node does, tells the tracker, and keeps away from it. */
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    if (!peers.isOpen(peerId)) return
+    this.#count('peers.misbehaved', `${peerId}: ${detail}`)
+    peers.ban(peerId, nowMs)
+    effects.disconnect(peerId, 'MISBEHAVED', detail)
+    this.#linkGone(peerId, 'misbehaved', nowMs)
+  }
+
+  unsolicited(peerId: NodeId, nowMs: number): void {
+    if (this.#modules.peers.unsolicited(peerId, nowMs)) {
+      this.misbehaved(peerId, 'data where it is no neighbour', nowMs)
+    }
+  }
+
+  onAttach(peerId: NodeId, packet: Attach, nowMs: number): void {
+    const { parts, peers, counters } = this.#modules
+    if (!peers.isOpen(peerId)) return
+    const part = parts.get(packet.streamPartId)
+    if (part === undefined) {
+      counters['attach.notJoined']++
+      this.#modules.effects.sendControl(peerId, detachPacket(packet, 'not-joined'))
+      peers.detached(peerId, nowMs)
+      return
+    }
+    if (this.#refuses(part, peerId, nowMs)) return
+    const edge = part.edgeTo(peerId, nowMs)
+    if (edge.received) {
+      counters['attach.repeated']++
+      return
+    }
+    edge.received = true
+    edge.retryAtMs = 0
+    if (!edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
+    peers.proven(peerId)
+    this.#refresh(part, nowMs)
+    this.#replay(part, peerId, edge, packet, nowMs)
+  }
+
+  onDetach(peerId: NodeId, packet: Detach, nowMs: number): void {
+    const { parts, counters } = this.#modules
+    counters['detach.received']++
+    const part = parts.get(packet.streamPartId)
+    const edge = part?.edges.get(peerId)
+    if (part === undefined || edge === undefined) return
+    if (part.wanted.has(peerId)) this.#refused(part, peerId, edge, packet.reason, nowMs)
+    else {
+      part.edges.delete(peerId)
+      // Or it could ask for one replay after the other.
+      if (!edge.wasWanted) part.refuse(peerId, nowMs)
+    }
+    this.#refresh(part, nowMs)
+  }
+
+  tick(nowMs: number): void {
+    const { parts, peers, effects } = this.#modules
+    for (const part of parts) {
+      if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
+      if (part.schedule.isRttCheckDue(nowMs) && part.hasNewRtts(this.#modules.rttOf)) {
+        effects.statusDue(part.id)
+      }
+    }
+    for (const peerId of peers.unused(nowMs)) {
+      effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
+      peers.closed(peerId, nowMs)
+    }
+  }
+
+  /** Brings a stream part nearer to what is wanted. */
+  #refresh(part: StreamPart, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    const { wanted, edges } = part
+    const plan = reconcile({ wanted, edges, links: peers.links, nowMs, limits: this.#limits })
+    for (const { peerId, contact } of plan.connect) {
+      peers.opening(peerId, nowMs)
+      effects.connect(peerId, contact)
+    }
+    for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
+    for (const { peerId, reason } of plan.detach) {
+      this.#sendDetach(part, peerId, reason, nowMs)
+      edges.delete(peerId)
+      if (reason === 'not-wanted') part.refuse(peerId, nowMs)
+    }
+    for (const peerId of plan.silent) {
+      part.edgeTo(peerId, nowMs).reported = true
+      this.#report(part, peerId, 'timeout')
+    }
+    // Attaching may have settled it, and what was told has a time limit of its own.
+    if (plan.attach.length > 0 || plan.silent.length > 0) {
+      this.#refresh(part, nowMs)
+      return
+    }
+    part.wakeAtMs = plan.wakeAtMs
+    this.#updateUses(part, nowMs)
+    if (part.updateAttached()) effects.neighbours(part.id, part.attached)
+    if (part.schedule.settle(plan.settled, nowMs)) effects.statusDue(part.id)
+  }
+
+  #updateUses(part: StreamPart, nowMs: number): void {
+    const before = part.involved
+    const after = new Set([...part.wanted.keys(), ...part.edges.keys()])
+    part.involved = after
+    for (const peerId of after) if (!before.has(peerId)) this.#modules.peers.use(peerId, nowMs)
+    for (const peerId of before) if (!after.has(peerId)) this.#modules.peers.unuse(peerId, nowMs)
+  }
+
+  #linkGone(peerId: NodeId, reason: FailureReason, nowMs: number): void {
+    this.#modules.peers.closed(peerId, nowMs)
+    for (const part of this.#modules.parts) {
+      const edge = part.edges.get(peerId)
+      if (edge === undefined && !part.wanted.has(peerId)) continue
+      part.edges.delete(peerId)
+      if (part.wanted.has(peerId) || reason === 'misbehaved') this.#report(part, peerId, reason)
+      this.#refresh(part, nowMs)
+    }
+  }
+
+  /** An attach of a peer that no instruction of ours names: the order may not have come here yet. */
+  #refuses(part: StreamPart, peerId: NodeId, nowMs: number): boolean {
+    if (part.wanted.has(peerId) || part.edges.has(peerId)) return false
+    const refused = part.isRefused(peerId, nowMs)
+    if (!refused && part.provisional < this.#limits.maxProvisional) return false
+    this.#count(refused ? 'attach.refused' : 'attach.full', `${part.id} ${peerId}`)
+    this.#sendDetach(part, peerId, refused ? 'not-wanted' : 'full', nowMs)
+    return true
+  }
+
+  /** A wanted peer does not, or no longer, want to be a neighbour. */
+  #refused(part: StreamPart, peerId: NodeId, edge: Edge, reason: DetachReason, nowMs: number): void {
+    const wasAttached = isAttached(edge)
+    edge.sent = false
+    edge.received = false
+    edge.reported = false
+    edge.refusals++
+    edge.retryAtMs = nowMs + backoffMs(edge.refusals, this.#limits.minBackoffMs, this.#limits.maxBackoffMs)
+    // Newer instructions are likely under way to one of the two, so the first time is no failure.
+    if (reason === 'not-joined' || reason === 'full' || edge.refusals > 1) {
+      this.#report(part, peerId, 'refused')
+    } else if (wasAttached && reason === 'left') this.#modules.effects.statusDue(part.id)
+  }
+
+  #replay(part: StreamPart, peerId: NodeId, edge: Edge, attach: Attach, nowMs: number): void {
+    if (!isAttached(edge)) return
+    if (nowMs - edge.replayedMs < this.#limits.minReplayIntervalMs) {
+      this.#modules.counters['replay.refused']++
+      return
+    }
+    edge.replayedMs = nowMs
+    for (const packet of part.recent.replayFor(attach, nowMs)) this.#modules.effects.sendData(peerId, packet)
+  }
+
+  #sendAttach(part: StreamPart, peerId: NodeId, edge: Edge, nowMs: number): void {
+    edge.sent = true
+    edge.sentAtMs = nowMs
+    this.#modules.effects.sendControl(peerId, part.attachPacket(nowMs))
+  }
+
+  #sendDetach(part: StreamPart, peerId: NodeId, reason: DetachReason, nowMs: number): void {
+    this.#modules.effects.sendControl(peerId, detachPacket({ streamPartId: part.id }, reason))
+    this.#modules.peers.detached(peerId, nowMs)
+  }
+
+  #report(part: StreamPart, peerId: NodeId, reason: FailureReason): void {
+    part.fail(peerId, reason)
+    this.#modules.effects.statusDue(part.id)
+  }
+
+  #count(counter: CounterName, detail: string): void {
+    this.#modules.counters[counter]++
+    this.#modules.effects.dropped(counter, detail)
+  }
+}
+
+function detachPacket(of: Pick<Detach, 'streamPartId'>, reason: DetachReason): Detach {
+  return { type: 'detach', streamPartId: of.streamPartId, reason }
+}

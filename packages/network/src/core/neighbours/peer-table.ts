@@ -1,0 +1,169 @@
+import type { NodeId } from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+import { backoffMs } from './backoff.ts'
+import type { LinkView } from './reconcile.ts'
+
+export interface PeerTableLimits {
+  readonly minBackoffMs: number
+  readonly maxBackoffMs: number
+  readonly linkLingerMs: number
+  readonly banMs: number
+  readonly maxBans: number
+  readonly maxUnsolicitedData: number
+  readonly unsolicitedGraceMs: number
+}
+
+interface Peer {
+  state: LinkView['state']
+  retryAtMs: number
+  /** Failed or lost links in a row. */
+  failures: number
+  /** Stream parts that want or have this peer. */
+  uses: number
+  unusedSinceMs: number
+  lastDetachMs: number
+  unsolicited: number
+}
+
+/**
+ * What a node knows of each peer, whatever the stream part: its link, when it may be tried again, whether anybody
+ * still uses it, and whether it misbehaved.
+ */
+export class PeerTable {
+  readonly #limits: PeerTableLimits
+  readonly #counters: Counters
+  readonly #peers = new Map<NodeId, Peer>()
+  /** Until when, in order of the misdeed. */
+  readonly #bans = new Map<NodeId, number>()
+
+  constructor(limits: PeerTableLimits, counters: Counters) {
+    this.#limits = limits
+    this.#counters = counters
+  }
+
+  /** The links, for `reconcile`. */
+  get links(): ReadonlyMap<NodeId, LinkView> {
+    return this.#peers
+  }
+
+  isOpen(peerId: NodeId): boolean {
+    return this.#peers.get(peerId)?.state === 'open'
+  }
+
+  isBanned(peerId: NodeId, nowMs: number): boolean {
+    const untilMs = this.#bans.get(peerId)
+    return untilMs !== undefined && untilMs > nowMs
+  }
+
+  opening(peerId: NodeId, nowMs: number): void {
+    this.#of(peerId, nowMs).state = 'opening'
+  }
+
+  opened(peerId: NodeId, nowMs: number): void {
+    const peer = this.#of(peerId, nowMs)
+    peer.state = 'open'
+    peer.unusedSinceMs = nowMs
+    peer.unsolicited = 0
+    peer.lastDetachMs = nowMs
+  }
+
+  /** An attach was answered: the link is good, so the next failure starts from the shortest pause. */
+  proven(peerId: NodeId): void {
+    const peer = this.#peers.get(peerId)
+    if (peer !== undefined) peer.failures = 0
+  }
+
+  /** The link failed or was lost; it is tried again after a pause. */
+  closed(peerId: NodeId, nowMs: number): void {
+    const peer = this.#peers.get(peerId)
+    if (peer === undefined) return
+    const { minBackoffMs, maxBackoffMs } = this.#limits
+    peer.state = 'closed'
+    peer.failures++
+    peer.retryAtMs = nowMs + backoffMs(peer.failures, minBackoffMs, maxBackoffMs)
+    if (this.isBanned(peerId, nowMs)) peer.retryAtMs = this.#bans.get(peerId) ?? peer.retryAtMs
+    this.#forgetIfIdle(peerId, peer)
+  }
+
+  use(peerId: NodeId, nowMs: number): void {
+    this.#of(peerId, nowMs).uses++
+  }
+
+  unuse(peerId: NodeId, nowMs: number): void {
+    const peer = this.#peers.get(peerId)
+    if (peer === undefined) return
+    peer.uses--
+    peer.unusedSinceMs = nowMs
+    this.#forgetIfIdle(peerId, peer)
+  }
+
+  /** Peers whose links nobody has used for the linger time. */
+  unused(nowMs: number): NodeId[] {
+    const due: NodeId[] = []
+    for (const [peerId, peer] of this.#peers) {
+      if (this.#closesAtMs(peer) <= nowMs) due.push(peerId)
+    }
+    return due
+  }
+
+  /** When the next link is due to be closed. */
+  get dueMs(): number {
+    let dueMs = Infinity
+    for (const peer of this.#peers.values()) dueMs = Math.min(dueMs, this.#closesAtMs(peer))
+    return dueMs
+  }
+
+  ban(peerId: NodeId, nowMs: number): void {
+    this.#bans.delete(peerId)
+    this.#bans.set(peerId, nowMs + this.#limits.banMs)
+    for (const [banned, untilMs] of this.#bans) {
+      const expired = untilMs <= nowMs
+      if (!expired && this.#bans.size <= this.#limits.maxBans) break
+      this.#bans.delete(banned)
+      if (!expired) this.#counters['peers.bansDropped']++
+    }
+    const peer = this.#peers.get(peerId)
+    if (peer !== undefined) peer.retryAtMs = nowMs + this.#limits.banMs
+  }
+
+  /** We sent a detach: data may be under way. */
+  detached(peerId: NodeId, nowMs: number): void {
+    const peer = this.#peers.get(peerId)
+    if (peer !== undefined) peer.lastDetachMs = nowMs
+  }
+
+  /** Data came where the peer is no neighbour. True when that was once too often. */
+  unsolicited(peerId: NodeId, nowMs: number): boolean {
+    const peer = this.#peers.get(peerId)
+    if (peer === undefined || nowMs - peer.lastDetachMs < this.#limits.unsolicitedGraceMs) return false
+    return ++peer.unsolicited > this.#limits.maxUnsolicitedData
+  }
+
+  #closesAtMs(peer: Peer): number {
+    if (peer.state === 'closed' || peer.uses > 0) return Infinity
+    return peer.unusedSinceMs + this.#limits.linkLingerMs
+  }
+
+  #of(peerId: NodeId, nowMs: number): Peer {
+    let peer = this.#peers.get(peerId)
+    if (peer === undefined) {
+      const retryAtMs = this.isBanned(peerId, nowMs) ? (this.#bans.get(peerId) ?? 0) : 0
+      peer = {
+        state: 'closed',
+        retryAtMs,
+        failures: 0,
+        uses: 0,
+        unusedSinceMs: nowMs,
+        lastDetachMs: nowMs,
+        unsolicited: 0,
+      }
+      this.#peers.set(peerId, peer)
+    }
+    return peer
+  }
+
+  /** A peer without link or user is nothing to remember: its pause matters only while it is wanted. */
+  #forgetIfIdle(peerId: NodeId, peer: Peer): void {
+    if (peer.state === 'closed' && peer.uses === 0) this.#peers.delete(peerId)
+  }
+}

@@ -1,0 +1,100 @@
+import type { Contact, DetachReason, NodeId } from '@runnel/protocol'
+
+/** The link to a peer, which all stream parts share. */
+export interface LinkView {
+  readonly state: 'closed' | 'opening' | 'open'
+  /** A closed link is not opened before this time. */
+  readonly retryAtMs: number
+}
+
+/** What a stream part and a peer have told each other. They are neighbours when both sent an attach. */
+export interface EdgeView {
+  readonly sent: boolean
+  readonly received: boolean
+  /** When our attach was sent. */
+  readonly sentAtMs: number
+  /** After a detach by the peer: no attach before this time. */
+  readonly retryAtMs: number
+  /** Since when no instruction wants it; undefined while one does. */
+  readonly unwantedSinceMs: number | undefined
+  /** Whether an instruction ever wanted it; if not, the peer attached on its own. */
+  readonly wasWanted: boolean
+  /** Its silence was reported. */
+  readonly reported: boolean
+}
+
+export interface ReconcileInput {
+  readonly wanted: ReadonlyMap<NodeId, Contact>
+  /** Only peers with an open link have edges. */
+  readonly edges: ReadonlyMap<NodeId, EdgeView>
+  /** A peer that is not in here has a closed link that may be opened at once. */
+  readonly links: ReadonlyMap<NodeId, LinkView>
+  readonly nowMs: number
+  readonly limits: ReconcileLimits
+}
+
+export interface ReconcileLimits {
+  readonly provisionalGraceMs: number
+  readonly retireMs: number
+  readonly attachTimeoutMs: number
+}
+
+/** What brings the neighbours nearer to the wanted ones. */
+export interface ReconcilePlan {
+  readonly connect: readonly { readonly peerId: NodeId; readonly contact: Contact }[]
+  readonly attach: readonly NodeId[]
+  readonly detach: readonly { readonly peerId: NodeId; readonly reason: DetachReason }[]
+  /** Wanted, linked, but silent for too long. */
+  readonly silent: readonly NodeId[]
+  /** All wanted neighbours are attached. */
+  readonly settled: boolean
+  /** When to look again if nothing happens before; Infinity for never. */
+  readonly wakeAtMs: number
+}
+
+/**
+ * From what is wanted and what is, what to do: a pure function, so repeating it does no harm.
+ *
+ * Make before break: a neighbour that is no longer wanted stays until all the wanted ones are attached, or until
+ * `retireMs` have passed. One that attached before our instruction came stays `provisionalGraceMs`.
+ */
+export function reconcile(input: ReconcileInput): ReconcilePlan {
+  const { wanted, edges, links, nowMs, limits } = input
+  const connect: { peerId: NodeId; contact: Contact }[] = []
+  const attach: NodeId[] = []
+  const detach: { peerId: NodeId; reason: DetachReason }[] = []
+  const silent: NodeId[] = []
+  let settled = true
+  let wakeAtMs = Infinity
+  /** True when `dueMs` has come; else it is remembered. */
+  const isDue = (dueMs: number): boolean => {
+    if (dueMs <= nowMs) return true
+    wakeAtMs = Math.min(wakeAtMs, dueMs)
+    return false
+  }
+
+  for (const [peerId, contact] of wanted) {
+    const edge = edges.get(peerId)
+    if (edge?.sent === true && edge.received) continue
+    settled = false
+    const link = links.get(peerId)
+    if (link === undefined || link.state === 'closed') {
+      if (isDue(link?.retryAtMs ?? nowMs)) connect.push({ peerId, contact })
+    } else if (link.state === 'open') {
+      if (edge?.sent !== true) {
+        if (isDue(edge?.retryAtMs ?? nowMs)) attach.push(peerId)
+      } else if (!edge.reported && isDue(edge.sentAtMs + limits.attachTimeoutMs)) silent.push(peerId)
+    }
+  }
+
+  for (const [peerId, edge] of edges) {
+    if (wanted.has(peerId) || !edge.sent) continue
+    const sinceMs = edge.unwantedSinceMs ?? nowMs
+    if (!edge.wasWanted) {
+      if (isDue(sinceMs + limits.provisionalGraceMs)) detach.push({ peerId, reason: 'not-wanted' })
+    } else if (settled || !edge.received || isDue(sinceMs + limits.retireMs)) {
+      detach.push({ peerId, reason: 'replaced' })
+    }
+  }
+  return { connect, attach, detach, silent, settled, wakeAtMs }
+}

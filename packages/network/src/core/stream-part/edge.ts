@@ -1,0 +1,34 @@
+import type { EdgeView } from '../neighbours/reconcile.ts'
+
+/** A stream part's side of an edge to a peer, whose link is open. */
+export interface Edge extends EdgeView {
+  sent: boolean
+  received: boolean
+  sentAtMs: number
+  retryAtMs: number
+  unwantedSinceMs: number | undefined
+  wasWanted: boolean
+  reported: boolean
+  /** Detaches by the peer in a row. */
+  refusals: number
+  /** When the peer last got a replay. */
+  replayedMs: number
+}
+
+export function newEdge(wanted: boolean, nowMs: number): Edge {
+  return {
+    sent: false,
+    received: false,
+    sentAtMs: 0,
+    retryAtMs: 0,
+    unwantedSinceMs: wanted ? undefined : nowMs,
+    wasWanted: wanted,
+    reported: false,
+    refusals: 0,
+    replayedMs: -Infinity,
+  }
+}
+
+export function isAttached(edge: EdgeView | undefined): boolean {
+  return edge !== undefined && edge.sent && edge.received
+}

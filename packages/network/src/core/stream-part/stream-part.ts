@@ -1,0 +1,202 @@
+import {
+  limits as wireLimits,
+  type Attach,
+  type Contact,
+  type FailureReason,
+  type Instruction,
+  type NeighbourReport,
+  type NodeId,
+  type Status,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { NetworkLimits } from '../../limits.ts'
+import type { Counters } from '../counters.ts'
+import { SeenMessages } from '../dedup/seen-messages.ts'
+import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
+import { isAttached, newEdge, type Edge } from './edge.ts'
+import { StatusSchedule } from './status-schedule.ts'
+
+export interface StreamPartModules {
+  readonly counters: Counters
+  readonly recentBytes: RecentBytes
+}
+
+/** One joined stream part: what is wanted, who is attached, what was seen, and what the tracker should hear. */
+export class StreamPart {
+  readonly id: StreamPartId
+  readonly joinedMs: number
+  readonly seen: SeenMessages
+  readonly recent: RecentBatches
+  readonly schedule: StatusSchedule
+  readonly edges = new Map<NodeId, Edge>()
+  /** Peers that were ordered or had an edge when `NodeCore` last looked. */
+  involved: ReadonlySet<NodeId> = new Set()
+  wanted: ReadonlyMap<NodeId, Contact> = new Map()
+  /** When `reconcile` wants to look again. */
+  wakeAtMs = Infinity
+  delivered = 0
+  duplicates = 0
+  published = 0
+  readonly #limits: NetworkLimits
+  readonly #counters: Counters
+  #attached: readonly NodeId[] = []
+  /** Counter of the newest instruction handled, as reported. */
+  #counter = 0
+  /** Counter below which an instruction is stale; starts again with each session of the tracker. */
+  #sessionCounter = 0
+  readonly #failed = new Map<NodeId, FailureReason>()
+  /** Peers that were detached because nobody ordered them, and until when they are refused again. */
+  readonly #refusedUntilMs = new Map<NodeId, number>()
+  #reported: readonly NeighbourReport[] = []
+
+  constructor(
+    options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits },
+    modules: StreamPartModules,
+  ) {
+    this.id = options.id
+    this.joinedMs = options.joinedMs
+    this.#limits = options.limits
+    this.#counters = modules.counters
+    this.seen = new SeenMessages(options.limits, modules.counters)
+    this.recent = new RecentBatches(options.limits, {
+      shared: modules.recentBytes,
+      counters: modules.counters,
+    })
+    this.schedule = new StatusSchedule(options.limits)
+  }
+
+  get attached(): readonly NodeId[] {
+    return this.#attached
+  }
+
+  get dueMs(): number {
+    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs)
+  }
+
+  isAttached(peerId: NodeId): boolean {
+    return isAttached(this.edges.get(peerId))
+  }
+
+  newSession(): void {
+    this.#sessionCounter = 0
+  }
+
+  /** Takes over the wanted set; false when the instruction is not newer than the one before. */
+  instruct(instruction: Instruction, self: NodeId, nowMs: number): boolean {
+    if (instruction.counter <= this.#sessionCounter) return false
+    this.#sessionCounter = this.#counter = instruction.counter
+    const wanted = new Map<NodeId, Contact>()
+    for (const { nodeId, contact } of instruction.neighbours) if (nodeId !== self) wanted.set(nodeId, contact)
+    this.wanted = wanted
+    for (const [peerId, edge] of this.edges) {
+      if (wanted.has(peerId)) {
+        edge.unwantedSinceMs = undefined
+        edge.wasWanted = true
+      } else if (edge.sent) edge.unwantedSinceMs ??= nowMs
+      else this.edges.delete(peerId)
+    }
+    for (const peerId of wanted.keys()) this.#refusedUntilMs.delete(peerId)
+    this.schedule.instructed(nowMs)
+    return true
+  }
+
+  edgeTo(peerId: NodeId, nowMs: number): Edge {
+    let edge = this.edges.get(peerId)
+    if (edge === undefined) {
+      edge = newEdge(this.wanted.has(peerId), nowMs)
+      this.edges.set(peerId, edge)
+    }
+    return edge
+  }
+
+  /** Neighbours that attached without an instruction that names them. */
+  get provisional(): number {
+    let count = 0
+    for (const edge of this.edges.values()) if (edge.unwantedSinceMs !== undefined && !edge.wasWanted) count++
+    return count
+  }
+
+  refuse(peerId: NodeId, nowMs: number): void {
+    this.#refusedUntilMs.delete(peerId)
+    this.#refusedUntilMs.set(peerId, nowMs + this.#limits.refusedMs)
+    if (this.#refusedUntilMs.size > this.#limits.maxRefused) deleteFirst(this.#refusedUntilMs)
+  }
+
+  isRefused(peerId: NodeId, nowMs: number): boolean {
+    return (this.#refusedUntilMs.get(peerId) ?? 0) > nowMs
+  }
+
+  /** To be reported with the next status. */
+  fail(peerId: NodeId, reason: FailureReason): void {
+    this.#failed.set(peerId, reason)
+    if (this.#failed.size <= wireLimits.maxFailedNeighbours) return
+    deleteFirst(this.#failed)
+    this.#counters['status.failuresDropped']++
+  }
+
+  /** Brings `attached` up to date with the edges; true when it changed. */
+  updateAttached(): boolean {
+    const attached: NodeId[] = []
+    for (const [peerId, edge] of this.edges) if (isAttached(edge)) attached.push(peerId)
+    const before = this.#attached
+    if (attached.length === before.length && attached.every((peerId, i) => peerId === before[i])) return false
+    this.#attached = attached
+    for (const peerId of attached) this.#failed.delete(peerId)
+    return true
+  }
+
+  /**
+   * Our attach: asks for all since we joined that we have not got. With more chains than heads fit, that would bring
+   * much again; while other neighbours see to it that nothing is missed, only the latest is asked for.
+   */
+  attachPacket(nowMs: number): Attach {
+    const complete = this.seen.chains <= wireLimits.maxChainHeads || this.#attached.length === 0
+    const ageMs = Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.joinedMs))
+    return {
+      type: 'attach',
+      streamPartId: this.id,
+      sinceMs: complete ? ageMs : Math.min(ageMs, this.#limits.replayMarginMs),
+      heads: this.seen.heads(wireLimits.maxChainHeads),
+    }
+  }
+
+  /** The status to send now; what failed is reported once. */
+  takeStatus(rttOf: (peerId: NodeId) => number | undefined, nowMs: number): Status {
+    this.#reported = this.#reports(rttOf)
+    const failed = Array.from(this.#failed, ([nodeId, reason]) => ({ nodeId, reason }))
+    this.#failed.clear()
+    this.schedule.sent(
+      this.#reported.every(({ rttMs }) => rttMs !== undefined),
+      nowMs,
+    )
+    return {
+      type: 'status',
+      streamPartId: this.id,
+      counter: this.#counter,
+      neighbours: this.#reported,
+      failed,
+    }
+  }
+
+  /** True when a round-trip time is news to the tracker: it was unknown, or changed by a quarter and by two milliseconds. */
+  hasNewRtts(rttOf: (peerId: NodeId) => number | undefined): boolean {
+    return this.#reports(rttOf).some(({ nodeId, rttMs }) => {
+      if (rttMs === undefined) return false
+      const before = this.#reported.find((report) => report.nodeId === nodeId)?.rttMs
+      return before === undefined || Math.abs(rttMs - before) > Math.max(2, before / 4)
+    })
+  }
+
+  #reports(rttOf: (peerId: NodeId) => number | undefined): NeighbourReport[] {
+    return this.#attached
+      .slice(0, wireLimits.maxNeighbours)
+      .map((nodeId) => ({ nodeId, rttMs: rttOf(nodeId) }))
+  }
+}
+
+function deleteFirst<K>(map: Map<K, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key)
+    return
+  }
+}

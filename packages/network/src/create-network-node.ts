@@ -1,0 +1,84 @@
+import type { Clock, Crypto, Identity, Random } from '@runnel/protocol'
+import {
+  createLinks,
+  WebRtcTransport,
+  WebSocketTransport,
+  type ConnectionLimits,
+  type ConnectionModules,
+  type ListenAddress,
+  type Signalling,
+  type WebRtcOptions,
+} from '@runnel/transport'
+import { networkLimits, type NetworkLimits } from './limits.ts'
+import type { NetworkNode, NodeTransports, PublisherPolicy, TrackerDirectory } from './ports.ts'
+import { NodeRuntime } from './runtime/node-runtime.ts'
+
+/** Ways of a node to its neighbours. */
+export interface NodeTransportOptions {
+  /** False: opens no WebSockets, and so reaches no tracker unless transports are injected. Default: dials, does not listen. */
+  readonly websocket?: { readonly listen?: ListenAddress; readonly maxConnections?: number } | false
+  /** False: no WebRTC. Default: with no STUN server but those the trackers hand out. */
+  readonly webrtc?: WebRtcOptions | false
+}
+
+export interface NetworkNodeOptions {
+  readonly transports?: NodeTransportOptions
+  /** Limits other than the defaults in `networkLimits`. */
+  readonly limits?: Partial<NetworkLimits>
+  /** Limits of each link. */
+  readonly connectionLimits?: Partial<ConnectionLimits>
+  /** Limit for opening one link, in milliseconds. Default 15,000. */
+  readonly dialTimeoutMs?: number
+}
+
+export interface NetworkNodeModules {
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  readonly publisherPolicy: PublisherPolicy
+  readonly trackers: TrackerDirectory
+  /** Transports to use instead of those the options describe: for tests, the simulator, and other wires. */
+  readonly transports?: (modules: ConnectionModules & { readonly signalling: Signalling }) => NodeTransports
+  /** What an internal failure threw; for a log. */
+  readonly onError?: (error: unknown) => void
+}
+
+const defaultDialTimeoutMs = 15_000
+
+/** Makes a node; nothing happens before its `start`. */
+export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkNodeModules): NetworkNode {
+  const dialTimeoutMs = options.dialTimeoutMs ?? defaultDialTimeoutMs
+  const { identity, crypto, clock, random, onError } = modules
+  const connection: ConnectionModules = {
+    identity,
+    crypto,
+    clock,
+    random,
+    ...(options.connectionLimits === undefined ? {} : { limits: options.connectionLimits }),
+    ...(onError === undefined ? {} : { onError }),
+  }
+  const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs }
+  return new NodeRuntime(runtimeOptions, {
+    ...modules,
+    wires: ({ signalling, contact }) => {
+      const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
+      const transports = create({ ...connection, signalling })
+      const links = createLinks({ self: identity.nodeId, contact, dialTimeoutMs }, { clock, ...transports })
+      return { transports, links }
+    },
+  })
+}
+
+function createTransports(
+  options: NodeTransportOptions,
+  modules: ConnectionModules & { readonly signalling: Signalling },
+): NodeTransports {
+  const { websocket = {}, webrtc = {} } = options
+  return {
+    ...(websocket === false
+      ? {}
+      : { websocket: new WebSocketTransport({ ...websocket, role: 'node' }, modules) }),
+    ...(webrtc === false ? {} : { webrtc: new WebRtcTransport(webrtc, modules) }),
+  }
+}

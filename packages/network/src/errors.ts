@@ -1,0 +1,32 @@
+import { errorFactory, type ErrorTable } from '@runnel/protocol'
+
+/** Error and close codes of `@runnel/network`. */
+export const networkErrors = {
+  NOT_JOINED: {
+    summary: 'The stream part is not joined',
+    remedy: 'Join it first: a node carries only what it joined.',
+  },
+  NODE_NOT_RUNNING: {
+    summary: 'The node does not run',
+    remedy: 'Start it first; once stopped it cannot be started again.',
+  },
+  MISBEHAVED: {
+    summary: 'The other side sent what no correct node sends',
+    remedy: 'It is broken or hostile; the link was closed and is not opened again for a while.',
+  },
+  NOT_A_TRACKER: {
+    summary: 'Somebody who is no tracker answered',
+    remedy: 'Correct the address of the tracker where it is configured or registered.',
+  },
+  TRACKER_LOST: {
+    summary: 'The connection to a tracker ended',
+    remedy: 'Nothing: it is dialled again, and overlays go on meanwhile.',
+  },
+  TRACKER_REFUSED: {
+    summary: 'A tracker refused a request',
+    remedy: 'Its code and text say why.',
+  },
+} as const satisfies ErrorTable
+
+export type NetworkErrorCode = keyof typeof networkErrors
+export const networkError = errorFactory(networkErrors)

@@ -1,0 +1,73 @@
+/** Every limit of a node, with its default. What a peer, a publisher or a tracker can make grow is bounded here. */
+export const networkLimits = {
+  /** Missing ranges remembered for one message chain; the oldest is dropped first (counter `dedup.rangesDropped`). */
+  maxMissingRanges: 10_000,
+  /** Message chains remembered in one stream part; the one unused longest is forgotten first (`dedup.chainsDropped`). */
+  maxChains: 1_000,
+  /** Of a chain that is new here, messages this much older than the first one seen are still taken. */
+  chainLookBackMs: 30_000,
+  /** Batches kept for replay in one stream part. */
+  maxRecentBatches: 2_000,
+  /** Bytes kept for replay in one stream part. */
+  maxRecentBytes: 8 * 1024 * 1024,
+  /** Bytes kept for replay in all stream parts together. */
+  maxRecentBytesTotal: 64 * 1024 * 1024,
+  /** How long a batch is kept for replay. */
+  maxRecentAgeMs: 30_000,
+  /** Bytes sent in one replay; the oldest batches are left out (`replay.truncated`). */
+  maxReplayBytes: 2 * 1024 * 1024,
+  /** Added to the age a neighbour asks a replay for, as messages were under way when it took the time. */
+  replayMarginMs: 1_000,
+  /** A neighbour that attaches again sooner gets no second replay (`replay.refused`). */
+  minReplayIntervalMs: 1_000,
+  /** Batches held while their publishers are being looked up (`held.refused`). */
+  maxHeldBatches: 1_000,
+  /** Bytes of batches held while their publishers are being looked up (`held.refused`). */
+  maxHeldBytes: 4 * 1024 * 1024,
+  /** Publishers being looked up at once (`held.refused`). */
+  maxHeldPublishers: 64,
+  /** A message's timestamp may be this far ahead of this node's clock. */
+  clockToleranceMs: 5 * 60_000,
+  /** Attached neighbours of one stream part that no instruction named yet (`attach.full`). */
+  maxProvisional: 8,
+  /** How long such a neighbour may stay without an instruction. */
+  provisionalGraceMs: 5_000,
+  /** Neighbours of one stream part remembered as refused. */
+  maxRefused: 64,
+  /** How long a refused neighbour that nobody ordered is refused again at once. */
+  refusedMs: 30_000,
+  /** A neighbour no longer wanted stays at most this long, until its replacement is attached. */
+  retireMs: 5_000,
+  /** A neighbour that does not answer an attach in this time is reported. */
+  attachTimeoutMs: 10_000,
+  /** First pause after a failed link or a refused attach; doubles with each. */
+  minBackoffMs: 500,
+  /** Longest such pause. */
+  maxBackoffMs: 30_000,
+  /** A link is closed when no stream part has used it for this long. */
+  linkLingerMs: 10_000,
+  /** A peer that misbehaved is not connected to for this long. */
+  banMs: 60_000,
+  /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
+  maxBans: 1_000,
+  /** Data packets that a peer may send where it is no neighbour; beyond, it misbehaves. */
+  maxUnsolicitedData: 100,
+  /** After a detach data may still be under way; for this long it is not held against the peer. */
+  unsolicitedGraceMs: 5_000,
+  /** A status is sent when the wanted neighbours are attached, or after this long. */
+  settleMs: 1_000,
+  /** After a status in which a round-trip time was not known, look again after this long. */
+  firstRttCheckMs: 5_000,
+  /** Changed round-trip times are reported at most this often. */
+  rttCheckMs: 30_000,
+  /** First pause before a tracker is dialled again; doubles with each failure, and is shortened at random by up to a half. */
+  minTrackerBackoffMs: 1_000,
+  /** Longest such pause. */
+  maxTrackerBackoffMs: 30_000,
+  /** A connection to a tracker is closed when no stream part has used it for this long. */
+  trackerLingerMs: 10_000,
+  /** Peers whose signalling came through a tracker, remembered for the answer. */
+  maxSignalRoutes: 1_000,
+} as const
+
+export type NetworkLimits = { readonly [L in keyof typeof networkLimits]: number }

@@ -1,0 +1,15 @@
+import type { FailureReason, RunnelError } from '@runnel/protocol'
+
+const reasons: Readonly<Record<string, FailureReason>> = {
+  DIAL_TIMEOUT: 'timeout',
+  HANDSHAKE_TIMEOUT: 'timeout',
+  NO_COMMON_TRANSPORT: 'incompatible',
+  UNSUPPORTED_VERSION: 'incompatible',
+  TOO_MANY_CONNECTIONS: 'refused',
+  MISBEHAVED: 'refused',
+}
+
+/** What the tracker is told about a link that could not be opened. */
+export function failureReasonOf(error: RunnelError): FailureReason {
+  return reasons[error.code] ?? 'unreachable'
+}

@@ -1,0 +1,35 @@
+import type { NodeEvents } from '../ports.ts'
+
+type ListenerSets = { [E in keyof NodeEvents]: Set<NodeEvents[E]> }
+
+/** The application's listeners. What one throws is reported and harms nobody else. */
+export class Listeners {
+  readonly #sets: ListenerSets = {
+    message: new Set(),
+    neighbours: new Set(),
+    tracker: new Set(),
+    dropped: new Set(),
+  }
+  readonly #onThrown: (event: keyof NodeEvents, error: unknown) => void
+
+  constructor(options: { onThrown: (event: keyof NodeEvents, error: unknown) => void }) {
+    this.#onThrown = options.onThrown
+  }
+
+  add<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void {
+    const set: Set<NodeEvents[E]> = this.#sets[event]
+    set.add(listener)
+    return () => void set.delete(listener)
+  }
+
+  emit<E extends keyof NodeEvents>(event: E, ...args: Parameters<NodeEvents[E]>): void {
+    const set: Set<NodeEvents[E]> = this.#sets[event]
+    for (const listener of set) {
+      try {
+        ;(listener as (...args: Parameters<NodeEvents[E]>) => void)(...args)
+      } catch (error) {
+        this.#onThrown(event, error)
+      }
+    }
+  }
+}

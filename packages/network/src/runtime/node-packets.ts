@@ -1,0 +1,19 @@
+import { decodeBatch, decodePacket, isRunnelError, PacketType, type NodeId } from '@runnel/protocol'
+import type { NodeEvent } from '../core/events.ts'
+
+/** What a packet from another node is to the core. Never throws: bytes nobody should send become `malformed`. */
+export function eventOfPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): NodeEvent {
+  try {
+    if (type === PacketType.data) {
+      // The views die with this call, but what is new is kept, forwarded and delivered.
+      const packet = whole.slice()
+      return { type: 'data', peerId, batch: decodeBatch(packet.subarray(whole.length - body.length)), packet }
+    }
+    const packet = decodePacket(type, body)
+    if (packet.type === 'attach' || packet.type === 'detach') return { type: 'control', peerId, packet }
+    return { type: 'malformed', peerId, detail: `a packet of type ${packet.type} between nodes` }
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return { type: isRunnelError(error, 'UNSUPPORTED_VERSION') ? 'unsupported' : 'malformed', peerId, detail }
+  }
+}

@@ -1,0 +1,422 @@
+import {
+  decodeBatch,
+  encodePacket,
+  isRunnelError,
+  packetBytes,
+  PacketType,
+  verifyBatch,
+  type Clock,
+  type Contact,
+  type Crypto,
+  type Identity,
+  type NodeId,
+  type Packet,
+  type Random,
+  type RunnelError,
+  type Signal,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { Links, Signalling } from '@runnel/transport'
+import type { CounterName } from '../core/counters.ts'
+import type { NodeEvent } from '../core/events.ts'
+import { NodeCore } from '../core/node-core.ts'
+import { TrackerLinks } from '../core/tracker-link/tracker-links.ts'
+import { networkError } from '../errors.ts'
+import type { NetworkLimits } from '../limits.ts'
+import type {
+  NetworkNode,
+  NodeEvents,
+  NodeTransports,
+  PublisherPolicy,
+  StreamPartMetrics,
+  TrackerDirectory,
+} from '../ports.ts'
+import { SignalRoutes } from '../signalling/signal-routes.ts'
+import { Alarm } from './alarm.ts'
+import { failureReasonOf } from './failure-reason.ts'
+import { Listeners } from './listeners.ts'
+import { eventOfPacket } from './node-packets.ts'
+import { resolvePublisher } from './publisher-resolver.ts'
+import { Sequence } from './sequence.ts'
+import { TrackerConnections } from './tracker-connections.ts'
+import { Waiters } from './waiters.ts'
+
+type TrackerTask = (nowMs: number) => void
+
+export interface NodeRuntimeOptions {
+  readonly limits: NetworkLimits
+  readonly dialTimeoutMs: number
+}
+
+export interface NodeRuntimeModules {
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  readonly publisherPolicy: PublisherPolicy
+  readonly trackers: TrackerDirectory
+  /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
+  readonly wires: (runtime: { readonly signalling: Signalling; contact(): Contact }) => NodeWires
+}
+
+/** The transports, and the links that are made of them. */
+export interface NodeWires {
+  readonly transports: NodeTransports
+  readonly links: Links
+}
+
+/** Carries out what the cores want on links, tracker connections and the clock, and tells them what happens there. */
+export class NodeRuntime implements NetworkNode {
+  readonly nodeId: NodeId
+  readonly #modules: NodeRuntimeModules
+  readonly #core: NodeCore
+  readonly #trackerLinks: TrackerLinks
+  readonly #trackerConnections: TrackerConnections
+  readonly #wires: NodeWires
+  readonly #routes: SignalRoutes
+  /** What happens to the cores, one thing after the other: a listener may publish while a message is delivered. */
+  readonly #sequence = new Sequence<NodeEvent | TrackerTask>((item) => this.#handle(item))
+  readonly #alarm: Alarm
+  readonly #waiters = new Waiters()
+  readonly #listeners: Listeners
+  #state: 'new' | 'running' | 'stopped' = 'new'
+  #starting: Promise<void> | undefined
+  #stopping: Promise<void> | undefined
+  #flushPlanned = false
+  #unwatchDirectory = (): void => undefined
+
+  constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
+    const { identity, crypto, clock, random, publisherPolicy, trackers } = modules
+    const { limits, dialTimeoutMs } = options
+    this.nodeId = identity.nodeId
+    this.#modules = modules
+    this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock })
+    this.#listeners = new Listeners({ onThrown: (event, error) => this.#onListenerThrew(event, error) })
+    this.#wires = modules.wires({
+      signalling: { send: (signal) => this.#sendSignal(signal) },
+      contact: () => this.contact,
+    })
+    this.#core = new NodeCore(
+      { self: identity.nodeId, limits },
+      {
+        effects: this.#nodeEffects(),
+        verify: (batch) => verifyBatch(batch, crypto),
+        checkPublisher: (streamId, publisherId, nowMs) => publisherPolicy.check(streamId, publisherId, nowMs),
+        rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
+      },
+    )
+    this.#routes = new SignalRoutes(limits, this.#core.counters)
+    this.#trackerLinks = new TrackerLinks(limits, {
+      effects: this.#trackerEffects(),
+      trackersFor: (streamPartId) => trackers.trackersFor(streamPartId),
+      random: () => random.next(),
+    })
+    this.#trackerConnections = new TrackerConnections(
+      { dialTimeoutMs },
+      {
+        transport: () => this.#trackerTransport(),
+        events: {
+          onOpened: (trackerId) => this.#onTrackerOpened(trackerId),
+          onClosed: (trackerId, wasOpen, error) => this.#onTrackerClosed(trackerId, wasOpen, error),
+          onPacket: (trackerId, packet) => this.#onTrackerPacket(trackerId, packet),
+        },
+      },
+    )
+  }
+
+  get contact(): Contact {
+    const { websocket, webrtc, memory } = this.#wires.transports
+    return {
+      websocketUrl: websocket?.url ?? memory?.url ?? '',
+      websocket: websocket !== undefined,
+      webrtc: webrtc !== undefined,
+    }
+  }
+
+  get streamParts(): readonly StreamPartId[] {
+    return this.#core.streamParts.ids
+  }
+
+  start(): Promise<void> {
+    this.#starting ??= this.#start()
+    return this.#starting
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  join(streamPartId: StreamPartId): void {
+    this.#assertRunning()
+    this.#dispatch({ type: 'join', streamPartId })
+    this.#withTrackers((nowMs) => this.#trackerLinks.join(streamPartId, nowMs))
+  }
+
+  leave(streamPartId: StreamPartId): void {
+    if (this.#state !== 'running') return
+    this.#dispatch({ type: 'leave', streamPartId })
+    this.#withTrackers((nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+    this.#waiters.check()
+  }
+
+  waitForNeighbours(
+    streamPartId: StreamPartId,
+    options: { count?: number; signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const count = options.count ?? 1
+    return this.#waiters.wait(() => this.#joined(streamPartId).attached.length >= count, options.signal)
+  }
+
+  publish(batchBytes: Uint8Array): boolean {
+    this.#assertRunning()
+    const packet = packetBytes(PacketType.data, batchBytes)
+    const batch = decodeBatch(packet.subarray(packet.length - batchBytes.length))
+    const { streamId, partition } = batch.chain
+    if (this.#core.streamParts.ofChain(batch.chain) === undefined) {
+      throw networkError('NOT_JOINED', `${streamId}#${partition}`)
+    }
+    this.#dispatch({ type: 'publish', batch, packet })
+    const part = this.#core.streamParts.ofChain(batch.chain)
+    return part === undefined || this.#isWritable(part.attached)
+  }
+
+  writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void> {
+    return this.#waiters.wait(() => this.#isWritable(this.#joined(streamPartId).attached), signal)
+  }
+
+  on<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void {
+    return this.#listeners.add(event, listener)
+  }
+
+  metrics(): {
+    readonly counters: Readonly<Record<string, number>>
+    readonly streamParts: readonly StreamPartMetrics[]
+  } {
+    const { peers } = this.#wires.links
+    const gauges = { 'links.open': peers.size, 'trackers.open': this.#trackerConnections.open }
+    const streamParts = Array.from(this.#core.streamParts, (part) => ({
+      streamPartId: part.id,
+      neighbours: part.attached.map((nodeId) => {
+        const connection = peers.get(nodeId)
+        return { nodeId, transport: connection?.transport ?? '', rttMs: connection?.rttMs }
+      }),
+      wantedNeighbours: part.wanted.size,
+      delivered: part.delivered,
+      duplicates: part.duplicates,
+      published: part.published,
+    }))
+    return { counters: { ...this.#core.counters, ...gauges }, streamParts }
+  }
+
+  async #start(): Promise<void> {
+    if (this.#state === 'stopped') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
+    this.#wires.links.events = {
+      onOpened: (peerId, connection) => {
+        if (connection.peerRole === 'node') this.#dispatch({ type: 'linkOpened', peerId })
+        else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
+      },
+      onClosed: (peerId) => this.#dispatch({ type: 'linkClosed', peerId }),
+      onFailed: (peerId, error) => {
+        this.#dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
+      },
+      onPacket: (peerId, type, body, whole) => this.#dispatch(eventOfPacket(peerId, type, body, whole)),
+      onDrain: () => this.#waiters.check(),
+    }
+    const { websocket, webrtc, memory } = this.#wires.transports
+    try {
+      for (const transport of [memory, websocket, webrtc]) await transport?.start()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+    if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
+    this.#state = 'running'
+    this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
+      this.#withTrackers((nowMs) => this.#trackerLinks.update(nowMs))
+    })
+  }
+
+  async #stop(): Promise<void> {
+    for (const streamPartId of this.streamParts) this.leave(streamPartId)
+    this.#state = 'stopped'
+    this.#unwatchDirectory()
+    this.#alarm.set(Infinity)
+    this.#waiters.check()
+    const { websocket, webrtc, memory } = this.#wires.transports
+    // WebRTC first: what closes its links may go through the tracker.
+    for (const transport of [webrtc, websocket, memory]) await transport?.stop()
+  }
+
+  #dispatch(event: NodeEvent): void {
+    if (this.#state === 'running') this.#sequence.run(event)
+  }
+
+  #withTrackers(task: TrackerTask): void {
+    if (this.#state === 'running') this.#sequence.run(task)
+  }
+
+  #handle(item: NodeEvent | TrackerTask): void {
+    const nowMs = this.#modules.clock.now()
+    if (typeof item === 'function') {
+      item(nowMs)
+      this.#planFlush()
+      this.#setAlarm()
+      return
+    }
+    this.#core.handle(item, nowMs)
+    if (item.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
+  }
+
+  #setAlarm(): void {
+    if (this.#state === 'running') this.#alarm.set(Math.min(this.#core.dueMs, this.#trackerLinks.dueMs))
+  }
+
+  #tick(): void {
+    this.#dispatch({ type: 'tick' })
+    this.#withTrackers((nowMs) => this.#trackerLinks.tick(nowMs))
+  }
+
+  /** Statuses leave at the end of the turn: what changes in one turn is told at once. */
+  #planFlush(): void {
+    if (this.#flushPlanned) return
+    this.#flushPlanned = true
+    this.#modules.clock.endOfTurn(() => {
+      this.#flushPlanned = false
+      this.#withTrackers(() => this.#trackerLinks.flush())
+    })
+  }
+
+  #nodeEffects(): ConstructorParameters<typeof NodeCore>[1]['effects'] {
+    const send = (peerId: NodeId, packet: Uint8Array): void => {
+      if (this.#wires.links.send(peerId, packet)) return
+      this.#drop('send.refused', `${packet.length} bytes to ${peerId}`)
+    }
+    return {
+      connect: (peerId, contact) => this.#wires.links.connect(peerId, contact),
+      disconnect: (peerId, code, text) => this.#wires.links.disconnect(peerId, code, text),
+      sendControl: (peerId, packet) => send(peerId, encodePacket(packet)),
+      sendData: send,
+      deliver: (streamPartId, message, from) => {
+        this.#listeners.emit('message', { streamPartId, message, from })
+      },
+      neighbours: (streamPartId, neighbours) => {
+        this.#listeners.emit('neighbours', streamPartId, neighbours)
+        this.#waiters.check()
+      },
+      statusDue: (streamPartId) => {
+        this.#trackerLinks.statusDue(streamPartId)
+        this.#planFlush()
+      },
+      resolvePublisher: (streamId, publisherId) => {
+        resolvePublisher(this.#modules.publisherPolicy, streamId, publisherId, (found) => {
+          this.#dispatch({ type: 'publisherResolved', streamId, publisherId, found })
+        })
+      },
+      dropped: (counter, detail) => this.#listeners.emit('dropped', counter, detail),
+    }
+  }
+
+  #trackerEffects(): ConstructorParameters<typeof TrackerLinks>[1]['effects'] {
+    return {
+      dial: (tracker) => this.#trackerConnections.dial(tracker),
+      hangUp: (trackerId) => this.#trackerConnections.hangUp(trackerId),
+      sendNodeInfo: (trackerId) => {
+        this.#trackerConnections.send(trackerId, { type: 'nodeInfo', contact: this.contact })
+      },
+      sendStatus: (trackerId, streamPartId) => {
+        const status = this.#core.takeStatus(streamPartId, this.#modules.clock.now())
+        if (status !== undefined) this.#trackerConnections.send(trackerId, status)
+        this.#setAlarm()
+      },
+      sendLeave: (trackerId, streamPartId) => {
+        this.#trackerConnections.send(trackerId, { type: 'leave', streamPartId })
+      },
+      newSession: (streamPartId) => this.#dispatch({ type: 'trackerSession', streamPartId }),
+    }
+  }
+
+  #onTrackerOpened(trackerId: NodeId): void {
+    this.#withTrackers((nowMs) => this.#trackerLinks.opened(trackerId, nowMs))
+    this.#listeners.emit('tracker', trackerId, 'connected')
+  }
+
+  #onTrackerClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void {
+    this.#core.counters[wasOpen ? 'tracker.lost' : 'tracker.failed']++
+    this.#withTrackers((nowMs) => this.#trackerLinks.closed(trackerId, nowMs))
+    this.#listeners.emit('tracker', trackerId, 'disconnected', error)
+  }
+
+  #onTrackerPacket(trackerId: NodeId, packet: Packet): void {
+    switch (packet.type) {
+      case 'instruction':
+        if (this.#trackerLinks.homeOf(packet.streamPartId) === trackerId) {
+          this.#dispatch({ type: 'instruction', instruction: packet })
+        } else this.#drop('tracker.unexpected', `an instruction for ${packet.streamPartId}`)
+        break
+      case 'signal':
+        this.#routes.set(packet.peerId, trackerId)
+        this.#wires.transports.webrtc?.handleSignal(packet)
+        break
+      case 'iceServers':
+        this.#wires.transports.webrtc?.setIceServers(packet.servers)
+        break
+      case 'trackerError':
+        this.#drop('tracker.refused', `${packet.code}: ${packet.message}`)
+        break
+      default:
+        this.#trackerConnections.refuse(
+          trackerId,
+          networkError('TRACKER_LOST', `it sent a packet of type ${packet.type}`),
+        )
+    }
+  }
+
+  /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */
+  #sendSignal(signal: Signal): boolean {
+    const trackerId = this.#trackerThatOrdered(signal.peerId) ?? this.#routes.get(signal.peerId)
+    if (trackerId !== undefined && this.#trackerConnections.send(trackerId, signal)) return true
+    this.#drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
+    return false
+  }
+
+  #trackerThatOrdered(peerId: NodeId): NodeId | undefined {
+    for (const part of this.#core.streamParts) {
+      const home = this.#trackerLinks.homeOf(part.id)
+      if (home !== undefined && part.wanted.has(peerId)) return home
+    }
+    return undefined
+  }
+
+  #trackerTransport(): NodeTransports['websocket'] {
+    return this.#wires.transports.websocket ?? this.#wires.transports.memory
+  }
+
+  #isWritable(attached: readonly NodeId[]): boolean {
+    if (attached.length === 0) return true
+    return attached.some((peerId) => this.#wires.links.peers.get(peerId)?.writable === true)
+  }
+
+  #joined(streamPartId: StreamPartId): { readonly attached: readonly NodeId[] } {
+    this.#assertRunning()
+    const part = this.#core.streamParts.get(streamPartId)
+    if (part === undefined) throw networkError('NOT_JOINED', streamPartId)
+    return part
+  }
+
+  #assertRunning(): void {
+    if (this.#state !== 'running') throw networkError('NODE_NOT_RUNNING')
+  }
+
+  #drop(counter: CounterName, detail: string): void {
+    this.#core.counters[counter]++
+    this.#listeners.emit('dropped', counter, detail)
+  }
+
+  #onListenerThrew(event: keyof NodeEvents, error: unknown): void {
+    this.#core.counters['listener.failed']++
+    if (event === 'dropped') return
+    const text = isRunnelError(error) ? error.code : error instanceof Error ? error.message : String(error)
+    this.#listeners.emit('dropped', 'listener.failed', `${event}: ${text}`)
+  }
+}

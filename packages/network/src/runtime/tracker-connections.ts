@@ -1,0 +1,110 @@
+import {
+  decodePacket,
+  encodePacket,
+  type Cancel,
+  type NodeId,
+  type Packet,
+  type RunnelError,
+  type TrackerPacket,
+} from '@runnel/protocol'
+import type { Connection, Transport } from '@runnel/transport'
+import { networkError } from '../errors.ts'
+import type { TrackerAddress } from '../ports.ts'
+
+export interface TrackerConnectionEvents {
+  onOpened(trackerId: NodeId): void
+  /** A dial failed, or a connection ended. */
+  onClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void
+  onPacket(trackerId: NodeId, packet: Packet): void
+}
+
+/** The connections to trackers, each dialled once at a time. */
+export class TrackerConnections {
+  readonly #transport: () => Transport | undefined
+  readonly #dialTimeoutMs: number
+  readonly #events: TrackerConnectionEvents
+  readonly #dials = new Map<NodeId, Cancel>()
+  readonly #connections = new Map<NodeId, Connection>()
+
+  constructor(
+    options: { dialTimeoutMs: number },
+    modules: { transport: () => Transport | undefined; events: TrackerConnectionEvents },
+  ) {
+    this.#dialTimeoutMs = options.dialTimeoutMs
+    this.#transport = modules.transport
+    this.#events = modules.events
+  }
+
+  get open(): number {
+    return this.#connections.size
+  }
+
+  dial({ nodeId, url }: TrackerAddress): void {
+    const transport = this.#transport()
+    if (transport === undefined) return
+    const cancel = transport.dial({
+      peerId: nodeId,
+      url,
+      timeoutMs: this.#dialTimeoutMs,
+      onOpen: (connection) => this.#opened(nodeId, connection),
+      onFail: (error) => {
+        this.#dials.delete(nodeId)
+        this.#events.onClosed(nodeId, false, error)
+      },
+    })
+    this.#dials.set(nodeId, cancel)
+  }
+
+  hangUp(trackerId: NodeId): void {
+    this.#dials.get(trackerId)?.()
+    this.#dials.delete(trackerId)
+    this.#end(trackerId, 'UNUSED', 'no stream part needs this tracker')
+  }
+
+  /** False when there is no connection or its queue is full. */
+  send(trackerId: NodeId, packet: TrackerPacket): boolean {
+    return this.#connections.get(trackerId)?.send(encodePacket(packet)) ?? false
+  }
+
+  /** The tracker broke the protocol: the connection ends, and is dialled again later. */
+  refuse(trackerId: NodeId, error: RunnelError): void {
+    this.#end(trackerId, error.code, error.message)
+    this.#events.onClosed(trackerId, true, error)
+  }
+
+  #opened(trackerId: NodeId, connection: Connection): void {
+    this.#dials.delete(trackerId)
+    this.#connections.set(trackerId, connection)
+    connection.events = {
+      onPacket: (type, body) => this.#onPacket(trackerId, connection, type, body),
+      onDrain: () => undefined,
+      onClose: ({ code, text, remote }) => {
+        if (this.#connections.get(trackerId) !== connection) return
+        this.#connections.delete(trackerId)
+        const who = remote ? 'the tracker closed' : 'closed'
+        this.#events.onClosed(trackerId, true, networkError('TRACKER_LOST', `${who}: ${code} ${text}`))
+      },
+    }
+    if (connection.peerRole === 'tracker') this.#events.onOpened(trackerId)
+    else this.refuse(trackerId, networkError('NOT_A_TRACKER', trackerId))
+  }
+
+  #onPacket(trackerId: NodeId, connection: Connection, type: number, body: Uint8Array): void {
+    if (this.#connections.get(trackerId) !== connection) return
+    let packet: Packet
+    try {
+      packet = decodePacket(type, body)
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      this.refuse(trackerId, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
+      return
+    }
+    this.#events.onPacket(trackerId, packet)
+  }
+
+  #end(trackerId: NodeId, code: string, text: string): void {
+    const connection = this.#connections.get(trackerId)
+    this.#connections.delete(trackerId)
+    connection?.close(code, text)
+  }
+}

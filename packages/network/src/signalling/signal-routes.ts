@@ -1,0 +1,29 @@
+import type { NodeId } from '@runnel/protocol'
+import type { Counters } from '../core/counters.ts'
+
+/** Through which tracker signalling of a peer came last: the answer takes the same way. */
+export class SignalRoutes {
+  readonly #limits: { readonly maxSignalRoutes: number }
+  readonly #counters: Counters
+  readonly #trackers = new Map<NodeId, NodeId>()
+
+  constructor(limits: { readonly maxSignalRoutes: number }, counters: Counters) {
+    this.#limits = limits
+    this.#counters = counters
+  }
+
+  get(peerId: NodeId): NodeId | undefined {
+    return this.#trackers.get(peerId)
+  }
+
+  set(peerId: NodeId, trackerId: NodeId): void {
+    this.#trackers.delete(peerId)
+    this.#trackers.set(peerId, trackerId)
+    if (this.#trackers.size <= this.#limits.maxSignalRoutes) return
+    for (const oldest of this.#trackers.keys()) {
+      this.#trackers.delete(oldest)
+      this.#counters['signal.routesDropped']++
+      return
+    }
+  }
+}
