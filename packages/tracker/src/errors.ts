@@ -6,6 +6,10 @@ export const trackerErrors = {
     summary: 'The tracker cannot be set up like that',
     remedy: 'Correct the option that the message names.',
   },
+  TRACKER_STOPPED: {
+    summary: 'A tracker that was stopped does not start again',
+    remedy: 'Create another one.',
+  },
   NOT_A_NODE: {
     summary: 'Only nodes may talk to a tracker',
     remedy: 'Connect with the role of a node.',

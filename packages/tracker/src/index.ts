@@ -1,1 +1,19 @@
-export {}
+export { createTracker, type Tracker, type TrackerModules } from './create-tracker.ts'
+export { defaultTrackerOptions, type TrackerOptions } from './options.ts'
+export { defaultTrackerLimits, type TrackerLimits } from './limits.ts'
+export { trackerError, trackerErrors, type TrackerErrorCode } from './errors.ts'
+export type { TrackerLogger } from './logger.ts'
+export { createIceServerSource, type IceServerSource } from './ice/ice-server-source.ts'
+export { defaultTurnTtlS, type IceOptions } from './ice/ice-options.ts'
+export { httpLimits } from './http/http-api.ts'
+export type { EdgeView, TopologyView } from './http/views.ts'
+export { counterHelp, type CounterName } from './core/counters.ts'
+export {
+  TrackerCore,
+  type NodeToTracker,
+  type TrackerCoreOptions,
+  type TrackerEffect,
+  type TrackerEvent,
+  type TrackerToNode,
+} from './core/tracker-core.ts'
+export { TrackerRuntime, type TrackerRuntimeModules } from './runtime/tracker-runtime.ts'

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { nodeId, partA, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { createHttpApi } from './http-api.ts'
+import { createMetrics } from './metrics.ts'
 import type { TopologyView } from './views.ts'
 
 function apiOf(story: TrackerStory) {
-  return createHttpApi({ nodeId: nodeId(999) }, { core: story.core })
+  const { core } = story
+  return createHttpApi({ nodeId: nodeId(999) }, { core, metrics: createMetrics(core) })
 }
 
 function storyOf(nodes: number): TrackerStory {

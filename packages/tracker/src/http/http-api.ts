@@ -1,7 +1,7 @@
+import type { Registry } from 'prom-client'
 import fastify, { type FastifyInstance, type FastifyServerFactory } from 'fastify'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
-import { createMetrics } from './metrics.ts'
 import { nodesView, streamPartsView, topologyView, type Page } from './views.ts'
 
 /** Bounds of the HTTP API. */
@@ -14,8 +14,13 @@ export const httpLimits = {
   maxParamChars: 1_024,
   /** Nothing is ever sent to this API. */
   maxBodyBytes: 1_024,
-  /** A request that takes longer is cut off. */
+  /** A request that takes longer to arrive is cut off. */
   requestTimeoutMs: 10_000,
+  /** And so is one whose headers do. */
+  headersTimeoutMs: 5_000,
+  maxHeaderBytes: 8_192,
+  /** Sockets besides those of the nodes. */
+  maxHttpSockets: 1_024,
   /** Requests one connection may make. */
   maxRequestsPerSocket: 10_000,
 } as const
@@ -46,20 +51,16 @@ const streamPartParams = {
 /** The tracker's public, read-only view of itself. A stream part id in a path is percent-encoded. */
 export function createHttpApi(
   options: HttpApiOptions,
-  modules: { readonly core: TrackerCore },
+  modules: { readonly core: TrackerCore; readonly metrics: Registry },
 ): FastifyInstance {
-  const { core } = modules
+  const { core, metrics } = modules
   const app = fastify({
     bodyLimit: httpLimits.maxBodyBytes,
-    requestTimeout: httpLimits.requestTimeoutMs,
-    maxRequestsPerSocket: httpLimits.maxRequestsPerSocket,
     routerOptions: { maxParamLength: httpLimits.maxParamChars },
-    forceCloseConnections: true,
     // An unknown parameter is a typing error someone wants to hear of.
     ajv: { customOptions: { removeAdditional: false } },
     ...(options.serverFactory === undefined ? {} : { serverFactory: options.serverFactory }),
   })
-  const metrics = createMetrics(core)
   // Everything here is public: a page of any origin may read it.
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('access-control-allow-origin', '*')

@@ -2,23 +2,41 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { counterHelp, type CounterName } from '../core/counters.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 
+/** What the transport counts. */
+export interface ConnectionCounts {
+  readonly opened: number
+  readonly refused: number
+  readonly failedHandshakes: number
+}
+
 /** The core's counts as Prometheus metrics: `runnel_tracker_<count>_total`, and how much there is at present. */
 export function createMetrics(core: TrackerCore): Registry {
   const registry = new Registry()
   for (const name of Object.keys(counterHelp) as CounterName[]) {
-    new Counter({
-      name: `runnel_tracker_${snakeCase(name)}_total`,
-      help: counterHelp[name],
-      registers: [registry],
-      collect() {
-        this.reset()
-        this.inc(core.counters.get(name))
-      },
-    })
+    counter(registry, snakeCase(name), counterHelp[name], () => core.counters.get(name))
   }
   gauge(registry, 'nodes', 'Nodes known at present', () => core.nodes.size)
   gauge(registry, 'stream_parts', 'Stream parts with at least one node', () => core.streamParts.size)
   return registry
+}
+
+/** Adds what the transport counts. */
+export function addConnectionMetrics(registry: Registry, counts: ConnectionCounts): void {
+  counter(registry, 'connections_opened', 'Connections opened', () => counts.opened)
+  counter(registry, 'connections_refused', 'Connections refused because of a limit', () => counts.refused)
+  counter(registry, 'handshakes_failed', 'Connections that proved no id', () => counts.failedHandshakes)
+}
+
+function counter(registry: Registry, name: string, help: string, value: () => number): void {
+  new Counter({
+    name: `runnel_tracker_${name}_total`,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(value())
+    },
+  })
 }
 
 function gauge(registry: Registry, name: string, help: string, value: () => number): void {

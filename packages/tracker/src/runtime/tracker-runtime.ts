@@ -6,27 +6,26 @@ import {
   type Clock,
   type NodeId,
   type Packet,
-  type Random,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { DelayQueue } from '../core/timing/delay-queue.ts'
-import { TrackerCore, type TrackerCoreOptions, type TrackerEvent } from '../core/tracker-core.ts'
+import type { TrackerCore, TrackerEvent } from '../core/tracker-core.ts'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
 
 export interface TrackerRuntimeModules {
+  readonly core: TrackerCore
   /** Nodes come in by it; started and stopped with the runtime. */
   readonly transport: Transport
   readonly clock: Clock
-  readonly random: Random
   readonly ice: IceServerSource
   readonly logger?: TrackerLogger
 }
 
 /** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
 export class TrackerRuntime {
-  readonly core: TrackerCore
+  readonly #core: TrackerCore
   readonly #modules: TrackerRuntimeModules
   readonly #logger: TrackerLogger
   readonly #connections = new Map<NodeId, Connection>()
@@ -36,8 +35,8 @@ export class TrackerRuntime {
   #stopped = false
   #alarm: { readonly at: number; readonly cancel: Cancel } | undefined
 
-  constructor(options: TrackerCoreOptions, modules: TrackerRuntimeModules) {
-    this.core = new TrackerCore(options, modules)
+  constructor(modules: TrackerRuntimeModules) {
+    this.#core = modules.core
     this.#modules = modules
     this.#logger = modules.logger ?? silentLogger
     this.#renewals = new DelayQueue(modules.ice.renewAfterMs ?? Infinity)
@@ -106,7 +105,7 @@ export class TrackerRuntime {
   }
 
   #handle(event: TrackerEvent): void {
-    for (const effect of this.core.handle(event, this.#now())) {
+    for (const effect of this.#core.handle(event, this.#now())) {
       const connection = this.#connections.get(effect.to)
       if (connection === undefined) continue
       if (effect.type === 'send') this.#send(connection, effect.packet)
@@ -149,7 +148,7 @@ export class TrackerRuntime {
   }
 
   #setAlarm(): void {
-    const at = Math.min(this.core.wakeAt ?? Infinity, this.#renewals.nextAt ?? Infinity)
+    const at = Math.min(this.#core.wakeAt ?? Infinity, this.#renewals.nextAt ?? Infinity)
     if (this.#alarm !== undefined && this.#alarm.at <= at) return
     this.#alarm?.cancel()
     this.#alarm = undefined

@@ -1,0 +1,102 @@
+import type { FastifyServerFactory } from 'fastify'
+import type { Clock, Crypto, Identity, NodeId, Random } from '@runnel/protocol'
+import { WebSocketTransport } from '@runnel/transport'
+import { TrackerCore } from './core/tracker-core.ts'
+import { trackerError } from './errors.ts'
+import { createHttpApi, httpLimits } from './http/http-api.ts'
+import { closeServer, createHttpServer, listen, urlOf } from './http/http-server.ts'
+import { addConnectionMetrics, createMetrics } from './http/metrics.ts'
+import { createIceServerSource } from './ice/ice-server-source.ts'
+import type { TrackerLogger } from './logger.ts'
+import { checkDegree, defaultTrackerOptions, resolveLimits, type TrackerOptions } from './options.ts'
+import { TrackerRuntime } from './runtime/tracker-runtime.ts'
+
+export interface TrackerModules {
+  /** Proves the tracker's id to nodes. */
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  /** Default: says nothing. */
+  readonly logger?: TrackerLogger
+}
+
+/** A tracker: nodes over WebSocket, everybody over HTTP, on one port. */
+export interface Tracker {
+  readonly nodeId: NodeId
+  /** What nodes dial; empty before `start`, and on a wildcard address without `publicUrl`. */
+  readonly url: string
+  /** Where the HTTP API is; empty before `start`. */
+  readonly httpUrl: string
+  /** Listens. Throws PORT_IN_USE, LISTEN_FAILED, and TRACKER_STOPPED after `stop`. Idempotent. */
+  start(): Promise<void>
+  /** Closes everything. Idempotent. */
+  stop(): Promise<void>
+  /** All counts, in Prometheus' text format. */
+  metrics(): Promise<string>
+}
+
+/** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
+export function createTracker(options: TrackerOptions, modules: TrackerModules): Tracker {
+  const { listen: where = {}, degree = defaultTrackerOptions.degree, ice = {} } = options
+  const { host = defaultTrackerOptions.host, port = defaultTrackerOptions.port, tls, publicUrl } = where
+  const { identity, clock, random, logger } = modules
+  const limits = resolveLimits(options.limits)
+  const core = new TrackerCore({ degree: checkDegree(degree), limits }, { random })
+  const metrics = createMetrics(core)
+  const maxSockets = limits.maxNodes + httpLimits.maxHttpSockets
+  const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
+  const api = createHttpApi({ nodeId: identity.nodeId, serverFactory }, { core, metrics })
+  const { server } = api
+  const onError = (error: unknown) => logger?.error({ error }, 'a fault in the tracker')
+  const transport = new WebSocketTransport(
+    {
+      role: 'tracker',
+      maxConnections: limits.maxNodes,
+      listen: { server, ...(publicUrl === undefined ? {} : { publicUrl }) },
+    },
+    { ...modules, onError },
+  )
+  addConnectionMetrics(metrics, transport.counters)
+  const runtime = new TrackerRuntime({
+    core,
+    transport,
+    clock,
+    ice: createIceServerSource(ice),
+    ...(logger && { logger }),
+  })
+  const scheme = tls === undefined ? 'http' : 'https'
+
+  async function open(): Promise<void> {
+    await api.ready()
+    await listen(server, host, port)
+    await runtime.start()
+    logger?.info({ nodeId: identity.nodeId, url: transport.url }, 'tracker started')
+  }
+
+  async function close(): Promise<void> {
+    await starting?.catch(() => {})
+    await runtime.stop()
+    await closeServer(server)
+    await api.close()
+    logger?.info({ nodeId: identity.nodeId }, 'tracker stopped')
+  }
+
+  let starting: Promise<void> | undefined
+  let stopping: Promise<void> | undefined
+  return {
+    nodeId: identity.nodeId,
+    get url() {
+      return transport.url
+    },
+    get httpUrl() {
+      return server.listening ? urlOf(server, scheme, host) : ''
+    },
+    start: async () => {
+      if (stopping !== undefined) throw trackerError('TRACKER_STOPPED')
+      await (starting ??= open())
+    },
+    stop: () => (stopping ??= close()),
+    metrics: () => metrics.metrics(),
+  }
+}
