@@ -1,3 +1,4 @@
+import type { TransportErrorCode } from '../errors.ts'
 import type { TransportKind } from '../ports.ts'
 
 export interface ChannelEvents {
@@ -5,8 +6,8 @@ export interface ChannelEvents {
   onFrame(frame: Uint8Array): void
   /** `bufferedBytes` fell to the low mark. */
   onDrain(): void
-  /** The pipe is gone; exactly once. `text` is for people. */
-  onClose(text: string): void
+  /** The pipe is gone; exactly once. `text` is for people; `code` where the channel knows better than CONNECTION_LOST. */
+  onClose(text: string, code?: TransportErrorCode): void
 }
 
 /**

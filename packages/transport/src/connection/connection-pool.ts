@@ -1,0 +1,109 @@
+import type { Cancel, LinkRole, RunnelError } from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import type { Connection, DialRequest } from '../ports.ts'
+import type { Channel } from './channel.ts'
+import { Dial, type Connect, type DialOutcome } from './dial.ts'
+import type { ConnectionModules } from './modules.ts'
+import { openConnection, type OpenHandlers } from './open-connection.ts'
+
+/** A channel that also tells its transport when it is gone. */
+export interface PooledChannel extends Channel {
+  /** Called after `events.onClose`. */
+  onGone: () => void
+}
+
+export interface PoolOptions {
+  readonly role: LinkRole
+  readonly dialTimeoutMs: number
+}
+
+/** All that a transport has under way and open, so that it can count it and end it. */
+export class ConnectionPool<C extends PooledChannel> {
+  readonly #options: PoolOptions
+  readonly #modules: ConnectionModules
+  readonly #dials = new Set<Dial<C>>()
+  /** Ends the inbound handshakes. */
+  readonly #handshakes = new Set<Cancel>()
+  /** What is open, until its channel is gone. */
+  readonly #connections = new Map<C, Connection>()
+  #onEmpty: () => void = () => {}
+
+  constructor(options: PoolOptions, modules: ConnectionModules) {
+    this.#options = options
+    this.#modules = modules
+  }
+
+  /** Open and closing connections, dials and handshakes. */
+  get size(): number {
+    return this.#connections.size + this.#dials.size + this.#handshakes.size
+  }
+
+  /** Dials over what `connect` opens, or fails the dial when there is a refusal. */
+  dial(
+    request: DialRequest,
+    how: {
+      readonly connect: Connect<C>
+      readonly refusal: RunnelError | undefined
+      onDone?(outcome: DialOutcome): void
+    },
+  ): Cancel {
+    const { role, dialTimeoutMs } = this.#options
+    const dial: Dial<C> = new Dial(
+      { request, role, timeoutMs: request.timeoutMs ?? dialTimeoutMs, connect: how.connect },
+      {
+        connection: this.#modules,
+        onOpen: (connection, channel) => this.#add(connection, channel),
+        onDone: (outcome) => {
+          this.#dials.delete(dial)
+          how.onDone?.(outcome)
+        },
+      },
+    )
+    this.#dials.add(dial)
+    const { refusal } = how
+    if (refusal === undefined) dial.start()
+    else this.#modules.clock.endOfTurn(() => dial.fail(refusal))
+    return () => dial.cancel()
+  }
+
+  /** Somebody else opened a channel. `onFail` is not called when `stop` ends the handshake. */
+  accept(channel: C, { onOpen, onFail }: OpenHandlers): void {
+    const { role } = this.#options
+    const cancel = openConnection({ channel, direction: 'inbound', role }, this.#modules, {
+      onOpen: (connection) => {
+        this.#handshakes.delete(cancel)
+        this.#add(connection, channel)
+        onOpen(connection)
+      },
+      onFail: (error) => {
+        this.#handshakes.delete(cancel)
+        onFail(error)
+      },
+    })
+    this.#handshakes.add(cancel)
+  }
+
+  #add(connection: Connection, channel: C): void {
+    this.#connections.set(channel, connection)
+    channel.onGone = () => {
+      this.#connections.delete(channel)
+      if (this.#connections.size === 0) this.#onEmpty()
+    }
+  }
+
+  /** Ends everything with SHUTTING_DOWN; resolves when the last channel is gone. */
+  async stop(): Promise<void> {
+    for (const cancel of this.#handshakes) cancel()
+    this.#handshakes.clear()
+    for (const dial of [...this.#dials]) dial.fail(transportError('SHUTTING_DOWN'))
+    for (const connection of this.#connections.values()) connection.close('SHUTTING_DOWN', 'this side stops')
+    if (this.#connections.size === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const before = this.#onEmpty
+    this.#onEmpty = () => {
+      before()
+      resolve()
+    }
+    await promise
+  }
+}

@@ -1,0 +1,96 @@
+import type { Cancel, LinkRole, RunnelError } from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import type { Connection, DialRequest } from '../ports.ts'
+import type { Channel } from './channel.ts'
+import { guarded, type ConnectionModules } from './modules.ts'
+import { openConnection } from './open-connection.ts'
+
+/** Opens a raw channel. Exactly one of the two is called, later; neither after the result was called. */
+export type Connect<C extends Channel> = (
+  onChannel: (channel: C) => void,
+  onFail: (error: RunnelError) => void,
+) => Cancel
+
+export interface DialOptions<C extends Channel> {
+  readonly request: DialRequest
+  readonly role: LinkRole
+  readonly timeoutMs: number
+  readonly connect: Connect<C>
+}
+
+export type DialOutcome = 'open' | 'failed' | 'cancelled'
+
+export interface DialModules<C extends Channel> {
+  readonly connection: ConnectionModules
+  /** The connection is open; the one who asked is told afterwards. */
+  onOpen(connection: Connection, channel: C): void
+  /** It has come to its end, well or not. */
+  onDone(outcome: DialOutcome): void
+}
+
+/** One attempt to connect: channel and handshake under one time limit. */
+export class Dial<C extends Channel> {
+  readonly #options: DialOptions<C>
+  readonly #modules: DialModules<C>
+  #outcome: DialOutcome | undefined
+  #cancelTimeout: Cancel = () => {}
+  /** Undoes the step that is under way. */
+  #cancelStep: Cancel = () => {}
+
+  constructor(options: DialOptions<C>, modules: DialModules<C>) {
+    this.#options = options
+    this.#modules = modules
+  }
+
+  start(): void {
+    const { timeoutMs, connect } = this.#options
+    this.#cancelTimeout = this.#modules.connection.clock.schedule(timeoutMs, () =>
+      this.fail(transportError('DIAL_TIMEOUT', `${timeoutMs} ms`)),
+    )
+    this.#cancelStep = connect(
+      (channel) => this.#openOn(channel),
+      (error) => this.#report(error),
+    )
+  }
+
+  #openOn(channel: C): void {
+    const { request, role } = this.#options
+    const { connection: modules, onOpen } = this.#modules
+    this.#cancelStep = openConnection(
+      { channel, direction: 'outbound', expectedPeerId: request.peerId, role },
+      modules,
+      {
+        onOpen: (connection) => {
+          this.#finish('open')
+          onOpen(connection, channel)
+          request.onOpen(connection)
+        },
+        onFail: (error) => this.#report(error),
+      },
+    )
+  }
+
+  /** Gives up without a word to the one who asked. */
+  cancel(): void {
+    if (this.#finish('cancelled')) this.#cancelStep()
+  }
+
+  /** Gives up and says why. */
+  fail(error: RunnelError): void {
+    if (this.#outcome !== undefined) return
+    this.#cancelStep()
+    this.#report(error)
+  }
+
+  #report(error: RunnelError): void {
+    if (this.#finish('failed')) guarded(this.#modules.connection, () => this.#options.request.onFail(error))
+  }
+
+  #finish(outcome: DialOutcome): boolean {
+    if (this.#outcome !== undefined) return false
+    this.#outcome = outcome
+    this.#cancelTimeout()
+    this.#modules.onDone(outcome)
+    return true
+  }
+}

@@ -1,0 +1,52 @@
+import { maxPacketBytes } from '@runnel/protocol'
+
+/** What one connection may take, hold and wait for. docs/limits.md lists every field. */
+export interface ConnectionLimits {
+  /** A ping goes out when nothing was received for this long. */
+  readonly pingIntervalMs: number
+  /** The peer is dead when this many pings in a row, each `pingIntervalMs` after the one before, brought nothing back. */
+  readonly maxMissedPongs: number
+  /** A ping goes out at least this often on a busy link too, so that the round-trip time stays true. */
+  readonly rttIntervalMs: number
+  /** More pings than this within one second break the protocol. */
+  readonly maxPingsPerSecond: number
+  /** From the first byte to the proven peer. */
+  readonly handshakeTimeoutMs: number
+  /** Nobody unproven may send a larger frame. */
+  readonly maxHandshakeFrameBytes: number
+  /** Packets received in the turn in which the connection opened wait for its owner, up to this. */
+  readonly maxEarlyBytes: number
+  /** Above it `writable` is false, and no more is handed to the channel. */
+  readonly highMarkBytes: number
+  /** At or below it `writable` is true again, and `onDrain` is called. */
+  readonly lowMarkBytes: number
+  /** What would take the queue above it is refused. */
+  readonly maxQueueBytes: number
+  /** The peer is too slow when data is queued and none of it left for this long. */
+  readonly stallTimeoutMs: number
+  /** How long a closing connection may take to send what is queued. */
+  readonly closeTimeoutMs: number
+  /** A larger packet is neither sent nor accepted. */
+  readonly maxPacketBytes: number
+}
+
+export const defaultConnectionLimits: ConnectionLimits = {
+  pingIntervalMs: 3000,
+  maxMissedPongs: 3,
+  rttIntervalMs: 30_000,
+  maxPingsPerSecond: 100,
+  handshakeTimeoutMs: 5000,
+  maxHandshakeFrameBytes: 4096,
+  maxEarlyBytes: 4 * 1024 * 1024,
+  highMarkBytes: 1024 * 1024,
+  lowMarkBytes: 256 * 1024,
+  maxQueueBytes: 4 * 1024 * 1024,
+  stallTimeoutMs: 15_000,
+  closeTimeoutMs: 2000,
+  maxPacketBytes,
+}
+
+/** The defaults, with what is given in their place. */
+export function connectionLimits(limits: Partial<ConnectionLimits> = {}): ConnectionLimits {
+  return { ...defaultConnectionLimits, ...limits }
+}

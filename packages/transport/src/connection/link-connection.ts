@@ -1,0 +1,287 @@
+import {
+  decodePacket,
+  encodePacket,
+  forEachPacket,
+  isRunnelError,
+  PacketType,
+  type Cancel,
+  type Close,
+  type Fragment,
+  type LinkRole,
+  type NodeId,
+  type Ping,
+  type Pong,
+  type RawPacket,
+} from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, TransportKind } from '../ports.ts'
+import type { Channel } from './channel.ts'
+import { closePacket, closeReason } from './close-reason.ts'
+import { Reassembler } from './fragments.ts'
+import type { Peer } from './handshake.ts'
+import { Heartbeat } from './heartbeat.ts'
+import type { ConnectionLimits } from './limits.ts'
+import { guarded, type ConnectionModules } from './modules.ts'
+import { Outflow } from './outflow.ts'
+import { RateWindow } from './rate-window.ts'
+import { inputOfPacket, transition, type ConnectionState } from './state.ts'
+import { newStats } from './stats.ts'
+
+/** Packet types below it are the link's own. */
+const firstOwnerType = 0x10
+
+export interface LinkConnectionOptions {
+  readonly channel: Channel
+  readonly peer: Peer
+  readonly direction: 'outbound' | 'inbound'
+  readonly limits: ConnectionLimits
+}
+
+/** A connection from the proven peer on. `openConnection` makes it and feeds it what the channel brings. */
+export class LinkConnection implements Connection {
+  readonly direction: 'outbound' | 'inbound'
+  events: ConnectionEvents = { onPacket() {}, onDrain() {}, onClose() {} }
+  readonly #channel: Channel
+  readonly #peer: Peer
+  readonly #limits: ConnectionLimits
+  readonly #modules: ConnectionModules
+  readonly #stats = newStats()
+  readonly #outflow: Outflow
+  readonly #heartbeat: Heartbeat
+  readonly #reassembler: Reassembler
+  readonly #pings: RateWindow
+  #state: ConnectionState = 'open'
+  /** Why it ends, from the moment that is known. */
+  #reason: CloseReason | undefined
+  /** What came before the owner had its turn to set `events`; undefined afterwards. */
+  #early: RawPacket[] | undefined = []
+  #earlyBytes = 0
+  #cancelCloseTimeout: Cancel = () => {}
+
+  constructor({ channel, peer, direction, limits }: LinkConnectionOptions, modules: ConnectionModules) {
+    this.direction = direction
+    this.#channel = channel
+    this.#peer = peer
+    this.#limits = limits
+    this.#modules = modules
+    const { clock } = modules
+    this.#reassembler = new Reassembler(limits.maxPacketBytes)
+    this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
+    this.#outflow = new Outflow(channel, limits, {
+      clock,
+      stats: this.#stats,
+      onDrain: () => this.#state === 'open' && this.guard(() => this.events.onDrain()),
+      onStalled: () => this.#giveUp('SLOW_PEER', `no byte left for ${limits.stallTimeoutMs} ms`),
+    })
+    this.#heartbeat = new Heartbeat(limits, {
+      clock,
+      outflow: this.#outflow,
+      sendPing: (token) => this.#sendNow(encodePacket({ type: 'ping', token })),
+      onDead: () => this.#onDead(),
+    })
+  }
+
+  get peerId(): NodeId {
+    return this.#peer.nodeId
+  }
+
+  get peerRole(): LinkRole {
+    return this.#peer.role
+  }
+
+  get transport(): TransportKind {
+    return this.#channel.kind
+  }
+
+  get rttMs(): number | undefined {
+    return this.#heartbeat.rttMs
+  }
+
+  get queuedBytes(): number {
+    return this.#outflow.queuedBytes
+  }
+
+  get writable(): boolean {
+    return this.#state === 'open' && this.#outflow.writable
+  }
+
+  get stats(): ConnectionStats {
+    return this.#stats
+  }
+
+  /** Starts the pings; from the end of this turn packets go to the owner as they come. */
+  start(): void {
+    this.#heartbeat.start()
+    this.#modules.clock.endOfTurn(() => this.#releaseEarly())
+  }
+
+  send(packet: Uint8Array): boolean {
+    return this.#state === 'open' && this.#outflow.offer(packet)
+  }
+
+  close(code: string, text: string): void {
+    this.#end(closeReason(code, text, false))
+  }
+
+  /** One frame of the channel. */
+  onFrame(frame: Uint8Array): void {
+    if (this.#state !== 'open') return
+    try {
+      if (frame.length > this.#channel.maxFrameBytes)
+        throw transportError('FRAME_TOO_LARGE', `${frame.length} bytes`)
+      this.#stats.framesIn++
+      this.#stats.bytesIn += frame.length
+      this.#heartbeat.heard()
+      forEachPacket(frame, this.onPacket)
+    } catch (error) {
+      this.onBadInput(error)
+    }
+  }
+
+  /** One packet of a frame. Throws when the peer breaks the protocol. */
+  readonly onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
+    if (this.#state !== 'open') return
+    if (type === PacketType.fragment) return this.#onFragment(body)
+    if (this.#reassembler.busy)
+      throw transportError('PROTOCOL_VIOLATION', 'a packet between fragments of another')
+    this.#stats.packetsIn++
+    if (type >= firstOwnerType) this.#deliver(type, body, whole)
+    else this.#onLinkPacket(type, body)
+  }
+
+  #onFragment(body: Uint8Array): void {
+    const { bytes, last } = decodePacket(PacketType.fragment, body) as Fragment
+    const packet = this.#reassembler.push(bytes, last)
+    if (packet === undefined) return
+    if (packet.type < firstOwnerType)
+      throw transportError('PROTOCOL_VIOLATION', `packet type ${packet.type} in fragments`)
+    this.#stats.packetsIn++
+    this.#deliver(packet.type, packet.body, packet.whole)
+  }
+
+  #onLinkPacket(type: number, body: Uint8Array): void {
+    const next = transition(this.#state, inputOfPacket(type))
+    if (next === 'violation')
+      throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
+    const packet = decodePacket(type, body) as Ping | Pong | Close
+    switch (packet.type) {
+      case 'ping':
+        return this.#answer(packet.token)
+      case 'pong':
+        return this.#heartbeat.onPong(packet.token)
+      case 'close':
+        this.#finish(closeReason(packet.code, packet.reason, true))
+        this.#closeChannelWithin(this.#limits.closeTimeoutMs)
+        return this.#channel.close()
+    }
+  }
+
+  #answer(token: number): void {
+    if (!this.#pings.admit(this.#modules.clock.monotonicMs())) {
+      throw transportError(
+        'PROTOCOL_VIOLATION',
+        `more than ${this.#limits.maxPingsPerSecond} pings in a second`,
+      )
+    }
+    this.#sendNow(encodePacket({ type: 'pong', token }))
+  }
+
+  #sendNow(packet: Uint8Array): void {
+    this.#outflow.force(packet)
+    this.#outflow.flush()
+  }
+
+  #deliver(type: number, body: Uint8Array, whole: Uint8Array): void {
+    if (this.#early !== undefined) return this.#keepEarly(type, body, whole)
+    this.guard(() => this.events.onPacket(type, body, whole))
+  }
+
+  #keepEarly(type: number, body: Uint8Array, whole: Uint8Array): void {
+    this.#earlyBytes += whole.length
+    if (this.#earlyBytes > this.#limits.maxEarlyBytes) {
+      throw transportError('PROTOCOL_VIOLATION', `more than ${this.#limits.maxEarlyBytes} bytes at once`)
+    }
+    const copy = whole.slice()
+    this.#early?.push({ type, body: copy.subarray(whole.length - body.length), whole: copy })
+  }
+
+  #releaseEarly(): void {
+    const early = this.#early ?? []
+    this.#early = undefined
+    for (const { type, body, whole } of early) {
+      if (this.#reason !== undefined && !this.#reason.remote) break
+      this.#deliver(type, body, whole)
+    }
+    if (this.#state === 'closed' && this.#reason !== undefined) this.#reportClose(this.#reason)
+  }
+
+  /** The peer sent what it must not: `error` says what. */
+  onBadInput(error: unknown): void {
+    const code = isRunnelError(error, 'FRAME_TOO_LARGE') ? error.code : 'PROTOCOL_VIOLATION'
+    const text = error instanceof Error ? error.message : String(error)
+    this.#outflow.clear()
+    this.#end(closeReason(code, text, false))
+  }
+
+  /** Runs a callback of the owner; what it throws ends this connection and nothing else. */
+  guard(call: () => void): void {
+    if (!guarded(this.#modules, call)) return
+    // The peer is told that there was a fault, not which.
+    this.#outflow.clear()
+    this.#end(closeReason('INTERNAL_ERROR', 'a callback threw', false))
+  }
+
+  #onDead(): void {
+    if (this.queuedBytes > this.#limits.lowMarkBytes)
+      this.#giveUp('SLOW_PEER', 'it takes no data and is silent')
+    else this.#giveUp('PEER_DEAD', `${this.#limits.maxMissedPongs} pings without an answer`)
+  }
+
+  /** Ends without a farewell, which would not arrive. */
+  #giveUp(code: string, text: string): void {
+    this.#heartbeat.stop()
+    if (this.#state === 'open') this.#reason = closeReason(code, text, false)
+    this.#state = transition(this.#state, 'end') as ConnectionState
+    this.#channel.close(true)
+  }
+
+  /** Says goodbye after what is queued, closes the channel when that has left, and does not wait for ever. */
+  #end(reason: CloseReason): void {
+    if (this.#state !== 'open') return
+    this.#reason = reason
+    this.#state = 'closing'
+    this.#heartbeat.stop()
+    this.#outflow.force(encodePacket(closePacket(reason.code, reason.text)))
+    this.#closeChannelWithin(this.#limits.closeTimeoutMs)
+    this.onDrain()
+  }
+
+  /** The channel has room. */
+  onDrain(): void {
+    this.#outflow.flush()
+    if (this.#state === 'closing' && this.#outflow.empty) this.#channel.close()
+  }
+
+  #closeChannelWithin(timeoutMs: number): void {
+    this.#cancelCloseTimeout = this.#modules.clock.schedule(timeoutMs, () => this.#channel.close(true))
+  }
+
+  /** The channel is gone. */
+  onChannelClose(text: string, code = 'CONNECTION_LOST'): void {
+    this.#cancelCloseTimeout()
+    this.#finish(this.#reason ?? closeReason(code, text, false))
+  }
+
+  #finish(reason: CloseReason): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#reason = reason
+    this.#heartbeat.stop()
+    this.#outflow.stop()
+    if (this.#early === undefined) this.#reportClose(reason)
+  }
+
+  #reportClose(reason: CloseReason): void {
+    this.guard(() => this.events.onClose(reason))
+  }
+}

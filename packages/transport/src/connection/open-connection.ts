@@ -1,0 +1,175 @@
+import {
+  decodePacket,
+  encodePacket,
+  forEachPacket,
+  isRunnelError,
+  type Cancel,
+  type Close,
+  type LinkRole,
+  type NodeId,
+  type RunnelError,
+} from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import type { Connection } from '../ports.ts'
+import type { Channel } from './channel.ts'
+import { closePacket, closeReason } from './close-reason.ts'
+import { Handshake } from './handshake.ts'
+import { connectionLimits, type ConnectionLimits } from './limits.ts'
+import { LinkConnection } from './link-connection.ts'
+import { guarded, type ConnectionModules } from './modules.ts'
+import { inputOfPacket, transition, type ConnectionState } from './state.ts'
+
+export type { ConnectionModules } from './modules.ts'
+
+export interface OpenOptions {
+  readonly channel: Channel
+  readonly direction: 'outbound' | 'inbound'
+  /** Who must be at the other end; anyone when absent. */
+  readonly expectedPeerId?: NodeId
+  /** As what this side acts. */
+  readonly role: LinkRole
+}
+
+/** Exactly one is called, once, never before `openConnection` returns; neither after it was cancelled. */
+export interface OpenHandlers {
+  onOpen(connection: Connection): void
+  onFail(error: RunnelError): void
+}
+
+/**
+ * Makes a connection of a channel: the mutual handshake, then packets. Fails with PEER_ID_MISMATCH, HANDSHAKE_FAILED,
+ * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. The channel is closed then,
+ * and also when the result is called before the connection is open; afterwards that does nothing.
+ */
+export function openConnection(
+  options: OpenOptions,
+  modules: ConnectionModules,
+  handlers: OpenHandlers,
+): Cancel {
+  const opening = new Opening(options, modules, handlers)
+  opening.start()
+  return () => opening.cancel()
+}
+
+class Opening {
+  readonly #options: OpenOptions
+  readonly #modules: ConnectionModules
+  readonly #handlers: OpenHandlers
+  readonly #limits: ConnectionLimits
+  readonly #handshake: Handshake
+  #state: ConnectionState = 'greeting'
+  #connection: LinkConnection | undefined
+  #cancelTimeout: Cancel = () => {}
+  #cancelled = false
+
+  constructor(options: OpenOptions, modules: ConnectionModules, handlers: OpenHandlers) {
+    this.#options = options
+    this.#modules = modules
+    this.#handlers = handlers
+    this.#limits = connectionLimits(modules.limits)
+    this.#handshake = new Handshake({ ...options, binding: options.channel.binding }, modules)
+  }
+
+  start(): void {
+    const { channel } = this.#options
+    const { handshakeTimeoutMs } = this.#limits
+    channel.events = {
+      onFrame: (frame) => this.#onFrame(frame),
+      onDrain: () => {},
+      onClose: (text, code) => this.#onChannelClose(transportError(code ?? 'CONNECTION_LOST', text)),
+    }
+    this.#cancelTimeout = this.#modules.clock.schedule(handshakeTimeoutMs, () =>
+      this.#fail(transportError('HANDSHAKE_TIMEOUT', `${handshakeTimeoutMs} ms`)),
+    )
+    channel.send(this.#handshake.hello())
+  }
+
+  cancel(): void {
+    this.#cancelled = true
+    if (this.#connection !== undefined) return
+    this.#state = 'closed'
+    this.#cancelTimeout()
+    this.#options.channel.close(true)
+  }
+
+  #onFrame(frame: Uint8Array): void {
+    if (this.#state === 'closing' || this.#state === 'closed') return
+    try {
+      if (frame.length > this.#limits.maxHandshakeFrameBytes) {
+        throw transportError('FRAME_TOO_LARGE', `${frame.length} bytes in a handshake`)
+      }
+      forEachPacket(frame, this.#onPacket)
+    } catch (error) {
+      if (this.#connection === undefined) this.#fail(asFailure(error))
+      else this.#connection.onBadInput(error)
+    }
+  }
+
+  readonly #onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
+    // Packets behind the proof in its frame are those of a proven peer.
+    if (this.#connection !== undefined) return this.#connection.onPacket(type, body, whole)
+    const input = inputOfPacket(type)
+    const next = transition(this.#state, input)
+    if (next === 'violation')
+      throw transportError('HANDSHAKE_FAILED', `packet type ${type} while ${this.#state}`)
+    if (input === 'hello') this.#options.channel.send(this.#handshake.receiveHello(body))
+    if (input === 'proof') this.#open(body)
+    if (input === 'goodbye') this.#onGoodbye(decodePacket(type, body) as Close)
+    // What was just sent may have ended the channel.
+    if (this.#state !== 'closed') this.#state = next
+  }
+
+  /** The other side gives up: nobody has proven anything, so what it says is only quoted. */
+  #onGoodbye(packet: Close): void {
+    const { code, text } = closeReason(packet.code, packet.reason, true)
+    this.#report(transportError('HANDSHAKE_FAILED', `the other side closed with ${code}: ${text}`))
+    this.#options.channel.close(true)
+  }
+
+  #open(proof: Uint8Array): void {
+    const { channel, direction } = this.#options
+    const peer = this.#handshake.receiveProof(proof)
+    this.#cancelTimeout()
+    const connection = new LinkConnection({ channel, peer, direction, limits: this.#limits }, this.#modules)
+    this.#connection = connection
+    channel.events = {
+      onFrame: (frame) => connection.onFrame(frame),
+      onDrain: () => connection.onDrain(),
+      onClose: (text, code) => connection.onChannelClose(text, code),
+    }
+    connection.start()
+    connection.guard(() => this.#handlers.onOpen(connection))
+  }
+
+  /** Tells the other side why, closes the channel and reports. */
+  #fail(error: RunnelError): void {
+    const { channel } = this.#options
+    this.#report(error)
+    channel.send(encodePacket(closePacket(error.code, error.message)))
+    channel.close()
+    this.#cancelTimeout = this.#modules.clock.schedule(this.#limits.closeTimeoutMs, () => channel.close(true))
+  }
+
+  #onChannelClose(error: RunnelError): void {
+    this.#cancelTimeout()
+    this.#report(error)
+  }
+
+  #report(error: RunnelError): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#cancelTimeout()
+    this.#modules.clock.endOfTurn(() => {
+      if (!this.#cancelled) guarded(this.#modules, () => this.#handlers.onFail(error))
+    })
+  }
+}
+
+function asFailure(error: unknown): RunnelError {
+  if (!isRunnelError(error))
+    return transportError('HANDSHAKE_FAILED', 'an unexpected error', { cause: error })
+  if (error.code === 'MALFORMED_PACKET' || error.code === 'LIMIT_EXCEEDED') {
+    return transportError('PROTOCOL_VIOLATION', error.message, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,139 @@
+import type { Cancel, Clock } from '@runnel/protocol'
+import type { Channel } from './channel.ts'
+import { splitPacket } from './fragments.ts'
+import type { ConnectionLimits } from './limits.ts'
+import { Outbox } from './outbox.ts'
+import type { MutableStats } from './stats.ts'
+
+interface OutflowModules {
+  readonly clock: Clock
+  readonly stats: MutableStats
+  /** There is room again after there was none. */
+  onDrain(): void
+  /** Data is queued and none of it has left for `stallTimeoutMs`. */
+  onStalled(): void
+}
+
+/**
+ * The way out of a connection: packs the packets of a turn into frames, holds them back while the channel is full, and
+ * refuses what would take the queue above its limit.
+ */
+export class Outflow {
+  readonly #channel: Channel
+  readonly #limits: ConnectionLimits
+  readonly #modules: OutflowModules
+  readonly #outbox = new Outbox()
+  readonly #flushNow = (): void => {
+    this.#flushScheduled = false
+    this.flush()
+  }
+  #flushScheduled = false
+  #writable = true
+  #handedBytes = 0
+  #cancelStallCheck: Cancel | undefined
+  #stopped = false
+
+  constructor(channel: Channel, limits: ConnectionLimits, modules: OutflowModules) {
+    this.#channel = channel
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** Bytes here and in the channel. */
+  get queuedBytes(): number {
+    return this.#outbox.bytes + this.#channel.bufferedBytes
+  }
+
+  /** Bytes that have left the channel since the beginning, about: framing of the channel may count as well. */
+  get leftBytes(): number {
+    return this.#handedBytes - this.#channel.bufferedBytes
+  }
+
+  /** False from above the high mark until at the low mark. */
+  get writable(): boolean {
+    return this.#writable
+  }
+
+  /** True when everything was handed to the channel. */
+  get empty(): boolean {
+    return this.#outbox.bytes === 0
+  }
+
+  /** Queues a packet for the end of the turn. False, and counted, when it is too large or the queue too long. */
+  offer(packet: Uint8Array): boolean {
+    const { maxPacketBytes, maxQueueBytes, highMarkBytes } = this.#limits
+    const queuedBytes = this.queuedBytes + packet.length
+    if (packet.length > maxPacketBytes || queuedBytes > maxQueueBytes) {
+      if (queuedBytes > maxQueueBytes) this.#writable = false
+      this.#modules.stats.packetsDropped++
+      return false
+    }
+    this.force(packet)
+    if (queuedBytes > highMarkBytes) this.#writable = false
+    return true
+  }
+
+  /** Queues a packet of the connection itself, whatever the queue. There are few and they are small. */
+  force(packet: Uint8Array): void {
+    this.#modules.stats.packetsOut++
+    if (packet.length <= this.#channel.maxFrameBytes) this.#push(packet)
+    else for (const piece of splitPacket(packet, this.#channel.maxFrameBytes)) this.#push(piece)
+  }
+
+  #push(packet: Uint8Array): void {
+    if (this.#flushScheduled) return this.#outbox.push(packet)
+    this.#flushScheduled = true
+    this.#modules.clock.endOfTurn(this.#flushNow)
+    // On a WebSocket the first packet of a turn leaves at once: it is on its way while the rest of the turn is worked on.
+    if (this.#channel.kind === 'websocket' && this.empty && this.#hasRoom()) return this.#hand(packet)
+    this.#outbox.push(packet)
+  }
+
+  #hasRoom(): boolean {
+    return this.#channel.bufferedBytes < this.#limits.highMarkBytes
+  }
+
+  #hand(frame: Uint8Array): void {
+    this.#handedBytes += frame.length
+    this.#modules.stats.framesOut++
+    this.#modules.stats.bytesOut += frame.length
+    this.#channel.send(frame)
+  }
+
+  /** Hands to the channel what it has room for. */
+  flush(): void {
+    while (!this.#stopped && this.#hasRoom()) {
+      const frame = this.#outbox.takeFrame(this.#channel.maxFrameBytes)
+      if (frame === undefined) break
+      this.#hand(frame)
+    }
+    if (this.#stopped) return
+    this.#watchForStall()
+    if (!this.#writable && this.queuedBytes <= this.#limits.lowMarkBytes) {
+      this.#writable = true
+      this.#modules.onDrain()
+    }
+  }
+
+  #watchForStall(): void {
+    if (this.#cancelStallCheck !== undefined || this.queuedBytes === 0) return
+    const before = this.leftBytes
+    this.#cancelStallCheck = this.#modules.clock.schedule(this.#limits.stallTimeoutMs, () => {
+      this.#cancelStallCheck = undefined
+      if (this.queuedBytes > 0 && this.leftBytes <= before) this.#modules.onStalled()
+      else this.#watchForStall()
+    })
+  }
+
+  /** Forgets what is queued. */
+  clear(): void {
+    this.#outbox.clear()
+  }
+
+  /** No timer, no frame and no call after this. */
+  stop(): void {
+    this.#stopped = true
+    this.#cancelStallCheck?.()
+    this.#outbox.clear()
+  }
+}

@@ -1,0 +1,77 @@
+import type { Cancel, LinkRole, NodeId } from '@runnel/protocol'
+import { connectionLimits } from '../connection/limits.ts'
+import { ConnectionPool } from '../connection/connection-pool.ts'
+import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
+import type { Connection, DialRequest, Transport } from '../ports.ts'
+import type { MemoryChannel } from './memory-channel.ts'
+import type { MemoryNetwork } from './memory-network.ts'
+
+export interface MemoryTransportOptions {
+  readonly role: LinkRole
+  readonly network: MemoryNetwork
+}
+
+const memoryDialTimeoutMs = 15_000
+
+/** One node's way into a MemoryNetwork. Nodes are dialled by id; a URL is not looked at. */
+export class MemoryTransport implements Transport {
+  readonly kind = 'memory'
+  onInbound: (connection: Connection) => void = () => {}
+  readonly #options: MemoryTransportOptions
+  readonly #modules: ConnectionModules
+  readonly #pool: ConnectionPool<MemoryChannel>
+  readonly #dialsOf = new Map<NodeId, number>()
+  #running = false
+
+  constructor(options: MemoryTransportOptions, modules: ConnectionModules) {
+    this.#options = options
+    this.#modules = modules
+    this.#pool = new ConnectionPool({ role: options.role, dialTimeoutMs: memoryDialTimeoutMs }, modules)
+  }
+
+  get nodeId(): NodeId {
+    return this.#modules.identity.nodeId
+  }
+
+  get url(): string {
+    return this.#running ? `memory://${this.nodeId}` : ''
+  }
+
+  get lowMarkBytes(): number {
+    return connectionLimits(this.#modules.limits).lowMarkBytes
+  }
+
+  /** Counts the dials to one node: what chance does to a link depends on nothing else. */
+  nextDialOf(peerId: NodeId): number {
+    const count = (this.#dialsOf.get(peerId) ?? 0) + 1
+    this.#dialsOf.set(peerId, count)
+    return count
+  }
+
+  async start(): Promise<void> {
+    this.#running = true
+    this.#options.network.join(this.nodeId, this)
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#options.network.leave(this.nodeId)
+    await this.#pool.stop()
+  }
+
+  dial(request: DialRequest): Cancel {
+    return this.#pool.dial(request, {
+      refusal: this.#running ? undefined : transportError('SHUTTING_DOWN', 'the transport does not run'),
+      connect: (onChannel, onFail) =>
+        this.#options.network.connect(this, request.peerId, onChannel, (text) =>
+          onFail(transportError('DIAL_FAILED', `${request.peerId}: ${text}`)),
+        ),
+    })
+  }
+
+  /** The network's: somebody dialled. */
+  accept(channel: MemoryChannel): void {
+    this.#pool.accept(channel, { onOpen: (connection) => this.onInbound(connection), onFail: () => {} })
+  }
+}

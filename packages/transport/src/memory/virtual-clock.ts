@@ -1,0 +1,69 @@
+import type { Cancel, Clock } from '@runnel/protocol'
+import { EventHeap } from './event-heap.ts'
+
+export interface VirtualClockOptions {
+  /** What `now` says at the start, in milliseconds since the Unix epoch. */
+  readonly startMs?: number
+}
+
+/**
+ * Time that passes only when told to. Events happen in the order of their time and, at the same instant, in the order in
+ * which they were scheduled, so a run is the same every time. Errors thrown by an event reach whoever turns the clock.
+ */
+export class VirtualClock implements Clock {
+  readonly #startMs: number
+  readonly #events = new EventHeap()
+  #elapsedMs = 0
+
+  constructor(options: VirtualClockOptions = {}) {
+    this.#startMs = options.startMs ?? Date.UTC(2025, 0, 1)
+  }
+
+  now(): number {
+    return Math.floor(this.#startMs + this.#elapsedMs)
+  }
+
+  monotonicMs(): number {
+    return this.#elapsedMs
+  }
+
+  schedule(delayMs: number, fn: () => void): Cancel {
+    return this.#events.push(this.#elapsedMs + Math.max(0, delayMs), fn)
+  }
+
+  endOfTurn(fn: () => void): void {
+    this.#events.push(this.#elapsedMs, fn)
+  }
+
+  /** When the next event is due, on the scale of `monotonicMs`; undefined when there is none. */
+  get nextAtMs(): number | undefined {
+    return this.#events.nextAtMs
+  }
+
+  /** Lets `durationMs` pass and everything happen that is due until then. */
+  advanceBy(durationMs: number): void {
+    this.advanceTo(this.#elapsedMs + durationMs)
+  }
+
+  /** As `advanceBy`, up to an instant on the scale of `monotonicMs`. Never goes back. */
+  advanceTo(atMs: number): void {
+    while (this.step(atMs));
+    this.#elapsedMs = Math.max(this.#elapsedMs, atMs)
+  }
+
+  /** Lets everything happen until nothing is left to happen, or `maxMs` have passed. True when nothing is left. */
+  runUntilIdle(maxMs = Number.POSITIVE_INFINITY): boolean {
+    const untilMs = this.#elapsedMs + maxMs
+    while (this.step(untilMs));
+    return this.nextAtMs === undefined
+  }
+
+  /** Lets the next event happen when it is due by `untilMs`; false when there is none. */
+  step(untilMs = Number.POSITIVE_INFINITY): boolean {
+    const event = this.#events.popUntil(untilMs)
+    if (event === undefined) return false
+    this.#elapsedMs = event.atMs
+    event.fn()
+    return true
+  }
+}

@@ -1,0 +1,73 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isRunnelError, type Cancel, type RunnelError } from '@runnel/protocol'
+import { WebSocket } from 'ws'
+import type { ConnectionLimits } from '../connection/limits.ts'
+import { transportError } from '../errors.ts'
+import { WsChannel } from './ws-channel.ts'
+import { socketOptions } from './ws-options.ts'
+
+export interface ConnectOptions {
+  readonly url: string | undefined
+  readonly limits: ConnectionLimits
+  /** In PEM; the usual ones when undefined. */
+  readonly trustedCertificates: string | Buffer | undefined
+}
+
+/**
+ * Opens a WebSocket: TCP, TLS, upgrade. Has no time limit of its own. Fails with DIAL_FAILED, TLS_FAILED, and
+ * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when it is no WebSocket URL.
+ */
+export function connectWebSocket(
+  { url, limits, trustedCertificates }: ConnectOptions,
+  onChannel: (channel: WsChannel) => void,
+  onFail: (error: RunnelError) => void,
+): Cancel {
+  const socket = new WebSocket(checkedUrl(url), {
+    ...socketOptions(limits),
+    ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
+  })
+  let settled = false
+  const settle = (report: () => void): void => {
+    if (settled) return
+    settled = true
+    report()
+  }
+  // Stays: a socket that is terminated while it connects has one more error to tell.
+  socket.on('error', (error) => settle(() => onFail(asDialError(error, url))))
+  socket.once('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
+    request.destroy()
+    settle(() => onFail(responseError(response, url)))
+  })
+  socket.once('open', () => settle(() => onChannel(new WsChannel(socket, limits))))
+  return () => {
+    settled = true
+    socket.terminate()
+  }
+}
+
+function checkedUrl(text: string | undefined): URL {
+  const url = URL.parse(text ?? '')
+  if (url?.protocol !== 'ws:' && url?.protocol !== 'wss:') {
+    throw transportError('DIAL_FAILED', `not a WebSocket URL: ${JSON.stringify(text)}`)
+  }
+  // The constructor of WebSocket throws on a fragment, as the standard says.
+  url.hash = ''
+  return url
+}
+
+function responseError(response: IncomingMessage, url: string | undefined): RunnelError {
+  if (response.statusCode === 503) return transportError('TOO_MANY_CONNECTIONS', `${url} takes no more now`)
+  return transportError('DIAL_FAILED', `${url} answered with HTTP status ${response.statusCode}`)
+}
+
+/** OpenSSL's verification of certificates, Node's check of the name, and a server that speaks no TLS. */
+const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/
+
+/** What opening a socket failed with, as an error of ours. */
+export function asDialError(error: unknown, url: string | undefined): RunnelError {
+  if (isRunnelError(error)) return error
+  const { code = '', message } = error as Error & { readonly code?: string }
+  return transportError(tlsCodes.test(code) ? 'TLS_FAILED' : 'DIAL_FAILED', `${url}: ${message || code}`, {
+    cause: error,
+  })
+}

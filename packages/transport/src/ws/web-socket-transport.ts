@@ -1,0 +1,109 @@
+import type { Cancel, RunnelError } from '@runnel/protocol'
+import type { WebSocket } from 'ws'
+import { ConnectionPool } from '../connection/connection-pool.ts'
+import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
+import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
+import type { Connection, DialRequest, Transport } from '../ports.ts'
+import { Admission } from './admission.ts'
+import { asDialError, connectWebSocket } from './connect-web-socket.ts'
+import { WsChannel } from './ws-channel.ts'
+import { WsListener } from './ws-listener.ts'
+import { webSocketDefaults, type WebSocketCounters, type WebSocketOptions, type WebSocketSettings } from './ws-options.ts'
+
+/** Links over WebSockets. */
+export class WebSocketTransport implements Transport {
+  readonly kind = 'websocket'
+  onInbound: (connection: Connection) => void = () => {}
+  readonly counters: WebSocketCounters = { opened: 0, refused: 0, failedHandshakes: 0, failedDials: 0 }
+  readonly #options: WebSocketSettings
+  readonly #limits: ConnectionLimits
+  readonly #modules: ConnectionModules
+  readonly #pool: ConnectionPool<WsChannel>
+  readonly #admission: Admission
+  readonly #listener: WsListener | undefined
+  #running = false
+
+  constructor(options: WebSocketOptions, modules: ConnectionModules) {
+    this.#options = { ...webSocketDefaults, ...options }
+    this.#limits = connectionLimits(modules.limits)
+    this.#modules = modules
+    this.#pool = new ConnectionPool(this.#options, modules)
+    this.#admission = new Admission(this.#options)
+    this.#listener = options.listen && this.#createListener(options.listen)
+  }
+
+  get url(): string {
+    return this.#listener?.url ?? ''
+  }
+
+  /** Throws PORT_IN_USE and LISTEN_FAILED. */
+  async start(): Promise<void> {
+    if (this.#running) return
+    this.#running = true
+    try {
+      await this.#listener?.start()
+    } catch (error) {
+      this.#running = false
+      throw error
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    await Promise.all([this.#listener?.stop(), this.#pool.stop()])
+  }
+
+  dial(request: DialRequest): Cancel {
+    const { url } = request
+    return this.#pool.dial(request, {
+      refusal: this.#dialRefusal(),
+      connect: (onChannel, onFail) => {
+        try {
+          const { trustedCertificates } = this.#options
+          return connectWebSocket({ url, limits: this.#limits, trustedCertificates }, onChannel, onFail)
+        } catch (error) {
+          this.#modules.clock.endOfTurn(() => onFail(asDialError(error, url)))
+          return () => {}
+        }
+      },
+      onDone: (outcome) => {
+        if (outcome === 'open') this.counters.opened++
+        if (outcome === 'failed') this.counters.failedDials++
+      },
+    })
+  }
+
+  #dialRefusal(): RunnelError | undefined {
+    const { maxConnections } = this.#options
+    if (!this.#running) return transportError('SHUTTING_DOWN', 'the transport does not run')
+    if (this.#pool.size >= maxConnections) return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
+    return undefined
+  }
+
+  #createListener(listen: NonNullable<WebSocketOptions['listen']>): WsListener {
+    return new WsListener(listen, {
+      limits: this.#limits,
+      refusal: (address) => {
+        const refusal = this.#admission.refusal(address, this.#pool.size)
+        if (refusal !== undefined) this.counters.refused++
+        return refusal
+      },
+      onSocket: (socket, address) => this.#onSocket(socket, address),
+    })
+  }
+
+  #onSocket(socket: WebSocket, address: string): void {
+    const channel = new WsChannel(socket, this.#limits)
+    const leave = this.#admission.enter(address)
+    channel.onGone = leave
+    this.#pool.accept(channel, {
+      onOpen: (connection) => {
+        leave()
+        this.counters.opened++
+        this.onInbound(connection)
+      },
+      onFail: () => this.counters.failedHandshakes++,
+    })
+  }
+}

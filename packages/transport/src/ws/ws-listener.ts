@@ -1,0 +1,129 @@
+import { createServer, STATUS_CODES, type IncomingMessage, type Server as HttpServer } from 'node:http'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer, type WebSocket } from 'ws'
+import type { ConnectionLimits } from '../connection/limits.ts'
+import { transportError } from '../errors.ts'
+import { socketOptions, type ListenAddress, type ListenServer } from './ws-options.ts'
+
+interface ListenerModules {
+  readonly limits: ConnectionLimits
+  /** Why nobody may come in now from this address; undefined when they may. */
+  refusal(address: string): string | undefined
+  onSocket(socket: WebSocket, address: string): void
+}
+
+/** Takes WebSockets on `/`, on a server of its own or on one that somebody else has. */
+export class WsListener {
+  readonly #listen: ListenAddress | ListenServer
+  readonly #modules: ListenerModules
+  readonly #upgrader: WebSocketServer
+  readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    this.#upgrade(request, socket, head)
+  #server: HttpServer | undefined
+
+  constructor(listen: ListenAddress | ListenServer, modules: ListenerModules) {
+    this.#listen = listen
+    this.#modules = modules
+    this.#upgrader = new WebSocketServer({
+      ...socketOptions(modules.limits),
+      noServer: true,
+      clientTracking: false,
+    })
+  }
+
+  /** Where others can dial; empty before `start`, and when that cannot be known from a wildcard address. */
+  get url(): string {
+    const server = this.#server
+    if (server === undefined) return ''
+    if (this.#listen.publicUrl !== undefined) return this.#listen.publicUrl
+    const address = server.address()
+    if (address === null || typeof address === 'string') return ''
+    const host = 'host' in this.#listen ? this.#listen.host : address.address
+    if (host === '0.0.0.0' || host === '::') return ''
+    const scheme = server instanceof TlsServer ? 'wss' : 'ws'
+    return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+  }
+
+  /** Throws PORT_IN_USE and LISTEN_FAILED. */
+  async start(): Promise<void> {
+    const server =
+      'server' in this.#listen ? this.#listen.server : await openServer(this.#listen, this.#modules.limits)
+    server.on('upgrade', this.#onUpgrade)
+    this.#server = server
+  }
+
+  /** Takes no more. A server of its own is closed, with sockets that are not WebSockets yet. */
+  async stop(): Promise<void> {
+    const server = this.#server
+    this.#server = undefined
+    server?.off('upgrade', this.#onUpgrade)
+    if (server === undefined || 'server' in this.#listen) return
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    if (request.url?.split('?', 1)[0] !== '/') return answer(socket, 404, 'WebSockets are taken on /')
+    const address = request.socket.remoteAddress ?? ''
+    const refusal = this.#modules.refusal(address)
+    if (refusal !== undefined) return answer(socket, 503, refusal)
+    // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
+    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#modules.onSocket(webSocket, address),
+    )
+  }
+}
+
+function answer(socket: Duplex, status: number, text: string): void {
+  socket.once('finish', () => socket.destroy())
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain\r\n` +
+      `${status === 503 ? 'Retry-After: 1\r\n' : ''}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
+}
+
+/** A server for nothing but WebSockets. Whoever connects and then says nothing is cut off when a handshake would be. */
+async function openServer(listen: ListenAddress, limits: ConnectionLimits): Promise<HttpServer> {
+  const patience = {
+    headersTimeout: limits.handshakeTimeoutMs,
+    requestTimeout: limits.handshakeTimeoutMs,
+    connectionsCheckingInterval: Math.max(10, Math.floor(limits.handshakeTimeoutMs / 4)),
+  }
+  const server = createServerFor(listen, patience)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host: listen.host, port: listen.port }, resolve)
+  try {
+    await promise
+  } catch (cause) {
+    throw listenError(cause, `${listen.host}:${listen.port}`)
+  }
+  server.off('error', reject)
+  return server
+}
+
+function createServerFor({ tls }: ListenAddress, patience: object): HttpServer {
+  const onRequest = (_request: IncomingMessage, response: import('node:http').ServerResponse): void => {
+    response.writeHead(426, { Upgrade: 'websocket', Connection: 'close', 'Content-Type': 'text/plain' })
+    response.end('This is a WebSocket endpoint')
+  }
+  if (tls === undefined) return createServer(patience, onRequest)
+  try {
+    return createTlsServer({ ...patience, cert: tls.cert, key: tls.key }, onRequest)
+  } catch (cause) {
+    throw transportError('LISTEN_FAILED', 'the TLS certificate or key cannot be used', { cause })
+  }
+}
+
+function listenError(cause: unknown, where: string): Error {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (code === 'EADDRINUSE') return transportError('PORT_IN_USE', where, { cause })
+  return transportError(
+    'LISTEN_FAILED',
+    `${where}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
+}

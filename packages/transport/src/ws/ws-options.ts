@@ -1,0 +1,66 @@
+import type { Server as HttpServer } from 'node:http'
+import { maxPacketBytes, type LinkRole } from '@runnel/protocol'
+import type { ConnectionLimits } from '../connection/limits.ts'
+import type { AdmissionLimits } from './admission.ts'
+
+/** An address to listen on. */
+export interface ListenAddress {
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  /** Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. */
+  readonly publicUrl?: string
+  /** Certificate and key in PEM; with them the URL is wss. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
+}
+
+/** A server that somebody else starts, stops and uses for HTTP; WebSockets are taken on `/`. */
+export interface ListenServer {
+  readonly server: HttpServer
+  readonly publicUrl?: string
+}
+
+export interface WebSocketOptions extends Partial<AdmissionLimits> {
+  /** As what this side acts on its links. */
+  readonly role: LinkRole
+  /** Without it others cannot dial this node. */
+  readonly listen?: ListenAddress | ListenServer
+  /** Certificates in PEM to trust when dialling, instead of the usual ones. */
+  readonly trustedCertificates?: string | Buffer
+  /** Limit for one dial, handshake included, in milliseconds. */
+  readonly dialTimeoutMs?: number
+}
+
+export const webSocketDefaults = {
+  maxConnections: 10_000,
+  maxPendingHandshakes: 1024,
+  maxPendingHandshakesPerAddress: 256,
+  dialTimeoutMs: 15_000,
+} as const
+
+export type WebSocketSettings = WebSocketOptions & { readonly [K in keyof typeof webSocketDefaults]: number }
+
+/** What has happened since the transport was made. */
+export interface WebSocketCounters {
+  opened: number
+  /** Upgrades refused because of a limit. */
+  refused: number
+  /** Inbound handshakes that came to nothing. */
+  failedHandshakes: number
+  failedDials: number
+}
+
+/** The largest packet is one frame: a WebSocket needs no fragments. */
+export const maxWebSocketFrameBytes = maxPacketBytes
+
+/** How the `ws` library is set up, at both ends. */
+export function socketOptions(limits: ConnectionLimits) {
+  return {
+    perMessageDeflate: false,
+    maxPayload: maxWebSocketFrameBytes,
+    allowSynchronousEvents: true,
+    // Answered by the channel, which looks at what is queued first.
+    autoPong: false,
+    closeTimeout: limits.closeTimeoutMs,
+  } as const
+}
