@@ -1,3 +1,4 @@
+import { clientErrors } from '@runnel/client'
 import { errorFactory, type ErrorTable } from '@runnel/protocol'
 
 /** Error codes of `@runnel/node`: the broker and the command line. */
@@ -15,10 +16,6 @@ export const nodeErrors = {
     summary: 'It is not said which network to use',
     remedy: 'Give --network FILE or RUNNEL_NETWORK; runnel up writes one to .runnel/up/network.json.',
   },
-  NETWORK_FILE_INVALID: {
-    summary: 'The network file is wrong',
-    remedy: 'Check the path and its contents; runnel up writes one to .runnel/up/network.json.',
-  },
   CHAIN_NOT_CONFIGURED: {
     summary: 'This command needs a network with a chain',
     remedy: 'Give a network file with a "chain" section, or --rpc-url and the registry addresses.',
@@ -27,14 +24,6 @@ export const nodeErrors = {
     summary: 'This command needs a private key',
     remedy:
       'Make one with: runnel key new FILE, and give it with --key FILE, RUNNEL_KEY or RUNNEL_PRIVATE_KEY.',
-  },
-  KEY_FILE_UNREADABLE: {
-    summary: 'The key file cannot be read',
-    remedy: 'Check the path and its permissions, or make a key with: runnel key new FILE.',
-  },
-  KEY_FILE_EXISTS: {
-    summary: 'There is a file of that name already, and keys are never overwritten',
-    remedy: 'Choose another name, or move the old file away.',
   },
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
   FILE_EXISTS: {
@@ -46,14 +35,9 @@ export const nodeErrors = {
     remedy:
       'Correct the line; one JSON value a line, or --text for plain text; --skip-invalid goes on without it.',
   },
-  CHAIN_UNREACHABLE: {
-    summary: 'The chain does not answer',
-    remedy: 'Check that it runs and that the RPC URL in the network file is right.',
-  },
-  NO_NEIGHBOURS: {
-    summary: 'No tracker brought this node together with others in time',
-    remedy:
-      'Check that the trackers of the network run and are reachable, and that somebody else is on the stream.',
+  TRACKER_UNREACHABLE: {
+    summary: 'No tracker of the network could be reached',
+    remedy: 'Check that the trackers of the network run and that their registered addresses are right.',
   },
   UP_ALREADY_RUNNING: {
     summary: 'A local network runs from this directory already',
@@ -80,3 +64,5 @@ export const nodeErrors = {
 
 export type NodeErrorCode = keyof typeof nodeErrors
 export const nodeError = errorFactory(nodeErrors)
+/** Errors a command finds by itself that the client knows, too. */
+export const clientError = errorFactory(clientErrors)

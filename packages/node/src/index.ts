@@ -1,1 +1,8 @@
-export {}
+export { loadConfig, parseConfig, type ConfigSources } from './config/load-config.ts'
+export type { BrokerConfig, BrokerConfigInput, LogLevel } from './config/schema.ts'
+export { settingsTable } from './config/settings-table.ts'
+export { nodeErrors, type NodeErrorCode } from './errors.ts'
+export { startBroker, type Broker, type BrokerModules } from './node.ts'
+export type { Plugin, PluginContext } from './plugins/plugin.ts'
+export type { NodeSnapshot, ObservedChain, PublishedTotals, TrackerState } from './snapshot.ts'
+export type { NodeReport, UpReport } from './up/report.ts'

@@ -1,7 +1,7 @@
 import { contractsErrors, decodeRegistryError } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
-import { nodeError } from '../errors.ts'
+import { clientError, nodeError } from '../errors.ts'
 
 /** What a person is told of an error. */
 export interface DescribedError {
@@ -55,7 +55,7 @@ function describeForeign(error: unknown): RunnelError {
     return transportError('LISTEN_FAILED', addressOf(error), options)
   }
   const text = 'shortMessage' in error ? String(error.shortMessage) : error.message
-  if (chainCodes.has(code)) return nodeError('CHAIN_UNREACHABLE', text || code, options)
+  if (chainCodes.has(code)) return clientError('CHAIN_UNREACHABLE', text || code, options)
   return nodeError('INTERNAL', text, options)
 }
 

@@ -36,3 +36,8 @@ export function printResult(value: unknown, json: boolean, lines: readonly strin
 export function notice(text: string): void {
   process.stderr.write(`runnel: ${text}\n`)
 }
+
+/** Text from the network, made safe for a terminal: control characters could move the cursor or rename the window. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}|\p{Cf}/gu, '�')
+}

@@ -25,7 +25,7 @@ describe('loadConfig', () => {
     const config = load()
     expect(config).toMatchObject({
       logLevel: 'info',
-      websocket: { enabled: true, host: '127.0.0.1', port: 7170 },
+      websocket: { listen: true, host: '127.0.0.1', port: 7170 },
       webrtc: { enabled: true, maxConnections: 250 },
       http: { enabled: true, host: '127.0.0.1', port: 7171 },
       measurements: { enabled: false, intervalMs: 200 },

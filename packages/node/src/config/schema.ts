@@ -12,7 +12,6 @@ const file = () => z.string().min(1)
 
 const websocket = z
   .strictObject({
-    enabled: z.boolean().default(true).describe('Whether this node connects to other nodes by WebSocket.'),
     listen: z.boolean().default(true).describe('Whether others can reach this node by WebSocket.'),
     host: host('The WebSocket server'),
     port: port('The WebSocket server', 7170),

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { writeKeyFile } from '@runnel/client'
 import {
   createIdentity,
   generatePrivateKey,
@@ -8,7 +9,6 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
-import { nodeError } from '../errors.ts'
 
 /** A private key and the id it stands for. */
 export interface NamedKey {
@@ -17,38 +17,15 @@ export interface NamedKey {
   readonly nodeId: NodeId
 }
 
-/** Makes a key and writes it to a file only its owner can read. Throws KEY_FILE_EXISTS. */
+/** Makes a key and writes it to a file only its owner can read. Throws KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */
 export async function createKeyFile(path: string): Promise<NamedKey> {
   const privateKey = Buffer.from(generatePrivateKey(systemRandom)).toString('hex')
   mkdirSync(dirname(path), { recursive: true })
-  try {
-    writeFileSync(path, `${privateKey}\n`, { flag: 'wx', mode: 0o600 })
-    // The mode above passes through the umask; this one does not.
-    chmodSync(path, 0o600)
-  } catch (cause) {
-    const exists = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
-    throw nodeError(exists ? 'KEY_FILE_EXISTS' : 'KEY_FILE_UNREADABLE', path, { cause })
-  }
+  writeKeyFile(path, privateKey)
   return nameKey(privateKey)
 }
 
-/** Reads a key file. Throws KEY_FILE_UNREADABLE or INVALID_KEY. */
-export function readKeyFile(path: string): string {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw nodeError('KEY_FILE_UNREADABLE', path, { cause })
-  }
-  return checkedKey(text.trim())
-}
-
-/** The key as 64 hexadecimal digits. Throws INVALID_KEY, without quoting it. */
-export function checkedKey(text: string): string {
-  return Buffer.from(parsePrivateKey(text)).toString('hex')
-}
-
-/** The id a key stands for. Throws INVALID_KEY. */
+/** The id a key stands for. Throws INVALID_KEY, without quoting it. */
 export async function nameKey(privateKey: string): Promise<NamedKey> {
   const crypto = await loadCrypto()
   return { privateKey, nodeId: createIdentity(parsePrivateKey(privateKey), crypto).nodeId }

@@ -1,0 +1,28 @@
+import { toNodeId, toStreamId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { formatMessage } from './format-message.ts'
+
+const publisherId = toNodeId(`0x${'a'.repeat(40)}`)
+const message = {
+  ...{ streamId: toStreamId(`${publisherId}/x`), partition: 0, publisherId, messageChainId: 'c' },
+  ...{ timestamp: 5, sequenceNumber: 1, previous: undefined, contentType: 'json' as const },
+}
+
+describe('formatMessage', () => {
+  it.each([
+    [{ a: 1 }, '{"a":1}\n'],
+    ['two\nlines', '"two\\nlines"\n'],
+    [null, 'null\n'],
+    [Buffer.from('hi'), '{"base64":"aGk="}\n'],
+  ])('is one line of JSON', (content, line) => {
+    expect(formatMessage({ ...message, content }, false)).toBe(line)
+  })
+
+  it('has everything about the message with meta', () => {
+    expect(JSON.parse(formatMessage({ ...message, content: [1] }, true))).toEqual({
+      ...message,
+      previous: null,
+      content: [1],
+    })
+  })
+})

@@ -1,0 +1,92 @@
+import { RunnelError, toStreamId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { maxLineBytes, publishLines, type PublishLinesOptions } from './publish-lines.ts'
+
+const streamId = toStreamId(`0x${'a'.repeat(40)}/x`)
+
+async function publishAll(input: string, options: Partial<PublishLinesOptions> = {}) {
+  const sent: unknown[] = []
+  const invalid: string[] = []
+  const client = {
+    publish: async (_: unknown, content: unknown, { partitionKey }: { partitionKey?: string } = {}) => {
+      if (content === 'huge') throw new RunnelError('MESSAGE_TOO_LARGE', 'too large', '')
+      if (content === 'forbidden') throw new RunnelError('NO_PUBLISH_PERMISSION', 'no', '')
+      sent.push(partitionKey === undefined ? content : [content, partitionKey])
+      return { timestamp: 1, sequenceNumber: 0 }
+    },
+  }
+  const result = await publishLines(client as never, bytesOf(input), {
+    ...{
+      streamId,
+      text: false,
+      partitionKey: undefined,
+      skipInvalid: false,
+      signal: new AbortController().signal,
+    },
+    onInvalid: (error) => invalid.push(error.message),
+    ...options,
+  }).catch((error: RunnelError) => ({ code: error.code, message: error.message }))
+  return { sent, invalid, result }
+}
+
+async function* bytesOf(text: string) {
+  yield Buffer.from(text)
+}
+
+describe('publishLines', () => {
+  it('publishes a JSON value a line and skips empty lines', async () => {
+    const { sent, result } = await publishAll('{"a":1}\n\n[2]\n"three"\n4')
+    expect(sent).toEqual([{ a: 1 }, [2], 'three', 4])
+    expect(result).toEqual({ published: 4, skipped: 0 })
+  })
+
+  it('publishes text as it stands', async () => {
+    expect((await publishAll('hello\n{"a"\n', { text: true })).sent).toEqual(['hello', '{"a"'])
+  })
+
+  it('stops at the first bad line, after those before it', async () => {
+    const { sent, result } = await publishAll('1\n2\n{"a":\n4\n')
+    expect(sent).toEqual([1, 2])
+    expect(result).toMatchObject({
+      code: 'INPUT_INVALID',
+      message: expect.stringContaining('line 3: not JSON'),
+    })
+  })
+
+  it('goes on when asked to, naming each bad line', async () => {
+    const { sent, invalid, result } = await publishAll('1\n{\n"huge"\n4\n', { skipInvalid: true })
+    expect(sent).toEqual([1, 4])
+    expect(invalid).toEqual([
+      expect.stringContaining('line 2: '),
+      expect.stringContaining('line 3: too large'),
+    ])
+    expect(result).toEqual({ published: 2, skipped: 2 })
+  })
+
+  it('stops at anything that is not the fault of a line', async () => {
+    const { result } = await publishAll('1\n"forbidden"\n', { skipInvalid: true })
+    expect(result).toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
+  })
+
+  it('takes the partition key from a field', async () => {
+    const { sent } = await publishAll('{"room":"kitchen"}\n{"room":7}\n', { partitionKey: 'room' })
+    expect(sent).toEqual([
+      [{ room: 'kitchen' }, 'kitchen'],
+      [{ room: 7 }, '7'],
+    ])
+  })
+
+  it.each(['{}', '{"room":null}', '3', 'null', '{"x":{"room":1}}'])(
+    'misses the field in %s',
+    async (line) => {
+      expect((await publishAll(line, { partitionKey: 'room' })).result).toMatchObject({
+        code: 'INPUT_INVALID',
+      })
+    },
+  )
+
+  it('refuses a line beyond the limit', async () => {
+    const { result } = await publishAll(`"${'x'.repeat(maxLineBytes)}"`)
+    expect(result).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining('longer than') })
+  })
+})

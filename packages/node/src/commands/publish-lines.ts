@@ -1,0 +1,105 @@
+import type { RunnelClient } from '@runnel/client'
+import { isRunnelError, limits, type RunnelError, type StreamId } from '@runnel/protocol'
+import { readLines, type Line } from '../cli/read-lines.ts'
+import { nodeError } from '../errors.ts'
+
+/** A line may hold some white space beside the largest content. */
+export const maxLineBytes = 2 * limits.maxContentBytes
+
+/** Messages handed to the client and not out yet: enough to share a signature, few enough to stop soon after an error. */
+const maxInFlight = limits.maxBatchMessages
+
+export interface PublishLinesOptions {
+  readonly streamId: StreamId
+  /** Lines are text; otherwise each is a JSON value. */
+  readonly text: boolean
+  /** Name of the field whose value chooses the partition. */
+  readonly partitionKey: string | undefined
+  /** Report bad lines and go on; otherwise the first ends the work. */
+  readonly skipInvalid: boolean
+  readonly signal: AbortSignal
+  onInvalid(error: RunnelError): void
+}
+
+export interface PublishedLines {
+  readonly published: number
+  readonly skipped: number
+}
+
+/** Publishes each line. At the first bad one everything before it is published, then this throws INPUT_INVALID, unless bad lines are skipped. */
+export async function publishLines(
+  client: Pick<RunnelClient, 'publish'>,
+  input: AsyncIterable<Uint8Array>,
+  options: PublishLinesOptions,
+): Promise<PublishedLines> {
+  const inFlight = new Set<Promise<void>>()
+  let published = 0
+  let skipped = 0
+  let failure: unknown
+  const fail = (error: unknown) => {
+    if (options.skipInvalid && isRunnelError(error, 'INPUT_INVALID')) {
+      skipped++
+      options.onInvalid(error)
+    } else failure ??= error
+  }
+  const send = (line: Line) => {
+    const { content, partitionKey } = contentOf(line, options)
+    const key = partitionKey === undefined ? {} : { partitionKey }
+    const sent: Promise<void> = client
+      .publish(options.streamId, content, key)
+      .then(
+        () => void published++,
+        (error: unknown) => fail(isTooLarge(error) ? lineError(line, error.message, error) : error),
+      )
+      .finally(() => inFlight.delete(sent))
+    inFlight.add(sent)
+  }
+  for await (const line of readLines(input, maxLineBytes)) {
+    if (options.signal.aborted) break
+    try {
+      if (line.text?.trim() !== '') send(line)
+    } catch (error) {
+      fail(error)
+    }
+    if (inFlight.size >= maxInFlight) await Promise.race(inFlight)
+    if (failure !== undefined) break
+  }
+  await Promise.all(inFlight)
+  if (failure !== undefined) throw failure
+  return { published, skipped }
+}
+
+function contentOf(line: Line, { text, partitionKey }: PublishLinesOptions) {
+  if (line.text === undefined) throw lineError(line, `longer than ${maxLineBytes} bytes`)
+  if (text) return { content: line.text, partitionKey: undefined }
+  const content = parseJson(line, line.text)
+  return {
+    content,
+    partitionKey: partitionKey === undefined ? undefined : keyOf(line, content, partitionKey),
+  }
+}
+
+function parseJson(line: Line, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw lineError(line, `not JSON: ${(cause as Error).message}`, cause)
+  }
+}
+
+function keyOf(line: Line, content: unknown, field: string): string {
+  const fields = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {}
+  const value = Object.hasOwn(fields, field) ? fields[field] : undefined
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw lineError(line, `no text or number in the field "${field}" to choose a partition by`)
+  }
+  return String(value)
+}
+
+function isTooLarge(error: unknown): error is RunnelError {
+  return isRunnelError(error, 'MESSAGE_TOO_LARGE') || isRunnelError(error, 'LIMIT_EXCEEDED')
+}
+
+function lineError(line: Line, what: string, cause?: unknown): RunnelError {
+  return nodeError('INPUT_INVALID', `line ${line.number}: ${what}`, { cause })
+}

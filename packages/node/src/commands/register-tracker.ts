@@ -1,0 +1,25 @@
+import { trackerRegistry } from '@runnel/contracts'
+import type { NodeId } from '@runnel/protocol'
+import { readChain } from '../cli/network-source.ts'
+import { withWallet } from '../cli/with-chain.ts'
+
+export interface Registration {
+  /** Network file. */
+  readonly network: string | undefined
+  /** Of the registry's owner, or, to change the URL, of the tracker. */
+  readonly privateKey: string
+  readonly nodeId: NodeId
+  readonly url: string
+}
+
+/** Admits a tracker, or gives one that is known its new URL. Resolves to whether it was new. */
+export async function registerTracker({ network, privateKey, nodeId, url }: Registration): Promise<boolean> {
+  const { rpcUrl, registries } = readChain(network)
+  return withWallet(rpcUrl, privateKey, async (wallet) => {
+    const registry = trackerRegistry(registries.trackerRegistry, wallet)
+    const isKnown = await registry.isTracker(nodeId)
+    const change = isKnown ? registry.updateTracker : registry.addTracker
+    await (await change(nodeId, url, '{}')).wait()
+    return !isKnown
+  })
+}

@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs'
+import { deployRegistries } from '@runnel/contracts'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { notice, printResult } from '../cli/output.ts'
+import { networkFileOf, withWallet } from '../cli/with-chain.ts'
+import { nodeError } from '../errors.ts'
+import { requireKey } from '../keys/resolve-key.ts'
+
+export const registryDeploy = defineCommand({
+  name: 'registry deploy',
+  describe: 'Deploy the three registries on a chain and write a network file',
+  options: {
+    key: networkOptions.key,
+    'rpc-url': {
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: 'JSON-RPC endpoint of the chain',
+    },
+    out: { type: 'string', requiresArg: true, default: 'network.json', describe: 'Network file to write' },
+    force: { type: 'boolean', default: false, describe: 'Replace the network file if there is one' },
+  },
+  examples: [
+    [
+      'registry deploy --rpc-url http://127.0.0.1:8545 --key owner.key',
+      'Writes network.json; owner.key owns the tracker registry',
+    ],
+  ],
+  epilogue: 'The account of the key pays for it and owns the tracker registry.',
+  run: async ({ key, 'rpc-url': rpcUrl, out, force, json }) => {
+    const privateKey = requireKey({ key, env: process.env })
+    await withWallet(rpcUrl, privateKey, async (wallet, chainId) => {
+      const registries = await deployRegistries(wallet)
+      try {
+        writeFileSync(out, networkFileOf(rpcUrl, chainId, registries), { flag: force ? 'w' : 'wx' })
+      } catch (cause) {
+        notice(`deployed: ${JSON.stringify(registries)}`)
+        throw nodeError('FILE_EXISTS', out, { cause })
+      }
+      printResult({ file: out, chainId, registries }, json, [
+        ...Object.entries(registries).map(([name, address]) => `${name.padEnd(16)} ${address}`),
+        `network file     ${out}`,
+      ])
+    })
+  },
+})

@@ -1,0 +1,34 @@
+import { trackerRegistry } from '@runnel/contracts'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { readChain } from '../cli/network-source.ts'
+import { printable, printResult } from '../cli/output.ts'
+import { withProvider } from '../cli/with-chain.ts'
+
+/** Trackers read from the chain at once. */
+const pageSize = 100
+
+export const registryShow = defineCommand({
+  name: 'registry show',
+  describe: 'Print the registries of a network and the trackers in them',
+  options: { network: networkOptions.network },
+  examples: [['registry show --network .runnel/up/network.json', 'Addresses, and a line for each tracker']],
+  run: async ({ network, json }) => {
+    const { rpcUrl, registries } = readChain(network)
+    await withProvider(rpcUrl, async (provider, chainId) => {
+      const blockTag = await provider.getBlockNumber()
+      const registry = trackerRegistry(registries.trackerRegistry, provider)
+      const count = Number(await registry.trackerCount({ blockTag }))
+      const trackers: { nodeId: string; url: string }[] = []
+      while (trackers.length < count) {
+        const page = await registry.listTrackers(trackers.length, pageSize, { blockTag })
+        trackers.push(...page.map(({ tracker, url }) => ({ nodeId: tracker.toLowerCase(), url })))
+      }
+      printResult({ chainId, registries, trackers }, json, [
+        `chain            ${chainId}`,
+        ...Object.entries(registries).map(([name, address]) => `${name.padEnd(16)} ${address}`),
+        ...trackers.map(({ nodeId, url }) => `tracker          ${nodeId} ${printable(url)}`),
+      ])
+    })
+  },
+})

@@ -1,0 +1,26 @@
+import { toStreamId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { printResult } from '../cli/output.ts'
+import { withClient } from '../cli/with-client.ts'
+import { grantPositionals, parsePermissions, parseUser } from './grant-arguments.ts'
+
+export const streamRevoke = defineCommand({
+  name: 'stream revoke',
+  describe: 'Take permissions on a stream away again',
+  positionals: grantPositionals,
+  options: networkOptions,
+  examples: [
+    ['stream revoke 0xowner/lobby public publish --key owner.key', 'Only those named may publish now'],
+  ],
+  run: async ({ stream, user, permissions, json, ...network }) => {
+    const id = toStreamId(stream)
+    const revoked = { user: parseUser(user), permissions: parsePermissions(permissions) }
+    await withClient(network, { needsKey: true }, async (client) => {
+      await client.revoke(id, revoked)
+      printResult({ id, ...revoked }, json, [
+        `revoked ${revoked.permissions.join(', ')} on ${id} from ${revoked.user}`,
+      ])
+    })
+  },
+})

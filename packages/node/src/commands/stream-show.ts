@@ -1,0 +1,28 @@
+import { toStreamId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { printable, printResult } from '../cli/output.ts'
+import { withClient } from '../cli/with-client.ts'
+import { describePermissions, permissionsAsJson } from './permissions-text.ts'
+
+export const streamShow = defineCommand({
+  name: 'stream show',
+  describe: 'Print a stream and who may do what with it',
+  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  options: networkOptions,
+  examples: [['stream show 0xowner/lobby --network network.json --json', '']],
+  run: async ({ stream, json, ...network }) => {
+    const streamId = toStreamId(stream)
+    await withClient(network, {}, async (client) => {
+      const info = await client.getStream(streamId)
+      const permissions = await client.getPermissions(streamId)
+      printResult({ ...info, permissions: permissions.map(permissionsAsJson) }, json, [
+        `stream      ${info.id}`,
+        `partitions  ${info.partitions}`,
+        `metadata    ${printable(info.metadata)}`,
+        `trackers    ${info.trackers.join(' ') || "the network's"}`,
+        ...permissions.map((user) => `permission  ${describePermissions(user)}`),
+      ])
+    })
+  },
+})

@@ -1,0 +1,67 @@
+import { toStreamId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { parseDurationMs } from '../cli/duration.ts'
+import { notice, standardOutput } from '../cli/output.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { withClient } from '../cli/with-client.ts'
+import { nodeError } from '../errors.ts'
+import { formatMessage } from './format-message.ts'
+
+export const subscribe = defineCommand({
+  name: 'subscribe',
+  describe: 'Print the messages of a stream, one JSON value a line',
+  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  options: {
+    ...networkOptions,
+    count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
+    for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
+    raw: {
+      type: 'boolean',
+      default: false,
+      conflicts: 'meta',
+      describe: 'Write the bytes of each message as they are, nothing between',
+    },
+    meta: {
+      type: 'boolean',
+      default: false,
+      describe: 'Print ids, timestamp and publisher beside the content',
+    },
+  },
+  examples: [
+    ['subscribe 0xowner/lobby --network .runnel/up/network.json', 'Until Ctrl-C'],
+    ['subscribe 0xowner/system/cpu --network network.json --count 3 --meta', 'Three messages with their ids'],
+  ],
+  epilogue:
+    'Messages from now on, none from before. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
+  run: async ({ stream, count, for: duration, raw, meta, ...network }) => {
+    const streamId = toStreamId(stream)
+    if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
+      throw nodeError('USAGE', '--count takes a whole number from 1')
+    }
+    const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
+    const stop = listenForStop()
+    const output = standardOutput()
+    await withClient(network, {}, async (client) => {
+      const subscription = await client.subscribe(streamId, { raw })
+      const end = () => void subscription.unsubscribe()
+      void stop.stopped.then(end)
+      void output.closed.then(end)
+      const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
+      subscription.waitForNeighbours({ signal: stop.signal }).then(
+        () => notice(`subscribed to ${streamId}`),
+        () => {},
+      )
+      let printed = 0
+      for await (const message of subscription) {
+        const bytes =
+          raw && message.content instanceof Uint8Array ? message.content : formatMessage(message, meta)
+        if (!(await output.write(bytes)) || ++printed === count) break
+      }
+      clearTimeout(timer)
+      const { dropped } = subscription.counters()
+      if (dropped > 0) notice(`${dropped} messages were dropped: the reader is slower than the stream`)
+    })
+    stop.release()
+  },
+})

@@ -1,0 +1,158 @@
+import { createIdentity, generatePrivateKey, loadCrypto, parsePrivateKey } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { createTracker, type TrackerOptions } from '@runnel/tracker'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { notice } from '../cli/output.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { readTextFile, readTls } from '../cli/tls-files.ts'
+import { nodeError } from '../errors.ts'
+import { requireKey, resolveKey } from '../keys/resolve-key.ts'
+import { createLogger } from '../logger.ts'
+import { isSupervised, tellSupervisor } from '../up/child-protocol.ts'
+import { registerTracker } from './register-tracker.ts'
+
+export const tracker = defineCommand({
+  name: 'tracker',
+  describe: 'Run a tracker: it builds the overlays and relays signalling',
+  options: {
+    key: networkOptions.key,
+    host: { type: 'string', requiresArg: true, default: '127.0.0.1', describe: 'Address to listen on' },
+    port: {
+      type: 'number',
+      requiresArg: true,
+      default: 30300,
+      describe: 'Port for WebSocket and HTTP; 0 takes a free one',
+    },
+    'public-url': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'How nodes reach it, when not by its own address',
+    },
+    'tls-cert': {
+      type: 'string',
+      requiresArg: true,
+      implies: 'tls-key',
+      describe: 'TLS certificate, PEM; makes it wss',
+    },
+    'tls-key': {
+      type: 'string',
+      requiresArg: true,
+      implies: 'tls-cert',
+      describe: 'Key of the TLS certificate, PEM',
+    },
+    degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
+    'ice-server': {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'STUN server for nodes, such as stun:stun.example:3478; may be repeated',
+    },
+    'turn-url': {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      implies: 'turn-secret-file',
+      describe: 'TURN server for nodes',
+    },
+    'turn-secret-file': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'File with the secret shared with the TURN server',
+    },
+    register: {
+      type: 'boolean',
+      default: false,
+      implies: 'network',
+      describe: 'Add itself to the tracker registry of --network',
+    },
+    network: networkOptions.network,
+    'owner-key': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Key file of the owner of the registry, for --register; default: --key',
+    },
+  },
+  examples: [
+    [
+      'tracker --key tracker.key',
+      'ws://127.0.0.1:30300, and HTTP on the same port: /health, /metrics, /v1/…',
+    ],
+    [
+      'tracker --key tracker.key --register --network network.json --owner-key owner.key',
+      'Also makes it known',
+    ],
+  ],
+  epilogue: 'SIGINT or SIGTERM stops it; overlays go on flooding without it.',
+  run: async (args) => {
+    const stop = listenForStop()
+    const { register, network, 'owner-key': ownerKey } = args
+    const level = args['log-level'] ?? 'info'
+    const crypto = await loadCrypto()
+    const privateKey = resolveKey({ key: args.key, env: process.env })
+    if (privateKey === undefined && !isSupervised())
+      notice('no --key given: this tracker has another id at each start')
+    const identity = createIdentity(
+      privateKey === undefined ? generatePrivateKey(systemRandom) : parsePrivateKey(privateKey),
+      crypto,
+    )
+    const logger = createLogger(level, 'tracker')
+    const running = createTracker(optionsOf(args), {
+      ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
+    })
+    await running.start()
+    try {
+      if (register) {
+        const payer =
+          ownerKey === undefined
+            ? requireKey({ key: args.key, env: process.env })
+            : requireKey({ key: ownerKey, env: {} })
+        await registerTracker({ network, privateKey: payer, nodeId: running.nodeId, url: running.url })
+      }
+      tellSupervisor({ type: 'ready', nodeId: running.nodeId, url: running.url, httpUrl: running.httpUrl })
+      if (!isSupervised()) notice(`tracker ${running.nodeId} at ${running.url}, HTTP at ${running.httpUrl}`)
+      await stop.stopped
+    } finally {
+      await running.stop()
+      stop.release()
+    }
+  },
+})
+
+interface TrackerArguments {
+  readonly host: string
+  readonly port: number
+  readonly degree: number
+  readonly 'public-url': string | undefined
+  readonly 'tls-cert': string | undefined
+  readonly 'tls-key': string | undefined
+  readonly 'ice-server': string[] | undefined
+  readonly 'turn-url': string[] | undefined
+  readonly 'turn-secret-file': string | undefined
+}
+
+function optionsOf(args: TrackerArguments): TrackerOptions {
+  const { host, port, degree, 'public-url': publicUrl, 'tls-cert': cert, 'tls-key': key } = args
+  checkNumber('port', port, 0, 65_535)
+  checkNumber('degree', degree, 2, 64)
+  return {
+    listen: {
+      ...{ host, port },
+      ...(publicUrl === undefined ? {} : { publicUrl }),
+      ...(cert !== undefined && key !== undefined ? { tls: readTls(cert, key) } : {}),
+    },
+    degree,
+    ice: { servers: args['ice-server'] ?? [], ...turnOf(args) },
+  }
+}
+
+function turnOf(args: TrackerArguments) {
+  const { 'turn-url': urls, 'turn-secret-file': secretFile } = args
+  if (urls === undefined || secretFile === undefined) return {}
+  return { turn: { urls, secret: readTextFile(secretFile).trim() } }
+}
+
+function checkNumber(option: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return
+  throw nodeError('USAGE', `--${option} takes a whole number from ${min} to ${max}`)
+}

@@ -1,0 +1,96 @@
+import { resolve } from 'node:path'
+import { defineCommand } from '../cli/command.ts'
+import { parseDurationMs } from '../cli/duration.ts'
+import { notice } from '../cli/output.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { nodeError } from '../errors.ts'
+import { runUp } from '../up/run-up.ts'
+
+export const up = defineCommand({
+  name: 'up',
+  describe: 'Run a whole network on this machine: chain, trackers, nodes, live measurements',
+  options: {
+    nodes: {
+      type: 'number',
+      requiresArg: true,
+      default: 8,
+      describe: 'Broker nodes, each a process; the first one publishes',
+    },
+    trackers: { type: 'number', requiresArg: true, default: 2, describe: 'Trackers, each a process' },
+    degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
+    interval: {
+      type: 'string',
+      requiresArg: true,
+      default: '200ms',
+      describe: 'Time between two messages of a stream',
+    },
+    'websocket-share': {
+      type: 'number',
+      requiresArg: true,
+      default: 0.5,
+      describe:
+        'Share of the nodes that can be reached by WebSocket; the others connect to each other by WebRTC',
+    },
+    for: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Publish for this time, wait for the last message, report and end',
+    },
+    dir: { type: 'string', requiresArg: true, default: '.runnel/up', describe: 'Keys, network file, logs' },
+    'chain-port': {
+      type: 'number',
+      requiresArg: true,
+      default: 0,
+      describe: 'Port of the chain; 0 takes a free one',
+    },
+    'tracker-port': {
+      type: 'number',
+      requiresArg: true,
+      default: 0,
+      describe: 'Port of the first tracker; the next have the next; 0 takes free ones',
+    },
+  },
+  examples: [
+    ['up', 'Until Ctrl-C, with a live table'],
+    [
+      'up --nodes 16 --for 20s --json',
+      'Unattended: one JSON report on stdout; 0 if every message came exactly once',
+    ],
+  ],
+  epilogue: 'It prints the commands to publish and subscribe from another terminal.',
+  run: async (args) => {
+    const { nodes, trackers, degree, 'websocket-share': websocketShare } = args
+    checkRange('nodes', nodes, 2, 256)
+    checkRange('trackers', trackers, 1, 16)
+    checkRange('degree', degree, 2, 64)
+    checkRange('chain-port', args['chain-port'], 0, 65_535)
+    checkRange('tracker-port', args['tracker-port'], 0, 65_535)
+    if (!(websocketShare >= 0 && websocketShare <= 1))
+      throw nodeError('USAGE', '--websocket-share takes a number from 0 to 1')
+    const intervalMs = parseDurationMs(args.interval, 'interval')
+    if (intervalMs < 10) throw nodeError('USAGE', '--interval takes at least 10ms')
+    const stop = listenForStop()
+    const network = {
+      nodes,
+      trackers,
+      degree,
+      websocketShare,
+      intervalMs: Math.round(intervalMs),
+      logLevel: args['log-level'] ?? 'warn',
+    }
+    await runUp({
+      ...{ ...network, chainPort: args['chain-port'], trackerPort: args['tracker-port'] },
+      directory: resolve(args.dir),
+      publishForMs: args.for === undefined ? undefined : parseDurationMs(args.for, 'for'),
+      json: args.json,
+      signal: stop.signal,
+      onProgress: notice,
+    })
+    stop.release()
+  },
+})
+
+function checkRange(option: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return
+  throw nodeError('USAGE', `--${option} takes a whole number from ${min} to ${max}`)
+}

@@ -1,0 +1,107 @@
+import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import { loadCrypto, type NodeId } from '@runnel/protocol'
+import { readNetwork } from './cli/network-source.ts'
+import { readTls } from './cli/tls-files.ts'
+import type { BrokerConfig } from './config/schema.ts'
+import { resolveKey } from './keys/resolve-key.ts'
+import { createLogger, type Logger } from './logger.ts'
+import { createHttpPlugin } from './plugins/http/http-plugin.ts'
+import {
+  createMeasurementsPlugin,
+  type MeasurementsPlugin,
+} from './plugins/measurements/measurements-plugin.ts'
+import { createObserverPlugin } from './plugins/observer/observer-plugin.ts'
+import type { Plugin } from './plugins/plugin.ts'
+import type { NodeSnapshot, TrackerState } from './snapshot.ts'
+
+/** A running broker node: a client, and plugins that put it to use. */
+export interface Broker {
+  readonly nodeId: NodeId
+  readonly client: RunnelClient
+  /** Where the HTTP plugin answers; undefined without it. */
+  readonly httpUrl: string | undefined
+  /** Undefined when this machine's measurements are not published. */
+  readonly measurements: MeasurementsPlugin | undefined
+  snapshot(): NodeSnapshot
+  /** Stops the plugins, lets the client finish what is under way, and closes it. Idempotent. */
+  stop(): Promise<void>
+}
+
+export interface BrokerModules {
+  readonly logger?: Logger
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** Starts a broker node. On a failure everything already started is stopped again. */
+export async function startBroker(config: BrokerConfig, modules: BrokerModules = {}): Promise<Broker> {
+  const { logger = createLogger(config.logLevel), env = process.env } = modules
+  const { backend } = await loadCrypto()
+  const client = await createClient(clientConfigOf(config, env))
+  const trackers = watchTrackers(client, logger)
+  const startedMs = performance.now()
+  const measurements = config.measurements.enabled ? createMeasurementsPlugin(config.measurements) : undefined
+  const observer = createObserverPlugin(config.observer)
+  const snapshot = (): NodeSnapshot => ({
+    nodeId: client.nodeId,
+    websocketUrl: client.network.contact.websocketUrl || undefined,
+    cryptoBackend: backend,
+    uptimeMs: Math.round(performance.now() - startedMs),
+    trackers: trackers(),
+    ...client.network.metrics(),
+    observed: observer.observed(),
+    latencyMs: observer.latency(),
+    published: measurements?.published() ?? [],
+  })
+  const http = config.http.enabled ? createHttpPlugin(config.http, snapshot) : undefined
+  const plugins = [http, observer, measurements].filter((plugin) => plugin !== undefined)
+  const stop = () => (stopped ??= stopAll(plugins, client, logger))
+  let stopped: Promise<void> | undefined
+  try {
+    for (const plugin of plugins) await plugin.start({ client, logger })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  logger.info({ nodeId: client.nodeId, http: http?.url, crypto: backend }, 'the node is running')
+  return { nodeId: client.nodeId, client, httpUrl: http?.url, measurements, snapshot, stop }
+}
+
+function clientConfigOf(
+  config: BrokerConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): ClientConfig {
+  const { websocket, webrtc } = config
+  const { host, port, publicUrl, certFile, keyFile } = websocket
+  const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
+  const listen = { host, port, ...(publicUrl === undefined ? {} : { publicUrl }), ...(tls ? { tls } : {}) }
+  return {
+    privateKey: resolveKey({ key: config.key, env }),
+    network: readNetwork(config.network),
+    transports: {
+      websocket: websocket.listen ? { listen } : {},
+      webrtc: webrtc.enabled ? { maxConnections: webrtc.maxConnections } : false,
+    },
+  }
+}
+
+/** Logs what happens between the node and its trackers, and remembers how things stand. */
+function watchTrackers(client: RunnelClient, logger: Logger): () => TrackerState[] {
+  const states = new Map<NodeId, boolean>()
+  client.network.on('tracker', (nodeId, state, error) => {
+    states.set(nodeId, state === 'connected')
+    if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
+    else logger.info({ tracker: nodeId }, `tracker ${state}`)
+  })
+  client.network.on('dropped', (counter, detail) => logger.debug({ counter }, detail))
+  return () => [...states].map(([nodeId, connected]) => ({ nodeId, connected }))
+}
+
+async function stopAll(plugins: readonly Plugin[], client: RunnelClient, logger: Logger): Promise<void> {
+  for (const plugin of plugins.toReversed()) {
+    await plugin
+      .stop()
+      .catch((error: unknown) => logger.error({ err: error, plugin: plugin.name }, 'plugin failed to stop'))
+  }
+  await client.close()
+  logger.info('the node has stopped')
+}

@@ -1,0 +1,59 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { NodeSnapshot } from '../../snapshot.ts'
+
+/** What a Prometheus server reads. */
+export interface Metrics {
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+/** Metrics of a node, made anew from a snapshot whenever they are asked for. */
+export function createMetrics(snapshot: () => NodeSnapshot): Metrics {
+  const processRegistry = new Registry()
+  collectDefaultMetrics({ register: processRegistry })
+  const text = async () => {
+    const nodeRegistry = new Registry()
+    fill(nodeRegistry, snapshot())
+    return Registry.merge([processRegistry, nodeRegistry]).metrics()
+  }
+  return { contentType: processRegistry.contentType, text }
+}
+
+function fill(registry: Registry, snapshot: NodeSnapshot): void {
+  const registers = [registry]
+  for (const [name, value] of Object.entries(snapshot.counters)) {
+    const help = `Counter ${name} of the network node.`
+    new Counter({ name: `runnel_${snakeCase(name)}_total`, help, registers }).inc(value)
+  }
+  const backend = { name: 'runnel_crypto_backend_info', help: 'Which cryptography is at work.' }
+  new Gauge({ ...backend, labelNames: ['backend'], registers }).set({ backend: snapshot.cryptoBackend }, 1)
+  fillStreamParts(registry, snapshot)
+  const tracker = { name: 'runnel_tracker_connected', help: '1 while there is a connection to the tracker.' }
+  const trackers = new Gauge({ ...tracker, labelNames: ['tracker'], registers })
+  for (const { nodeId, connected } of snapshot.trackers) trackers.set({ tracker: nodeId }, connected ? 1 : 0)
+}
+
+function fillStreamParts(registry: Registry, { streamParts }: NodeSnapshot): void {
+  const common = { labelNames: ['stream_part'], registers: [registry] }
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `runnel_stream_part_${name}`, help, ...common })
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `runnel_stream_part_${name}_total`, help, ...common })
+  const neighbours = gauge('neighbours', 'Neighbours in the overlay.')
+  const wanted = gauge('wanted_neighbours', 'Neighbours the tracker wants.')
+  const delivered = counter('delivered', 'Messages delivered to the application.')
+  const duplicates = counter('duplicates', 'Redundant copies dropped.')
+  const published = counter('published', 'Messages published by this node.')
+  for (const part of streamParts) {
+    const label = { stream_part: part.streamPartId }
+    neighbours.set(label, part.neighbours.length)
+    wanted.set(label, part.wantedNeighbours)
+    delivered.inc(label, part.delivered)
+    duplicates.inc(label, part.duplicates)
+    published.inc(label, part.published)
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase()
+}

@@ -1,0 +1,119 @@
+import { fork } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { nodeError } from '../errors.ts'
+import type { NodeSnapshot } from '../snapshot.ts'
+import type { ChildMessage, ParentMessage } from './child-protocol.ts'
+
+/** The command line's own program: `runnel up` starts the very commands a user would. */
+const program = fileURLToPath(new URL('../../bin/runnel.js', import.meta.url))
+
+/** How long a process may take to stop before it is killed. */
+const stopGraceMs = 10_000
+/** Log lines kept to explain a death. */
+const keptLines = 3
+
+export interface ChildOptions {
+  /** For people, such as `node 3`. */
+  readonly name: string
+  /** Arguments of the `runnel` command. */
+  readonly args: readonly string[]
+  /** What it writes to stderr goes here. */
+  readonly logFile: string
+  /** Called when it ends without having been stopped. */
+  onDeath(child: Child, how: string): void
+}
+
+export type ReadyMessage = Extract<ChildMessage, { type: 'ready' }>
+
+/** A process of the local network. It ends when this one does: the IPC channel between the two breaks. */
+export interface Child {
+  readonly name: string
+  readonly pid: number | undefined
+  /** What it said once it ran. */
+  readonly ready: ReadyMessage
+  readonly isAlive: boolean
+  /** How the node is doing; undefined when it died before it answered. */
+  snapshot(): Promise<NodeSnapshot | undefined>
+  publish(): void
+  /** Stops publishing; resolves to how things stood after the last message. */
+  pause(): Promise<NodeSnapshot | undefined>
+  /** Idempotent. */
+  stop(): Promise<void>
+}
+
+/** Starts a command and waits until it says that it runs. Throws UP_START_FAILED with the last line it wrote. */
+export async function startChild({ name, args, logFile, onDeath }: ChildOptions): Promise<Child> {
+  // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
+  const process = fork(program, [...args], { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const lastLines = keepLog(process.stderr, logFile)
+  const answers = new Map<number, (snapshot: NodeSnapshot | undefined) => void>()
+  const ready = Promise.withResolvers<ReadyMessage>()
+  const exited = Promise.withResolvers<string>()
+  let isAlive = true
+  let isStopping = false
+  let lastRequest = 0
+
+  process.on('message', (message: ChildMessage) => {
+    if (message.type === 'ready') return ready.resolve(message)
+    answers.get(message.request)?.(message.snapshot)
+    answers.delete(message.request)
+  })
+  process.on('error', (error) => exited.resolve(error.message))
+  process.on('close', (code, signal) => exited.resolve(signal ? `signal ${signal}` : `exit code ${code}`))
+  void exited.promise.then((how) => {
+    isAlive = false
+    for (const resolve of answers.values()) resolve(undefined)
+    answers.clear()
+    ready.reject(nodeError('UP_START_FAILED', `${name}: ${lastLines().at(-1) ?? how}`))
+  })
+
+  const send = (message: ParentMessage) => {
+    if (process.connected) process.send(message, () => {})
+  }
+  const ask = (type: 'snapshot' | 'pause') => {
+    if (!isAlive) return Promise.resolve(undefined)
+    const request = ++lastRequest
+    const answer = Promise.withResolvers<NodeSnapshot | undefined>()
+    answers.set(request, answer.resolve)
+    send({ type, request })
+    return answer.promise
+  }
+  const stop = async () => {
+    isStopping = true
+    if (!isAlive) return
+    const timer = setTimeout(() => process.kill('SIGKILL'), stopGraceMs)
+    process.kill('SIGTERM')
+    await exited.promise
+    clearTimeout(timer)
+  }
+  const child: Child = {
+    name,
+    pid: process.pid,
+    ready: await ready.promise,
+    get isAlive() {
+      return isAlive
+    },
+    snapshot: () => ask('snapshot'),
+    publish: () => send({ type: 'publish' }),
+    pause: () => ask('pause'),
+    stop,
+  }
+  void exited.promise.then((how) => {
+    if (!isStopping) onDeath(child, [how, ...lastLines()].join('; '))
+  })
+  return child
+}
+
+/** Copies log lines to a file and remembers the last ones. */
+function keepLog(stream: NodeJS.ReadableStream | null, file: string): () => readonly string[] {
+  const last: string[] = []
+  if (!stream) return () => last
+  stream.pipe(createWriteStream(file, { mode: 0o600 }))
+  createInterface({ input: stream }).on('line', (line) => {
+    last.push(line.replace(/^runnel: /, ''))
+    if (last.length > keptLines) last.shift()
+  })
+  return () => last
+}

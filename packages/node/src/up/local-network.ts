@@ -1,0 +1,191 @@
+import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
+import type { NodeId } from '@runnel/protocol'
+import type { BrokerConfigInput, LogLevel } from '../config/schema.ts'
+import { nodeError } from '../errors.ts'
+import { measurementKinds } from '../plugins/measurements/readings.ts'
+import { startChild, type Child } from './child.ts'
+import type { UpDirectory } from './directory.ts'
+import { deployAsOwner, setUpRegistries, type LocalStreams } from './registry-setup.ts'
+
+export interface LocalNetworkOptions {
+  /** Broker nodes, at least 2. The first publishes. */
+  readonly nodes: number
+  readonly trackers: number
+  readonly degree: number
+  /** Share of the nodes that others can reach by WebSocket, from 0 to 1; the rest reach those, and each other by WebRTC. */
+  readonly websocketShare: number
+  /** Time between two messages of a measurement stream. */
+  readonly intervalMs: number
+  /** Of the processes started. */
+  readonly logLevel: LogLevel
+  /** Ports of the chain and of the first tracker; 0 takes free ones. */
+  readonly chainPort: number
+  readonly trackerPort: number
+  /** Calls the start off. */
+  readonly signal: AbortSignal
+  onProgress(text: string): void
+  onDeath(child: Child, how: string): void
+}
+
+/** A network of processes on this machine. */
+export interface LocalNetwork {
+  readonly chain: Anvil
+  readonly trackers: readonly Child[]
+  /** The first one publishes. */
+  readonly nodes: readonly [Child, ...Child[]]
+  readonly streams: LocalStreams
+  /** A key for the user, and the owner's. */
+  readonly keyFiles: { readonly user: string; readonly owner: string }
+  stop(): Promise<void>
+}
+
+/** Starting more than the machine has processors for at once only makes each slower. */
+const startsAtOnce = 4
+
+/** Starts a chain, trackers and nodes that find each other by the registries on it. Stops all of it again when something fails. */
+export async function startLocalNetwork(
+  directory: UpDirectory,
+  options: LocalNetworkOptions,
+): Promise<LocalNetwork> {
+  const started: { stop(): Promise<void> }[] = []
+  const keep = <T extends { stop(): Promise<void> }>(it: T): T => {
+    started.push(it)
+    return it
+  }
+  const stop = async () => {
+    // Nodes before trackers before the chain: each may still need what was started before it.
+    for (const group of [
+      started.filter((it) => 'snapshot' in it),
+      started.filter((it) => !('snapshot' in it)),
+    ]) {
+      await Promise.all(group.map((it) => it.stop()))
+    }
+  }
+  try {
+    return { ...(await startAll(directory, options, keep)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+type Keep = <T extends { stop(): Promise<void> }>(it: T) => T
+
+async function startAll(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep) {
+  const { signal, onProgress } = options
+  const [owner, user, publisher] = await Promise.all([
+    ...[directory.key('owner'), directory.key('user'), directory.key('node-1')],
+  ])
+  if (!owner || !user || !publisher) throw nodeError('INTERNAL', 'keys are missing')
+  onProgress('starting the chain and the trackers')
+  const trackersStarting = startTrackers(directory, options, keep)
+  // Awaited below; a failure of the chain must not leave it unhandled.
+  trackersStarting.catch(() => {})
+  const chain = keep(await startAnvil({ port: options.chainPort, signal }))
+  const deployment = await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner)
+  const trackers = await trackersStarting
+  throwIfAborted(signal)
+  onProgress('registering trackers and streams')
+  const streams = await setUpRegistries({
+    ...{ rpcUrl: chain.url, registries: deployment.registries, ownerKey: owner.privateKey },
+    publisher: publisher.nodeId,
+    trackers: trackers.map(({ ready }) => ({ nodeId: ready.nodeId, url: ready.url ?? '' })),
+  })
+  directory.writeJson('network.json', { version: 1, chain: { rpcUrl: chain.url, ...deployment } })
+  const nodes = await startNodes(directory, options, streams, keep)
+  const [first, ...rest] = nodes
+  if (!first) throw nodeError('INTERNAL', 'no nodes')
+  const keyFiles = { user: user.file, owner: owner.file }
+  return { chain, trackers, nodes: [first, ...rest] as const, streams, keyFiles }
+}
+
+function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {
+  const { degree, trackerPort, logLevel, onDeath } = options
+  return forEachAtOnce(options.trackers, async (index) => {
+    const name = `tracker ${index + 1}`
+    const { file } = await directory.key(`tracker-${index + 1}`)
+    const port = trackerPort === 0 ? 0 : trackerPort + index
+    const args = [
+      'tracker',
+      '--key',
+      file,
+      '--port',
+      `${port}`,
+      '--degree',
+      `${degree}`,
+      '--log-level',
+      logLevel,
+    ]
+    return keep(await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
+  })
+}
+
+function startNodes(
+  directory: UpDirectory,
+  options: LocalNetworkOptions,
+  streams: LocalStreams,
+  keep: Keep,
+): Promise<Child[]> {
+  let running = 0
+  return forEachAtOnce(options.nodes, async (index) => {
+    throwIfAborted(options.signal)
+    const name = `node ${index + 1}`
+    const { file } = await directory.key(`node-${index + 1}`)
+    const config = nodeConfig(index, file, directory.networkFile, options, streams)
+    const args = ['node', '--config', directory.writeJson(`nodes/node-${index + 1}.json`, config)]
+    const { onDeath } = options
+    const child = keep(await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
+    options.onProgress(`${++running} of ${options.nodes} nodes run`)
+    return child
+  })
+}
+
+/** Configuration of one node: every second one, or what the share says, has a WebSocket server. */
+function nodeConfig(
+  index: number,
+  key: string,
+  network: string,
+  { websocketShare, intervalMs, logLevel }: LocalNetworkOptions,
+  streams: LocalStreams,
+): BrokerConfigInput {
+  const isReachable = Math.floor((index + 1) * websocketShare) > Math.floor(index * websocketShare)
+  const isPublisher = index === 0
+  const watched = [...measurementKinds.map((kind) => streams.measurements[kind]), streams.lobby]
+  return {
+    ...{ network, key, logLevel },
+    websocket: { listen: isReachable, port: 0 },
+    http: { port: 0 },
+    measurements: { enabled: isPublisher, autoStart: false, intervalMs, streams: streams.measurements },
+    observer: { streams: watched },
+  }
+}
+
+/** Runs `start` for each index, a few at once, and gives the results in order. After a failure no more are started. */
+async function forEachAtOnce<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  let next = 0
+  let failed = false
+  const work = async () => {
+    while (next < count && !failed) {
+      const index = next++
+      try {
+        results[index] = await start(index)
+      } catch (error) {
+        failed = true
+        throw error
+      }
+    }
+  }
+  const workers = await Promise.allSettled(Array.from({ length: startsAtOnce }, work))
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
+  return results
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw nodeError('INTERRUPTED')
+}
+
+/** Ids and addresses of the trackers. */
+export function trackerAddresses({ trackers }: LocalNetwork): { id: NodeId; url: string }[] {
+  return trackers.map(({ ready }) => ({ id: ready.nodeId, url: ready.url ?? '' }))
+}

@@ -1,0 +1,87 @@
+import {
+  deployRegistries,
+  FOREVER,
+  Permission,
+  streamRegistry,
+  trackerRegistry,
+  type RegistryAddresses,
+} from '@runnel/contracts'
+import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
+import { parseEther, Wallet, type ContractTransactionResponse } from 'ethers'
+import { withWallet } from '../cli/with-chain.ts'
+import { measurementKinds, type MeasurementKind } from '../plugins/measurements/readings.ts'
+
+/** Enough for many thousand changes of the registries; money of the embedded chain is free. */
+const fundsEther = '1000'
+
+/** Streams of a local network. */
+export interface LocalStreams {
+  readonly measurements: Readonly<Record<MeasurementKind, StreamId>>
+  /** Everybody may publish and subscribe. */
+  readonly lobby: StreamId
+}
+
+/** Gives the owner funds from an account that has some, and deploys the registries in its name. */
+export async function deployAsOwner(
+  rpcUrl: string,
+  funderKey: string,
+  owner: { readonly privateKey: string; readonly nodeId: NodeId },
+): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
+  await withWallet(rpcUrl, funderKey.replace(/^0x/, ''), async (funder) => {
+    await (await funder.sendTransaction({ to: owner.nodeId, value: parseEther(fundsEther) })).wait()
+  })
+  return withWallet(rpcUrl, owner.privateKey, async (wallet, chainId) => ({
+    chainId,
+    registries: await deployRegistries(wallet),
+  }))
+}
+
+export interface RegistrySetup {
+  readonly rpcUrl: string
+  readonly registries: RegistryAddresses
+  readonly ownerKey: string
+  /** Who may publish measurements. */
+  readonly publisher: NodeId
+  readonly trackers: readonly { readonly nodeId: NodeId; readonly url: string }[]
+}
+
+/** Registers the trackers, creates the streams, and says who may publish and subscribe. */
+export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStreams> {
+  const { rpcUrl, registries, ownerKey, publisher, trackers } = setup
+  return withWallet(rpcUrl, ownerKey, async (wallet) => {
+    const streams = streamRegistry(registries.streamRegistry, wallet)
+    const trackerList = trackerRegistry(registries.trackerRegistry, wallet)
+    const idOf = (path: string) => toStreamId(`${wallet.address.toLowerCase()}/${path}`)
+    const lobby = idOf('lobby')
+    const lobbyMetadata = JSON.stringify({ description: 'open to everybody' })
+    await sendInOrder(wallet, [
+      ...trackers.map(
+        ({ nodeId, url }): Transaction =>
+          (nonce) =>
+            trackerList.addTracker(nodeId, url, '{}', nonce),
+      ),
+      ...measurementKinds.flatMap((kind): Transaction[] => [
+        (nonce) => streams.createStream(`system/${kind}`, metadataOf(kind), 1, [], nonce),
+        (nonce) =>
+          streams.grantPermission(idOf(`system/${kind}`), publisher, Permission.publish, FOREVER, nonce),
+        (nonce) => streams.setPublicPermissions(idOf(`system/${kind}`), 0n, FOREVER, nonce),
+      ]),
+      (nonce) => streams.createStream('lobby', lobbyMetadata, 1, [], nonce),
+      (nonce) => streams.setPublicPermissions(lobby, FOREVER, FOREVER, nonce),
+    ])
+    const byKind = measurementKinds.map((kind) => [kind, idOf(`system/${kind}`)] as const)
+    return { measurements: Object.fromEntries(byKind) as LocalStreams['measurements'], lobby }
+  })
+}
+
+function metadataOf(kind: MeasurementKind): string {
+  return JSON.stringify({ description: `${kind} of the machine the network runs on` })
+}
+
+type Transaction = (overrides: { readonly nonce: number }) => Promise<ContractTransactionResponse>
+
+/** Sends transactions one after the other, counting the nonce itself: a provider's may be out of date. */
+async function sendInOrder(wallet: Wallet, transactions: readonly Transaction[]): Promise<void> {
+  let nonce = await wallet.getNonce('pending')
+  for (const transaction of transactions) await (await transaction({ nonce: nonce++ })).wait()
+}
