@@ -144,6 +144,9 @@ export class LinkConnection implements Connection {
     if (type === PacketType.fragment) return this.#onFragment(body)
     if (this.#reassembler.busy)
       throw transportError('PROTOCOL_VIOLATION', 'a packet between fragments of another')
+    if (whole.length > this.#limits.maxPacketBytes) {
+      throw transportError('FRAME_TOO_LARGE', `a packet of ${whole.length} bytes`)
+    }
     this.#stats.packetsIn++
     if (type >= firstOwnerType) this.#deliver(type, body, whole)
     else this.#onLinkPacket(type, body)

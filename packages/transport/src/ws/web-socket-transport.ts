@@ -9,7 +9,12 @@ import { Admission } from './admission.ts'
 import { asDialError, connectWebSocket } from './connect-web-socket.ts'
 import { WsChannel } from './ws-channel.ts'
 import { WsListener } from './ws-listener.ts'
-import { webSocketDefaults, type WebSocketCounters, type WebSocketOptions, type WebSocketSettings } from './ws-options.ts'
+import {
+  webSocketDefaults,
+  type WebSocketCounters,
+  type WebSocketOptions,
+  type WebSocketSettings,
+} from './ws-options.ts'
 
 /** Links over WebSockets. */
 export class WebSocketTransport implements Transport {

@@ -1,4 +1,10 @@
-import { createServer, STATUS_CODES, type IncomingMessage, type Server as HttpServer } from 'node:http'
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -106,7 +112,7 @@ async function openServer(listen: ListenAddress, limits: ConnectionLimits): Prom
 }
 
 function createServerFor({ tls }: ListenAddress, patience: object): HttpServer {
-  const onRequest = (_request: IncomingMessage, response: import('node:http').ServerResponse): void => {
+  const onRequest = (_request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(426, { Upgrade: 'websocket', Connection: 'close', 'Content-Type': 'text/plain' })
     response.end('This is a WebSocket endpoint')
   }

@@ -1,0 +1,22 @@
+import { createIdentity, generatePrivateKey, loadCrypto, seededRandom, type Clock } from '@runnel/protocol'
+import type { ConnectionLimits } from '../connection/limits.ts'
+import type { ConnectionModules } from '../connection/open-connection.ts'
+
+const crypto = await loadCrypto()
+
+/** The modules of a node whose key comes from its name. */
+export function testModules(
+  name: string,
+  clock: Clock,
+  limits: Partial<ConnectionLimits> = {},
+): ConnectionModules {
+  const random = seededRandom(name)
+  return {
+    clock,
+    random,
+    crypto,
+    identity: createIdentity(generatePrivateKey(random), crypto),
+    limits,
+    agent: name,
+  }
+}
