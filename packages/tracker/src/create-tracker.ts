@@ -36,6 +36,9 @@ export interface Tracker {
   metrics(): Promise<string>
 }
 
+/** Connections beyond `maxNodes`, so that a node that is one too many is told so, and one that comes back is let in. */
+const spareConnections = 256
+
 /** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
 export function createTracker(options: TrackerOptions, modules: TrackerModules): Tracker {
   const { listen: where = {}, degree = defaultTrackerOptions.degree, ice = {} } = options
@@ -44,7 +47,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const limits = resolveLimits(options.limits)
   const core = new TrackerCore({ degree: checkDegree(degree), limits }, { random })
   const metrics = createMetrics(core)
-  const maxSockets = limits.maxNodes + httpLimits.maxHttpSockets
+  const maxSockets = limits.maxNodes + spareConnections + httpLimits.maxHttpSockets
   const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
   const api = createHttpApi({ nodeId: identity.nodeId, serverFactory }, { core, metrics })
   const { server } = api
@@ -52,7 +55,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const transport = new WebSocketTransport(
     {
       role: 'tracker',
-      maxConnections: limits.maxNodes,
+      maxConnections: limits.maxNodes + spareConnections,
       listen: { server, ...(publicUrl === undefined ? {} : { publicUrl }) },
     },
     { ...modules, onError },

@@ -17,3 +17,4 @@ export {
   type TrackerToNode,
 } from './core/tracker-core.ts'
 export { TrackerRuntime, type TrackerRuntimeModules } from './runtime/tracker-runtime.ts'
+export { OverlayTopology } from './core/topology/overlay-topology.ts'

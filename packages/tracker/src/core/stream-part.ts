@@ -141,15 +141,17 @@ export class StreamPart {
     this.#host.count('adoptedEdges', edges.length)
   }
 
-  /** Tells everyone whose neighbours have changed since it was last told. */
-  flush(): void {
+  /** Tells everyone whose neighbours have changed since it was last told. True when there was anybody. */
+  flush(): boolean {
+    let told = false
     for (const id of this.#changed) {
       const member = this.#members.get(id)
       if (member === undefined || this.#claims.has(id)) continue
-      if (this.#host.isConnected(id)) this.#tell(member)
-      else member.unsure = true
+      if (!this.#host.isConnected(id)) member.unsure = true
+      else if (this.#tell(member)) told = true
     }
     this.#changed.clear()
+    return told
   }
 
   /** Sends the newest instruction once more. */
@@ -220,9 +222,9 @@ export class StreamPart {
     this.remove(member.nodeId)
   }
 
-  #tell(member: Member): void {
+  #tell(member: Member): boolean {
     const wanted = this.topology.neighbours(member.nodeId)
-    if (!member.mustTell && sameSet(member.told, wanted)) return
+    if (!member.mustTell && sameSet(member.told, wanted)) return false
     for (const id of member.told) if (!wanted.has(id)) this.#host.permitSignals(member.nodeId, id)
     member.counter++
     member.told = wanted
@@ -230,6 +232,7 @@ export class StreamPart {
     member.toldCounter = member.counter
     member.resends = 0
     this.#host.instruct(member, this.#instruction(member))
+    return true
   }
 
   #instruction(member: Member): Instruction {

@@ -276,8 +276,7 @@ export class TrackerCore {
         this.#parts.delete(part.id)
         this.#quiet.delete(part)
         this.#adoptions.delete(part)
-      } else if (part.hasChanges && !this.#quiet.has(part)) {
-        part.flush()
+      } else if (part.hasChanges && !this.#quiet.has(part) && part.flush()) {
         this.#quiet.add(part, this.#now)
       }
     }

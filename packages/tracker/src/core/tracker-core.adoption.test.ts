@@ -1,0 +1,105 @@
+import { seededRandom, type NodeId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { OverlayTopology } from './topology/overlay-topology.ts'
+import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+
+function overlay(size: number): OverlayTopology<NodeId> {
+  const topology = new OverlayTopology<NodeId>({ degree: 4 }, { random: seededRandom('overlay') })
+  for (let n = 1; n <= size; n++) topology.add(nodeId(n))
+  return topology
+}
+
+function reportAll(story: TrackerStory, topology: OverlayTopology<NodeId>, counter = 7): void {
+  for (const id of topology.nodes()) {
+    story.connect(id)
+    story.packet(id, statusOf(partA, counter, [...topology.neighbours(id)]))
+    story.advance(5)
+  }
+}
+
+describe('a tracker that was restarted', () => {
+  it('takes over an overlay of 100 nodes without a single instruction', () => {
+    const story = new TrackerStory()
+    const before = overlay(100)
+    reportAll(story, before)
+    story.advance(10_000)
+    expect(instructions(story.effects)).toEqual([])
+    const after = story.core.streamParts.get(partA)?.topology
+    for (const id of before.nodes()) expect(after?.neighbours(id)).toEqual(before.neighbours(id))
+    expect(story.core.counters.get('adoptedEdges')).toBe(200)
+  })
+
+  it('replaces only the edges of nodes that did not come back', () => {
+    const story = new TrackerStory()
+    const before = overlay(100)
+    const gone = [nodeId(3), nodeId(50)]
+    for (const id of before.nodes()) {
+      if (gone.includes(id)) continue
+      story.connect(id)
+      story.packet(id, statusOf(partA, 7, [...before.neighbours(id)]))
+    }
+    expect(instructions(story.effects)).toEqual([])
+    story.advance(1_500)
+    const bereft = new Set(
+      gone.flatMap((id) => [...before.neighbours(id)]).filter((id) => !gone.includes(id)),
+    )
+    const told = new Map(instructions(story.effects).map((each) => [each.to, each]))
+    for (const id of bereft) expect(told.has(id)).toBe(true)
+    // A free slot is filled by another, or by cutting one edge in between.
+    expect(told.size).toBeLessThanOrEqual(2 * bereft.size)
+    for (const each of told.values()) expect(each.counter).toBe(8)
+    const after = story.core.streamParts.get(partA)?.topology
+    const kept = [...before.edges()].filter(([a, b]) => after?.hasEdge(a, b)).length
+    expect(kept).toBeGreaterThanOrEqual(200 - 2 * 8)
+  })
+
+  it('goes on counting where its nodes are', () => {
+    const story = new TrackerStory()
+    reportAll(story, overlay(30), 41)
+    const told = instructions(story.join(nodeId(31)))
+    expect(told.map(({ to, counter }) => [to === nodeId(31), counter]).sort()).toEqual([
+      [false, 42],
+      [false, 42],
+      [false, 42],
+      [false, 42],
+      [true, 1],
+    ])
+  })
+
+  it('believes an edge only when both ends claim it', () => {
+    const story = new TrackerStory()
+    const before = overlay(20)
+    const liar = nodeId(99)
+    story.connect(liar)
+    story.packet(liar, statusOf(partA, 1, [...before.nodes()]))
+    reportAll(story, before)
+    story.advance(1_500)
+    const after = story.core.streamParts.get(partA)?.topology
+    expect(after?.neighbours(liar).size).toBe(4)
+    const kept = [...before.edges()].filter(([a, b]) => after?.hasEdge(a, b)).length
+    expect(kept).toBe(38)
+    // Nor may it signal to those it named.
+    const stranger = [...before.nodes()].find((id) => !after?.hasEdge(id, liar)) ?? liar
+    const [effect] = story.packet(liar, {
+      type: 'signal',
+      peerId: stranger,
+      sessionId: 1,
+      kind: 'offer',
+      payload: '',
+    })
+    expect(effect).toMatchObject({ to: liar, packet: { code: 'SIGNAL_NOT_ALLOWED' } })
+  })
+
+  it('waits for claimed neighbours no longer than the window', () => {
+    const story = new TrackerStory()
+    story.connect(nodeId(1))
+    story.packet(nodeId(1), statusOf(partA, 3, [nodeId(2)]))
+    expect(instructions(story.join(nodeId(5)))).toEqual([])
+    expect(instructions(story.advance(1_499))).toEqual([])
+    const told = instructions(story.advance(1))
+    expect(told).toEqual([
+      { to: nodeId(1), part: partA, counter: 4, neighbours: [nodeId(5)] },
+      { to: nodeId(5), part: partA, counter: 1, neighbours: [nodeId(1)] },
+    ])
+  })
+})

@@ -1,0 +1,128 @@
+import {
+  createIdentity,
+  decodePacket,
+  encodePacket,
+  generatePrivateKey,
+  loadCrypto,
+  seededRandom,
+  type IceServers,
+  type Packet,
+} from '@runnel/protocol'
+import { MemoryNetwork, VirtualClock, type CloseReason, type Connection } from '@runnel/transport'
+import { describe, expect, it } from 'vitest'
+import { partA, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { TrackerCore } from '../core/tracker-core.ts'
+import { createIceServerSource } from '../ice/ice-server-source.ts'
+import { defaultTrackerLimits } from '../limits.ts'
+import { TrackerRuntime } from './tracker-runtime.ts'
+
+const crypto = await loadCrypto()
+
+/** A tracker and its nodes in memory, on a clock that only turns when told to. */
+class MemoryWorld {
+  readonly clock = new VirtualClock()
+  readonly network = new MemoryNetwork({ seed: 'runtime' }, { clock: this.clock })
+  readonly #random = seededRandom('runtime test')
+  readonly identity = createIdentity(generatePrivateKey(this.#random), crypto)
+  readonly core = new TrackerCore(
+    { degree: 4, limits: defaultTrackerLimits },
+    { random: this.#random.fork('core') },
+  )
+  readonly ice = createIceServerSource({ turn: { urls: ['turn:t.example.org'], secret: 'north', ttlS: 600 } })
+  readonly runtime = new TrackerRuntime({
+    core: this.core,
+    clock: this.clock,
+    ice: this.ice,
+    transport: this.network.transport({ role: 'tracker' }, this.#modules('tracker', this.identity)),
+  })
+
+  async start(): Promise<this> {
+    await this.runtime.start()
+    return this
+  }
+
+  #modules(label: string, identity: ReturnType<typeof createIdentity>) {
+    return { clock: this.clock, random: this.#random.fork(label), crypto, identity }
+  }
+
+  async node(label: string) {
+    const identity = createIdentity(generatePrivateKey(this.#random.fork(`key ${label}`)), crypto)
+    const transport = this.network.transport({ role: 'node' }, this.#modules(label, identity))
+    await transport.start()
+    const received: { atMs: number; packet: Packet }[] = []
+    const closed: CloseReason[] = []
+    let connection: Connection | undefined
+    transport.dial({
+      peerId: this.identity.nodeId,
+      onFail: (error) => {
+        throw error
+      },
+      onOpen: (opened) => {
+        connection = opened
+        opened.events = {
+          onPacket: (type, body) =>
+            received.push({ atMs: this.clock.monotonicMs(), packet: decodePacket(type, body.slice()) }),
+          onDrain: () => {},
+          onClose: (reason) => closed.push(reason),
+        }
+        opened.send(encodePacket({ type: 'nodeInfo', contact: webrtcContact }))
+      },
+    })
+    this.clock.advanceBy(1_000)
+    return {
+      nodeId: identity.nodeId,
+      received,
+      closed,
+      send: (packet: Packet) => connection?.send(encodePacket(packet)),
+    }
+  }
+}
+
+describe('the runtime', () => {
+  it('renews TURN credentials before they expire, and not for nodes that are gone', async () => {
+    const world = await new MemoryWorld().start()
+    const node = await world.node('a')
+    world.clock.advanceBy(1_000_000)
+    const told = node.received.filter(
+      (each): each is { atMs: number; packet: IceServers } => each.packet.type === 'iceServers',
+    )
+    expect(told.map(({ atMs }) => Math.floor(atMs / 450_000))).toEqual([0, 1, 2])
+    expect(new Set(told.map(({ packet }) => packet.servers[0]?.username)).size).toBe(3)
+    world.network.breakLinks(node.nodeId)
+    world.clock.advanceBy(1_000_000)
+    expect(node.received.length).toBe(3)
+    expect(world.core.nodes.size).toBe(0)
+  })
+
+  it('tells a node only once for many introductions', async () => {
+    const world = await new MemoryWorld().start()
+    const node = await world.node('a')
+    for (let i = 0; i < 10; i++) node.send({ type: 'nodeInfo', contact: webrtcContact })
+    world.clock.advanceBy(1_000)
+    expect(node.received.filter(({ packet }) => packet.type === 'iceServers').length).toBe(1)
+  })
+
+  it('lets go of a node that died without a word', async () => {
+    const world = await new MemoryWorld().start()
+    const [a, b] = [await world.node('a'), await world.node('b')]
+    for (const node of [a, b]) node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    expect(world.core.streamParts.get(partA)?.topology.edgeCount).toBe(1)
+    world.network.setOnline(b.nodeId, false)
+    world.clock.advanceBy(60_000)
+    expect(world.core.streamParts.get(partA)?.size).toBe(1)
+    expect(a.received.at(-1)?.packet).toMatchObject({ type: 'instruction', neighbours: [] })
+  })
+
+  it('asks for no more time after it was stopped', async () => {
+    const world = await new MemoryWorld().start()
+    const node = await world.node('a')
+    node.send(statusOf(partA))
+    world.clock.advanceBy(100)
+    const stopped = world.runtime.stop()
+    world.clock.advanceBy(20_000)
+    await stopped
+    expect(node.closed.map(({ code }) => code)).toEqual(['SHUTTING_DOWN'])
+    expect(world.clock.nextAtMs).toBeUndefined()
+  })
+})
