@@ -69,7 +69,7 @@ const tasks = {
       data: true,
       cwd: process.env.INIT_CWD ?? root,
     }),
-  bench: (args) => node('bench/src/main.ts', ...args),
+  bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
   build: () => {},
   lint: () => {
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')

@@ -43,16 +43,24 @@ export async function bareFlood(
   let expected = 0
   let onDelivery: (index: number) => void = () => {}
   let finished: () => void = () => {}
+  // Each node but the source passes a message to all but one of its neighbours; what is no delivery is a duplicate.
+  const duplicatesOfOne = 2 * topology.edgeCount - 2 * (nodes - 1)
+  /** A flood is over when its duplicates have arrived too: they cost as well. */
+  const settled = () => delivered === expected && duplicates === (expected / (nodes - 1)) * duplicatesOfOne
   const seen = Array.from({ length: nodes }, () => new Set<number>())
   const receive = (node: number, from: BareLink | undefined, message: Uint8Array) => {
     const index = new DataView(message.buffer, message.byteOffset).getUint32(0)
-    if (seen[node]?.has(index)) return void duplicates++
+    if (seen[node]?.has(index)) {
+      duplicates++
+      if (settled()) finished()
+      return
+    }
     seen[node]?.add(index)
     for (const link of links[node] ?? []) if (link !== from) link.send(message)
     if (node === 0) return
     delivered++
     onDelivery(index)
-    if (delivered === expected) finished()
+    if (settled()) finished()
   }
   links.forEach((own, node) =>
     own.forEach((link) => (link.onMessage = (message) => receive(node, link, message))),

@@ -68,6 +68,15 @@ function listen(nodes: readonly NetworkNode[], onDelivery: (content: Uint8Array)
   return () => stops.forEach((stop) => stop())
 }
 
+/** Each node but the source passes a message to all but one of its neighbours; what is no delivery is a duplicate. */
+function duplicatesOfOne(swarm: Swarm): number {
+  const ends = swarm.nodes.reduce(
+    (sum, node) => sum + (node.metrics().streamParts[0]?.neighbours.length ?? 0),
+    0,
+  )
+  return ends - 2 * (swarm.nodes.length - 1)
+}
+
 function duplicatesOf(nodes: readonly NetworkNode[]): number {
   return nodes.reduce((sum, node) => sum + (node.metrics().streamParts[0]?.duplicates ?? 0), 0)
 }
@@ -95,6 +104,9 @@ async function saturate(
   }
   await done
   stop()
+  // A flood is over when its duplicates have arrived too: they cost as well.
+  const duplicatesDue = duplicatesBefore + messages * duplicatesOfOne(swarm)
+  while (duplicatesOf(swarm.nodes) < duplicatesDue) await new Promise((resolve) => setImmediate(resolve))
   return {
     deliveriesPerS: (expected / (performance.now() - startMs)) * 1000,
     cpuUsPerDelivery: (cpuUs() - startUs) / expected,
