@@ -1,0 +1,82 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+
+/** Stands between a client and a server and makes them suffer what networks do. */
+export class TcpProxy {
+  readonly #server: Server
+  readonly #links = new Set<{ readonly client: Socket; readonly upstream: Socket }>()
+  #flows = { toServer: true, toClient: true }
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  static async to(port: number): Promise<TcpProxy> {
+    const server = createServer()
+    const proxy = new TcpProxy(server)
+    server.on('connection', (client) => proxy.#join(client, connect(port, '127.0.0.1')))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return proxy
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  #join(client: Socket, upstream: Socket): void {
+    const link = { client, upstream }
+    this.#links.add(link)
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.setNoDelay()
+      // Forwards itself rather than by pipe, which resumes what was paused when the other side drains.
+      from.on('data', (bytes) => {
+        if (!to.write(bytes)) from.pause()
+      })
+      from.on('drain', () => this.#mayFlow(to === upstream) && to.resume())
+      from.on('error', () => {})
+      from.on('close', () => {
+        to.destroy()
+        this.#links.delete(link)
+      })
+    }
+    this.#apply()
+  }
+
+  #mayFlow(fromServer: boolean): boolean {
+    return fromServer ? this.#flows.toClient : this.#flows.toServer
+  }
+
+  /** Which directions pass; what does not pass piles up at its sender. */
+  flow(flows: { readonly toServer: boolean; readonly toClient: boolean }): void {
+    this.#flows = flows
+    this.#apply()
+  }
+
+  #apply(): void {
+    for (const { client, upstream } of this.#links) {
+      if (this.#flows.toServer) client.resume()
+      else client.pause()
+      if (this.#flows.toClient) upstream.resume()
+      else upstream.pause()
+    }
+  }
+
+  /** Breaks all links; new ones can be made. */
+  cut(): void {
+    for (const { client, upstream } of this.#links) {
+      client.resetAndDestroy()
+      upstream.resetAndDestroy()
+    }
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    for (const { client, upstream } of this.#links) {
+      client.destroy()
+      upstream.destroy()
+    }
+    await closed
+  }
+}
