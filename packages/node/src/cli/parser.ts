@@ -23,17 +23,14 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
     .wrap(Math.min(110, process.stdout.columns || 110))
     .epilogue(exitCodesHelp)
     .exitProcess(false)
-    .fail(false)
+    .fail((message, error) => {
+      // A message comes from the checks of yargs, an error alone from the command.
+      throw message ? usageError(message, argv, commands) : error
+    })
     .strict()
   addCommands(parser, commands, [])
   demandOne(parser, 'runnel')
-  try {
-    await parser.parseAsync()
-  } catch (error) {
-    throw error instanceof Error && error.name === 'YError'
-      ? usageError(error.message, argv, commands)
-      : error
-  }
+  await parser.parseAsync()
 }
 
 /** Adds the commands whose words begin with `prefix`, and a group for each first word shared by several. */

@@ -12,7 +12,7 @@ async function publishAll(input: string, options: Partial<PublishLinesOptions> =
       if (content === 'huge') throw new RunnelError('MESSAGE_TOO_LARGE', 'too large', '')
       if (content === 'forbidden') throw new RunnelError('NO_PUBLISH_PERMISSION', 'no', '')
       sent.push(partitionKey === undefined ? content : [content, partitionKey])
-      return { timestamp: 1, sequenceNumber: 0 }
+      return { timestamp: 1, sequenceNumber: 0, neighbours: content === 'unheard' ? 0 : 4 }
     },
   }
   const result = await publishLines(client as never, bytesOf(input), {
@@ -37,7 +37,7 @@ describe('publishLines', () => {
   it('publishes a JSON value a line and skips empty lines', async () => {
     const { sent, result } = await publishAll('{"a":1}\n\n[2]\n"three"\n4')
     expect(sent).toEqual([{ a: 1 }, [2], 'three', 4])
-    expect(result).toEqual({ published: 4, skipped: 0 })
+    expect(result).toEqual({ published: 4, skipped: 0, alone: 0 })
   })
 
   it('publishes text as it stands', async () => {
@@ -60,7 +60,11 @@ describe('publishLines', () => {
       expect.stringContaining('line 2: '),
       expect.stringContaining('line 3: too large'),
     ])
-    expect(result).toEqual({ published: 2, skipped: 2 })
+    expect(result).toEqual({ published: 2, skipped: 2, alone: 0 })
+  })
+
+  it('counts messages nobody was there to receive', async () => {
+    expect((await publishAll('1\n"unheard"\n')).result).toEqual({ published: 2, skipped: 0, alone: 1 })
   })
 
   it('stops at anything that is not the fault of a line', async () => {

@@ -24,6 +24,8 @@ export interface PublishLinesOptions {
 export interface PublishedLines {
   readonly published: number
   readonly skipped: number
+  /** Of the published ones, those nobody was there to receive. */
+  readonly alone: number
 }
 
 /** Publishes each line. At the first bad one everything before it is published, then this throws INPUT_INVALID, unless bad lines are skipped. */
@@ -35,6 +37,7 @@ export async function publishLines(
   const inFlight = new Set<Promise<void>>()
   let published = 0
   let skipped = 0
+  let alone = 0
   let failure: unknown
   const fail = (error: unknown) => {
     if (options.skipInvalid && isRunnelError(error, 'INPUT_INVALID')) {
@@ -48,7 +51,10 @@ export async function publishLines(
     const sent: Promise<void> = client
       .publish(options.streamId, content, key)
       .then(
-        () => void published++,
+        ({ neighbours }) => {
+          published++
+          if (neighbours === 0) alone++
+        },
         (error: unknown) => fail(isTooLarge(error) ? lineError(line, error.message, error) : error),
       )
       .finally(() => inFlight.delete(sent))
@@ -66,7 +72,7 @@ export async function publishLines(
   }
   await Promise.all(inFlight)
   if (failure !== undefined) throw failure
-  return { published, skipped }
+  return { published, skipped, alone }
 }
 
 function contentOf(line: Line, { text, partitionKey }: PublishLinesOptions) {

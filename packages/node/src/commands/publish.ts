@@ -5,8 +5,9 @@ import { errorLine } from '../cli/describe-error.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { standardInput } from '../cli/standard-input.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
+import { watchTrackers } from '../cli/tracker-watch.ts'
 import { withClient } from '../cli/with-client.ts'
-import { publishLines } from './publish-lines.ts'
+import { publishLines, type PublishedLines } from './publish-lines.ts'
 
 export const publish = defineCommand({
   name: 'publish',
@@ -42,13 +43,23 @@ export const publish = defineCommand({
     const streamId = toStreamId(stream)
     const stop = listenForStop()
     await withClient(network, {}, async (client) => {
+      const trackers = watchTrackers(client)
       const result = await publishLines(client, standardInput(stop.signal), {
         ...{ streamId, text, partitionKey, skipInvalid, signal: stop.signal },
         onInvalid: (error) => notice(errorLine(error)),
       })
+      if (result.alone > 0) trackers.requireReached()
       if (json) printResult(result, true, [])
-      else notice(`published ${result.published}${result.skipped > 0 ? `, skipped ${result.skipped}` : ''}`)
+      else notice(describeResult(result))
     })
     stop.release()
   },
 })
+
+function describeResult({ published, skipped, alone }: PublishedLines): string {
+  const remarks = [
+    ...(skipped > 0 ? [`skipped ${skipped}`] : []),
+    ...(alone > 0 ? [`${alone} went to nobody: nobody else is on the stream`] : []),
+  ]
+  return [`published ${published}`, ...remarks].join(', ')
+}

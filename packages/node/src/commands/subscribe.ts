@@ -4,6 +4,7 @@ import { networkOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
+import { watchTrackers } from '../cli/tracker-watch.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
@@ -43,6 +44,7 @@ export const subscribe = defineCommand({
     const stop = listenForStop()
     const output = standardOutput()
     await withClient(network, {}, async (client) => {
+      const trackers = watchTrackers(client)
       const subscription = await client.subscribe(streamId, { raw })
       const end = () => void subscription.unsubscribe()
       void stop.stopped.then(end)
@@ -59,6 +61,7 @@ export const subscribe = defineCommand({
         if (!(await output.write(bytes)) || ++printed === count) break
       }
       clearTimeout(timer)
+      if (printed === 0 && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
       if (dropped > 0) notice(`${dropped} messages were dropped: the reader is slower than the stream`)
     })

@@ -62,7 +62,6 @@ export const tracker = defineCommand({
     },
     register: {
       type: 'boolean',
-      default: false,
       implies: 'network',
       describe: 'Add itself to the tracker registry of --network',
     },
@@ -85,6 +84,7 @@ export const tracker = defineCommand({
   ],
   epilogue: 'SIGINT or SIGTERM stops it; overlays go on flooding without it.',
   run: async (args) => {
+    const options = optionsOf(args)
     const stop = listenForStop()
     const { register, network, 'owner-key': ownerKey } = args
     const level = args['log-level'] ?? 'info'
@@ -97,7 +97,7 @@ export const tracker = defineCommand({
       crypto,
     )
     const logger = createLogger(level, 'tracker')
-    const running = createTracker(optionsOf(args), {
+    const running = createTracker(options, {
       ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
     })
     await running.start()

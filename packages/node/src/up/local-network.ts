@@ -47,19 +47,13 @@ export async function startLocalNetwork(
   directory: UpDirectory,
   options: LocalNetworkOptions,
 ): Promise<LocalNetwork> {
-  const started: { stop(): Promise<void> }[] = []
-  const keep = <T extends { stop(): Promise<void> }>(it: T): T => {
-    started.push(it)
+  const started: Stoppable[][] = []
+  const keep: Keep = (rank, it) => {
+    ;(started[rank] ??= []).push(it)
     return it
   }
   const stop = async () => {
-    // Nodes before trackers before the chain: each may still need what was started before it.
-    for (const group of [
-      started.filter((it) => 'snapshot' in it),
-      started.filter((it) => !('snapshot' in it)),
-    ]) {
-      await Promise.all(group.map((it) => it.stop()))
-    }
+    for (const group of started.toReversed()) await Promise.all(group?.map((it) => it.stop()) ?? [])
   }
   try {
     return { ...(await startAll(directory, options, keep)), stop }
@@ -69,7 +63,14 @@ export async function startLocalNetwork(
   }
 }
 
-type Keep = <T extends { stop(): Promise<void> }>(it: T) => T
+interface Stoppable {
+  stop(): Promise<void>
+}
+
+/** In what order things are stopped, the highest first: each may still need those below. */
+const rank = { chain: 0, trackers: 1, nodes: 2 } as const
+
+type Keep = <T extends Stoppable>(rank: number, it: T) => T
 
 async function startAll(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep) {
   const { signal, onProgress } = options
@@ -81,7 +82,7 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const trackersStarting = startTrackers(directory, options, keep)
   // Awaited below; a failure of the chain must not leave it unhandled.
   trackersStarting.catch(() => {})
-  const chain = keep(await startAnvil({ port: options.chainPort, signal }))
+  const chain = keep(rank.chain, await startAnvil({ port: options.chainPort, signal }))
   const deployment = await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner)
   const trackers = await trackersStarting
   throwIfAborted(signal)
@@ -116,7 +117,7 @@ function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, kee
       '--log-level',
       logLevel,
     ]
-    return keep(await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
+    return keep(rank.trackers, await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
   })
 }
 
@@ -134,7 +135,10 @@ function startNodes(
     const config = nodeConfig(index, file, directory.networkFile, options, streams)
     const args = ['node', '--config', directory.writeJson(`nodes/node-${index + 1}.json`, config)]
     const { onDeath } = options
-    const child = keep(await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
+    const child = keep(
+      rank.nodes,
+      await startChild({ name, args, logFile: directory.logFile(name), onDeath }),
+    )
     options.onProgress(`${++running} of ${options.nodes} nodes run`)
     return child
   })

@@ -7,7 +7,7 @@ import {
   type RegistryAddresses,
 } from '@runnel/contracts'
 import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
-import { parseEther, Wallet, type ContractTransactionResponse } from 'ethers'
+import { parseEther, type ContractTransactionResponse, type Wallet } from 'ethers'
 import { withWallet } from '../cli/with-chain.ts'
 import { measurementKinds, type MeasurementKind } from '../plugins/measurements/readings.ts'
 
