@@ -49,15 +49,17 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const identity = createIdentity(privateKey, crypto)
   const registries = await openRegistries(parsed, privateKey, clock)
   const registry = new RegistryService(parsed.registry, { registries, clock, logger })
+  let node: NetworkNode | undefined
   try {
     await registry.start()
     const { publisherPolicy, directory: trackers } = registry
     const { transports } = parsed
-    const node = createNode({ transports }, { identity, crypto, clock, random, publisherPolicy, trackers })
+    node = createNode({ transports }, { identity, crypto, clock, random, publisherPolicy, trackers })
     const client = new RunnelClient(parsed, { identity, crypto, clock, random, logger, node, registry })
     await node.start()
     return client
   } catch (error) {
+    await node?.stop()
     await registry.stop()
     throw error
   }

@@ -47,26 +47,26 @@ const transportsSchema = z.strictObject({
           .strictObject({
             host: z.string().default('127.0.0.1'),
             port: portSchema,
-            publicUrl: z.string().optional(),
-            tls: z.strictObject({ cert: z.string(), key: z.string() }).optional(),
+            publicUrl: z.string().exactOptional(),
+            tls: z.strictObject({ cert: z.string(), key: z.string() }).exactOptional(),
           })
-          .optional(),
-        maxConnections: countSchema.optional(),
+          .exactOptional(),
+        maxConnections: countSchema.exactOptional(),
       }),
     ])
-    .optional(),
+    .exactOptional(),
   webrtc: z
     .union([
       z.literal(false),
       z.strictObject({
-        iceServers: z.array(iceServerSchema).optional(),
-        iceTransportPolicy: z.enum(['all', 'relay']).optional(),
-        maxConnections: countSchema.optional(),
-        bindAddress: z.string().optional(),
-        portRange: z.tuple([portSchema, portSchema]).optional(),
+        iceServers: z.array(iceServerSchema).exactOptional(),
+        iceTransportPolicy: z.enum(['all', 'relay']).exactOptional(),
+        maxConnections: countSchema.exactOptional(),
+        bindAddress: z.string().exactOptional(),
+        portRange: z.tuple([portSchema, portSchema]).exactOptional(),
       }),
     ])
-    .optional(),
+    .exactOptional(),
 })
 
 const configSchema = z.strictObject({

@@ -16,7 +16,7 @@ export type ClientConfig = CoreConfig<NetworkSource>
  * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, a NETWORK_FILE_…
  * code, or what listening throws (PORT_IN_USE). Nothing is left running when it throws.
  */
-export function createClient(
+export async function createClient(
   config: ClientConfig,
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {

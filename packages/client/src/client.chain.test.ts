@@ -1,0 +1,173 @@
+import type { Tracker } from '@runnel/tracker'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
+import type { ClientConfig } from './index.ts'
+import { mined, startTestChain, type TestChain } from './registry/chain.testkit.ts'
+
+let chain: TestChain
+let tracker: Tracker
+let clients: Clients
+let alice: Partial<ClientConfig>
+let bob: Partial<ClientConfig>
+let paths = 0
+/** Nobody has had a stream of this name before. */
+const newPath = () => `test/${paths++}`
+
+/** Tries until it succeeds: after a change by somebody else, until this client has polled the chain. */
+const until = <T>(attempt: () => Promise<T>): Promise<T> =>
+  vi.waitFor(attempt, { timeout: 30_000, interval: 20 })
+
+function chainNetwork({ url, registries }: TestChain): Omit<ClientConfig, 'privateKey'> {
+  return {
+    network: { kind: 'chain', rpcUrl: url, chainId: 31337, registries },
+    registry: { pollIntervalMs: 20 },
+  }
+}
+
+beforeAll(async () => {
+  chain = await startTestChain()
+  tracker = await startTracker()
+  await mined(chain.trackers.addTracker(tracker.nodeId, tracker.url, ''))
+  clients = new Clients(chainNetwork(chain))
+  alice = { privateKey: chain.accounts[1].privateKey }
+  bob = { privateKey: chain.accounts[2].privateKey }
+})
+afterEach(() => clients.closeAll())
+afterAll(async () => {
+  await tracker.stop()
+  await chain.stop()
+})
+
+describe('streams on a chain', () => {
+  it('live from creation to deletion', async () => {
+    const client = await clients.create(alice)
+    const path = newPath()
+    const stream = await client.createStream({ path, partitions: 3, metadata: { unit: 'K' } })
+    expect(stream).toEqual({
+      id: `${client.nodeId}/${path}`,
+      partitions: 3,
+      metadata: '{"unit":"K"}',
+      trackers: [],
+    })
+    expect(await client.getStream(stream.id)).toEqual(stream)
+    expect(await client.listStreams({ owner: client.nodeId })).toContainEqual(stream)
+    await client.grant(stream.id, {
+      user: 'public',
+      permissions: ['subscribe'],
+      expiresAt: new Date('2090-01-01'),
+    })
+    expect(await client.getPermissions(stream.id)).toEqual([
+      {
+        user: 'public',
+        edit: false,
+        delete: false,
+        grant: false,
+        publishUntilMs: 0,
+        subscribeUntilMs: Date.UTC(2090, 0, 1),
+      },
+      {
+        user: client.nodeId,
+        edit: true,
+        delete: true,
+        grant: true,
+        publishUntilMs: Infinity,
+        subscribeUntilMs: Infinity,
+      },
+    ])
+    await expect(client.createStream({ path })).rejects.toMatchObject({ code: 'STREAM_EXISTS' })
+    await client.deleteStream(stream.id)
+    await expect(client.getStream(stream.id)).rejects.toMatchObject({ code: 'STREAM_NOT_FOUND' })
+    await expect(client.publish(stream.id, 1)).rejects.toMatchObject({ code: 'STREAM_NOT_FOUND' })
+  })
+
+  it('carry messages of those who may publish to those who may subscribe', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    await expect(guest.subscribe(id)).rejects.toMatchObject({ code: 'NO_SUBSCRIBE_PERMISSION' })
+    await owner.grant(id, { user: guest.nodeId, permissions: ['publish', 'subscribe'] })
+    const [heardByOwner, heardByGuest] = await Promise.all([
+      owner.subscribe(id),
+      until(() => guest.subscribe(id)),
+    ])
+    await owner.publish(id, 'from the owner')
+    await guest.publish(id, 'from the guest')
+    const contents = (messages: { content: unknown }[]) => messages.map(({ content }) => content).sort()
+    expect(contents(await take(heardByOwner, 2))).toEqual(['from the guest', 'from the owner'])
+    expect(contents(await take(heardByGuest, 2))).toEqual(['from the guest', 'from the owner'])
+  })
+
+  it('take no more from a publisher whose permission was revoked while it ran', async () => {
+    const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
+    const { id } = await owner.createStream({ path: newPath() })
+    await owner.grant(id, { user: guest.nodeId, permissions: ['publish'] })
+    const subscription = await owner.subscribe(id)
+    await guest.publish(id, 1)
+    expect(await take(subscription, 1)).toHaveLength(1)
+    await owner.revoke(id, { user: guest.nodeId, permissions: ['publish'] })
+    await until(() => expect(guest.publish(id, 2)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' }))
+  })
+
+  it('are told apart from a chain that cannot be written to without money', async () => {
+    const { privateKey } = newAccount()
+    const poor = await clients.create({ privateKey })
+    await expect(poor.createStream({ path: newPath() })).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+  })
+})
+
+describe('trackers on a chain', () => {
+  it('are followed while the client runs: a tracker of the stream’s own takes over', async () => {
+    const client = await clients.create(alice)
+    const own = await startTracker()
+    await mined(chain.trackers.addTracker(own.nodeId, own.url, ''))
+    const { id } = await client.createStream({ path: newPath(), trackers: [tracker.nodeId] })
+    const first = nextStatus(client, 'tracker', ({ trackerId }) => trackerId === tracker.nodeId)
+    await client.subscribe(id)
+    expect(await first).toMatchObject({ state: 'connected' })
+    const second = nextStatus(client, 'tracker', ({ trackerId }) => trackerId === own.nodeId)
+    await mined(chain.streams.connect(chain.accounts[1].wallet).setTrackers(id, [own.nodeId]))
+    expect(await second).toMatchObject({ state: 'connected' })
+    await client.close()
+    await mined(chain.trackers.removeTracker(own.nodeId))
+    await own.stop()
+  })
+})
+
+describe('a chain that goes away', () => {
+  it('costs nothing that is known already, and is said to be away and back', async () => {
+    const other = await startTestChain()
+    await mined(other.trackers.addTracker(tracker.nodeId, tracker.url, ''))
+    const ours = new Clients(chainNetwork(other))
+    const publisher = await ours.create(alice)
+    const { id } = await publisher.createStream({ path: 'durable' })
+    await publisher.grant(id, { user: 'public', permissions: ['subscribe'] })
+    const subscriber = await ours.create()
+    const subscription = await subscriber.subscribe(id)
+    await publisher.publish(id, 'before')
+    await take(subscription, 1)
+
+    const away = nextStatus(publisher, 'chain')
+    await other.stop()
+    expect(await away).toMatchObject({ state: 'unreachable', source: other.url })
+    await publisher.publish(id, 'meanwhile')
+    expect((await take(subscription, 1))[0]?.content).toBe('meanwhile')
+    await expect(publisher.createStream({ path: 'new' })).rejects.toMatchObject({
+      code: 'CHAIN_UNREACHABLE',
+      message: expect.stringContaining(other.url),
+    })
+
+    const back = nextStatus(publisher, 'chain')
+    const again = await startTestChain({ port: Number(new URL(other.url).port) })
+    expect(await back).toMatchObject({ state: 'reachable' })
+    await ours.closeAll()
+    await again.stop()
+  })
+
+  it('before the client starts ends it with the URL', async () => {
+    const { registries } = chain
+    const network = { kind: 'chain', rpcUrl: 'http://127.0.0.1:1', registries } as const
+    await expect(clients.create({ network })).rejects.toMatchObject({
+      code: 'CHAIN_UNREACHABLE',
+      message: expect.stringContaining('http://127.0.0.1:1'),
+    })
+  })
+})

@@ -1,0 +1,72 @@
+import { createIdentity, generatePrivateKey, loadCrypto, type NodeId } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { createTracker, type Tracker } from '@runnel/tracker'
+import { createClient, type ClientConfig } from './index.ts'
+import type { RunnelClient } from './runnel-client.ts'
+import type { ClientStatus } from './status.ts'
+
+const crypto = await loadCrypto()
+
+/** A key, and who it is. */
+export function newAccount(): { readonly privateKey: string; readonly nodeId: NodeId } {
+  const key = generatePrivateKey(systemRandom)
+  return { privateKey: Buffer.from(key).toString('hex'), nodeId: createIdentity(key, crypto).nodeId }
+}
+
+/** A real tracker on a free port of this machine. */
+export async function startTracker(): Promise<Tracker> {
+  const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
+  const tracker = createTracker(
+    { listen: { port: 0 } },
+    { identity, crypto, clock: systemClock, random: systemRandom },
+  )
+  await tracker.start()
+  return tracker
+}
+
+/** Makes clients with the same settings, and closes them all at the end. */
+export class Clients {
+  readonly #defaults: Omit<ClientConfig, 'privateKey'>
+  readonly #clients: RunnelClient[] = []
+
+  constructor(defaults: Omit<ClientConfig, 'privateKey'>) {
+    this.#defaults = defaults
+  }
+
+  /** One that others can dial by WebSocket, unless told otherwise. */
+  async create(config: Partial<ClientConfig> = {}): Promise<RunnelClient> {
+    const transports = { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } as const
+    const client = await createClient({ transports, ...this.#defaults, ...config })
+    this.#clients.push(client)
+    return client
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all(this.#clients.splice(0).map((client) => client.close()))
+  }
+}
+
+/** The next status of a type, from when this is called. */
+export async function nextStatus<T extends ClientStatus['type']>(
+  client: RunnelClient,
+  type: T,
+  matches: (status: Extract<ClientStatus, { type: T }>) => boolean = () => true,
+): Promise<Extract<ClientStatus, { type: T }>> {
+  const isWanted = (status: ClientStatus): status is Extract<ClientStatus, { type: T }> =>
+    status.type === type
+  for await (const status of client.status()) if (isWanted(status) && matches(status)) return status
+  throw new Error(`The client closed without a status of type ${type}`)
+}
+
+/** Takes so many items. */
+export async function take<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
+  const taken: T[] = []
+  if (count === 0) return taken
+  const iterator = items[Symbol.asyncIterator]()
+  while (taken.length < count) {
+    const { done, value } = await iterator.next()
+    if (done) throw new Error(`Ended after ${taken.length} of ${count}`)
+    taken.push(value)
+  }
+  return taken
+}

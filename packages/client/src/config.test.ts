@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from './config.ts'
+
+const document = { version: 1, trackers: [], streams: [] } as const
+const network = { kind: 'static', document } as const
+
+describe('a configuration', () => {
+  it('needs a network only; the rest has defaults', () => {
+    expect(parseConfig({ network })).toEqual({
+      network,
+      transports: {},
+      waitForNeighboursMs: 5_000,
+      closeTimeoutMs: 5_000,
+      registry: { maxAgeMs: 600_000, maxCachedEntries: 10_000, pollIntervalMs: 2_000 },
+      publish: { maxQueuedMessages: 10_000, maxQueuedBytes: 67_108_864 },
+      subscribe: { maxQueuedMessages: 10_000, maxQueuedBytes: 67_108_864 },
+    })
+  })
+
+  it.each([
+    ['nothing', undefined, /\(top level\): /],
+    ['no network', {}, /network: /],
+    ['an unknown key', { network, netwrok: 1 }, /"netwrok"/],
+    ['an unknown key further in', { network, publish: { maxBytes: 1 } }, /publish: .*"maxBytes"/],
+    ['an unknown kind of network', { network: { kind: 'dns' } }, /network\.kind: /],
+    [
+      'a mistake in the document',
+      { network: { kind: 'static', document: { ...document, version: 3 } } },
+      /network\.document\.version: /,
+    ],
+    [
+      'an RPC URL of another protocol',
+      { network: { kind: 'chain', rpcUrl: 'ipc://x', registries: {} } },
+      /network\.rpcUrl: must be/,
+    ],
+    ['a negative time', { network, closeTimeoutMs: -1 }, /closeTimeoutMs: /],
+    [
+      'a port there is not',
+      { network, transports: { websocket: { listen: { port: 70_000 } } } },
+      /transports\.websocket/,
+    ],
+  ])('with %s is refused, and says where', (_, config, message) => {
+    expect(() => parseConfig(config)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIG', message: expect.stringMatching(message) }),
+    )
+  })
+
+  it('never quotes a key', () => {
+    const privateKey = 'f00d'.repeat(16)
+    const seen: unknown[] = []
+    for (const config of [
+      { privateKey },
+      { privateKey: { privateKey }, network },
+      { network, [`x`]: privateKey },
+    ]) {
+      try {
+        parseConfig(config)
+      } catch (error) {
+        seen.push(error)
+      }
+    }
+    expect(seen).toHaveLength(3)
+    expect(seen.map(String).join()).not.toContain('f00d')
+  })
+})

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import * as client from './index.ts'
+
+it('exports what it promises, and nothing else', () => {
+  expect(Object.keys(client).sort()).toEqual([
+    'clientErrors',
+    'createClient',
+    'partitionOfKey',
+    'readKeyFile',
+    'readNetworkFile',
+    'writeKeyFile',
+  ])
+})

@@ -1,0 +1,110 @@
+import {
+  ContentType,
+  EncryptionType,
+  limits,
+  toNodeId,
+  toStreamId,
+  type StreamMessage,
+} from '@runnel/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeMessage } from '../subscribe/decode.ts'
+import { encodeContent } from './content.ts'
+
+const publisherId = toNodeId(`0x${'1'.repeat(40)}`)
+
+function messageOf(content: Uint8Array, contentType: number, encryptionType = 0): StreamMessage {
+  return {
+    streamId: toStreamId(`${publisherId}/a`),
+    partition: 0,
+    publisherId,
+    messageChainId: 'chain',
+    timestamp: 1,
+    sequenceNumber: 0,
+    previous: undefined,
+    contentType,
+    encryptionType,
+    groupKeyId: '',
+    content,
+  }
+}
+
+function roundTrip(content: unknown): unknown {
+  const { bytes, contentType } = encodeContent(content)
+  return decodeMessage(messageOf(bytes, contentType), false).content
+}
+
+describe('content', () => {
+  it('comes out as it went in', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        if (typeof value !== 'string') expect(roundTrip(value)).toEqual(JSON.parse(JSON.stringify(value)))
+      }),
+    )
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => void expect(roundTrip(text)).toBe(text)))
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => void expect(roundTrip(bytes)).toEqual(bytes)))
+  })
+
+  it('is a copy: the caller may reuse its buffer', () => {
+    const buffer = Buffer.from([1, 2, 3])
+    const { bytes } = encodeContent(buffer)
+    buffer.fill(0)
+    expect(bytes).toEqual(Uint8Array.of(1, 2, 3))
+  })
+
+  it('may have a mebibyte, and not a byte more', () => {
+    expect(encodeContent(new Uint8Array(limits.maxContentBytes)).bytes.length).toBe(limits.maxContentBytes)
+    for (const content of [
+      new Uint8Array(limits.maxContentBytes + 1),
+      'ä'.repeat(limits.maxContentBytes / 2 + 1),
+    ]) {
+      expect(() => encodeContent(content)).toThrow(expect.objectContaining({ code: 'MESSAGE_TOO_LARGE' }))
+    }
+  })
+
+  const cyclic: Record<string, unknown> = {}
+  cyclic['self'] = cyclic
+  it.each([
+    ['undefined', undefined],
+    ['a function', () => 1],
+    ['a bigint', 1n],
+    ['a cycle', cyclic],
+  ])('cannot be %s', (_, content) => {
+    expect(() => encodeContent(content)).toThrow(expect.objectContaining({ code: 'INVALID_CONTENT' }))
+  })
+})
+
+describe('hostile content', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  it.each([
+    ['no JSON', bytes('{"secret'), ContentType.json, EncryptionType.none, 'INVALID_JSON_CONTENT'],
+    [
+      'JSON that is not UTF-8',
+      Uint8Array.of(0x22, 0xff, 0x22),
+      ContentType.json,
+      EncryptionType.none,
+      'INVALID_JSON_CONTENT',
+    ],
+    [
+      'text that is not UTF-8',
+      Uint8Array.of(0xff),
+      ContentType.text,
+      EncryptionType.none,
+      'INVALID_TEXT_CONTENT',
+    ],
+    ['something encrypted', bytes('{}'), ContentType.json, EncryptionType.aes256gcm, 'ENCRYPTED_CONTENT'],
+  ])('such as %s has its code, and is not quoted', (_, content, contentType, encryptionType, code) => {
+    const message = messageOf(content, contentType, encryptionType)
+    expect(() => decodeMessage(message, false)).toThrow(
+      expect.objectContaining({ code, message: expect.not.stringContaining('secret') }),
+    )
+    expect(decodeMessage(message, true).content).toEqual(content)
+  })
+
+  it('of an unknown type is bytes', () => {
+    expect(decodeMessage(messageOf(bytes('a'), 77), false)).toMatchObject({
+      contentType: 'unknown',
+      content: bytes('a'),
+    })
+  })
+})

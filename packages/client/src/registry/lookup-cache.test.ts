@@ -1,0 +1,127 @@
+import { VirtualClock } from '@runnel/transport'
+import { describe, expect, it } from 'vitest'
+import { LookupCache } from './lookup-cache.ts'
+
+interface Value {
+  readonly key: string
+  readonly version: number
+}
+
+/** A source whose answers the test gives one by one. */
+function setUp(options: { maxEntries?: number; maxAgeMs?: number } = {}) {
+  const clock = new VirtualClock()
+  const asked: { key: string; answer: (version: number) => void; fail: (error: Error) => void }[] = []
+  const cache = new LookupCache<string, Value>(
+    { maxEntries: 100, maxAgeMs: 1000, ...options },
+    {
+      clock,
+      load: (key) =>
+        new Promise((resolve, reject) =>
+          asked.push({ key, answer: (version) => resolve({ key, version }), fail: reject }),
+        ),
+    },
+  )
+  const ask = async (key: string, version: number) => {
+    const found = cache.get(key)
+    asked.at(-1)?.answer(version)
+    return found
+  }
+  return { clock, asked, cache, ask }
+}
+
+describe('a cache of look-ups', () => {
+  it('asks once, and remembers', async () => {
+    const { cache, asked, ask } = setUp()
+    expect(cache.peek('a')).toBeUndefined()
+    expect(await ask('a', 1)).toEqual({ key: 'a', version: 1 })
+    expect(await cache.get('a')).toBe(cache.peek('a'))
+    expect(asked).toHaveLength(1)
+  })
+
+  it('asks once for all who want to know at the same time', async () => {
+    const { cache, asked } = setUp()
+    const answers = [cache.get('a'), cache.get('a'), cache.get('b')]
+    expect(asked.map(({ key }) => key)).toEqual(['a', 'b'])
+    asked.forEach(({ answer }) => answer(1))
+    expect((await Promise.all(answers)).map(({ key }) => key)).toEqual(['a', 'a', 'b'])
+  })
+
+  it('remembers no failure', async () => {
+    const { cache, asked, ask } = setUp()
+    const failing = cache.get('a')
+    asked[0]?.fail(new Error('away'))
+    await expect(failing).rejects.toThrow('away')
+    expect(await ask('a', 2)).toEqual({ key: 'a', version: 2 })
+  })
+
+  it('goes on using what is old, and asks again behind the scenes', async () => {
+    const { cache, clock, asked, ask } = setUp({ maxAgeMs: 1000 })
+    await ask('a', 1)
+    clock.advanceBy(999)
+    expect(cache.peek('a')?.version).toBe(1)
+    expect(asked).toHaveLength(1)
+    clock.advanceBy(1)
+    expect(cache.peek('a')?.version).toBe(1)
+    expect(asked).toHaveLength(2)
+    const flying = asked[1]
+    flying?.answer(2)
+    await Promise.resolve().then(() => undefined)
+    expect((await cache.get('a')).version).toBe(2)
+  })
+
+  it('keeps what is old while nobody answers, and does not ask all the time', async () => {
+    const { cache, clock, asked, ask } = setUp({ maxAgeMs: 1000 })
+    await ask('a', 1)
+    clock.advanceBy(1000)
+    cache.peek('a')
+    asked[1]?.fail(new Error('away'))
+    for (let i = 0; i < 100; i++) expect((await cache.get('a')).version).toBe(1)
+    expect(asked).toHaveLength(2)
+    clock.advanceBy(5000)
+    cache.peek('a')
+    expect(asked).toHaveLength(3)
+  })
+
+  it('asks again for everything, when told that anything may have changed', async () => {
+    const { cache, asked, ask } = setUp()
+    await ask('a', 1)
+    cache.expireAll()
+    expect(cache.peek('a')?.version).toBe(1)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('forgets what is wrong, also when it was being looked up', async () => {
+    const { cache, asked, ask } = setUp()
+    await ask('a', 1)
+    cache.forget((key) => key === 'a')
+    expect(cache.peek('a')).toBeUndefined()
+    const tooEarly = cache.get('a')
+    cache.forget((key) => key === 'a')
+    const inTime = cache.get('a')
+    asked[1]?.answer(2)
+    asked[2]?.answer(3)
+    expect([(await tooEarly).version, (await inTime).version]).toEqual([2, 3])
+    expect(cache.peek('a')?.version).toBe(3)
+  })
+
+  it('keeps so many entries, and drops the one not used for longest', async () => {
+    const { cache, ask } = setUp({ maxEntries: 2 })
+    await ask('a', 1)
+    await ask('b', 1)
+    cache.peek('a')
+    await ask('c', 1)
+    expect([cache.size, cache.evicted]).toEqual([2, 1])
+    expect(['a', 'b', 'c'].map((key) => cache.peek(key) !== undefined)).toEqual([true, false, true])
+  })
+
+  it('looks up only so many at once', async () => {
+    const { cache, asked } = setUp()
+    const flights = Array.from({ length: 256 }, (_, i) => cache.get(`key ${i}`))
+    await expect(cache.get('one more')).rejects.toMatchObject({ code: 'TOO_MANY_LOOKUPS' })
+    asked.forEach(({ answer }) => answer(1))
+    await Promise.all(flights)
+    const again = cache.get('one more')
+    asked.at(-1)?.answer(1)
+    expect((await again).version).toBe(1)
+  })
+})
