@@ -34,7 +34,6 @@ export interface RealNodeOptions {
 
 /** A node with a real socket and no mind of its own. */
 export class RealNode {
-  readonly #options: RealNodeOptions
   readonly identity: ReturnType<typeof newIdentity>
   readonly received: Packet[] = []
   readonly #transport: WebSocketTransport
@@ -43,7 +42,6 @@ export class RealNode {
   #waiting: (() => void)[] = []
 
   constructor(options: RealNodeOptions = {}) {
-    this.#options = options
     this.identity = options.identity ?? newIdentity()
     const { role = 'node', trustedCertificates } = options
     this.#transport = new WebSocketTransport(

@@ -1,5 +1,5 @@
 import type { FailedNeighbour, NodeId, Random, StreamPartId } from '@runnel/protocol'
-import { nodeId, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+import { nodeId, statusOf, type TrackerStory } from './tracker-core.testkit.ts'
 
 /** How an honest node waits for a neighbour before it reports that it cannot be had. */
 const dialTimeoutMs = 15_000
