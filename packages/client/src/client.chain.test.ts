@@ -1,7 +1,7 @@
 import type { Tracker } from '@runnel/tracker'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
-import type { ClientConfig } from './index.ts'
+import type { ClientConfig, RunnelClient } from './index.ts'
 import { mined, startTestChain, type TestChain } from './registry/chain.testkit.ts'
 
 let chain: TestChain
@@ -13,9 +13,13 @@ let paths = 0
 /** Nobody has had a stream of this name before. */
 const newPath = () => `test/${paths++}`
 
-/** Tries until it succeeds: after a change by somebody else, until this client has polled the chain. */
-const until = <T>(attempt: () => Promise<T>): Promise<T> =>
-  vi.waitFor(attempt, { timeout: 30_000, interval: 20 })
+/** When the client has heard that the permissions of a user changed. */
+const permissionsChanged = (client: RunnelClient, streamId: string, user: string) =>
+  nextStatus(
+    client,
+    'registry',
+    ({ change }) => change.kind === 'permissions' && change.streamId === streamId && change.user === user,
+  )
 
 function chainNetwork({ url, registries }: TestChain): Omit<ClientConfig, 'privateKey'> {
   return {
@@ -84,12 +88,15 @@ describe('streams on a chain', () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: newPath() })
     await expect(guest.subscribe(id)).rejects.toMatchObject({ code: 'NO_SUBSCRIBE_PERMISSION' })
-    await owner.grant(id, { user: guest.nodeId, permissions: ['publish', 'subscribe'] })
-    const [heardByOwner, heardByGuest] = await Promise.all([
-      owner.subscribe(id),
-      until(() => guest.subscribe(id)),
-    ])
+    const granted = permissionsChanged(guest, id, guest.nodeId)
+    await owner.grant(id, { user: guest.nodeId, permissions: ['subscribe'] })
+    await granted
+    const [heardByOwner, heardByGuest] = await Promise.all([owner.subscribe(id), guest.subscribe(id)])
     await owner.publish(id, 'from the owner')
+    await expect(guest.publish(id, 1)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
+    const mayPublish = permissionsChanged(guest, id, guest.nodeId)
+    await owner.grant(id, { user: guest.nodeId, permissions: ['publish'] })
+    await mayPublish
     await guest.publish(id, 'from the guest')
     const contents = (messages: { content: unknown }[]) => messages.map(({ content }) => content).sort()
     expect(contents(await take(heardByOwner, 2))).toEqual(['from the guest', 'from the owner'])
@@ -103,8 +110,10 @@ describe('streams on a chain', () => {
     const subscription = await owner.subscribe(id)
     await guest.publish(id, 1)
     expect(await take(subscription, 1)).toHaveLength(1)
+    const revoked = permissionsChanged(guest, id, guest.nodeId)
     await owner.revoke(id, { user: guest.nodeId, permissions: ['publish'] })
-    await until(() => expect(guest.publish(id, 2)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' }))
+    await revoked
+    await expect(guest.publish(id, 2)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
   })
 
   it('are told apart from a chain that cannot be written to without money', async () => {

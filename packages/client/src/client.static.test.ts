@@ -2,7 +2,15 @@ import { inspect } from 'node:util'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadCrypto, type StreamPartId } from '@runnel/protocol'
+import {
+  buildBatch,
+  ContentType,
+  createIdentity,
+  loadCrypto,
+  parsePrivateKey,
+  toStreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
@@ -42,6 +50,28 @@ beforeAll(async () => {
 })
 afterEach(() => clients.closeAll())
 afterAll(() => tracker.stop())
+
+/** A batch no client would make, signed as it should be. */
+async function handMadeBatch(privateKey: string, contentType: number, text: string): Promise<Uint8Array> {
+  const crypto = await loadCrypto()
+  const identity = createIdentity(parsePrivateKey(privateKey), crypto)
+  const message = {
+    timestamp: Date.now(),
+    sequenceNumber: 0,
+    previous: undefined,
+    contentType,
+    encryptionType: 0,
+    groupKeyId: '',
+    content: new TextEncoder().encode(text),
+  }
+  const chain = {
+    streamId: toStreamId(id('one')),
+    partition: 0,
+    publisherId: identity.nodeId,
+    messageChainId: 'made by hand',
+  }
+  return buildBatch({ chain, messages: [message] }, crypto, identity).bytes
+}
 
 describe('publish and subscribe', () => {
   it('carry values, text and bytes, in order', async () => {
@@ -192,6 +222,43 @@ describe('a subscription', () => {
     await done.promise
     expect(await reported).toMatchObject({ streamId: id('one') })
     expect(subscription.counters()).toMatchObject({ delivered: 3, callbackFailures: 2 })
+  })
+
+  it('leaves out a message that is not what it says, and reports it', async () => {
+    const [publisher, subscriber] = await Promise.all([
+      clients.create({ privateKey: owner.privateKey }),
+      clients.create(),
+    ])
+    const subscription = await subscriber.subscribe(id('one'))
+    const reported = nextStatus(subscriber, 'undecodable')
+    await publisher.publish(id('one'), 'good')
+    publisher.network.publish(await handMadeBatch(owner.privateKey, ContentType.json, '{"no json'))
+    await publisher.publish(id('one'), 'good again')
+    expect((await take(subscription, 2)).map(({ content }) => content)).toEqual(['good', 'good again'])
+    expect(await reported).toMatchObject({
+      streamPartId: `${id('one')}#0`,
+      publisherId: owner.nodeId,
+      ref: { timestamp: expect.any(Number), sequenceNumber: 0 },
+      error: { code: 'INVALID_JSON_CONTENT' },
+    })
+    expect(subscription.counters()).toMatchObject({ received: 3, delivered: 2, undecodable: 1 })
+  })
+
+  it('never hears of somebody who may not publish', async () => {
+    const [publisher, intruder, subscriber] = await Promise.all([
+      clients.create({ privateKey: owner.privateKey }),
+      clients.create({ privateKey: reader.privateKey }),
+      clients.create(),
+    ])
+    const subscription = await subscriber.subscribe(id('one'))
+    const theirs = await intruder.subscribe(id('one'))
+    await Promise.all([subscription, theirs].map((it) => it.waitForNeighbours()))
+    const dropped = nextStatus(subscriber, 'dropped')
+    intruder.network.publish(await handMadeBatch(reader.privateKey, ContentType.text, 'forged'))
+    expect((await dropped).counter).toBeTypeOf('string')
+    await publisher.publish(id('one'), 'genuine')
+    expect((await take(subscription, 1))[0]?.content).toBe('genuine')
+    expect(subscription.counters().received).toBe(1)
   })
 
   it('says when neighbours are there', async () => {

@@ -16,6 +16,7 @@ export type { Logger } from './logger.ts'
 export type {
   PermissionName,
   Permissions,
+  RegistryChange,
   StorageNodeInfo,
   StreamInfo,
   UserPermissions,

@@ -213,6 +213,7 @@ export class RunnelClient implements AsyncDisposable {
       status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
     })
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
+    this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
   }
 }

@@ -1,4 +1,5 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
+import type { RegistryChange } from './registry/ports.ts'
 import { BoundedQueue } from './queue/bounded-queue.ts'
 
 /** What a client has to say about itself. */
@@ -10,6 +11,8 @@ export type ClientStatus =
       readonly source: string
       readonly error?: Error
     }
+  /** The registry changed, and from now on counts as it is. Only chains change. */
+  | { readonly type: 'registry'; readonly change: RegistryChange }
   /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
   | {
       readonly type: 'tracker'

@@ -20,12 +20,12 @@ export class StreamParts {
   join(stream: StreamInfo, partition: number): () => void {
     const streamPartId = toStreamPartId(stream.id, partition)
     const uses = this.#uses.get(streamPartId) ?? 0
-    this.#uses.set(streamPartId, uses + 1)
     if (uses === 0) {
-      this.#partsOfStream.set(stream.id, (this.#partsOfStream.get(stream.id) ?? 0) + 1)
       this.#registry.use(stream)
       this.#node.join(streamPartId)
+      this.#partsOfStream.set(stream.id, (this.#partsOfStream.get(stream.id) ?? 0) + 1)
     }
+    this.#uses.set(streamPartId, uses + 1)
     let released = false
     return () => {
       if (released) return
@@ -36,7 +36,8 @@ export class StreamParts {
 
   /** To be told of every change the node reports. */
   neighboursChanged(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void {
-    if (this.#uses.has(streamPartId)) this.#neighbours.set(streamPartId, neighbours.length)
+    if (neighbours.length > 0) this.#neighbours.set(streamPartId, neighbours.length)
+    else this.#neighbours.delete(streamPartId)
   }
 
   neighbourCount(streamPartId: StreamPartId): number {

@@ -104,9 +104,9 @@ export class PartOutbox {
       if (this.#sendBatch(this.#takeBatch())) continue
       try {
         await this.#modules.node.writable(this.#streamPartId, this.#closing.signal)
-      } catch {
-        // The client or its node is closing: `close` answers those who wait.
-        break
+      } catch (error) {
+        // The node ended; when the client is closing, `close` has answered those who wait.
+        for (const { reject } of this.#entries.splice(0)) reject(error)
       }
     }
     this.#flushing = false

@@ -28,6 +28,8 @@ export class RegistryService {
   readonly writer: StreamRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
   onHealth: (health: RegistryHealth) => void = () => {}
+  /** Hears of every change, after what was cached of it is forgotten. */
+  onChange: (change: RegistryChange) => void = () => {}
   readonly #options: RegistryServiceOptions
   readonly #registries: Registries
   readonly #clock: Clock
@@ -98,6 +100,7 @@ export class RegistryService {
       this.#inBackground(() => this.#readTrackers())
     if (change.kind === 'stream') this.#inBackground(() => this.#readOwnTrackers(change.streamId))
     if (change.kind === 'unknown') this.#readAllOwnTrackers()
+    this.onChange(change)
   }
 
   #health(health: RegistryHealth): void {

@@ -1,0 +1,62 @@
+import { toNodeId, toStreamId } from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
+import { expect, it } from 'vitest'
+import { createPublisherPolicy } from './publisher-policy.ts'
+import { RegistryCache } from './registry-cache.ts'
+import { staticNetworkSchema } from './static-network.ts'
+import { createStaticRegistries } from './static-registries.ts'
+
+const owner = toNodeId(`0x${'1'.repeat(40)}`)
+const stranger = toNodeId(`0x${'2'.repeat(40)}`)
+const open = toStreamId(`${owner}/open`)
+const closed = toStreamId(`${owner}/closed`)
+const missing = toStreamId(`${owner}/missing`)
+
+function setUp() {
+  const network = staticNetworkSchema.parse({
+    version: 1,
+    trackers: [],
+    streams: [
+      { id: open, permissions: [{ user: 'public', publish: 5000 }] },
+      { id: closed, permissions: [{ user: owner, publish: true }] },
+    ],
+  })
+  const { streams } = createStaticRegistries(network)
+  const cache = new RegistryCache({ maxEntries: 100, maxAgeMs: 1000 }, { clock: new VirtualClock(), streams })
+  return { cache, policy: createPublisherPolicy(cache) }
+}
+
+it('does not know before it found out', async () => {
+  const { policy } = setUp()
+  expect(policy.check(closed, owner, 1000)).toBe('unknown')
+  await policy.resolve(closed, owner)
+  expect(policy.check(closed, owner, 1000)).toBe('allowed')
+  expect(policy.check(closed, stranger, 1000)).toBe('unknown')
+})
+
+it('allows what is public until it ends, and not a millisecond longer', async () => {
+  const { policy } = setUp()
+  await policy.resolve(open, stranger)
+  expect(policy.check(open, stranger, 4999)).toBe('allowed')
+  expect(policy.check(open, stranger, 5000)).toBe('denied')
+})
+
+it('denies a stranger, and everybody on a stream that is not there', async () => {
+  const { policy } = setUp()
+  await Promise.all([policy.resolve(closed, stranger), policy.resolve(missing, owner)])
+  expect(policy.check(closed, stranger, 0)).toBe('denied')
+  expect(policy.check(missing, owner, 0)).toBe('denied')
+})
+
+it('does not know any more when the permission changed', async () => {
+  const { policy, cache } = setUp()
+  for (const user of [owner, stranger]) await policy.resolve(closed, user)
+  await policy.resolve(open, owner)
+  cache.apply({ kind: 'permissions', streamId: closed, user: stranger })
+  expect([owner, stranger].map((user) => policy.check(closed, user, 0))).toEqual(['allowed', 'unknown'])
+  cache.apply({ kind: 'permissions', streamId: closed, user: 'public' })
+  expect(policy.check(closed, owner, 0)).toBe('unknown')
+  expect(policy.check(open, owner, 0)).toBe('allowed')
+  cache.apply({ kind: 'stream', streamId: open })
+  expect(policy.check(open, owner, 0)).toBe('unknown')
+})
