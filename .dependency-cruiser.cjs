@@ -48,7 +48,7 @@ module.exports = {
     {
       name: 'production-imports-no-testkit',
       severity: 'error',
-      from: { pathNot: notProduction },
+      from: { path: '/src/', pathNot: notProduction },
       to: { path: notProduction },
     },
     {
