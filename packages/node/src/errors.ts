@@ -1,4 +1,3 @@
-import { clientErrors } from '@runnel/client'
 import { errorFactory, type ErrorTable } from '@runnel/protocol'
 
 /** Error codes of `@runnel/node`: the broker and the command line. */
@@ -64,5 +63,3 @@ export const nodeErrors = {
 
 export type NodeErrorCode = keyof typeof nodeErrors
 export const nodeError = errorFactory(nodeErrors)
-/** Errors a command finds by itself that the client knows, too. */
-export const clientError = errorFactory(clientErrors)

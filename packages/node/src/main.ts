@@ -1,13 +1,14 @@
-import { describeError, errorLine } from './cli/describe-error.ts'
 import { exitCodeFor } from './cli/exit-codes.ts'
 import { runCommandLine } from './cli/parser.ts'
-import { commands } from './commands/index.ts'
+import { loadCommands } from './commands/index.ts'
 
 const argv = process.argv.slice(2)
 
 try {
-  await runCommandLine(argv, commands)
+  await runCommandLine(argv, await loadCommands(argv))
 } catch (error) {
+  // Loaded when needed only: it knows the errors of every package.
+  const { describeError, errorLine } = await import('./cli/describe-error.ts')
   const described = describeError(error)
   const json = argv.includes('--json')
   process.stderr.write(`${json ? JSON.stringify({ error: described }) : `runnel: ${errorLine(described)}`}\n`)
@@ -15,4 +16,7 @@ try {
     process.stderr.write(`${error.stack ?? ''}\n`)
   }
   process.exitCode = exitCodeFor(described.code)
+} finally {
+  // The channel to a supervisor would keep this process alive.
+  if (process.connected) process.disconnect()
 }

@@ -1,7 +1,8 @@
 import { contractsErrors, decodeRegistryError } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
-import { clientError, nodeError } from '../errors.ts'
+import { clientError } from '../client-error.ts'
+import { nodeError } from '../errors.ts'
 
 /** What a person is told of an error. */
 export interface DescribedError {

@@ -25,7 +25,10 @@ export function listenForStop(): StopSignal {
     resolve()
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('disconnect', onDisconnect)
-  const release = () =>
-    void process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('disconnect', onDisconnect)
+  // The supervisor may have gone before anybody listened.
+  if (process.connected === false) onDisconnect()
+  const release = () => {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('disconnect', onDisconnect)
+  }
   return { signal: controller.signal, stopped, release }
 }

@@ -1,6 +1,6 @@
 import type { RegistryAddresses } from '@runnel/contracts'
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { clientError } from '../errors.ts'
+import { clientError } from '../client-error.ts'
 
 /** How long a chain may take to answer. */
 const chainTimeoutMs = 10_000

@@ -1,32 +1,34 @@
 import type { Command } from '../cli/command.ts'
-import { keyNew } from './key-new.ts'
-import { keyShow } from './key-show.ts'
-import { nodeInit } from './node-init.ts'
-import { node } from './node.ts'
-import { publish } from './publish.ts'
-import { registryAddTracker } from './registry-add-tracker.ts'
-import { registryDeploy } from './registry-deploy.ts'
-import { registryRemoveTracker } from './registry-remove-tracker.ts'
-import { registryShow } from './registry-show.ts'
-import { streamCreate } from './stream-create.ts'
-import { streamDelete } from './stream-delete.ts'
-import { streamGrant } from './stream-grant.ts'
-import { streamList } from './stream-list.ts'
-import { streamRevoke } from './stream-revoke.ts'
-import { streamShow } from './stream-show.ts'
-import { subscribe } from './subscribe.ts'
-import { tracker } from './tracker.ts'
-import { up } from './up.ts'
 
-/** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  up,
-  publish,
-  subscribe,
-  ...[streamCreate, streamShow, streamList, streamDelete, streamGrant, streamRevoke],
-  node,
-  nodeInit,
-  tracker,
-  ...[keyNew, keyShow],
-  ...[registryDeploy, registryShow, registryAddTracker, registryRemoveTracker],
-]
+/** Loads the commands that begin with a word, in the order of the help. Each with what it needs only: a start should not wait for code it does not run. */
+const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  up: async () => [(await import('./up.ts')).up],
+  publish: async () => [(await import('./publish.ts')).publish],
+  subscribe: async () => [(await import('./subscribe.ts')).subscribe],
+  stream: async () => [
+    (await import('./stream-create.ts')).streamCreate,
+    (await import('./stream-show.ts')).streamShow,
+    (await import('./stream-list.ts')).streamList,
+    (await import('./stream-delete.ts')).streamDelete,
+    (await import('./stream-grant.ts')).streamGrant,
+    (await import('./stream-revoke.ts')).streamRevoke,
+  ],
+  node: async () => [(await import('./node.ts')).node, (await import('./node-init.ts')).nodeInit],
+  tracker: async () => [(await import('./tracker.ts')).tracker],
+  key: async () => [(await import('./key-new.ts')).keyNew, (await import('./key-show.ts')).keyShow],
+  registry: async () => [
+    (await import('./registry-deploy.ts')).registryDeploy,
+    (await import('./registry-show.ts')).registryShow,
+    (await import('./registry-add-tracker.ts')).registryAddTracker,
+    (await import('./registry-remove-tracker.ts')).registryRemoveTracker,
+  ],
+}
+
+/** The commands a command line can mean: those of its first word, or all where that is none or unknown. */
+export async function loadCommands(argv: readonly string[]): Promise<readonly Command[]> {
+  const word = argv[0] ?? ''
+  const chosen = Object.hasOwn(loaders, word) ? loaders[word] : undefined
+  if (chosen) return chosen()
+  const groups = await Promise.all(Object.values(loaders).map((load) => load()))
+  return groups.flat()
+}

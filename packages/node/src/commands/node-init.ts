@@ -1,5 +1,4 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { confirm, input, number } from '@inquirer/prompts'
 import { defineCommand } from '../cli/command.ts'
 import { printResult } from '../cli/output.ts'
 import { defaultConfigFile, parseConfig } from '../config/load-config.ts'
@@ -72,6 +71,7 @@ export const nodeInit = defineCommand({
 })
 
 async function ask(defaults: Answers): Promise<Answers> {
+  const { confirm, input, number } = await import('@inquirer/prompts')
   const network = await input({ message: 'Network file', default: defaults.network })
   const key = await input({ message: 'Key file (made if there is none)', default: defaults.key })
   const askPort = async (message: string, preset: number) =>

@@ -10,7 +10,6 @@ import { nodeError } from '../errors.ts'
 import { requireKey, resolveKey } from '../keys/resolve-key.ts'
 import { createLogger } from '../logger.ts'
 import { isSupervised, tellSupervisor } from '../up/child-protocol.ts'
-import { registerTracker } from './register-tracker.ts'
 
 export const tracker = defineCommand({
   name: 'tracker',
@@ -107,6 +106,7 @@ export const tracker = defineCommand({
           ownerKey === undefined
             ? requireKey({ key: args.key, env: process.env })
             : requireKey({ key: ownerKey, env: {} })
+        const { registerTracker } = await import('./register-tracker.ts')
         await registerTracker({ network, privateKey: payer, nodeId: running.nodeId, url: running.url })
       }
       tellSupervisor({ type: 'ready', nodeId: running.nodeId, url: running.url, httpUrl: running.httpUrl })
