@@ -7,7 +7,7 @@ const newSampleWeight = 1 / 8
 
 interface HeartbeatModules {
   readonly clock: Clock
-  readonly outflow: Outflow
+  readonly outflow: Pick<Outflow, 'queuedBytes' | 'leftBytes'>
   sendPing(token: number): void
   onDead(): void
 }

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import { Heartbeat } from './heartbeat.ts'
+
+function setUp(options = {}) {
+  const clock = new VirtualClock()
+  const pings: { readonly token: number; readonly atMs: number }[] = []
+  const outflow = { queuedBytes: 0, leftBytes: 0 }
+  let deadAtMs: number | undefined
+  const heartbeat = new Heartbeat(
+    { pingIntervalMs: 3000, maxMissedPongs: 3, rttIntervalMs: 30_000, ...options },
+    {
+      clock,
+      outflow,
+      sendPing: (token) => pings.push({ token, atMs: clock.monotonicMs() }),
+      onDead: () => (deadAtMs = clock.monotonicMs()),
+    },
+  )
+  const pong = (): void => {
+    heartbeat.heard()
+    heartbeat.onPong(pings.at(-1)?.token ?? 0)
+  }
+  return { clock, pings, outflow, heartbeat, pong, deadAtMs: () => deadAtMs }
+}
+
+describe('Heartbeat', () => {
+  it('pings at once, then when the link is silent, and gives up after three missed', () => {
+    const { clock, pings, heartbeat, deadAtMs } = setUp()
+    heartbeat.start()
+    clock.advanceBy(60_000)
+    expect(pings.map(({ atMs }) => atMs)).toEqual([0, 3000, 6000, 9000])
+    expect(deadAtMs()).toBe(12_000)
+  })
+
+  it('pings a busy link only for the round-trip time', () => {
+    const { clock, pings, heartbeat, deadAtMs } = setUp()
+    heartbeat.start()
+    for (let i = 0; i < 60; i++) {
+      clock.advanceBy(1000)
+      heartbeat.heard()
+    }
+    expect(pings.length).toBeLessThanOrEqual(3)
+    expect(pings.length).toBeGreaterThanOrEqual(2)
+    expect(deadAtMs()).toBeUndefined()
+  })
+
+  it('smooths the round-trip time as RFC 6298 does', () => {
+    const { clock, heartbeat, pong } = setUp()
+    heartbeat.start()
+    clock.advanceBy(80)
+    pong()
+    expect(heartbeat.rttMs).toBe(80)
+    clock.advanceBy(3000 + 160)
+    pong()
+    expect(heartbeat.rttMs).toBe(80 + (160 - 80) / 8)
+  })
+
+  it('takes an answer that comes after the next ping, and none twice or unasked', () => {
+    const { clock, pings, heartbeat } = setUp({ pingIntervalMs: 50 })
+    heartbeat.start()
+    clock.advanceBy(120)
+    expect(pings.length).toBe(3)
+    heartbeat.onPong(pings[1]?.token ?? 0)
+    expect(heartbeat.rttMs).toBe(70)
+    clock.advanceBy(5)
+    heartbeat.onPong(pings[1]?.token ?? 0)
+    heartbeat.onPong(pings[0]?.token ?? 0)
+    heartbeat.onPong(999)
+    expect(heartbeat.rttMs).toBe(70)
+  })
+
+  it('does not give up a slow link while its backlog moves', () => {
+    const { clock, outflow, heartbeat, deadAtMs } = setUp()
+    heartbeat.start()
+    outflow.queuedBytes = 1_000_000
+    for (let i = 0; i < 60; i++) {
+      clock.advanceBy(1000)
+      outflow.leftBytes += 100
+    }
+    expect(deadAtMs()).toBeUndefined()
+    clock.advanceBy(20_000)
+    expect(deadAtMs()).toBeDefined()
+  })
+
+  it('stops', () => {
+    const { clock, pings, heartbeat } = setUp()
+    heartbeat.start()
+    heartbeat.stop()
+    expect(clock.runUntilIdle()).toBe(true)
+    expect(pings.length).toBe(1)
+  })
+})
