@@ -105,12 +105,12 @@ describe('a tracker', () => {
     const at = await tracker()
     await Promise.all([at.start(), at.start()])
     const node = await connected(at)
+    const { httpUrl } = at
     await Promise.all([at.stop(), at.stop()])
     expect(await node.closed).toMatchObject({ code: 'SHUTTING_DOWN' })
-    await expect(
-      fetch(`http://127.0.0.1:${new URL(at.url || 'ws://127.0.0.1:9').port}/health`),
-    ).rejects.toThrow()
+    await expect(fetch(`${httpUrl}/health`)).rejects.toThrow()
     await expect(at.start()).rejects.toMatchObject({ code: 'TRACKER_STOPPED' })
+    expect([at.url, at.httpUrl]).toEqual(['', ''])
   })
 
   it('says when its port is taken', async () => {

@@ -23,6 +23,7 @@ export const counterHelp = {
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   nodesRefused: 'Nodes refused because there were too many',
   floodsRefused: 'Nodes disconnected because they sent too much',
+  slowNodes: 'Nodes disconnected because they did not read what was sent',
   errors: 'Error replies sent',
 } as const
 

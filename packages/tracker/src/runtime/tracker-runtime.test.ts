@@ -114,6 +114,24 @@ describe('the runtime', () => {
     expect(a.received.at(-1)?.packet).toMatchObject({ type: 'instruction', neighbours: [] })
   })
 
+  it('closes the connection of a node that does not read', async () => {
+    const world = await new MemoryWorld().start()
+    const [a, b] = [await world.node('a'), await world.node('b')]
+    for (const node of [a, b]) node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    world.network.setReading(b.nodeId, false)
+    const signal = { type: 'signal', peerId: b.nodeId, sessionId: 1, kind: 'offer' } as const
+    for (let i = 0; i < 400; i++) {
+      a.send({ ...signal, payload: 'x'.repeat(16_000) })
+      world.clock.advanceBy(5)
+    }
+    expect(world.core.counters.get('slowNodes')).toBe(1)
+    expect(world.core.counters.get('signalsRelayed')).toBeLessThan(400)
+    world.clock.advanceBy(30_000)
+    expect(world.core.nodes.has(b.nodeId)).toBe(false)
+    expect(a.closed).toEqual([])
+  })
+
   it('asks for no more time after it was stopped', async () => {
     const world = await new MemoryWorld().start()
     const node = await world.node('a')

@@ -61,14 +61,7 @@ export class TrackerRuntime {
     connection.events = {
       onPacket: (type, body) => this.#receive(connection, type, body),
       onDrain: () => {},
-      onClose: (reason) => {
-        if (this.#connections.get(peerId) !== connection) return
-        this.#connections.delete(peerId)
-        this.#informed.delete(peerId)
-        this.#renewals.delete(peerId)
-        this.#logger.debug({ nodeId: peerId, code: reason.code }, 'node disconnected')
-        this.#handle({ type: 'nodeDisconnected', nodeId: peerId })
-      },
+      onClose: ({ code }) => this.#forget(connection, code),
     }
     if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
     const older = this.#connections.get(peerId)
@@ -86,8 +79,7 @@ export class TrackerRuntime {
       packet = decodePacket(type, body)
     } catch (error) {
       const code = isRunnelError(error) ? error.code : 'MALFORMED_PACKET'
-      this.#logger.debug({ nodeId: connection.peerId, code }, 'node sent a malformed packet')
-      return connection.close(code, 'malformed packet')
+      return this.#drop(connection, code, 'malformed packet')
     }
     const from = connection.peerId
     switch (packet.type) {
@@ -109,17 +101,16 @@ export class TrackerRuntime {
       const connection = this.#connections.get(effect.to)
       if (connection === undefined) continue
       if (effect.type === 'send') this.#send(connection, effect.packet)
-      else {
-        this.#logger.info({ nodeId: effect.to, code: effect.code }, effect.text)
-        connection.close(effect.code, effect.text)
-      }
+      else this.#drop(connection, effect.code, effect.text)
     }
     this.#setAlarm()
   }
 
   /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
   #send(connection: Connection, packet: Packet): void {
-    if (!connection.send(encodePacket(packet))) this.#close(connection, 'SLOW_NODE')
+    if (connection.send(encodePacket(packet))) return
+    this.#core.counters.count('slowNodes')
+    this.#close(connection, 'SLOW_NODE')
   }
 
   #sendIceServers(nodeId: NodeId): void {
@@ -135,7 +126,24 @@ export class TrackerRuntime {
   }
 
   #close(connection: Connection, code: TrackerErrorCode): void {
-    connection.close(code, trackerErrors[code].summary)
+    this.#drop(connection, code, trackerErrors[code].summary)
+  }
+
+  /** Closes a connection; from now on the node counts as disconnected, however long closing takes. */
+  #drop(connection: Connection, code: string, text: string): void {
+    this.#logger.info({ nodeId: connection.peerId, code }, text)
+    connection.close(code, text)
+    this.#forget(connection, code)
+  }
+
+  #forget(connection: Connection, code: string): void {
+    const nodeId = connection.peerId
+    if (this.#connections.get(nodeId) !== connection) return
+    this.#connections.delete(nodeId)
+    this.#informed.delete(nodeId)
+    this.#renewals.delete(nodeId)
+    this.#logger.debug({ nodeId, code }, 'node disconnected')
+    this.#handle({ type: 'nodeDisconnected', nodeId })
   }
 
   #tick(): void {
