@@ -1,0 +1,98 @@
+import type { Cancel, Clock, Contact, NodeId, RunnelError } from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import type { Connection, Transport, TransportKind } from '../ports.ts'
+import type { Way } from './link-plan.ts'
+import type { LinksSettings } from './links-options.ts'
+
+export interface AttemptOptions {
+  readonly peerId: NodeId
+  /** What the ways were planned from. */
+  readonly contact: Contact
+  readonly ways: readonly Way[]
+  readonly settings: Pick<LinksSettings, 'dialTimeoutMs' | 'firstWayTimeoutMs'>
+}
+
+export interface AttemptModules {
+  readonly clock: Clock
+  readonly transports: ReadonlyMap<TransportKind, Transport>
+}
+
+export interface AttemptEvents {
+  /** A dial of ours is through; the attempt is over. */
+  onOpen(connection: Connection): void
+  /** The last way has failed, or nobody came; the attempt is over. */
+  onFail(error: RunnelError): void
+  onFallback(): void
+}
+
+/** One walk through the ways to a peer: dialling one after the other, or waiting as long as that may take. */
+export class Attempt {
+  readonly options: AttemptOptions
+  readonly #modules: AttemptModules
+  readonly #events: AttemptEvents
+  /** Somebody still waits for the outcome: no link has come about otherwise. */
+  wanted = true
+  #cancel: Cancel = () => {}
+  #isOver = false
+
+  constructor(options: AttemptOptions, modules: AttemptModules, events: AttemptEvents) {
+    this.options = options
+    this.#modules = modules
+    this.#events = events
+  }
+
+  start(): void {
+    const { ways } = this.options
+    const [first] = ways
+    if (first?.role === 'dial') return this.#dial(0)
+    const limitMs = ways.reduce((sum, _, index) => sum + this.#limitMs(index), 0)
+    this.#cancel = this.#modules.clock.schedule(limitMs, () =>
+      this.#fail(
+        first
+          ? transportError('DIAL_TIMEOUT', 'the peer did not dial')
+          : transportError('NO_COMMON_TRANSPORT'),
+      ),
+    )
+  }
+
+  /** Whether a dial is under way, which is left to end by itself when a link comes about otherwise. */
+  get isDialling(): boolean {
+    return !this.#isOver && this.options.ways[0]?.role === 'dial'
+  }
+
+  cancel(): void {
+    this.#isOver = true
+    this.#cancel()
+  }
+
+  #dial(index: number): void {
+    const { peerId, ways } = this.options
+    const way = ways[index]
+    const transport = way && this.#modules.transports.get(way.transport)
+    if (!transport) return this.#fail(transportError('NO_COMMON_TRANSPORT'))
+    this.#cancel = transport.dial({
+      peerId,
+      ...(way.url === '' ? {} : { url: way.url }),
+      timeoutMs: this.#limitMs(index),
+      onOpen: (connection) => {
+        this.#isOver = true
+        this.#events.onOpen(connection)
+      },
+      onFail: (error) => {
+        if (!this.wanted || index + 1 >= ways.length) return this.#fail(error)
+        this.#events.onFallback()
+        this.#dial(index + 1)
+      },
+    })
+  }
+
+  #limitMs(index: number): number {
+    const { dialTimeoutMs, firstWayTimeoutMs } = this.options.settings
+    return index + 1 < this.options.ways.length ? Math.min(firstWayTimeoutMs, dialTimeoutMs) : dialTimeoutMs
+  }
+
+  #fail(error: RunnelError): void {
+    this.#isOver = true
+    this.#events.onFail(error)
+  }
+}

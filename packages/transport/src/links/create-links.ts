@@ -1,0 +1,140 @@
+import type { Contact, NodeId } from '@runnel/protocol'
+import type { Connection, LinkEvents, Links, Transport, TransportKind } from '../ports.ts'
+import { EventQueue } from './event-queue.ts'
+import { planWays } from './link-plan.ts'
+import {
+  linksDefaults,
+  type LinksCounters,
+  type LinksModules,
+  type LinksOptions,
+  type LinksSettings,
+} from './links-options.ts'
+import { PeerLink } from './peer-link.ts'
+
+export interface LinksOwner extends Links {
+  readonly counters: Readonly<LinksCounters>
+  /** Closes every link with SHUTTING_DOWN, gives up every attempt and refuses what comes. Starting and stopping the transports is their owner's. */
+  stop(): void
+}
+
+/** The one owner of who is connected, over the transports given; it takes their `onInbound`. */
+export function createLinks(options: LinksOptions, modules: LinksModules): LinksOwner {
+  return new LinksOverTransports(options, modules)
+}
+
+class LinksOverTransports implements LinksOwner {
+  events: LinkEvents = { onOpened() {}, onClosed() {}, onFailed() {}, onPacket() {}, onDrain() {} }
+  readonly peers = new Map<NodeId, Connection>()
+  readonly counters: LinksCounters = {
+    opened: 0,
+    closed: 0,
+    failed: 0,
+    fallbacks: 0,
+    duplicates: 0,
+    unsolicitedRefused: 0,
+    unsolicitedUnused: 0,
+  }
+  readonly #settings: LinksSettings
+  readonly #modules: LinksModules
+  readonly #transports: ReadonlyMap<TransportKind, Transport>
+  readonly #links = new Map<NodeId, PeerLink>()
+  readonly #queue: EventQueue
+  #stopped = false
+
+  constructor(options: LinksOptions, modules: LinksModules) {
+    this.#settings = { ...linksDefaults, ...options }
+    this.#modules = modules
+    this.#queue = new EventQueue(modules)
+    const transports = [modules.memory, modules.websocket, modules.webrtc].filter(
+      (transport) => transport !== undefined,
+    )
+    this.#transports = new Map(transports.map((transport) => [transport.kind, transport]))
+    for (const transport of transports) transport.onInbound = (connection) => this.#inbound(connection)
+  }
+
+  connect(peerId: NodeId, peerContact: Contact): void {
+    if (this.#stopped || peerId === this.#settings.self) return
+    const ways = planWays({
+      self: this.#settings.self,
+      contact: this.#settings.contact(),
+      transports: new Set(this.#transports.keys()),
+      peer: peerId,
+      peerContact,
+    })
+    this.#queue.during(() => this.#link(peerId).connect(ways, peerContact))
+  }
+
+  disconnect(peerId: NodeId, code: string, text: string): void {
+    this.#queue.during(() => this.#links.get(peerId)?.disconnect(code, text))
+  }
+
+  send(peerId: NodeId, packet: Uint8Array): boolean {
+    const link = this.#links.get(peerId)
+    return link !== undefined && this.#queue.during(() => link.send(packet))
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const peerId of [...this.#links.keys()]) this.disconnect(peerId, 'SHUTTING_DOWN', '')
+  }
+
+  #inbound(connection: Connection): void {
+    const { peerId } = connection
+    if (this.#stopped) return connection.close('SHUTTING_DOWN', '')
+    const isKnown = this.#links.get(peerId)?.isClaimed ?? false
+    if (
+      !isKnown &&
+      !this.#links.get(peerId)?.isOpen &&
+      this.#unsolicitedCount() >= this.#settings.maxUnsolicited
+    ) {
+      this.counters.unsolicitedRefused++
+      return connection.close('TOO_MANY_CONNECTIONS', 'nobody asked for it')
+    }
+    const link = this.#link(peerId)
+    const wasOpen = link.isOpen
+    if (!isKnown && !wasOpen) link.allowGrace(() => this.counters.unsolicitedUnused++)
+    link.add(connection)
+  }
+
+  #unsolicitedCount(): number {
+    let count = 0
+    for (const link of this.#links.values()) if (link.isOpen && !link.isClaimed) count++
+    return count
+  }
+
+  #link(peerId: NodeId): PeerLink {
+    const known = this.#links.get(peerId)
+    if (known) return known
+    const emit = (event: () => void) => this.#queue.emit(event)
+    const link = new PeerLink(
+      { peerId, settings: this.#settings },
+      { clock: this.#modules.clock, transports: this.#transports },
+      {
+        onOpened: (connection) => {
+          this.peers.set(peerId, connection)
+          this.counters.opened++
+          emit(() => this.events.onOpened(peerId, connection))
+        },
+        onReplaced: (connection) => {
+          this.peers.set(peerId, connection)
+        },
+        onDuplicate: () => this.counters.duplicates++,
+        onClosed: (reason) => {
+          this.peers.delete(peerId)
+          this.counters.closed++
+          emit(() => this.events.onClosed(peerId, reason))
+        },
+        onFailed: (error) => {
+          this.counters.failed++
+          emit(() => this.events.onFailed(peerId, error))
+        },
+        onPacket: (type, body, whole) => emit(() => this.events.onPacket(peerId, type, body, whole)),
+        onDrain: () => emit(() => this.events.onDrain(peerId)),
+        onFallback: () => this.counters.fallbacks++,
+        onIdle: () => this.#links.delete(peerId),
+      },
+    )
+    this.#links.set(peerId, link)
+    return link
+  }
+}

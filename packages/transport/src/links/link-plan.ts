@@ -1,0 +1,40 @@
+import type { Contact, NodeId } from '@runnel/protocol'
+import type { TransportKind } from '../ports.ts'
+
+/** One way to get a link, and what this side does about it. */
+export interface Way {
+  readonly transport: TransportKind
+  readonly role: 'dial' | 'wait'
+  /** Where to dial; empty except for a WebSocket we dial. */
+  readonly url: string
+}
+
+export interface PlanInput {
+  readonly self: NodeId
+  readonly contact: Contact
+  /** What this node has. */
+  readonly transports: ReadonlySet<TransportKind>
+  readonly peer: NodeId
+  readonly peerContact: Contact
+}
+
+/**
+ * The ways to a peer, cheapest first; none when there are none. The peer, given the same two contacts, finds the same ways with the
+ * roles exchanged. One side dials in all of them, so that it alone knows when a way has failed and the next one's turn has come.
+ */
+export function planWays({ self, contact, transports, peer, peerContact }: PlanInput): Way[] {
+  const isLower = self < peer
+  if (transports.has('memory')) return [way('memory', isLower)]
+  const weDial = transports.has('websocket') && contact.websocket && peerContact.websocketUrl !== ''
+  const theyDial = transports.has('websocket') && contact.websocketUrl !== '' && peerContact.websocket
+  const webrtc = transports.has('webrtc') && contact.webrtc && peerContact.webrtc
+  const dials = weDial === theyDial ? isLower : weDial
+  const ways: Way[] = []
+  if (weDial || theyDial) ways.push(way('websocket', dials, peerContact.websocketUrl))
+  if (webrtc) ways.push(way('webrtc', dials))
+  return ways
+}
+
+function way(transport: TransportKind, dials: boolean, url = ''): Way {
+  return dials ? { transport, role: 'dial', url } : { transport, role: 'wait', url: '' }
+}

@@ -1,0 +1,277 @@
+import { seededRandom, type Contact } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { MemoryNetwork, type MemoryNetworkOptions } from '../memory/memory-network.ts'
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import type { LinksOptions } from './links-options.ts'
+import {
+  createTestNode,
+  dialledByEverybody,
+  dialsEverybody,
+  identityOf,
+  numbered,
+  twoIdentities,
+  type TestNode,
+} from './links.testkit.ts'
+
+async function pair(
+  label: string,
+  options: {
+    network?: Partial<MemoryNetworkOptions>
+    low?: Partial<LinksOptions>
+    high?: Partial<LinksOptions>
+  } = {},
+) {
+  const clock = new VirtualClock()
+  const network = new MemoryNetwork({ seed: label, ...options.network }, { clock })
+  const [lowIdentity, highIdentity] = twoIdentities(label)
+  const low = await createTestNode(lowIdentity, options.low ?? {}, { network, clock })
+  const high = await createTestNode(highIdentity, options.high ?? {}, { network, clock })
+  return { clock, network, low, high }
+}
+
+function connect(from: TestNode, to: TestNode, contact: Contact): void {
+  from.links.connect(to.identity.nodeId, contact)
+}
+
+const openOf = (node: TestNode) => node.connections.filter(({ writable }) => writable)
+
+describe('Links', () => {
+  it('dials on one side and waits on the other', async () => {
+    const { clock, low, high } = await pair('one dials', { high: { contact: () => dialledByEverybody } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialsEverybody)
+    clock.advanceBy(100)
+    expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+    expect([low.connections[0]?.direction, high.connections[0]?.direction]).toEqual(['outbound', 'inbound'])
+  })
+
+  it('tells each side of a disconnect once', async () => {
+    const { clock, low, high } = await pair('disconnect')
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(100)
+    low.links.disconnect(high.identity.nodeId, 'UNUSED', 'the test is over')
+    expect(low.log).toEqual(['opened'])
+    expect(low.links.send(high.identity.nodeId, numbered(1))).toBe(false)
+    clock.advanceBy(100)
+    expect([low.log, high.log]).toEqual([
+      ['opened', 'closed UNUSED'],
+      ['opened', 'closed UNUSED'],
+    ])
+    expect([low.links.peers.size, high.links.peers.size]).toEqual([0, 0])
+  })
+
+  it('gives up waiting when nobody comes', async () => {
+    const { clock, low, high } = await pair('waits', { high: { contact: () => dialledByEverybody } })
+    connect(high, low, dialsEverybody)
+    clock.advanceBy(14_999)
+    expect(high.log).toEqual([])
+    clock.advanceBy(1)
+    expect(high.log).toEqual(['failed DIAL_TIMEOUT'])
+  })
+
+  it('says when there is no way', async () => {
+    const { clock, low, high } = await pair('no way')
+    connect(low, high, dialsEverybody)
+    expect(low.log).toEqual([])
+    clock.advanceBy(20_000)
+    expect(low.log).toEqual(['failed NO_COMMON_TRANSPORT'])
+  })
+
+  it('fails when nobody answers, and can try again', async () => {
+    const { clock, network, low, high } = await pair('dead')
+    network.setOnline(high.identity.nodeId, false)
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(15_000)
+    expect(low.log).toEqual(['failed DIAL_TIMEOUT'])
+    network.setOnline(high.identity.nodeId, true)
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(100)
+    expect(low.log).toEqual(['failed DIAL_TIMEOUT', 'opened'])
+  })
+
+  it('forgets a dial that was cancelled', async () => {
+    const { clock, low, high } = await pair('cancelled')
+    connect(low, high, dialledByEverybody)
+    low.links.disconnect(high.identity.nodeId, 'UNUSED', '')
+    clock.advanceBy(60_000)
+    expect([low.log, high.log]).toEqual([[], []])
+  })
+
+  it('does not connect to itself', async () => {
+    const { clock, low } = await pair('self')
+    connect(low, low, dialledByEverybody)
+    clock.advanceBy(60_000)
+    expect(low.log).toEqual([])
+  })
+
+  it('closes everything and refuses what comes when stopped', async () => {
+    const { clock, low, high } = await pair('stop')
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(100)
+    low.links.stop()
+    clock.advanceBy(100)
+    expect([low.log, high.log]).toEqual([
+      ['opened', 'closed SHUTTING_DOWN'],
+      ['opened', 'closed SHUTTING_DOWN'],
+    ])
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    expect(low.log).toHaveLength(2)
+    expect(high.log).toEqual(['opened', 'closed SHUTTING_DOWN', 'opened', 'closed SHUTTING_DOWN'])
+  })
+})
+
+describe('Links nobody asked for', () => {
+  it('are closed when nobody uses them', async () => {
+    const { clock, low, high } = await pair('unused', { low: { unsolicitedGraceMs: 1000 } })
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(2000)
+    expect(low.log).toEqual(['opened', 'closed UNUSED'])
+    expect(low.links.counters.unsolicitedUnused).toBe(1)
+  })
+
+  it.each(['connect', 'send'])('are kept after a %s', async (use) => {
+    const { clock, low, high } = await pair('used', { low: { unsolicitedGraceMs: 1000 } })
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(500)
+    if (use === 'send') low.links.send(high.identity.nodeId, numbered(1))
+    else connect(low, high, dialledByEverybody)
+    clock.advanceBy(10_000)
+    expect(low.log).toEqual(['opened'])
+    expect(high.received).toEqual(use === 'send' ? [1] : [])
+  })
+
+  it('are bounded, and links that were asked for are not', async () => {
+    const { clock, network, low, high } = await pair('bounded', { low: { maxUnsolicited: 2 } })
+    const others: TestNode[] = []
+    for (let i = 0; i < 4; i++) {
+      others.push(await createTestNode(identityOf(`other ${i}`), {}, { network, clock }))
+    }
+    for (const other of others) connect(other, low, dialledByEverybody)
+    clock.advanceBy(1000)
+    expect(low.links.peers.size).toBe(2)
+    expect(low.links.counters.unsolicitedRefused).toBe(2)
+    expect(others.map(({ log }) => log.join()).sort()).toEqual([
+      'opened',
+      'opened',
+      'opened,closed TOO_MANY_CONNECTIONS',
+      'opened,closed TOO_MANY_CONNECTIONS',
+    ])
+    connect(low, high, dialledByEverybody)
+    clock.advanceBy(1000)
+    expect(low.links.peers.size).toBe(3)
+  })
+})
+
+describe('Links when both dial', () => {
+  it.each([0, 1, 2, 3, 4, 5, 7, 10, 20])(
+    'lose nothing, and keep what the lower id dialled (%i ms apart)',
+    async (apartMs) => {
+      for (const lowFirst of [true, false]) {
+        const { clock, low, high } = await pair(`race ${apartMs}`, { network: { latencyMs: 5, jitterMs: 3 } })
+        const [first, second] = lowFirst ? [low, high] : [high, low]
+        connect(first, second, dialledByEverybody)
+        clock.advanceBy(apartMs)
+        connect(second, first, dialledByEverybody)
+        const sent = new Map([low, high].map((node) => [node, 0]))
+        for (let ms = 0; ms < 60_000; ms += ms < 200 ? 1 : 500) {
+          for (const [node, peer] of [[low, high] as const, [high, low] as const]) {
+            const n = (sent.get(node) ?? 0) + 1
+            if (node.links.send(peer.identity.nodeId, numbered(n))) sent.set(node, n)
+          }
+          clock.advanceBy(ms < 200 ? 1 : 500)
+        }
+        for (const [node, peer] of [[low, high] as const, [high, low] as const]) {
+          expect(node.log).toEqual(['opened'])
+          expect(node.received.length).toBe(sent.get(peer))
+          expect(new Set(node.received).size).toBe(node.received.length)
+          expect(openOf(node)).toHaveLength(1)
+        }
+        if (low.connections.length === 2) expect(openOf(low)[0]?.direction).toBe('outbound')
+        if (apartMs === 0) expect(low.links.counters.duplicates).toBe(1)
+      }
+    },
+  )
+
+  it('fall back to the spare when the one in use dies', async () => {
+    const { clock, low, high } = await pair('spare', { network: { latencyMs: 5 } })
+    connect(low, high, dialledByEverybody)
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    const used = low.links.peers.get(high.identity.nodeId)
+    used?.close('CONNECTION_LOST', 'by the test')
+    clock.advanceBy(100)
+    expect([low.log, high.log]).toEqual([['opened'], ['opened']])
+    expect(low.links.peers.get(high.identity.nodeId)).not.toBe(used)
+    expect(low.links.send(high.identity.nodeId, numbered(7))).toBe(true)
+    clock.advanceBy(100)
+    expect(high.received).toEqual([7])
+  })
+})
+
+/** Keeps a link as a node does: a lost or failed one is asked for again a while later. */
+function keepTrying(node: TestNode, peer: TestNode, clock: VirtualClock): void {
+  const again = () => clock.schedule(1000, () => connect(node, peer, dialledByEverybody))
+  const { events } = node.links
+  node.links.events = {
+    ...events,
+    onClosed(peerId, reason) {
+      events.onClosed(peerId, reason)
+      again()
+    },
+    onFailed(peerId, error) {
+      events.onFailed(peerId, error)
+      again()
+    },
+  }
+  connect(node, peer, dialledByEverybody)
+}
+
+describe('Links under any interleaving', () => {
+  const seeds = Array.from({ length: 150 }, (_, index) => index)
+  it.each(seeds)('come to one connection, the same on both sides (seed %i)', async (seed) => {
+    const random = seededRandom(`links ${seed}`)
+    const { clock, network, low, high } = await pair(`any ${seed}`, {
+      network: {
+        latencyMs: 1 + 20 * random.next(),
+        jitterMs: 10 * random.next(),
+        connectFailureRate: 0.2 * random.next(),
+      },
+    })
+    for (let step = 0; step < 40; step++) {
+      const [node, peer] = random.next() < 0.5 ? [low, high] : [high, low]
+      const chance = random.next()
+      if (chance < 0.55) connect(node, peer, dialledByEverybody)
+      else if (chance < 0.75) node.links.disconnect(peer.identity.nodeId, 'UNUSED', '')
+      else if (chance < 0.85) network.breakLinks(node.identity.nodeId)
+      else network.setOnline(node.identity.nodeId, random.next() < 0.5)
+      clock.advanceBy(random.next() < 0.8 ? 30 * random.next() : 20_000 * random.next())
+    }
+    for (const node of [low, high]) network.setOnline(node.identity.nodeId, true)
+    keepTrying(low, high, clock)
+    keepTrying(high, low, clock)
+    clock.advanceBy(300_000)
+
+    for (const node of [low, high]) {
+      const links = node.log.filter((entry) => !entry.startsWith('failed'))
+      links.forEach((entry, index) => expect(entry.split(' ')[0]).toBe(index % 2 === 0 ? 'opened' : 'closed'))
+      expect(node.log.at(-1)).toBe('opened')
+      node.log.forEach((entry, index) => {
+        if (!entry.startsWith('failed')) return
+        const before = node.log.slice(0, index).findLast((other) => !other.startsWith('failed'))
+        expect(before ?? 'closed').toMatch(/^closed/)
+      })
+      expect(openOf(node)).toHaveLength(1)
+    }
+    const [ofLow, ofHigh] = [openOf(low)[0], openOf(high)[0]]
+    expect(low.links.peers.get(high.identity.nodeId)).toBe(ofLow)
+    expect(high.links.peers.get(low.identity.nodeId)).toBe(ofHigh)
+    expect(new Set([ofLow?.direction, ofHigh?.direction]).size).toBe(2)
+    low.received.length = 0
+    high.received.length = 0
+    expect(low.links.send(high.identity.nodeId, numbered(1))).toBe(true)
+    expect(high.links.send(low.identity.nodeId, numbered(2))).toBe(true)
+    clock.advanceBy(1000)
+    expect([high.received, low.received]).toEqual([[1], [2]])
+  })
+})

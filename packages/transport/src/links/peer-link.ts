@@ -1,0 +1,231 @@
+import type { Cancel, Clock, Contact, NodeId, RunnelError } from '@runnel/protocol'
+import type { CloseReason, Connection, Transport, TransportKind } from '../ports.ts'
+import { Attempt } from './attempt.ts'
+import type { Way } from './link-plan.ts'
+import type { LinksSettings } from './links-options.ts'
+import { isNewOneUsed, type Contender } from './settle.ts'
+
+export interface PeerLinkOptions {
+  readonly peerId: NodeId
+  readonly settings: LinksSettings
+}
+
+export interface PeerLinkModules {
+  readonly clock: Clock
+  readonly transports: ReadonlyMap<TransportKind, Transport>
+}
+
+export interface PeerLinkEvents {
+  onOpened(connection: Connection): void
+  /** A second connection with the peer has opened. */
+  onDuplicate(): void
+  /** Another connection is used from now on; for everybody else the link has stayed open. */
+  onReplaced(connection: Connection): void
+  onClosed(reason: CloseReason): void
+  onFailed(error: RunnelError): void
+  onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
+  onDrain(): void
+  onFallback(): void
+  /** Nothing is left to know about this peer. */
+  onIdle(): void
+}
+
+interface Held extends Contender {
+  readonly connection: Connection
+}
+
+/**
+ * Everything about the link with one peer: at most one attempt, one connection in use, and one on its way out.
+ *
+ * When both sides have dialled, both come to use the same one of the two connections (settle.ts), but not at the same instant. So each
+ * goes on listening to the other one for a while, and only then the side with the lower id closes it: nothing is lost,
+ * nobody sees the link closed, and when the connection in use turns out to be dead the other one takes over.
+ */
+export class PeerLink {
+  readonly #options: PeerLinkOptions
+  readonly #modules: PeerLinkModules
+  readonly #events: PeerLinkEvents
+  #attempt: Attempt | undefined
+  #used: Held | undefined
+  #spare: Held | undefined
+  #cancelSpareTimer: Cancel = () => {}
+  #cancelGrace: Cancel = () => {}
+  #claimed = false
+
+  constructor(options: PeerLinkOptions, modules: PeerLinkModules, events: PeerLinkEvents) {
+    this.#options = options
+    this.#modules = modules
+    this.#events = events
+  }
+
+  get isOpen(): boolean {
+    return this.#used !== undefined
+  }
+
+  /** Whether this side has asked for the link, or sent something on it. */
+  get isClaimed(): boolean {
+    return this.#claimed
+  }
+
+  connect(ways: readonly Way[], contact: Contact): void {
+    this.#claim()
+    if (this.#used) return
+    if (this.#attempt && sameContact(this.#attempt.options.contact, contact)) {
+      this.#attempt.wanted = true
+      return
+    }
+    this.#attempt?.cancel()
+    const { peerId, settings } = this.#options
+    const attempt = new Attempt({ peerId, contact, ways, settings }, this.#modules, {
+      onOpen: (connection) => {
+        this.#attempt = undefined
+        this.add(connection)
+      },
+      onFail: (error) => {
+        this.#attempt = undefined
+        if (attempt.wanted) this.#failed(error)
+        this.#checkIdle()
+      },
+      onFallback: () => this.#events.onFallback(),
+    })
+    this.#attempt = attempt
+    attempt.start()
+  }
+
+  disconnect(code: string, text: string): void {
+    this.#cancelAttempt()
+    this.#cancelSpareTimer()
+    const wasOpen = this.isOpen
+    for (const held of [this.#used, this.#spare]) {
+      if (!held) continue
+      held.connection.events = { onPacket() {}, onDrain() {}, onClose() {} }
+      held.connection.close(code, text)
+    }
+    this.#used = undefined
+    this.#spare = undefined
+    if (wasOpen) this.#closed({ code, text, remote: false })
+    this.#claimed = false
+    this.#checkIdle()
+  }
+
+  send(packet: Uint8Array): boolean {
+    if (!this.#used) return false
+    if (!this.#claimed) this.#claim()
+    return this.#used.connection.send(packet)
+  }
+
+  /** A connection with the peer, dialled by either side, has opened. */
+  add(connection: Connection): void {
+    const opened = {
+      connection,
+      direction: connection.direction,
+      openedMs: this.#modules.clock.monotonicMs(),
+    }
+    connection.events = {
+      onPacket: (type, body, whole) => this.#events.onPacket(type, body, whole),
+      onDrain: () => this.#used === opened && this.#events.onDrain(),
+      onClose: (reason) => this.#connectionClosed(opened, reason),
+    }
+    if (!this.#used) return this.#open(opened)
+    this.#events.onDuplicate()
+    const { peerId, settings } = this.#options
+    const ids = { self: settings.self, peer: peerId, raceWindowMs: settings.dialTimeoutMs }
+    if (!isNewOneUsed(ids, this.#used, opened)) return this.#keepAsSpare(opened)
+    this.#keepAsSpare(this.#used)
+    this.#use(opened)
+  }
+
+  /** Closes the link with UNUSED after a while, unless it is claimed. */
+  allowGrace(onUnused: () => void): void {
+    this.#cancelGrace = this.#modules.clock.schedule(this.#options.settings.unsolicitedGraceMs, () => {
+      onUnused()
+      this.disconnect('UNUSED', '')
+    })
+  }
+
+  #claim(): void {
+    this.#claimed = true
+    this.#cancelGrace()
+  }
+
+  #open(opened: Held): void {
+    this.#used = opened
+    if (this.#attempt?.isDialling) {
+      this.#attempt.wanted = false
+    } else {
+      this.#cancelAttempt()
+    }
+    this.#events.onOpened(opened.connection)
+  }
+
+  /** The new one's queue is another, so whoever waits for room may go on. */
+  #use(held: Held): void {
+    this.#used = held
+    this.#events.onReplaced(held.connection)
+    this.#events.onDrain()
+  }
+
+  #keepAsSpare(held: Held): void {
+    this.#cancelSpareTimer()
+    const before = this.#spare
+    this.#spare = held
+    before?.connection.close('DUPLICATE_CONNECTION', '')
+    this.#watchSpare(held)
+  }
+
+  /** Closes the spare when the one in use has shown to be alive; if it is dead its pings will say so, and the spare takes over. */
+  #watchSpare(spare: Held): void {
+    const { peerId, settings } = this.#options
+    const lingerMs = settings.duplicateLingerMs * (settings.self < peerId ? 1 : 3)
+    const used = this.#used
+    const framesIn = used?.connection.stats.framesIn
+    this.#cancelSpareTimer = this.#modules.clock.schedule(lingerMs, () => {
+      const isAlive = used === this.#used && used?.connection.stats.framesIn !== framesIn
+      if (!isAlive) return this.#watchSpare(spare)
+      this.#spare = undefined
+      spare.connection.close('DUPLICATE_CONNECTION', '')
+    })
+  }
+
+  #connectionClosed(held: Held, reason: CloseReason): void {
+    if (held === this.#spare) {
+      this.#spare = undefined
+      this.#cancelSpareTimer()
+    }
+    if (held !== this.#used) return
+    const spare = this.#spare
+    if (spare) {
+      this.#spare = undefined
+      this.#cancelSpareTimer()
+      return this.#use(spare)
+    }
+    this.#used = undefined
+    if (this.#attempt?.wanted === false) this.#cancelAttempt()
+    this.#closed(reason)
+    this.#checkIdle()
+  }
+
+  #closed(reason: CloseReason): void {
+    this.#claimed = false
+    this.#cancelGrace()
+    this.#events.onClosed(reason)
+  }
+
+  #failed(error: RunnelError): void {
+    this.#claimed = false
+    this.#events.onFailed(error)
+  }
+
+  #cancelAttempt(): void {
+    this.#attempt?.cancel()
+    this.#attempt = undefined
+  }
+
+  #checkIdle(): void {
+    if (!this.#used && !this.#attempt) this.#events.onIdle()
+  }
+}
+
+function sameContact(a: Contact, b: Contact): boolean {
+  return a.websocketUrl === b.websocketUrl && a.websocket === b.websocket && a.webrtc === b.webrtc
+}

@@ -1,0 +1,25 @@
+import type { NodeId } from '@runnel/protocol'
+
+/** An open connection, as far as it matters for choosing between two. */
+export interface Contender {
+  readonly direction: 'outbound' | 'inbound'
+  /** When it opened here, in milliseconds. */
+  readonly openedMs: number
+}
+
+/**
+ * Whether a connection that has just opened takes the place of the present one with the same peer.
+ *
+ * Nobody dials while it has a link. So a second connection by the same dialler, or one that opens long after the first, means
+ * that the first is lost and only this side does not know yet: the new one is used. Otherwise both sides have dialled at the
+ * same time, and both use the connection that the lower id dialled.
+ */
+export function isNewOneUsed(
+  { self, peer, raceWindowMs }: { self: NodeId; peer: NodeId; raceWindowMs: number },
+  present: Contender,
+  opened: Contender,
+): boolean {
+  if (present.direction === opened.direction) return true
+  if (opened.openedMs - present.openedMs > raceWindowMs) return true
+  return (opened.direction === 'outbound') === self < peer
+}
