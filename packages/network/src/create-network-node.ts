@@ -1,6 +1,14 @@
-import type { Clock, Crypto, Identity, Random } from '@runnel/protocol'
+import {
+  verifyBatch,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type MessageBatch,
+  type Random,
+} from '@runnel/protocol'
 import {
   createLinks,
+  createPeerConnection,
   WebRtcTransport,
   WebSocketTransport,
   type ConnectionLimits,
@@ -40,6 +48,8 @@ export interface NetworkNodeModules {
   readonly trackers: TrackerDirectory
   /** Transports to use instead of those the options describe: for tests, the simulator, and other wires. */
   readonly transports?: (modules: ConnectionModules & { readonly signalling: Signalling }) => NodeTransports
+  /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */
+  readonly verify?: (batch: MessageBatch) => boolean
   /** What an internal failure threw; for a log. */
   readonly onError?: (error: unknown) => void
 }
@@ -61,6 +71,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
+    verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
     wires: ({ signalling, contact }) => {
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
       const transports = create({ ...connection, signalling })
@@ -79,6 +90,6 @@ function createTransports(
     ...(websocket === false
       ? {}
       : { websocket: new WebSocketTransport({ ...websocket, role: 'node' }, modules) }),
-    ...(webrtc === false ? {} : { webrtc: new WebRtcTransport(webrtc, modules) }),
+    ...(webrtc === false ? {} : { webrtc: new WebRtcTransport(webrtc, { ...modules, createPeerConnection }) }),
   }
 }

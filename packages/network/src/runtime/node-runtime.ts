@@ -4,11 +4,10 @@ import {
   isRunnelError,
   packetBytes,
   PacketType,
-  verifyBatch,
   type Clock,
   type Contact,
-  type Crypto,
   type Identity,
+  type MessageBatch,
   type NodeId,
   type Packet,
   type Random,
@@ -16,7 +15,7 @@ import {
   type Signal,
   type StreamPartId,
 } from '@runnel/protocol'
-import type { Links, Signalling } from '@runnel/transport'
+import type { LinksOwner, Signalling } from '@runnel/transport'
 import type { CounterName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
@@ -50,9 +49,10 @@ export interface NodeRuntimeOptions {
 
 export interface NodeRuntimeModules {
   readonly identity: Identity
-  readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
+  /** True when the publisher that a batch names signed it. */
+  readonly verify: (batch: MessageBatch) => boolean
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
   /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
@@ -62,7 +62,7 @@ export interface NodeRuntimeModules {
 /** The transports, and the links that are made of them. */
 export interface NodeWires {
   readonly transports: NodeTransports
-  readonly links: Links
+  readonly links: LinksOwner
 }
 
 /** Carries out what the cores want on links, tracker connections and the clock, and tells them what happens there. */
@@ -86,7 +86,7 @@ export class NodeRuntime implements NetworkNode {
   #unwatchDirectory = (): void => undefined
 
   constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
-    const { identity, crypto, clock, random, publisherPolicy, trackers } = modules
+    const { identity, clock, random, publisherPolicy, trackers } = modules
     const { limits, dialTimeoutMs } = options
     this.nodeId = identity.nodeId
     this.#modules = modules
@@ -100,7 +100,7 @@ export class NodeRuntime implements NetworkNode {
       { self: identity.nodeId, limits },
       {
         effects: this.#nodeEffects(),
-        verify: (batch) => verifyBatch(batch, crypto),
+        verify: (batch) => modules.verify(batch),
         checkPublisher: (streamId, publisherId, nowMs) => publisherPolicy.check(streamId, publisherId, nowMs),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
       },
@@ -243,6 +243,7 @@ export class NodeRuntime implements NetworkNode {
     this.#unwatchDirectory()
     this.#alarm.set(Infinity)
     this.#waiters.check()
+    this.#wires.links.stop()
     const { websocket, webrtc, memory } = this.#wires.transports
     // WebRTC first: what closes its links may go through the tracker.
     for (const transport of [webrtc, websocket, memory]) await transport?.stop()
@@ -279,7 +280,7 @@ export class NodeRuntime implements NetworkNode {
 
   /** Statuses leave at the end of the turn: what changes in one turn is told at once. */
   #planFlush(): void {
-    if (this.#flushPlanned) return
+    if (this.#flushPlanned || !this.#trackerLinks.hasNews) return
     this.#flushPlanned = true
     this.#modules.clock.endOfTurn(() => {
       this.#flushPlanned = false

@@ -90,6 +90,11 @@ export class TrackerLinks {
     this.#due.add(streamPartId)
   }
 
+  /** Whether `flush` has something to tell. */
+  get hasNews(): boolean {
+    return this.#due.size > 0
+  }
+
   /** Sends one status for each stream part that has something to report and a tracker to hear it. */
   flush(): void {
     for (const streamPartId of this.#due) {
