@@ -79,7 +79,8 @@ export class Heartbeat {
     const silentMs = nowMs - this.#lastHeardMs
     if (silentMs < pingIntervalMs) {
       if (nowMs - this.#lastPingMs >= rttIntervalMs) this.#ping(nowMs)
-      return this.#tickAfter(pingIntervalMs - silentMs)
+      // At least a millisecond: a rest that rounding left over may be too small to move a clock at all.
+      return this.#tickAfter(Math.max(1, pingIntervalMs - silentMs))
     }
     // Pings queue behind data: while a backlog is moving, a missing pong only means that the ping has not got there yet.
     if (this.#isDraining()) this.#missed = 0

@@ -80,13 +80,13 @@ export class Outflow {
     else for (const piece of splitPacket(packet, this.#channel.maxFrameBytes)) this.#push(piece)
   }
 
+  // Also on a WebSocket everything waits for the end of the turn: letting its first packet go at once cost a tenth to a
+  // quarter more CPU and a second frame per turn, and brought no packet there sooner.
   #push(packet: Uint8Array): void {
-    if (this.#flushScheduled) return this.#outbox.push(packet)
+    this.#outbox.push(packet)
+    if (this.#flushScheduled) return
     this.#flushScheduled = true
     this.#modules.clock.endOfTurn(this.#flushNow)
-    // On a WebSocket the first packet of a turn leaves at once: it is on its way while the rest of the turn is worked on.
-    if (this.#channel.kind === 'websocket' && this.empty && this.#hasRoom()) return this.#hand(packet)
-    this.#outbox.push(packet)
   }
 
   #hasRoom(): boolean {
