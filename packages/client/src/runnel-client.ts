@@ -130,7 +130,8 @@ export class RunnelClient implements AsyncDisposable {
   /**
    * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages of one
    * call after the other stay in order, those of one turn of the event loop share a signature. Resolves when the message
-   * was handed to the network and the network could take it: awaiting it is how not to publish faster than can be sent.
+   * was handed to the network, which it is not before the network has taken those before it: awaiting it is how not to
+   * publish faster than can be sent.
    * Joins the stream part with the first message, waits up to `waitForNeighboursMs` for a first neighbour, and stays in
    * it until `close`. With nobody there the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
    * the message a while for those who come.

@@ -72,7 +72,7 @@ export class Publisher {
       .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '')
   }
 
-  /** Resolves when the message was handed to the network and the network can take the next. */
+  /** Resolves when the message was handed to the network. */
   async publish(streamId: StreamId, content: unknown, options: PublishOptions): Promise<PublishedMessage> {
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
     if (options.partition !== undefined && options.partitionKey !== undefined) {

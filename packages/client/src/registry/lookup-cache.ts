@@ -13,6 +13,13 @@ const maxFlights = 256
 /** After a failed refresh of an entry the next one waits this long. */
 const retryRefreshMs = 5_000
 
+/** A look-up under way. */
+interface Flight<V> {
+  readonly landed: Promise<V>
+  /** What it finds may have changed meanwhile. */
+  outdated: boolean
+}
+
 interface Entry<V> {
   readonly value: V
   refreshAtMs: number
@@ -28,7 +35,7 @@ export class LookupCache<K extends string, V extends object | null> {
   readonly #load: (key: K) => Promise<V>
   /** In order of use, so that the first one is the one to drop. */
   readonly #entries = new Map<K, Entry<V>>()
-  readonly #flights = new Map<K, Promise<V>>()
+  readonly #flights = new Map<K, Flight<V>>()
   #evicted = 0
 
   constructor(options: LookupCacheOptions, modules: { clock: Clock; load: (key: K) => Promise<V> }) {
@@ -56,41 +63,60 @@ export class LookupCache<K extends string, V extends object | null> {
     return entry.value
   }
 
-  /** What is known, or else what a look-up finds. Throws what the look-up throws, or TOO_MANY_LOOKUPS. */
+  /**
+   * What is known, or else what a look-up finds; one that is overtaken by a change is repeated. Afterwards `peek` knows.
+   * Throws what the look-up throws, or TOO_MANY_LOOKUPS.
+   */
   async get(key: K): Promise<V> {
-    const known = this.peek(key)
-    return known === undefined ? this.#fly(key) : known
+    for (;;) {
+      const known = this.peek(key)
+      if (known !== undefined) return known
+      const flight = this.#fly(key)
+      const value = await flight.landed
+      if (!flight.outdated) return value
+    }
   }
 
-  /** Forgets what is known to be wrong; a look-up under way may have come too early, and is not remembered. */
+  /** Forgets what is known to be wrong; a look-up under way may have come too early, and does not count. */
   forget(matches: (key: K) => boolean): void {
     for (const key of this.#entries.keys()) if (matches(key)) this.#entries.delete(key)
-    for (const key of this.#flights.keys()) if (matches(key)) this.#flights.delete(key)
+    this.#overtake(matches)
   }
 
   /** Everything may be wrong: it stays in use, and is asked for again when it is. */
   expireAll(): void {
     for (const entry of this.#entries.values()) entry.refreshAtMs = 0
+    this.#overtake(() => true)
+  }
+
+  #overtake(matches: (key: K) => boolean): void {
+    for (const [key, flight] of this.#flights) {
+      if (!matches(key)) continue
+      flight.outdated = true
+      this.#flights.delete(key)
+    }
   }
 
   #refresh(key: K, entry: Entry<V>): void {
     entry.refreshAtMs = this.#clock.now() + retryRefreshMs
+    if (this.#flights.size >= maxFlights) return
     // Whoever is asked reports when it does not answer; the entry stays as it is.
-    this.#fly(key).catch(() => {})
+    this.#fly(key).landed.catch(() => {})
   }
 
-  #fly(key: K): Promise<V> {
+  #fly(key: K): Flight<V> {
     const known = this.#flights.get(key)
     if (known !== undefined) return known
-    if (this.#flights.size >= maxFlights) return Promise.reject(clientError('TOO_MANY_LOOKUPS'))
-    const flight = this.#load(key)
+    if (this.#flights.size >= maxFlights) throw clientError('TOO_MANY_LOOKUPS')
+    const landed = this.#load(key)
       .then((value) => {
-        if (this.#flights.get(key) === flight) this.#store(key, value)
+        if (!flight.outdated) this.#store(key, value)
         return value
       })
       .finally(() => {
-        if (this.#flights.get(key) === flight) this.#flights.delete(key)
+        if (!flight.outdated) this.#flights.delete(key)
       })
+    const flight: Flight<V> = { landed, outdated: false }
     this.#flights.set(key, flight)
     return flight
   }
