@@ -90,6 +90,8 @@ function createTransports(
     ...(websocket === false
       ? {}
       : { websocket: new WebSocketTransport({ ...websocket, role: 'node' }, modules) }),
-    ...(webrtc === false ? {} : { webrtc: new WebRtcTransport(webrtc, { ...modules, createPeerConnection }) }),
+    ...(webrtc === false
+      ? {}
+      : { webrtc: new WebRtcTransport(webrtc, { ...modules, createPeerConnection }) }),
   }
 }

@@ -154,9 +154,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   leave(streamPartId: StreamPartId): void {
-    if (this.#state !== 'running') return
-    this.#dispatch({ type: 'leave', streamPartId })
-    this.#withTrackers((nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+    this.#leave(streamPartId)
     this.#waiters.check()
   }
 
@@ -237,8 +235,13 @@ export class NodeRuntime implements NetworkNode {
     })
   }
 
+  #leave(streamPartId: StreamPartId): void {
+    this.#dispatch({ type: 'leave', streamPartId })
+    this.#withTrackers((nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+  }
+
   async #stop(): Promise<void> {
-    for (const streamPartId of this.streamParts) this.leave(streamPartId)
+    for (const streamPartId of this.streamParts) this.#leave(streamPartId)
     this.#state = 'stopped'
     this.#unwatchDirectory()
     this.#alarm.set(Infinity)
