@@ -1,10 +1,11 @@
 import nodeDataChannel, { type DataChannel } from 'node-datachannel'
 import type { BareLink } from './bare-link.ts'
 
-/** What the two ends of a data channel tell each other while they find each other. */
-export type BareSignal =
-  | { readonly kind: 'description'; readonly sdp: string; readonly type: string }
-  | { readonly kind: 'candidate'; readonly candidate: string; readonly mid: string }
+/** A whole description, candidates included: two of these and the ends find each other. */
+export interface BareSignal {
+  readonly sdp: string
+  readonly type: string
+}
 
 export interface BareEnd {
   readonly open: Promise<BareLink>
@@ -15,8 +16,6 @@ export interface BareEnd {
 export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareSignal) => void): BareEnd {
   const peer = new nodeDataChannel.PeerConnection('bench', { iceServers: [] })
   const opened = Promise.withResolvers<BareLink>()
-  const early: BareSignal[] = []
-  let described = false
   const link = (channel: DataChannel): BareLink => {
     const end: BareLink = {
       onMessage: () => {},
@@ -30,14 +29,12 @@ export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareS
     channel.onMessage((data) => end.onMessage(data as Buffer))
     return end
   }
-  peer.onLocalDescription((sdp, type) =>
-    signal({
-      kind: 'description',
-      type,
-      sdp: type === 'offer' ? sdp.replace('a=setup:actpass', 'a=setup:active') : sdp,
-    }),
-  )
-  peer.onLocalCandidate((candidate, mid) => signal({ kind: 'candidate', candidate, mid }))
+  peer.onGatheringStateChange((state) => {
+    const description = state === 'complete' ? peer.localDescription() : undefined
+    if (!description) return
+    const { sdp, type } = description
+    signal({ type, sdp: type === 'offer' ? sdp.replace('a=setup:actpass', 'a=setup:active') : sdp })
+  })
   if (role === 'offer') {
     const channel = peer.createDataChannel('bench')
     const end = link(channel)
@@ -45,18 +42,10 @@ export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareS
   } else {
     peer.onDataChannel((channel) => opened.resolve(link(channel)))
   }
-  const apply = (message: BareSignal) => {
-    if (message.kind === 'candidate') return peer.addRemoteCandidate(message.candidate, message.mid)
-    peer.setRemoteDescription(message.sdp, message.type as Parameters<typeof peer.setRemoteDescription>[1])
-    described = true
-    for (const waiting of early.splice(0)) apply(waiting)
-  }
   return {
     open: opened.promise,
-    receive: (message) => {
-      if (message.kind === 'candidate' && !described) early.push(message)
-      else apply(message)
-    },
+    receive: ({ sdp, type }) =>
+      peer.setRemoteDescription(sdp, type as Parameters<typeof peer.setRemoteDescription>[1]),
   }
 }
 
