@@ -142,8 +142,10 @@ export class LinkConnection implements Connection {
   readonly onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
     if (this.#state !== 'open') return
     if (type === PacketType.fragment) return this.#onFragment(body)
-    if (this.#reassembler.busy)
+    // Whoever closes on a fault drops what is queued, the rest of a packet as well.
+    if (this.#reassembler.busy && type !== PacketType.close) {
       throw transportError('PROTOCOL_VIOLATION', 'a packet between fragments of another')
+    }
     if (whole.length > this.#limits.maxPacketBytes) {
       throw transportError('FRAME_TOO_LARGE', `a packet of ${whole.length} bytes`)
     }

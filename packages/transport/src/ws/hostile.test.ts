@@ -246,6 +246,14 @@ describe('after the handshake', () => {
     client.socket.terminate()
   })
 
+  it('a close is heard between fragments', async () => {
+    const client = new RawClient()
+    const recorder = await client.open()
+    client.socket.send(packetBytes(PacketType.fragment, Uint8Array.of(0, 1)))
+    client.socket.send(encodePacket({ type: 'close', code: 'SHUTTING_DOWN', reason: 'bye' }))
+    expect(await recorder.closed).toEqual({ code: 'SHUTTING_DOWN', text: 'bye', remote: true })
+  })
+
   it('a close reason of the peer is shown only in its safe form', async () => {
     const client = new RawClient()
     const recorder = await client.open()
