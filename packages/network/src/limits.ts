@@ -50,10 +50,10 @@ export const networkLimits = {
   banMs: 60_000,
   /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
   maxBans: 1_000,
-  /** Data packets that a peer may send where it is no neighbour; beyond, it misbehaves. */
-  maxUnsolicitedData: 100,
+  /** Data packets that a peer may send where it is no neighbour, or in an unknown version; beyond, it misbehaves. */
+  maxUselessData: 100,
   /** After a detach data may still be under way; for this long it is not held against the peer. */
-  unsolicitedGraceMs: 5_000,
+  uselessGraceMs: 5_000,
   /** A status is sent when the wanted neighbours are attached, or after this long. */
   settleMs: 1_000,
   /** After a status in which a round-trip time was not known, look again after this long. */

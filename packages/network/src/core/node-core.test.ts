@@ -203,7 +203,7 @@ describe('flooding', () => {
   })
 
   it('drops what comes from a peer that is no neighbour, and lets go of one that goes on', () => {
-    const script = new CoreScript({ maxUnsolicitedData: 2 })
+    const script = new CoreScript({ maxUselessData: 2 })
     const batch = batchAt([startMs])
     script.run(join, opened(2))
     expect(script.run(data(2, batch))).toEqual(['dropped data.notAttached'])

@@ -89,6 +89,7 @@ export class NodeCore {
         break
       case 'unsupported':
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
+        this.#neighbourhood.uselessData(event.peerId, nowMs)
         break
       case 'malformed':
         this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
@@ -116,7 +117,7 @@ export class NodeCore {
     if (part === undefined || !part.isAttached(peerId)) {
       const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
       this.#drop(counter, `${batch.chain.streamId}#${batch.chain.partition} from ${peerId}`)
-      this.#neighbourhood.unsolicited(peerId, nowMs)
+      this.#neighbourhood.uselessData(peerId, nowMs)
       return
     }
     if (this.#flood.receive(part, batch, packet, peerId, nowMs) === 'forged') {

@@ -9,8 +9,8 @@ export interface PeerTableLimits {
   readonly linkLingerMs: number
   readonly banMs: number
   readonly maxBans: number
-  readonly maxUnsolicitedData: number
-  readonly unsolicitedGraceMs: number
+  readonly maxUselessData: number
+  readonly uselessGraceMs: number
 }
 
 interface Peer {
@@ -22,7 +22,7 @@ interface Peer {
   uses: number
   unusedSinceMs: number
   lastDetachMs: number
-  unsolicited: number
+  uselessData: number
 }
 
 /**
@@ -63,7 +63,7 @@ export class PeerTable {
     const peer = this.#of(peerId, nowMs)
     peer.state = 'open'
     peer.unusedSinceMs = nowMs
-    peer.unsolicited = 0
+    peer.uselessData = 0
     peer.lastDetachMs = nowMs
   }
 
@@ -132,11 +132,11 @@ export class PeerTable {
     if (peer !== undefined) peer.lastDetachMs = nowMs
   }
 
-  /** Data came where the peer is no neighbour. True when that was once too often. */
-  unsolicited(peerId: NodeId, nowMs: number): boolean {
+  /** Counts a data packet that is of no use here. True when that was once too often. */
+  isTooMuchUseless(peerId: NodeId, nowMs: number): boolean {
     const peer = this.#peers.get(peerId)
-    if (peer === undefined || nowMs - peer.lastDetachMs < this.#limits.unsolicitedGraceMs) return false
-    return ++peer.unsolicited > this.#limits.maxUnsolicitedData
+    if (peer === undefined || nowMs - peer.lastDetachMs < this.#limits.uselessGraceMs) return false
+    return ++peer.uselessData > this.#limits.maxUselessData
   }
 
   #closesAtMs(peer: Peer): number {
@@ -155,7 +155,7 @@ export class PeerTable {
         uses: 0,
         unusedSinceMs: nowMs,
         lastDetachMs: nowMs,
-        unsolicited: 0,
+        uselessData: 0,
       }
       this.#peers.set(peerId, peer)
     }

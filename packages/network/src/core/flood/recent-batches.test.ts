@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { networkLimits } from '../../limits.ts'
+import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
+import { newCounters } from '../counters.ts'
+import { RecentBatches, type RecentBatchesLimits } from './recent-batches.ts'
+
+function recent(limits: Partial<RecentBatchesLimits> = {}, shared = { total: 0 }) {
+  const counters = newCounters()
+  const cache = new RecentBatches({ ...networkLimits, ...limits }, { shared, counters })
+  const add = (offsetMs: number): Uint8Array => {
+    const batch = batchAt([startMs + offsetMs])
+    const packet = packetOf(batch)
+    cache.add(batch, packet, startMs + offsetMs)
+    return packet
+  }
+  return { cache, counters, add, shared }
+}
+
+const size = packetOf(batchAt([startMs])).length
+
+describe('recent batches', () => {
+  it('are replayed from the age asked for, with a margin, oldest first', () => {
+    const { cache, add } = recent({ replayMarginMs: 10 })
+    const packets = [0, 100, 200, 300].map(add)
+    expect(cache.replayFor({ sinceMs: 100, heads: [] }, startMs + 300)).toEqual(packets.slice(2))
+    expect(cache.replayFor({ sinceMs: 190, heads: [] }, startMs + 300)).toEqual(packets.slice(1))
+    expect(cache.replayFor({ sinceMs: 0, heads: [] }, startMs + 300)).toEqual([])
+  })
+
+  it('are replayed only after the heads given', () => {
+    const { cache, add } = recent()
+    const packets = [0, 100, 200].map(add)
+    const head = {
+      publisherId: identityOf(7).nodeId,
+      messageChainId: 'c',
+      timestamp: startMs + 100,
+      sequenceNumber: 0,
+    }
+    expect(cache.replayFor({ sinceMs: 9_000, heads: [head] }, startMs + 200)).toEqual(packets.slice(2))
+    const other = { ...head, messageChainId: 'other' }
+    expect(cache.replayFor({ sinceMs: 9_000, heads: [other] }, startMs + 200)).toEqual(packets)
+  })
+
+  it('are bounded in number, and drop the oldest', () => {
+    const { cache, add, counters } = recent({ maxRecentBatches: 3 })
+    const packets = Array.from({ length: 10 }, (_, i) => add(i))
+    expect([cache.size, counters['recent.dropped']]).toEqual([3, 7])
+    expect(cache.replayFor({ sinceMs: 9_000, heads: [] }, startMs + 10)).toEqual(packets.slice(7))
+  })
+
+  it('are bounded in bytes, each and together', () => {
+    const { cache, add } = recent({ maxRecentBytes: size * 2 })
+    for (let i = 0; i < 5; i++) add(i)
+    expect(cache.bytes).toBe(size * 2)
+    const shared = { total: 0 }
+    const first = recent({ maxRecentBytesTotal: size * 3 }, shared)
+    const second = recent({ maxRecentBytesTotal: size * 3 }, shared)
+    for (let i = 0; i < 2; i++) first.add(i)
+    for (let i = 0; i < 5; i++) second.add(i)
+    expect([first.cache.size, second.cache.size, shared.total]).toEqual([2, 1, size * 3])
+    first.cache.clear()
+    expect(shared.total).toBe(size)
+  })
+
+  it('are forgotten with age', () => {
+    const { cache, add } = recent({ maxRecentAgeMs: 1_000 })
+    add(0)
+    add(500)
+    expect(cache.dueMs).toBe(startMs + 1_000)
+    cache.forgetOld(startMs + 1_000)
+    expect([cache.size, cache.dueMs]).toEqual([1, startMs + 1_500])
+  })
+
+  it('are not replayed without bound', () => {
+    const { cache, add, counters } = recent({ maxReplayBytes: size * 2 })
+    const packets = [0, 1, 2].map(add)
+    expect(cache.replayFor({ sinceMs: 9_000, heads: [] }, startMs + 2)).toEqual(packets.slice(1))
+    expect(counters['replay.truncated']).toBe(1)
+  })
+})

@@ -1,0 +1,172 @@
+import type { Contact, NodeId } from '@runnel/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { contact, idOf } from '../core.testkit.ts'
+import { reconcile, type EdgeView, type LinkView, type ReconcileInput } from './reconcile.ts'
+
+const limits = { provisionalGraceMs: 5_000, retireMs: 5_000, attachTimeoutMs: 10_000 }
+const nowMs = 100_000
+
+const attached: EdgeView = {
+  sent: true,
+  received: true,
+  sentAtMs: nowMs,
+  retryAtMs: 0,
+  unwantedSinceMs: undefined,
+  wasWanted: true,
+  reported: false,
+}
+const open: LinkView = { state: 'open', retryAtMs: 0 }
+
+interface Situation {
+  wanted?: number[]
+  edges?: [number, Partial<EdgeView>][]
+  links?: [number, LinkView][]
+}
+
+function input({ wanted = [], edges = [], links = [] }: Situation): ReconcileInput {
+  return {
+    wanted: new Map<NodeId, Contact>(wanted.map((n) => [idOf(n), contact])),
+    edges: new Map(edges.map(([n, edge]) => [idOf(n), { ...attached, ...edge }])),
+    links: new Map([...edges.map(([n]) => [n, open] as const), ...links].map(([n, link]) => [idOf(n), link])),
+    nowMs,
+    limits,
+  }
+}
+
+/** A plan in one line. */
+function planOf(situation: Situation): string {
+  const plan = reconcile(input(situation))
+  const short = (id: NodeId): number => Number.parseInt(id.slice(-4), 16)
+  const steps = [
+    ...plan.connect.map(({ peerId }) => `connect ${short(peerId)}`),
+    ...plan.attach.map((peerId) => `attach ${short(peerId)}`),
+    ...plan.detach.map(({ peerId, reason }) => `detach ${short(peerId)} ${reason}`),
+    ...plan.silent.map((peerId) => `silent ${short(peerId)}`),
+    ...(plan.wakeAtMs === Infinity ? [] : [`wake +${plan.wakeAtMs - nowMs}`]),
+  ]
+  return `${plan.settled ? 'settled' : 'unsettled'}: ${steps.join(', ')}`
+}
+
+describe('reconcile', () => {
+  const table: [string, Situation, string][] = [
+    ['nothing wanted, nothing there', {}, 'settled: '],
+    ['a new neighbour', { wanted: [2] }, 'unsettled: connect 2'],
+    ['a link that opens', { wanted: [2], links: [[2, { state: 'opening', retryAtMs: 0 }]] }, 'unsettled: '],
+    [
+      'a link that failed',
+      { wanted: [2], links: [[2, { state: 'closed', retryAtMs: nowMs + 700 }]] },
+      'unsettled: wake +700',
+    ],
+    ['an open link', { wanted: [2], links: [[2, open]] }, 'unsettled: attach 2'],
+    [
+      'an attach without answer',
+      { wanted: [2], edges: [[2, { received: false, sentAtMs: nowMs - 4_000 }]] },
+      'unsettled: wake +6000',
+    ],
+    [
+      'an attach without answer for too long',
+      { wanted: [2], edges: [[2, { received: false, sentAtMs: nowMs - 10_000 }]] },
+      'unsettled: silent 2',
+    ],
+    [
+      'a refused attach',
+      { wanted: [2], edges: [[2, { sent: false, received: false, retryAtMs: nowMs + 500 }]] },
+      'unsettled: wake +500',
+    ],
+    [
+      'all attached',
+      {
+        wanted: [2, 3],
+        edges: [
+          [2, {}],
+          [3, {}],
+        ],
+      },
+      'settled: ',
+    ],
+    [
+      'one replaced, its replacement attached',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs }],
+          [3, {}],
+        ],
+      },
+      'settled: detach 2 replaced',
+    ],
+    [
+      'one replaced, its replacement not attached',
+      { wanted: [3], edges: [[2, { unwantedSinceMs: nowMs - 1_000 }]], links: [[3, open]] },
+      'unsettled: attach 3, wake +4000',
+    ],
+    [
+      'one replaced, its replacement late',
+      {
+        wanted: [3],
+        edges: [[2, { unwantedSinceMs: nowMs - 5_000 }]],
+        links: [[3, { state: 'opening', retryAtMs: 0 }]],
+      },
+      'unsettled: detach 2 replaced',
+    ],
+    [
+      'one that was never attached and is not wanted any more',
+      {
+        wanted: [3],
+        edges: [[2, { received: false, unwantedSinceMs: nowMs }]],
+        links: [[3, { state: 'opening', retryAtMs: 0 }]],
+      },
+      'unsettled: detach 2 replaced',
+    ],
+    [
+      'one that came on its own',
+      { edges: [[2, { wasWanted: false, unwantedSinceMs: nowMs - 1_000 }]] },
+      'settled: wake +4000',
+    ],
+    [
+      'one that came on its own and was not ordered',
+      { edges: [[2, { wasWanted: false, unwantedSinceMs: nowMs - 5_000 }]] },
+      'settled: detach 2 not-wanted',
+    ],
+  ]
+  it.each(table)('%s', (_, situation, expected) => expect(planOf(situation)).toBe(expected))
+
+  const situations = fc.record({
+    wanted: fc.uniqueArray(fc.integer({ min: 2, max: 9 })),
+    edges: fc.uniqueArray(
+      fc.tuple(
+        fc.integer({ min: 2, max: 9 }),
+        fc.record({
+          sent: fc.boolean(),
+          received: fc.boolean(),
+          wasWanted: fc.boolean(),
+          reported: fc.boolean(),
+          sentAtMs: fc.integer({ min: nowMs - 20_000, max: nowMs }),
+          retryAtMs: fc.integer({ min: nowMs - 1_000, max: nowMs + 1_000 }),
+          unwantedSinceMs: fc.integer({ min: nowMs - 10_000, max: nowMs }),
+        }),
+      ),
+      { selector: ([peer]) => peer },
+    ),
+  })
+
+  it('never detaches what is wanted, nor all it has while the wanted ones are not there and the time is not up', () => {
+    fc.assert(
+      fc.property(situations, (situation) => {
+        const given = input(situation)
+        const plan = reconcile(given)
+        for (const { peerId, reason } of plan.detach) {
+          expect(given.wanted.has(peerId)).toBe(false)
+          const edge = given.edges.get(peerId)
+          const recent = (edge?.unwantedSinceMs ?? nowMs) > nowMs - limits.retireMs
+          if (reason === 'replaced' && recent && edge?.received === true) expect(plan.settled).toBe(true)
+        }
+        for (const peerId of plan.attach) expect(given.links.get(peerId)?.state).toBe('open')
+        for (const { peerId } of plan.connect)
+          expect(given.links.get(peerId)?.state ?? 'closed').toBe('closed')
+        expect(plan.wakeAtMs).toBeGreaterThan(nowMs)
+      }),
+    )
+  })
+})

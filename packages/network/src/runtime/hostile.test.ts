@@ -1,0 +1,201 @@
+import {
+  BATCH_VERSION,
+  encodePacket,
+  packetBytes,
+  PacketType,
+  seededRandom,
+  toStreamPartId,
+  type Packet,
+} from '@runnel/protocol'
+import type { CloseReason, Connection } from '@runnel/transport'
+import { describe, expect, it } from 'vitest'
+import {
+  identityOf,
+  neighboursOf,
+  partId,
+  streamId,
+  Swarm,
+  TestPublisher,
+  type Member,
+} from '../network.testkit.ts'
+
+/** Somebody who speaks by hand on an open link to a member of a small swarm. */
+class Attacker {
+  readonly received: number[] = []
+  closed: CloseReason | undefined
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    connection.events = {
+      onPacket: (type) => this.received.push(type),
+      onDrain: () => undefined,
+      onClose: (reason) => (this.closed = reason),
+    }
+  }
+
+  send(packet: Packet): void {
+    this.raw(encodePacket(packet))
+  }
+
+  raw(packet: Uint8Array): void {
+    this.#connection.send(packet)
+  }
+
+  static async against(swarm: Swarm, victim: Member, name = 'attacker'): Promise<Attacker> {
+    const transport = swarm.wire(name)
+    await transport.start()
+    let attacker: Attacker | undefined
+    transport.dial({
+      peerId: victim.node.nodeId,
+      url: '',
+      onOpen: (connection) => (attacker = new Attacker(connection)),
+      onFail: (error) => {
+        throw error
+      },
+    })
+    swarm.clock.advanceBy(100)
+    if (attacker === undefined) throw new Error('no link')
+    return attacker
+  }
+}
+
+const attachTo = (streamPartId = partId): Packet => ({
+  type: 'attach',
+  streamPartId,
+  sinceMs: 30_000,
+  heads: [],
+})
+const dataOf = (batch: Uint8Array): Uint8Array => packetBytes(PacketType.data, batch)
+
+async function besieged(): Promise<{ swarm: Swarm; victim: Member; others: Member[]; attacker: Attacker }> {
+  const swarm = new Swarm()
+  const [victim, ...others] = await swarm.grow(4)
+  if (victim === undefined) throw new Error('no members')
+  return { swarm, victim, others, attacker: await Attacker.against(swarm, victim) }
+}
+
+/** After the attack the overlay does what it did before. */
+function expectUnharmed(swarm: Swarm, victim: Member, others: Member[]): void {
+  swarm.clock.advanceBy(20_000)
+  expect(neighboursOf(victim)).toHaveLength(3)
+  others[0]?.node.publish(new TestPublisher('honest', swarm.clock).next('still here'))
+  swarm.clock.advanceBy(200)
+  for (const member of [victim, ...others]) expect(member.texts().at(-1)).toBe('still here')
+}
+
+describe('a hostile peer', () => {
+  it('that sends garbage loses its link, and nobody else does', async () => {
+    const random = seededRandom('garbage')
+    const { swarm, victim, others } = await besieged()
+    for (let i = 0; i < 20; i++) {
+      const attacker = await Attacker.against(swarm, victim, `attacker ${i}`)
+      const garbage = random.bytes(1 + i * 10)
+      garbage[0] = BATCH_VERSION
+      attacker.raw(packetBytes(i % 2 === 0 ? PacketType.data : PacketType.attach, garbage))
+      swarm.clock.advanceBy(100)
+      expect(attacker.closed).toMatchObject({ code: 'MISBEHAVED', remote: true })
+    }
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('that speaks another version is not heard, and let go when it goes on', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    swarm.clock.advanceBy(6_000)
+    const batch = new TestPublisher('p', swarm.clock).next('from the future')
+    batch[0] = BATCH_VERSION + 1
+    for (let i = 0; i < 100; i++) attacker.raw(dataOf(batch))
+    swarm.clock.advanceBy(100)
+    expect(attacker.closed).toBeUndefined()
+    expect(victim.node.metrics().counters['data.unsupported']).toBe(100)
+    attacker.raw(dataOf(batch))
+    swarm.clock.advanceBy(100)
+    expect(attacker.closed?.code).toBe('MISBEHAVED')
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('that sends a tracker’s packets loses its link', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    attacker.send({ type: 'instruction', streamPartId: partId, counter: 1_000, neighbours: [] })
+    swarm.clock.advanceBy(100)
+    expect(attacker.closed?.code).toBe('MISBEHAVED')
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('that forges a message silences nobody, loses its link, and is not let in again for a while', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    attacker.send(attachTo())
+    swarm.clock.advanceBy(50)
+    const batch = new TestPublisher('victim publisher', swarm.clock).next('forged')
+    const place = batch.length - 40
+    batch[place] = (batch[place] ?? 0) ^ 1
+    attacker.raw(dataOf(batch))
+    swarm.clock.advanceBy(100)
+    expect(attacker.closed?.code).toBe('MISBEHAVED')
+    const again = await Attacker.against(swarm, victim)
+    swarm.clock.advanceBy(100)
+    expect(again.closed?.code).toBe('MISBEHAVED')
+    const real = new TestPublisher('victim publisher', swarm.clock)
+    others[0]?.node.publish(real.next('real'))
+    swarm.clock.advanceBy(200)
+    for (const member of [victim, ...others]) expect(member.texts()).toEqual(['real'])
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('that replays old messages reaches nobody', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    const batch = new TestPublisher('p', swarm.clock).next('once')
+    others[0]?.node.publish(batch)
+    swarm.clock.advanceBy(200)
+    attacker.send(attachTo())
+    swarm.clock.advanceBy(50)
+    for (let i = 0; i < 50; i++) attacker.raw(dataOf(batch))
+    swarm.clock.advanceBy(200)
+    for (const member of [victim, ...others]) expect(member.texts()).toEqual(['once'])
+    expect(victim.node.metrics().streamParts[0]?.duplicates).toBeGreaterThanOrEqual(50)
+  })
+
+  it('that floods attaches gets one replay and no memory', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    others[0]?.node.publish(new TestPublisher('p', swarm.clock).next('kept'))
+    swarm.clock.advanceBy(200)
+    for (let i = 0; i < 99; i++) {
+      attacker.send(attachTo(toStreamPartId(streamId, 1 + (i % 99))))
+      attacker.send(attachTo())
+      attacker.send({ type: 'detach', streamPartId: partId, reason: 'left' })
+    }
+    swarm.clock.advanceBy(500)
+    expect(attacker.received.filter((type) => type === PacketType.data)).toHaveLength(1)
+    expect(victim.node.streamParts).toEqual([partId])
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('that sends data where it is no neighbour is heard by nobody, and let go', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    swarm.clock.advanceBy(6_000)
+    const publisher = new TestPublisher('p', swarm.clock)
+    for (let i = 0; i < 101; i++) attacker.raw(dataOf(publisher.next(`uninvited ${i}`, i % 2)))
+    swarm.clock.advanceBy(200)
+    expect(attacker.closed?.code).toBe('MISBEHAVED')
+    expect(victim.deliveries).toEqual([])
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('cannot take the place of another: who answers with another id is no neighbour', async () => {
+    const swarm = new Swarm()
+    await swarm.trackerTransport.start()
+    swarm.tracker.instructing = false
+    const { node } = swarm.make('alone')
+    await node.start()
+    node.join(partId)
+    swarm.clock.advanceBy(100)
+    const absent = identityOf('absent').nodeId
+    const contact = { websocketUrl: 'memory://absent', websocket: true, webrtc: false }
+    const neighbours = [{ nodeId: absent, contact }]
+    swarm.tracker.send(node.nodeId, { type: 'instruction', streamPartId: partId, counter: 1, neighbours })
+    swarm.clock.advanceBy(20_000)
+    const failures = swarm.tracker.statuses.flatMap(({ status }) => status.failed)
+    expect(failures[0]?.nodeId).toBe(absent)
+    expect(node.metrics().streamParts[0]?.neighbours).toEqual([])
+  })
+})
