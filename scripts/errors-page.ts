@@ -26,7 +26,9 @@ export function errorsPage(): string {
     const rows = Object.entries(table).map(
       ([code, { summary, remedy }]) => `| \`${code}\` | ${cell(summary)}. | ${cell(remedy)} |`,
     )
-    return [`## ${name}`, '', '| code | what happened | what to do |', '| --- | --- | --- |', ...rows].join('\n')
+    return [`## ${name}`, '', '| code | what happened | what to do |', '| --- | --- | --- |', ...rows].join(
+      '\n',
+    )
   })
   return [
     '# Errors',

@@ -43,10 +43,11 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const observer = createObserverPlugin(config.observer)
   const snapshot = (): NodeSnapshot => ({
     nodeId: client.nodeId,
+    pid: process.pid,
     websocketUrl: client.network.contact.websocketUrl || undefined,
     cryptoBackend: backend,
     uptimeMs: Math.round(performance.now() - startedMs),
-    trackers: trackers(),
+    trackers: trackers.states(),
     ...client.network.metrics(),
     observed: observer.observed(),
     latencyMs: observer.latency(),
@@ -54,7 +55,10 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   })
   const http = config.http.enabled ? createHttpPlugin(config.http, snapshot) : undefined
   const plugins = [http, observer, measurements].filter((plugin) => plugin !== undefined)
-  const stop = () => (stopped ??= stopAll(plugins, client, logger))
+  const stop = () => {
+    trackers.stop()
+    return (stopped ??= stopAll(plugins, client, logger))
+  }
   let stopped: Promise<void> | undefined
   try {
     for (const plugin of plugins) await plugin.start({ client, logger })
@@ -84,16 +88,22 @@ function clientConfigOf(
   }
 }
 
+interface TrackerWatch {
+  states(): TrackerState[]
+  /** That connections end when the node stops is no news. */
+  stop(): void
+}
+
 /** Logs what happens between the node and its trackers, and remembers how things stand. */
-function watchTrackers(client: RunnelClient, logger: Logger): () => TrackerState[] {
+function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   const states = new Map<NodeId, boolean>()
-  client.network.on('tracker', (nodeId, state, error) => {
+  const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
     if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
     else logger.info({ tracker: nodeId }, `tracker ${state}`)
   })
   client.network.on('dropped', (counter, detail) => logger.debug({ counter }, detail))
-  return () => [...states].map(([nodeId, connected]) => ({ nodeId, connected }))
+  return { states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })), stop }
 }
 
 async function stopAll(plugins: readonly Plugin[], client: RunnelClient, logger: Logger): Promise<void> {

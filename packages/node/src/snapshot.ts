@@ -26,6 +26,8 @@ export interface TrackerState {
 /** How a broker node is doing: served at /v1/status and given to `runnel up`. Plain data. */
 export interface NodeSnapshot {
   readonly nodeId: NodeId
+  /** Of its process. */
+  readonly pid: number
   /** Where others can dial it; undefined when they cannot. */
   readonly websocketUrl: string | undefined
   readonly cryptoBackend: string

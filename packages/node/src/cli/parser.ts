@@ -45,6 +45,7 @@ function addCommands(parser: Argv, commands: readonly Command[], prefix: readonl
       own?.describe ?? groups[word] ?? '',
       (nested) => {
         addCommands(nested, inner, path)
+        nested.epilogue(exitCodesHelp)
         if (own) describeCommand(nested, own)
         else demandOne(nested, `runnel ${path.join(' ')}`)
         return nested

@@ -6,6 +6,8 @@ import { notice } from './output.ts'
 /** Whether a command's client ever got through to a tracker. */
 export interface TrackerWatch {
   readonly reached: boolean
+  /** Tells nothing more: that connections end when the command does is no news. */
+  stop(): void
   /** Throws TRACKER_UNREACHABLE when none was reached. */
   requireReached(): void
 }
@@ -14,7 +16,7 @@ export interface TrackerWatch {
 export function watchTrackers(client: RunnelClient): TrackerWatch {
   const failed = new Map<NodeId, string>()
   let reached = false
-  client.network.on('tracker', (nodeId, state, error) => {
+  const stop = client.network.on('tracker', (nodeId, state, error) => {
     if (state === 'connected') reached = true
     else if (error && !failed.has(nodeId)) {
       failed.set(nodeId, error.message)
@@ -25,6 +27,7 @@ export function watchTrackers(client: RunnelClient): TrackerWatch {
     get reached() {
       return reached
     },
+    stop,
     requireReached: () => {
       if (!reached)
         throw nodeError('TRACKER_UNREACHABLE', [...failed.values()].join('; ') || 'none is registered')

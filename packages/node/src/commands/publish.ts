@@ -5,7 +5,6 @@ import { errorLine } from '../cli/describe-error.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { standardInput } from '../cli/standard-input.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
-import { watchTrackers } from '../cli/tracker-watch.ts'
 import { withClient } from '../cli/with-client.ts'
 import { publishLines, type PublishedLines } from './publish-lines.ts'
 
@@ -42,8 +41,7 @@ export const publish = defineCommand({
   }) => {
     const streamId = toStreamId(stream)
     const stop = listenForStop()
-    await withClient(network, {}, async (client) => {
-      const trackers = watchTrackers(client)
+    await withClient(network, {}, async (client, trackers) => {
       const result = await publishLines(client, standardInput(stop.signal), {
         ...{ streamId, text, partitionKey, skipInvalid, signal: stop.signal },
         onInvalid: (error) => notice(errorLine(error)),

@@ -4,7 +4,6 @@ import { networkOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
-import { watchTrackers } from '../cli/tracker-watch.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
@@ -19,13 +18,11 @@ export const subscribe = defineCommand({
     for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
     raw: {
       type: 'boolean',
-      default: false,
       conflicts: 'meta',
       describe: 'Write the bytes of each message as they are, nothing between',
     },
     meta: {
       type: 'boolean',
-      default: false,
       describe: 'Print ids, timestamp and publisher beside the content',
     },
   },
@@ -35,7 +32,7 @@ export const subscribe = defineCommand({
   ],
   epilogue:
     'Messages from now on, none from before. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
-  run: async ({ stream, count, for: duration, raw, meta, ...network }) => {
+  run: async ({ stream, count, for: duration, raw = false, meta = false, ...network }) => {
     const streamId = toStreamId(stream)
     if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
       throw nodeError('USAGE', '--count takes a whole number from 1')
@@ -43,8 +40,7 @@ export const subscribe = defineCommand({
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
     const stop = listenForStop()
     const output = standardOutput()
-    await withClient(network, {}, async (client) => {
-      const trackers = watchTrackers(client)
+    await withClient(network, {}, async (client, trackers) => {
       const subscription = await client.subscribe(streamId, { raw })
       const end = () => void subscription.unsubscribe()
       void stop.stopped.then(end)

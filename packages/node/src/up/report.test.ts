@@ -18,6 +18,7 @@ function snapshot(
   const links = neighbours.map((neighbour) => ({ nodeId: idOf(neighbour), transport: 'memory', rttMs: 1 }))
   return {
     nodeId: idOf(number),
+    pid: 1,
     websocketUrl: undefined,
     cryptoBackend: 'native',
     uptimeMs: 1,

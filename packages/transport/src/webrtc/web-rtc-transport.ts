@@ -94,7 +94,7 @@ export class WebRtcTransport implements Transport {
   readonly #dials = new Set<{ fail(error: RunnelError): void }>()
   #iceServers: readonly IceServer[] = []
   #running = false
-  #onAllGone: () => void = () => {}
+  readonly #waitingForEnd: (() => void)[] = []
 
   constructor(options: WebRtcOptions, modules: WebRtcModules) {
     this.#settings = { ...webRtcDefaults, ...options }
@@ -113,12 +113,11 @@ export class WebRtcTransport implements Transport {
     for (const dial of this.#dials) dial.fail(transportError('SHUTTING_DOWN'))
     for (const attempt of this.#attempts.values()) attempt.cancel('SHUTTING_DOWN')
     this.#attempts.clear()
-    const allGone = new Promise<void>((resolve) => (this.#onAllGone = resolve))
     for (const [channel, connection] of this.#channels) {
       if (connection) connection.close('SHUTTING_DOWN', '')
       else channel.close(true)
     }
-    if (this.#channels.size > 0) await allGone
+    if (this.#channels.size > 0) await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
   }
 
   /** Servers for the attempts to come; what is no ICE server is left out and counted. */
@@ -247,7 +246,8 @@ export class WebRtcTransport implements Transport {
     this.#channels.set(channel, undefined)
     channel.onGone = () => {
       this.#channels.delete(channel)
-      if (this.#channels.size === 0) this.#onAllGone()
+      if (this.#channels.size > 0) return
+      for (const resolve of this.#waitingForEnd.splice(0)) resolve()
     }
   }
 

@@ -8,6 +8,7 @@ const nodeId = toNodeId(`0x${'a'.repeat(40)}`)
 const streamPartId = toStreamPartId(toStreamId(`${nodeId}/x`), 0)
 const snapshot: NodeSnapshot = {
   nodeId,
+  pid: 1,
   websocketUrl: undefined,
   cryptoBackend: 'native',
   uptimeMs: 5,
