@@ -1,0 +1,147 @@
+import { statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { toNodeId } from '@runnel/protocol'
+import { afterEach, describe, expect, it } from 'vitest'
+import { errorLines, newDirectory, runRunnel, startRunnel, stopAll } from './cli.testkit.ts'
+
+const someone = toNodeId(`0x${'a'.repeat(40)}`)
+const stream = `${someone}/x`
+/** A port nobody listens on: reserved, and never given out. */
+const deadPort = 1
+const registries = { trackerRegistry: someone, streamRegistry: someone, storageRegistry: someone }
+
+afterEach(stopAll)
+
+function directoryWith(files: Record<string, unknown>): string {
+  const directory = newDirectory()
+  for (const [name, content] of Object.entries(files)) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    writeFileSync(join(directory, name), text, { mode: 0o600 })
+  }
+  return directory
+}
+
+function staticNetwork(trackers: readonly { nodeId: string; url: string }[] = []) {
+  const permissions = [{ user: 'public', publish: true, subscribe: true }]
+  return { version: 1, trackers, streams: [{ id: stream, permissions }] }
+}
+
+describe('runnel refuses', () => {
+  const chain = { version: 1, chain: { rpcUrl: `http://127.0.0.1:${deadPort}`, registries } }
+  const cwd = directoryWith({
+    'bad.key': 'not a key',
+    'chain.json': chain,
+    'static.json': staticNetwork(),
+    'broken.json': '{',
+    'mistyped.json': { version: 1, trackerz: [], streams: [] },
+    'config.json': { http: { prot: 1 } },
+  })
+
+  it.each<[string, number, string, string]>([
+    ['pubish x', 64, 'USAGE', 'did you mean publish?'],
+    ['stream crate', 64, 'USAGE', 'did you mean create?'],
+    [`publish ${stream} --netwrk x`, 64, 'USAGE', 'did you mean --network?'],
+    ['node --http-prt 1', 64, 'USAGE', 'did you mean --http-port?'],
+    ['', 64, 'USAGE', 'needs a command'],
+    ['publish not-a-stream --network static.json', 64, 'INVALID_STREAM_ID', 'not-a-stream'],
+    [`subscribe ${stream} --network static.json --for ever`, 64, 'USAGE', '--for takes a duration'],
+    [`subscribe ${stream} --network static.json --count 0`, 64, 'USAGE', '--count'],
+    ['up --nodes 1', 64, 'USAGE', '--nodes takes a whole number'],
+    ['node init', 64, 'USAGE', '--yes'],
+    ['node --config config.json', 78, 'CONFIG_INVALID', 'unknown key http.prot; did you mean port?'],
+    ['node --config gone.json', 78, 'CONFIG_NOT_FOUND', 'gone.json'],
+    ['node', 78, 'NETWORK_NOT_CONFIGURED', '--network'],
+    [`publish ${stream}`, 78, 'NETWORK_NOT_CONFIGURED', '--network'],
+    [`publish ${stream} --network gone.json`, 78, 'NETWORK_FILE_MISSING', 'gone.json'],
+    [`publish ${stream} --network broken.json`, 78, 'NETWORK_FILE_INVALID', 'broken.json'],
+    [`publish ${stream} --network mistyped.json`, 78, 'NETWORK_FILE_INVALID', 'trackerz'],
+    [`publish ${stream} --network static.json --key bad.key`, 78, 'INVALID_KEY', 'private key'],
+    [`publish ${stream} --network static.json --key gone.key`, 78, 'KEY_FILE_MISSING', 'gone.key'],
+    ['stream create x --network static.json', 78, 'KEY_REQUIRED', 'runnel key new'],
+    ['registry show --network static.json', 78, 'CHAIN_NOT_CONFIGURED', 'chain'],
+    [`publish ${stream} --network chain.json`, 69, 'CHAIN_UNREACHABLE', `127.0.0.1:${deadPort}`],
+    ['registry show --network chain.json', 69, 'CHAIN_UNREACHABLE', `127.0.0.1:${deadPort}`],
+    [`subscribe ${someone}/missing --network static.json`, 1, 'STREAM_NOT_FOUND', 'missing'],
+  ])('%s (exit code %i)', async (line, exitCode, code, hint) => {
+    const result = await runRunnel(
+      line.split(' ').filter((word) => word !== ''),
+      { cwd },
+    )
+    expect(errorLines(result)).toEqual([expect.stringContaining(`(${code}). `)])
+    expect(result).toMatchObject({ code: exitCode, stdout: '', stderr: expect.stringContaining(hint) })
+  })
+
+  it('in JSON when asked to', async () => {
+    const result = await runRunnel(['publish', 'x', '--network', 'static.json', '--json'], { cwd })
+    expect(JSON.parse(result.stderr)).toMatchObject({ error: { code: 'INVALID_STREAM_ID' } })
+  })
+
+  it('never showing a key it was given', async () => {
+    const secret = 'f'.repeat(64)
+    const env = { RUNNEL_PRIVATE_KEY: secret }
+    const result = await runRunnel(['key', 'show', '--log-level', 'debug'], { cwd, env })
+    expect(result).toMatchObject({ code: 78, stderr: expect.stringContaining('INVALID_KEY') })
+    expect(result.stderr).not.toContain(secret.slice(0, 16))
+  })
+})
+
+describe('runnel', () => {
+  it('ends with 69 when no tracker can be reached', async () => {
+    const trackers = [{ nodeId: someone, url: `ws://127.0.0.1:${deadPort}` }]
+    const cwd = directoryWith({ 'network.json': staticNetwork(trackers) })
+    const args = ['publish', stream, '--network', 'network.json']
+    const result = await runRunnel(args, { cwd, input: '1\n' })
+    expect(result).toMatchObject({ code: 69, stderr: expect.stringContaining('(TRACKER_UNREACHABLE). ') })
+  })
+
+  it.each([
+    ['tracker --port'],
+    ['node --network network.json --websocket-port 0 --http-port'],
+    ['node --network network.json --http-port 0 --websocket-port'],
+  ])('ends with 69 when the port is taken: %s', async (line) => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const cwd = directoryWith({ 'network.json': staticNetwork() })
+    const result = await runRunnel([...line.split(' '), String(port), '--log-level', 'silent'], { cwd })
+    server.close()
+    expect(result).toMatchObject({ code: 69, stderr: expect.stringContaining('(PORT_IN_USE). ') })
+    expect(result.stderr).toContain(String(port))
+  })
+
+  it('makes keys only their owner can read, and never overwrites one', async () => {
+    const cwd = newDirectory()
+    const made = await runRunnel(['key', 'new', 'my.key'], { cwd })
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^0x[0-9a-f]{40}\n$/) })
+    expect(statSync(join(cwd, 'my.key')).mode & 0o777).toBe(0o600)
+    expect((await runRunnel(['key', 'show', 'my.key'], { cwd })).stdout).toBe(made.stdout)
+    const again = await runRunnel(['key', 'new', 'my.key'], { cwd })
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('KEY_FILE_EXISTS') })
+  })
+
+  it('runs a node from the configuration it wrote, and stops it on SIGTERM', async () => {
+    const cwd = directoryWith({ 'network.json': staticNetwork() })
+    const init = ['node', 'init', '--yes', '--http-port', '0', '--websocket-port', '0']
+    expect(await runRunnel(init, { cwd })).toMatchObject({ code: 0 })
+    const node = startRunnel(['node', '--log-level', 'warn'], { cwd })
+    await node.said(/status at http:\S+\/v1\/status/)
+    const url = /http:\S+\/v1\/status/.exec(node.stderr())?.[0] ?? ''
+    expect(await (await fetch(url)).json()).toMatchObject({ streamParts: [], trackers: [] })
+    node.process.kill('SIGTERM')
+    expect(await node.ended).toMatchObject({ code: 0, signal: null, stdout: '' })
+  })
+
+  it('says how it ends in every help', async () => {
+    for (const args of [
+      ['--help'],
+      ['publish', '--help'],
+      ['stream', '--help'],
+      ['node', 'init', '--help'],
+    ]) {
+      const { code, stdout } = await runRunnel(args)
+      expect(code).toBe(0)
+      expect(stdout).toContain('Exit codes: 0 ok')
+    }
+  })
+})

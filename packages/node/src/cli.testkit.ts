@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The command as a user runs it; it needs a build (`npx tsc -b`). */
+const program = fileURLToPath(new URL('../bin/runnel.js', import.meta.url))
+
+/** A command that runs. */
+export interface RunningCommand {
+  readonly process: ChildProcess
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Resolves once the text has been written to stdout or stderr; rejects when the command ends without it. */
+  said(text: string | RegExp): Promise<void>
+  readonly ended: Promise<CommandResult>
+}
+
+export interface CommandResult {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CommandOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Written to its standard input, which then ends. Undefined: it ends at once. */
+  readonly input?: string | Uint8Array
+}
+
+const running = new Set<ChildProcess>()
+
+/** Starts `runnel` with these arguments in a directory of its own. */
+export function startRunnel(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const { cwd = newDirectory(), env = {}, input = '' } = options
+  const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('RUNNEL_'))
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd,
+    env: { ...Object.fromEntries(clean), ...env },
+  })
+  running.add(child)
+  let stdout = ''
+  let stderr = ''
+  const listeners = new Set<() => void>()
+  const grow = (add: (text: string) => void) => (text: string) => {
+    add(text)
+    for (const listener of listeners) listener()
+  }
+  child.stdout.setEncoding('utf8').on(
+    'data',
+    grow((text) => (stdout += text)),
+  )
+  child.stderr.setEncoding('utf8').on(
+    'data',
+    grow((text) => (stderr += text)),
+  )
+  // A command that refuses its arguments ends before it reads.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const ended = new Promise<CommandResult>((resolve) => {
+    child.on('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, stdout, stderr })
+    })
+  })
+  const said = (text: string | RegExp) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        const all = `${stdout}\n${stderr}`
+        if (!(typeof text === 'string' ? all.includes(text) : text.test(all))) return
+        listeners.delete(look)
+        resolve()
+      }
+      listeners.add(look)
+      look()
+      void ended.then(() => reject(new Error(`ended without saying ${String(text)}: ${stderr}`)))
+    })
+  return { process: child, stdout: () => stdout, stderr: () => stderr, said, ended }
+}
+
+/** Runs `runnel` to its end. */
+export function runRunnel(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
+  return startRunnel(args, options).ended
+}
+
+/** Interrupts what still runs, and waits for its end. */
+export async function stopAll(): Promise<void> {
+  const ends = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)))
+  for (const child of running) child.kill('SIGTERM')
+  await Promise.all(ends)
+}
+
+export function newDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'runnel-cli-'))
+}
+
+/** Lines of stderr. */
+export function errorLines({ stderr }: CommandResult): string[] {
+  return stderr.split('\n').filter((line) => line !== '')
+}
