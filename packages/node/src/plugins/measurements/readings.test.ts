@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createReaders, measurementKinds, parseNetworkCounters } from './readings.ts'
+import {
+  createReaders,
+  measurementKinds,
+  parseNetworkCounters,
+  type CpuReading,
+  type LoadReading,
+  type MemoryReading,
+} from './readings.ts'
 
 const procNetDev = `Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
@@ -18,14 +25,14 @@ describe('readings', () => {
   it('of this machine are possible values', async () => {
     const readers = createReaders()
     const [cpu, memory, network, load] = await Promise.all(measurementKinds.map((kind) => readers[kind]()))
-    const { busy, perProcessor } = cpu as { busy: number; perProcessor: number[] }
+    const { busy, perProcessor } = cpu as CpuReading
     expect(perProcessor.length).toBeGreaterThan(0)
     for (const share of [busy, ...perProcessor]) expect(share).toBeGreaterThanOrEqual(0)
     for (const share of [busy, ...perProcessor]) expect(share).toBeLessThanOrEqual(1)
-    const { totalBytes, freeBytes, processBytes } = memory as Record<string, number>
-    expect(freeBytes).toBeLessThan(totalBytes ?? 0)
-    expect(processBytes).toBeLessThan(totalBytes ?? 0)
+    const { totalBytes, freeBytes, processBytes } = memory as MemoryReading
+    expect(freeBytes).toBeLessThan(totalBytes)
+    expect(processBytes).toBeLessThan(totalBytes)
     if (process.platform === 'linux') expect(network).toHaveProperty('lo.sentBytes')
-    expect((load as { averages: number[] }).averages).toHaveLength(3)
+    expect((load as LoadReading).averages).toHaveLength(3)
   })
 })
