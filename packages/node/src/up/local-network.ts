@@ -2,6 +2,7 @@ import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
 import type { NodeId } from '@runnel/protocol'
 import type { BrokerConfigInput, LogLevel } from '../config/schema.ts'
 import { nodeError } from '../errors.ts'
+import type { NamedKey } from '../keys/key-file.ts'
 import { measurementKinds } from '../plugins/measurements/readings.ts'
 import { startChild, type Child } from './child.ts'
 import type { UpDirectory } from './directory.ts'
@@ -74,17 +75,14 @@ type Keep = <T extends Stoppable>(rank: number, it: T) => T
 
 async function startAll(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep) {
   const { signal, onProgress } = options
-  const [owner, user, publisher] = await Promise.all([
-    ...[directory.key('owner'), directory.key('user'), directory.key('node-1')],
-  ])
-  if (!owner || !user || !publisher) throw nodeError('INTERNAL', 'keys are missing')
+  const owner = await directory.key('owner')
+  const user = await directory.key('user')
+  const publisher = await directory.key('node-1')
   onProgress('starting the chain and the trackers')
-  const trackersStarting = startTrackers(directory, options, keep)
-  // Awaited below; a failure of the chain must not leave it unhandled.
-  trackersStarting.catch(() => {})
-  const chain = keep(rank.chain, await startAnvil({ port: options.chainPort, signal }))
-  const deployment = await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner)
-  const trackers = await trackersStarting
+  const [{ chain, deployment }, trackers] = await bothOrNone(
+    startChain(options, owner, keep),
+    startTrackers(directory, options, keep),
+  )
   throwIfAborted(signal)
   onProgress('registering trackers and streams')
   const streams = await setUpRegistries({
@@ -98,6 +96,11 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   if (!first) throw nodeError('INTERNAL', 'no nodes')
   const keyFiles = { user: user.file, owner: owner.file }
   return { chain, trackers, nodes: [first, ...rest] as const, streams, keyFiles }
+}
+
+async function startChain({ chainPort, signal }: LocalNetworkOptions, owner: NamedKey, keep: Keep) {
+  const chain = keep(rank.chain, await startAnvil({ port: chainPort, signal }))
+  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner) }
 }
 
 function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {
@@ -187,6 +190,12 @@ async function forEachAtOnce<T>(count: number, start: (index: number) => Promise
 
 function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw nodeError('INTERRUPTED')
+}
+
+/** When one fails, it still waits for the other: what that has started must be known before it can be stopped. */
+async function bothOrNone<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b])
+  return Promise.all([a, b])
 }
 
 /** Ids and addresses of the trackers. */
