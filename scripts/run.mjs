@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
 const env = { ...process.env }
+// A Ctrl-C reaches the running command by itself; this process only waits until it has ended.
+process.on('SIGINT', () => {})
 const say = (text) => process.stderr.write(`runnel: ${text}\n`)
 
 /** Runs a command with inherited streams (stdout to stderr unless `data`), and ends this process when it fails. */
@@ -76,7 +78,7 @@ const tasks = {
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
     node('node_modules/eslint/bin/eslint.js', '--cache', '--max-warnings', '0', '.')
     node(
-      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
       '--config',
       '.dependency-cruiser.cjs',
       'packages',
