@@ -80,7 +80,7 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const publisher = await directory.key('node-1')
   onProgress('starting the chain and the trackers')
   const [{ chain, deployment }, trackers] = await bothOrNone(
-    startChain(options, owner, keep),
+    startChain(options, owner, user.nodeId, keep),
     startTrackers(directory, options, keep),
   )
   throwIfAborted(signal)
@@ -98,9 +98,14 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   return { chain, trackers, nodes: [first, ...rest] as const, streams, keyFiles }
 }
 
-async function startChain({ chainPort, signal }: LocalNetworkOptions, owner: NamedKey, keep: Keep) {
+async function startChain(
+  { chainPort, signal }: LocalNetworkOptions,
+  owner: NamedKey,
+  user: NodeId,
+  keep: Keep,
+) {
   const chain = keep(rank.chain, await startAnvil({ port: chainPort, signal }))
-  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner) }
+  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner, user) }
 }
 
 function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {

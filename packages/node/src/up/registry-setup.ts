@@ -7,7 +7,7 @@ import {
   type RegistryAddresses,
 } from '@runnel/contracts'
 import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
-import { parseEther, type ContractTransactionResponse, type Wallet } from 'ethers'
+import { parseEther, type TransactionResponse, type Wallet } from 'ethers'
 import { withWallet } from '../cli/with-chain.ts'
 import { measurementKinds, type MeasurementKind } from '../plugins/measurements/readings.ts'
 
@@ -21,14 +21,23 @@ export interface LocalStreams {
   readonly lobby: StreamId
 }
 
-/** Gives the owner funds from an account that has some, and deploys the registries in its name. */
+/** Gives the owner and the user funds from an account that has some, and deploys the registries in the owner's name. */
 export async function deployAsOwner(
   rpcUrl: string,
   funderKey: string,
   owner: { readonly privateKey: string; readonly nodeId: NodeId },
+  user: NodeId,
 ): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
   await withWallet(rpcUrl, funderKey.replace(/^0x/, ''), async (funder) => {
-    await (await funder.sendTransaction({ to: owner.nodeId, value: parseEther(fundsEther) })).wait()
+    const value = parseEther(fundsEther)
+    await sendInOrder(
+      funder,
+      [owner.nodeId, user].map(
+        (to): Transaction =>
+          (nonce) =>
+            funder.sendTransaction({ to, value, ...nonce }),
+      ),
+    )
   })
   return withWallet(rpcUrl, owner.privateKey, async (wallet, chainId) => ({
     chainId,
@@ -78,7 +87,7 @@ function metadataOf(kind: MeasurementKind): string {
   return JSON.stringify({ description: `${kind} of the machine the network runs on` })
 }
 
-type Transaction = (overrides: { readonly nonce: number }) => Promise<ContractTransactionResponse>
+type Transaction = (overrides: { readonly nonce: number }) => Promise<TransactionResponse>
 
 /** Sends transactions one after the other, counting the nonce itself: a provider's may be out of date. */
 async function sendInOrder(wallet: Wallet, transactions: readonly Transaction[]): Promise<void> {
