@@ -28,8 +28,13 @@ export interface WebRtcOptions {
   readonly maxCandidates?: number
   /** Limit for one dial, handshake included, in milliseconds. */
   readonly dialTimeoutMs?: number
-  /** A dial that fails sooner than this, in milliseconds, is tried once more at once. */
+  /**
+   * A try that fails sooner than this, in milliseconds, is followed by another at once. The library fails in one set-up of a thousand
+   * because it may check the answerer's certificate before it has stored the fingerprint from the answer.
+   */
   readonly quickFailMs?: number
+  /** Of these at most so many in one dial. */
+  readonly maxQuickRetries?: number
 }
 
 export const webRtcDefaults = {
@@ -41,6 +46,7 @@ export const webRtcDefaults = {
   maxCandidates: 64,
   dialTimeoutMs: 15_000,
   quickFailMs: 2000,
+  maxQuickRetries: 3,
 } as const satisfies WebRtcOptions
 
 export interface WebRtcModules extends ConnectionModules {
@@ -54,7 +60,7 @@ export interface WebRtcCounters {
   dials: number
   opened: number
   failed: number
-  /** Dials tried a second time after failing at once. */
+  /** Tries after one that failed at once. */
   retries: number
   /** Offers refused because of a limit. */
   offersRefused: number
@@ -145,7 +151,7 @@ export class WebRtcTransport implements Transport {
         request.onFail(error)
       },
     }
-    const tryOnce = (isRetry: boolean) => {
+    const attemptWith = (retriesLeft: number) => {
       if (!this.#dials.has(dial)) return
       if (!this.#running) return dial.fail(transportError('SHUTTING_DOWN'))
       if (this.#isFull) return dial.fail(transportError('TOO_MANY_CONNECTIONS'))
@@ -162,10 +168,10 @@ export class WebRtcTransport implements Transport {
           },
           onFail: (error) => {
             const isQuick = clock.monotonicMs() - startedMs < this.#settings.quickFailMs
-            if (isRetry || !isQuick || current.hasChannel || error.code !== 'DIAL_FAILED')
+            if (retriesLeft === 0 || !isQuick || current.hasChannel || error.code !== 'DIAL_FAILED')
               return dial.fail(error)
             this.counters.retries++
-            tryOnce(true)
+            attemptWith(retriesLeft - 1)
           },
         },
       )
@@ -173,7 +179,7 @@ export class WebRtcTransport implements Transport {
       current.start()
     }
     this.#dials.add(dial)
-    clock.endOfTurn(() => tryOnce(false))
+    clock.endOfTurn(() => attemptWith(this.#settings.maxQuickRetries))
     return () => {
       if (this.#dials.delete(dial) && attempt) this.#end(attempt, 'UNUSED')
     }

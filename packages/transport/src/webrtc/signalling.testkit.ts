@@ -1,0 +1,45 @@
+import type { NodeId, Signal } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { testModules } from '../conformance/modules.testkit.ts'
+import type { ConnectionLimits } from '../connection/limits.ts'
+import { WebRtcTransport, type WebRtcModules, type WebRtcOptions } from './web-rtc-transport.ts'
+
+/** What becomes of a signal on its way; `from` is the sender. */
+export type AlterSignal = (from: NodeId, signal: Signal) => readonly Signal[]
+
+/** Carries signals between transports, each in a later turn and in order, and puts in the sender as a tracker does. */
+export class SignallingNetwork {
+  alter: AlterSignal = (_, signal) => [signal]
+  /** Signals as they were sent. */
+  readonly sent: Signal[] = []
+  readonly #transports = new Map<NodeId, WebRtcTransport>()
+
+  /** A started transport of a new node. */
+  async transport(
+    name: string,
+    options: WebRtcOptions = {},
+    extra: Partial<WebRtcModules> & { readonly limits?: Partial<ConnectionLimits> } = {},
+  ): Promise<{ readonly nodeId: NodeId; readonly transport: WebRtcTransport }> {
+    const modules = testModules(name, systemClock, extra.limits)
+    const { nodeId } = modules.identity
+    const signalling = { send: (signal: Signal) => this.#carry(nodeId, signal) }
+    const transport = new WebRtcTransport(options, { ...modules, signalling, ...extra })
+    await transport.start()
+    this.#transports.set(nodeId, transport)
+    return { nodeId, transport }
+  }
+
+  /** Hands a signal to a node, whoever sends it. */
+  deliver(to: NodeId, signal: Signal): void {
+    this.#transports.get(to)?.handleSignal(signal)
+  }
+
+  #carry(from: NodeId, signal: Signal): boolean {
+    if (!this.#transports.has(signal.peerId)) return false
+    this.sent.push(signal)
+    for (const altered of this.alter(from, signal)) {
+      setImmediate(() => this.deliver(altered.peerId, { ...altered, peerId: from }))
+    }
+    return true
+  }
+}

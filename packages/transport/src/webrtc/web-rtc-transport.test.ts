@@ -1,0 +1,332 @@
+import type { NodeId, Signal } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { afterEach, describe, expect, it } from 'vitest'
+import { dial, failureCode, type DialResult, type Station } from '../conformance/transport-pair.testkit.ts'
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import { negotiationSide, type Side } from './negotiation.testkit.ts'
+import { createPeerConnection } from './node-peer-connection.ts'
+import type { PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
+import { SignallingNetwork } from './signalling.testkit.ts'
+import { WebRtcTransport, type WebRtcModules, type WebRtcOptions } from './web-rtc-transport.ts'
+
+const toStop: WebRtcTransport[] = []
+afterEach(async () => void (await Promise.all(toStop.splice(0).map((transport) => transport.stop()))))
+
+async function station(
+  network: SignallingNetwork,
+  name: string,
+  options?: WebRtcOptions,
+  extra?: Partial<WebRtcModules>,
+) {
+  const made = await network.transport(name, options, extra)
+  toStop.push(made.transport)
+  return made
+}
+
+const dialTo = (from: Station, to: Station): Promise<DialResult> => dial(from, { peerId: to.nodeId })
+
+/** Carries the signals of a and b, but has a peer connection of its own with each, in the other's name, and passes every frame on. */
+class ManInTheMiddle {
+  relayedFrames = 0
+  /** One of the last two peer connections was not set up. */
+  hasFailed = false
+  #sides: Side[] = []
+
+  constructor(network: SignallingNetwork, a: NodeId, b: NodeId) {
+    network.alter = (from, signal) => {
+      if (signal.kind === 'offer') {
+        const send = (to: NodeId, as: NodeId) => (kind: Signal['kind'], payload: string) => {
+          setImmediate(() => network.deliver(to, { ...signal, peerId: as, kind, payload }))
+          return true
+        }
+        this.#stand(signal.payload, negotiationSide(send(a, b)), negotiationSide(send(b, a)))
+      } else {
+        const [towardsA, towardsB] = this.#sides.slice(-2)
+        const { kind, payload } = signal
+        setImmediate(() => (from === a ? towardsA : towardsB)?.negotiation.handle(kind as 'answer', payload))
+      }
+      return []
+    }
+  }
+
+  stop(): void {
+    for (const { negotiation, channel } of this.#sides) {
+      negotiation.close()
+      channel.then((open) => open.close(true)).catch(() => {})
+    }
+  }
+
+  #stand(offer: string, towardsA: Side, towardsB: Side): void {
+    this.#sides.push(towardsA, towardsB)
+    this.hasFailed = false
+    towardsA.negotiation.accept(offer)
+    towardsB.negotiation.offer()
+    this.#relay(towardsA, towardsB)
+    this.#relay(towardsB, towardsA)
+  }
+
+  #relay(from: Side, to: Side): void {
+    const relay = async () => {
+      const channel = await from.channel
+      channel.events = {
+        onFrame: (frame) => {
+          this.relayedFrames++
+          void to.channel.then((other) => other.send(frame)).catch(() => {})
+        },
+        onDrain() {},
+        onClose() {},
+      }
+    }
+    relay().catch(() => (this.hasFailed = true))
+  }
+}
+
+/** A peer connection that does nothing until the test says so. */
+function idlePeerConnections() {
+  const made: PeerConnectionEvents[] = []
+  const port: PeerConnectionPort = { offer() {}, setRemote() {}, addCandidate: () => true, close() {} }
+  return {
+    made,
+    create: (_: unknown, events: PeerConnectionEvents) => {
+      made.push(events)
+      return port
+    },
+  }
+}
+
+const fingerprint = Array.from({ length: 32 }, () => 'AB').join(':')
+const plausibleSdp = `m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=fingerprint:sha-256 ${fingerprint}\r\n`
+
+function offerOf(peerId: NodeId, sessionId: number, payload = plausibleSdp): Signal {
+  return { type: 'signal', peerId, sessionId, kind: 'offer', payload }
+}
+
+describe('WebRtcTransport and who carries its signals', () => {
+  it('opens nothing through a man in the middle', async () => {
+    const network = new SignallingNetwork()
+    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    const man = new ManInTheMiddle(network, a.nodeId, b.nodeId)
+    let result = await dialTo(a, b)
+    while (man.hasFailed) result = await dialTo(a, b)
+    expect(result).toMatchObject({ code: 'HANDSHAKE_FAILED', message: expect.stringContaining('signature') })
+    expect(man.relayedFrames).toBeGreaterThanOrEqual(3)
+    expect([a.transport.counters.opened, b.transport.counters.opened]).toEqual([0, 0])
+    man.stop()
+  })
+
+  it('opens nothing when a fingerprint was changed on the way', async () => {
+    const network = new SignallingNetwork()
+    const [a, b] = [
+      await station(network, 'a', { dialTimeoutMs: 2000 }),
+      await station(network, 'b', { dialTimeoutMs: 2000 }),
+    ]
+    network.alter = (_, signal) => {
+      const payload = signal.payload.replace(
+        /^a=fingerprint:sha-256 .*$/m,
+        `a=fingerprint:sha-256 ${fingerprint}\r`,
+      )
+      return [{ ...signal, payload }]
+    }
+    expect(failureCode(await dialTo(a, b))).toMatch(/^DIAL_(FAILED|TIMEOUT)$/)
+  })
+
+  it('connects when candidates overtake descriptions', async () => {
+    const network = new SignallingNetwork()
+    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    const held: Signal[] = []
+    network.alter = (_, signal) => {
+      if (signal.kind === 'offer') return [signal]
+      if (signal.kind === 'answer') {
+        held.push(signal)
+        return []
+      }
+      return [signal, ...held.splice(0)]
+    }
+    expect(failureCode(await dialTo(a, b))).toBeUndefined()
+  })
+
+  it('says that there is no way to the peer', async () => {
+    const network = new SignallingNetwork()
+    const a = await station(network, 'a')
+    const other = await station(new SignallingNetwork(), 'b')
+    expect(failureCode(await dialTo(a, other))).toBe('NO_SIGNALLING')
+  })
+
+  it('takes neither a changed id nor signals of sessions it does not know', async () => {
+    const network = new SignallingNetwork()
+    const [a, b, c] = [await station(network, 'a'), await station(network, 'b'), await station(network, 'c')]
+    for (const kind of ['answer', 'candidate', 'reject'] as const) {
+      a.transport.handleSignal({ type: 'signal', peerId: b.nodeId, sessionId: 1, kind, payload: 'x' })
+    }
+    expect(a.transport.counters.signalsIgnored).toBe(3)
+    // What a sends to b goes to c, and comes back as from b.
+    network.alter = (from, signal) => {
+      const to = from === a.nodeId ? c.nodeId : a.nodeId
+      const as = from === a.nodeId ? a.nodeId : b.nodeId
+      setImmediate(() => network.deliver(to, { ...signal, peerId: as }))
+      return []
+    }
+    expect(failureCode(await dialTo(a, b))).toBe('PEER_ID_MISMATCH')
+  })
+
+  it.each([
+    ['no SDP', 'rubbish'],
+    ['an SDP without what ICE needs', plausibleSdp],
+    ['nothing', ''],
+    ['too much', plausibleSdp + 'a=x\r\n'.repeat(10_000)],
+  ])('rejects an offer of %s', async (_, payload) => {
+    const network = new SignallingNetwork()
+    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    a.transport.handleSignal(offerOf(b.nodeId, 1, payload))
+    expect(network.sent).toMatchObject([{ kind: 'reject', sessionId: 1, peerId: b.nodeId }])
+    expect(failureCode(await dialTo(b, a))).toBeUndefined()
+  })
+})
+
+describe('WebRtcTransport limits', () => {
+  it('refuses connections above the limit, in both directions', async () => {
+    const network = new SignallingNetwork()
+    const a = await station(network, 'a', { maxConnections: 1 })
+    const [b, c] = [await station(network, 'b'), await station(network, 'c')]
+    expect(failureCode(await dialTo(a, b))).toBeUndefined()
+    expect(failureCode(await dialTo(a, c))).toBe('TOO_MANY_CONNECTIONS')
+    expect(failureCode(await dialTo(c, a))).toBe('TOO_MANY_CONNECTIONS')
+    expect(a.transport.counters.offersRefused).toBe(1)
+  })
+
+  it('refuses offers above the limits, of one node and of all', async () => {
+    const network = new SignallingNetwork()
+    const idle = idlePeerConnections()
+    const a = await station(
+      network,
+      'a',
+      { maxPendingInbound: 3, maxPendingInboundPerPeer: 2 },
+      { createPeerConnection: idle.create },
+    )
+    const [b, c] = [await station(network, 'b'), await station(network, 'c')]
+    for (let sessionId = 1; sessionId <= 4; sessionId++)
+      a.transport.handleSignal(offerOf(b.nodeId, sessionId))
+    a.transport.handleSignal(offerOf(b.nodeId, 1))
+    expect([idle.made.length, a.transport.counters.offersRefused]).toEqual([2, 2])
+    for (let sessionId = 1; sessionId <= 2; sessionId++)
+      a.transport.handleSignal(offerOf(c.nodeId, sessionId))
+    expect([idle.made.length, a.transport.counters.offersRefused]).toEqual([3, 3])
+    expect(a.transport.counters.signalsIgnored).toBe(1)
+    expect(network.sent.map(({ kind, payload }) => [kind, payload])).toEqual(
+      Array.from({ length: 3 }, () => ['reject', 'TOO_MANY_CONNECTIONS']),
+    )
+  })
+
+  it('gives an attempt so much time, on both sides', async () => {
+    const network = new SignallingNetwork()
+    const clock = new VirtualClock()
+    const idle = idlePeerConnections()
+    const extra = { clock, createPeerConnection: idle.create }
+    const [a, b] = [await station(network, 'a', {}, extra), await station(network, 'b')]
+    const result = dialTo(a, b)
+    a.transport.handleSignal(offerOf(b.nodeId, 1))
+    clock.advanceBy(14_999)
+    expect(a.transport.counters.failed).toBe(0)
+    clock.advanceBy(1)
+    expect(failureCode(await result)).toBe('DIAL_TIMEOUT')
+    expect(a.transport.counters.failed).toBe(2)
+  })
+})
+
+describe('WebRtcTransport dials', () => {
+  it('tries again when one fails at once, a few times, and not when it took a while', async () => {
+    const network = new SignallingNetwork()
+    const clock = new VirtualClock()
+    const idle = idlePeerConnections()
+    const extra = { clock, createPeerConnection: idle.create }
+    const [a, b] = [await station(network, 'a', { maxQuickRetries: 2 }, extra), await station(network, 'b')]
+    const quick = dialTo(a, b)
+    clock.advanceBy(1)
+    for (let tries = 1; tries <= 3; tries++) {
+      expect([idle.made.length, a.transport.counters.retries]).toEqual([tries, tries - 1])
+      idle.made[tries - 1]?.onClose('failed')
+    }
+    expect(failureCode(await quick)).toBe('DIAL_FAILED')
+
+    const slow = dialTo(a, b)
+    clock.advanceBy(3000)
+    idle.made[3]?.onClose('failed')
+    expect(failureCode(await slow)).toBe('DIAL_FAILED')
+    expect([idle.made.length, a.transport.counters.retries]).toEqual([4, 2])
+  })
+
+  it('opens when a later try succeeds', async () => {
+    const network = new SignallingNetwork()
+    let count = 0
+    const a = await station(
+      network,
+      'a',
+      {},
+      {
+        createPeerConnection(options, events) {
+          if (++count === 1) throw new Error('by the test')
+          return createPeerConnection(options, events)
+        },
+      },
+    )
+    const b = await station(network, 'b')
+    expect(failureCode(await dialTo(a, b))).toBeUndefined()
+    expect(a.transport.counters.retries).toBeGreaterThanOrEqual(1)
+  })
+
+  it('opens fifty at once', async () => {
+    const network = new SignallingNetwork()
+    const a = await station(network, 'a', { maxPendingInbound: 100 })
+    const others = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => station(network, `other ${index}`)),
+    )
+    const results = await Promise.all(
+      others.map((other, index) => (index % 2 === 0 ? dialTo(a, other) : dialTo(other, a))),
+    )
+    expect(results.map(failureCode).filter((code) => code !== undefined)).toEqual([])
+  })
+
+  it('uses ICE servers set later, and leaves out what is none', async () => {
+    const network = new SignallingNetwork()
+    const seen: unknown[] = []
+    const a = await station(
+      network,
+      'a',
+      { iceServers: ['stun:192.0.2.1'], maxQuickRetries: 0 },
+      {
+        createPeerConnection(options) {
+          seen.push(options.iceServers.map(({ url }) => url))
+          throw new Error('by the test')
+        },
+      },
+    )
+    const b = await station(network, 'b')
+    await dialTo(a, b)
+    a.transport.setIceServers([{ url: 'turn:192.0.2.2', username: 'u', credential: 'c' }, 'rubbish'])
+    await dialTo(a, b)
+    expect(seen).toEqual([['stun:192.0.2.1:3478'], ['turn:192.0.2.2:3478']])
+    expect(a.transport.counters.iceServersIgnored).toBe(1)
+  })
+
+  it('refuses to start with an ICE server that is none', async () => {
+    await expect(new SignallingNetwork().transport('a', { iceServers: ['rubbish'] })).rejects.toMatchObject({
+      code: 'INVALID_ICE_SERVER',
+    })
+  })
+
+  it('works on an address and ports of choice', async () => {
+    const network = new SignallingNetwork()
+    const options: WebRtcOptions = { bindAddress: '127.0.0.1', portRange: [42_000, 42_100] }
+    const [a, b] = [await station(network, 'a', options), await station(network, 'b', options)]
+    expect(failureCode(await dialTo(a, b))).toBeUndefined()
+    const candidates = network.sent
+      .filter(({ kind }) => kind === 'candidate')
+      .map(({ payload }) => payload.split(' '))
+    expect(candidates.length).toBeGreaterThan(0)
+    for (const fields of candidates) {
+      expect(fields[4]).toBe('127.0.0.1')
+      expect(Number(fields[5])).toBeGreaterThanOrEqual(42_000)
+      expect(Number(fields[5])).toBeLessThanOrEqual(42_100)
+    }
+  })
+})
