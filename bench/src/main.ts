@@ -11,9 +11,8 @@ function print(report: object, json: boolean): void {
   process.stdout.write(`${JSON.stringify(report, null, json ? 0 : 2)}\n`)
 }
 
-const json = { json: { type: 'boolean' as const, default: false, describe: 'one line of JSON' } }
 const link = {
-  ...json,
+  json: { type: 'boolean' as const, default: false, describe: 'one line of JSON' },
   transport: { choices: transports, default: 'webrtc' as const, describe: 'what the links are' },
   verify: {
     choices: ['on', 'off'] as const,
@@ -29,8 +28,15 @@ await yargs(hideBin(process.argv))
     'relay',
     'CPU per message of one relay, against the transport used bare',
     { ...link, messages: { type: 'number' as const, default: 100_000 } },
-    async ({ transport, verify, messages, json }) =>
-      print(await relayBench({ transport, verify: verify === 'on', messages }), json),
+    async ({ transport, verify, messages, json }) => {
+      const run = (one: 'webrtc' | 'websocket') =>
+        relayBench({ transport: one, verify: verify === 'on', messages })
+      if (transport !== 'mixed') return print(await run(transport), json)
+      print(
+        { bench: 'relay', transport, webrtc: await run('webrtc'), websocket: await run('websocket') },
+        json,
+      )
+    },
   )
   .command(
     'flood',
@@ -47,18 +53,18 @@ await yargs(hideBin(process.argv))
     'join',
     'time to the first message for a node that joins a live stream part',
     {
-      ...json,
-      transport: link.transport,
+      ...link,
       nodes: { type: 'number' as const, default: 12 },
       joins: { type: 'number' as const, default: 60 },
     },
-    async ({ transport, nodes, joins, json }) => print(await joinBench({ transport, nodes, joins }), json),
+    async ({ transport, verify, nodes, joins, json }) =>
+      print(await joinBench({ transport, verify: verify === 'on', nodes, joins }), json),
   )
   .command(
     'topology',
-    'what a join costs the tracker',
+    'what a join costs the tracker (no links are opened: the options for links change nothing)',
     {
-      ...json,
+      ...link,
       nodes: { type: 'number' as const, default: 5000 },
       degree: { type: 'number' as const, default: 4 },
     },

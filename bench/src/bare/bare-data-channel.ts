@@ -44,14 +44,35 @@ export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareS
   }
   return {
     open: opened.promise,
-    receive: ({ sdp, type }) =>
-      peer.setRemoteDescription(sdp, type as Parameters<typeof peer.setRemoteDescription>[1]),
+    receive: ({ sdp, type }) => {
+      try {
+        peer.setRemoteDescription(sdp, type as Parameters<typeof peer.setRemoteDescription>[1])
+      } catch (error) {
+        opened.reject(error)
+      }
+    },
+  }
+}
+
+/** Runs `open` again when it fails: the library loses a set-up in a few of a thousand, when a check of the other side overtakes its answer. */
+export async function withRetries<T>(open: () => Promise<T>, tries = 3): Promise<T> {
+  try {
+    return await open()
+  } catch (error) {
+    if (tries <= 1) throw error
+    return withRetries(open, tries - 1)
   }
 }
 
 /** Two ends in this process. */
-export async function bareDataChannelPair(): Promise<[BareLink, BareLink]> {
-  const answerer: BareEnd = bareDataChannel('answer', (signal) => setImmediate(() => offerer.receive(signal)))
-  const offerer: BareEnd = bareDataChannel('offer', (signal) => setImmediate(() => answerer.receive(signal)))
-  return Promise.all([offerer.open, answerer.open])
+export function bareDataChannelPair(): Promise<[BareLink, BareLink]> {
+  return withRetries(() => {
+    const answerer: BareEnd = bareDataChannel('answer', (signal) =>
+      setImmediate(() => offerer.receive(signal)),
+    )
+    const offerer: BareEnd = bareDataChannel('offer', (signal) =>
+      setImmediate(() => answerer.receive(signal)),
+    )
+    return Promise.all([offerer.open, answerer.open])
+  })
 }

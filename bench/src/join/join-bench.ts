@@ -9,14 +9,16 @@ import { percentile, round } from '../statistics.ts'
  */
 export async function joinBench({
   transport,
+  verify,
   nodes,
   joins,
 }: {
   transport: BenchTransport
+  verify: boolean
   nodes: number
   joins: number
 }) {
-  const swarm = await Swarm.start({ transport, verify: true })
+  const swarm = await Swarm.start({ transport, verify })
   await swarm.grow(nodes)
   const source = new Source(swarm)
   const feed = setInterval(() => swarm.nodes[0]?.publish(source.next(1).bytes), 10)
@@ -29,6 +31,7 @@ export async function joinBench({
   return {
     bench: 'join',
     transport,
+    verify,
     nodes,
     joins,
     firstMessageMs: { p50: round(percentile(timesMs, 0.5)), p95: round(percentile(timesMs, 0.95)) },

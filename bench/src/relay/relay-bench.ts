@@ -8,10 +8,10 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode } from '@runnel/network'
-import { bareDataChannel, type BareEnd } from '../bare/bare-data-channel.ts'
+import { bareDataChannel, withRetries, type BareEnd } from '../bare/bare-data-channel.ts'
 import { packed, type BareLink } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
-import { Source, type BenchTransport } from '../swarm.ts'
+import { Source } from '../swarm.ts'
 import { round } from '../statistics.ts'
 import { RelayProcess } from './relay-process.ts'
 import { LineTracker } from './scripted-tracker.ts'
@@ -23,9 +23,8 @@ const maxInFlight = 8192
 const batchMessages = 64
 
 /** CPU of one relay (in on one link, out on one) per 100-byte message, ours beside the transport used bare. */
-export async function relayBench(options: { transport: BenchTransport; verify: boolean; messages: number }) {
-  const transport = options.transport === 'mixed' ? 'webrtc' : options.transport
-  const { messages } = options
+export async function relayBench(options: { transport: LinkTransport; verify: boolean; messages: number }) {
+  const { transport, messages } = options
   const crypto = await loadCrypto()
   const bareUs = await bareRelay(transport, false, messages)
   const barePackedUs = await bareRelay(transport, true, messages)
@@ -76,8 +75,10 @@ async function drive(
 }
 
 async function bareRelay(transport: LinkTransport, pack: boolean, messages: number): Promise<number> {
-  const relay = new RelayProcess()
-  const links = await openBare(relay, transport, pack)
+  const { relay, links } = await withRetries(async () => {
+    const relay = new RelayProcess()
+    return { relay, links: await openBare(relay, transport, pack) }
+  })
   const message = new Uint8Array(100)
   const run = (count: number) =>
     drive(
