@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { errorsPage } from './errors-page.ts'
+import { limitsPage } from './limits-page.ts'
+import { metricsPage } from './metrics-page.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -30,6 +32,14 @@ const pages = [
 describe('the documentation', () => {
   it('lists every error code, as the code has it', () => {
     expect(read('docs/errors.md')).toBe(errorsPage())
+  })
+
+  it('lists every limit with its meaning and default, as the code has it', async () => {
+    expect(read('docs/limits.md')).toBe(await limitsPage())
+  })
+
+  it('lists every metric, as nodes and trackers serve it', async () => {
+    expect(read('docs/metrics.md')).toBe(await metricsPage())
   })
 
   it.each(pages)('%s names only files that exist', (page) => {

@@ -54,6 +54,7 @@ export interface NetworkNodeModules {
   readonly onError?: (error: unknown) => void
 }
 
+/** Limit for one dial of a peer or a tracker, unless the options say otherwise. */
 const defaultDialTimeoutMs = 15_000
 
 /** Makes a node; nothing happens before its `start`. */

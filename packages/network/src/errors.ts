@@ -22,10 +22,6 @@ export const networkErrors = {
     summary: 'The connection to a tracker ended',
     remedy: 'Nothing: it is dialled again, and overlays go on meanwhile.',
   },
-  TRACKER_REFUSED: {
-    summary: 'A tracker refused a request',
-    remedy: 'Its code and text say why.',
-  },
 } as const satisfies ErrorTable
 
 export type NetworkErrorCode = keyof typeof networkErrors

@@ -1,12 +1,12 @@
-/** Every limit of the wire protocol, in one place. docs/limits.md is checked against this file. */
+/** Every limit of the wire protocol, in one place; docs/limits.md lists them. */
 export const limits = {
   /** Content of one message. */
   maxContentBytes: 1024 * 1024,
-  /** One batch as it travels: content plus envelope and signature. */
+  /** One batch as it travels: content plus envelope and signature; and the body of any packet. */
   maxBatchBytes: 1024 * 1024 + 64 * 1024,
   /** Messages under one signature. */
   maxBatchMessages: 256,
-  /** A stream id in UTF-8 (which it is ASCII of). */
+  /** A stream id: an address, a slash and the longest path. All of it is ASCII. */
   maxStreamIdBytes: 243,
   /** The path of a stream id. */
   maxStreamPathBytes: 200,
@@ -14,9 +14,9 @@ export const limits = {
   maxMessageChainIdBytes: 32,
   /** A group key id. */
   maxGroupKeyIdBytes: 64,
-  /** Partitions of one stream. */
+  /** Partitions of one stream; they are numbered from 0. */
   maxPartitions: 100,
-  /** Neighbours in one status or instruction. */
+  /** Neighbours in one status, and in one instruction. */
   maxNeighbours: 64,
   /** Failed edges in one status. */
   maxFailedNeighbours: 64,
@@ -26,8 +26,8 @@ export const limits = {
   maxUrlBytes: 512,
   /** A signalling payload: an SDP or a candidate. */
   maxSignalBytes: 16 * 1024,
-  /** ICE servers handed out by a tracker. */
+  /** ICE servers that a tracker hands out at once. */
   maxIceServers: 16,
-  /** Free text: close reasons, agents, error messages. */
+  /** Free text: agents, close reasons, error messages; also error codes, usernames and credentials. */
   maxTextBytes: 512,
 } as const

@@ -15,12 +15,15 @@ export interface TrackerLimits {
   readonly statusBurst: number
   /** Signals of one node that are relayed, on average; more are refused (`signalsRefused`). */
   readonly signalsPerSecond: number
+  /** And how many at once. */
   readonly signalBurst: number
   /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
   readonly errorsPerSecond: number
+  /** And how many at once. */
   readonly errorBurst: number
   /** Edges one node may have replaced in one stream part, on average; further reports are ignored (`edgeFailuresIgnored`), so that nobody picks its neighbours by failing the others. */
   readonly edgeFailuresPerSecond: number
+  /** And how many at once. */
   readonly edgeFailureBurst: number
   /** After an instruction went out, changes of the stream part gather this long, in milliseconds. */
   readonly quietWindowMs: number

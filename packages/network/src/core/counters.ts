@@ -1,54 +1,64 @@
-/** Every counter of a node, by name. What is dropped, refused or forgotten has one; docs/metrics.md explains them. */
-const counterNames = [
-  'data.batches',
-  'data.messages',
-  'data.forwarded',
-  'data.duplicates',
-  'data.notJoined',
-  'data.notAttached',
-  'data.timestampAhead',
-  'data.publisherDenied',
-  'data.forged',
-  'data.unsupported',
-  'published.batches',
-  'published.messages',
-  'held.batches',
-  'held.duplicates',
-  'held.refused',
-  'held.unresolved',
-  'dedup.rangesDropped',
-  'dedup.chainsDropped',
-  'recent.dropped',
-  'replay.batches',
-  'replay.truncated',
-  'replay.refused',
-  'attach.notJoined',
-  'attach.refused',
-  'attach.full',
-  'attach.repeated',
-  'detach.received',
-  'instruction.handled',
-  'instruction.stale',
-  'instruction.notJoined',
-  'peers.misbehaved',
-  'peers.bansDropped',
-  'links.failed',
-  'links.lost',
-  'send.refused',
-  'status.sent',
-  'status.failuresDropped',
-  'tracker.failed',
-  'tracker.lost',
-  'tracker.refused',
-  'tracker.unexpected',
-  'signal.refused',
-  'signal.routesDropped',
-  'listener.failed',
-] as const
+/**
+ * What a node counts, and what each count means; also the help texts of the metrics and the rows of docs/metrics.md.
+ * What is dropped, refused or forgotten has a counter.
+ */
+export const counterHelp = {
+  'data.batches': 'Batches taken, of others and of this process, with at least one new message',
+  'data.messages': 'New messages in them',
+  'data.forwarded': 'Copies of batches sent on to neighbours',
+  'data.duplicates': 'Messages received that were known already',
+  'data.notJoined': 'Batches of a stream part that is not joined',
+  'data.notAttached': 'Batches from a peer that is no neighbour in their stream part',
+  'data.timestampAhead': 'Batches dropped because a timestamp was too far ahead of the clock',
+  'data.publisherDenied': 'Batches dropped because their publisher may not publish',
+  'data.forged': 'Batches dropped because their signature was not that of their publisher',
+  'data.unsupported': 'Batches dropped because their version is unknown',
+  'published.batches': 'Batches published by this process',
+  'published.messages': 'Messages published by this process',
+  'held.batches': 'Batches held while their publisher was looked up',
+  'held.duplicates': 'Batches not held because they were held already',
+  'held.refused': 'Batches dropped because too many were held',
+  'held.unresolved': 'Held batches dropped because their publisher could not be looked up',
+  'dedup.rangesDropped': 'Missing ranges forgotten because there were too many in a message chain',
+  'dedup.chainsDropped': 'Message chains forgotten because there were too many in a stream part',
+  'recent.dropped': 'Batches no longer kept for replay because there were too many, or too many bytes',
+  'replay.batches': 'Batches sent again to a newly attached neighbour',
+  'replay.truncated': 'Replays whose oldest batches were left out',
+  'replay.refused': 'Replays not sent because the last one to that neighbour was too short ago',
+  'attach.notJoined': 'Attaches refused because the stream part is not joined',
+  'attach.refused': 'Attaches refused because the peer was refused shortly before',
+  'attach.full': 'Attaches refused because too many neighbours waited for an instruction',
+  'attach.repeated': 'Attaches of a peer that was attached already',
+  'detach.received': 'Detaches received',
+  'instruction.handled': 'Instructions carried out',
+  'instruction.stale': 'Instructions ignored because a newer one was known',
+  'instruction.notJoined': 'Instructions ignored because their stream part is not joined',
+  'peers.misbehaved': 'Peers disconnected because they sent what no correct node sends',
+  'peers.bansDropped': 'Peers remembered as misbehaved that were forgotten early because there were too many',
+  'links.failed': 'Links that could not be opened',
+  'links.lost': 'Open links that ended',
+  'send.refused': 'Packets not sent because the queue of their link was full',
+  'status.sent': 'Statuses sent to trackers',
+  'status.failuresDropped': 'Failed edges not reported because there were too many for one status',
+  'tracker.failed': 'Connections to a tracker that could not be opened',
+  'tracker.lost': 'Open connections to a tracker that ended',
+  'tracker.refused': 'Error replies of trackers',
+  'tracker.unexpected': 'Instructions of a tracker that is not the one of their stream part',
+  'signal.refused': 'Signals not sent because no tracker would relay them',
+  'signal.routesDropped': 'Ways back for signals forgotten because there were too many',
+  'listener.failed': 'Errors thrown by listeners of the application',
+} as const
 
-export type CounterName = (typeof counterNames)[number]
+/** How much there is at present; read together with the counters. */
+export const gaugeHelp = {
+  'links.open': 'Links to other nodes that are open',
+  'trackers.open': 'Connections to trackers that are open',
+} as const
+
+export type CounterName = keyof typeof counterHelp
+export type GaugeName = keyof typeof gaugeHelp
 export type Counters = Record<CounterName, number>
 
 export function newCounters(): Counters {
-  return Object.fromEntries(counterNames.map((name) => [name, 0])) as Counters
+  return Object.fromEntries(Object.keys(counterHelp).map((name) => [name, 0])) as Counters
 }

@@ -16,7 +16,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { LinksOwner, Signalling } from '@runnel/transport'
-import type { CounterName } from '../core/counters.ts'
+import type { CounterName, GaugeName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
 import { TrackerLinks } from '../core/tracker-link/tracker-links.ts'
@@ -192,7 +192,10 @@ export class NodeRuntime implements NetworkNode {
     readonly streamParts: readonly StreamPartMetrics[]
   } {
     const { peers } = this.#wires.links
-    const gauges = { 'links.open': peers.size, 'trackers.open': this.#trackerConnections.open }
+    const gauges: Record<GaugeName, number> = {
+      'links.open': peers.size,
+      'trackers.open': this.#trackerConnections.open,
+    }
     const streamParts = Array.from(this.#core.streamParts, (part) => ({
       streamPartId: part.id,
       neighbours: part.attached.map((nodeId) => {

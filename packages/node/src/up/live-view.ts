@@ -5,8 +5,9 @@ import type { LocalNetwork } from './local-network.ts'
 import { statusLine, statusTable } from './table.ts'
 import { snapshotsOf } from './watch.ts'
 
-/** How often a terminal is redrawn, and how often a log gets a line. */
+/** How often a terminal is redrawn. */
 const redrawEveryMs = 1000
+/** How often a log gets a line, where there is no terminal. */
 const logEveryMs = 10_000
 
 /** Shows how the network is doing until asked to stop: a table that redraws itself, or now and then a line where there is no terminal. */

@@ -5,6 +5,7 @@ interface Entry {
   readonly chain: MessageChain
 }
 
+/** Message chains remembered for decoding; one that falls into the same slot replaces the other. */
 const slots = 256
 
 /**

@@ -18,6 +18,7 @@ export const httpLimits = {
   requestTimeoutMs: 10_000,
   /** And so is one whose headers do. */
   headersTimeoutMs: 5_000,
+  /** Headers of one request. */
   maxHeaderBytes: 8_192,
   /** Sockets besides those of the nodes. */
   maxHttpSockets: 1_024,

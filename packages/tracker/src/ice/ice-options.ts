@@ -16,7 +16,9 @@ export interface IceOptions {
   }
 }
 
+/** How long TURN credentials are good for. */
 export const defaultTurnTtlS = 86_400
+/** No shorter time may be set. */
 const minTurnTtlS = 60
 const urlPattern = /^(stuns?|turns?):[\x21-\x7e]+$/
 

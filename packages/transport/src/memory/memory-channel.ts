@@ -24,6 +24,7 @@ const fin = Symbol('fin')
 type Item = Uint8Array | typeof fin
 
 const noBinding = new Uint8Array(0)
+/** What this channel takes at once. */
 const largestFrameBytes = 2 * 1024 * 1024
 
 /** One end of a pipe in memory. What it sends waits here, is on its way, or lies unread at the other end. */

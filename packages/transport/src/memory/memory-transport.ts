@@ -12,6 +12,7 @@ export interface MemoryTransportOptions {
   readonly network: MemoryNetwork
 }
 
+/** Limit for one dial in memory, handshake included. */
 const memoryDialTimeoutMs = 15_000
 
 /** One node's way into a MemoryNetwork. Nodes are dialled by id; a URL is not looked at. */

@@ -36,7 +36,7 @@ export const webSocketDefaults = {
   maxPendingHandshakes: 1024,
   maxPendingHandshakesPerAddress: 256,
   dialTimeoutMs: 15_000,
-} as const
+} as const satisfies Partial<WebSocketOptions>
 
 export type WebSocketSettings = WebSocketOptions & { readonly [K in keyof typeof webSocketDefaults]: number }
 

@@ -1,6 +1,7 @@
 import type { Overrides } from 'ethers'
 import type { ChainConnection } from './chain-connection.ts'
 
+/** Entries of a list read at once. */
 const pageSize = 100
 
 /** Reads a paged list at one block, so that a removal meanwhile neither hides nor repeats an entry. */

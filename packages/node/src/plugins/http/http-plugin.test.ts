@@ -13,7 +13,7 @@ const snapshot: NodeSnapshot = {
   cryptoBackend: 'native',
   uptimeMs: 5,
   trackers: [{ nodeId, connected: true }],
-  counters: { messagesDropped: 3, 'frames.in': 4 },
+  counters: { 'data.publisherDenied': 3, 'links.open': 4 },
   streamParts: [
     { streamPartId, neighbours: [], wantedNeighbours: 4, delivered: 7, duplicates: 2, published: 1 },
   ],
@@ -32,13 +32,13 @@ describe('createHttpPlugin', () => {
     expect(JSON.parse(await get('/health'))).toEqual({ status: 'ok', nodeId, uptimeMs: 5 })
     expect(JSON.parse(await get('/v1/status'))).toEqual(JSON.parse(JSON.stringify(snapshot)))
     const metrics = await get('/metrics')
-    expect(metrics).toContain('runnel_messages_dropped_total 3')
-    expect(metrics).toContain('runnel_frames_in_total 4')
+    expect(metrics).toContain('runnel_data_publisher_denied_total 3')
+    expect(metrics).toContain('runnel_links_open 4')
     expect(metrics).toContain('runnel_crypto_backend_info{backend="native"} 1')
     expect(metrics).toContain(`runnel_stream_part_delivered_total{stream_part="${streamPartId}"} 7`)
     expect(metrics).toContain(`runnel_tracker_connected{tracker="${nodeId}"} 1`)
     expect(metrics).toContain('process_cpu_user_seconds_total')
     // Asked again, a counter has not doubled.
-    expect(await get('/metrics')).toContain('runnel_messages_dropped_total 3')
+    expect(await get('/metrics')).toContain('runnel_data_publisher_denied_total 3')
   })
 })

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { counterHelp, gaugeHelp } from '@runnel/network'
 import type { NodeSnapshot } from '../../snapshot.ts'
 
 /** What a Prometheus server reads. */
@@ -19,11 +20,23 @@ export function createMetrics(snapshot: () => NodeSnapshot): Metrics {
   return { contentType: processRegistry.contentType, text }
 }
 
+/** The name a counter of the network node is served under. */
+export function counterMetric(name: string): string {
+  return `runnel_${snakeCase(name)}_total`
+}
+
+/** The name a gauge of the network node is served under. */
+export function gaugeMetric(name: string): string {
+  return `runnel_${snakeCase(name)}`
+}
+
 function fill(registry: Registry, snapshot: NodeSnapshot): void {
   const registers = [registry]
-  for (const [name, value] of Object.entries(snapshot.counters)) {
-    const help = `Counter ${name} of the network node.`
-    new Counter({ name: `runnel_${snakeCase(name)}_total`, help, registers }).inc(value)
+  for (const [name, help] of Object.entries(counterHelp)) {
+    new Counter({ name: counterMetric(name), help, registers }).inc(snapshot.counters[name] ?? 0)
+  }
+  for (const [name, help] of Object.entries(gaugeHelp)) {
+    new Gauge({ name: gaugeMetric(name), help, registers }).set(snapshot.counters[name] ?? 0)
   }
   const backend = { name: 'runnel_crypto_backend_info', help: 'Which cryptography is at work.' }
   new Gauge({ ...backend, labelNames: ['backend'], registers }).set({ backend: snapshot.cryptoBackend }, 1)
