@@ -1,5 +1,4 @@
 import type { NodeId, Signal } from '@runnel/protocol'
-import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
 import { dial, failureCode, type DialResult, type Station } from '../conformance/transport-pair.testkit.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
@@ -7,7 +6,7 @@ import { negotiationSide, type Side } from './negotiation.testkit.ts'
 import { createPeerConnection } from './node-peer-connection.ts'
 import type { PeerConnectionEvents, PeerConnectionPort } from './peer-connection-port.ts'
 import { SignallingNetwork } from './signalling.testkit.ts'
-import { WebRtcTransport, type WebRtcModules, type WebRtcOptions } from './web-rtc-transport.ts'
+import type { WebRtcModules, WebRtcOptions, WebRtcTransport } from './web-rtc-transport.ts'
 
 const toStop: WebRtcTransport[] = []
 afterEach(async () => void (await Promise.all(toStop.splice(0).map((transport) => transport.stop()))))
