@@ -60,6 +60,14 @@ function ensureInstalled() {
   writeFileSync(stamp, lock)
 }
 
+/** Tests make their certificates with openssl. */
+function ensureOpenssl() {
+  if (!spawnSync('openssl', ['version']).error) return
+  say('openssl is missing: installing it with apt-get')
+  run('apt-get', ['update', '-qq'])
+  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'openssl'])
+}
+
 function build() {
   run('node', ['node_modules/typescript/bin/tsc', '-b'])
 }
@@ -87,6 +95,7 @@ const tasks = {
     )
   },
   test: (args) => {
+    ensureOpenssl()
     if (args.length === 0) tasks.lint()
     node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },
