@@ -40,7 +40,8 @@ class NodePeerConnection implements PeerConnectionPort {
   readonly #native: PeerConnection
   readonly #events: PeerConnectionEvents
   /** Held because a data channel nobody refers to is collected, and closes. */
-  #channel: DataChannel | undefined
+  #channel: NodeDataChannel | undefined
+  #open = false
   #closed = false
 
   constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
@@ -63,10 +64,9 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   offer(): void {
-    const channel = this.#native.createDataChannel('runnel')
-    this.#channel = channel
-    channel.onOpen(() => this.#guard(() => this.#opened(channel)))
-    channel.onClosed(() => this.#guard(() => this.#fail('the data channel closed')))
+    const native = this.#native.createDataChannel('runnel')
+    const channel = this.#hold(native)
+    native.onOpen(() => this.#guard(() => this.#opened(channel)))
   }
 
   setRemote(kind: DescriptionKind, sdp: string): void {
@@ -83,19 +83,28 @@ class NodePeerConnection implements PeerConnectionPort {
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    // A data channel left to the peer connection to close keeps the process alive.
-    this.#channel?.close()
+    // What never opened must be closed by hand, or its callbacks keep the process alive. What is open must not be: were the other
+    // side to close it at the same instant, the library would lose the event that releases them.
+    if (!this.#open) this.#channel?.close()
     this.#native.close()
   }
 
-  #adopt(channel: DataChannel): void {
-    if (this.#channel !== undefined) return channel.close()
-    this.#channel = channel
-    this.#opened(channel)
+  #adopt(native: DataChannel): void {
+    if (this.#channel !== undefined) return native.close()
+    this.#opened(this.#hold(native))
   }
 
-  #opened(channel: DataChannel): void {
-    this.#events.onOpen(new NodeDataChannel(channel, (handler) => this.#guard(handler)))
+  #hold(native: DataChannel): NodeDataChannel {
+    const channel = new NodeDataChannel(native, this.#guard)
+    channel.events = { ...channel.events, onClose: () => this.#fail('the data channel closed') }
+    this.#channel = channel
+    return channel
+  }
+
+  #opened(channel: NodeDataChannel): void {
+    this.#open = true
+    channel.start()
+    this.#events.onOpen(channel)
   }
 
   readonly #guard: Guard = (handler) => {
@@ -121,17 +130,24 @@ class NodeDataChannel implements DataChannelPort {
   readonly #native: DataChannel
   events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
 
+  readonly #guard: Guard
+
   constructor(native: DataChannel, guard: Guard) {
     this.#native = native
-    native.setBufferedAmountLowThreshold(dataChannelLowMarkBytes)
-    native.onMessage((message) =>
-      guard(() => {
+    this.#guard = guard
+    native.onClosed(() => guard(() => this.events.onClose()))
+  }
+
+  /** Lets messages come. The library keeps them until then, which may be before it says that the channel is open. */
+  start(): void {
+    this.#native.setBufferedAmountLowThreshold(dataChannelLowMarkBytes)
+    this.#native.onBufferedAmountLow(() => this.#guard(() => this.events.onLow()))
+    this.#native.onMessage((message) =>
+      this.#guard(() => {
         if (typeof message === 'string') this.events.onText()
         else this.events.onMessage(message instanceof ArrayBuffer ? new Uint8Array(message) : message)
       }),
     )
-    native.onBufferedAmountLow(() => guard(() => this.events.onLow()))
-    native.onClosed(() => guard(() => this.events.onClose()))
   }
 
   get bufferedBytes(): number {
@@ -140,6 +156,10 @@ class NodeDataChannel implements DataChannelPort {
 
   send(message: Uint8Array): void {
     this.#native.sendMessageBinary(message)
+  }
+
+  close(): void {
+    this.#native.close()
   }
 }
 
