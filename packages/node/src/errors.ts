@@ -25,6 +25,10 @@ export const nodeErrors = {
       'Make one with: runnel key new FILE, and give it with --key FILE, RUNNEL_KEY or RUNNEL_PRIVATE_KEY.',
   },
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
+  FILE_UNWRITABLE: {
+    summary: 'A file cannot be written',
+    remedy: 'Check that its directory exists and its permissions.',
+  },
   FILE_EXISTS: {
     summary: 'There is a file of that name already',
     remedy: 'Choose another name, or give --force to replace it.',
@@ -37,6 +41,10 @@ export const nodeErrors = {
   TRACKER_UNREACHABLE: {
     summary: 'No tracker of the network could be reached',
     remedy: 'Check that the trackers of the network run and that their registered addresses are right.',
+  },
+  INSUFFICIENT_FUNDS: {
+    summary: 'The account of the key cannot pay for the transaction',
+    remedy: 'Send it some of the native money of the chain, or give the key of an account that has some.',
   },
   UP_ALREADY_RUNNING: {
     summary: 'A local network runs from this directory already',

@@ -30,7 +30,10 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
     ...['CHAIN_UNREACHABLE', 'CHAIN_DIED', 'CHAIN_PORT_TAKEN', 'TRACKER_UNREACHABLE', 'PORT_IN_USE'],
     ...['LISTEN_FAILED', 'DIAL_FAILED', 'DIAL_TIMEOUT'],
   ],
-  noPermission: ['NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION', 'NOT_PERMITTED', 'NOT_STREAM_OWNER'],
+  noPermission: [
+    ...['NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION', 'NOT_PERMITTED', 'NOT_STREAM_OWNER'],
+    'OWNABLE_UNAUTHORIZED_ACCOUNT',
+  ],
   badConfig: [
     ...[
       'CONFIG_NOT_FOUND',

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { deployRegistries } from '@runnel/contracts'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
@@ -30,13 +31,15 @@ export const registryDeploy = defineCommand({
   epilogue: 'The account of the key pays for it and owns the tracker registry.',
   run: async ({ key, 'rpc-url': rpcUrl, out, force, json }) => {
     const privateKey = requireKey({ key, env: process.env })
+    checkWritable(out, force)
     await withWallet(rpcUrl, privateKey, async (wallet, chainId) => {
       const registries = await deployRegistries(wallet)
       try {
         writeFileSync(out, networkFileOf(rpcUrl, chainId, registries), { flag: force ? 'w' : 'wx' })
       } catch (cause) {
+        // Paid for: their addresses must not be lost.
         notice(`deployed: ${JSON.stringify(registries)}`)
-        throw nodeError('FILE_EXISTS', out, { cause })
+        throw nodeError('FILE_UNWRITABLE', out, { cause })
       }
       printResult({ file: out, chainId, registries }, json, [
         ...Object.entries(registries).map(([name, address]) => `${name.padEnd(16)} ${address}`),
@@ -45,3 +48,13 @@ export const registryDeploy = defineCommand({
     })
   },
 })
+
+/** Before anything is paid for. Throws FILE_EXISTS or FILE_UNWRITABLE. */
+function checkWritable(file: string, force: boolean): void {
+  if (existsSync(file) && !force) throw nodeError('FILE_EXISTS', file)
+  try {
+    accessSync(existsSync(file) ? file : dirname(file), constants.W_OK)
+  } catch (cause) {
+    throw nodeError('FILE_UNWRITABLE', file, { cause })
+  }
+}
