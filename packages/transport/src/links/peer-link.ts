@@ -103,8 +103,8 @@ export class PeerLink {
     }
     this.#used = undefined
     this.#spare = undefined
-    if (wasOpen) this.#closed({ code, text, remote: false })
     this.#claimed = false
+    if (wasOpen) this.#closed({ code, text, remote: false })
     this.#checkIdle()
   }
 
@@ -131,8 +131,10 @@ export class PeerLink {
     const { peerId, settings } = this.#options
     const ids = { self: settings.self, peer: peerId, raceWindowMs: settings.dialTimeoutMs }
     if (!isNewOneUsed(ids, this.#used, opened)) return this.#keepAsSpare(opened)
-    this.#keepAsSpare(this.#used)
-    this.#use(opened)
+    const before = this.#used
+    this.#used = opened
+    this.#keepAsSpare(before)
+    this.#replaced(opened)
   }
 
   /** Closes the link with UNUSED after a while, unless it is claimed. */
@@ -159,9 +161,8 @@ export class PeerLink {
   }
 
   /** The new one's queue is another, so whoever waits for room may go on. */
-  #use(held: Held): void {
-    this.#used = held
-    this.#events.onReplaced(held.connection)
+  #replaced({ connection }: Held): void {
+    this.#events.onReplaced(connection)
     this.#events.onDrain()
   }
 
@@ -197,7 +198,8 @@ export class PeerLink {
     if (spare) {
       this.#spare = undefined
       this.#cancelSpareTimer()
-      return this.#use(spare)
+      this.#used = spare
+      return this.#replaced(spare)
     }
     this.#used = undefined
     if (this.#attempt?.wanted === false) this.#cancelAttempt()
