@@ -11,6 +11,8 @@ const program = fileURLToPath(new URL('../../bin/runnel.js', import.meta.url))
 
 /** How long a process may take to stop before it is killed. */
 const stopGraceMs = 10_000
+/** How long a process may take to say that it runs. */
+const defaultReadyTimeoutMs = 60_000
 /** Log lines kept to explain a death. */
 const keptLines = 3
 
@@ -21,6 +23,8 @@ export interface ChildOptions {
   readonly args: readonly string[]
   /** What it writes to stderr goes here. */
   readonly logFile: string
+  /** How long it may take to say that it runs, in milliseconds; then it is killed. Default one minute. */
+  readonly readyTimeoutMs?: number
   /** Called when it ends without having been stopped. */
   onDeath(child: Child, how: string): void
 }
@@ -43,8 +47,12 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** Starts a command and waits until it says that it runs. Throws UP_START_FAILED with the last line it wrote. */
-export async function startChild({ name, args, logFile, onDeath }: ChildOptions): Promise<Child> {
+/**
+ * Starts a command and waits until it says that it runs. Throws UP_START_FAILED with the last line it wrote, or, when it
+ * takes too long, with the place of its log; it has ended then.
+ */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { name, args, logFile, readyTimeoutMs = defaultReadyTimeoutMs, onDeath } = options
   // In a group of its own, so that a Ctrl-C reaches this process alone, which then stops all in order.
   const process = fork(program, [...args], { detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
   const lastLines = keepLog(process.stderr, logFile)
@@ -53,6 +61,7 @@ export async function startChild({ name, args, logFile, onDeath }: ChildOptions)
   const exited = Promise.withResolvers<string>()
   let isAlive = true
   let isStopping = false
+  let isLate = false
   let lastRequest = 0
 
   process.on('message', (message: ChildMessage) => {
@@ -66,8 +75,13 @@ export async function startChild({ name, args, logFile, onDeath }: ChildOptions)
     isAlive = false
     for (const resolve of answers.values()) resolve(undefined)
     answers.clear()
-    ready.reject(nodeError('UP_START_FAILED', `${name}: ${lastLines().at(-1) ?? how}`))
+    const reason = isLate ? `not ready within ${readyTimeoutMs} ms; its log: ${logFile}` : lastLines().at(-1)
+    ready.reject(nodeError('UP_START_FAILED', `${name}: ${reason ?? how}`))
   })
+  const readyTimer = setTimeout(() => {
+    isLate = true
+    process.kill('SIGKILL')
+  }, readyTimeoutMs)
 
   const send = (message: ParentMessage) => {
     if (process.connected) process.send(message, () => {})
@@ -91,7 +105,7 @@ export async function startChild({ name, args, logFile, onDeath }: ChildOptions)
   const child: Child = {
     name,
     pid: process.pid,
-    ready: await ready.promise,
+    ready: await ready.promise.finally(() => clearTimeout(readyTimer)),
     get isAlive() {
       return isAlive
     },

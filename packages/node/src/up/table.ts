@@ -2,26 +2,29 @@ import Table from 'cli-table3'
 import type { NodeId } from '@runnel/protocol'
 import type { NodeSnapshot } from '../snapshot.ts'
 
-/** How the network is doing, a row for each node. `lost` counts messages that later ones refer to and that have not come. */
+/** Neighbours named in a row; of the others only the number is given. */
+const maxNamedNeighbours = 4
+
+/** Without lines: a terminal is narrow. */
+const layout = {
+  chars: {
+    ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '', mid: '' },
+    ...{ 'mid-mid': '', right: '', 'right-mid': '', middle: '', bottom: '', 'bottom-mid': '' },
+    ...{ 'bottom-left': '', 'bottom-right': '' },
+  },
+  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+}
+
+/**
+ * How the network is doing, a row for each node, at most 100 columns wide for up to 99 nodes. Neighbours are given by
+ * the numbers of their rows; `lost` counts messages that later ones refer to and that have not come.
+ */
 export function statusTable(snapshots: readonly NodeSnapshot[], publisherId: NodeId): string {
-  const table = new Table({
-    head: [
-      'node',
-      'role',
-      'links',
-      'neighbours',
-      'RTT ms',
-      'published',
-      'delivered',
-      'copies',
-      'p50 ms',
-      'p99 ms',
-      'lost',
-    ],
-    style: { head: [], border: [], compact: true },
-  })
-  for (const snapshot of snapshots) table.push(rowOf(snapshot, publisherId))
-  return table.toString()
+  const rowNumbers = new Map(snapshots.map(({ nodeId }, index) => [nodeId, index + 1]))
+  const head = ['#', 'node', 'neighbours', 'links', 'RTT ms', 'delivered', 'duplicates', 'p50/p99 ms', 'lost']
+  const table = new Table({ ...layout, head })
+  for (const snapshot of snapshots) table.push(rowOf(snapshot, publisherId, rowNumbers))
+  return `${table.toString().replace(/ +$/gm, '')}\n* publishes`
 }
 
 /** One line for a log. */
@@ -33,31 +36,49 @@ export function statusLine(snapshots: readonly NodeSnapshot[], publisherId: Node
   return `${snapshots.length} nodes, ${delivered} messages delivered, slowest p99 ${Math.max(0, ...p99)} ms, ${lost} lost`
 }
 
-function rowOf(snapshot: NodeSnapshot, publisherId: NodeId): (string | number)[] {
+function rowOf(
+  snapshot: NodeSnapshot,
+  publisherId: NodeId,
+  rowNumbers: ReadonlyMap<NodeId, number>,
+): (string | number)[] {
   const { nodeId, streamParts, latencyMs } = snapshot
   const links = new Map(
     streamParts.flatMap((part) => part.neighbours.map((link) => [link.nodeId, link] as const)),
   )
   const rtts = [...links.values()].flatMap(({ rttMs }) => (rttMs === undefined ? [] : [rttMs]))
   return [
-    `${nodeId.slice(0, 8)}…${nodeId.slice(-4)}`,
-    nodeId === publisherId ? 'publisher' : 'subscriber',
+    rowNumbers.get(nodeId) ?? '',
+    `${nodeId.slice(0, 6)}…${nodeId.slice(-4)}${nodeId === publisherId ? '*' : ''}`,
+    describeNeighbours([...links.keys()].map((id) => rowNumbers.get(id))),
     describeLinks([...links.values()].map(({ transport }) => transport)),
-    streamParts.map((part) => part.neighbours.length).join(' '),
-    rtts.length === 0 ? '–' : `${Math.min(...rtts).toFixed(1)}–${Math.max(...rtts).toFixed(1)}`,
-    sum(streamParts.map((part) => part.published)),
+    rtts.length === 0 ? '–' : `${shortMs(Math.min(...rtts))}–${shortMs(Math.max(...rtts))}`,
     deliveredOf(snapshot),
     sum(streamParts.map((part) => part.duplicates)),
-    latencyMs?.p50 ?? '–',
-    latencyMs?.p99 ?? '–',
+    latencyMs === undefined ? '–' : `${shortMs(latencyMs.p50)}/${shortMs(latencyMs.p99)}`,
     lostOf(snapshot),
   ]
 }
 
-/** `3 websocket, 2 webrtc` */
+/** `1 2 5 7 +3`; a node that is no row of the table, such as a user's, only counts. */
+function describeNeighbours(rows: readonly (number | undefined)[]): string {
+  const known = rows.filter((row) => row !== undefined).toSorted((a, b) => a - b)
+  const named = known.slice(0, maxNamedNeighbours)
+  const others = rows.length - named.length
+  return [...named, ...(others > 0 ? [`+${others}`] : [])].join(' ') || '–'
+}
+
+const shortNames: Readonly<Record<string, string>> = { websocket: 'ws', webrtc: 'rtc' }
+
+/** `3 ws 2 rtc` */
 function describeLinks(transports: readonly string[]): string {
-  const counts = [...Map.groupBy(transports, (transport) => transport)]
-  return counts.map(([transport, links]) => `${links.length} ${transport}`).join(', ') || '–'
+  const counts = [...Map.groupBy(transports, (transport) => shortNames[transport] ?? transport)]
+  const inOrder = counts.toSorted(([a], [b]) => b.localeCompare(a))
+  return inOrder.map(([name, links]) => `${links.length} ${name}`).join(' ') || '–'
+}
+
+/** Decimals only where they matter. */
+function shortMs(ms: number): string {
+  return ms.toFixed(ms < 10 ? 1 : 0)
 }
 
 function deliveredOf({ observed }: NodeSnapshot): number {

@@ -1,0 +1,73 @@
+import { toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import type { NodeSnapshot } from '../snapshot.ts'
+import { statusTable } from './table.ts'
+
+const idOf = (n: number) => toNodeId(`0x${n.toString(16).padStart(4, '0').repeat(10)}`)
+const streamPartId = `${idOf(1)}/x#0` as StreamPartId
+
+type Links = readonly (readonly [NodeId, string, number?])[]
+
+function snapshotOf(n: number, links: Links, rest: Partial<NodeSnapshot> = {}): NodeSnapshot {
+  const neighbours = links.map(([nodeId, transport, rttMs]) => ({ nodeId, transport, rttMs }))
+  const counts = { wantedNeighbours: 4, delivered: 7, duplicates: 3, published: 0 }
+  return {
+    ...{
+      nodeId: idOf(n),
+      pid: 1,
+      websocketUrl: undefined,
+      cryptoBackend: 'native',
+      uptimeMs: 1,
+      trackers: [],
+    },
+    streamParts: [{ streamPartId, neighbours, ...counts }],
+    ...{ counters: {}, observed: [], latencyMs: undefined, published: [], ...rest },
+  }
+}
+
+const rowsOf = (table: string) => table.split('\n').map((line) => line.trim().split(/ {2,}/))
+
+describe('statusTable', () => {
+  it('has a row for each node, and names neighbours by their rows', () => {
+    const chain = { streamPartId, publisherId: idOf(1), messageChainId: 'c' }
+    const totals = { delivered: 40, missing: 2, repeated: 0, tooOld: 0, last: undefined }
+    const table = statusTable(
+      [
+        snapshotOf(1, [[idOf(2), 'websocket', 0.94]]),
+        snapshotOf(
+          2,
+          [
+            [idOf(9), 'websocket'],
+            [idOf(1), 'webrtc', 31.4],
+          ],
+          { observed: [{ ...chain, ...totals }], latencyMs: { p50: 2.57, p99: 17.9, max: 20 } },
+        ),
+        snapshotOf(3, []),
+      ],
+      idOf(1),
+    )
+    expect(rowsOf(table)).toEqual([
+      ['#', 'node', 'neighbours', 'links', 'RTT ms', 'delivered', 'duplicates', 'p50/p99 ms', 'lost'],
+      ['1', '0x0001…0001*', '2', '1 ws', '0.9–0.9', '0', '3', '–', '0'],
+      ['2', '0x0002…0002', '1 +1', '1 ws 1 rtc', '31–31', '40', '3', '2.6/18', '2'],
+      ['3', '0x0003…0003', '–', '–', '–', '0', '3', '–', '0'],
+      ['* publishes'],
+    ])
+  })
+
+  it('fits 100 columns with many nodes, links and messages', () => {
+    const count = 64
+    const links = (n: number): Links =>
+      Array.from({ length: 20 }, (_, i) => [
+        idOf(((n + i) % count) + 1),
+        i % 2 ? 'websocket' : 'webrtc',
+        0.5 + i * 60,
+      ])
+    const latencyMs = { p50: 950, p99: 12_000, max: 12_000 }
+    const snapshots = Array.from({ length: count }, (_, i) => snapshotOf(i + 1, links(i + 1), { latencyMs }))
+    const lines = statusTable(snapshots, idOf(1)).split('\n')
+    expect(lines).toHaveLength(count + 2)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100)
+    expect(lines[1]).toContain('+16')
+  })
+})
