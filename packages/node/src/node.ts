@@ -3,6 +3,7 @@ import { loadCrypto, type NodeId } from '@runnel/protocol'
 import { readNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
+import { nodeError } from './errors.ts'
 import { resolveKey } from './keys/resolve-key.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createHttpPlugin } from './plugins/http/http-plugin.ts'
@@ -88,6 +89,9 @@ function clientConfigOf(
   }
 }
 
+/** How a tracker says that another connection has taken the place of this one; a node opens one at a time. */
+const replaced = /the tracker closed: REPLACED\b/
+
 interface TrackerWatch {
   states(): TrackerState[]
   /** That connections end when the node stops is no news. */
@@ -97,9 +101,15 @@ interface TrackerWatch {
 /** Logs what happens between the node and its trackers, and remembers how things stand. */
 function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   const states = new Map<NodeId, boolean>()
+  let isDuplicateKnown = false
   const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
-    if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
+    if (error && replaced.test(error.message)) {
+      const { code, message, remedy } = nodeError('DUPLICATE_NODE', client.nodeId)
+      // The two take the connection from each other again and again: once said aloud is enough.
+      logger[isDuplicateKnown ? 'debug' : 'error']({ tracker: nodeId, code }, `${message}. ${remedy}`)
+      isDuplicateKnown = true
+    } else if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
     else logger.info({ tracker: nodeId }, `tracker ${state}`)
   })
   client.network.on('dropped', (counter, detail) => logger.debug({ counter }, detail))
