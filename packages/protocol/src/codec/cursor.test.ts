@@ -133,3 +133,24 @@ describe('byte strings', () => {
     expect(writer.view()).toHaveLength(0)
   })
 })
+
+describe.each<[string, (writer: Writer) => void]>([
+  ['u8', (writer) => writer.u8(0xab)],
+  ['u48', (writer) => writer.u48(0xabcdef012345)],
+  ['varint', (writer) => writer.varint(2 ** 40 + 1)],
+  ['text', (writer) => writer.text('grün', 10, 'a text')],
+  ['shortAscii', (writer) => writer.shortAscii('green', 10, 'a text')],
+  ['raw', (writer) => writer.raw(Uint8Array.of(1, 2, 3))],
+])('%s', (_, write) => {
+  it('is whole wherever the buffer of the writer has to grow', () => {
+    const alone = toHex(written(write))
+    const firstBufferBytes = 4096
+    for (let before = firstBufferBytes - 10; before <= firstBufferBytes; before++) {
+      const bytes = written((writer) => {
+        writer.raw(new Uint8Array(before))
+        write(writer)
+      })
+      expect(toHex(bytes.subarray(before))).toBe(alone)
+    }
+  })
+})

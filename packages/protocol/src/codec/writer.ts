@@ -27,7 +27,7 @@ export class Writer {
     return this.#buffer.subarray(0, this.#offset)
   }
 
-  /** Makes room for `length` bytes and returns where they go. */
+  /** Makes room for `length` bytes and returns where they go. Reads of `#buffer` before it may be of a smaller one. */
   #grow(length: number): number {
     const start = this.#offset
     this.#offset = start + length
@@ -70,10 +70,10 @@ export class Writer {
     wholeUpTo(value, max)
     let left = value
     while (left >= 0x80) {
-      this.#buffer[this.#grow(1)] = (left % 128) | 0x80
+      this.#bigEndian((left % 128) | 0x80, 1)
       left = Math.floor(left / 128)
     }
-    this.#buffer[this.#grow(1)] = left
+    this.#bigEndian(left, 1)
   }
 
   /** A varint that counts what follows. */
