@@ -1,12 +1,18 @@
 import type {
   Contact,
+  DirectPacket,
   IceServer,
+  MessageBatch,
+  MessageChain,
+  MissingRange,
   NodeId,
   RunnelError,
   Signal,
+  MessageRef,
   StreamId,
   StreamMessage,
   StreamPartId,
+  WantedNeighbour,
 } from '@runnel/protocol'
 import type { Transport } from '@runnel/transport'
 
@@ -70,9 +76,38 @@ export interface StreamPartMetrics {
   readonly published: number
 }
 
+/** Messages of one chain that did not come. */
+export interface Gap extends MissingRange {
+  readonly streamPartId: StreamPartId
+  readonly chain: MessageChain
+}
+
+/** Older messages than the neighbours have: in production storage nodes. Gaps the neighbours cannot fill are taken here. */
+export interface Archive {
+  /**
+   * Gives every batch it has of the gap to `give`, which checks it like one from a neighbour. Resolves when it has no
+   * more; what is still missing then is lost. Never rejects for long: a failure is for its owner to report.
+   */
+  fill(gap: Gap, give: (batchBytes: Uint8Array) => void, signal: AbortSignal): Promise<void>
+}
+
+/** How a node takes part in a stream part. */
+export interface JoinOptions {
+  /** Ask neighbours, and then the archive, for what is missing. Default true; the last call for a stream part counts. */
+  readonly fillGaps?: boolean
+}
+
 /** What an embedding application hears from its node. */
 export interface NodeEvents {
   message: (delivery: Delivery) => void
+  /** A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. */
+  batch: (streamPartId: StreamPartId, batch: MessageBatch) => void
+  /** A gap is given up: these messages will not come, though a very late one may still. */
+  gap: (gap: Gap) => void
+  /** A packet of a direct link; what it holds of bytes is the listener's to keep. */
+  direct: (peerId: NodeId, packet: DirectPacket) => void
+  /** A link to a peer closed. */
+  linkClosed: (peerId: NodeId) => void
   /** The set of attached neighbours of a joined stream part changed. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
@@ -86,7 +121,8 @@ export interface NetworkNode {
   readonly contact: Contact
   start(): Promise<void>
   stop(): Promise<void>
-  join(streamPartId: StreamPartId): void
+  /** Joined already: only the options change. */
+  join(streamPartId: StreamPartId, options?: JoinOptions): void
   leave(streamPartId: StreamPartId): void
   readonly streamParts: readonly StreamPartId[]
   /** Resolves when the stream part has at least `count` attached neighbours (default 1). */
@@ -101,6 +137,29 @@ export interface NetworkNode {
   publish(batchBytes: Uint8Array): boolean
   /** Resolves when at least one neighbour can take more. */
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void>
+  /** True while a message at this place of the chain is missing and may still come. */
+  isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean
+  /**
+   * Opens a direct link to any node, or shares the one there is, and keeps it until `release`: nothing else closes it.
+   * For WebRTC the tracker of `streamPartId` must have told one of the two of the other (`findStorage`).
+   * Rejects with LINK_FAILED, ABORTED, NODE_NOT_RUNNING.
+   */
+  connect(
+    peer: WantedNeighbour,
+    options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
+  ): Promise<{ release(): void }>
+  /** Keeps an open link until the function it returns is called; a link with a request in progress must not be closed as unused. */
+  hold(peerId: NodeId): () => void
+  /** False when there is no link or its queue is full. */
+  sendDirect(peerId: NodeId, packet: DirectPacket): boolean
+  /** Bytes waiting to be sent to a peer; 0 without a link. */
+  queuedBytes(peerId: NodeId): number
+  /** Resolves when the link's queue has room again, or there is no link. */
+  drained(peerId: NodeId, signal?: AbortSignal): Promise<void>
+  /** Tells the trackers of a joined stream part that this node stores it, or no longer. */
+  offerStorage(streamPartId: StreamPartId, storing: boolean): void
+  /** Asks the responsible tracker who stores a stream part, which need not be joined. Rejects with TRACKER_LOST or ABORTED. */
+  findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]>
   on<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void
   metrics(): {
     readonly counters: Readonly<Record<string, number>>

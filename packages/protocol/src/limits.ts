@@ -2,7 +2,7 @@
 export const limits = {
   /** Content of one message. */
   maxContentBytes: 1024 * 1024,
-  /** One batch as it travels: content plus envelope and signature; and the body of any packet. */
+  /** One batch as it travels: content plus envelope and signature. */
   maxBatchBytes: 1024 * 1024 + 64 * 1024,
   /** Messages under one signature. */
   maxBatchMessages: 256,
@@ -22,6 +22,12 @@ export const limits = {
   maxFailedNeighbours: 64,
   /** Message chain heads in one attach. */
   maxChainHeads: 64,
+  /** Missing ranges in one fetch. */
+  maxFetchRanges: 64,
+  /** Storage nodes that a tracker tells of at once. */
+  maxStorageNodes: 16,
+  /** Messages that `last` may ask a storage node for. */
+  maxResendCount: 10_000_000,
   /** A URL. */
   maxUrlBytes: 512,
   /** A signalling payload: an SDP or a candidate. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isRunnelError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { fromHex, toHex } from '../messages/plain-json.testkit.ts'
-import { forEachPacket, maxPacketBytes, packetBytes, readPackets } from './frame.ts'
+import { forEachPacket, maxPacketBodyBytes, maxPacketBytes, packetBytes, readPackets } from './frame.ts'
 
 describe('a frame', () => {
   it('gives back the packets put into it, as views', () => {
@@ -28,10 +28,10 @@ describe('a frame', () => {
   })
 
   it('has room for the largest packet and for no larger one', () => {
-    const largest = packetBytes(0x10, new Uint8Array(limits.maxBatchBytes))
+    const largest = packetBytes(0x10, new Uint8Array(maxPacketBodyBytes))
     expect(largest).toHaveLength(maxPacketBytes)
-    expect(readPackets(largest)[0]?.body).toHaveLength(limits.maxBatchBytes)
-    expect(() => packetBytes(0x10, new Uint8Array(limits.maxBatchBytes + 1))).toThrow(
+    expect(readPackets(largest)[0]?.body).toHaveLength(maxPacketBodyBytes)
+    expect(() => packetBytes(0x10, new Uint8Array(maxPacketBodyBytes + 1))).toThrow(
       expect.objectContaining({ code: 'LIMIT_EXCEEDED' }),
     )
   })

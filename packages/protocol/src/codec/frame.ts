@@ -10,8 +10,8 @@ export interface RawPacket {
   readonly whole: Uint8Array
 }
 
-/** No packet's body is larger: a batch is the largest there is. */
-export const maxPacketBodyBytes = limits.maxBatchBytes
+/** No packet's body is larger: a batch, and the number of the request it answers, is the largest there is. */
+export const maxPacketBodyBytes = limits.maxBatchBytes + 4
 /** No packet is larger, its header included. */
 export const maxPacketBytes = 1 + varintBytes(maxPacketBodyBytes) + maxPacketBodyBytes
 

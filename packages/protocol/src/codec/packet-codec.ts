@@ -1,10 +1,24 @@
 import { protocolError } from '../errors.ts'
 import type { BodyCodec } from '../messages/codecs/body-codec.ts'
 import { nodeInfo } from '../messages/codecs/contact.ts'
+import { fetch, fetched, heads } from '../messages/codecs/gaps.ts'
 import { close, fragment, hello, ping, pong, proof } from '../messages/codecs/link.ts'
 import { attach, data, detach } from '../messages/codecs/node.ts'
 import { instruction, leave, status } from '../messages/codecs/overlay.ts'
 import { iceServers, signal, trackerError } from '../messages/codecs/signalling.ts'
+import {
+  awaitStored,
+  findStorage,
+  resend,
+  resendCancel,
+  resendData,
+  resendEnd,
+  resendMore,
+  resendStart,
+  storageNodes,
+  stored,
+  storing,
+} from '../messages/codecs/storage.ts'
 import { PacketType, type Packet } from '../messages/packets.ts'
 import { packetBytes } from './frame.ts'
 import { Reader } from './reader.ts'
@@ -22,6 +36,9 @@ const codecs: CodecTable = {
   data,
   attach,
   detach,
+  fetch,
+  fetched,
+  heads,
   nodeInfo,
   status,
   leave,
@@ -29,6 +46,17 @@ const codecs: CodecTable = {
   signal,
   iceServers,
   trackerError,
+  storing,
+  findStorage,
+  storageNodes,
+  resend,
+  resendStart,
+  resendData,
+  resendMore,
+  resendEnd,
+  resendCancel,
+  awaitStored,
+  stored,
 }
 
 const codecOfNumber: (BodyCodec<Packet> | undefined)[] = []

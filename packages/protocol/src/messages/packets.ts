@@ -2,7 +2,7 @@ import type { NodeId } from '../ids/node-id.ts'
 import type { StreamPartId } from '../ids/stream-id.ts'
 import type { MessageBatch, MessageRef } from './stream-message.ts'
 
-/** The first byte of a packet. 0x0_ any link, 0x1_ between nodes, 0x2_ between node and tracker. */
+/** The first byte of a packet. 0x0_ any link, 0x1_ between neighbours, 0x2_ between node and tracker, 0x3_ between node and storage node. */
 export const PacketType = {
   hello: 0x01,
   proof: 0x02,
@@ -13,6 +13,9 @@ export const PacketType = {
   data: 0x10,
   attach: 0x11,
   detach: 0x12,
+  fetch: 0x13,
+  fetched: 0x14,
+  heads: 0x15,
   nodeInfo: 0x20,
   status: 0x21,
   leave: 0x22,
@@ -20,6 +23,17 @@ export const PacketType = {
   signal: 0x24,
   iceServers: 0x25,
   trackerError: 0x26,
+  storing: 0x27,
+  findStorage: 0x28,
+  storageNodes: 0x29,
+  resend: 0x30,
+  resendStart: 0x31,
+  resendData: 0x32,
+  resendMore: 0x33,
+  resendEnd: 0x34,
+  resendCancel: 0x35,
+  awaitStored: 0x36,
+  stored: 0x37,
 } as const
 export type PacketTypeNumber = (typeof PacketType)[keyof typeof PacketType]
 
@@ -101,6 +115,39 @@ export interface Detach {
 }
 export const detachReasons = ['left', 'replaced', 'not-joined', 'not-wanted', 'full'] as const
 export type DetachReason = (typeof detachReasons)[number]
+
+/** What is missing in a message chain: everything after `after`, up to and including `upTo`. */
+export interface MissingRange {
+  readonly after: MessageRef
+  readonly upTo: MessageRef
+}
+
+/** "Send me what you have of these ranges of one chain": asked of a neighbour, answered with data and then `fetched`. */
+export interface Fetch {
+  readonly type: 'fetch'
+  /** Chosen by the asker, comes back in `fetched`. Unsigned 32 bits. */
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  readonly publisherId: NodeId
+  readonly messageChainId: string
+  /** At least one. */
+  readonly ranges: readonly MissingRange[]
+}
+
+/** The end of an answer to `fetch`. */
+export interface Fetched {
+  readonly type: 'fetched'
+  readonly requestId: number
+  /** False when there was more than fits one answer: what is still missing can be asked for again. */
+  readonly complete: boolean
+}
+
+/** How far I have got: a neighbour that is behind learns of what it missed at the end of a chain. */
+export interface Heads {
+  readonly type: 'heads'
+  readonly streamPartId: StreamPartId
+  readonly heads: readonly ChainHead[]
+}
 
 /** How a node can be reached. */
 export interface Contact {
@@ -204,7 +251,133 @@ export interface TrackerError {
   readonly message: string
 }
 
+/** Node → tracker: I keep, or no longer keep, the messages of this stream part. */
+export interface Storing {
+  readonly type: 'storing'
+  readonly streamPartId: StreamPartId
+  readonly storing: boolean
+}
+
+/** Node → tracker: who keeps the messages of this stream part? */
+export interface FindStorage {
+  readonly type: 'findStorage'
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+}
+
+/** Tracker → node: the storage nodes it knows. For a while it relays signalling between them and the node that asked. */
+export interface StorageNodes {
+  readonly type: 'storageNodes'
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  readonly nodes: readonly WantedNeighbour[]
+}
+
+/** Which stored messages of a stream part. Both ends of a range belong to it. */
+export type ResendSelection =
+  | { readonly kind: 'last'; readonly count: number }
+  | { readonly kind: 'range'; readonly from: MessageRef; readonly to: MessageRef }
+
+/**
+ * Node → storage node: send me these messages. Batches come in the order of their first messages, each at most once, and
+ * may hold messages before and after what was asked for. The storage node may send `windowBytes` of batches (the bytes
+ * of `resendData` bodies) and what `resendMore` adds; one batch may go over it.
+ */
+export interface Resend {
+  readonly type: 'resend'
+  /** Chosen by the asker; not that of a request still under way on this link. Unsigned 32 bits. */
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  readonly selection: ResendSelection
+  /** Only of this publisher. */
+  readonly publisherId: NodeId | undefined
+  /** Only of this chain; goes with a publisher. */
+  readonly messageChainId: string | undefined
+  readonly windowBytes: number
+  /** Proof that the asker acts for a user who may subscribe: see `AccessToken`. Undefined: the asker is the user. */
+  readonly token: AccessToken | undefined
+}
+
+/** Storage node → node: the request was accepted, and what it comes to. */
+export interface ResendStart {
+  readonly type: 'resendStart'
+  readonly requestId: number
+  /** Where the selection begins and ends: of `last`, the first of those messages; what is stored from now on is not in it. */
+  readonly from: MessageRef
+  readonly to: MessageRef
+  /** Messages in the selection, when it is `last` and there are fewer or just as many; 0 otherwise. */
+  readonly count: number
+}
+
+export interface ResendData {
+  readonly type: 'resendData'
+  readonly requestId: number
+  readonly batch: MessageBatch
+}
+
+/** Node → storage node: so many more bytes may be sent. */
+export interface ResendMore {
+  readonly type: 'resendMore'
+  readonly requestId: number
+  readonly bytes: number
+}
+
+/** Storage node → node: all was sent (empty code), or why not. Nothing follows. */
+export interface ResendEnd {
+  readonly type: 'resendEnd'
+  readonly requestId: number
+  readonly code: string
+  readonly text: string
+}
+
+/** Node → storage node: nothing more of this, please. `resendEnd` need not come. */
+export interface ResendCancel {
+  readonly type: 'resendCancel'
+  readonly requestId: number
+}
+
+/** Node → storage node: tell me when this message is stored durably. */
+export interface AwaitStored extends ChainHead {
+  readonly type: 'awaitStored'
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  readonly token: AccessToken | undefined
+}
+
+/** Storage node → node: it is (empty code), or why there is no telling. */
+export interface Stored {
+  readonly type: 'stored'
+  readonly requestId: number
+  readonly code: string
+  readonly text: string
+}
+
+/** A user lets another node ask a storage node in the user's name: see `accessDigest`. */
+export interface AccessToken {
+  readonly userId: NodeId
+  /** Unix milliseconds. */
+  readonly expiresMs: number
+  /** 65 bytes, of the user's key. */
+  readonly signature: Uint8Array
+}
+
 export type LinkPacket = Hello | Proof | Ping | Pong | Close | Fragment
-export type NodePacket = Data | Attach | Detach
-export type TrackerPacket = NodeInfo | Status | Leave | Instruction | Signal | IceServers | TrackerError
-export type Packet = LinkPacket | NodePacket | TrackerPacket
+export type NodePacket = Data | Attach | Detach | Fetch | Fetched | Heads
+export type TrackerPacket =
+  | NodeInfo
+  | Status
+  | Leave
+  | Instruction
+  | Signal
+  | IceServers
+  | TrackerError
+  | Storing
+  | FindStorage
+  | StorageNodes
+/** What a node asks of a storage node. */
+export type StorageRequest = Resend | ResendMore | ResendCancel | AwaitStored
+/** What a storage node answers. */
+export type StorageAnswer = ResendStart | ResendData | ResendEnd | Stored
+/** Travels between two nodes on a link of their own, whether they are neighbours or not. */
+export type DirectPacket = StorageRequest | StorageAnswer
+export type Packet = LinkPacket | NodePacket | TrackerPacket | DirectPacket

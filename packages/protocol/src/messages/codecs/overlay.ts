@@ -69,12 +69,12 @@ export const leave: BodyCodec<Leave> = {
   read: (reader) => ({ type: 'leave', streamPartId: readStreamPart(reader) }),
 }
 
-function writeWanted(writer: Writer, wanted: WantedNeighbour): void {
+export function writeWanted(writer: Writer, wanted: WantedNeighbour): void {
   writeNodeId(writer, wanted.nodeId)
   writeContact(writer, wanted.contact)
 }
 
-function readWanted(reader: Reader): WantedNeighbour {
+export function readWanted(reader: Reader): WantedNeighbour {
   return { nodeId: readNodeId(reader), contact: readContact(reader) }
 }
 

@@ -1,0 +1,74 @@
+import type { MessageBatch, MessageChain, MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
+
+/** Which part of a stream part's messages. Both ends belong to it. */
+export interface StoredRange {
+  readonly streamPartId: StreamPartId
+  readonly from: MessageRef
+  readonly to: MessageRef
+  /** Only of this publisher. */
+  readonly publisherId?: NodeId | undefined
+  /** Only of this chain; goes with a publisher. */
+  readonly messageChainId?: string | undefined
+}
+
+/** Where a page of a range ended: opaque, to be given back as it came. */
+export type PageCursor = string
+
+export interface StoredPage {
+  /** Batches as they were published, in the order of their first messages (then last, publisher, chain); they may reach over the ends of the range. */
+  readonly batches: readonly Uint8Array[]
+  /** Undefined when there is nothing after this page. */
+  readonly next: PageCursor | undefined
+}
+
+/** The newest messages of a stream part. */
+export interface LastMessages {
+  /** Place of the oldest of them. */
+  readonly from: MessageRef
+  /** Place of the newest message stored. */
+  readonly to: MessageRef
+  /** How many there are: as many as asked for, or all. */
+  readonly count: number
+}
+
+export interface StreamPartUsage {
+  readonly streamPartId: StreamPartId
+  readonly batches: number
+  readonly messages: number
+  readonly bytes: number
+  /** Publisher's time of the oldest and newest message. */
+  readonly oldestMs: number
+  readonly newestMs: number
+}
+
+/**
+ * Keeps batches, durably. Every engine passes the same conformance suite. All methods throw STORE_UNAVAILABLE,
+ * STORE_FULL, STORE_READ_ONLY or STORE_CORRUPT, each naming the place and the way out; none of them ends the process.
+ */
+export interface MessageStore {
+  /** File or cluster, for messages to people; without secrets. */
+  readonly location: string
+  open(): Promise<void>
+  /** Idempotent; what was appended before is finished first. */
+  close(): Promise<void>
+  /** Resolves when all of it would survive the end of the process and of the machine. A batch that is there already changes nothing. */
+  append(batches: readonly MessageBatch[]): Promise<void>
+  /** One page: at most about `maxBytes` of batches, at least one batch when there is one. */
+  read(range: StoredRange, options: { readonly maxBytes: number; readonly after?: PageCursor }): Promise<StoredPage>
+  /** Where the last `count` messages begin; undefined when there are none. */
+  last(
+    streamPartId: StreamPartId,
+    count: number,
+    filter?: { readonly publisherId?: NodeId | undefined; readonly messageChainId?: string | undefined },
+  ): Promise<LastMessages | undefined>
+  has(chain: MessageChain, place: MessageRef): Promise<boolean>
+  /** Deletes what is older than `olderThanMs`, and then the oldest until at most `maxBytes` are left. */
+  prune(
+    streamPartId: StreamPartId,
+    limits: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },
+  ): Promise<{ readonly batches: number; readonly bytes: number }>
+  usage(): Promise<readonly StreamPartUsage[]>
+  /** Small facts beside the messages, by name (how far repair got). Undefined when never set. */
+  getMark(name: string): Promise<string | undefined>
+  setMark(name: string, value: string): Promise<void>
+}

@@ -1,0 +1,249 @@
+import {
+  checkDistinct,
+  readList,
+  readNodeId,
+  readRef,
+  readStreamPart,
+  writeList,
+  writeNodeId,
+  writeRef,
+  writeStreamPart,
+} from '../../codec/fields.ts'
+import type { Reader } from '../../codec/reader.ts'
+import type { Writer } from '../../codec/writer.ts'
+import { protocolError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import { decodeBatch, signatureBytes } from '../batch-codec.ts'
+import type {
+  AccessToken,
+  AwaitStored,
+  FindStorage,
+  Resend,
+  ResendCancel,
+  ResendData,
+  ResendEnd,
+  ResendMore,
+  ResendSelection,
+  ResendStart,
+  StorageNodes,
+  Stored,
+  Storing,
+} from '../packets.ts'
+import { compareRefs } from '../stream-message.ts'
+import type { BodyCodec } from './body-codec.ts'
+import { readHead, writeHead } from './chain-head.ts'
+import { readFlag, writeFlag } from './flag.ts'
+import { readWanted, writeWanted } from './overlay.ts'
+
+export const storing: BodyCodec<Storing> = {
+  write(writer, packet) {
+    writeStreamPart(writer, packet.streamPartId)
+    writeFlag(writer, packet.storing)
+  },
+  read: (reader) => ({ type: 'storing', streamPartId: readStreamPart(reader), storing: readFlag(reader) }),
+}
+
+export const findStorage: BodyCodec<FindStorage> = {
+  write(writer, packet) {
+    writer.u32(packet.requestId)
+    writeStreamPart(writer, packet.streamPartId)
+  },
+  read: (reader) => ({
+    type: 'findStorage',
+    requestId: reader.u32(),
+    streamPartId: readStreamPart(reader),
+  }),
+}
+
+export const storageNodes: BodyCodec<StorageNodes> = {
+  write(writer, packet) {
+    checkDistinct(packet.nodes)
+    writer.u32(packet.requestId)
+    writeStreamPart(writer, packet.streamPartId)
+    writeList(writer, packet.nodes, limits.maxStorageNodes, 'storage nodes', writeWanted)
+  },
+  read(reader) {
+    const requestId = reader.u32()
+    const streamPartId = readStreamPart(reader)
+    const nodes = readList(reader, limits.maxStorageNodes, 'storage nodes', readWanted)
+    checkDistinct(nodes)
+    return { type: 'storageNodes', requestId, streamPartId, nodes }
+  },
+}
+
+const lastKind = 0
+const rangeKind = 1
+
+function checkSelection(selection: ResendSelection): ResendSelection {
+  if (selection.kind === 'last' && selection.count === 0) {
+    throw protocolError('MALFORMED_PACKET', 'a resend of the last 0 messages')
+  }
+  if (selection.kind === 'range' && compareRefs(selection.from, selection.to) > 0) {
+    throw protocolError('MALFORMED_PACKET', 'a resend from a place to one before it')
+  }
+  return selection
+}
+
+function writeSelection(writer: Writer, selection: ResendSelection): void {
+  checkSelection(selection)
+  if (selection.kind === 'last') {
+    writer.u8(lastKind)
+    writer.count(selection.count, limits.maxResendCount, 'messages of a resend')
+  } else {
+    writer.u8(rangeKind)
+    writeRef(writer, selection.from)
+    writeRef(writer, selection.to)
+  }
+}
+
+function readSelection(reader: Reader): ResendSelection {
+  const kind = reader.u8()
+  if (kind === lastKind) {
+    const count = reader.count(limits.maxResendCount, 'messages of a resend')
+    return checkSelection({ kind: 'last', count })
+  }
+  if (kind !== rangeKind) throw protocolError('MALFORMED_PACKET', `unknown kind of resend ${kind}`)
+  return checkSelection({ kind: 'range', from: readRef(reader), to: readRef(reader) })
+}
+
+/** A flag, and what it announces. */
+function writeOptional<T>(writer: Writer, value: T | undefined, write: (writer: Writer, value: T) => void) {
+  writeFlag(writer, value !== undefined)
+  if (value !== undefined) write(writer, value)
+}
+
+function readOptional<T>(reader: Reader, read: (reader: Reader) => T): T | undefined {
+  return readFlag(reader) ? read(reader) : undefined
+}
+
+export function writeToken(writer: Writer, token: AccessToken): void {
+  writeNodeId(writer, token.userId)
+  writer.u48(token.expiresMs)
+  writer.fixed(token.signature, signatureBytes, 'signature')
+}
+
+export function readToken(reader: Reader): AccessToken {
+  return { userId: readNodeId(reader), expiresMs: reader.u48(), signature: reader.view(signatureBytes) }
+}
+
+const writeId = (writer: Writer, id: string) =>
+  writer.shortAscii(id, limits.maxMessageChainIdBytes, 'message chain id')
+const readId = (reader: Reader) => reader.shortAscii(limits.maxMessageChainIdBytes, 'message chain id')
+
+export const resend: BodyCodec<Resend> = {
+  write(writer, packet) {
+    checkChain(packet)
+    writer.u32(packet.requestId)
+    writeStreamPart(writer, packet.streamPartId)
+    writeSelection(writer, packet.selection)
+    writeOptional(writer, packet.publisherId, writeNodeId)
+    writeOptional(writer, packet.messageChainId, writeId)
+    writer.u32(packet.windowBytes)
+    writeOptional(writer, packet.token, writeToken)
+  },
+  read: (reader) =>
+    checkChain({
+      type: 'resend',
+      requestId: reader.u32(),
+      streamPartId: readStreamPart(reader),
+      selection: readSelection(reader),
+      publisherId: readOptional(reader, readNodeId),
+      messageChainId: readOptional(reader, readId),
+      windowBytes: reader.u32(),
+      token: readOptional(reader, readToken),
+    }),
+}
+
+function checkChain(packet: Resend): Resend {
+  if (packet.messageChainId !== undefined && packet.publisherId === undefined) {
+    throw protocolError('MALFORMED_PACKET', 'a message chain without its publisher')
+  }
+  return packet
+}
+
+export const resendStart: BodyCodec<ResendStart> = {
+  write(writer, packet) {
+    writer.u32(packet.requestId)
+    writeRef(writer, packet.from)
+    writeRef(writer, packet.to)
+    writer.varint(packet.count)
+  },
+  read: (reader) => ({
+    type: 'resendStart',
+    requestId: reader.u32(),
+    from: readRef(reader),
+    to: readRef(reader),
+    count: reader.varint(),
+  }),
+}
+
+export const resendData: BodyCodec<ResendData> = {
+  write(writer, packet) {
+    writer.u32(packet.requestId)
+    writer.raw(packet.batch.bytes)
+  },
+  read: (reader) => ({
+    type: 'resendData',
+    requestId: reader.u32(),
+    batch: decodeBatch(reader.rest()),
+  }),
+}
+
+export const resendMore: BodyCodec<ResendMore> = {
+  write(writer, packet) {
+    writer.u32(packet.requestId)
+    writer.u32(packet.bytes)
+  },
+  read: (reader) => ({ type: 'resendMore', requestId: reader.u32(), bytes: reader.u32() }),
+}
+
+export const resendCancel: BodyCodec<ResendCancel> = {
+  write: (writer, packet) => writer.u32(packet.requestId),
+  read: (reader) => ({ type: 'resendCancel', requestId: reader.u32() }),
+}
+
+interface Outcome {
+  readonly requestId: number
+  readonly code: string
+  readonly text: string
+}
+
+function writeOutcome(writer: Writer, outcome: Outcome): void {
+  writer.u32(outcome.requestId)
+  writer.ascii(outcome.code, limits.maxTextBytes, 'error code')
+  writer.text(outcome.text, limits.maxTextBytes, 'error message')
+}
+
+function readOutcome(reader: Reader): Outcome {
+  return {
+    requestId: reader.u32(),
+    code: reader.ascii(limits.maxTextBytes, 'error code'),
+    text: reader.text(limits.maxTextBytes, 'error message'),
+  }
+}
+
+export const resendEnd: BodyCodec<ResendEnd> = {
+  write: writeOutcome,
+  read: (reader) => ({ type: 'resendEnd', ...readOutcome(reader) }),
+}
+
+export const awaitStored: BodyCodec<AwaitStored> = {
+  write(writer, packet) {
+    writer.u32(packet.requestId)
+    writeStreamPart(writer, packet.streamPartId)
+    writeHead(writer, packet)
+    writeOptional(writer, packet.token, writeToken)
+  },
+  read: (reader) => ({
+    type: 'awaitStored',
+    requestId: reader.u32(),
+    streamPartId: readStreamPart(reader),
+    ...readHead(reader),
+    token: readOptional(reader, readToken),
+  }),
+}
+
+export const stored: BodyCodec<Stored> = {
+  write: writeOutcome,
+  read: (reader) => ({ type: 'stored', ...readOutcome(reader) }),
+}
