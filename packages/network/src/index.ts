@@ -3,3 +3,11 @@ export * from './limits.ts'
 export * from './errors.ts'
 export * from './create-network-node.ts'
 export { counterHelp, gaugeHelp, type CounterName } from './core/counters.ts'
+export {
+  ChainOrder,
+  chainOrderLimits,
+  type ChainOrderCounters,
+  type ChainOrderLimits,
+  type ChainOrderModules,
+  type Ordered,
+} from './core/order/chain-order.ts'
