@@ -4,7 +4,7 @@ import type { MemoryNetworkSettings, NodeCondition } from './memory-network.ts'
 
 export interface MemoryChannelOptions extends Omit<
   MemoryNetworkSettings,
-  'latencyMs' | 'seed' | 'connectFailureRate'
+  'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate'
 > {
   /** Of what this end sends. */
   readonly latencyMs: number
@@ -16,6 +16,8 @@ export interface MemoryChannelModules {
   readonly random: Random
   /** Of the node that has this end. */
   readonly condition: NodeCondition
+  /** The part of what this end sends that is lost now. */
+  lossRate(): number
   onGone(channel: MemoryChannel): void
 }
 
@@ -112,11 +114,12 @@ export class MemoryChannel implements Channel {
 
   #travel(item: Item): void {
     const { clock, random, condition } = this.#modules
-    const { latencyMs, jitterMs, lossRate, bytesPerMs } = this.#options
+    const { latencyMs, jitterMs, bytesPerMs } = this.#options
     this.#lineFreeAtMs = Math.max(this.#lineFreeAtMs, clock.monotonicMs()) + sizeOf(item) / bytesPerMs
     const delayMs = latencyMs + (jitterMs > 0 ? random.next() * jitterMs : 0)
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, this.#lineFreeAtMs + delayMs)
-    const lost = !condition.online || (lossRate > 0 && item !== fin && random.next() < lossRate)
+    const lossRate = item === fin ? 0 : this.#modules.lossRate()
+    const lost = !condition.online || (lossRate > 0 && random.next() < lossRate)
     clock.schedule(this.#lastArrivalMs - clock.monotonicMs(), () => {
       if (lost) this.#left(item)
       else this.#other.#arrived(item)

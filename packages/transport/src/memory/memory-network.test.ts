@@ -108,6 +108,24 @@ describe('MemoryNetwork', () => {
     expect(got).toEqual(got.toSorted((x, y) => x - y))
   })
 
+  it('loses only what the function says, from the moment it says so', () => {
+    const lossy = new Set<string>()
+    const world = new World({ latencyMs: 5, lossRate: (from, to) => (lossy.has(`${from} ${to}`) ? 1 : 0) })
+    const [a, b, c] = [world.node('a'), world.node('b'), world.node('c')]
+    const [ab, ac] = [world.link(a, b), world.link(a, c)]
+    lossy.add(`${a.nodeId} ${b.nodeId}`)
+    for (const recorder of [...ab, ...ac]) recorder.connection.send(packet(1))
+    world.clock.advanceBy(100)
+    expect([ab, ac].map(([out, back]) => [firsts(out), firsts(back)])).toEqual([
+      [[1], []],
+      [[1], [1]],
+    ])
+    lossy.clear()
+    ab[0].connection.send(packet(2))
+    world.clock.advanceBy(100)
+    expect(firsts(ab[1])).toEqual([2])
+  })
+
   it('fails dials at the given rate', () => {
     const world = new World({ connectFailureRate: 0.5 })
     const target = world.node('target')

@@ -11,8 +11,8 @@ export interface MemoryNetworkOptions {
   readonly latencyMs?: number | ((from: NodeId, to: NodeId) => number)
   /** Up to so much is added to the latency of a frame, evenly drawn; the order is kept. Default 0. */
   readonly jitterMs?: number
-  /** The part of frames that are lost, whole, as datagrams would be. Default 0. */
-  readonly lossRate?: number
+  /** The part of frames that are lost, whole, as datagrams would be; a function is asked for each frame. Default 0. */
+  readonly lossRate?: number | ((from: NodeId, to: NodeId) => number)
   /** The part of dials that fail. Default 0. */
   readonly connectFailureRate?: number
   /** What one direction of a link carries. Default as much as it is given. */
@@ -132,18 +132,26 @@ export class MemoryNetwork {
     latenciesMs: readonly [number, number],
     random: Random,
   ): { readonly dialler: MemoryChannel; readonly acceptor: MemoryChannel } {
-    const end = (transport: MemoryTransport, latencyMs: number, label: string): MemoryChannel =>
+    const { lossRate } = this.settings
+    const lossBetween = typeof lossRate === 'number' ? () => lossRate : lossRate
+    const end = (
+      transport: MemoryTransport,
+      other: MemoryTransport,
+      latencyMs: number,
+      label: string,
+    ): MemoryChannel =>
       new MemoryChannel(
         { ...this.settings, latencyMs, lowMarkBytes: transport.lowMarkBytes },
         {
           clock: this.#clock,
           random: random.fork(label),
           condition: this.condition(transport.nodeId),
+          lossRate: () => lossBetween(transport.nodeId, other.nodeId),
           onGone: (channel) => this.#ends.get(transport.nodeId)?.delete(channel),
         },
       )
-    const dialler = end(from, latenciesMs[0], 'out')
-    const acceptor = end(to, latenciesMs[1], 'back')
+    const dialler = end(from, to, latenciesMs[0], 'out')
+    const acceptor = end(to, from, latenciesMs[1], 'back')
     dialler.join(acceptor)
     this.#endsOf(from.nodeId).add(dialler)
     this.#endsOf(to.nodeId).add(acceptor)
