@@ -14,7 +14,8 @@ import { clientError, streamNotFound } from './errors.ts'
 import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
-import type { StreamInfo, UserPermissions } from './registry/ports.ts'
+import { checkPartition } from './publish/partition.ts'
+import type { Permissions, StreamInfo, UserPermissions } from './registry/ports.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
@@ -57,6 +58,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #registry: RegistryService
   readonly #publisher: Publisher
   readonly #subscriber: Subscriber
+  readonly #parts: StreamParts
   readonly #status = new StatusHub()
   readonly #clock: Clock
   readonly #closeTimeoutMs: number
@@ -71,6 +73,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#clock = clock
     this.#closeTimeoutMs = config.closeTimeoutMs
     const parts = new StreamParts({ node, registry })
+    this.#parts = parts
     const shared = { ...modules, cache: registry.cache, parts, status: this.#status }
     this.#publisher = new Publisher(
       { ...config.publish, waitForNeighboursMs: config.waitForNeighboursMs },
@@ -125,6 +128,23 @@ export class RunnelClient implements AsyncDisposable {
   async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
     const { id } = await this.getStream(streamId)
     return this.#registry.listPermissions(id)
+  }
+
+  /** What a user may do with a stream, publicly or by name; from what is remembered of the registry. */
+  async permissionsOf(streamId: string, user: string): Promise<Permissions> {
+    this.#requireOpen()
+    return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
+  }
+
+  /**
+   * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` hears of them.
+   * Needs no permission, and is meant for storage nodes. The function it returns gives it up; it is idempotent.
+   * Throws STREAM_NOT_FOUND or PARTITION_OUT_OF_RANGE.
+   */
+  async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
+    const stream = await this.getStream(streamId)
+    this.#requireOpen()
+    return this.#parts.join(stream, checkPartition(partition, stream))
   }
 
   /**
