@@ -6,17 +6,23 @@ import { writeFileSync } from 'node:fs'
 import { encodePacket, loadCrypto } from '../src/index.ts'
 import { malformedSamples } from '../src/messages/malformed.testkit.ts'
 import { samplePackets } from '../src/messages/samples.testkit.ts'
-import { toHex, toPlainJson } from '../src/messages/plain-json.testkit.ts'
-import { batchVectors, handshakeVectors, placementVectors } from '../src/signing/vectors.testkit.ts'
+import { packetToJson, toHex } from '../src/messages/plain-json.testkit.ts'
+import {
+  accessVectors,
+  batchVectors,
+  handshakeVectors,
+  placementVectors,
+} from '../src/signing/vectors.testkit.ts'
 
 const crypto = await loadCrypto({ backend: 'js' })
 
 const files = {
   packets: samplePackets(crypto)
     .filter(({ packet }) => packet.type !== 'data')
-    .map(({ name, packet }) => ({ name, hex: toHex(encodePacket(packet)), packet: toPlainJson(packet) })),
+    .map(({ name, packet }) => ({ name, hex: toHex(encodePacket(packet)), packet: packetToJson(packet) })),
   batches: batchVectors(crypto),
   handshake: handshakeVectors(crypto),
+  access: accessVectors(crypto),
   placement: placementVectors(),
   malformed: malformedSamples(crypto),
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRunnelError } from '../errors.ts'
-import { limits } from '../limits.ts'
 import { fromHex, toHex } from '../messages/plain-json.testkit.ts'
 import { forEachPacket, maxPacketBodyBytes, maxPacketBytes, packetBytes, readPackets } from './frame.ts'
 

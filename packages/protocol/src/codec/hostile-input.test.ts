@@ -74,7 +74,7 @@ it('makes of random bodies a packet or a RunnelError', () => {
     runs.randomBodies,
     () => random.bytes(1 + Math.floor(random.next() ** 3 * 200)),
     (bytes) =>
-      void decodePacket(bytes[0] === 0 ? pick([0, 7, 0x30, 255], random) : pick(types, random), bytes),
+      void decodePacket(bytes[0] === 0 ? pick([0, 7, 0x38, 255], random) : pick(types, random), bytes),
   )
   expect(outcome.accepted).toBeGreaterThan(0)
   expect(outcome.refused).toBeGreaterThan(0)

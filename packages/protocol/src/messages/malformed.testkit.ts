@@ -19,6 +19,14 @@ export function malformedSamples(crypto: Crypto): MalformedSample[] {
   return [...malformedFrames(crypto), ...malformedBatches(crypto)]
 }
 
+function frame(name: string, hex: string, code: ProtocolErrorCode = 'MALFORMED_PACKET'): MalformedSample {
+  return { name, kind: 'frame', hex, code }
+}
+
+function body(type: number, hex: string): string {
+  return toHex(packetBytes(type, fromHex(hex)))
+}
+
 function malformedFrames(crypto: Crypto): MalformedSample[] {
   const packets = samplePackets(crypto)
   const hexOf = (name: string): string => {
@@ -26,19 +34,8 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     if (found === undefined) throw new Error(`no sample "${name}"`)
     return toHex(encodePacket(found.packet))
   }
-  const frame = (
-    name: string,
-    hex: string,
-    code: ProtocolErrorCode = 'MALFORMED_PACKET',
-  ): MalformedSample => ({
-    name,
-    kind: 'frame',
-    hex,
-    code,
-  })
   const part = hexOf('leave').slice(4)
   const b = 'bb'.repeat(20)
-  const body = (type: number, hex: string): string => toHex(packetBytes(type, fromHex(hex)))
   return [
     frame('an empty frame', ''),
     frame('a type without a length', '03'),
@@ -73,6 +70,72 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
       body(PacketType.signal, `${b}0000000000818001`),
       'LIMIT_EXCEEDED',
     ),
+    ...malformedGapFrames(part, b),
+    ...malformedStorageFrames(part, b),
+  ]
+}
+
+/** The place of a timestamp and a sequence number below 128. */
+const place = (timestamp: number, sequenceNumber: number): string =>
+  timestamp.toString(16).padStart(12, '0') + sequenceNumber.toString(16).padStart(2, '0')
+const requestId = '00000007'
+
+function malformedGapFrames(part: string, b: string): MalformedSample[] {
+  const fetch = (ranges: string) => body(PacketType.fetch, `${requestId}${part}${b}0163${ranges}`)
+  return [
+    frame('a fetch without ranges', fetch('00')),
+    frame('65 ranges in a fetch', fetch('41'), 'LIMIT_EXCEEDED'),
+    frame('fewer ranges in a fetch than it says', fetch(`02${place(1, 0)}${place(2, 0)}`)),
+    frame('a missing range that ends where it begins', fetch(`01${place(1, 1)}${place(1, 1)}`)),
+    frame('a missing range that ends before it begins', fetch(`01${place(1, 1)}${place(1, 0)}`)),
+    frame('missing ranges that overlap', fetch(`02${place(1, 0)}${place(3, 0)}${place(2, 0)}${place(4, 0)}`)),
+    frame('missing ranges out of order', fetch(`02${place(3, 0)}${place(4, 0)}${place(1, 0)}${place(2, 0)}`)),
+    frame('the same missing range twice', fetch(`02${`${place(1, 0)}${place(2, 0)}`.repeat(2)}`)),
+    frame(
+      'a message chain id above its limit',
+      body(PacketType.fetch, `${requestId}${part}${b}21${'63'.repeat(33)}`),
+      'LIMIT_EXCEEDED',
+    ),
+    frame('a fetched that is neither complete nor not', body(PacketType.fetched, `${requestId}02`)),
+    frame('65 heads in a heads', body(PacketType.heads, `${part}41`), 'LIMIT_EXCEEDED'),
+  ]
+}
+
+function malformedStorageFrames(part: string, b: string): MalformedSample[] {
+  const resend = (selection: string, chain = '0000', end = '0001000000') =>
+    body(PacketType.resend, `${requestId}${part}${selection}${chain}${end}`)
+  const start = (rest: string) => body(PacketType.resendStart, `${requestId}${rest}`)
+  const awaitStored = (token: string) =>
+    body(PacketType.awaitStored, `${requestId}${part}${b}0163${place(1, 0)}${token}`)
+  return [
+    frame('a storing that is neither yes nor no', body(PacketType.storing, `${part}02`)),
+    frame('17 storage nodes', body(PacketType.storageNodes, `${requestId}${part}11`), 'LIMIT_EXCEEDED'),
+    frame('a storage node twice', body(PacketType.storageNodes, `${requestId}${part}02${b}0000${b}0000`)),
+    frame('a resend of the last 0', resend('0000')),
+    frame('a resend of the last 10,000,001', resend('0081ade204'), 'LIMIT_EXCEEDED'),
+    frame('an unknown kind of resend', resend(`02${place(1, 0)}${place(2, 0)}`)),
+    frame('a resend from a place to one before it', resend(`01${place(2, 0)}${place(1, 9)}`)),
+    frame('a resend with an unknown flag for a publisher', resend('0001', '0200')),
+    frame('a resend of a message chain without its publisher', resend('0001', '00010163')),
+    frame('a resend with half an access token', resend('0001', '0000', `0001000001${b}`)),
+    frame('a resend start from a place to one before it', start(`${place(2, 0)}${place(1, 9)}00`)),
+    frame(
+      'a resend start of 10,000,001 messages',
+      start(`${place(1, 0)}${place(2, 0)}81ade204`),
+      'LIMIT_EXCEEDED',
+    ),
+    frame('resend data without a batch', body(PacketType.resendData, requestId)),
+    frame(
+      'resend data with a batch of version 2',
+      body(PacketType.resendData, `${requestId}02`),
+      'UNSUPPORTED_VERSION',
+    ),
+    frame('a resend more with a byte too few', body(PacketType.resendMore, `${requestId}010203`)),
+    frame('a resend end whose code is not printable', body(PacketType.resendEnd, `${requestId}010a00`)),
+    frame('a resend end whose text is not UTF-8', body(PacketType.resendEnd, `${requestId}0001ff`)),
+    frame('a resend cancel with a byte too many', body(PacketType.resendCancel, `${requestId}00`)),
+    frame('an await stored with an unknown flag for a token', awaitStored('02')),
+    frame('a stored whose code is too long', body(PacketType.stored, `${requestId}8104`), 'LIMIT_EXCEEDED'),
   ]
 }
 

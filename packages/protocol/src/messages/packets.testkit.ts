@@ -3,8 +3,9 @@ import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { detachReasons, failureReasons, linkRoles, signalKinds, type Packet } from './packets.ts'
+import { compareRefs, type MessageRef } from './stream-message.ts'
 
-/** Arbitrary valid packets of every kind but data, whose batches need a signature. */
+/** Arbitrary valid packets of every kind but data and resend data, whose batches need a signature. */
 
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const flag = fc.boolean()
@@ -16,8 +17,10 @@ const asciiUnit = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.from
 export const arbitraryAscii = (maxLength: number) => fc.string({ unit: asciiUnit, maxLength })
 const text = (maxBytes: number) => fc.string({ unit: 'binary', maxLength: Math.floor(maxBytes / 4) })
 const list = <T>(item: fc.Arbitrary<T>, maxLength: number) => fc.array(item, { maxLength })
-const distinct = <T extends { nodeId: string }>(item: fc.Arbitrary<T>) =>
-  fc.uniqueArray(item, { maxLength: limits.maxNeighbours, selector: ({ nodeId }) => nodeId })
+const distinct = <T extends { nodeId: string }>(
+  item: fc.Arbitrary<T>,
+  maxLength: number = limits.maxNeighbours,
+) => fc.uniqueArray(item, { maxLength, selector: ({ nodeId }) => nodeId })
 const is = <const T extends string>(type: T) => fc.constant(type)
 
 const path = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}(\/[A-Za-z0-9._-]{1,20}){0,3}$/)
@@ -30,16 +33,43 @@ const streamPartId = fc
   .map(([streamId, partition]) => toStreamPartId(streamId, partition))
 
 const contact = fc.record({ websocketUrl: arbitraryAscii(limits.maxUrlBytes), websocket: flag, webrtc: flag })
-const head = fc.record({
-  publisherId: arbitraryNodeId,
-  messageChainId: arbitraryAscii(limits.maxMessageChainIdBytes),
-  timestamp: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
-  sequenceNumber: u32,
-})
-const rttMs = fc.option(
-  fc.integer({ min: 0, max: 0xfffffffe }).map((tenths) => tenths / 10),
-  { nil: undefined },
+const ref = fc.record({ timestamp: fc.integer({ min: 0, max: 2 ** 48 - 1 }), sequenceNumber: u32 })
+const messageChainId = arbitraryAscii(limits.maxMessageChainIdBytes)
+const chain = { publisherId: arbitraryNodeId, messageChainId }
+const head = fc.tuple(fc.record(chain), ref).map(([of, at]) => ({ ...of, ...at }))
+/** An even number of different places, in order. */
+const places = (pairs: number) =>
+  fc
+    .uniqueArray(ref, {
+      minLength: 2,
+      maxLength: 2 * pairs,
+      selector: ({ timestamp, sequenceNumber }) => `${timestamp} ${sequenceNumber}`,
+    })
+    .map((refs) => refs.sort(compareRefs).slice(refs.length % 2))
+const ranges = places(limits.maxFetchRanges).map((refs) =>
+  refs.flatMap((after, i) => (i % 2 === 0 ? [{ after, upTo: refs[i + 1] as MessageRef }] : [])),
 )
+const span = fc
+  .tuple(ref, ref)
+  .map(([a, b]) => (compareRefs(a, b) > 0 ? { from: b, to: a } : { from: a, to: b }))
+const optional = <T>(item: fc.Arbitrary<T>) => fc.option(item, { nil: undefined })
+const token = optional(
+  fc.record({
+    userId: arbitraryNodeId,
+    expiresMs: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    signature: arbitraryBytes(65),
+  }),
+)
+const selection = fc.oneof(
+  fc.record({ kind: is('last'), count: fc.integer({ min: 1, max: limits.maxResendCount }) }),
+  span.map((both) => ({ kind: 'range' as const, ...both })),
+)
+const ofChain = fc.oneof(
+  fc.record({ publisherId: optional(arbitraryNodeId), messageChainId: fc.constant(undefined) }),
+  fc.record(chain),
+)
+const outcome = { requestId: u32, code: arbitraryAscii(limits.maxTextBytes), text: text(limits.maxTextBytes) }
+const rttMs = optional(fc.integer({ min: 0, max: 0xfffffffe }).map((tenths) => tenths / 10))
 const iceServer = fc.record({
   url: arbitraryAscii(limits.maxUrlBytes),
   username: text(limits.maxTextBytes),
@@ -102,4 +132,38 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     code: arbitraryAscii(limits.maxTextBytes),
     message: text(limits.maxTextBytes),
   }),
+  fc.record({ type: is('fetch'), requestId: u32, streamPartId, ...chain, ranges }),
+  fc.record({ type: is('fetched'), requestId: u32, complete: flag }),
+  fc.record({ type: is('heads'), streamPartId, heads: list(head, limits.maxChainHeads) }),
+  fc.record({ type: is('storing'), streamPartId, storing: flag }),
+  fc.record({ type: is('findStorage'), requestId: u32, streamPartId }),
+  fc.record({
+    type: is('storageNodes'),
+    requestId: u32,
+    streamPartId,
+    nodes: distinct(fc.record({ nodeId: arbitraryNodeId, contact }), limits.maxStorageNodes),
+  }),
+  fc
+    .tuple(
+      fc.record({ type: is('resend'), requestId: u32, streamPartId, selection, windowBytes: u32, token }),
+      ofChain,
+    )
+    .map(([request, of]) => ({ ...request, ...of })),
+  fc
+    .tuple(
+      fc.record({
+        type: is('resendStart'),
+        requestId: u32,
+        count: fc.integer({ min: 0, max: limits.maxResendCount }),
+      }),
+      span,
+    )
+    .map(([start, both]) => ({ ...start, ...both })),
+  fc.record({ type: is('resendMore'), requestId: u32, bytes: u32 }),
+  fc.record({ type: is('resendEnd'), ...outcome }),
+  fc.record({ type: is('resendCancel'), requestId: u32 }),
+  fc
+    .tuple(fc.record({ type: is('awaitStored'), requestId: u32, streamPartId, token }), head)
+    .map(([request, at]) => ({ ...request, ...at })),
+  fc.record({ type: is('stored'), ...outcome }),
 )

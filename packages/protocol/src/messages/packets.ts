@@ -130,7 +130,7 @@ export interface Fetch {
   readonly streamPartId: StreamPartId
   readonly publisherId: NodeId
   readonly messageChainId: string
-  /** At least one. */
+  /** At least one; in order, each beginning where the one before ends or later. */
   readonly ranges: readonly MissingRange[]
 }
 
@@ -302,7 +302,10 @@ export interface Resend {
 export interface ResendStart {
   readonly type: 'resendStart'
   readonly requestId: number
-  /** Where the selection begins and ends: of `last`, the first of those messages; what is stored from now on is not in it. */
+  /**
+   * Where the selection begins and ends: of `last`, the first and the last of those messages, and two equal places when
+   * there are none; what is stored from now on is not in it.
+   */
   readonly from: MessageRef
   readonly to: MessageRef
   /** Messages in the selection, when it is `last` and there are fewer or just as many; 0 otherwise. */

@@ -1,3 +1,10 @@
+import type { Packet } from './packets.ts'
+
+/** A packet as the vectors show it: a batch in it as its bytes, whose meaning the vectors of batches tell. */
+export function packetToJson(packet: Packet): unknown {
+  return toPlainJson('batch' in packet ? { ...packet, batch: packet.batch.bytes } : packet)
+}
+
 /** A value as the vectors show it: bytes as `{ "hex": … }`, undefined as null, all else as JSON has it. */
 export function toPlainJson(value: unknown): unknown {
   if (value === undefined) return null

@@ -1,10 +1,12 @@
 import { createIdentity, parsePrivateKey, type Identity } from '../crypto/identity.ts'
 import { toNodeId, type NodeId } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
+import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
+import { signAccessToken } from '../signing/access-token.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import type { MessageDraft } from './batch-codec.ts'
-import { detachReasons, failureReasons, signalKinds, type Packet } from './packets.ts'
+import { detachReasons, failureReasons, signalKinds, type AccessToken, type Packet } from './packets.ts'
 import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
 
 /** Fixed values of every kind of packet and several kinds of batch: for the vectors, and to be mutated. */
@@ -98,7 +100,7 @@ export interface SamplePacket {
 }
 
 export function samplePackets(crypto: Crypto): SamplePacket[] {
-  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets()]
+  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets(), ...directPackets(crypto)]
 }
 
 const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
@@ -122,13 +124,18 @@ function linkPackets(crypto: Crypto): SamplePacket[] {
   ]
 }
 
+const ref = (index: number, sequenceNumber = 0) => ({ timestamp: time + index, sequenceNumber })
+const head = { publisherId: sampleNodeId('b'), messageChainId: 'mK3vQ81x', ...ref(0, 70_000) }
+const largestRef = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
+
 function nodePackets(crypto: Crypto): SamplePacket[] {
-  const head = {
-    publisherId: sampleNodeId('b'),
-    messageChainId: 'mK3vQ81x',
-    timestamp: time,
-    sequenceNumber: 70_000,
-  }
+  const fetch = {
+    type: 'fetch',
+    requestId: 7,
+    streamPartId,
+    publisherId: head.publisherId,
+    messageChainId: head.messageChainId,
+  } as const
   return [
     ...sampleBatches(crypto).map(({ name, batch }) => ({
       name: `data: ${name}`,
@@ -148,6 +155,27 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
       name: `detach: ${reason}`,
       packet: { type: 'detach', streamPartId, reason } as const,
     })),
+    { name: 'fetch', packet: { ...fetch, ranges: [{ after: ref(0, 1), upTo: ref(0, 2) }] } },
+    {
+      name: 'fetch of ranges that touch, and of one with the largest numbers',
+      packet: {
+        ...fetch,
+        requestId: 0xffffffff,
+        messageChainId: '',
+        ranges: [
+          { after: { timestamp: 0, sequenceNumber: 0 }, upTo: ref(0, 300) },
+          { after: ref(0, 300), upTo: ref(5) },
+          { after: ref(9), upTo: largestRef },
+        ],
+      },
+    },
+    { name: 'fetched, all of it', packet: { type: 'fetched', requestId: 7, complete: true } },
+    { name: 'fetched, not all', packet: { type: 'fetched', requestId: 0xffffffff, complete: false } },
+    { name: 'heads, none', packet: { type: 'heads', streamPartId, heads: [] } },
+    {
+      name: 'heads',
+      packet: { type: 'heads', streamPartId, heads: [head, { ...head, messageChainId: '', ...largestRef }] },
+    },
   ]
 }
 
@@ -214,6 +242,113 @@ function trackerPackets(): SamplePacket[] {
     {
       name: 'tracker error',
       packet: { type: 'trackerError', code: 'NOT_ALLOWED', message: 'Not your neighbour' },
+    },
+    { name: 'storing', packet: { type: 'storing', streamPartId, storing: true } },
+    { name: 'storing no longer', packet: { type: 'storing', streamPartId, storing: false } },
+    { name: 'find storage', packet: { type: 'findStorage', requestId: 9, streamPartId } },
+    {
+      name: 'storage nodes, none',
+      packet: { type: 'storageNodes', requestId: 9, streamPartId, nodes: [] },
+    },
+    {
+      name: 'storage nodes',
+      packet: {
+        type: 'storageNodes',
+        requestId: 0xffffffff,
+        streamPartId,
+        nodes: [
+          { nodeId: sampleNodeId('b'), contact },
+          { nodeId: sampleNodeId('c'), contact: hidden },
+        ],
+      },
+    },
+  ]
+}
+
+/** One user's leave for the node of another key to ask a storage node, of a third. */
+export function sampleToken(crypto: Crypto): AccessToken {
+  const [user, requester, storageNode] = [0, 1, 2].map((index) => sampleIdentity(crypto, index))
+  if (!user || !requester || !storageNode) throw new Error('too few sample keys')
+  const parties = { requesterId: requester.nodeId, storageNodeId: storageNode.nodeId }
+  return signAccessToken({ ...parties, expiresMs: time + 60_000 }, crypto, user)
+}
+
+function directPackets(crypto: Crypto): SamplePacket[] {
+  const token = sampleToken(crypto)
+  const resend = {
+    type: 'resend',
+    requestId: 11,
+    streamPartId,
+    selection: { kind: 'last', count: 20 },
+    publisherId: undefined,
+    messageChainId: undefined,
+    windowBytes: 256 * 1024,
+    token: undefined,
+  } as const
+  const awaitStored = { type: 'awaitStored', requestId: 13, streamPartId, ...head } as const
+  return [
+    { name: 'resend of the last 20', packet: resend },
+    {
+      name: 'resend of the last of one publisher, with the largest numbers',
+      packet: {
+        ...resend,
+        requestId: 0xffffffff,
+        selection: { kind: 'last', count: limits.maxResendCount },
+        publisherId: sampleNodeId('b'),
+        windowBytes: 0xffffffff,
+      },
+    },
+    {
+      name: 'resend of a range of one chain, in the name of a user',
+      packet: {
+        ...resend,
+        selection: { kind: 'range', from: ref(0), to: ref(9, 70_000) },
+        publisherId: sampleNodeId('b'),
+        messageChainId: 'mK3vQ81x',
+        token,
+      },
+    },
+    {
+      name: 'resend of a single place, of the chain without a name',
+      packet: {
+        ...resend,
+        selection: { kind: 'range', from: ref(0), to: ref(0) },
+        publisherId: sampleNodeId('b'),
+        messageChainId: '',
+      },
+    },
+    {
+      name: 'resend start of a range',
+      packet: { type: 'resendStart', requestId: 11, from: ref(0), to: ref(9, 70_000), count: 0 },
+    },
+    {
+      name: 'resend start of the last',
+      packet: { type: 'resendStart', requestId: 11, from: ref(3), to: largestRef, count: 20 },
+    },
+    ...sampleBatches(crypto)
+      .slice(0, 3)
+      .map(({ name, batch }) => ({
+        name: `resend data: ${name}`,
+        packet: { type: 'resendData', requestId: 11, batch } as const,
+      })),
+    { name: 'resend more', packet: { type: 'resendMore', requestId: 11, bytes: 65_536 } },
+    { name: 'resend end', packet: { type: 'resendEnd', requestId: 11, code: '', text: '' } },
+    {
+      name: 'resend end, refused',
+      packet: {
+        type: 'resendEnd',
+        requestId: 11,
+        code: 'NOT_PERMITTED',
+        text: 'No subscription – ingen prenumeration',
+      },
+    },
+    { name: 'resend cancel', packet: { type: 'resendCancel', requestId: 11 } },
+    { name: 'await stored', packet: { ...awaitStored, token: undefined } },
+    { name: 'await stored, in the name of a user', packet: { ...awaitStored, token } },
+    { name: 'stored', packet: { type: 'stored', requestId: 13, code: '', text: '' } },
+    {
+      name: 'not stored',
+      packet: { type: 'stored', requestId: 13, code: 'STORE_FAILED', text: 'The disk is full' },
     },
   ]
 }

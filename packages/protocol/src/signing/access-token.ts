@@ -50,7 +50,11 @@ export function verifyAccessToken(
   crypto: Crypto,
 ): boolean {
   const { userId, expiresMs, signature } = token
-  if (expiresMs <= nowMs) return false
+  if (!isTimestamp(expiresMs) || expiresMs <= nowMs) return false
   const address = crypto.recover(accessDigest({ userId, expiresMs, ...parties }, crypto), signature)
   return address !== undefined && nodeIdFromBytes(address) === userId
+}
+
+function isTimestamp(ms: number): boolean {
+  return Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48
 }

@@ -11,6 +11,7 @@ import {
 } from '../messages/samples.testkit.ts'
 import type { Crypto } from '../ports.ts'
 import { responsibleTrackers } from '../placement/responsible-trackers.ts'
+import { accessDigest, anyRequester, signAccessToken, type AccessClaim } from './access-token.ts'
 import { batchDigest } from './batch-signature.ts'
 import { handshakeDigest, type HandshakeClaim } from './handshake.ts'
 
@@ -65,6 +66,28 @@ export function handshakeVectors(crypto: Crypto) {
       signatureHex: toHex(prover.sign(digest)),
     }
   })
+}
+
+export function accessVectors(crypto: Crypto) {
+  const [user, requester, storageNode] = [0, 1, 2].map((index) => sampleIdentity(crypto, index).nodeId)
+  if (!user || !requester || !storageNode) throw new Error('too few sample keys')
+  const claim: AccessClaim = {
+    userId: user,
+    requesterId: requester,
+    storageNodeId: storageNode,
+    expiresMs: 1_750_000_060_000,
+  }
+  return [
+    { name: 'for a link', claim },
+    { name: 'for HTTP', claim: { ...claim, requesterId: anyRequester } },
+    { name: 'the latest expiry', claim: { ...claim, expiresMs: 2 ** 48 - 1 } },
+  ].map(({ name, claim }) => ({
+    name,
+    privateKey: samplePrivateKeys[0],
+    claim,
+    digestHex: toHex(accessDigest(claim, crypto)),
+    signatureHex: toHex(signAccessToken(claim, crypto, sampleIdentity(crypto)).signature),
+  }))
 }
 
 export function placementVectors() {

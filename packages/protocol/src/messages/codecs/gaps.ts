@@ -1,4 +1,11 @@
-import { readList, readRef, readStreamPart, writeList, writeRef, writeStreamPart } from '../../codec/fields.ts'
+import {
+  readList,
+  readRef,
+  readStreamPart,
+  writeList,
+  writeRef,
+  writeStreamPart,
+} from '../../codec/fields.ts'
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
@@ -26,13 +33,21 @@ function readRange(reader: Reader): MissingRange {
   return checkRange({ after: readRef(reader), upTo: readRef(reader) })
 }
 
-function checkSome(ranges: readonly MissingRange[]): void {
+/** In order and apart, so that no answer holds anything twice. */
+function checkRanges(ranges: readonly MissingRange[]): void {
   if (ranges.length === 0) throw protocolError('MALFORMED_PACKET', 'a fetch without ranges')
+  let before: MissingRange | undefined
+  for (const range of ranges) {
+    if (before !== undefined && compareRefs(before.upTo, range.after) > 0) {
+      throw protocolError('MALFORMED_PACKET', 'missing ranges that overlap or are not in order')
+    }
+    before = range
+  }
 }
 
 export const fetch: BodyCodec<Fetch> = {
   write(writer, packet) {
-    checkSome(packet.ranges)
+    checkRanges(packet.ranges)
     writer.u32(packet.requestId)
     writeStreamPart(writer, packet.streamPartId)
     writeChainId(writer, packet)
@@ -43,7 +58,7 @@ export const fetch: BodyCodec<Fetch> = {
     const streamPartId = readStreamPart(reader)
     const chain = readChainId(reader)
     const ranges = readList(reader, limits.maxFetchRanges, 'missing ranges', readRange)
-    checkSome(ranges)
+    checkRanges(ranges)
     return { type: 'fetch', requestId, streamPartId, ...chain, ranges }
   },
 }

@@ -4,6 +4,7 @@ import { limits } from '../../limits.ts'
 import { linkRoles, PROTOCOL_VERSION } from '../packets.ts'
 import type { Close, Fragment, Hello, Ping, Pong, Proof } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
+import { readFlag, writeFlag } from './flag.ts'
 
 const nonceBytes = 32
 const signatureBytes = 65
@@ -62,13 +63,12 @@ export const close: BodyCodec<Close> = {
 
 export const fragment: BodyCodec<Fragment> = {
   write(writer, packet) {
-    writer.u8(packet.last ? 1 : 0)
+    writeFlag(writer, packet.last)
     writer.raw(packet.bytes)
   },
   read(reader) {
-    const last = reader.u8()
-    if (last > 1) throw protocolError('MALFORMED_PACKET', `fragment flag ${last}`)
+    const last = readFlag(reader)
     if (reader.remaining === 0) throw protocolError('MALFORMED_PACKET', 'an empty fragment')
-    return { type: 'fragment', last: last === 1, bytes: reader.rest() }
+    return { type: 'fragment', last, bytes: reader.rest() }
   },
 }

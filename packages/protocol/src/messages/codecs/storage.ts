@@ -29,7 +29,7 @@ import type {
   Stored,
   Storing,
 } from '../packets.ts'
-import { compareRefs } from '../stream-message.ts'
+import { compareRefs, type MessageRef } from '../stream-message.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readHead, writeHead } from './chain-head.ts'
 import { readFlag, writeFlag } from './flag.ts'
@@ -74,25 +74,42 @@ export const storageNodes: BodyCodec<StorageNodes> = {
 const lastKind = 0
 const rangeKind = 1
 
-function checkSelection(selection: ResendSelection): ResendSelection {
-  if (selection.kind === 'last' && selection.count === 0) {
-    throw protocolError('MALFORMED_PACKET', 'a resend of the last 0 messages')
-  }
-  if (selection.kind === 'range' && compareRefs(selection.from, selection.to) > 0) {
+interface Span {
+  readonly from: MessageRef
+  readonly to: MessageRef
+}
+
+/** Both ends belong to it: it has at least one place. */
+function writeSpan(writer: Writer, { from, to }: Span): void {
+  checkSpan(from, to)
+  writeRef(writer, from)
+  writeRef(writer, to)
+}
+
+function readSpan(reader: Reader): Span {
+  const [from, to] = [readRef(reader), readRef(reader)]
+  checkSpan(from, to)
+  return { from, to }
+}
+
+function checkSpan(from: MessageRef, to: MessageRef): void {
+  if (compareRefs(from, to) > 0) {
     throw protocolError('MALFORMED_PACKET', 'a resend from a place to one before it')
   }
-  return selection
+}
+
+function checkLast(count: number): void {
+  if (count === 0) throw protocolError('MALFORMED_PACKET', 'a resend of the last 0 messages')
 }
 
 function writeSelection(writer: Writer, selection: ResendSelection): void {
-  checkSelection(selection)
   if (selection.kind === 'last') {
+    checkLast(selection.count)
     writer.u8(lastKind)
     writer.count(selection.count, limits.maxResendCount, 'messages of a resend')
   } else {
     writer.u8(rangeKind)
-    writeRef(writer, selection.from)
-    writeRef(writer, selection.to)
+    writeSpan(writer, selection)
   }
 }
 
@@ -100,10 +117,11 @@ function readSelection(reader: Reader): ResendSelection {
   const kind = reader.u8()
   if (kind === lastKind) {
     const count = reader.count(limits.maxResendCount, 'messages of a resend')
-    return checkSelection({ kind: 'last', count })
+    checkLast(count)
+    return { kind: 'last', count }
   }
   if (kind !== rangeKind) throw protocolError('MALFORMED_PACKET', `unknown kind of resend ${kind}`)
-  return checkSelection({ kind: 'range', from: readRef(reader), to: readRef(reader) })
+  return { kind: 'range', ...readSpan(reader) }
 }
 
 /** A flag, and what it announces. */
@@ -116,13 +134,13 @@ function readOptional<T>(reader: Reader, read: (reader: Reader) => T): T | undef
   return readFlag(reader) ? read(reader) : undefined
 }
 
-export function writeToken(writer: Writer, token: AccessToken): void {
+function writeToken(writer: Writer, token: AccessToken): void {
   writeNodeId(writer, token.userId)
   writer.u48(token.expiresMs)
   writer.fixed(token.signature, signatureBytes, 'signature')
 }
 
-export function readToken(reader: Reader): AccessToken {
+function readToken(reader: Reader): AccessToken {
   return { userId: readNodeId(reader), expiresMs: reader.u48(), signature: reader.view(signatureBytes) }
 }
 
@@ -164,16 +182,14 @@ function checkChain(packet: Resend): Resend {
 export const resendStart: BodyCodec<ResendStart> = {
   write(writer, packet) {
     writer.u32(packet.requestId)
-    writeRef(writer, packet.from)
-    writeRef(writer, packet.to)
-    writer.varint(packet.count)
+    writeSpan(writer, packet)
+    writer.count(packet.count, limits.maxResendCount, 'messages of a resend')
   },
   read: (reader) => ({
     type: 'resendStart',
     requestId: reader.u32(),
-    from: readRef(reader),
-    to: readRef(reader),
-    count: reader.varint(),
+    ...readSpan(reader),
+    count: reader.count(limits.maxResendCount, 'messages of a resend'),
   }),
 }
 
