@@ -1,17 +1,18 @@
-import type {
-  IceServers,
-  Leave,
-  NodeId,
-  NodeInfo,
-  Random,
-  Signal,
-  Status,
-  StreamPartId,
-  TrackerPacket,
+import {
+  canConnect,
+  sameContact,
+  type IceServers,
+  type Leave,
+  type NodeId,
+  type NodeInfo,
+  type Random,
+  type Signal,
+  type Status,
+  type StreamPartId,
+  type TrackerPacket,
 } from '@runnel/protocol'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { TrackerLimits } from '../limits.ts'
-import { canConnect, sameContact } from './can-connect.ts'
 import { Counters } from './counters.ts'
 import type { Member } from './member.ts'
 import { NodeRecord } from './node-record.ts'

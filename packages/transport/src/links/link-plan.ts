@@ -1,4 +1,4 @@
-import type { Contact, NodeId } from '@runnel/protocol'
+import { commonWays, type Contact, type NodeId } from '@runnel/protocol'
 import type { TransportKind } from '../ports.ts'
 
 /** One way to get a link, and what this side does about it. */
@@ -25,9 +25,10 @@ export interface PlanInput {
 export function planWays({ self, contact, transports, peer, peerContact }: PlanInput): Way[] {
   const isLower = self < peer
   if (transports.has('memory')) return [way('memory', isLower)]
-  const weDial = transports.has('websocket') && contact.websocket && peerContact.websocketUrl !== ''
-  const theyDial = transports.has('websocket') && contact.websocketUrl !== '' && peerContact.websocket
-  const webrtc = transports.has('webrtc') && contact.webrtc && peerContact.webrtc
+  const common = commonWays(contact, peerContact)
+  const weDial = transports.has('websocket') && common.firstDials
+  const theyDial = transports.has('websocket') && common.secondDials
+  const webrtc = transports.has('webrtc') && common.webrtc
   const dials = weDial === theyDial ? isLower : weDial
   const ways: Way[] = []
   if (weDial || theyDial) ways.push(way('websocket', dials, peerContact.websocketUrl))

@@ -1,4 +1,11 @@
-import type { Cancel, Clock, Contact, NodeId, RunnelError } from '@runnel/protocol'
+import {
+  sameContact,
+  type Cancel,
+  type Clock,
+  type Contact,
+  type NodeId,
+  type RunnelError,
+} from '@runnel/protocol'
 import type { CloseReason, Connection, Transport, TransportKind } from '../ports.ts'
 import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'
@@ -226,8 +233,4 @@ export class PeerLink {
   #checkIdle(): void {
     if (!this.#used && !this.#attempt) this.#events.onIdle()
   }
-}
-
-function sameContact(a: Contact, b: Contact): boolean {
-  return a.websocketUrl === b.websocketUrl && a.websocket === b.websocket && a.webrtc === b.webrtc
 }

@@ -1,6 +1,6 @@
-import type { Contact } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { canConnect } from './can-connect.ts'
+import type { Contact } from '../messages/packets.ts'
+import { canConnect, commonWays } from './common-ways.ts'
 
 const contacts = {
   nothing: { websocketUrl: '', websocket: false, webrtc: false },
@@ -29,4 +29,24 @@ describe('canConnect', () => {
       })
     }
   }
+})
+
+describe('commonWays', () => {
+  it('says who can dial whom', () => {
+    expect(commonWays(contacts.dials, contacts.server)).toEqual({
+      firstDials: true,
+      secondDials: false,
+      webrtc: false,
+    })
+    expect(commonWays(contacts.server, contacts.browser)).toEqual({
+      firstDials: false,
+      secondDials: true,
+      webrtc: false,
+    })
+    expect(commonWays(contacts.browser, contacts.browser)).toEqual({
+      firstDials: false,
+      secondDials: false,
+      webrtc: true,
+    })
+  })
 })
