@@ -7,6 +7,7 @@ import {
   type Identity,
   type NodeId,
   type Random,
+  type StreamId,
 } from '@runnel/protocol'
 import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
@@ -15,8 +16,9 @@ import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { checkPartition } from './publish/partition.ts'
-import type { Permissions, StreamInfo, UserPermissions } from './registry/ports.ts'
+import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
 import type { RegistryService } from './registry/registry-service.ts'
+import { isTrackerUrl } from './registry/tracker-url.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
 import {
@@ -134,6 +136,43 @@ export class RunnelClient implements AsyncDisposable {
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     this.#requireOpen()
     return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
+  }
+
+  /** The storage nodes asked to keep a stream; from what is remembered of the registry. Throws STREAM_NOT_FOUND. */
+  async getStorageNodes(streamId: string): Promise<readonly StorageNodeInfo[]> {
+    const { id } = await this.getStream(streamId)
+    return this.#registry.cache.storageNodesOf(id)
+  }
+
+  /** All storage nodes of the network, ordered by id; read anew each time. */
+  async listStorageNodes(): Promise<readonly StorageNodeInfo[]> {
+    this.#requireOpen()
+    return this.#registry.listStorageNodes()
+  }
+
+  /** The streams a storage node is asked to keep, ordered by id; read anew each time. */
+  async streamsStoredBy(nodeId: string): Promise<readonly StreamId[]> {
+    this.#requireOpen()
+    return this.#registry.streamsStoredBy(toNodeId(nodeId))
+  }
+
+  /** Has a registered storage node keep a stream. Needs the edit permission on it. */
+  async addToStorageNode(streamId: string, nodeId: string): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.storageWriter.assign(toStreamId(streamId), toNodeId(nodeId))
+  }
+
+  /** Has a storage node keep a stream no longer. */
+  async removeFromStorageNode(streamId: string, nodeId: string): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.storageWriter.unassign(toStreamId(streamId), toNodeId(nodeId))
+  }
+
+  /** Registers this client's key as a storage node, or changes where it is reached: a ws:// or wss:// URL. */
+  async registerStorageNode(url: string): Promise<void> {
+    this.#requireOpen()
+    if (!isTrackerUrl(url)) throw clientError('INVALID_ARGUMENT', 'a storage node has a ws:// or wss:// URL')
+    await this.#registry.storageWriter.register(url)
   }
 
   /**

@@ -92,10 +92,24 @@ export interface StorageNodeInfo {
   readonly url: string
 }
 
-/** Reads which storage nodes keep a stream. */
+/** Reads which storage nodes there are, and which keep a stream. */
 export interface StorageRegistryReader {
   /** Ordered by id; none for a stream that does not exist. */
   storageNodesOf(streamId: StreamId): Promise<readonly StorageNodeInfo[]>
+  /** All of them, ordered by id. */
+  listStorageNodes(): Promise<readonly StorageNodeInfo[]>
+  /** Streams that the storage node was asked to keep, ordered by id. */
+  streamsStoredBy(nodeId: NodeId): Promise<readonly StreamId[]>
+}
+
+/** Changes which storage nodes keep a stream; rejects as `StreamRegistryWriter` does. */
+export interface StorageRegistryWriter {
+  /** Asks a registered storage node to keep a stream; needs the edit permission on it. */
+  assign(streamId: StreamId, nodeId: NodeId): Promise<void>
+  /** Needs the edit permission on the stream, or to be the storage node. */
+  unassign(streamId: StreamId, nodeId: NodeId): Promise<void>
+  /** Registers the account as a storage node, or changes where it is reached. */
+  register(url: string): Promise<void>
 }
 
 /** Something in a registry changed: what was read of it before may be wrong. */
@@ -125,7 +139,7 @@ export interface RegistryEvents {
 export interface Registries {
   readonly streams: StreamRegistry & StreamRegistryWriter
   readonly trackers: TrackerRegistryReader
-  readonly storage: StorageRegistryReader
+  readonly storage: StorageRegistryReader & StorageRegistryWriter
   /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
   start(events: RegistryEvents): Promise<void>
   /** Idempotent. */

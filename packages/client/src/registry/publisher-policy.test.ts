@@ -21,8 +21,8 @@ function setUp() {
       { id: closed, permissions: [{ user: owner, publish: true }] },
     ],
   })
-  const { streams } = createStaticRegistries(network)
-  const cache = new RegistryCache({ maxEntries: 100, maxAgeMs: 1000 }, { clock: new VirtualClock(), streams })
+  const modules = { clock: new VirtualClock(), ...createStaticRegistries(network) }
+  const cache = new RegistryCache({ maxEntries: 100, maxAgeMs: 1000 }, modules)
   return { cache, policy: createPublisherPolicy(cache) }
 }
 

@@ -9,6 +9,9 @@ const alice = toNodeId('0x70997970c51812dc3a010c7d01b50e0d17dc79c8')
 const nobody = toNodeId('0x00000000000000000000000000000000000000ff')
 const tracker1 = toNodeId('0x00000000000000000000000000000000000000a1')
 const tracker2 = toNodeId('0x00000000000000000000000000000000000000a2')
+/** Accounts of anvil too, as a storage node registers itself. */
+const storage1 = toNodeId('0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc')
+const storage2 = alice
 const plain = toStreamId(`${owner}/plain`)
 const open = toStreamId(`${owner}/weather/open`)
 const missing = toStreamId(`${owner}/missing`)
@@ -28,6 +31,10 @@ export const conformanceNetwork = {
       partitions: 3,
       metadata: '{"unit":"K"}',
       trackers: [tracker2, tracker1],
+      storageNodes: [
+        { nodeId: storage2, url: 'wss://keep.example' },
+        { nodeId: storage1, url: 'ws://store.example:7170' },
+      ],
       permissions: [
         { user: owner, edit: true, delete: true, grant: true, publish: true, subscribe: true },
         { user: 'public', subscribe: true },
@@ -131,9 +138,20 @@ export function describeRegistryReaders(name: string, registries: () => Registri
       ])
     })
 
-    it('finds no storage nodes where none was assigned', async () => {
-      expect(await registries().storage.storageNodesOf(open)).toEqual([])
+    it('finds the storage nodes of a stream, ordered by id', async () => {
+      expect(await registries().storage.storageNodesOf(open)).toEqual([
+        { nodeId: storage1, url: 'ws://store.example:7170' },
+        { nodeId: storage2, url: 'wss://keep.example' },
+      ])
+      expect(await registries().storage.storageNodesOf(plain)).toEqual([])
       expect(await registries().storage.storageNodesOf(missing)).toEqual([])
+    })
+
+    it('lists the storage nodes, and what each is to keep', async () => {
+      const { storage } = registries()
+      expect((await storage.listStorageNodes()).map(({ nodeId }) => nodeId)).toEqual([storage1, storage2])
+      expect(await storage.streamsStoredBy(storage1)).toEqual([open])
+      expect(await storage.streamsStoredBy(nobody)).toEqual([])
     })
   })
 }

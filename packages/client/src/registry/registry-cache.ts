@@ -1,19 +1,30 @@
 import type { Clock, NodeId, StreamId } from '@runnel/protocol'
 import { toNodeId, toStreamId } from '@runnel/protocol'
 import { LookupCache, type LookupCacheOptions } from './lookup-cache.ts'
-import type { Permissions, RegistryChange, StreamInfo, StreamRegistry } from './ports.ts'
+import type {
+  Permissions,
+  RegistryChange,
+  StorageNodeInfo,
+  StorageRegistryReader,
+  StreamInfo,
+  StreamRegistry,
+} from './ports.ts'
 
 /** Stream ids have no spaces. */
 const permissionsKey = (streamId: StreamId, user: NodeId) => `${streamId} ${user}`
 
-/** What the registries say of streams and permissions, remembered until they change. */
+/** What the registries say of streams, permissions and storage nodes, remembered until they change. */
 export class RegistryCache {
   /** `null`: known not to exist. */
   readonly #streams: LookupCache<StreamId, StreamInfo | null>
   readonly #permissions: LookupCache<string, Permissions>
+  readonly #storage: LookupCache<StreamId, readonly StorageNodeInfo[]>
 
-  constructor(options: LookupCacheOptions, modules: { clock: Clock; streams: StreamRegistry }) {
-    const { clock, streams } = modules
+  constructor(
+    options: LookupCacheOptions,
+    modules: { clock: Clock; streams: StreamRegistry; storage: StorageRegistryReader },
+  ) {
+    const { clock, streams, storage } = modules
     this.#streams = new LookupCache(options, {
       clock,
       load: async (streamId) => (await streams.getStream(streamId)) ?? null,
@@ -24,6 +35,10 @@ export class RegistryCache {
         const [streamId = '', user = ''] = key.split(' ')
         return streams.permissionsOf(toStreamId(streamId), toNodeId(user))
       },
+    })
+    this.#storage = new LookupCache(options, {
+      clock,
+      load: (streamId) => storage.storageNodesOf(streamId),
     })
   }
 
@@ -37,6 +52,11 @@ export class RegistryCache {
     return this.#permissions.get(permissionsKey(streamId, user))
   }
 
+  /** Throws what the registry throws when nothing is known. */
+  storageNodesOf(streamId: StreamId): Promise<readonly StorageNodeInfo[]> {
+    return this.#storage.get(streamId)
+  }
+
   /** What is known, at once. */
   peekPermissions(streamId: StreamId, user: NodeId): Permissions | undefined {
     return this.#permissions.peek(permissionsKey(streamId, user))
@@ -48,6 +68,10 @@ export class RegistryCache {
       case 'stream':
         this.#streams.forget((streamId) => streamId === change.streamId)
         this.#permissions.forget((key) => key.startsWith(`${change.streamId} `))
+        this.#storage.forget((streamId) => streamId === change.streamId)
+        return
+      case 'storage':
+        this.#storage.forget(() => true)
         return
       case 'permissions':
         this.#permissions.forget((key) =>
@@ -59,6 +83,7 @@ export class RegistryCache {
       case 'unknown':
         this.#streams.expireAll()
         this.#permissions.expireAll()
+        this.#storage.expireAll()
     }
   }
 
@@ -67,7 +92,8 @@ export class RegistryCache {
     return {
       registryStreamsCached: this.#streams.size,
       registryPermissionsCached: this.#permissions.size,
-      registryEntriesEvicted: this.#streams.evicted + this.#permissions.evicted,
+      registryStorageCached: this.#storage.size,
+      registryEntriesEvicted: this.#streams.evicted + this.#permissions.evicted + this.#storage.evicted,
     }
   }
 }

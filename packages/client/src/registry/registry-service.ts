@@ -1,5 +1,5 @@
 import type { PublisherPolicy } from '@runnel/network'
-import { isRunnelError, type Cancel, type Clock, type StreamId } from '@runnel/protocol'
+import { isRunnelError, type Cancel, type Clock, type NodeId, type StreamId } from '@runnel/protocol'
 import type { Logger } from '../logger.ts'
 import { reasonOf } from '../errors.ts'
 import type {
@@ -7,6 +7,7 @@ import type {
   RegistryChange,
   RegistryHealth,
   StorageNodeInfo,
+  StorageRegistryWriter,
   StreamInfo,
   StreamRegistryWriter,
 } from './ports.ts'
@@ -26,6 +27,8 @@ export class RegistryService {
   readonly publisherPolicy: PublisherPolicy
   /** Changes, after which what was cached is forgotten. */
   readonly writer: StreamRegistryWriter
+  /** As `writer`, of storage nodes. */
+  readonly storageWriter: StorageRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Hears of every change, after what was cached of it is forgotten. */
@@ -48,10 +51,11 @@ export class RegistryService {
     this.#logger = logger
     this.cache = new RegistryCache(
       { maxEntries: options.maxCachedEntries, maxAgeMs: options.maxAgeMs },
-      { clock, streams: registries.streams },
+      { clock, streams: registries.streams, storage: registries.storage },
     )
     this.publisherPolicy = createPublisherPolicy(this.cache)
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
+    this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
   }
 
   /** Reads the trackers, and begins to follow changes. Throws what the registries throw. Idempotent. */
@@ -81,8 +85,13 @@ export class RegistryService {
     this.#registries.streams.listPermissions(streamId)
 
   /** Uncached. */
-  storageNodesOf(streamId: StreamId): Promise<readonly StorageNodeInfo[]> {
-    return this.#registries.storage.storageNodesOf(streamId)
+  listStorageNodes(): Promise<readonly StorageNodeInfo[]> {
+    return this.#registries.storage.listStorageNodes()
+  }
+
+  /** Uncached. */
+  streamsStoredBy(nodeId: NodeId): Promise<readonly StreamId[]> {
+    return this.#registries.storage.streamsStoredBy(nodeId)
   }
 
   /** A stream comes into use: its own trackers are followed until it is released. */
@@ -172,5 +181,13 @@ function forgettingWriter(
         .revoke(streamId, revoked)
         .finally(() => changed({ kind: 'permissions', streamId, user: revoked.user }))
     },
+  }
+}
+
+function forgettingStorageWriter(writer: StorageRegistryWriter, changed: () => void): StorageRegistryWriter {
+  return {
+    assign: (streamId, nodeId) => writer.assign(streamId, nodeId).finally(changed),
+    unassign: (streamId, nodeId) => writer.unassign(streamId, nodeId).finally(changed),
+    register: (url) => writer.register(url).finally(changed),
   }
 }

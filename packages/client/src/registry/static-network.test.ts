@@ -13,7 +13,7 @@ function mistakesOf(document: unknown): string {
 describe('a static network document', () => {
   it('may leave out what has a default', () => {
     expect(staticNetworkSchema.parse(valid).streams).toEqual([
-      { id: stream.id, partitions: 1, metadata: '{}', trackers: [], permissions: [] },
+      { id: stream.id, partitions: 1, metadata: '{}', trackers: [], storageNodes: [], permissions: [] },
     ])
   })
 
@@ -64,6 +64,14 @@ describe('a static network document', () => {
       'a tracker nobody can connect to',
       { ...valid, trackers: [{ nodeId: owner, url: 'http://tracker.example' }] },
       /^trackers\[0\]\.url: must be a ws:\/\/ or wss:\/\/ URL/,
+    ],
+    [
+      'a storage node listed twice',
+      {
+        ...valid,
+        streams: [{ ...stream, storageNodes: [1, 2].map(() => ({ nodeId: owner, url: 'ws://a.example' })) }],
+      },
+      /^streams\[0\]\.storageNodes\[1\]\.nodeId: .* is listed twice/,
     ],
     ['no object at all', [], /^\(top level\): /],
   ])('refuses %s and says where', (_, document, message) => {

@@ -40,20 +40,33 @@ const permissionsSchema = z
     error: 'only publish and subscribe can be public',
   })
 
-const streamSchema = z.strictObject({
-  id: streamIdSchema,
-  partitions: z.int().min(1).max(limits.maxPartitions).default(1),
-  metadata: z.string().default('{}'),
-  trackers: z.array(nodeIdSchema).default([]),
-  permissions: z.array(permissionsSchema).default([]),
-})
-
+/** A tracker or a storage node. */
 export const trackerSchema = z.strictObject({
   nodeId: nodeIdSchema,
   url: z.string().refine(isTrackerUrl, { error: 'must be a ws:// or wss:// URL of at most 512 bytes' }),
 })
 
-/** A network whose registries are a document: trackers, streams and who may do what. */
+const streamSchema = z.strictObject({
+  id: streamIdSchema,
+  partitions: z.int().min(1).max(limits.maxPartitions).default(1),
+  metadata: z.string().default('{}'),
+  trackers: z.array(nodeIdSchema).default([]),
+  storageNodes: z
+    .array(trackerSchema)
+    .max(limits.maxStorageNodes)
+    .default([])
+    .superRefine((nodes, context) => {
+      refuseRepeats(
+        context,
+        [],
+        'nodeId',
+        nodes.map(({ nodeId }) => nodeId),
+      )
+    }),
+  permissions: z.array(permissionsSchema).default([]),
+})
+
+/** A network whose registries are a document: trackers, streams, who may do what and who keeps the messages. */
 export const staticNetworkSchema = z
   .strictObject({
     version: z.literal(1),
@@ -63,13 +76,13 @@ export const staticNetworkSchema = z
   .superRefine(({ trackers, streams }, context) => {
     refuseRepeats(
       context,
-      'trackers',
+      ['trackers'],
       'nodeId',
       trackers.map(({ nodeId }) => nodeId),
     )
     refuseRepeats(
       context,
-      'streams',
+      ['streams'],
       'id',
       streams.map(({ id }) => id),
     )
@@ -77,7 +90,7 @@ export const staticNetworkSchema = z
 
 function refuseRepeats(
   context: z.core.$RefinementCtx,
-  list: string,
+  list: readonly string[],
   key: string,
   values: readonly string[],
 ): void {
@@ -85,7 +98,7 @@ function refuseRepeats(
     if (values.indexOf(value) === index) return
     context.addIssue({
       code: 'custom',
-      path: [list, index, key],
+      path: [...list, index, key],
       message: `${value} is listed twice`,
       input: value,
     })

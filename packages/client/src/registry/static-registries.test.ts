@@ -11,12 +11,15 @@ describeRegistryReaders('static document', () => registries)
 it('refuses every change, and says what to do', async () => {
   const id = toStreamId(`${'0x' + '1'.repeat(40)}/a`)
   const user = toNodeId('0x' + '1'.repeat(40))
-  const { streams } = registries
+  const { streams, storage } = registries
   for (const change of [
     streams.createStream({ id, metadata: '', partitions: 1, trackers: [] }),
     streams.deleteStream(id),
     streams.grant(id, { user, permissions: ['publish'], untilMs: Infinity }),
     streams.revoke(id, { user, permissions: ['publish'] }),
+    storage.assign(id, user),
+    storage.unassign(id, user),
+    storage.register('ws://one.example'),
   ]) {
     await expect(change).rejects.toMatchObject({ code: 'REGISTRY_READ_ONLY' })
   }

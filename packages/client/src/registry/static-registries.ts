@@ -5,6 +5,8 @@ import {
   noPermissions,
   type Permissions,
   type Registries,
+  type StorageRegistryReader,
+  type StorageRegistryWriter,
   type StreamInfo,
   type StreamRegistry,
   type StreamRegistryWriter,
@@ -17,7 +19,7 @@ export function createStaticRegistries(network: ParsedStaticNetwork): Registries
   return {
     streams: { ...streamReader(network), ...refusingWriter },
     trackers: { listTrackers: async () => trackers },
-    storage: { storageNodesOf: async () => [] },
+    storage: { ...storageReader(network), ...refusingStorageWriter },
     start: async () => {},
     stop: async () => {},
   }
@@ -46,6 +48,21 @@ function streamReader({ streams }: ParsedStaticNetwork): StreamRegistry {
         .map((user) => ({ user, ...direct(stream, user) }))
         .filter(hasAny)
         .sort(byUser)
+    },
+  }
+}
+
+function storageReader({ streams }: ParsedStaticNetwork): StorageRegistryReader {
+  const byId = new Map(streams.flatMap(({ storageNodes }) => storageNodes.map((node) => [node.nodeId, node])))
+  return {
+    async storageNodesOf(streamId) {
+      const nodes = streams.find(({ id }) => id === streamId)?.storageNodes ?? []
+      return [...nodes].sort((a, b) => compare(a.nodeId, b.nodeId))
+    },
+    listStorageNodes: async () => [...byId.values()].sort((a, b) => compare(a.nodeId, b.nodeId)),
+    async streamsStoredBy(nodeId) {
+      const stored = streams.filter(({ storageNodes }) => storageNodes.some((node) => node.nodeId === nodeId))
+      return stored.map(({ id }) => id).sort(compare)
     },
   }
 }
@@ -87,4 +104,10 @@ const refusingWriter: StreamRegistryWriter = {
   deleteStream: refuse,
   grant: refuse,
   revoke: refuse,
+}
+
+const refusingStorageWriter: StorageRegistryWriter = {
+  assign: refuse,
+  unassign: refuse,
+  register: refuse,
 }

@@ -16,7 +16,8 @@ export function translateChainError(error: unknown, source: string): RunnelError
 }
 
 function codeOf(name: string): 'STREAM_NOT_FOUND' | 'STREAM_EXISTS' | 'REGISTRY_REFUSED' {
-  if (name === 'StreamRegistry__NotFound') return 'STREAM_NOT_FOUND'
+  if (name === 'StreamRegistry__NotFound' || name === 'StorageRegistry__StreamNotFound')
+    return 'STREAM_NOT_FOUND'
   if (name === 'StreamRegistry__AlreadyExists') return 'STREAM_EXISTS'
   return 'REGISTRY_REFUSED'
 }

@@ -54,6 +54,14 @@ describe('readers', () => {
         )
       }
     }
+    for (const { id, storageNodes } of streams) {
+      for (const { nodeId, url } of storageNodes) {
+        const account = chain.accounts.find((candidate) => candidate.nodeId === nodeId)
+        if (account === undefined) throw new Error(`No account of the chain is ${nodeId}`)
+        await mined(chain.storage.connect(account.wallet).registerNode(url, ''))
+        await mined(chain.storage.assign(id, nodeId))
+      }
+    }
     registries = await open()
   })
   afterAll(() => registries.stop())
@@ -145,6 +153,28 @@ describe('writer', () => {
     await expect(
       createStream({ ...draft, id: streamId('long'), metadata: 'x'.repeat(5000) }),
     ).rejects.toMatchObject({ code: 'REGISTRY_REFUSED', message: expect.stringContaining('4096') })
+  })
+
+  it('registers a storage node, moves it, and has a stream kept there or not', async () => {
+    const { streamId, createStream } = await writer()
+    const { storage } = registriesOpened.at(-1) ?? (await open())
+    const { nodeId } = chain.accounts[1]
+    const id = streamId('stored')
+    await createStream({ ...draft, id })
+    await storage.register('ws://first.example')
+    await storage.assign(id, nodeId)
+    await storage.register('ws://moved.example')
+    expect(await storage.storageNodesOf(id)).toEqual([{ nodeId, url: 'ws://moved.example' }])
+    expect(await storage.streamsStoredBy(nodeId)).toContain(id)
+    await expect(storage.assign(id, nodeId)).rejects.toMatchObject({
+      code: 'REGISTRY_REFUSED',
+      message: expect.stringContaining('keeps the stream already'),
+    })
+    await storage.unassign(id, nodeId)
+    expect(await storage.storageNodesOf(id)).toEqual([])
+    await expect(storage.assign(streamId('nowhere'), nodeId)).rejects.toMatchObject({
+      code: 'STREAM_NOT_FOUND',
+    })
   })
 
   it('says so when the account has no money', async () => {

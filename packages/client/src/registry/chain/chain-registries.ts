@@ -1,13 +1,15 @@
-import { storageRegistry, trackerRegistry } from '@runnel/contracts'
+import { trackerRegistry } from '@runnel/contracts'
 import { toNodeId, type Clock } from '@runnel/protocol'
 import { Wallet } from 'ethers'
-import type { Registries, StorageRegistryReader, TrackerRegistryReader } from '../ports.ts'
+import type { Registries, TrackerRegistryReader } from '../ports.ts'
 import { compare } from '../order.ts'
 import { ChainChanges } from './chain-changes.ts'
 import { openChainConnection, type ChainAddress, type ChainConnection } from './chain-connection.ts'
+import { createChainStorageReader, createChainStorageWriter } from './chain-storage.ts'
 import { createChainStreamReader } from './chain-stream-reader.ts'
 import { createChainStreamWriter } from './chain-stream-writer.ts'
 import { readPages } from './read-pages.ts'
+import { TransactionSender } from './transaction-sender.ts'
 
 export interface ChainRegistriesOptions extends ChainAddress {
   /** Pays for and signs the changes: 0x and 64 hexadecimal digits. */
@@ -24,14 +26,18 @@ export async function openChainRegistries(
   const { registries, privateKey, pollIntervalMs } = options
   const connection = await openChainConnection(options)
   const wallet = new Wallet(privateKey, connection.provider)
+  const sender = new TransactionSender(wallet, connection)
   const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
   return {
     streams: {
       ...createChainStreamReader(registries.streamRegistry, connection),
-      ...createChainStreamWriter(registries.streamRegistry, connection, wallet),
+      ...createChainStreamWriter(registries.streamRegistry, sender, wallet),
     },
     trackers: trackerReader(registries.trackerRegistry, connection),
-    storage: storageReader(registries.storageRegistry, connection),
+    storage: {
+      ...createChainStorageReader(registries.storageRegistry, connection),
+      ...createChainStorageWriter(registries.storageRegistry, sender, wallet),
+    },
     async start({ onChange, onHealth }) {
       connection.onHealth = onHealth
       await changes.start(onChange)
@@ -50,18 +56,6 @@ function trackerReader(address: string, connection: ChainConnection): TrackerReg
       const trackers = await readPages(connection, contract.listTrackers)
       return trackers
         .map(({ tracker, url }) => ({ nodeId: toNodeId(tracker), url }))
-        .sort((a, b) => compare(a.nodeId, b.nodeId))
-    },
-  }
-}
-
-function storageReader(address: string, connection: ChainConnection): StorageRegistryReader {
-  const contract = storageRegistry(address, connection.provider)
-  return {
-    async storageNodesOf(streamId) {
-      const nodes = await connection.call(() => contract.nodesOf(streamId))
-      return nodes
-        .map(({ node, url }) => ({ nodeId: toNodeId(node), url }))
         .sort((a, b) => compare(a.nodeId, b.nodeId))
     },
   }

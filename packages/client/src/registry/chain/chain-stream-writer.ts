@@ -2,18 +2,16 @@ import { Permission, streamRegistry } from '@runnel/contracts'
 import { ZeroAddress, type Wallet } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { Grant, StreamRegistryWriter } from '../ports.ts'
-import type { ChainConnection } from './chain-connection.ts'
-import { TransactionSender } from './transaction-sender.ts'
+import type { TransactionSender } from './transaction-sender.ts'
 import { toContractSeconds } from './until.ts'
 
 /** Writes streams and permissions to the contract, in the name of the wallet. */
 export function createChainStreamWriter(
   address: string,
-  connection: ChainConnection,
+  sender: TransactionSender,
   wallet: Wallet,
 ): StreamRegistryWriter {
   const contract = streamRegistry(address, wallet)
-  const sender = new TransactionSender(wallet, connection)
 
   /** The contract replaces both public permissions at once: the one not named stays as it is. */
   const setPublic = async (streamId: string, { permissions }: Omit<Grant, 'untilMs'>, expiry: bigint) => {

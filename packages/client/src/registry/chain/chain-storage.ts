@@ -1,0 +1,58 @@
+import { storageRegistry } from '@runnel/contracts'
+import { toNodeId, toStreamId } from '@runnel/protocol'
+import type { Wallet } from 'ethers'
+import { compare } from '../order.ts'
+import type { StorageNodeInfo, StorageRegistryReader, StorageRegistryWriter } from '../ports.ts'
+import type { ChainConnection } from './chain-connection.ts'
+import { readPages } from './read-pages.ts'
+import type { TransactionSender } from './transaction-sender.ts'
+
+/** Reads storage nodes, and what they are asked to keep, from the contract. */
+export function createChainStorageReader(
+  address: string,
+  connection: ChainConnection,
+): StorageRegistryReader {
+  const contract = storageRegistry(address, connection.provider)
+  return {
+    storageNodesOf: async (streamId) => toInfos(await connection.call(() => contract.nodesOf(streamId))),
+    listStorageNodes: async () => toInfos(await readPages(connection, contract.listNodes)),
+    async streamsStoredBy(nodeId) {
+      // Pages are of what was ever assigned; those of streams deleted since are shorter, so the count says where to end.
+      const count = Number(await connection.call(() => contract.streamCountOf(nodeId)))
+      const pages = await Promise.all(
+        Array.from({ length: Math.ceil(count / pageSize) }, (_, page) =>
+          connection.call(() => contract.streamsOf(nodeId, page * pageSize, pageSize)),
+        ),
+      )
+      return pages.flat().map(toStreamId).sort(compare)
+    },
+  }
+}
+
+/** Streams of a storage node read at once. */
+const pageSize = 100
+
+function toInfos(nodes: readonly { node: string; url: string }[]): StorageNodeInfo[] {
+  return nodes
+    .map(({ node, url }) => ({ nodeId: toNodeId(node), url }))
+    .sort((a, b) => compare(a.nodeId, b.nodeId))
+}
+
+/** Assigns streams to storage nodes, in the name of the wallet. */
+export function createChainStorageWriter(
+  address: string,
+  sender: TransactionSender,
+  wallet: Wallet,
+): StorageRegistryWriter {
+  const contract = storageRegistry(address, wallet)
+  return {
+    assign: (streamId, nodeId) => sender.send((overrides) => contract.assign(streamId, nodeId, overrides)),
+    unassign: (streamId, nodeId) =>
+      sender.send((overrides) => contract.unassign(streamId, nodeId, overrides)),
+    register: (url) =>
+      sender.send(async (overrides) => {
+        const known = await contract.isRegistered(wallet.address)
+        return known ? contract.updateNode(url, '', overrides) : contract.registerNode(url, '', overrides)
+      }),
+  }
+}
