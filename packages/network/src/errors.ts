@@ -1,4 +1,4 @@
-import { errorFactory, type ErrorTable } from '@runnel/protocol'
+import { errorFactory, RunnelError, type ErrorTable } from '@runnel/protocol'
 
 /** Error and close codes of `@runnel/network`. */
 export const networkErrors = {
@@ -26,3 +26,15 @@ export const networkErrors = {
 
 export type NetworkErrorCode = keyof typeof networkErrors
 export const networkError = errorFactory(networkErrors)
+
+/** TRACKER_LOST because the tracker closed the connection, and said why. */
+export class TrackerClosedError extends RunnelError<'TRACKER_LOST'> {
+  /** The code of the tracker's close: one of `trackerErrors`, or of `transportErrors`. */
+  readonly closeCode: string
+
+  constructor(closeCode: string, text: string) {
+    const { summary, remedy } = networkErrors.TRACKER_LOST
+    super('TRACKER_LOST', `${summary}: the tracker closed: ${closeCode} ${text}`, remedy)
+    this.closeCode = closeCode
+  }
+}

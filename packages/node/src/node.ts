@@ -1,5 +1,7 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import { TrackerClosedError } from '@runnel/network'
 import { loadCrypto, type NodeId } from '@runnel/protocol'
+import type { TrackerErrorCode } from '@runnel/tracker'
 import { readNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
@@ -90,7 +92,7 @@ function clientConfigOf(
 }
 
 /** How a tracker says that another connection has taken the place of this one; a node opens one at a time. */
-const replaced = /the tracker closed: REPLACED\b/
+const replaced: TrackerErrorCode = 'REPLACED'
 
 interface TrackerWatch {
   states(): TrackerState[]
@@ -104,7 +106,7 @@ function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   let isDuplicateKnown = false
   const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
-    if (error && replaced.test(error.message)) {
+    if (error instanceof TrackerClosedError && error.closeCode === replaced) {
       const { code, message, remedy } = nodeError('DUPLICATE_NODE', client.nodeId)
       // The two take the connection from each other again and again: once said aloud is enough.
       logger[isDuplicateKnown ? 'debug' : 'error']({ tracker: nodeId, code }, `${message}. ${remedy}`)

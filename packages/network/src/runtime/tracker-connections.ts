@@ -8,7 +8,7 @@ import {
   type TrackerPacket,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
-import { networkError } from '../errors.ts'
+import { networkError, TrackerClosedError } from '../errors.ts'
 import type { TrackerAddress } from '../ports.ts'
 
 export interface TrackerConnectionEvents {
@@ -81,8 +81,10 @@ export class TrackerConnections {
       onClose: ({ code, text, remote }) => {
         if (this.#connections.get(trackerId) !== connection) return
         this.#connections.delete(trackerId)
-        const who = remote ? 'the tracker closed' : 'closed'
-        this.#events.onClosed(trackerId, true, networkError('TRACKER_LOST', `${who}: ${code} ${text}`))
+        const error = remote
+          ? new TrackerClosedError(code, text)
+          : networkError('TRACKER_LOST', `closed: ${code} ${text}`)
+        this.#events.onClosed(trackerId, true, error)
       },
     }
     if (connection.peerRole === 'tracker') this.#events.onOpened(trackerId)
