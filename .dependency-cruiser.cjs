@@ -34,6 +34,18 @@ module.exports = {
       to: { path: '^bench/' },
     },
     {
+      name: 'nothing-imports-sim',
+      severity: 'error',
+      from: { pathNot: '^sim/' },
+      to: { path: '^sim/' },
+    },
+    {
+      name: 'sim-imports-only-network-tracker-transport-protocol',
+      severity: 'error',
+      from: { path: '^sim/' },
+      to: { path: '^(packages/(client|node)|contracts|bench)/' },
+    },
+    {
       name: 'no-circles',
       severity: 'error',
       from: {},

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The way in: `npm start`, `npm test` and `npm run bench` all come through here. Plain JavaScript, so that any Node from 18 on can run it.
+// The way in: `npm start`, `npm test`, `npm run bench` and `npm run sim` all come through here. Plain JavaScript, so that any Node from 18 on can run it.
 // Puts a new enough Node first on the PATH, installs what is not installed, builds what is stale, then runs the task; says what it does on stderr.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -80,6 +80,7 @@ const tasks = {
       cwd: process.env.INIT_CWD ?? root,
     }),
   bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
+  sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   build: () => {},
   lint: () => {
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
@@ -92,6 +93,7 @@ const tasks = {
       'packages',
       'contracts',
       'bench',
+      'sim',
     )
   },
   test: (args) => {

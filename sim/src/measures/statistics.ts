@@ -1,0 +1,14 @@
+/** The value below which a share of `share` of the samples lies (nearest rank); undefined without samples. */
+export function percentile(samples: readonly number[], share: number): number | undefined {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]
+}
+
+export function mean(samples: readonly number[]): number | undefined {
+  return samples.length === 0 ? undefined : samples.reduce((sum, sample) => sum + sample, 0) / samples.length
+}
+
+/** To two decimals, for people. */
+export function round(value: number): number {
+  return Math.round(value * 100) / 100
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { lossDefaults, runLoss } from './loss.ts'
+
+const seeds = ['1', '2', '3', '4', '5']
+
+describe('loss on every link, and nodes killed', () => {
+  it.each(seeds)('takes no message from a survivor, with seed %s', async (seed) => {
+    const report = await runLoss({ ...lossDefaults, seed })
+    expect(report.survivors).toBeGreaterThan(lossDefaults.publishers)
+    expect(report.killed).toBeGreaterThan(10)
+    // A fifth of the frames are lost: without gaps this would prove nothing.
+    expect(report.gaps.opened).toBeGreaterThan(report.expected / 100)
+    expect(report.missing).toEqual([])
+    expect(report).toMatchObject({ delivered: report.expected, outOfOrder: 0, duplicates: 0 })
+  })
+
+  it('is the same for the same seed, and another for another', async () => {
+    const options = { ...lossDefaults, nodes: 10, seconds: 10, killEverySeconds: 2 }
+    const hashOf = async (seed: string): Promise<string> => (await runLoss({ ...options, seed })).traceHash
+    expect(await hashOf('a')).toBe(await hashOf('a'))
+    expect(await hashOf('b')).not.toBe(await hashOf('a'))
+  })
+})
