@@ -134,13 +134,13 @@ function readOptional<T>(reader: Reader, read: (reader: Reader) => T): T | undef
   return readFlag(reader) ? read(reader) : undefined
 }
 
-function writeToken(writer: Writer, token: AccessToken): void {
+export function writeToken(writer: Writer, token: AccessToken): void {
   writeNodeId(writer, token.userId)
   writer.u48(token.expiresMs)
   writer.fixed(token.signature, signatureBytes, 'signature')
 }
 
-function readToken(reader: Reader): AccessToken {
+export function readToken(reader: Reader): AccessToken {
   return { userId: readNodeId(reader), expiresMs: reader.u48(), signature: reader.view(signatureBytes) }
 }
 
