@@ -1,12 +1,18 @@
 import type { CommandModule } from 'yargs'
+import { runProcesses, type ProcessesOptions } from '../processes/run-processes.ts'
 import { describeSeed, isPerfect, summarize } from '../report/loss-report.ts'
 import { lossDefaults, runLoss, type LossReport } from '../scenarios/loss.ts'
 import { oneLinkDefaults, runOneLink } from '../scenarios/one-link.ts'
 
+/** Node processes that a machine with two cores carries. */
+const defaultProcesses = 10
+/** How long processes may look for what they miss after the last message. */
+const settleLimitMs = 60_000
+
 interface LossArguments {
-  readonly seeds: number
+  readonly seeds: number | undefined
   readonly seed: number
-  readonly nodes: number
+  readonly nodes: number | undefined
   readonly degree: number
   readonly publishers: number
   readonly rate: number
@@ -14,6 +20,7 @@ interface LossArguments {
   readonly loss: number
   readonly killEvery: number
   readonly oneLink: boolean
+  readonly processes: boolean
   readonly json: boolean
 }
 
@@ -21,9 +28,9 @@ export const lossCommand: CommandModule<object, LossArguments> = {
   command: 'loss',
   describe: 'frames are lost on every link and nodes are killed: does every subscriber get every message?',
   builder: {
-    seeds: { type: 'number', default: 20, describe: 'runs, each with the next seed' },
+    seeds: { type: 'number', describe: 'runs, each with the next seed; 20, of processes 1' },
     seed: { type: 'number', default: 1, describe: 'the first seed' },
-    nodes: { type: 'number', default: lossDefaults.nodes },
+    nodes: { type: 'number', describe: `${lossDefaults.nodes}, processes ${defaultProcesses}` },
     degree: { type: 'number', default: lossDefaults.degree, describe: 'neighbours per node' },
     publishers: { type: 'number', default: lossDefaults.publishers },
     rate: { type: 'number', default: lossDefaults.rate, describe: 'messages per second of each publisher' },
@@ -39,17 +46,23 @@ export const lossCommand: CommandModule<object, LossArguments> = {
       default: false,
       describe: 'only one link loses frames: how soon are gaps filled?',
     },
+    processes: {
+      type: 'boolean',
+      default: false,
+      describe: 'real processes, WebRTC and WebSockets in real time; nodes: 10 unless given',
+    },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
   handler: async (argv) => {
-    const complete = argv.oneLink ? await oneLink(argv) : await loss(argv)
+    const run = argv.processes ? processes : argv.oneLink ? oneLink : loss
+    const complete = await run(argv)
     process.exitCode = complete ? 0 : 1
   },
 }
 
 /** True when every survivor got everything in every run. */
 async function loss(argv: LossArguments): Promise<boolean> {
-  const { nodes, degree, publishers, rate, seconds } = argv
+  const { nodes = lossDefaults.nodes, degree, publishers, rate, seconds } = argv
   const options = {
     nodes,
     degree,
@@ -74,7 +87,7 @@ async function oneLink(argv: LossArguments): Promise<boolean> {
   const runs = []
   for (const seed of seedsOf(argv)) {
     // Other neighbours that have everything; and none but the one at the other end of the lossy link.
-    for (const nodes of [argv.nodes, 2]) {
+    for (const nodes of [argv.nodes ?? oneLinkDefaults.nodes, 2]) {
       runs.push(
         await runOneLink({ ...oneLinkDefaults, degree: argv.degree, lossRate: argv.loss, nodes, seed }),
       )
@@ -85,6 +98,29 @@ async function oneLink(argv: LossArguments): Promise<boolean> {
   return runs.every(({ delivered, expected }) => delivered === expected)
 }
 
-function seedsOf({ seed, seeds }: LossArguments): string[] {
-  return Array.from({ length: seeds }, (_, i) => String(seed + i))
+async function processes(argv: LossArguments): Promise<boolean> {
+  const runs = []
+  for (const seed of seedsOf(argv, 1)) runs.push(await runProcesses(processesOptions(argv, seed)))
+  const report = { sim: 'loss', processes: true, runs }
+  process.stdout.write(`${JSON.stringify(report, null, argv.json ? 0 : 2)}\n`)
+  return runs.every(isPerfect)
+}
+
+function processesOptions(argv: LossArguments, seed: string): ProcessesOptions {
+  const { degree, publishers, rate, seconds, loss: lossRate, killEvery } = argv
+  return {
+    seed,
+    nodes: argv.nodes ?? defaultProcesses,
+    degree,
+    publishers,
+    messages: rate * seconds,
+    intervalMs: 1000 / rate,
+    lossRate,
+    killEveryMessages: killEvery * rate * publishers,
+    settleLimitMs,
+  }
+}
+
+function seedsOf({ seed, seeds }: LossArguments, byDefault = 20): string[] {
+  return Array.from({ length: seeds ?? byDefault }, (_, i) => String(seed + i))
 }

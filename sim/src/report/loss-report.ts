@@ -13,6 +13,8 @@ export interface LossSummary {
   readonly seeds: readonly LossReport[]
 }
 
+type Outcome = Pick<LossReport, 'expected' | 'delivered' | 'outOfOrder' | 'duplicates'>
+
 /** All seeds together. */
 export interface LossTotal {
   readonly seeds: number
@@ -30,7 +32,7 @@ export interface LossTotal {
   readonly redundancy: number
 }
 
-export function isPerfect({ expected, delivered, outOfOrder, duplicates }: LossReport): boolean {
+export function isPerfect({ expected, delivered, outOfOrder, duplicates }: Outcome): boolean {
   return delivered === expected && outOfOrder === 0 && duplicates === 0
 }
 
