@@ -47,8 +47,16 @@ export const trackerErrors = {
     remedy: 'Nothing: the edge is replaced once it is reported as failed.',
   },
   SIGNAL_NOT_ALLOWED: {
-    summary: 'The target of a signal is not a neighbour',
+    summary: 'The target of a signal is neither a neighbour nor a storage node that was asked for',
     remedy: 'Signal only to nodes the tracker said to connect to.',
+  },
+  STORING_NOT_JOINED: {
+    summary: 'Only a node in a stream part may say that it stores it',
+    remedy: 'Send a status of the stream part first.',
+  },
+  STORAGE_RATE: {
+    summary: 'The node asks for storage nodes more often than the tracker answers',
+    remedy: 'Try again later.',
   },
   REPLACED: {
     summary: 'The node has connected once more',

@@ -41,6 +41,14 @@ export interface TrackerLimits {
   readonly signalPermitMs: number
   /** Such edges at once; the oldest are forgotten first (`signalPermitsDropped`). */
   readonly maxSignalPermits: number
+  /** Questions for storage nodes of one node that are answered, on average; more are refused (`storageQuestionsRefused`). */
+  readonly storageQuestionsPerSecond: number
+  /** And how many at once: enough for every partition of two streams. */
+  readonly storageQuestionBurst: number
+  /** How long signals may pass between a storage node and a node that was told of it, in milliseconds; asking again renews it. */
+  readonly storagePermitMs: number
+  /** Such pairs at once; the oldest are forgotten first (`storagePermitsDropped`). */
+  readonly maxStoragePermits: number
   /** An instruction no status has answered is sent again after this time, in milliseconds. */
   readonly resendAfterMs: number
   /** And at most this many times (`resendsGivenUp`). */
@@ -69,6 +77,10 @@ export const defaultTrackerLimits: TrackerLimits = {
   maxAvoidedPairs: 100_000,
   signalPermitMs: 30_000,
   maxSignalPermits: 100_000,
+  storageQuestionsPerSecond: 10,
+  storageQuestionBurst: 200,
+  storagePermitMs: 60_000,
+  maxStoragePermits: 100_000,
   resendAfterMs: 5_000,
   maxResends: 5,
   maxCounter: 2 ** 48,

@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRunnelError, PacketType } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import { nodeId, partA, partB, statusOf } from './core/tracker-core.testkit.ts'
+import {
+  findStorage,
+  nodeId,
+  partA,
+  partB,
+  statusOf,
+  storing,
+  webrtcContact,
+} from './core/tracker-core.testkit.ts'
 import type { Tracker } from './create-tracker.ts'
 import type { TrackerOptions } from './options.ts'
 import { RealNode, startTracker, type RealNodeOptions } from './real-node.testkit.ts'
@@ -88,6 +96,49 @@ describe('a tracker', () => {
     expect(servers[1]?.username).toMatch(new RegExp(`^\\d+:${node.nodeId}$`))
   })
 
+  it('tells who stores a stream part to a node that is not in it, and lets the two signal', async () => {
+    const at = await tracker()
+    const [store, other] = await neighbours(at)
+    const asker = await connected(at)
+    const signal = { type: 'signal', sessionId: 3, kind: 'offer', payload: 'v=0' } as const
+    asker.send({ ...signal, peerId: store.nodeId })
+    await asker.receive('trackerError', ({ code }) => code === 'SIGNAL_NOT_ALLOWED')
+    store.send(storing(partA))
+    // Its own question comes after its offer, so that the offer has arrived when the answer is here.
+    store.send(findStorage(partA))
+    await store.receive('storageNodes')
+    asker.send(findStorage(partA, 9))
+    expect(await asker.receive('storageNodes')).toEqual({
+      type: 'storageNodes',
+      requestId: 9,
+      streamPartId: partA,
+      nodes: [{ nodeId: store.nodeId, contact: webrtcContact }],
+    })
+    asker.send({ ...signal, peerId: store.nodeId })
+    expect(await store.receive('signal')).toEqual({ ...signal, peerId: asker.nodeId })
+    store.send({ ...signal, kind: 'answer', peerId: asker.nodeId })
+    expect(await asker.receive('signal')).toEqual({ ...signal, kind: 'answer', peerId: store.nodeId })
+    expect(other.received.filter(({ type }) => type === 'signal' || type === 'storageNodes')).toEqual([])
+    const listed = await fetch(`${at.httpUrl}/v1/stream-parts`)
+    expect(await listed.json()).toMatchObject({
+      streamParts: [{ streamPartId: partA, storageNodeCount: 1, storageNodes: [store.nodeId] }],
+    })
+  })
+
+  it('forgets a storage node whose connection is gone', async () => {
+    const at = await tracker()
+    const [store, other] = await neighbours(at)
+    store.send(storing(partA))
+    store.send(findStorage(partA))
+    await store.receive('storageNodes')
+    other.send(findStorage(partA, 1))
+    expect((await other.receive('storageNodes')).nodes).toHaveLength(1)
+    await connected(at, { identity: store.identity })
+    await store.closed
+    other.send(findStorage(partA, 2))
+    expect((await other.receive('storageNodes', ({ requestId }) => requestId === 2)).nodes).toEqual([])
+  })
+
   it('keeps the newer of two connections of one node', async () => {
     const at = await tracker()
     const [a, b] = await neighbours(at)
@@ -133,9 +184,10 @@ describe('a tracker', () => {
 describe('a hostile peer of a tracker', () => {
   it('ends its own connection with garbage', async () => {
     const at = await tracker()
-    for (const type of [PacketType.status, PacketType.signal, PacketType.nodeInfo, PacketType.leave]) {
+    const kinds = ['status', 'signal', 'nodeInfo', 'leave', 'storing', 'findStorage'] as const
+    for (const kind of kinds) {
       const node = await connected(at)
-      node.sendBytes(Uint8Array.of(type, 3, 0xff, 0xff, 0xff))
+      node.sendBytes(Uint8Array.of(PacketType[kind], 3, 0xff, 0xff, 0xff))
       expect(['MALFORMED_PACKET', 'LIMIT_EXCEEDED']).toContain((await node.closed).code)
     }
     await expectWell(at)
@@ -196,6 +248,22 @@ describe('a hostile peer of a tracker', () => {
     for (let i = 0; i < 100; i++) node.send(statusOf(partA))
     expect(await node.closed).toMatchObject({ code: 'TOO_MANY_PACKETS' })
     expect(await at.metrics()).toContain('floods_refused_total 1\n')
+    await expectWell(at)
+  })
+
+  it('is refused, then cut off when it floods questions for storage nodes', async () => {
+    const limits = {
+      storageQuestionBurst: 3,
+      storageQuestionsPerSecond: 0,
+      errorBurst: 2,
+      errorsPerSecond: 0,
+    }
+    const at = await tracker({ limits })
+    const node = await connected(at)
+    for (let i = 0; i < 10; i++) node.send(findStorage(partA, i))
+    expect(await node.closed).toMatchObject({ code: 'TOO_MANY_PACKETS' })
+    expect(node.received.filter(({ type }) => type === 'storageNodes')).toHaveLength(3)
+    expect(node.received).toContainEqual(expect.objectContaining({ code: 'STORAGE_RATE' }))
     await expectWell(at)
   })
 

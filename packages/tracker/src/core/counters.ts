@@ -20,6 +20,12 @@ export const counterHelp = {
   signalsRefused: 'Signals above the limit',
   signalsToUnknown: 'Signals for a node that is not connected',
   signalsToStrangers: 'Signals for a node the sender was not told to connect to',
+  storageOffers: 'Nodes that said they store a stream part',
+  storageOffersRefused: 'Offers to store a stream part from a node that is not in it',
+  storageQuestions: 'Questions for storage nodes answered',
+  storageQuestionsRefused: 'Questions for storage nodes above the limit',
+  storagePermitsDropped:
+    'Pairs of a storage node and who asked for it forgotten early because there were too many',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   nodesRefused: 'Nodes refused because there were too many',
   floodsRefused: 'Nodes disconnected because they sent too much',

@@ -17,11 +17,16 @@ export class NodeRecord {
   readonly statuses: TokenBucket
   readonly signals: TokenBucket
   readonly errors: TokenBucket
+  readonly storageQuestions: TokenBucket
 
   constructor(nodeId: NodeId, limits: TrackerLimits, now: number) {
     this.nodeId = nodeId
     this.statuses = new TokenBucket({ perSecond: limits.statusesPerSecond, burst: limits.statusBurst }, now)
     this.signals = new TokenBucket({ perSecond: limits.signalsPerSecond, burst: limits.signalBurst }, now)
     this.errors = new TokenBucket({ perSecond: limits.errorsPerSecond, burst: limits.errorBurst }, now)
+    this.storageQuestions = new TokenBucket(
+      { perSecond: limits.storageQuestionsPerSecond, burst: limits.storageQuestionBurst },
+      now,
+    )
   }
 }

@@ -2,8 +2,10 @@ import {
   seededRandom,
   toNodeId,
   type Contact,
+  type FindStorage,
   type NodeId,
   type Status,
+  type Storing,
   type StreamPartId,
 } from '@runnel/protocol'
 import { defaultTrackerLimits, type TrackerLimits } from '../limits.ts'
@@ -31,6 +33,14 @@ export function statusOf(
     neighbours: neighbours.map((id) => ({ nodeId: id, rttMs: undefined })),
     failed,
   }
+}
+
+export function storing(streamPartId: StreamPartId, yes = true): Storing {
+  return { type: 'storing', streamPartId, storing: yes }
+}
+
+export function findStorage(streamPartId = partA, requestId = 1): FindStorage {
+  return { type: 'findStorage', requestId, streamPartId }
 }
 
 /** A core with a clock of its own, to tell stories with. */

@@ -1,6 +1,7 @@
 import {
   canConnect,
   sameContact,
+  type FindStorage,
   type IceServers,
   type Leave,
   type NodeId,
@@ -8,6 +9,7 @@ import {
   type Random,
   type Signal,
   type Status,
+  type Storing,
   type StreamPartId,
   type TrackerPacket,
 } from '@runnel/protocol'
@@ -16,14 +18,15 @@ import type { TrackerLimits } from '../limits.ts'
 import { Counters } from './counters.ts'
 import type { Member } from './member.ts'
 import { NodeRecord } from './node-record.ts'
+import { StorageDirectory } from './storage-directory.ts'
 import { StreamPart, type StreamPartHost } from './stream-part.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
 
 /** What nodes may send to a tracker. */
-export type NodeToTracker = NodeInfo | Status | Leave | Signal
+export type NodeToTracker = NodeInfo | Status | Leave | Signal | Storing | FindStorage
 /** What the core sends to nodes. */
-export type TrackerToNode = Exclude<TrackerPacket, NodeInfo | Status | Leave | IceServers>
+export type TrackerToNode = Signal | Exclude<TrackerPacket, NodeToTracker | IceServers>
 
 export type TrackerEvent =
   /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
@@ -49,7 +52,8 @@ export interface TrackerCoreOptions {
  * All a tracker decides: who is in which overlay, who is told what, whose signals pass. Events and the time in
  * (milliseconds that never go back), effects out.
  *
- * Read `StreamPart` next: it has one overlay each. Here are the nodes, their limits, signalling, and what falls due.
+ * Read `StreamPart` next: it has one overlay each. Here are the nodes, their limits, signalling, who stores what, and what
+ * falls due.
  */
 export class TrackerCore {
   readonly counters = new Counters()
@@ -68,6 +72,7 @@ export class TrackerCore {
   readonly #unanswered: DelayQueue<Member>
   readonly #avoided: ExpiringPairs<NodeId>
   readonly #permits: ExpiringPairs<NodeId>
+  readonly #storage: StorageDirectory
   #now = 0
   #effects: TrackerEffect[] = []
 
@@ -85,6 +90,11 @@ export class TrackerCore {
       lifetimeMs: limits.signalPermitMs,
       maxPairs: limits.maxSignalPermits,
     })
+    this.#storage = new StorageDirectory(limits, {
+      random: modules.random.fork('storage'),
+      contactOf: (id) => this.#nodes.get(id)?.contact,
+      count: (name) => this.counters.count(name),
+    })
     this.#host = this.#createHost(limits)
   }
 
@@ -94,6 +104,11 @@ export class TrackerCore {
 
   get streamParts(): ReadonlyMap<StreamPartId, StreamPart> {
     return this.#parts
+  }
+
+  /** Who says it stores a stream part. */
+  get storage(): Pick<StorageDirectory, 'count' | 'nodes'> {
+    return this.#storage
   }
 
   /** When a tick is due; undefined when nothing is waited for. */
@@ -119,6 +134,7 @@ export class TrackerCore {
   #connected(nodeId: NodeId): void {
     const node = this.#nodes.get(nodeId)
     if (node !== undefined) {
+      this.#storage.forget(nodeId)
       node.connected = true
       node.refused = false
       this.#disconnected.delete(node)
@@ -138,6 +154,7 @@ export class TrackerCore {
   #disconnect(nodeId: NodeId): void {
     const node = this.#nodes.get(nodeId)
     if (node === undefined) return
+    this.#storage.forget(nodeId)
     node.connected = false
     this.#confirmations.delete(node)
     this.#disconnected.add(node, this.#now)
@@ -147,9 +164,11 @@ export class TrackerCore {
     const node = this.#nodes.get(from)
     if (node === undefined || !node.connected || node.refused) return
     if (packet.type === 'signal') this.#relay(node, packet)
+    else if (packet.type === 'findStorage') this.#findStorage(node, packet)
     else if (!node.statuses.take(this.#now)) this.#refuseFlood(node)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.#status(node, packet)
+    else if (packet.type === 'storing') this.#storing(node, packet)
     else this.#leave(node, packet)
   }
 
@@ -210,6 +229,30 @@ export class TrackerCore {
     part.remove(node.nodeId)
   }
 
+  #storing(node: NodeRecord, { streamPartId, storing }: Storing): void {
+    if (!storing) return this.#storage.delete(node.nodeId, streamPartId)
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined || !node.parts.has(part)) {
+      this.counters.count('storageOffersRefused')
+      return this.#error(node, 'STORING_NOT_JOINED', streamPartId)
+    }
+    this.counters.count('storageOffers')
+    this.#storage.add(node.nodeId, streamPartId)
+  }
+
+  #findStorage(asker: NodeRecord, { requestId, streamPartId }: FindStorage): void {
+    const { contact } = asker
+    if (contact === undefined) return this.#refuse(asker, 'NODE_INFO_MISSING')
+    if (!asker.storageQuestions.take(this.#now)) {
+      this.counters.count('storageQuestionsRefused')
+      return this.#error(asker, 'STORAGE_RATE', streamPartId)
+    }
+    this.counters.count('storageQuestions')
+    const nodes = this.#storage.introduce({ nodeId: asker.nodeId, contact }, streamPartId, this.#now)
+    const packet = { type: 'storageNodes', requestId, streamPartId, nodes } as const
+    this.#effects.push({ type: 'send', to: asker.nodeId, packet })
+  }
+
   #relay(sender: NodeRecord, signal: Signal): void {
     if (!sender.signals.take(this.#now)) {
       this.counters.count('signalsRefused')
@@ -228,9 +271,10 @@ export class TrackerCore {
     this.#effects.push({ type: 'send', to: target.nodeId, packet: { ...signal, peerId: sender.nodeId } })
   }
 
-  /** Whether one of the two was told to connect to the other, or was until a moment ago. */
+  /** Whether one of the two was told of the other: to connect to it, or, a while ago at most, as a storage node. */
   #maySignal(a: NodeRecord, b: NodeRecord): boolean {
     if (this.#permits.has(a.nodeId, b.nodeId, this.#now)) return true
+    if (this.#storage.wereIntroduced(a.nodeId, b.nodeId, this.#now)) return true
     const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
     for (const part of few.parts) {
       if (!many.parts.has(part)) continue
@@ -330,6 +374,7 @@ export class TrackerCore {
         const node = this.#nodes.get(id)
         node?.parts.delete(part)
         node?.unconfirmed.delete(part)
+        this.#storage.delete(id, part.id)
         this.#touched.add(part)
       },
       count: (name, by) => this.counters.count(name, by),

@@ -5,8 +5,9 @@ import {
   type NodeId,
   type SignalKind,
   type StreamPartId,
+  type WantedNeighbour,
 } from '@runnel/protocol'
-import { nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+import { findStorage, nodeId, partA, statusOf, storing, TrackerStory } from './tracker-core.testkit.ts'
 import type { TrackerEffect } from './tracker-core.ts'
 
 /**
@@ -16,6 +17,7 @@ import type { TrackerEffect } from './tracker-core.ts'
  *     > connect a                             > status a 2 [b c] lost:d        (counter, neighbours, failed)
  *     > disconnect a                          > leave a
  *     > signal a b offer                      > advance 50                     (milliseconds)
+ *     > storing a yes                         > find a
  */
 export function playTranscript(text: string): string {
   const story = new TrackerStory({ degree: 2, seed: 'transcript' })
@@ -33,6 +35,8 @@ function play(story: TrackerStory, command: string): TrackerEffect[] {
   if (verb === 'disconnect') return story.disconnect(id)
   if (verb === 'leave') return story.packet(id, { type: 'leave', streamPartId: partA })
   if (verb === 'status') return story.packet(id, parseStatus(rest.join(' ')))
+  if (verb === 'find') return story.packet(id, findStorage())
+  if (verb === 'storing') return story.packet(id, storing(partA, rest[0] === 'yes'))
   if (verb !== 'signal') throw new Error(`no such command: ${command}`)
   const [peer = '', word] = rest
   const kind = signalKinds.find((known) => known === word) as SignalKind
@@ -61,8 +65,13 @@ function show(effect: TrackerEffect): string {
   const { packet } = effect
   if (packet.type === 'trackerError') return `< ${to} error ${packet.code}`
   if (packet.type === 'signal') return `< ${to} signal from ${nameOf(packet.peerId)} ${packet.kind}`
-  const names = packet.neighbours.map((neighbour) => nameOf(neighbour.nodeId)).sort()
-  return `< ${to} instruction ${packet.counter} [${names.join(' ')}]`
+  const names = (nodes: readonly WantedNeighbour[]) =>
+    `[${nodes
+      .map((node) => nameOf(node.nodeId))
+      .sort()
+      .join(' ')}]`
+  if (packet.type === 'storageNodes') return `< ${to} storage nodes ${names(packet.nodes)}`
+  return `< ${to} instruction ${packet.counter} ${names(packet.neighbours)}`
 }
 
 function idOf(name: string): NodeId {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nodeId, partA, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
+import { nodeId, partA, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { createHttpApi } from './http-api.ts'
 import { createMetrics } from './metrics.ts'
 import type { TopologyView } from './views.ts'
@@ -64,13 +64,29 @@ describe('the HTTP API', () => {
     expect((await app.inject('/v1/stream-parts')).json()).toEqual({
       total: 1,
       offset: 0,
-      streamParts: [{ streamPartId: partA, nodeCount: 6, edgeCount: 12 }],
+      streamParts: [
+        { streamPartId: partA, nodeCount: 6, edgeCount: 12, storageNodeCount: 0, storageNodes: [] },
+      ],
     })
     expect((await app.inject('/v1/nodes?limit=1&offset=2')).json()).toEqual({
       total: 6,
       offset: 2,
       nodes: [{ nodeId: nodeId(3), connected: true, streamParts: [partA] }],
     })
+  })
+
+  it('shows who stores a stream part, a few of them when there are many', async () => {
+    const story = storyOf(20)
+    const storedBy = async () =>
+      (await apiOf(story).inject('/v1/stream-parts')).json<{ streamParts: { storageNodes: string[] }[] }>()
+    for (const n of [3, 5]) story.packet(nodeId(n), storing(partA))
+    expect(await storedBy()).toMatchObject({
+      streamParts: [{ storageNodeCount: 2, storageNodes: [nodeId(3), nodeId(5)] }],
+    })
+    for (let n = 1; n <= 20; n++) story.packet(nodeId(n), storing(partA))
+    const [part] = (await storedBy()).streamParts
+    expect(part).toMatchObject({ storageNodeCount: 20 })
+    expect(part?.storageNodes).toHaveLength(16)
   })
 
   it('says that it is well, and its counts', async () => {

@@ -2,6 +2,9 @@ import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { StreamPart } from '../core/stream-part.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 
+/** Storage nodes shown with each stream part. */
+const maxStorageNodesShown = 16
+
 /** Which part of a list is asked for. */
 export interface Page {
   readonly offset: number
@@ -53,12 +56,14 @@ export function edgeRttMs(part: StreamPart, a: NodeId, b: NodeId): number | null
   return known.length === 0 ? null : known.reduce((sum, rttMs) => sum + rttMs, 0) / known.length
 }
 
-/** One page of the stream parts, with their sizes. */
+/** One page of the stream parts, with their sizes and who stores them: all, or the first few. */
 export function streamPartsView(core: TrackerCore, page: Page) {
   const streamParts = slice(core.streamParts.values(), page).map((part) => ({
     streamPartId: part.id,
     nodeCount: part.size,
     edgeCount: part.topology.edgeCount,
+    storageNodeCount: core.storage.count(part.id),
+    storageNodes: slice(core.storage.nodes(part.id), { offset: 0, limit: maxStorageNodesShown }),
   }))
   return { total: core.streamParts.size, offset: page.offset, streamParts }
 }

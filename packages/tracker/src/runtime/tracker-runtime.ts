@@ -90,6 +90,8 @@ export class TrackerRuntime {
       case 'status':
       case 'leave':
       case 'signal':
+      case 'storing':
+      case 'findStorage':
         return this.#handle({ type: 'packet', from, packet })
       default:
         return this.#close(connection, 'NOT_FOR_TRACKERS')
