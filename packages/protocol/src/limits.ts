@@ -20,7 +20,7 @@ export const limits = {
   maxNeighbours: 64,
   /** Failed edges in one status. */
   maxFailedNeighbours: 64,
-  /** Message chain heads in one attach. */
+  /** Message chain heads in one attach, and in one heads. */
   maxChainHeads: 64,
   /** Missing ranges in one fetch. */
   maxFetchRanges: 64,
