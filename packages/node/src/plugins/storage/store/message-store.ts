@@ -43,7 +43,9 @@ export interface StreamPartUsage {
 
 /**
  * Keeps batches, durably. Every engine passes the same conformance suite. All methods throw STORE_UNAVAILABLE,
- * STORE_FULL, STORE_READ_ONLY or STORE_CORRUPT, each naming the place and the way out; none of them ends the process.
+ * STORE_FULL, STORE_READ_ONLY, STORE_CORRUPT, STORE_VERSION (when opening) or STORE_OVERLOADED, each naming the place
+ * and the way out; none of them ends the process, and what failed may work when it is tried again. A batch is known
+ * by its chain, first and last message: of two that have these the same, the one appended first stays.
  */
 export interface MessageStore {
   /** File or cluster, for messages to people; without secrets. */
@@ -54,7 +56,10 @@ export interface MessageStore {
   /** Resolves when all of it would survive the end of the process and of the machine. A batch that is there already changes nothing. */
   append(batches: readonly MessageBatch[]): Promise<void>
   /** One page: at most about `maxBytes` of batches, at least one batch when there is one. */
-  read(range: StoredRange, options: { readonly maxBytes: number; readonly after?: PageCursor }): Promise<StoredPage>
+  read(
+    range: StoredRange,
+    options: { readonly maxBytes: number; readonly after?: PageCursor },
+  ): Promise<StoredPage>
   /** Where the last `count` messages begin; undefined when there are none. */
   last(
     streamPartId: StreamPartId,
@@ -62,7 +67,7 @@ export interface MessageStore {
     filter?: { readonly publisherId?: NodeId | undefined; readonly messageChainId?: string | undefined },
   ): Promise<LastMessages | undefined>
   has(chain: MessageChain, place: MessageRef): Promise<boolean>
-  /** Deletes what is older than `olderThanMs`, and then the oldest until at most `maxBytes` are left. */
+  /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left. */
   prune(
     streamPartId: StreamPartId,
     limits: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },

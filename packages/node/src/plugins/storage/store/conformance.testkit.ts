@@ -1,0 +1,428 @@
+import {
+  compareRefs,
+  seededRandom,
+  decodeBatch,
+  type MessageBatch,
+  type MessageRef,
+  type Random,
+} from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { at, batchOf, chainOf, compareBatches, nodeId, owner, partOf, streamId } from './batches.testkit.ts'
+import type { MessageStore, StoredRange } from './message-store.ts'
+
+/** Where the messages of one test are: another store on the same place sees the same. */
+export interface StorePlace {
+  create(): MessageStore
+  remove(): Promise<void>
+}
+
+const part = partOf(0)
+const all = { from: at(0), to: at(2 ** 48 - 1, 2 ** 32 - 1) }
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const hexOf = (batches: readonly MessageBatch[]) => batches.map(({ bytes }) => hex(bytes))
+
+/** All pages of a range, each of about `maxBytes`. */
+export async function readAll(
+  store: MessageStore,
+  range: Partial<StoredRange> = {},
+  maxBytes = 400,
+): Promise<Uint8Array[]> {
+  const batches: Uint8Array[] = []
+  let after: string | undefined
+  do {
+    const page = await store.read(
+      { streamPartId: part, ...all, ...range },
+      { maxBytes, ...(after === undefined ? {} : { after }) },
+    )
+    batches.push(...page.batches)
+    after = page.next
+  } while (after !== undefined)
+  return batches
+}
+
+/** What every engine must do. */
+export function testMessageStore(name: string, newPlace: () => Promise<StorePlace>): void {
+  describe(`a message store: ${name}`, () => {
+    let place: StorePlace
+    let store: MessageStore
+
+    beforeEach(async () => {
+      place = await newPlace()
+      store = place.create()
+      await store.open()
+    })
+    afterEach(async () => {
+      await store.close()
+      await place.remove()
+    })
+
+    const reopen = async () => {
+      await store.close()
+      store = place.create()
+      await store.open()
+    }
+    const read = async (range: Partial<StoredRange> = {}, maxBytes?: number) =>
+      (await readAll(store, range, maxBytes)).map(hex)
+
+    it('gives back what was appended, byte by byte, and after reopening too', async () => {
+      const batches = [batchOf(chainOf(), [at(1), at(2)]), batchOf(chainOf(), [at(3)], 100_000)]
+      await store.append(batches)
+      expect(await read()).toEqual(hexOf(batches))
+      await reopen()
+      expect(await read()).toEqual(hexOf(batches))
+    })
+
+    it('is empty at first', async () => {
+      expect(await read()).toEqual([])
+      expect(await store.last(part, 10)).toBeUndefined()
+      expect(await store.usage()).toEqual([])
+      expect(await store.has(chainOf(), at(1))).toBe(false)
+      expect(await store.prune(part, { olderThanMs: 10, maxBytes: 0 })).toEqual({ batches: 0, bytes: 0 })
+    })
+
+    it('keeps a batch once, however often it is appended', async () => {
+      const batch = batchOf(chainOf(), [at(1), at(2)])
+      await store.append([batch, batch])
+      await Promise.all([store.append([batch]), store.append([batch])])
+      await reopen()
+      await store.append([batch])
+      expect(await read()).toEqual(hexOf([batch]))
+      expect(await store.usage()).toMatchObject([{ batches: 1, messages: 2, bytes: batch.bytes.length }])
+    })
+
+    it('takes nothing when it is given nothing', async () => {
+      await store.append([])
+      expect(await read()).toEqual([])
+    })
+
+    it('orders pages by first message, last message, publisher and chain', async () => {
+      const ordered = [
+        batchOf(chainOf('z'), [at(1), at(2)]),
+        batchOf(chainOf('a'), [at(1), at(9)]),
+        batchOf(chainOf('b'), [at(2, 3), at(4)]),
+        batchOf(chainOf('', nodeId(7)), [at(2, 3), at(4)]),
+        batchOf(chainOf('a', nodeId(7)), [at(2, 3), at(4)]),
+        batchOf(chainOf('b', nodeId(7)), [at(2, 3), at(4)]),
+        batchOf(chainOf('a'), [at(2, 4)]),
+        batchOf(chainOf('a'), [at(70_000)]),
+      ]
+      for (const index of [3, 0, 7, 5, 2, 6, 1, 4]) await store.append(ordered.slice(index, index + 1))
+      for (const maxBytes of [1, 300, 100_000]) expect(await read({}, maxBytes)).toEqual(hexOf(ordered))
+    })
+
+    it('keeps stream parts apart', async () => {
+      const [here, there] = [batchOf(chainOf(), [at(1)]), batchOf(chainOf('chain', owner, 1), [at(1)])]
+      await store.append([here, there])
+      expect(await read()).toEqual(hexOf([here]))
+      expect(await read({ streamPartId: partOf(1) })).toEqual(hexOf([there]))
+      expect(await store.has(chainOf('chain', owner, 2), at(1))).toBe(false)
+    })
+
+    it('bounds a page by its bytes, and gives at least one batch', async () => {
+      const batches = Array.from({ length: 10 }, (_, i) => batchOf(chainOf(), [at(i)], 1000))
+      await store.append(batches)
+      const page = await store.read({ streamPartId: part, ...all }, { maxBytes: 3500 })
+      expect(page.batches.map(hex)).toEqual(hexOf(batches.slice(0, 3)))
+      const small = await store.read({ streamPartId: part, ...all }, { maxBytes: 1, after: page.next ?? '' })
+      expect(small.batches.map(hex)).toEqual(hexOf(batches.slice(3, 4)))
+      const whole = await store.read({ streamPartId: part, ...all }, { maxBytes: 1_000_000 })
+      expect(whole).toMatchObject({ batches: { length: 10 }, next: undefined })
+    })
+
+    it('goes on after a cursor whatever is appended between two pages', async () => {
+      const chain = chainOf()
+      const batches = Array.from({ length: 8 }, (_, i) => batchOf(chain, [at(10 * i + 10)], 100))
+      await store.append(batches.slice(0, 6))
+      const page = await store.read({ streamPartId: part, ...all }, { maxBytes: 1 })
+      const before = batchOf(chain, [at(5)])
+      await store.append([before, ...batches.slice(6), batchOf(chainOf('other'), [at(10)], 100)])
+      const rest: string[] = []
+      for (let after = page.next; after !== undefined;) {
+        const next = await store.read({ streamPartId: part, ...all }, { maxBytes: 500, after })
+        rest.push(...next.batches.map(hex))
+        after = next.next
+      }
+      expect(rest).toEqual(hexOf([batchOf(chainOf('other'), [at(10)], 100), ...batches.slice(1)]))
+      await reopen()
+      const again = await store.read({ streamPartId: part, ...all }, { maxBytes: 1, after: page.next ?? '' })
+      expect(again.batches.map(hex)).toEqual(rest.slice(0, 1))
+    })
+
+    it('refuses a cursor that is none', async () => {
+      const refused = store.read({ streamPartId: part, ...all }, { maxBytes: 1, after: 'x' })
+      await expect(refused).rejects.toMatchObject({ code: 'STORE_CURSOR_INVALID' })
+    })
+
+    it('finds batches that reach over either end of a range, however long they last', async () => {
+      const long = [
+        batchOf(chainOf('a'), [at(0), at(1_000_000_000)]),
+        batchOf(chainOf('b'), [at(500), at(1005)]),
+        batchOf(chainOf('c'), [at(999, 5), at(1000, 1)]),
+        batchOf(chainOf('d'), [at(1000, 7), at(1000, 9)]),
+        batchOf(chainOf('e'), [at(1010), at(1_000_000_000_000)]),
+      ]
+      const outside = [
+        batchOf(chainOf('f'), [at(0), at(999, 9)]),
+        batchOf(chainOf('g'), [at(1000, 0)]),
+        batchOf(chainOf('h'), [at(1010, 1), at(1011)]),
+      ]
+      await store.append([...outside, ...long])
+      expect(await read({ from: at(1000, 1), to: at(1010) })).toEqual(hexOf(long))
+      expect(await read({ from: at(1_000_000_001), to: at(2_000_000_000) })).toEqual(hexOf(long.slice(4)))
+    })
+
+    it('reads one publisher, and one chain of it', async () => {
+      const [other, third] = [nodeId(2), nodeId(3)]
+      const a = batchOf(chainOf('a', other), [at(1), at(5)])
+      const b = batchOf(chainOf('b', other), [at(2)])
+      await store.append([a, b, batchOf(chainOf('a', third), [at(3)])])
+      expect(await read({ publisherId: other })).toEqual(hexOf([a, b]))
+      expect(await read({ publisherId: other, messageChainId: 'a' })).toEqual(hexOf([a]))
+      expect(await read({ publisherId: other, messageChainId: 'a', from: at(6) })).toEqual([])
+      expect(await read({ publisherId: other, messageChainId: 'c' })).toEqual([])
+      expect(await read({ publisherId: nodeId(4) })).toEqual([])
+      expect(await store.last(part, 1, { publisherId: other })).toEqual({ from: at(5), to: at(5), count: 1 })
+      expect(await store.last(part, 9, { publisherId: other, messageChainId: 'b' })).toEqual({
+        from: at(2),
+        to: at(2),
+        count: 1,
+      })
+      expect(await store.last(part, 9, { publisherId: other, messageChainId: 'c' })).toBeUndefined()
+    })
+
+    it('counts the last messages exactly, with chains in between one another', async () => {
+      await store.append([
+        batchOf(chainOf('a'), [at(1), at(4), at(7), at(10)]),
+        batchOf(chainOf('b'), [at(2), at(5), at(8), at(11)]),
+        batchOf(chainOf('c'), [at(3), at(6), at(9), at(12)]),
+      ])
+      for (let count = 1; count <= 12; count++) {
+        expect(await store.last(part, count)).toEqual({ from: at(13 - count), to: at(12), count })
+      }
+      expect(await store.last(part, 100)).toEqual({ from: at(1), to: at(12), count: 12 })
+      expect(await store.last(part, 0)).toBeUndefined()
+    })
+
+    it('counts a message that is in several batches once', async () => {
+      await store.append([
+        batchOf(chainOf(), [at(1), at(2), at(3)]),
+        batchOf(chainOf(), [at(2), at(3), at(4)]),
+        batchOf(chainOf(), [at(1), at(2), at(3), at(4), at(5)]),
+        batchOf(chainOf('other'), [at(3)]),
+      ])
+      expect(await store.last(part, 3)).toEqual({ from: at(3), to: at(5), count: 3 })
+      expect(await store.last(part, 5)).toEqual({ from: at(2), to: at(5), count: 5 })
+      expect(await store.last(part, 9)).toEqual({ from: at(1), to: at(5), count: 6 })
+    })
+
+    it('knows which messages it has', async () => {
+      await store.append([batchOf(chainOf(), [at(1), at(3, 2)]), batchOf(chainOf(), [at(5)])])
+      for (const place of [at(1), at(3, 2), at(5)]) expect(await store.has(chainOf(), place)).toBe(true)
+      for (const place of [at(0), at(2), at(3), at(6)]) expect(await store.has(chainOf(), place)).toBe(false)
+      expect(await store.has(chainOf('other'), at(1))).toBe(false)
+      expect(await store.has(chainOf('chain', nodeId(9)), at(1))).toBe(false)
+    })
+
+    it('prunes by age, but nothing that holds a younger message', async () => {
+      const [old, long, young] = [[at(1), at(9)], [at(2), at(10)], [at(11)]].map((places) =>
+        batchOf(chainOf(), places),
+      )
+      if (!old || !long || !young) throw new Error('three batches')
+      await store.append([old, long, young])
+      expect(await store.prune(part, { olderThanMs: 10 })).toEqual({ batches: 1, bytes: old.bytes.length })
+      expect(await read()).toEqual(hexOf([long, young]))
+      expect(await store.has(chainOf(), at(1))).toBe(false)
+      expect(await store.usage()).toEqual([
+        {
+          streamPartId: part,
+          batches: 2,
+          messages: 3,
+          bytes: long.bytes.length + young.bytes.length,
+          oldestMs: 2,
+          newestMs: 11,
+        },
+      ])
+    })
+
+    it('prunes the oldest until few enough bytes are left, of one stream part only', async () => {
+      const batches = Array.from({ length: 20 }, (_, i) => batchOf(chainOf(), [at(i)], 100))
+      const elsewhere = batchOf(chainOf('chain', owner, 1), [at(0)])
+      await store.append([...batches, elsewhere])
+      const size = batches[0]?.bytes.length ?? 0
+      expect(await store.prune(part, { maxBytes: 5 * size + 1 })).toEqual({ batches: 15, bytes: 15 * size })
+      expect(await read()).toEqual(hexOf(batches.slice(15)))
+      expect(await store.prune(part, { maxBytes: 5 * size })).toEqual({ batches: 0, bytes: 0 })
+      expect(await store.prune(part, { maxBytes: 0 })).toEqual({ batches: 5, bytes: 5 * size })
+      expect(await store.last(part, 1)).toBeUndefined()
+      expect(await store.usage()).toMatchObject([{ streamPartId: partOf(1) }])
+      await store.append(batches)
+      expect(await read()).toEqual(hexOf(batches))
+      expect(await read({ streamPartId: partOf(1) })).toEqual(hexOf([elsewhere]))
+    })
+
+    it('says what is used, by stream part', async () => {
+      const batches = [batchOf(chainOf(), [at(5), at(1000)]), batchOf(chainOf('b'), [at(7)])]
+      await store.append([...batches, batchOf(chainOf('chain', owner, 1), [at(3)])])
+      const bytes = batches.reduce((sum, batch) => sum + batch.bytes.length, 0)
+      const [first, second] = [...(await store.usage())].sort((a, b) =>
+        a.streamPartId < b.streamPartId ? -1 : 1,
+      )
+      expect(first).toEqual({
+        streamPartId: part,
+        batches: 2,
+        messages: 3,
+        bytes,
+        oldestMs: 5,
+        newestMs: 1000,
+      })
+      expect(second).toMatchObject({
+        streamPartId: `${streamId}#1`,
+        batches: 1,
+        messages: 1,
+        oldestMs: 3,
+        newestMs: 3,
+      })
+    })
+
+    it('remembers marks', async () => {
+      expect(await store.getMark('repair')).toBeUndefined()
+      await store.setMark('repair', 'a')
+      await store.setMark('repair', 'b')
+      await store.setMark('', '')
+      expect(await store.getMark('repair')).toBe('b')
+      await reopen()
+      expect(await store.getMark('repair')).toBe('b')
+      expect(await store.getMark('')).toBe('')
+      expect(await store.getMark('Repair')).toBeUndefined()
+    })
+
+    it('finishes what was appended before it closes', async () => {
+      const batches = Array.from({ length: 50 }, (_, i) => batchOf(chainOf(), [at(i)]))
+      const appended = batches.map((batch) => store.append([batch]))
+      const closed = store.close()
+      await Promise.all(appended)
+      await closed
+      await reopen()
+      expect(await read()).toEqual(hexOf(batches))
+    })
+
+    it('is opened and closed as often as one likes, and refuses all while it is closed', async () => {
+      await store.open()
+      await store.close()
+      await store.close()
+      const unavailable = { code: 'STORE_UNAVAILABLE' }
+      await expect(store.append([batchOf(chainOf(), [at(1)])])).rejects.toMatchObject(unavailable)
+      await expect(store.read({ streamPartId: part, ...all }, { maxBytes: 1 })).rejects.toMatchObject(
+        unavailable,
+      )
+      await expect(store.last(part, 1)).rejects.toMatchObject(unavailable)
+      await expect(store.has(chainOf(), at(1))).rejects.toMatchObject(unavailable)
+      await expect(store.prune(part, {})).rejects.toMatchObject(unavailable)
+      await expect(store.usage()).rejects.toMatchObject(unavailable)
+      await expect(store.getMark('a')).rejects.toMatchObject(unavailable)
+      await expect(store.setMark('a', 'b')).rejects.toMatchObject(unavailable)
+      await store.open()
+      expect(await read()).toEqual([])
+    })
+
+    it('lets many write and read at once; every read is of batches that were appended, in order', async () => {
+      const chains = Array.from({ length: 4 }, (_, i) => chainOf(`writer ${i}`))
+      const write = async (index: number) => {
+        const chain = chains[index] ?? chainOf()
+        for (let i = 0; i < 30; i++) await store.append([batchOf(chain, [at(2 * i), at(2 * i + 1)])])
+      }
+      let writing = true
+      const readWhileWriting = async () => {
+        let seen = 0
+        do {
+          const batches = (await readAll(store, {}, 2000)).map(decodeBatch)
+          expect([...batches].sort(compareBatches)).toEqual(batches)
+          expect(batches.length).toBeGreaterThanOrEqual(seen)
+          seen = batches.length
+        } while (writing)
+      }
+      const readers = [readWhileWriting(), readWhileWriting()]
+      await Promise.all(chains.map((_, index) => write(index)))
+      writing = false
+      await Promise.all(readers)
+      expect(await read()).toHaveLength(120)
+      expect(await store.last(part, 1000)).toEqual({ from: at(0), to: at(59), count: 240 })
+    })
+
+    it.each([1, 2, 3, 4, 5])(
+      'does what a list in memory does, with random batches of seed %i',
+      async (seed) => {
+        await compareWithModel(store, seededRandom(seed))
+      },
+    )
+  })
+}
+
+/** Random batches, overlapping and of all lengths, against the same in a plain list. */
+async function compareWithModel(store: MessageStore, random: Random): Promise<void> {
+  const pick = (count: number) => Math.floor(random.next() * count)
+  const someRef = () => at([10, 300, 70_000, 20_000_000][pick(4)] ?? 0, 0)
+  const randomRef = () => at(pick(someRef().timestamp) + 1, pick(3))
+  const model = new Map<string, MessageBatch>()
+  for (let i = 0; i < 60; i++) {
+    const chain = chainOf(`chain ${pick(3)}`, nodeId(pick(2) + 1))
+    const count = [1, 2, 5, 40][pick(4)] ?? 1
+    const places = new Map(Array.from({ length: count }, randomRef).map((ref) => [JSON.stringify(ref), ref]))
+    const batch = batchOf(chain, [...places.values()].sort(compareRefs))
+    const key = JSON.stringify([chain, refsOf([batch]).at(0), refsOf([batch]).at(-1)])
+    if (!model.has(key)) model.set(key, batch)
+    await store.append([batch])
+  }
+  const batches = [...model.values()].sort(compareBatches)
+  for (let i = 0; i < 40; i++) {
+    const [from = at(0), to = at(0)] = [randomRef(), randomRef()].sort(compareRefs)
+    const filter =
+      [{}, { publisherId: nodeId(1) }, { publisherId: nodeId(2), messageChainId: 'chain 1' }][pick(3)] ?? {}
+    const matching = batches.filter(({ chain }) => matches(chain, filter))
+    const inside = matching.filter((batch) => {
+      const refs = refsOf([batch])
+      return compareRefs(refs[0] ?? to, to) <= 0 && compareRefs(refs.at(-1) ?? from, from) >= 0
+    })
+    expect((await readAll(store, { from, to, ...filter }, pick(5000) + 1)).map(hex)).toEqual(hexOf(inside))
+    const refs = distinctRefs(matching)
+    const count = pick(refs.length + 20) + 1
+    expect(await store.last(part, count, filter)).toEqual({
+      from: refs.at(-count) ?? refs[0],
+      to: refs.at(-1),
+      count: Math.min(count, refs.length),
+    })
+    const place = randomRef()
+    const chain = chainOf('chain 1', nodeId(1))
+    const holds = batches.some(
+      (one) => matches(one.chain, chain) && refsOf([one]).some((ref) => !compareRefs(ref, place)),
+    )
+    expect(await store.has(chain, place)).toBe(holds)
+  }
+}
+
+function matches(
+  chain: MessageBatch['chain'],
+  filter: Pick<StoredRange, 'publisherId' | 'messageChainId'>,
+): boolean {
+  return (
+    (filter.publisherId === undefined || filter.publisherId === chain.publisherId) &&
+    (filter.messageChainId === undefined || filter.messageChainId === chain.messageChainId)
+  )
+}
+
+function refsOf(batches: readonly MessageBatch[]): MessageRef[] {
+  return batches.flatMap(({ messages }) =>
+    messages.map(({ timestamp, sequenceNumber }) => ({ timestamp, sequenceNumber })),
+  )
+}
+
+/** Places of all messages, oldest first; each message once, but two of different chains may be at the same place. */
+function distinctRefs(batches: readonly MessageBatch[]): MessageRef[] {
+  const messages = batches.flatMap(({ chain, messages }) =>
+    messages.map(
+      ({ timestamp, sequenceNumber }) =>
+        [JSON.stringify([chain, timestamp, sequenceNumber]), { timestamp, sequenceNumber }] as const,
+    ),
+  )
+  return [...new Map(messages).values()].sort(compareRefs)
+}

@@ -1,0 +1,231 @@
+import type Database from 'better-sqlite3'
+import { decodeBatch, toStreamPartId, type MessageBatch, type StreamPartId } from '@runnel/protocol'
+import { wholeScope } from './batch-reader.ts'
+import { Entries, firstRef, lastRef, type Entry } from './entries.ts'
+import { unpack, type Packed } from './packing.ts'
+import { StoreError } from './sqlite-errors.ts'
+import { levelOf } from './span-levels.ts'
+
+export interface PruneRequest {
+  readonly streamPartId: StreamPartId
+  readonly olderThanMs: number | undefined
+  readonly maxBytes: number | undefined
+}
+
+export interface Pruned {
+  readonly batches: number
+  readonly bytes: number
+  /** False when the rest is left for another transaction. */
+  readonly complete: boolean
+}
+
+/** A message chain and the scopes it is in, and what the transaction adds to them. */
+interface Chain {
+  readonly id: number
+  readonly partScope: number
+  readonly publisherScope: number
+  batches: number
+  messages: number
+  bytes: number
+  oldest: number
+  newest: number
+}
+
+/** Message chains whose numbers are remembered. */
+const maxKnownChains = 10_000
+/** Batches deleted in one transaction, so that appends need not wait long. */
+const maxPrunedAtOnce = 2000
+
+/** All that changes a database: each call is one transaction, on the disk when it returns. */
+export class BatchWriter {
+  readonly #database: Database.Database
+  readonly #entries: Entries
+  readonly #statements: ReturnType<typeof prepare>
+  readonly #chains = new Map<string, Chain>()
+  readonly #touched = new Set<Chain>()
+  #nextBatch = 0
+
+  constructor(database: Database.Database) {
+    this.#database = database
+    this.#entries = new Entries(database)
+    this.#statements = prepare(database)
+  }
+
+  append(packed: Packed): void {
+    this.#transaction(() => {
+      this.#nextBatch = (this.#statements.newestBatch.get() ?? 0) + 1
+      for (const bytes of unpack(packed)) this.#insert(decodeBatch(bytes))
+      for (const chain of this.#touched) this.#count(chain)
+      this.#touched.clear()
+    })
+  }
+
+  prune({ streamPartId, olderThanMs = 0, maxBytes = Number.POSITIVE_INFINITY }: PruneRequest): Pruned {
+    return this.#transaction(() => {
+      const part = this.#statements.part.get(streamPartId)
+      const doomed: Entry[] = []
+      let bytes = 0
+      let complete = true
+      for (const entry of part ? this.#entries.overlapping(wholeScope(part.id), everything) : []) {
+        const isOver = part !== undefined && part.bytes - bytes > maxBytes
+        if (!isOver && entry.firstTime >= olderThanMs) break
+        if (!isOver && entry.lastTime >= olderThanMs) continue
+        if (doomed.length === maxPrunedAtOnce) {
+          complete = false
+          break
+        }
+        doomed.push(entry)
+        bytes += entry.bytes
+      }
+      for (const entry of doomed) this.#delete(entry)
+      this.#forgetEmpty(doomed)
+      return { batches: doomed.length, bytes, complete }
+    })
+  }
+
+  setMark({ name, value }: { readonly name: string; readonly value: string }): void {
+    this.#statements.setMark.run(name, value)
+  }
+
+  #insert({ chain, messages, bytes }: MessageBatch): void {
+    const streamPartId = toStreamPartId(chain.streamId, chain.partition)
+    const [first, last] = [messages[0], messages.at(-1)]
+    if (first === undefined || last === undefined) return
+    const known = this.#chainOf(streamPartId, chain.publisherId, chain.messageChainId, first.timestamp)
+    const level = levelOf(last.timestamp - first.timestamp)
+    const insertInto = (scope: number) =>
+      this.#statements.insertEntry.run(
+        scope,
+        level,
+        first.timestamp,
+        first.sequenceNumber,
+        last.timestamp,
+        last.sequenceNumber,
+        known.id,
+        messages.length,
+        bytes.length,
+        this.#nextBatch,
+      )
+    if (insertInto(known.partScope).changes === 0) return
+    insertInto(known.publisherScope)
+    this.#statements.insertBatch.run(this.#nextBatch++, bytes)
+    known.batches++
+    known.messages += messages.length
+    known.bytes += bytes.length
+    known.oldest = Math.min(known.oldest, first.timestamp)
+    known.newest = Math.max(known.newest, last.timestamp)
+    this.#touched.add(known)
+  }
+
+  #chainOf(part: StreamPartId, publisher: string, name: string, timestamp: number): Chain {
+    const key = `${part} ${publisher} ${name}`
+    const known = this.#chains.get(key)
+    if (known !== undefined) return known
+    const partScope = this.#scopeOf(part, '')
+    const publisherScope = this.#scopeOf(part, publisher)
+    const { insertChain, chain } = this.#statements
+    insertChain.run({ partScope, publisherScope, publisher, name, timestamp })
+    const { id, oldest, newest } = chain.get(publisherScope, name) ?? missing(key)
+    const fresh = { id, partScope, publisherScope, batches: 0, messages: 0, bytes: 0, oldest, newest }
+    // Those of this transaction must stay what they are counted in.
+    if (this.#chains.size >= maxKnownChains && this.#touched.size === 0) this.#chains.clear()
+    this.#chains.set(key, fresh)
+    return fresh
+  }
+
+  #scopeOf(part: StreamPartId, publisher: string): number {
+    this.#statements.insertScope.run(part, publisher)
+    return this.#statements.scope.get(part, publisher) ?? missing(`${part} ${publisher}`)
+  }
+
+  #count(chain: Chain): void {
+    const { id, partScope, publisherScope, batches, messages, bytes, oldest, newest } = chain
+    this.#statements.countChain.run({ id, batches, oldest, newest })
+    for (const scope of [partScope, publisherScope]) {
+      this.#statements.countScope.run({ id: scope, batches, messages, bytes })
+    }
+    chain.batches = chain.messages = chain.bytes = 0
+  }
+
+  #delete(entry: Entry): void {
+    const { chainScopes, deleteEntry, deleteBatch, countChain, countScope } = this.#statements
+    const { chain: id, firstTime, firstNumber, lastTime, lastNumber } = entry
+    const scopes = chainScopes.get(id) ?? missing(`chain ${id}`)
+    const level = levelOf(lastTime - firstTime)
+    deleteBatch.run(entry.batch)
+    countChain.run({ id, batches: -1, oldest: lastTime, newest: firstTime })
+    for (const scope of [scopes.partScope, scopes.publisherScope]) {
+      deleteEntry.run(scope, level, firstTime, firstNumber, lastTime, lastNumber, id)
+      countScope.run({ id: scope, batches: -1, messages: -entry.messages, bytes: -entry.bytes })
+    }
+  }
+
+  #forgetEmpty(doomed: readonly Entry[]): void {
+    const { chainScopes, deleteEmptyChain, deleteEmptyScope } = this.#statements
+    for (const id of new Set(doomed.map(({ chain }) => chain))) {
+      const { partScope, publisherScope } = chainScopes.get(id) ?? missing(`chain ${id}`)
+      deleteEmptyChain.run(id)
+      deleteEmptyScope.run(publisherScope)
+      deleteEmptyScope.run(partScope)
+    }
+    this.#chains.clear()
+  }
+
+  #transaction<T>(change: () => T): T {
+    try {
+      return this.#database.transaction(change).immediate()
+    } catch (error) {
+      // What is remembered may have been rolled back.
+      this.#chains.clear()
+      this.#touched.clear()
+      throw error
+    }
+  }
+}
+
+const everything = { from: firstRef, to: lastRef }
+
+function missing(what: string): never {
+  throw new StoreError('STORE_CORRUPT', `${what} is missing`)
+}
+
+function prepare(database: Database.Database) {
+  return {
+    newestBatch: database.prepare<[], number | null>('SELECT max(id) FROM batch').pluck(),
+    part: database.prepare<[string], { id: number; bytes: number }>(
+      "SELECT id, bytes FROM scope WHERE part = ? AND publisher = ''",
+    ),
+    scope: database
+      .prepare<[string, string], number>('SELECT id FROM scope WHERE part = ? AND publisher = ?')
+      .pluck(),
+    insertScope: database.prepare('INSERT OR IGNORE INTO scope (part, publisher) VALUES (?, ?)'),
+    chain: database.prepare<[number, string], { id: number; oldest: number; newest: number }>(
+      'SELECT id, oldest, newest FROM chain WHERE publisher_scope = ? AND name = ?',
+    ),
+    chainScopes: database.prepare<[number], { partScope: number; publisherScope: number }>(
+      'SELECT part_scope AS partScope, publisher_scope AS publisherScope FROM chain WHERE id = ?',
+    ),
+    insertChain: database.prepare(
+      `INSERT OR IGNORE INTO chain (part_scope, publisher_scope, publisher, name, oldest, newest)
+       VALUES (@partScope, @publisherScope, @publisher, @name, @timestamp, @timestamp)`,
+    ),
+    insertEntry: database.prepare('INSERT OR IGNORE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    insertBatch: database.prepare('INSERT INTO batch VALUES (?, ?)'),
+    countChain: database.prepare(
+      `UPDATE chain SET batches = batches + @batches, oldest = min(oldest, @oldest), newest = max(newest, @newest)
+       WHERE id = @id`,
+    ),
+    countScope: database.prepare(
+      `UPDATE scope SET batches = batches + @batches, messages = messages + @messages, bytes = bytes + @bytes
+       WHERE id = @id`,
+    ),
+    deleteEntry: database.prepare(
+      `DELETE FROM entry WHERE scope = ? AND level = ? AND first_time = ? AND first_number = ?
+       AND last_time = ? AND last_number = ? AND chain = ?`,
+    ),
+    deleteBatch: database.prepare('DELETE FROM batch WHERE id = ?'),
+    deleteEmptyChain: database.prepare('DELETE FROM chain WHERE id = ? AND batches = 0'),
+    deleteEmptyScope: database.prepare('DELETE FROM scope WHERE id = ? AND batches = 0'),
+    setMark: database.prepare('INSERT OR REPLACE INTO mark VALUES (?, ?)'),
+  }
+}

@@ -1,0 +1,63 @@
+import type Database from 'better-sqlite3'
+import { BatchReader, type Filter, type ReadRequest } from './batch-reader.ts'
+import { BatchWriter, type PruneRequest } from './batch-writer.ts'
+import { lockForWriting, openForReading, openForWriting } from './database.ts'
+import type { MessageChain, MessageRef } from '@runnel/protocol'
+import type { Packed } from './packing.ts'
+
+/** What a thread does on request. Opens the database with the first one. */
+export interface Operations {
+  readonly open: (argument: undefined) => void
+  readonly close: (argument: undefined) => void
+}
+
+/** What the writing thread does. */
+export function writerOperations(path: string) {
+  let opened:
+    | { readonly lock: Database.Database; readonly database: Database.Database; writer: BatchWriter }
+    | undefined
+  const open = () => {
+    const lock = lockForWriting(path)
+    try {
+      const database = openForWriting(path)
+      return { lock, database, writer: new BatchWriter(database) }
+    } catch (error) {
+      lock.close()
+      throw error
+    }
+  }
+  const writer = () => (opened ??= open()).writer
+  return {
+    open: (_: undefined) => void writer(),
+    append: (packed: Packed) => writer().append(packed),
+    prune: (request: PruneRequest) => writer().prune(request),
+    setMark: (mark: { readonly name: string; readonly value: string }) => writer().setMark(mark),
+    close: (_: undefined) => {
+      opened?.database.close()
+      opened?.lock.close()
+      opened = undefined
+    },
+  }
+}
+
+/** What a reading thread does. */
+export function readerOperations(path: string) {
+  let opened: { readonly database: Database.Database; readonly reader: BatchReader } | undefined
+  const open = () => {
+    const database = openForReading(path)
+    return { database, reader: new BatchReader(database) }
+  }
+  const reader = () => (opened ??= open()).reader
+  return {
+    open: (_: undefined) => void reader(),
+    read: (request: ReadRequest) => reader().read(request),
+    last: (request: Filter & { readonly count: number }) => reader().last(request),
+    has: (request: { readonly chain: MessageChain; readonly place: MessageRef }) => reader().has(request),
+    usage: (_: undefined) => reader().usage(),
+    mark: (name: string) => reader().mark(name),
+    close: (_: undefined) => {
+      opened?.database.close()
+      opened = undefined
+    },
+  }
+}

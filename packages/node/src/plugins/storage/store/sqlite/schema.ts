@@ -1,0 +1,48 @@
+/**
+ * What brings a database from version n to n + 1, by n. What was released is never changed, only added to.
+ *
+ * - `scope`: a stream part, or one publisher in it. What is in a scope is found without looking at anything else.
+ * - `chain`: a message chain; within `oldest` and `newest` (publisher's time) is all of it.
+ * - `batch`: the batches as they were published.
+ * - `entry`: where they are in their two scopes, apart by how long they last (see `levelWidthsMs`). Narrow, so that
+ *   counting back over many messages reads little; a table of its own order, without row ids.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE scope (
+    id INTEGER PRIMARY KEY,
+    part TEXT NOT NULL,
+    publisher TEXT NOT NULL,
+    batches INTEGER NOT NULL DEFAULT 0,
+    messages INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (part, publisher)
+  ) STRICT;
+  CREATE TABLE chain (
+    id INTEGER PRIMARY KEY,
+    part_scope INTEGER NOT NULL,
+    publisher_scope INTEGER NOT NULL,
+    publisher TEXT NOT NULL,
+    name TEXT NOT NULL,
+    batches INTEGER NOT NULL DEFAULT 0,
+    oldest INTEGER NOT NULL,
+    newest INTEGER NOT NULL,
+    UNIQUE (publisher_scope, name)
+  ) STRICT;
+  CREATE TABLE batch (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+  CREATE TABLE entry (
+    scope INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    first_time INTEGER NOT NULL,
+    first_number INTEGER NOT NULL,
+    last_time INTEGER NOT NULL,
+    last_number INTEGER NOT NULL,
+    chain INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    batch INTEGER NOT NULL,
+    PRIMARY KEY (scope, level, first_time, first_number, last_time, last_number, chain)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE mark (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+]

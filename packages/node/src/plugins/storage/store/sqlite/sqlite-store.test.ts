@@ -1,0 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { testMessageStore } from '../conformance.testkit.ts'
+import { SqliteStore } from './sqlite-store.ts'
+
+testMessageStore('SQLite', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'runnel-store-'))
+  return {
+    create: () => new SqliteStore({ directory }),
+    remove: () => rm(directory, { recursive: true }),
+  }
+})

@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { readerOperations, writerOperations } from './operations.ts'
+import { transferOf, type Packed } from './packing.ts'
+import { toFailure } from './sqlite-errors.ts'
+import type { ThreadAnswer, ThreadData, ThreadRequest } from './store-thread.ts'
+
+/** The entry of a thread of the store: does one request after the other, in the order they come. */
+const { role, path } = workerData as ThreadData
+const operations = (role === 'writer' ? writerOperations(path) : readerOperations(path)) as Readonly<
+  Record<string, (argument: unknown) => unknown>
+>
+
+function answer({ id, operation, argument }: ThreadRequest): ThreadAnswer {
+  try {
+    return { id, result: operations[operation]?.(argument) }
+  } catch (error) {
+    return { id, failure: toFailure(error, path) }
+  }
+}
+
+/** Pages of messages are handed over, not copied. */
+function transferable(result: unknown): ArrayBuffer[] {
+  const page = result as { readonly batches?: Packed } | undefined
+  return page?.batches?.bytes instanceof Uint8Array ? transferOf(page.batches) : []
+}
+
+parentPort?.on('message', (request: ThreadRequest) => {
+  const reply = answer(request)
+  parentPort?.postMessage(reply, 'result' in reply ? transferable(reply.result) : [])
+  if (request.operation === 'close') parentPort?.close()
+})
