@@ -1,4 +1,5 @@
 import { errorFactory, type ErrorTable } from '@runnel/protocol'
+import { storageErrors } from './plugins/storage/storage-errors.ts'
 
 /** Error codes of `@runnel/node`: the broker and the command line. */
 export const nodeErrors = {
@@ -98,6 +99,7 @@ export const nodeErrors = {
     summary: 'Not the cursor of a page',
     remedy: 'Give the cursor of the page before as it came, or none to begin anew.',
   },
+  ...storageErrors,
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing: it was asked to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

@@ -2,6 +2,7 @@ import { createClient, type ClientConfig, type RunnelClient } from '@runnel/clie
 import { TrackerClosedError } from '@runnel/network'
 import { loadCrypto, type NodeId } from '@runnel/protocol'
 import type { TrackerErrorCode } from '@runnel/tracker'
+import type { FastifyInstance } from 'fastify'
 import { readNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
@@ -15,6 +16,9 @@ import {
 } from './plugins/measurements/measurements-plugin.ts'
 import { createObserverPlugin } from './plugins/observer/observer-plugin.ts'
 import type { Plugin } from './plugins/plugin.ts'
+import { createStoragePlugin, type StoragePlugin } from './plugins/storage/storage-plugin.ts'
+import { storeConfigOf } from './plugins/storage/store-config.ts'
+import { createStore } from './plugins/storage/store/create-store.ts'
 import type { NodeSnapshot, TrackerState } from './snapshot.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */
@@ -25,6 +29,8 @@ export interface Broker {
   readonly httpUrl: string | undefined
   /** Undefined when this machine's measurements are not published. */
   readonly measurements: MeasurementsPlugin | undefined
+  /** Undefined when this is no storage node. */
+  readonly storage: StoragePlugin | undefined
   snapshot(): NodeSnapshot
   /** Stops the plugins, lets the client finish what is under way, and closes it. Idempotent. */
   stop(): Promise<void>
@@ -39,6 +45,9 @@ export interface BrokerModules {
 export async function startBroker(config: BrokerConfig, modules: BrokerModules = {}): Promise<Broker> {
   const { logger = createLogger(config.logLevel), env = process.env } = modules
   const { backend } = await loadCrypto()
+  const storage = config.storage.enabled
+    ? createStoragePlugin(config.storage, { store: createStore(storeConfigOf(config.storage)) })
+    : undefined
   const client = await createClient(clientConfigOf(config, env))
   const trackers = watchTrackers(client, logger)
   const startedMs = performance.now()
@@ -55,9 +64,11 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     observed: observer.observed(),
     latencyMs: observer.latency(),
     published: measurements?.published() ?? [],
+    storage: storage?.status(),
   })
-  const http = config.http.enabled ? createHttpPlugin(config.http, snapshot) : undefined
-  const plugins = [http, observer, measurements].filter((plugin) => plugin !== undefined)
+  const addRoutes = (server: FastifyInstance) => storage?.addRoutes(server)
+  const http = config.http.enabled ? createHttpPlugin(config.http, snapshot, addRoutes) : undefined
+  const plugins = [storage, http, observer, measurements].filter((plugin) => plugin !== undefined)
   const stop = () => {
     trackers.stop()
     return (stopped ??= stopAll(plugins, client, logger))
@@ -70,7 +81,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     throw error
   }
   logger.info({ nodeId: client.nodeId, http: http?.url, crypto: backend }, 'the node is running')
-  return { nodeId: client.nodeId, client, httpUrl: http?.url, measurements, snapshot, stop }
+  return { nodeId: client.nodeId, client, httpUrl: http?.url, measurements, storage, snapshot, stop }
 }
 
 function clientConfigOf(

@@ -1,6 +1,7 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
 import type { StreamPartMetrics } from '@runnel/network'
 import type { ChainTotals } from './plugins/observer/chain-account.ts'
+import type { StorageStatus } from './plugins/storage/storage-status.ts'
 import type { LatencySummary } from './plugins/observer/latency-histogram.ts'
 
 /** One publisher's messages in one stream part, as an observer saw them. */
@@ -39,4 +40,6 @@ export interface NodeSnapshot {
   /** From the timestamp of a message to its delivery here; undefined before the first. */
   readonly latencyMs: LatencySummary | undefined
   readonly published: readonly PublishedTotals[]
+  /** Undefined on a node that is no storage node. */
+  readonly storage: StorageStatus | undefined
 }

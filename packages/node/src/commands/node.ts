@@ -54,7 +54,7 @@ function optionOf({ type, choices, description, defaultValue }: Setting): Option
   const describe =
     defaultValue === undefined ? description : `${description} Default: ${JSON.stringify(defaultValue)}.`
   const list = type === 'list' ? { array: true } : {}
-  const value = type === 'list' ? 'string' : type
+  const value = type === 'list' || type === 'json' ? 'string' : type
   return {
     type: value,
     describe,

@@ -30,6 +30,8 @@ const fileSettings: readonly (readonly string[])[] = [
   ['key'],
   ['websocket', 'certFile'],
   ['websocket', 'keyFile'],
+  ['storage', 'directory'],
+  ['storage', 'cassandra', 'passwordFile'],
 ]
 
 /** Merges the sources, checks the result and fills in defaults. Throws CONFIG_NOT_FOUND or CONFIG_INVALID. */
@@ -42,7 +44,10 @@ export function loadConfig(sources: ConfigSources): BrokerConfig {
     const fromEnv = sources.env[setting.env]
     if (fromEnv !== undefined && fromEnv !== '') assign(over, setting.path, parseText(setting, fromEnv))
     const fromFlag = sources.flags[setting.flag]
-    if (fromFlag !== undefined) assign(over, setting.path, fromFlag)
+    if (fromFlag !== undefined) {
+      const isText = setting.type === 'json' && typeof fromFlag === 'string'
+      assign(over, setting.path, isText ? parseText(setting, fromFlag) : fromFlag)
+    }
   }
   refuseMistypedVariables(sources.env)
   resolvePaths(over, sources.directory)
@@ -103,11 +108,20 @@ function refuseMistypedVariables(env: ConfigSources['env']): void {
   }
 }
 
-/** A text that is no number or boolean is left as it is, for the schema to refuse. */
+/** A text that is no number, boolean or JSON is left as it is, for the schema to refuse. */
 function parseText(setting: Setting, text: string): unknown {
   if (setting.type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
   if (setting.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if (setting.type === 'json') return parseJson(text)
   return setting.type === 'list' ? text.split(',').filter((part) => part !== '') : text
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 function resolvePaths(tree: Tree, directory: string): void {

@@ -9,7 +9,8 @@ export interface Setting {
   readonly env: string
   /** `http-port` */
   readonly flag: string
-  readonly type: 'string' | 'number' | 'boolean' | 'list'
+  /** `json`: an object, which the environment and flags give as JSON. */
+  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json'
   readonly choices: readonly string[] | undefined
   readonly defaultValue: unknown
   readonly description: string
@@ -58,5 +59,6 @@ function settingOf(node: SchemaNode, path: readonly string[]): Setting {
 function typeOf(type: string | undefined): Setting['type'] {
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'boolean'
+  if (type === 'object') return 'json'
   return type === 'array' ? 'list' : 'string'
 }

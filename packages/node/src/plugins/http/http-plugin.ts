@@ -1,20 +1,28 @@
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import type { BrokerConfig } from '../../config/schema.ts'
 import type { NodeSnapshot } from '../../snapshot.ts'
 import type { Plugin } from '../plugin.ts'
 import { createMetrics } from './metrics.ts'
+
+/** A stream id in a path is longer than what fastify takes by default. */
+const maxPathPartBytes = 1024
 
 export interface HttpPlugin extends Plugin {
   /** Where it answers, such as `http://127.0.0.1:7171`; undefined before the start. */
   readonly url: string | undefined
 }
 
-/** Serves GET /health, /metrics (Prometheus) and /v1/status (JSON). */
+/** Serves GET /health, /metrics (Prometheus), /v1/status (JSON), and what other plugins add. */
 export function createHttpPlugin(
   { host, port }: BrokerConfig['http'],
   snapshot: () => NodeSnapshot,
+  addRoutes: (server: FastifyInstance) => void = () => {},
 ): HttpPlugin {
-  const server = fastify({ bodyLimit: 1024, forceCloseConnections: true })
+  const server = fastify({
+    bodyLimit: 1024,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: maxPathPartBytes },
+  })
   const metrics = createMetrics(snapshot)
   let url: string | undefined
 
@@ -27,6 +35,7 @@ export function createHttpPlugin(
   return {
     name: 'http',
     start: async () => {
+      addRoutes(server)
       url = await server.listen({ host, port })
     },
     stop: () => server.close(),

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { counterHelp, gaugeHelp } from '@runnel/network'
 import type { NodeSnapshot } from '../../snapshot.ts'
+import type { StorageStatus } from '../storage/storage-status.ts'
 
 /** What a Prometheus server reads. */
 export interface Metrics {
@@ -41,6 +42,7 @@ function fill(registry: Registry, snapshot: NodeSnapshot): void {
   const backend = { name: 'runnel_crypto_backend_info', help: 'Which cryptography is at work.' }
   new Gauge({ ...backend, labelNames: ['backend'], registers }).set({ backend: snapshot.cryptoBackend }, 1)
   fillStreamParts(registry, snapshot)
+  if (snapshot.storage !== undefined) fillStorage(registry, snapshot.storage)
   const tracker = { name: 'runnel_tracker_connected', help: '1 while there is a connection to the tracker.' }
   const trackers = new Gauge({ ...tracker, labelNames: ['tracker'], registers })
   for (const { nodeId, connected } of snapshot.trackers) trackers.set({ tracker: nodeId }, connected ? 1 : 0)
@@ -65,6 +67,42 @@ function fillStreamParts(registry: Registry, { streamParts }: NodeSnapshot): voi
     duplicates.inc(label, part.duplicates)
     published.inc(label, part.published)
   }
+}
+
+function fillStorage(registry: Registry, storage: StorageStatus): void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, value: number) =>
+    new Gauge({ name: `runnel_storage_${name}`, help, registers }).set(value)
+  const counter = (name: string, help: string, value: number) =>
+    new Counter({ name: `runnel_storage_${name}_total`, help, registers }).inc(value)
+  const { ingest, requests, repair } = storage
+  gauge('healthy', '1 while the store is open and takes what it is given.', storage.isHealthy ? 1 : 0)
+  gauge('stream_parts', 'Stream parts kept.', storage.streamParts)
+  gauge('ignored_stream_parts', 'Assigned stream parts not kept: too many.', storage.ignoredStreamParts)
+  gauge('queued_batches', 'Batches that wait to be stored.', ingest.queuedBatches)
+  gauge('queued_bytes', 'Bytes of batches that wait to be stored.', ingest.queuedBytes)
+  gauge('lag_seconds', 'How long the oldest of them has waited.', ingest.lagMs / 1000)
+  counter('stored_batches', 'Batches stored as they came.', ingest.storedBatches)
+  counter('stored_messages', 'Messages stored as they came.', ingest.storedMessages)
+  counter('dropped_batches', 'Batches not stored because too many waited.', ingest.droppedBatches)
+  counter('store_failures', 'Times the store did not take what it was given.', ingest.failures)
+  gauge('requests_active', 'Requests over links being served.', requests.active)
+  gauge('requests_awaited', 'Messages that others wait for to be stored.', requests.awaited)
+  counter('requests_served', 'Requests over links served to their end.', requests.served)
+  counter('requests_failed', 'Requests over links that ended with an error.', requests.failed)
+  counter('requests_refused', 'Requests over links refused because there were too many.', requests.refused)
+  counter('requests_cancelled', 'Requests over links that their asker ended.', requests.cancelled)
+  counter('sent_batches', 'Batches sent in answer to requests over links.', requests.sentBatches)
+  counter('sent_bytes', 'Bytes of batches sent in answer to requests over links.', requests.sentBytes)
+  gauge('incomplete_parts', 'Stream parts that may miss something.', repair.incompleteParts)
+  counter('repaired_batches', 'Batches copied from other storage nodes.', repair.copiedBatches)
+  counter(
+    'repair_refused_batches',
+    'Batches of other storage nodes that were not genuine.',
+    repair.refusedBatches,
+  )
+  counter('repair_failures', 'Times another storage node could not be copied from.', repair.failures)
+  counter('pruned_batches', 'Batches deleted because they were beyond the retention.', storage.prunedBatches)
 }
 
 function snakeCase(name: string): string {

@@ -1,0 +1,79 @@
+import type { RunnelClient } from '@runnel/client'
+import {
+  isRunnelError,
+  parseStreamPartId,
+  verifyAccessToken,
+  type AccessToken,
+  type Clock,
+  type Crypto,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { nodeError } from '../../errors.ts'
+
+/** Who asks, and in whose name. */
+export interface Asker {
+  /** As proved on its link; over HTTP the zero address, which nobody can prove to be. */
+  readonly requesterId: NodeId
+  readonly token: AccessToken | undefined
+}
+
+export interface AccessModules {
+  readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'permissionsOf'>
+  readonly crypto: Crypto
+  readonly clock: Clock
+}
+
+/** Lets those pass who may subscribe to a stream. */
+export class Access {
+  readonly #modules: AccessModules
+
+  constructor(modules: AccessModules) {
+    this.#modules = modules
+  }
+
+  /** Throws UNKNOWN_STREAM, TOKEN_INVALID or NOT_PERMITTED, and STORE_FAILED while the registry cannot be read. */
+  async requireSubscriber(streamPartId: StreamPartId, asker: Asker): Promise<void> {
+    const user = await this.#userOn(streamPartId, asker)
+    const { streamId } = parseStreamPartId(streamPartId)
+    const { subscribeUntilMs } = await this.#read(() => this.#modules.client.permissionsOf(streamId, user))
+    if (this.#modules.clock.now() >= subscribeUntilMs) {
+      throw nodeError('NOT_PERMITTED', `${user} may not subscribe to ${streamId}`)
+    }
+  }
+
+  /** Lets also a publisher ask after its own messages. Throws as `requireSubscriber` does. */
+  async requirePublisherOrSubscriber(
+    streamPartId: StreamPartId,
+    publisherId: NodeId,
+    asker: Asker,
+  ): Promise<void> {
+    if ((await this.#userOn(streamPartId, asker)) === publisherId) return
+    await this.requireSubscriber(streamPartId, asker)
+  }
+
+  /** Who is asking, after it is clear that there is such a stream part. */
+  async #userOn(streamPartId: StreamPartId, { requesterId, token }: Asker): Promise<NodeId> {
+    const { client, clock, crypto } = this.#modules
+    const { streamId, partition } = parseStreamPartId(streamPartId)
+    const stream = await this.#read(() => client.getStream(streamId))
+    if (partition >= stream.partitions) {
+      throw nodeError('UNKNOWN_STREAM', `${streamId} has ${stream.partitions} partitions`)
+    }
+    if (token === undefined) return requesterId
+    const parties = { requesterId, storageNodeId: client.nodeId }
+    if (!verifyAccessToken(token, parties, clock.now(), crypto)) throw nodeError('TOKEN_INVALID')
+    return token.userId
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read()
+    } catch (cause) {
+      if (isRunnelError(cause, 'STREAM_NOT_FOUND')) {
+        throw nodeError('UNKNOWN_STREAM', undefined, { cause })
+      }
+      throw nodeError('STORE_FAILED', 'the registry does not answer', { cause })
+    }
+  }
+}

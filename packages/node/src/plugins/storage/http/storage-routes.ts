@@ -1,0 +1,123 @@
+import { Readable } from 'node:stream'
+import { anyRequester, decodeBatch, isRunnelError, type Clock, type StreamPartId } from '@runnel/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { nodeError } from '../../../errors.ts'
+import type { Access } from '../access.ts'
+import type { Ingest } from '../ingest.ts'
+import { extentOf, pagesOf, type Extent, type Query } from '../selection.ts'
+import { refusalOf } from '../server/refusal.ts'
+import { Slots } from '../server/slots.ts'
+import type { StorageLimits } from '../storage-limits.ts'
+import type { MessageStore } from '../store/message-store.ts'
+import { atMost, nextTurn } from '../waiting.ts'
+import { parseAccessHeader } from './access-header.ts'
+import { lengthPrefixed, linesOf } from './message-line.ts'
+import { parseMessageQuery } from './message-query.ts'
+
+export interface StorageRoutesOptions {
+  readonly maxReads: number
+  readonly limits: Pick<StorageLimits, 'pageBytes' | 'flushMs'>
+}
+
+export interface StorageRoutesModules {
+  readonly store: MessageStore
+  readonly ingest: Pick<Ingest, 'flushed'>
+  readonly access: Pick<Access, 'requireSubscriber'>
+  readonly clock: Clock
+  readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
+  /** For GET /v1/storage. */
+  readonly report: () => Promise<unknown>
+  readonly onError: (error: unknown) => void
+}
+
+type MessagesRequest = FastifyRequest<{
+  Params: { streamId: string; partition: string }
+  Querystring: Record<string, unknown>
+}>
+
+/** Bytes prepared for a reader that does not take them yet. */
+const readAheadBytes = 64 * 1024
+
+/** What a mistake of the asker is answered with; anything else is 503. */
+const statusOf: Readonly<Record<string, number>> = {
+  ...{ INVALID_ARGUMENT: 400, INVALID_STREAM_ID: 400, INVALID_PARTITION: 400, INVALID_NODE_ID: 400 },
+  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, TOO_MANY_REQUESTS: 429 },
+}
+
+/** Adds GET /v1/storage and GET /v1/streams/:streamId/partitions/:partition/messages to a server. */
+export function addStorageRoutes(
+  server: FastifyInstance,
+  { maxReads, limits }: StorageRoutesOptions,
+  modules: StorageRoutesModules,
+): void {
+  const { store, ingest, access, clock, oldestMs, report } = modules
+  const slots = new Slots({ total: maxReads, perPeer: maxReads })
+
+  server.get('/v1/storage', () => report())
+  server.get(
+    '/v1/streams/:streamId/partitions/:partition/messages',
+    async (request: MessagesRequest, reply) => {
+      const release = slots.take(anyRequester)
+      try {
+        if (release === undefined) throw nodeError('TOO_MANY_REQUESTS')
+        const query = parseMessageQuery(request.params, request.query, clock.now())
+        const token = parseAccessHeader(request.headers.authorization)
+        await access.requireSubscriber(query.streamPartId, { requesterId: anyRequester, token })
+        await atMost(clock, limits.flushMs, ingest.flushed())
+        const extent = await extentOf(store, query, await oldestMs(query.streamPartId))
+        const isRaw = request.headers.accept?.includes('application/octet-stream') === true
+        const encode = isRaw ? lengthPrefixed : lineEncoder(extent, query.wholeBatches)
+        const body = Readable.from(bodyOf(query, extent, encode), {
+          objectMode: false,
+          highWaterMark: readAheadBytes,
+        })
+        // Also when the reader goes away before the first byte was made.
+        body.once('close', release)
+        body.once('error', modules.onError)
+        return await answer(reply, body, extent, isRaw)
+      } catch (error) {
+        release?.()
+        return refuse(reply, error)
+      }
+    },
+  )
+
+  async function* bodyOf(
+    query: Query,
+    extent: Extent | undefined,
+    encode: (bytes: Uint8Array) => string | Uint8Array,
+  ): AsyncGenerator<string | Uint8Array> {
+    if (extent === undefined) return
+    const range = { ...query, from: extent.from, to: extent.to }
+    for await (const page of pagesOf(store, range, limits.pageBytes)) {
+      for (const bytes of page) yield encode(bytes)
+      await nextTurn(clock)
+    }
+  }
+
+  function refuse(reply: FastifyReply, error: unknown) {
+    const isKnown = isRunnelError(error) && Object.hasOwn(statusOf, error.code)
+    const refusal = isKnown
+      ? { code: error.code, text: error.message, remedy: error.remedy, isOurs: false }
+      : refusalOf(error)
+    if (refusal.isOurs) modules.onError(error)
+    const { code, text: message, remedy } = refusal
+    if (code === 'TOKEN_INVALID') reply.header('www-authenticate', 'Runnel')
+    return reply.code(statusOf[code] ?? 503).send({ error: { code, message, remedy } })
+  }
+}
+
+function lineEncoder(extent: Extent | undefined, wholeBatches: boolean) {
+  return (bytes: Uint8Array) =>
+    extent === undefined ? '' : linesOf(decodeBatch(bytes), extent, wholeBatches)
+}
+
+function answer(reply: FastifyReply, body: Readable, extent: Extent | undefined, isRaw: boolean) {
+  if (extent !== undefined) {
+    const { from, to, count } = extent
+    reply.header('runnel-from', `${from.timestamp}-${from.sequenceNumber}`)
+    reply.header('runnel-to', `${to.timestamp}-${to.sequenceNumber}`)
+    if (count > 0) reply.header('runnel-count', count)
+  }
+  return reply.type(isRaw ? 'application/octet-stream' : 'application/x-ndjson').send(body)
+}

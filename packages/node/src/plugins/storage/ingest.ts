@@ -1,0 +1,222 @@
+import {
+  decodeBatch,
+  toStreamPartId,
+  type Cancel,
+  type Clock,
+  type MessageBatch,
+  type MessageChain,
+  type MessageRef,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { StorageLimits } from './storage-limits.ts'
+import type { MessageStore } from './store/message-store.ts'
+
+export interface IngestOptions {
+  readonly maxQueuedBytes: number
+  readonly maxQueuedBatches: number
+  readonly limits: Pick<
+    StorageLimits,
+    'maxAppendBatches' | 'maxAppendBytes' | 'minStoreBackoffMs' | 'maxStoreBackoffMs'
+  >
+}
+
+export interface IngestEvents {
+  /** A batch found no room: the stream part misses what is in it, from this time on, until it is repaired. */
+  dropped(streamPartId: StreamPartId, fromMs: number): void
+  /** Said once, until it has caught up. */
+  slow(): void
+  /** The store failed; the same batches are tried again. */
+  failed(error: unknown): void
+  /** It works again. */
+  recovered(): void
+}
+
+export interface IngestStatus {
+  readonly queuedBatches: number
+  readonly queuedBytes: number
+  /** How long the oldest queued batch has waited. */
+  readonly lagMs: number
+  readonly storedBatches: number
+  readonly storedMessages: number
+  readonly droppedBatches: number
+  readonly failures: number
+}
+
+interface Queued {
+  readonly batch: MessageBatch
+  readonly sinceMs: number
+}
+
+/** Between the network, which cannot wait, and the store, which may be slow or fail: a bounded queue and its one writer. */
+export class Ingest {
+  readonly #options: IngestOptions
+  readonly #store: Pick<MessageStore, 'append'>
+  readonly #clock: Clock
+  readonly #events: IngestEvents
+  #queue: Queued[] = []
+  #queuedBytes = 0
+  #counters = { storedBatches: 0, storedMessages: 0, droppedBatches: 0, failures: 0 }
+  #writing: Promise<void> | undefined
+  #failuresInARow = 0
+  #isFull = false
+  #stopped = false
+  #wake: () => void = () => {}
+  /** By place, those who wait for it. */
+  readonly #awaited = new Map<string, Set<() => void>>()
+  /** Everything that was pushed before is stored, or dropped, when the count of those taken off reaches it. */
+  #pushed = 0
+  #done = 0
+  readonly #flushes = new Set<{ readonly upTo: number; resolve(): void }>()
+
+  constructor(
+    options: IngestOptions,
+    modules: { store: Pick<MessageStore, 'append'>; clock: Clock; events: IngestEvents },
+  ) {
+    this.#options = options
+    this.#store = modules.store
+    this.#clock = modules.clock
+    this.#events = modules.events
+  }
+
+  /** Takes a batch, of which it keeps a copy. False when there is no room for it. */
+  push(batch: MessageBatch): boolean {
+    const { maxQueuedBatches, maxQueuedBytes } = this.#options
+    const bytes = batch.bytes.length
+    if (
+      this.#stopped ||
+      this.#queue.length >= maxQueuedBatches ||
+      (this.#queue.length > 0 && this.#queuedBytes + bytes > maxQueuedBytes)
+    ) {
+      this.#drop(batch)
+      return false
+    }
+    // A batch is a view of the frame it came in, which would be kept with it.
+    this.#queue.push({ batch: decodeBatch(batch.bytes.slice()), sinceMs: this.#clock.monotonicMs() })
+    this.#queuedBytes += bytes
+    this.#pushed++
+    this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
+    return true
+  }
+
+  /** Calls back once the message is stored, unless cancelled before. */
+  whenStored(chain: MessageChain, place: MessageRef, onStored: () => void): Cancel {
+    const key = keyOf(chain, place)
+    const waiting = this.#awaited.get(key) ?? new Set()
+    this.#awaited.set(key, waiting.add(onStored))
+    return () => {
+      waiting.delete(onStored)
+      if (waiting.size === 0 && this.#awaited.get(key) === waiting) this.#awaited.delete(key)
+    }
+  }
+
+  /** Resolves when everything taken until now is stored. */
+  flushed(): Promise<void> {
+    if (this.#done >= this.#pushed) return Promise.resolve()
+    return new Promise((resolve) => this.#flushes.add({ upTo: this.#pushed, resolve }))
+  }
+
+  status(): IngestStatus {
+    const [oldest] = this.#queue
+    return {
+      queuedBatches: this.#queue.length,
+      queuedBytes: this.#queuedBytes,
+      lagMs: oldest === undefined ? 0 : Math.round(this.#clock.monotonicMs() - oldest.sinceMs),
+      ...this.#counters,
+    }
+  }
+
+  /** Takes nothing more, and tries once more to store what is queued. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#wake()
+    await this.#writing
+    for (const { resolve } of this.#flushes) resolve()
+    this.#flushes.clear()
+  }
+
+  #drop(batch: MessageBatch): void {
+    this.#counters.droppedBatches++
+    const { streamId, partition } = batch.chain
+    this.#events.dropped(toStreamPartId(streamId, partition), batch.messages[0]?.timestamp ?? 0)
+    if (this.#isFull) return
+    this.#isFull = true
+    this.#events.slow()
+  }
+
+  async #write(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const count = this.#chunkSize()
+      const batches = this.#queue.slice(0, count).map(({ batch }) => batch)
+      try {
+        await this.#store.append(batches)
+      } catch (error) {
+        this.#counters.failures++
+        this.#failuresInARow++
+        this.#events.failed(error)
+        if (this.#stopped) return
+        await this.#pause()
+        continue
+      }
+      if (this.#failuresInARow > 0) this.#events.recovered()
+      this.#failuresInARow = 0
+      this.#stored(batches)
+    }
+  }
+
+  #chunkSize(): number {
+    const { maxAppendBatches, maxAppendBytes } = this.#options.limits
+    let bytes = 0
+    let count = 0
+    for (const { batch } of this.#queue) {
+      bytes += batch.bytes.length
+      if (count > 0 && (count >= maxAppendBatches || bytes > maxAppendBytes)) break
+      count++
+    }
+    return count
+  }
+
+  #stored(batches: readonly MessageBatch[]): void {
+    this.#queue.splice(0, batches.length)
+    this.#done += batches.length
+    for (const batch of batches) {
+      this.#queuedBytes -= batch.bytes.length
+      this.#counters.storedBatches++
+      this.#counters.storedMessages += batch.messages.length
+      this.#tellWaiting(batch)
+    }
+    if (this.#queue.length === 0) this.#isFull = false
+    for (const flush of this.#flushes) {
+      if (flush.upTo > this.#done) continue
+      this.#flushes.delete(flush)
+      flush.resolve()
+    }
+  }
+
+  #tellWaiting(batch: MessageBatch): void {
+    if (this.#awaited.size === 0) return
+    for (const message of batch.messages) {
+      const key = keyOf(message, message)
+      const waiting = this.#awaited.get(key)
+      if (waiting === undefined) continue
+      this.#awaited.delete(key)
+      for (const onStored of waiting) onStored()
+    }
+  }
+
+  #pause(): Promise<void> {
+    const { minStoreBackoffMs, maxStoreBackoffMs } = this.#options.limits
+    const delayMs = Math.min(maxStoreBackoffMs, minStoreBackoffMs * 2 ** (this.#failuresInARow - 1))
+    return new Promise((resolve) => {
+      const cancel = this.#clock.schedule(delayMs, resolve)
+      this.#wake = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+}
+
+function keyOf(chain: MessageChain, { timestamp, sequenceNumber }: MessageRef): string {
+  const { streamId, partition, publisherId, messageChainId } = chain
+  return `${streamId}#${partition} ${publisherId} ${timestamp} ${sequenceNumber} ${messageChainId}`
+}

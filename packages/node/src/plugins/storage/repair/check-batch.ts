@@ -1,0 +1,31 @@
+import type { RunnelClient } from '@runnel/client'
+import {
+  decodeBatch,
+  toStreamPartId,
+  verifyBatch,
+  type Crypto,
+  type MessageBatch,
+  type StreamPartId,
+} from '@runnel/protocol'
+
+export interface CheckModules {
+  readonly client: Pick<RunnelClient, 'permissionsOf'>
+  readonly crypto: Crypto
+}
+
+/**
+ * A batch as another storage node gave it, if it is of the stream part, signed by its publisher, and the publisher
+ * might publish at the time of its messages. Undefined otherwise. Throws what decoding throws, and what a chain throws.
+ */
+export async function checkBatch(
+  bytes: Uint8Array,
+  streamPartId: StreamPartId,
+  { client, crypto }: CheckModules,
+): Promise<MessageBatch | undefined> {
+  const batch = decodeBatch(bytes)
+  const { streamId, partition, publisherId } = batch.chain
+  if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
+  const { publishUntilMs } = await client.permissionsOf(streamId, publisherId)
+  const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
+  return newestMs < publishUntilMs && verifyBatch(batch, crypto) ? batch : undefined
+}

@@ -1,0 +1,69 @@
+import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { MessageStore } from '../store/message-store.ts'
+
+/** What is remembered of one stream part, so that after a crash it is known what may be missing. */
+interface PartMark {
+  /** Start of the run of this node in which the part was last complete. */
+  readonly runMs: number
+  /** From when on something may be missing; null when nothing is. */
+  readonly missingSinceMs: number | null
+}
+
+/**
+ * How far the store is complete, kept beside the messages: one mark for the node, renewed now and then while it runs,
+ * and one for each stream part, written when its state changes. All times are of this node's clock.
+ */
+export class RepairMarks {
+  readonly #store: Pick<MessageStore, 'getMark' | 'setMark'>
+  readonly #runMs: number
+  #lastRunMs = 0
+  #lastAliveMs = 0
+
+  constructor(
+    options: { readonly runMs: number },
+    modules: { store: Pick<MessageStore, 'getMark' | 'setMark'> },
+  ) {
+    this.#runMs = options.runMs
+    this.#store = modules.store
+  }
+
+  /** Learns how the last run ended, and begins a new one. */
+  async begin(): Promise<void> {
+    this.#lastRunMs = Number((await this.#store.getMark('run')) ?? 0)
+    this.#lastAliveMs = Number((await this.#store.getMark('alive')) ?? 0)
+    await this.#store.setMark('run', String(this.#runMs))
+    await this.alive(this.#runMs)
+  }
+
+  /** Of parts that miss nothing, everything until then is stored. */
+  alive(untilMs: number): Promise<void> {
+    return this.#store.setMark('alive', String(untilMs))
+  }
+
+  /** From when on something may be missing in a part that has just been joined; 0 for one that never was complete. */
+  async missingSince(streamPartId: StreamPartId): Promise<number> {
+    const text = await this.#store.getMark(partMark(streamPartId))
+    if (text === undefined) return 0
+    const mark = JSON.parse(text) as PartMark
+    if (mark.missingSinceMs !== null) return mark.missingSinceMs
+    return mark.runMs === this.#lastRunMs ? this.#lastAliveMs : mark.runMs
+  }
+
+  setPart(streamPartId: StreamPartId, missingSinceMs: number | undefined): Promise<void> {
+    const mark: PartMark = { runMs: this.#runMs, missingSinceMs: missingSinceMs ?? null }
+    return this.#store.setMark(partMark(streamPartId), JSON.stringify(mark))
+  }
+
+  /** From when on a storage node was not asked, because it could not be reached. */
+  async unasked(streamPartId: StreamPartId, nodeId: NodeId): Promise<number | undefined> {
+    const text = await this.#store.getMark(nodeMark(streamPartId, nodeId))
+    return text === undefined || text === '' ? undefined : Number(text)
+  }
+
+  setUnasked(streamPartId: StreamPartId, nodeId: NodeId, sinceMs: number | undefined): Promise<void> {
+    return this.#store.setMark(nodeMark(streamPartId, nodeId), sinceMs === undefined ? '' : String(sinceMs))
+  }
+}
+
+const partMark = (streamPartId: StreamPartId) => `part ${streamPartId}`
+const nodeMark = (streamPartId: StreamPartId, nodeId: NodeId) => `unasked ${streamPartId} ${nodeId}`

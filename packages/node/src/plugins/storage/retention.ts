@@ -1,0 +1,89 @@
+import type { StreamInfo } from '@runnel/client'
+import { parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { z } from 'zod'
+import type { MessageStore } from './store/message-store.ts'
+
+/** How much of a stream part is kept. */
+export interface Retention {
+  /** Days by the publishers' time. */
+  readonly maxAgeDays?: number | undefined
+  /** Bytes of each stream part; the oldest go first. */
+  readonly maxBytes?: number | undefined
+}
+
+export interface RetentionOptions extends Retention {
+  /** Instead of the above, by stream id. */
+  readonly streams: Readonly<Record<string, Retention>>
+}
+
+const dayMs = 24 * 3_600_000
+
+/** What a stream's metadata may say: anybody's text until checked. */
+const metadataSchema = z.object({
+  storage: z.object({
+    maxAgeDays: z.number().positive().optional(),
+    maxBytes: z.number().positive().optional(),
+  }),
+})
+
+/** What whoever may edit the stream wants kept. */
+export function wishedRetention({ metadata }: Pick<StreamInfo, 'metadata'>): Retention {
+  try {
+    return metadataSchema.parse(JSON.parse(metadata)).storage
+  } catch {
+    return {}
+  }
+}
+
+/** What is kept of a stream: what the node's operator allows, and no more than the stream's own metadata wants. */
+export function retentionOf(
+  streamId: StreamId,
+  options: RetentionOptions,
+  stream: Pick<StreamInfo, 'metadata'> | undefined,
+): Retention {
+  const allowed = options.streams[streamId] ?? options
+  const wished = stream === undefined ? {} : wishedRetention(stream)
+  return {
+    maxAgeDays: smaller(allowed.maxAgeDays, wished.maxAgeDays),
+    maxBytes: smaller(allowed.maxBytes, wished.maxBytes),
+  }
+}
+
+/** The oldest time of which messages are kept. */
+export function oldestKeptMs({ maxAgeDays }: Retention, nowMs: number): number {
+  return maxAgeDays === undefined ? 0 : Math.max(0, Math.floor(nowMs - maxAgeDays * dayMs))
+}
+
+export interface PruneModules {
+  readonly store: Pick<MessageStore, 'usage' | 'prune'>
+  readonly retentionOf: (streamPartId: StreamPartId) => Promise<Retention>
+  readonly nowMs: () => number
+}
+
+/** Deletes what is beyond the retention, a stream part after the other. Gives what went. Throws what the store throws. */
+export async function pruneAll(
+  { store, retentionOf, nowMs }: PruneModules,
+  signal: AbortSignal,
+): Promise<{ batches: number; bytes: number }> {
+  const pruned = { batches: 0, bytes: 0 }
+  for (const { streamPartId } of await store.usage()) {
+    if (signal.aborted) break
+    const retention = await retentionOf(streamPartId)
+    const olderThanMs = retention.maxAgeDays === undefined ? undefined : oldestKeptMs(retention, nowMs())
+    if (olderThanMs === undefined && retention.maxBytes === undefined) continue
+    const { batches, bytes } = await store.prune(streamPartId, { olderThanMs, maxBytes: retention.maxBytes })
+    pruned.batches += batches
+    pruned.bytes += bytes
+  }
+  return pruned
+}
+
+/** The stream of a stream part. */
+export function streamOf(streamPartId: StreamPartId): StreamId {
+  return parseStreamPartId(streamPartId).streamId
+}
+
+function smaller(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return Math.min(a, b)
+}

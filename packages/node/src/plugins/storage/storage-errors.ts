@@ -1,0 +1,38 @@
+import type { ErrorTable } from '@runnel/protocol'
+
+/** What a storage node answers instead of messages; those who ask over a link see the same codes. */
+export const storageErrors = {
+  UNKNOWN_STREAM: {
+    summary: 'There is no such stream, or no such partition of it',
+    remedy: 'Check the id: runnel stream show STREAM.',
+  },
+  NOT_PERMITTED: {
+    summary: 'Not permitted to read the stream',
+    remedy: 'Ask someone with the grant permission on the stream to grant subscribe.',
+  },
+  TOKEN_INVALID: {
+    summary: 'The access token is not valid here',
+    remedy:
+      'Make a new one: it names its user, who asks and whom, and expires. Check the clocks of both machines.',
+  },
+  TOO_MANY_REQUESTS: {
+    summary: 'The storage node serves as many requests as it may',
+    remedy: 'Wait for one to end, or ask another storage node of the stream.',
+  },
+  STORE_FAILED: {
+    summary: 'The storage node cannot read its store',
+    remedy: 'Ask another storage node of the stream; the log of this one says what to do.',
+  },
+  SHUTTING_DOWN: {
+    summary: 'The storage node is being stopped',
+    remedy: 'Ask another storage node of the stream, or later.',
+  },
+  NOT_STORED: {
+    summary: 'The storage node does not have it',
+    remedy: 'Check with: runnel storage list STREAM, that the stream is assigned to this storage node.',
+  },
+  IDLE: {
+    summary: 'The asker took nothing for too long',
+    remedy: 'Ask again from the last message received.',
+  },
+} as const satisfies ErrorTable

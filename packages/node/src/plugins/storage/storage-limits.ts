@@ -1,0 +1,45 @@
+/** Every limit of a storage node that is no setting, with its default. What others can make grow is bounded here. */
+export const storageLimits = {
+  /** Batches handed to the store at once. */
+  maxAppendBatches: 1_000,
+  /** Bytes of batches handed to the store at once. */
+  maxAppendBytes: 4 * 1024 * 1024,
+  /** First pause after the store failed; doubles with each failure. */
+  minStoreBackoffMs: 250,
+  /** Longest such pause. */
+  maxStoreBackoffMs: 30_000,
+  /** Bytes read from the store at once, for each request. */
+  pageBytes: 128 * 1024,
+  /** Requests of one peer at once (counter `storage.requestsRefused`). */
+  maxResendsPerPeer: 16,
+  /** What an asker may let a storage node send ahead; a larger window counts as this. */
+  maxWindowBytes: 8 * 1024 * 1024,
+  /** Nothing more is given to a link while so much waits on it: live messages share it. */
+  linkLowMarkBytes: 128 * 1024,
+  /** How often a link above that mark is looked at. */
+  linkPollMs: 5,
+  /** A request whose asker lets nothing be sent for this long is ended. */
+  idleMs: 60_000,
+  /** Messages waited for at once, of all peers. */
+  maxAwaited: 10_000,
+  /** Messages one peer waits for at once. */
+  maxAwaitedPerPeer: 1_000,
+  /** How long a message that may still come is waited for. */
+  awaitStoredMs: 30_000,
+  /** A request waits this long at most for what has arrived and is not stored yet. */
+  flushMs: 2_000,
+  /** First pause after the registries could not be read; doubles with each failure. */
+  minRegistryBackoffMs: 1_000,
+  /** Longest such pause. */
+  maxRegistryBackoffMs: 60_000,
+  /** Repair begins this long before the last time all was well: clocks differ, and messages are late. */
+  repairMarginMs: 5 * 60_000,
+  /** How often it is noted that all is well. */
+  markIntervalMs: 10_000,
+  /** A part that lost its neighbours is repaired when it has some again, or after this long. */
+  settleMs: 10_000,
+  /** How often what exceeds the retention is deleted. */
+  pruneIntervalMs: 60_000,
+} as const
+
+export type StorageLimits = { readonly [L in keyof typeof storageLimits]: number }

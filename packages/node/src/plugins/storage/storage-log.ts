@@ -1,0 +1,83 @@
+import { isRunnelError, type NodeId, type StreamPartId } from '@runnel/protocol'
+import type { Logger } from '../../logger.ts'
+import type { IngestStatus } from './ingest.ts'
+
+/** Says what goes wrong in a storage node, and what to do: aloud the first time, and again when it is something else. */
+export class StorageLog {
+  readonly #logger: Logger
+  readonly #location: string
+  readonly #firstStoreFailure = Promise.withResolvers<void>()
+  #storeFailure: string | undefined
+  #registryFailure: string | undefined
+  readonly #repairFailures = new Map<string, string>()
+
+  constructor({ logger, location }: { logger: Logger; location: string }) {
+    this.#logger = logger
+    this.#location = location
+  }
+
+  /** Resolves when the store fails for the first time. */
+  get firstStoreFailure(): Promise<void> {
+    return this.#firstStoreFailure.promise
+  }
+
+  get isStoreFailing(): boolean {
+    return this.#storeFailure !== undefined
+  }
+
+  storeFailed(error: unknown): void {
+    const { code, text } = describe(error)
+    const level = this.#storeFailure === code ? 'debug' : 'error'
+    this.#storeFailure = code
+    this.#firstStoreFailure.resolve()
+    this.#logger[level](
+      { code, store: this.#location },
+      `${text} Messages wait in memory and the store is tried again; live delivery goes on.`,
+    )
+  }
+
+  storeRecovered(): void {
+    if (this.#storeFailure !== undefined)
+      this.#logger.info({ store: this.#location }, 'the store works again')
+    this.#storeFailure = undefined
+  }
+
+  slow({ queuedBatches, queuedBytes, lagMs }: IngestStatus): void {
+    this.#logger.warn(
+      { store: this.#location, queuedBatches, queuedBytes, lagMs },
+      'the store cannot keep up: messages are dropped here and repaired from other storage nodes later; live delivery goes on',
+    )
+  }
+
+  registryFailed(error: unknown): void {
+    const { code, text } = describe(error)
+    const level = this.#registryFailure === code ? 'debug' : 'warn'
+    this.#registryFailure = code
+    this.#logger[level]({ code }, `${text} The assignments are read again later; those known stay in force.`)
+  }
+
+  tooManyParts(ignored: number, max: number): void {
+    this.#logger.warn(
+      { ignored, max },
+      'more stream parts are assigned than storage.maxStreamParts allows: some are not stored',
+    )
+  }
+
+  requestFailed(error: unknown): void {
+    const { code, text } = describe(error)
+    this.#logger.warn({ code, store: this.#location }, text)
+  }
+
+  repairFailed(streamPartId: StreamPartId, from: NodeId | undefined, error: unknown): void {
+    const { code, text } = describe(error)
+    const key = from ?? ''
+    const level = this.#repairFailures.get(key) === code ? 'debug' : 'warn'
+    this.#repairFailures.set(key, code)
+    this.#logger[level]({ code, streamPart: streamPartId, from }, `repair: ${text} It is tried again later.`)
+  }
+}
+
+function describe(error: unknown): { code: string; text: string } {
+  if (isRunnelError(error)) return { code: error.code, text: `${error.message}. ${error.remedy}` }
+  return { code: 'INTERNAL', text: error instanceof Error ? `${error.message}.` : `${String(error)}.` }
+}
