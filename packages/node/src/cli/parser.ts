@@ -8,6 +8,8 @@ import { nearest } from './nearest.ts'
 /** What a group of commands is for. */
 const groups: Readonly<Record<string, string>> = {
   stream: 'Create, look at, share and delete streams',
+  resend: 'Print stored messages of a stream',
+  storage: 'Choose which storage nodes keep a stream',
   key: 'Make and look at keys',
   registry: 'Deploy and keep the registries on a chain',
 }

@@ -13,6 +13,12 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./stream-grant.ts')).streamGrant,
     (await import('./stream-revoke.ts')).streamRevoke,
   ],
+  storage: async () => [
+    (await import('./storage-add.ts')).storageAdd,
+    (await import('./storage-remove.ts')).storageRemove,
+    (await import('./storage-list.ts')).storageList,
+    (await import('./storage-token.ts')).storageToken,
+  ],
   node: async () => [(await import('./node.ts')).node, (await import('./node-init.ts')).nodeInit],
   tracker: async () => [(await import('./tracker.ts')).tracker],
   key: async () => [(await import('./key-new.ts')).keyNew, (await import('./key-show.ts')).keyShow],
@@ -21,6 +27,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./registry-show.ts')).registryShow,
     (await import('./registry-add-tracker.ts')).registryAddTracker,
     (await import('./registry-remove-tracker.ts')).registryRemoveTracker,
+    (await import('./registry-add-storage.ts')).registryAddStorage,
   ],
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
 import type { NodeId } from '@runnel/protocol'
 import type { BrokerConfigInput, LogLevel } from '../config/schema.ts'
@@ -6,7 +7,13 @@ import type { NamedKey } from '../keys/key-file.ts'
 import { measurementKinds } from '../plugins/measurements/readings.ts'
 import { startChild, type Child } from './child.ts'
 import type { UpDirectory } from './directory.ts'
-import { deployAsOwner, setUpRegistries, type LocalStreams } from './registry-setup.ts'
+import {
+  assignStorage,
+  deployAsOwner,
+  registerStorage,
+  setUpRegistries,
+  type LocalStreams,
+} from './registry-setup.ts'
 
 export interface LocalNetworkOptions {
   /** Broker nodes, at least 2. The first publishes. */
@@ -34,11 +41,16 @@ export interface LocalNetwork {
   readonly trackers: readonly Child[]
   /** The first one publishes. */
   readonly nodes: readonly [Child, ...Child[]]
+  /** Keeps every stream of the network. */
+  readonly storage: Child
   readonly streams: LocalStreams
   /** A key for the user, and the owner's. */
   readonly keyFiles: { readonly user: string; readonly owner: string }
   stop(): Promise<void>
 }
+
+/** What a local network keeps between one start and the next. */
+const storageRetention = { maxAgeDays: 7, maxBytes: 256 * 1024 * 1024 }
 
 /** Starting more than the machine has processors for at once only makes each slower. */
 const startsAtOnce = 4
@@ -78,34 +90,42 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const owner = await directory.key('owner')
   const user = await directory.key('user')
   const publisher = await directory.key('node-1')
+  const storageKey = await directory.key('storage-1')
   onProgress('starting the chain and the trackers')
   const [{ chain, deployment }, trackers] = await bothOrNone(
-    startChain(options, owner, user.nodeId, keep),
+    startChain(options, owner, [user.nodeId, storageKey.nodeId], keep),
     startTrackers(directory, options, keep),
   )
   throwIfAborted(signal)
   onProgress('registering trackers and streams')
+  const place = { rpcUrl: chain.url, registries: deployment.registries }
   const streams = await setUpRegistries({
-    ...{ rpcUrl: chain.url, registries: deployment.registries, ownerKey: owner.privateKey },
+    ...{ ...place, ownerKey: owner.privateKey },
     publisher: publisher.nodeId,
     trackers: trackers.map(({ ready }) => ({ nodeId: ready.nodeId, url: ready.url ?? '' })),
   })
   directory.writeJson('network.json', { version: 1, chain: { rpcUrl: chain.url, ...deployment } })
-  const nodes = await startNodes(directory, options, streams, keep)
+  const startAndAssign = async () => {
+    const child = await startStorage(directory, options, storageKey.file, keep)
+    await registerStorage(place, storageKey.privateKey, child.ready.url ?? '')
+    await assignStorage(place, owner.privateKey, storageKey.nodeId, streams)
+    return child
+  }
+  const [storage, nodes] = await bothOrNone(startAndAssign(), startNodes(directory, options, streams, keep))
   const [first, ...rest] = nodes
   if (!first) throw nodeError('INTERNAL', 'no nodes')
   const keyFiles = { user: user.file, owner: owner.file }
-  return { chain, trackers, nodes: [first, ...rest] as const, streams, keyFiles }
+  return { chain, trackers, nodes: [first, ...rest] as const, storage, streams, keyFiles }
 }
 
 async function startChain(
   { chainPort, signal }: LocalNetworkOptions,
   owner: NamedKey,
-  user: NodeId,
+  others: readonly NodeId[],
   keep: Keep,
 ) {
   const chain = keep(rank.chain, await startAnvil({ port: chainPort, signal }))
-  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner, user) }
+  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner, others) }
 }
 
 function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {
@@ -150,6 +170,24 @@ function startNodes(
     options.onProgress(`${++running} of ${options.nodes} nodes run`)
     return child
   })
+}
+
+/** A node that keeps what flows; of its own, so that a busy store never delays a measurement. */
+async function startStorage(
+  directory: UpDirectory,
+  { logLevel, onDeath }: LocalNetworkOptions,
+  key: string,
+  keep: Keep,
+): Promise<Child> {
+  const name = 'storage 1'
+  const config: BrokerConfigInput = {
+    ...{ network: directory.networkFile, key, logLevel },
+    websocket: { port: 0 },
+    http: { port: 0 },
+    storage: { enabled: true, directory: join(directory.path, 'storage'), retention: storageRetention },
+  }
+  const args = ['node', '--config', directory.writeJson('nodes/storage-1.json', config)]
+  return keep(rank.nodes, await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
 }
 
 /** Configuration of one node: every second one, or what the share says, has a WebSocket server. */

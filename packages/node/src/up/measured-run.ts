@@ -34,9 +34,10 @@ export async function measuredRun(network: LocalNetwork, options: MeasuredRunOpt
   const streamPartIds = measuredParts(network)
   return buildReport({
     publisher: own,
-    subscribers: snapshots.filter((snapshot) => snapshot !== own),
+    subscribers: snapshots.filter((snapshot) => snapshot !== own && snapshot.storage === undefined),
+    storage: snapshots.filter((snapshot) => snapshot.storage !== undefined),
     degreesExact:
-      snapshots.length === network.nodes.length && areDegreesExact(snapshots, streamPartIds, degree),
+      snapshots.length === network.nodes.length + 1 && areDegreesExact(snapshots, streamPartIds, degree),
     ...{ published, streamPartIds, startedInMs, publishedForMs },
     trackers: trackerAddresses(network),
     died: died(),

@@ -2,6 +2,7 @@ import {
   deployRegistries,
   FOREVER,
   Permission,
+  storageRegistry,
   streamRegistry,
   trackerRegistry,
   type RegistryAddresses,
@@ -21,18 +22,18 @@ export interface LocalStreams {
   readonly lobby: StreamId
 }
 
-/** Gives the owner and the user funds from an account that has some, and deploys the registries in the owner's name. */
+/** Gives the owner and others funds from an account that has some, and deploys the registries in the owner's name. */
 export async function deployAsOwner(
   rpcUrl: string,
   funderKey: string,
   owner: { readonly privateKey: string; readonly nodeId: NodeId },
-  user: NodeId,
+  others: readonly NodeId[],
 ): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
   await withWallet(rpcUrl, funderKey.replace(/^0x/, ''), async (funder) => {
     const value = parseEther(fundsEther)
     await sendInOrder(
       funder,
-      [owner.nodeId, user].map(
+      [owner.nodeId, ...others].map(
         (to): Transaction =>
           (nonce) =>
             funder.sendTransaction({ to, value, ...nonce }),
@@ -80,6 +81,41 @@ export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStream
     ])
     const byKind = measurementKinds.map((kind) => [kind, idOf(`system/${kind}`)] as const)
     return { measurements: Object.fromEntries(byKind) as LocalStreams['measurements'], lobby }
+  })
+}
+
+/** Where the registries of a network stand. */
+export type RegistryPlace = Pick<RegistrySetup, 'rpcUrl' | 'registries'>
+
+/** Registers a storage node in its own name. */
+export async function registerStorage(
+  { rpcUrl, registries }: RegistryPlace,
+  storageKey: string,
+  url: string,
+): Promise<void> {
+  await withWallet(rpcUrl, storageKey, async (wallet) => {
+    const registry = storageRegistry(registries.storageRegistry, wallet)
+    await (await registry.registerNode(url, '{}')).wait()
+  })
+}
+
+/** Has a storage node keep every stream. */
+export async function assignStorage(
+  { rpcUrl, registries }: RegistryPlace,
+  ownerKey: string,
+  storageId: NodeId,
+  { measurements, lobby }: LocalStreams,
+): Promise<void> {
+  await withWallet(rpcUrl, ownerKey, async (wallet) => {
+    const registry = storageRegistry(registries.storageRegistry, wallet)
+    await sendInOrder(
+      wallet,
+      [...Object.values(measurements), lobby].map(
+        (streamId): Transaction =>
+          (nonce) =>
+            registry.assign(streamId, storageId, nonce),
+      ),
+    )
   })
 }
 

@@ -42,6 +42,7 @@ function snapshot(
     ],
     latencyMs: undefined,
     published: [],
+    storage: undefined,
   }
 }
 
@@ -54,6 +55,7 @@ function reportOf(
     subscribers,
     ...{
       published,
+      storage: [],
       streamPartIds: [part],
       degreesExact: true,
       startedInMs: 1,

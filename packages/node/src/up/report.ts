@@ -1,5 +1,6 @@
 import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { LatencySummary } from '../plugins/observer/latency-histogram.ts'
+import type { StorageStatus } from '../plugins/storage/storage-status.ts'
 import type { NodeSnapshot, ObservedChain, PublishedTotals } from '../snapshot.ts'
 import { isOverlayComplete, neighboursOf } from './overlay-state.ts'
 
@@ -21,6 +22,19 @@ export interface NodeReport {
   readonly latencyMs: LatencySummary | null
 }
 
+/** What became of the storage node in a run. */
+export interface StorageReport {
+  readonly id: NodeId
+  /** As they came over the network. */
+  readonly storedMessages: number
+  /** That have arrived and are not stored. */
+  readonly queuedBatches: number
+  /** How long the oldest of them has waited. */
+  readonly lagMs: number
+  /** Batches it had no room for. */
+  readonly droppedBatches: number
+}
+
 /** The outcome of `runnel up --for …`. */
 export interface UpReport {
   readonly complete: boolean
@@ -31,6 +45,7 @@ export interface UpReport {
   readonly publishedForMs: number
   readonly trackers: readonly { readonly id: NodeId; readonly url: string }[]
   readonly nodes: readonly NodeReport[]
+  readonly storage: readonly StorageReport[]
   /** Processes that ended by themselves, and how. */
   readonly died: readonly string[]
 }
@@ -38,6 +53,7 @@ export interface UpReport {
 export interface ReportInput {
   readonly publisher: NodeSnapshot
   readonly subscribers: readonly NodeSnapshot[]
+  readonly storage: readonly NodeSnapshot[]
   readonly published: readonly PublishedTotals[]
   /** Stream parts the messages went through. */
   readonly streamPartIds: readonly StreamPartId[]
@@ -48,7 +64,7 @@ export interface ReportInput {
   readonly died: readonly string[]
 }
 
-/** Judges a run: complete only if there were messages and every subscriber got every one exactly once. */
+/** Judges a run: complete only if there were messages, every subscriber got every one exactly once, and all are stored. */
 export function buildReport(input: ReportInput): UpReport {
   const { publisher, subscribers, published, died } = input
   const messagesPublished = published.reduce((sum, { messages }) => sum + messages, 0)
@@ -62,9 +78,25 @@ export function buildReport(input: ReportInput): UpReport {
     messagesPublished > 0 &&
     died.length === 0 &&
     subscribers.length > 0 &&
-    subscribers.every((snapshot) => hasEverything(snapshot, publisher.nodeId, published))
+    subscribers.every((snapshot) => hasEverything(snapshot, publisher.nodeId, published)) &&
+    input.storage.every(({ storage }) => storage !== undefined && hasStored(storage, published))
   const { degreesExact, startedInMs, publishedForMs, trackers } = input
-  return { complete, degreesExact, messagesPublished, startedInMs, publishedForMs, trackers, nodes, died }
+  const storage = input.storage.flatMap(describeStorage)
+  return {
+    ...{ complete, degreesExact, messagesPublished, startedInMs, publishedForMs },
+    ...{ trackers, nodes, storage, died },
+  }
+}
+
+function describeStorage({ nodeId: id, storage }: NodeSnapshot): StorageReport[] {
+  if (storage === undefined) return []
+  const { storedMessages, queuedBatches, lagMs, droppedBatches } = storage.ingest
+  return [{ id, storedMessages, queuedBatches, lagMs, droppedBatches }]
+}
+
+/** Whether as many messages were stored as were published, and none waits. */
+export function hasStored({ ingest }: StorageStatus, published: readonly PublishedTotals[]): boolean {
+  return ingest.queuedBatches === 0 && ingest.storedMessages >= sum(published, ({ messages }) => messages)
 }
 
 /** Whether a subscriber got every message of the publisher exactly once, by count and by the last of each stream. */

@@ -86,8 +86,9 @@ async function printReport(report: UpReport, network: LocalNetwork, json: boolea
   process.stdout.write(`${report.complete ? 'complete' : 'INCOMPLETE'}: ${summaryOf(report)}\n`)
 }
 
-function summaryOf({ messagesPublished, nodes, degreesExact }: UpReport): string {
+function summaryOf({ messagesPublished, nodes, storage, degreesExact }: UpReport): string {
   const subscribers = nodes.filter(({ role }) => role === 'subscriber')
   const short = subscribers.filter(({ missing, repeated }) => missing > 0 || repeated > 0).length
-  return `${messagesPublished} messages to ${subscribers.length} subscribers, ${short} of them not exactly once; degrees ${degreesExact ? 'exact' : 'not exact'}`
+  const stored = storage.reduce((sum, { storedMessages }) => sum + storedMessages, 0)
+  return `${messagesPublished} messages to ${subscribers.length} subscribers, ${short} of them not exactly once; ${stored} stored; degrees ${degreesExact ? 'exact' : 'not exact'}`
 }

@@ -21,7 +21,7 @@ function snapshotOf(n: number, links: Links, rest: Partial<NodeSnapshot> = {}): 
       trackers: [],
     },
     streamParts: [{ streamPartId, neighbours, ...counts }],
-    ...{ counters: {}, observed: [], latencyMs: undefined, published: [], ...rest },
+    ...{ counters: {}, observed: [], latencyMs: undefined, published: [], storage: undefined, ...rest },
   }
 }
 

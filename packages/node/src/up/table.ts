@@ -1,5 +1,6 @@
 import Table from 'cli-table3'
 import type { NodeId } from '@runnel/protocol'
+import type { StorageStatus } from '../plugins/storage/storage-status.ts'
 import type { NodeSnapshot } from '../snapshot.ts'
 
 /** Neighbours named in a row; of the others only the number is given. */
@@ -24,16 +25,27 @@ export function statusTable(snapshots: readonly NodeSnapshot[], publisherId: Nod
   const head = ['#', 'node', 'neighbours', 'links', 'RTT ms', 'delivered', 'duplicates', 'p50/p99 ms', 'lost']
   const table = new Table({ ...layout, head })
   for (const snapshot of snapshots) table.push(rowOf(snapshot, publisherId, rowNumbers))
-  return `${table.toString().replace(/ +$/gm, '')}\n* publishes`
+  const stores = snapshots.flatMap(({ storage }) => storage ?? []).map(storageLine)
+  return [table.toString().replace(/ +$/gm, ''), ['* publishes', ...stores].join('   ')].join('\n')
+}
+
+/** `† stores: 1200 messages, 0 waiting, lag 0 ms` */
+function storageLine({ ingest, isHealthy }: StorageStatus): string {
+  const { storedMessages, queuedBatches, lagMs } = ingest
+  const health = isHealthy ? '' : '; the store FAILS, see its log'
+  return `† stores: ${storedMessages} messages, ${queuedBatches} waiting, lag ${lagMs} ms${health}`
 }
 
 /** One line for a log. */
 export function statusLine(snapshots: readonly NodeSnapshot[], publisherId: NodeId): string {
-  const subscribers = snapshots.filter(({ nodeId }) => nodeId !== publisherId)
+  const subscribers = snapshots.filter(
+    ({ nodeId, storage }) => nodeId !== publisherId && storage === undefined,
+  )
+  const stored = sum(snapshots.map(({ storage }) => storage?.ingest.storedMessages ?? 0))
   const p99 = subscribers.map(({ latencyMs }) => latencyMs?.p99 ?? 0)
   const delivered = sum(subscribers.map(deliveredOf))
   const lost = sum(subscribers.map(lostOf))
-  return `${snapshots.length} nodes, ${delivered} messages delivered, slowest p99 ${Math.max(0, ...p99)} ms, ${lost} lost`
+  return `${snapshots.length} nodes, ${delivered} messages delivered, slowest p99 ${Math.max(0, ...p99)} ms, ${lost} lost, ${stored} stored`
 }
 
 function rowOf(
@@ -48,7 +60,7 @@ function rowOf(
   const rtts = [...links.values()].flatMap(({ rttMs }) => (rttMs === undefined ? [] : [rttMs]))
   return [
     rowNumbers.get(nodeId) ?? '',
-    `${nodeId.slice(0, 6)}…${nodeId.slice(-4)}${nodeId === publisherId ? '*' : ''}`,
+    `${nodeId.slice(0, 6)}…${nodeId.slice(-4)}${nodeId === publisherId ? '*' : snapshot.storage ? '†' : ''}`,
     describeNeighbours([...links.keys()].map((id) => rowNumbers.get(id))),
     describeLinks([...links.values()].map(({ transport }) => transport)),
     rtts.length === 0 ? '–' : `${shortMs(Math.min(...rtts))}–${shortMs(Math.max(...rtts))}`,

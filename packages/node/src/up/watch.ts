@@ -4,7 +4,7 @@ import { nodeError } from '../errors.ts'
 import { measurementKinds } from '../plugins/measurements/readings.ts'
 import type { NodeSnapshot, PublishedTotals } from '../snapshot.ts'
 import type { LocalNetwork } from './local-network.ts'
-import { areDegreesExact, hasEverything, onlyPartOf } from './report.ts'
+import { areDegreesExact, hasEverything, hasStored, onlyPartOf } from './report.ts'
 
 /** How often nodes are asked how they are doing while something is waited for. */
 const askEveryMs = 100
@@ -14,9 +14,12 @@ export function measuredParts({ streams }: LocalNetwork): StreamPartId[] {
   return measurementKinds.map((kind) => onlyPartOf(streams.measurements[kind]))
 }
 
-/** How every node that lives is doing. */
-export async function snapshotsOf({ nodes }: Pick<LocalNetwork, 'nodes'>): Promise<NodeSnapshot[]> {
-  const snapshots = await Promise.all(nodes.map((node) => node.snapshot()))
+/** How every node that lives is doing, the storage node last. */
+export async function snapshotsOf({
+  nodes,
+  storage,
+}: Pick<LocalNetwork, 'nodes' | 'storage'>): Promise<NodeSnapshot[]> {
+  const snapshots = await Promise.all([...nodes, storage].map((node) => node.snapshot()))
   return snapshots.filter((snapshot) => snapshot !== undefined)
 }
 
@@ -35,7 +38,7 @@ export function waitForOverlays(
   return waitUntil(network, options, (snapshots) => areDegreesExact(snapshots, parts, degree))
 }
 
-/** Waits until every subscriber has every message. False when some had not in time. */
+/** Waits until every subscriber and the storage node have every message. False when some had not in time. */
 export function waitForDelivery(
   network: LocalNetwork,
   published: readonly PublishedTotals[],
@@ -43,9 +46,10 @@ export function waitForDelivery(
 ): Promise<boolean> {
   const publisherId = network.nodes[0].ready.nodeId
   return waitUntil(network, options, (snapshots) =>
-    snapshots.every(
-      (snapshot) => snapshot.nodeId === publisherId || hasEverything(snapshot, publisherId, published),
-    ),
+    snapshots.every((snapshot) => {
+      if (snapshot.storage !== undefined) return hasStored(snapshot.storage, published)
+      return snapshot.nodeId === publisherId || hasEverything(snapshot, publisherId, published)
+    }),
   )
 }
 
@@ -58,7 +62,7 @@ async function waitUntil(
   while (performance.now() < deadlineMs) {
     if (signal.aborted) throw nodeError('INTERRUPTED')
     const snapshots = await snapshotsOf(network)
-    if (snapshots.length < network.nodes.length) return false
+    if (snapshots.length <= network.nodes.length) return false
     if (isFulfilled(snapshots)) return true
     await delay(askEveryMs)
   }

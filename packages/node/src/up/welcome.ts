@@ -4,19 +4,23 @@ import { trackerAddresses, type LocalNetwork } from './local-network.ts'
 
 /** What a person needs to know to use the network from another terminal; the commands can be copied as they stand. */
 export function welcome(network: LocalNetwork, directory: UpDirectory, startedInMs: number): string {
-  const { chain, nodes, streams, keyFiles } = network
+  const { chain, nodes, storage, streams, keyFiles } = network
   const options = `--network ${pathFromHere(directory.networkFile)} --key ${pathFromHere(keyFiles.user)}`
   return [
     `The network runs: ${nodes.length} nodes, started in ${(startedInMs / 1000).toFixed(1)} s.`,
     `  chain     ${chain.url}`,
     ...trackerAddresses(network).map(({ id, url }) => `  tracker   ${url}  ${id}`),
     `  status    ${nodes[0].ready.httpUrl ?? ''}/v1/status  (of the publisher)`,
-    `  files     ${pathFromHere(directory.path)}: network file, keys, logs`,
+    `  storage   ${storage.ready.httpUrl ?? ''}/v1/storage  ${storage.ready.nodeId}`,
+    `  files     ${pathFromHere(directory.path)}: network file, keys, logs, stored messages`,
     '',
     'In another terminal:',
     ...Object.values(streams.measurements)
       .slice(0, 1)
-      .map((stream) => `  npx runnel subscribe ${stream} ${options}`),
+      .flatMap((stream) => [
+        `  npx runnel subscribe ${stream} ${options}`,
+        `  npx runnel resend last 20 ${stream} ${options}`,
+      ]),
     `  npx runnel subscribe ${streams.lobby} ${options}`,
     `  echo '{"hello":"world"}' | npx runnel publish ${streams.lobby} ${options}`,
     `  npx runnel stream list --network ${pathFromHere(directory.networkFile)}`,

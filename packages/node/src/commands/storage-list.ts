@@ -1,0 +1,28 @@
+import { toStreamId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { printable, printResult } from '../cli/output.ts'
+import { withClient } from '../cli/with-client.ts'
+
+export const storageList = defineCommand({
+  name: 'storage list',
+  describe: 'Print the storage nodes of a stream, or all that are registered',
+  positionals: { stream: { describe: 'Stream id: 0xowner/path; none: all storage nodes' } },
+  options: networkOptions,
+  examples: [
+    ['storage list --network network.json', 'A line for each storage node'],
+    ['storage list 0xowner/lobby --network network.json', 'Those that keep the stream'],
+  ],
+  run: async ({ stream, json, ...network }) => {
+    const streamId = stream === undefined ? undefined : toStreamId(stream)
+    await withClient(network, {}, async (client) => {
+      const nodes =
+        streamId === undefined ? await client.listStorageNodes() : await client.getStorageNodes(streamId)
+      printResult(
+        nodes,
+        json,
+        nodes.map(({ nodeId, url }) => `${nodeId} ${printable(url)}`),
+      )
+    })
+  },
+})

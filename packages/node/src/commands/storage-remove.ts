@@ -1,0 +1,25 @@
+import { toNodeId, toStreamId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { printResult } from '../cli/output.ts'
+import { withClient } from '../cli/with-client.ts'
+
+export const storageRemove = defineCommand({
+  name: 'storage remove',
+  describe: 'Have a storage node keep a stream no longer',
+  positionals: {
+    stream: { describe: 'Stream id: 0xowner/path', required: true },
+    node: { describe: 'Node id of the storage node', required: true },
+  },
+  options: networkOptions,
+  examples: [['storage remove 0xowner/lobby 0x5b38…ddc4 --network network.json --key owner.key', '']],
+  epilogue:
+    'Needs the edit permission on the stream, or the key of the storage node. What it has stored stays until its retention ends.',
+  run: async ({ stream, node, json, ...network }) => {
+    const [streamId, nodeId] = [toStreamId(stream), toNodeId(node)]
+    await withClient(network, { needsKey: true }, async (client) => {
+      await client.removeFromStorageNode(streamId, nodeId)
+      printResult({ streamId, nodeId, assigned: false }, json, [`${nodeId} no longer keeps ${streamId}`])
+    })
+  },
+})
