@@ -18,7 +18,7 @@ import {
   type WebRtcOptions,
 } from '@runnel/transport'
 import { networkLimits, type NetworkLimits } from './limits.ts'
-import type { NetworkNode, NodeTransports, PublisherPolicy, TrackerDirectory } from './ports.ts'
+import type { Archive, NetworkNode, NodeTransports, PublisherPolicy, TrackerDirectory } from './ports.ts'
 import { NodeRuntime } from './runtime/node-runtime.ts'
 
 /** Ways of a node to its neighbours. */
@@ -46,6 +46,8 @@ export interface NetworkNodeModules {
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
+  /** Where messages are that no neighbour has. Default: nowhere. */
+  readonly archive?: Archive | undefined
   /** Transports to use instead of those the options describe: for tests, the simulator, and other wires. */
   readonly transports?: (modules: ConnectionModules & { readonly signalling: Signalling }) => NodeTransports
   /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */

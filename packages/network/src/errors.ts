@@ -10,6 +10,10 @@ export const networkErrors = {
     summary: 'The node does not run',
     remedy: 'Start it first; once stopped it cannot be started again.',
   },
+  LINK_FAILED: {
+    summary: 'No link to the node could be opened',
+    remedy: 'It may be down or unreachable from here; the cause says what was tried last.',
+  },
   MISBEHAVED: {
     summary: 'The other side sent what no correct node sends',
     remedy: 'It is broken or hostile; the link was closed and is not opened again for a while.',

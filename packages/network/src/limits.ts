@@ -7,7 +7,7 @@ export const networkLimits = {
   /** Of a chain that is new here, messages this much older than the first one seen are still taken. */
   chainLookBackMs: 30_000,
   /** Batches kept for replay in one stream part. */
-  maxRecentBatches: 2_000,
+  maxRecentBatches: 10_000,
   /** Bytes kept for replay in one stream part. */
   maxRecentBytes: 8 * 1024 * 1024,
   /** Bytes kept for replay in all stream parts together. */
@@ -20,6 +20,30 @@ export const networkLimits = {
   replayMarginMs: 1_000,
   /** A neighbour that attaches again sooner gets no second replay (`replay.refused`). */
   minReplayIntervalMs: 1_000,
+  /** Shortest wait for another path to bring what is missing; otherwise it is one round-trip time to the neighbours. */
+  minGapWaitMs: 10,
+  /** Longest such wait. */
+  maxGapWaitMs: 500,
+  /** Missing ranges of one chain that are looked for at once, the oldest first. */
+  maxRangesInWork: 256,
+  /** Times that every neighbour is asked for a range before it is given up. */
+  maxFillRounds: 6,
+  /** Rounds before the archive is asked; the neighbours go on being asked meanwhile. */
+  archiveAfterRounds: 2,
+  /** Longest pause between two rounds; the first is as long as the wait for another path, and each doubles. */
+  maxFillPauseMs: 1_000,
+  /** A range is given up after this long, unless the archive is still sending. */
+  maxFillAgeMs: 10_000,
+  /** Fetches under way to one neighbour. */
+  maxFetchesInFlight: 16,
+  /** Bytes sent in answer to one fetch, unless a single batch has more. */
+  maxFetchReplyBytes: 256 * 1024,
+  /** Fetches answered for one neighbour in a second (`fetch.refused`). */
+  maxFetchesPerS: 200,
+  /** While there is news, neighbours are told this often how far the chains were received; afterwards each pause doubles. */
+  headsIntervalMs: 100,
+  /** Message chains of one stream part of which a neighbour said that there is more (`heads.dropped`). */
+  maxHeadClaims: 256,
   /** Batches held while their publishers are being looked up (`held.refused`). */
   maxHeldBatches: 1_000,
   /** Bytes of batches held while their publishers are being looked up (`held.refused`). */

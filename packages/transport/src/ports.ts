@@ -104,9 +104,10 @@ export interface Links {
   /**
    * Makes sure there is a link, or that `onFailed` says why not. The cheapest way that can work is tried first: WebSocket where
    * one side is reachable (the side that is not dials; of two reachable ones the lower id dials), else WebRTC (the lower id offers);
-   * a failed WebSocket falls back to WebRTC. The passive side waits, with the same time limit.
+   * a failed WebSocket falls back to WebRTC. The passive side waits, with the same time limit. `alone` says that the peer
+   * was not told to connect: then this side dials in every way it can.
    */
-  connect(peerId: NodeId, contact: Contact): void
+  connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
   /** Closes the link, or gives up opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
   /** False when there is no link or its queue is at its limit. */

@@ -83,8 +83,11 @@ export class CoreScript {
   verified = 0
   rttMs: number | undefined
   nowMs = startMs
+  canTakeMore = true
+  readonly hasArchive: boolean
 
-  constructor(limits: Partial<NetworkLimits> = {}) {
+  constructor(limits: Partial<NetworkLimits> = {}, { hasArchive = false } = {}) {
+    this.hasArchive = hasArchive
     this.core = new NodeCore(
       { self: idOf(1), limits: { ...networkLimits, ...limits } },
       {
@@ -95,6 +98,8 @@ export class CoreScript {
         },
         checkPublisher: () => this.policy,
         rttOf: () => this.rttMs,
+        canTakeMore: () => this.canTakeMore,
+        hasArchive: this.hasArchive,
       },
     )
   }
@@ -146,6 +151,11 @@ export class CoreScript {
         note(`${packet.type} ${short(peerId)}${packet.type === 'detach' ? ` ${packet.reason}` : ''}`)
       },
       sendData: (peerId) => note(`data ${short(peerId)}`),
+      accepted: () => undefined,
+      fillFromArchive: ({ after, upTo }) => {
+        note(`archive (${after.timestamp - startMs},${upTo.timestamp - startMs}]`)
+      },
+      gapLost: ({ after, upTo }) => note(`lost (${after.timestamp - startMs},${upTo.timestamp - startMs}]`),
       deliver: (_, message) => {
         this.delivered.push(message)
         note(`deliver ${message.timestamp - startMs}`)
@@ -160,7 +170,7 @@ export class CoreScript {
 
 const short = (nodeId: NodeId): string => String(Number.parseInt(nodeId.slice(-4), 16))
 
-export const join: NodeEvent = { type: 'join', streamPartId: partId }
+export const join: NodeEvent = { type: 'join', streamPartId: partId, fillGaps: true }
 export const leave: NodeEvent = { type: 'leave', streamPartId: partId }
 export const opened = (peer: number): NodeEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
 export const closed = (peer: number): NodeEvent => ({ type: 'linkClosed', peerId: idOf(peer) })

@@ -1,17 +1,37 @@
-import type { Attach, Contact, Detach, NodeId, StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
+import type {
+  Contact,
+  Data,
+  MessageBatch,
+  NodeId,
+  NodePacket,
+  StreamId,
+  StreamMessage,
+  StreamPartId,
+} from '@runnel/protocol'
+import type { Gap } from '../ports.ts'
 import type { CounterName } from './counters.ts'
+
+/** What neighbours say to each other besides data. */
+export type ControlPacket = Exclude<NodePacket, Data>
 
 /**
  * What the core wants done, told while it handles an event. None of these may call back into the core before the event
  * is handled.
  */
 export interface NodeEffects {
-  connect(peerId: NodeId, contact: Contact): void
+  /** `alone`: the peer was not told to connect too. */
+  connect(peerId: NodeId, contact: Contact, alone: boolean): void
   disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
-  sendControl(peerId: NodeId, packet: Attach | Detach): void
+  sendControl(peerId: NodeId, packet: ControlPacket): void
   /** A whole data packet, as it came. */
   sendData(peerId: NodeId, packet: Uint8Array): void
+  /** A batch was taken; what is new in it is delivered next. */
+  accepted(streamPartId: StreamPartId, batch: MessageBatch): void
   deliver(streamPartId: StreamPartId, message: StreamMessage, from: NodeId | undefined): void
+  /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
+  fillFromArchive(gap: Gap): void
+  /** Given up: delivery goes on behind the gap. */
+  gapLost(gap: Gap): void
   /** The attached neighbours changed. */
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
   /** The tracker should hear of the stream part: take the status when it can be sent. */

@@ -1,6 +1,5 @@
 import type {
-  Attach,
-  Detach,
+  Contact,
   FailureReason,
   Instruction,
   MessageBatch,
@@ -8,10 +7,13 @@ import type {
   StreamId,
   StreamPartId,
 } from '@runnel/protocol'
+import type { Gap } from '../ports.ts'
+import type { ControlPacket } from './effects.ts'
 
 /** All that can happen to a node core. */
 export type NodeEvent =
-  | { readonly type: 'join'; readonly streamPartId: StreamPartId }
+  /** Joined already: only `fillGaps` changes. */
+  | { readonly type: 'join'; readonly streamPartId: StreamPartId; readonly fillGaps: boolean }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
   /** The tracker that serves the stream part is new, or its connection is: counters start again. */
   | { readonly type: 'trackerSession'; readonly streamPartId: StreamPartId }
@@ -19,7 +21,7 @@ export type NodeEvent =
   | { readonly type: 'linkOpened'; readonly peerId: NodeId }
   | { readonly type: 'linkFailed'; readonly peerId: NodeId; readonly reason: FailureReason }
   | { readonly type: 'linkClosed'; readonly peerId: NodeId }
-  | { readonly type: 'control'; readonly peerId: NodeId; readonly packet: Attach | Detach }
+  | { readonly type: 'control'; readonly peerId: NodeId; readonly packet: ControlPacket }
   /** `packet` is the data packet as it came, header included; it and the batch must stay as they are. */
   | {
       readonly type: 'data'
@@ -30,6 +32,12 @@ export type NodeEvent =
   /** A batch of a version this build does not know: an honest newer node may send it. */
   | { readonly type: 'unsupported'; readonly peerId: NodeId; readonly detail: string }
   | { readonly type: 'malformed'; readonly peerId: NodeId; readonly detail: string }
+  /** A batch from the archive. */
+  | { readonly type: 'archived'; readonly batch: MessageBatch; readonly packet: Uint8Array }
+  | { readonly type: 'archiveEnded'; readonly gap: Gap }
+  /** Somebody uses the link to a peer, or no longer; with a contact it is opened. */
+  | { readonly type: 'hold'; readonly peerId: NodeId; readonly contact: Contact | undefined }
+  | { readonly type: 'unhold'; readonly peerId: NodeId }
   | { readonly type: 'publish'; readonly batch: MessageBatch; readonly packet: Uint8Array }
   /** `resolve` ended; the policy has an answer, unless it failed. */
   | {

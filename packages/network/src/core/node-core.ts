@@ -1,10 +1,22 @@
-import type { MessageBatch, NodeId, Status, StreamPartId } from '@runnel/protocol'
+import type {
+  Fetched,
+  MessageBatch,
+  MessageChain,
+  MessageRef,
+  NodeId,
+  Status,
+  StreamPartId,
+} from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
-import type { NodeEffects } from './effects.ts'
+import type { ControlPacket, NodeEffects } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { Flood, type FloodModules } from './flood/flood.ts'
 import type { RecentBytes } from './flood/recent-batches.ts'
+import { FetchServer } from './gaps/fetch-server.ts'
+import { Fetches } from './gaps/fetches.ts'
+import { GapFiller } from './gaps/gap-filler.ts'
+import { HeadPursuer } from './gaps/head-pursuer.ts'
 import { Neighbourhood } from './neighbours/neighbourhood.ts'
 import { PeerTable } from './neighbours/peer-table.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
@@ -14,11 +26,15 @@ export interface NodeCoreModules extends Omit<FloodModules, 'counters' | 'parts'
   readonly effects: NodeEffects
   /** The link's smoothed round-trip time. */
   rttOf(peerId: NodeId): number | undefined
+  /** False while the link's queue is above its high mark. */
+  canTakeMore(peerId: NodeId): boolean
+  /** Whether gaps that no neighbour can fill may be filled from an archive. */
+  readonly hasArchive: boolean
 }
 
 /**
- * A node without its wires: events and the time go in, effects come out. What it knows is in three rooms:
- * `neighbourhood` (who should be and is a neighbour), `flood` (what is new, good, and goes on), and the stream parts.
+ * A node without its wires: events and the time go in, effects come out. What it knows is in its rooms: `neighbours` (who
+ * should be and is a neighbour), `flood` (what is new, good, and goes on), `gaps` (what is missing), and the stream parts.
  */
 export class NodeCore {
   readonly counters: Counters = newCounters()
@@ -29,6 +45,10 @@ export class NodeCore {
   readonly #recentBytes: RecentBytes = { total: 0 }
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
+  readonly #fetches: Fetches
+  readonly #filler: GapFiller
+  readonly #pursuer: HeadPursuer
+  readonly #fetchServer: FetchServer
   #dueMs = Infinity
 
   constructor(options: { self: NodeId; limits: NetworkLimits }, modules: NodeCoreModules) {
@@ -40,6 +60,10 @@ export class NodeCore {
     const peers = new PeerTable(options.limits, counters)
     this.#neighbourhood = new Neighbourhood(options.limits, { ...modules, counters, parts, peers })
     this.#flood = new Flood(options.limits, { ...modules, counters, parts })
+    const fetches = (this.#fetches = new Fetches(options.limits))
+    this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
+    this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
+    this.#fetchServer = new FetchServer(options.limits, { ...modules, counters, parts })
   }
 
   /** When the next `tick` is due; Infinity for never. */
@@ -63,7 +87,7 @@ export class NodeCore {
         this.#flood.resolved(event.streamId, event.publisherId, event.found, nowMs)
         break
       case 'join':
-        this.#join(event.streamPartId, nowMs)
+        this.#join(event.streamPartId, event.fillGaps, nowMs)
         break
       case 'leave':
         this.#leave(event.streamPartId, nowMs)
@@ -82,10 +106,22 @@ export class NodeCore {
         break
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
+        this.#fetchServer.linkClosed(event.peerId)
         break
       case 'control':
-        if (event.packet.type === 'attach') this.#neighbourhood.onAttach(event.peerId, event.packet, nowMs)
-        else this.#neighbourhood.onDetach(event.peerId, event.packet, nowMs)
+        this.#onControl(event.peerId, event.packet, nowMs)
+        break
+      case 'archived':
+        this.#onArchived(event.batch, event.packet, nowMs)
+        break
+      case 'archiveEnded':
+        this.#withPart(event.gap.streamPartId, (part) => this.#filler.archiveEnded(part, event.gap, nowMs))
+        break
+      case 'hold':
+        this.#neighbourhood.hold(event.peerId, event.contact, nowMs)
+        break
+      case 'unhold':
+        this.#neighbourhood.unhold(event.peerId, nowMs)
         break
       case 'unsupported':
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
@@ -95,11 +131,20 @@ export class NodeCore {
         this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
         break
       case 'tick':
-        for (const part of this.#parts) part.recent.forgetOld(nowMs)
+        for (const part of this.#parts) {
+          part.recent.forgetOld(nowMs)
+          this.#pursuer.tick(part, nowMs)
+          this.#filler.tick(part, nowMs)
+        }
         this.#neighbourhood.tick(nowMs)
         break
     }
     this.#updateDue()
+  }
+
+  /** True while the message at this place of the chain is missing and may still come. */
+  isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
+    return this.#parts.get(streamPartId)?.seen.find(chain)?.isWanted(place) ?? false
   }
 
   /** The status of a stream part, when it is joined; the caller sends it. */
@@ -124,13 +169,73 @@ export class NodeCore {
       this.#neighbourhood.misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
       this.#updateDue()
     }
-    this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs)
+    this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
   }
 
-  #join(id: StreamPartId, nowMs: number): void {
-    if (this.#parts.get(id) !== undefined) return
-    const modules = { counters: this.counters, recentBytes: this.#recentBytes }
-    this.#parts.add(new StreamPart({ id, joinedMs: nowMs, limits: this.#limits }, modules))
+  #onControl(peerId: NodeId, packet: ControlPacket, nowMs: number): void {
+    switch (packet.type) {
+      case 'attach':
+        this.#neighbourhood.onAttach(peerId, packet, nowMs)
+        break
+      case 'detach':
+        this.#neighbourhood.onDetach(peerId, packet, nowMs)
+        break
+      case 'fetch':
+        this.#fetchServer.onFetch(peerId, packet, nowMs)
+        break
+      case 'fetched':
+        this.#onFetched(peerId, packet, nowMs)
+        break
+      case 'heads':
+        this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, nowMs))
+    }
+  }
+
+  #onFetched(peerId: NodeId, { requestId, complete }: Fetched, nowMs: number): void {
+    const fetch = this.#fetches.take(requestId, peerId)
+    if (fetch === undefined) {
+      this.counters['fetch.unexpected']++
+      return
+    }
+    this.#withPart(fetch.streamPartId, (part) => {
+      if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, nowMs)
+      else this.#filler.fetched(part, fetch, complete, nowMs)
+      this.#filler.tick(part, nowMs)
+    })
+  }
+
+  #onArchived(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
+    const part = this.#parts.ofChain(batch.chain)
+    if (part === undefined) return
+    if (this.#flood.receive(part, batch, packet, undefined, nowMs) === 'forged')
+      this.counters['archive.forged']++
+  }
+
+  #withPart(id: StreamPartId, work: (part: StreamPart) => void): void {
+    const part = this.#parts.get(id)
+    if (part !== undefined) work(part)
+  }
+
+  #join(id: StreamPartId, fillGaps: boolean, nowMs: number): void {
+    const known = this.#parts.get(id)
+    if (known !== undefined) {
+      known.gaps.fillGaps = fillGaps
+      return
+    }
+    const part = new StreamPart(
+      { id, joinedMs: nowMs, limits: this.#limits },
+      {
+        counters: this.counters,
+        recentBytes: this.#recentBytes,
+        rttOf: (peerId) => this.#modules.rttOf(peerId),
+        onGapLost: (chain, { after, upTo }) => {
+          this.counters['gap.lost']++
+          this.#modules.effects.gapLost({ streamPartId: id, chain, after, upTo })
+        },
+      },
+    )
+    part.gaps.fillGaps = fillGaps
+    this.#parts.add(part)
     this.#modules.effects.statusDue(id)
   }
 
@@ -139,6 +244,7 @@ export class NodeCore {
     if (part === undefined) return
     this.#neighbourhood.leave(part, nowMs)
     part.recent.clear()
+    this.#fetches.drop(id)
     this.#parts.delete(id)
   }
 

@@ -6,6 +6,10 @@ type ListenerSets = { [E in keyof NodeEvents]: Set<NodeEvents[E]> }
 export class Listeners {
   readonly #sets: ListenerSets = {
     message: new Set(),
+    batch: new Set(),
+    gap: new Set(),
+    direct: new Set(),
+    linkClosed: new Set(),
     neighbours: new Set(),
     tracker: new Set(),
     dropped: new Set(),

@@ -1,4 +1,12 @@
-import { decodeBatch, decodePacket, isRunnelError, PacketType, type NodeId } from '@runnel/protocol'
+import {
+  decodeBatch,
+  decodePacket,
+  isRunnelError,
+  PacketType,
+  type NodeId,
+  type Packet,
+} from '@runnel/protocol'
+import type { ControlPacket } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
 
 /** What a packet from another node is to the core. Never throws: bytes nobody should send become `malformed`. */
@@ -10,10 +18,23 @@ export function eventOfPacket(peerId: NodeId, type: number, body: Uint8Array, wh
       return { type: 'data', peerId, batch: decodeBatch(packet.subarray(whole.length - body.length)), packet }
     }
     const packet = decodePacket(type, body)
-    if (packet.type === 'attach' || packet.type === 'detach') return { type: 'control', peerId, packet }
-    return { type: 'malformed', peerId, detail: `a packet of type ${packet.type} between nodes` }
+    return isControl(packet)
+      ? { type: 'control', peerId, packet }
+      : { type: 'malformed', peerId, detail: `a packet of type ${packet.type} between nodes` }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     return { type: isRunnelError(error, 'UNSUPPORTED_VERSION') ? 'unsupported' : 'malformed', peerId, detail }
   }
+}
+
+const controls: ReadonlySet<Packet['type']> = new Set<ControlPacket['type']>([
+  'attach',
+  'detach',
+  'fetch',
+  'fetched',
+  'heads',
+])
+
+function isControl(packet: Packet): packet is ControlPacket {
+  return controls.has(packet.type)
 }

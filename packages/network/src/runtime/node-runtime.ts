@@ -6,14 +6,18 @@ import {
   PacketType,
   type Clock,
   type Contact,
+  type DirectPacket,
   type Identity,
   type MessageBatch,
+  type MessageChain,
+  type MessageRef,
   type NodeId,
   type Packet,
   type Random,
   type RunnelError,
   type Signal,
   type StreamPartId,
+  type WantedNeighbour,
 } from '@runnel/protocol'
 import type { LinksOwner, Signalling } from '@runnel/transport'
 import type { CounterName, GaugeName } from '../core/counters.ts'
@@ -23,6 +27,8 @@ import { TrackerLinks } from '../core/tracker-link/tracker-links.ts'
 import { networkError } from '../errors.ts'
 import type { NetworkLimits } from '../limits.ts'
 import type {
+  Archive,
+  JoinOptions,
   NetworkNode,
   NodeEvents,
   NodeTransports,
@@ -32,11 +38,14 @@ import type {
 } from '../ports.ts'
 import { SignalRoutes } from '../signalling/signal-routes.ts'
 import { Alarm } from './alarm.ts'
+import { ArchiveRequests } from './archive-requests.ts'
+import { decodeDirect, DirectLinks, isDirect } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
 import { Listeners } from './listeners.ts'
 import { eventOfPacket } from './node-packets.ts'
 import { resolvePublisher } from './publisher-resolver.ts'
 import { Sequence } from './sequence.ts'
+import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
 
@@ -55,6 +64,8 @@ export interface NodeRuntimeModules {
   readonly verify: (batch: MessageBatch) => boolean
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
+  readonly archive?: Archive | undefined
+  readonly onError?: ((error: unknown) => void) | undefined
   /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
   readonly wires: (runtime: { readonly signalling: Signalling; contact(): Contact }) => NodeWires
 }
@@ -74,6 +85,9 @@ export class NodeRuntime implements NetworkNode {
   readonly #trackerConnections: TrackerConnections
   readonly #wires: NodeWires
   readonly #routes: SignalRoutes
+  readonly #direct: DirectLinks
+  readonly #storage: StorageSearch
+  readonly #archive: ArchiveRequests
   /** What happens to the cores, one thing after the other: a listener may publish while a message is delivered. */
   readonly #sequence = new Sequence<NodeEvent | TrackerTask>((item) => this.#handle(item))
   readonly #alarm: Alarm
@@ -103,6 +117,29 @@ export class NodeRuntime implements NetworkNode {
         verify: (batch) => modules.verify(batch),
         checkPublisher: (streamId, publisherId, nowMs) => publisherPolicy.check(streamId, publisherId, nowMs),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
+        canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
+        hasArchive: modules.archive !== undefined,
+      },
+    )
+    this.#archive = new ArchiveRequests({
+      archive: modules.archive,
+      give: (bytes) => this.#takeArchived(bytes),
+      ended: (gap) => this.#dispatch({ type: 'archiveEnded', gap }),
+      onError: (error) => modules.onError?.(error),
+    })
+    this.#direct = new DirectLinks({
+      links: this.#wires.links,
+      dispatch: (event) => this.#dispatch(event),
+      assertRunning: () => this.#assertRunning(),
+    })
+    this.#storage = new StorageSearch(
+      { timeoutMs: dialTimeoutMs },
+      {
+        clock,
+        visit: (streamPartId) => this.#visit(streamPartId),
+        trackerOf: (streamPartId) => this.#trackerLinks.trackerOf(streamPartId),
+        send: (trackerId, packet) => this.#trackerConnections.send(trackerId, packet),
+        assertRunning: () => this.#assertRunning(),
       },
     )
     this.#routes = new SignalRoutes(limits, this.#core.counters)
@@ -147,9 +184,9 @@ export class NodeRuntime implements NetworkNode {
     return this.#stopping
   }
 
-  join(streamPartId: StreamPartId): void {
+  join(streamPartId: StreamPartId, { fillGaps = true }: JoinOptions = {}): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps })
     this.#withTrackers((nowMs) => this.#trackerLinks.join(streamPartId, nowMs))
   }
 
@@ -183,6 +220,47 @@ export class NodeRuntime implements NetworkNode {
     return this.#waiters.wait(() => this.#isWritable(this.#joined(streamPartId).attached), signal)
   }
 
+  isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
+    return this.#core.isMissing(streamPartId, chain, place)
+  }
+
+  connect(
+    peer: WantedNeighbour,
+    options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
+  ): Promise<{ release(): void }> {
+    const trackerId = this.#trackerLinks.trackerOf(options.streamPartId)
+    if (trackerId !== undefined) this.#routes.set(peer.nodeId, trackerId)
+    return this.#direct.connect(peer, options.signal)
+  }
+
+  hold(peerId: NodeId): () => void {
+    return this.#direct.hold(peerId)
+  }
+
+  sendDirect(peerId: NodeId, packet: DirectPacket): boolean {
+    return this.#wires.links.send(peerId, encodePacket(packet))
+  }
+
+  queuedBytes(peerId: NodeId): number {
+    return this.#wires.links.peers.get(peerId)?.queuedBytes ?? 0
+  }
+
+  drained(peerId: NodeId, signal?: AbortSignal): Promise<void> {
+    return this.#direct.drained(peerId, signal)
+  }
+
+  offerStorage(streamPartId: StreamPartId, storing: boolean): void {
+    this.#assertRunning()
+    this.#storage.offer(streamPartId, storing)
+    if (!storing || this.#core.streamParts.get(streamPartId) === undefined) return
+    this.#trackerLinks.statusDue(streamPartId)
+    this.#planFlush()
+  }
+
+  findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]> {
+    return this.#storage.find(streamPartId, signal)
+  }
+
   on<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void {
     return this.#listeners.add(event, listener)
   }
@@ -214,15 +292,28 @@ export class NodeRuntime implements NetworkNode {
     if (this.#state === 'stopped') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
     this.#wires.links.events = {
       onOpened: (peerId, connection) => {
-        if (connection.peerRole === 'node') this.#dispatch({ type: 'linkOpened', peerId })
-        else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
+        if (connection.peerRole === 'node') {
+          this.#dispatch({ type: 'linkOpened', peerId })
+          this.#direct.check()
+        } else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
       },
-      onClosed: (peerId) => this.#dispatch({ type: 'linkClosed', peerId }),
+      onClosed: (peerId) => {
+        this.#dispatch({ type: 'linkClosed', peerId })
+        this.#direct.check()
+        this.#listeners.emit('linkClosed', peerId)
+      },
       onFailed: (peerId, error) => {
         this.#dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
+        this.#direct.failed(peerId, error)
       },
-      onPacket: (peerId, type, body, whole) => this.#dispatch(eventOfPacket(peerId, type, body, whole)),
-      onDrain: () => this.#waiters.check(),
+      onPacket: (peerId, type, body, whole) => {
+        if (isDirect(type)) this.#onDirect(peerId, type, body)
+        else this.#dispatch(eventOfPacket(peerId, type, body, whole))
+      },
+      onDrain: () => {
+        this.#waiters.check()
+        this.#direct.check()
+      },
     }
     const { websocket, webrtc, memory } = this.#wires.transports
     try {
@@ -249,6 +340,9 @@ export class NodeRuntime implements NetworkNode {
     this.#unwatchDirectory()
     this.#alarm.set(Infinity)
     this.#waiters.check()
+    this.#archive.stop()
+    this.#direct.check()
+    this.#storage.check()
     this.#wires.links.stop()
     const { websocket, webrtc, memory } = this.#wires.transports
     // WebRTC first: what closes its links may go through the tracker.
@@ -300,10 +394,13 @@ export class NodeRuntime implements NetworkNode {
       this.#drop('send.refused', `${packet.length} bytes to ${peerId}`)
     }
     return {
-      connect: (peerId, contact) => this.#wires.links.connect(peerId, contact),
+      connect: (peerId, contact, alone) => this.#wires.links.connect(peerId, contact, { alone }),
       disconnect: (peerId, code, text) => this.#wires.links.disconnect(peerId, code, text),
       sendControl: (peerId, packet) => send(peerId, encodePacket(packet)),
       sendData: send,
+      accepted: (streamPartId, batch) => this.#listeners.emit('batch', streamPartId, batch),
+      fillFromArchive: (gap) => this.#archive.fill(gap),
+      gapLost: (gap) => this.#listeners.emit('gap', gap),
       deliver: (streamPartId, message, from) => {
         this.#listeners.emit('message', { streamPartId, message, from })
       },
@@ -333,24 +430,32 @@ export class NodeRuntime implements NetworkNode {
       },
       sendStatus: (trackerId, streamPartId) => {
         const status = this.#core.takeStatus(streamPartId, this.#modules.clock.now())
-        if (status !== undefined) this.#trackerConnections.send(trackerId, status)
+        if (status !== undefined) {
+          this.#trackerConnections.send(trackerId, status)
+          this.#storage.statusSent(trackerId, streamPartId)
+        }
         this.#setAlarm()
       },
       sendLeave: (trackerId, streamPartId) => {
         this.#trackerConnections.send(trackerId, { type: 'leave', streamPartId })
       },
-      newSession: (streamPartId) => this.#dispatch({ type: 'trackerSession', streamPartId }),
+      newSession: (streamPartId) => {
+        this.#storage.newSession(streamPartId)
+        this.#dispatch({ type: 'trackerSession', streamPartId })
+      },
     }
   }
 
   #onTrackerOpened(trackerId: NodeId): void {
     this.#withTrackers((nowMs) => this.#trackerLinks.opened(trackerId, nowMs))
+    this.#storage.trackerChanged(trackerId)
     this.#listeners.emit('tracker', trackerId, 'connected')
   }
 
   #onTrackerClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void {
     this.#core.counters[wasOpen ? 'tracker.lost' : 'tracker.failed']++
     this.#withTrackers((nowMs) => this.#trackerLinks.closed(trackerId, nowMs))
+    this.#storage.trackerChanged(trackerId)
     this.#listeners.emit('tracker', trackerId, 'disconnected', error)
   }
 
@@ -368,6 +473,11 @@ export class NodeRuntime implements NetworkNode {
       case 'iceServers':
         this.#wires.transports.webrtc?.setIceServers(packet.servers)
         break
+      case 'storageNodes':
+        if (!this.#storage.answered(trackerId, packet)) {
+          this.#drop('tracker.unexpected', `storage nodes of ${packet.streamPartId}`)
+        }
+        break
       case 'trackerError':
         this.#drop('tracker.refused', `${packet.code}: ${packet.message}`)
         break
@@ -377,6 +487,29 @@ export class NodeRuntime implements NetworkNode {
           networkError('TRACKER_LOST', `it sent a packet of type ${packet.type}`),
         )
     }
+  }
+
+  #onDirect(peerId: NodeId, type: number, body: Uint8Array): void {
+    let packet: DirectPacket
+    try {
+      packet = decodeDirect(type, body)
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      this.#dispatch({ type: 'malformed', peerId, detail })
+      return
+    }
+    this.#listeners.emit('direct', peerId, packet)
+  }
+
+  #takeArchived(batchBytes: Uint8Array): void {
+    const packet = packetBytes(PacketType.data, batchBytes)
+    const batch = decodeBatch(packet.subarray(packet.length - batchBytes.length))
+    this.#dispatch({ type: 'archived', batch, packet })
+  }
+
+  #visit(streamPartId: StreamPartId): () => void {
+    this.#withTrackers((nowMs) => this.#trackerLinks.visit(streamPartId, nowMs))
+    return () => this.#withTrackers((nowMs) => this.#trackerLinks.unvisit(streamPartId, nowMs))
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */

@@ -52,7 +52,7 @@ class LinksOverTransports implements LinksOwner {
     for (const transport of transports) transport.onInbound = (connection) => this.#inbound(connection)
   }
 
-  connect(peerId: NodeId, peerContact: Contact): void {
+  connect(peerId: NodeId, peerContact: Contact, options: { readonly alone?: boolean } = {}): void {
     if (this.#stopped || peerId === this.#settings.self) return
     const ways = planWays({
       self: this.#settings.self,
@@ -60,6 +60,7 @@ class LinksOverTransports implements LinksOwner {
       transports: new Set(this.#transports.keys()),
       peer: peerId,
       peerContact,
+      alone: options.alone ?? false,
     })
     this.#queue.during(() => this.#link(peerId).connect(ways, peerContact))
   }

@@ -77,7 +77,8 @@ export class PeerLink {
   connect(ways: readonly Way[], contact: Contact): void {
     this.#claim()
     if (this.#used) return
-    if (this.#attempt && sameContact(this.#attempt.options.contact, contact)) {
+    const waits = this.#attempt?.options.ways[0]?.role === 'wait' && ways[0]?.role === 'dial'
+    if (this.#attempt && !waits && sameContact(this.#attempt.options.contact, contact)) {
       this.#attempt.wanted = true
       return
     }

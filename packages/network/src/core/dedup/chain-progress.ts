@@ -1,12 +1,36 @@
-import { compareRefs, type MessageRef } from '@runnel/protocol'
+import { compareRefs, type MessageChain, type MessageRef, type MissingRange } from '@runnel/protocol'
 
-/** What is missing: everything after `after`, up to and including `upTo`. */
-interface MissingRange {
-  after: MessageRef
-  upTo: MessageRef
+/** How far the search for what is missing has got; kept by the gap filler. */
+export interface Fill {
+  readonly openedMs: number
+  /** When the next step is due. */
+  dueMs: number
+  /** Neighbours asked without success so far. */
+  tries: number
+  /** The fetch under way, or 0. */
+  requestId: number
+  archive: 'unasked' | 'asked' | 'empty'
 }
 
-export interface ChainProgressLimits {
+/** A range that may still be filled. Without `fill` nobody looks for it: what comes is taken all the same. */
+export interface OpenRange extends MissingRange {
+  readonly fill: Fill | undefined
+}
+
+/** Hears what becomes of the ranges of a chain. */
+export interface RangeWatch {
+  /** A range opened. What it returns goes with the range, and with its parts. */
+  opened(progress: ChainProgress, nowMs: number): Fill | undefined
+  /** The last place of a range came. */
+  closed(fill: Fill, nowMs: number): void
+  /** Forgotten, as there were too many. */
+  dropped(progress: ChainProgress, range: OpenRange): void
+}
+
+export interface ChainProgressOptions {
+  readonly chain: MessageChain
+  /** Since when its messages are wanted. */
+  readonly joinedMs: number
   readonly maxMissingRanges: number
   readonly chainLookBackMs: number
 }
@@ -25,21 +49,27 @@ export interface ChainLink extends MessageRef {
 export class ChainProgress {
   /** Orders chains by use; kept by the owner. */
   lastUsedMs = 0
-  readonly #limits: ChainProgressLimits
+  readonly #options: ChainProgressOptions
+  readonly #watch: RangeWatch
   #newest: MessageRef | undefined
   /** Ascending, apart from each other. */
-  readonly #missing: MissingRange[] = []
+  #missing: OpenRange[] = []
 
-  constructor(limits: ChainProgressLimits) {
-    this.#limits = limits
+  constructor(options: ChainProgressOptions, watch: RangeWatch) {
+    this.#options = options
+    this.#watch = watch
+  }
+
+  get chain(): MessageChain {
+    return this.#options.chain
   }
 
   get newest(): MessageRef | undefined {
     return this.#newest
   }
 
-  get missingRanges(): number {
-    return this.#missing.length
+  get missing(): readonly OpenRange[] {
+    return this.#missing
   }
 
   /** True when the place was not marked yet and may be. Logarithmic in the missing ranges. */
@@ -48,47 +78,86 @@ export class ChainProgress {
     return this.#rangeAround(place) !== undefined
   }
 
-  /** Marks a message for which `isNew` was true. Returns how many missing ranges were dropped for it. */
-  mark(message: ChainLink): number {
+  /** True when the place is missing and is being looked for. */
+  isWanted(place: MessageRef): boolean {
+    const at = this.#rangeAround(place)
+    return at !== undefined && this.#missing[at]?.fill !== undefined
+  }
+
+  /** Marks a message for which `isNew` was true. */
+  mark(message: ChainLink, nowMs: number): void {
     const newest = this.#newest
     const place = plainRef(message)
     if (newest === undefined) {
-      const horizon = { timestamp: message.timestamp - this.#limits.chainLookBackMs, sequenceNumber: 0 }
       this.#newest = place
-      return this.#append(horizon, message.previous)
-    }
-    if (compareRefs(place, newest) > 0) {
+      this.#begin(place, message.previous, nowMs)
+    } else if (compareRefs(place, newest) > 0) {
       this.#newest = place
-      return this.#append(newest, message.previous)
-    }
-    return this.#fill(place, message.previous)
+      this.#append(newest, message.previous, this.#watch, nowMs)
+    } else this.#fill(place, message.previous, nowMs)
   }
 
-  #append(after: MessageRef, upTo: MessageRef | undefined): number {
-    if (upTo === undefined || compareRefs(upTo, after) <= 0) return 0
-    this.#missing.push({ after, upTo: plainRef(upTo) })
-    return this.#trim()
+  /** Nobody looks any longer for the ranges that meet the condition; they are returned. */
+  giveUp(condition: (fill: Fill) => boolean): MissingRange[] {
+    const lost: MissingRange[] = []
+    this.#missing = this.#missing.map((range) => {
+      if (range.fill === undefined || !condition(range.fill)) return range
+      lost.push(range)
+      return { after: range.after, upTo: range.upTo, fill: undefined }
+    })
+    return lost
+  }
+
+  /**
+   * The first message: some older ones may still come by other ways. Those since the stream part was joined are looked
+   * for. When that was by the publisher's clock is told by this message, which is taken to be fresh.
+   */
+  #begin(place: MessageRef, previous: MessageRef | undefined, nowMs: number): void {
+    const { chainLookBackMs, joinedMs } = this.#options
+    const horizon = { timestamp: place.timestamp - chainLookBackMs, sequenceNumber: 0 }
+    const joined = { timestamp: place.timestamp - (nowMs - joinedMs), sequenceNumber: 0 }
+    const isWanted = previous !== undefined && compareRefs(previous, joined) > 0
+    if (!isWanted) this.#append(horizon, previous, undefined, nowMs)
+    else if (compareRefs(joined, horizon) <= 0) this.#append(horizon, previous, this.#watch, nowMs)
+    else {
+      this.#append(horizon, joined, undefined, nowMs)
+      this.#append(joined, previous, this.#watch, nowMs)
+    }
+  }
+
+  #append(
+    after: MessageRef,
+    upTo: MessageRef | undefined,
+    watch: RangeWatch | undefined,
+    nowMs: number,
+  ): void {
+    if (upTo === undefined || compareRefs(upTo, after) <= 0) return
+    this.#missing.push({ after, upTo: plainRef(upTo), fill: watch?.opened(this, nowMs) })
+    this.#trim()
   }
 
   /** Takes `place`, and the stretch back to `previous`, out of the range it lies in. */
-  #fill(place: MessageRef, previous: MessageRef | undefined): number {
+  #fill(place: MessageRef, previous: MessageRef | undefined, nowMs: number): void {
     const at = this.#rangeAround(place)
-    if (at === undefined) return 0
-    const range = this.#missing[at] as MissingRange
-    const rest: MissingRange[] = []
+    if (at === undefined) return
+    const range = this.#missing[at] as OpenRange
+    const { fill } = range
+    const rest: OpenRange[] = []
     if (previous !== undefined && compareRefs(previous, range.after) > 0) {
-      rest.push({ after: range.after, upTo: plainRef(previous) })
+      rest.push({ after: range.after, upTo: plainRef(previous), fill })
     }
-    if (compareRefs(place, range.upTo) < 0) rest.push({ after: place, upTo: range.upTo })
+    if (compareRefs(place, range.upTo) < 0) {
+      rest.push({ after: place, upTo: range.upTo, fill: fill && { ...fill } })
+    }
     this.#missing.splice(at, 1, ...rest)
-    return this.#trim()
+    if (rest.length === 0 && fill !== undefined) this.#watch.closed(fill, nowMs)
+    this.#trim()
   }
 
-  #trim(): number {
-    const excess = this.#missing.length - this.#limits.maxMissingRanges
-    if (excess <= 0) return 0
-    this.#missing.splice(0, excess)
-    return excess
+  #trim(): void {
+    const excess = this.#missing.length - this.#options.maxMissingRanges
+    if (excess <= 0) return
+    for (const range of this.#missing.splice(0, excess)) this.#watch.dropped(this, range)
   }
 
   #rangeAround(place: MessageRef): number | undefined {
@@ -96,7 +165,7 @@ export class ChainProgress {
     let high = this.#missing.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const range = this.#missing[middle] as MissingRange
+      const range = this.#missing[middle] as OpenRange
       if (compareRefs(place, range.upTo) > 0) low = middle + 1
       else if (compareRefs(place, range.after) <= 0) high = middle
       else return middle

@@ -7,22 +7,32 @@ import {
   type StreamMessage,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import { ChainProgress, type ChainProgressLimits } from './chain-progress.ts'
+import { ChainProgress, type RangeWatch } from './chain-progress.ts'
 
-export interface SeenMessagesLimits extends ChainProgressLimits {
+export interface SeenMessagesLimits {
   readonly maxChains: number
+  readonly maxMissingRanges: number
+  readonly chainLookBackMs: number
+}
+
+export interface SeenMessagesModules {
+  readonly counters: Counters
+  /** Hears of missing ranges. */
+  readonly watch: RangeWatch
 }
 
 /** Which messages of one stream part were seen. Chains come to be only by `mark`, that is by verified messages. */
 export class SeenMessages {
   readonly #limits: SeenMessagesLimits
-  readonly #counters: Counters
+  readonly #joinedMs: number
+  readonly #modules: SeenMessagesModules
   readonly #publishers = new Map<NodeId, Map<string, ChainProgress>>()
   #chains = 0
 
-  constructor(limits: SeenMessagesLimits, counters: Counters) {
-    this.#limits = limits
-    this.#counters = counters
+  constructor(options: { limits: SeenMessagesLimits; joinedMs: number }, modules: SeenMessagesModules) {
+    this.#limits = options.limits
+    this.#joinedMs = options.joinedMs
+    this.#modules = modules
   }
 
   get chains(): number {
@@ -31,7 +41,7 @@ export class SeenMessages {
 
   /** True when a message of the batch was not marked yet. */
   hasNew(batch: MessageBatch): boolean {
-    const progress = this.#find(batch.chain)
+    const progress = this.find(batch.chain)
     if (progress === undefined) return true
     const { messages } = batch
     for (let i = messages.length - 1; i >= 0; i--) {
@@ -42,23 +52,23 @@ export class SeenMessages {
 
   /** Marks the batch and returns those of its messages that were new. */
   mark(batch: MessageBatch, nowMs: number): readonly StreamMessage[] {
-    const progress = this.#find(batch.chain) ?? this.#add(batch.chain)
+    const progress = this.find(batch.chain) ?? this.#add(batch.chain)
     progress.lastUsedMs = nowMs
     const fresh: StreamMessage[] = []
     for (const message of batch.messages) {
       if (!progress.isNew(message)) continue
-      this.#counters['dedup.rangesDropped'] += progress.mark(message)
+      progress.mark(message, nowMs)
       fresh.push(message)
     }
     return fresh
   }
 
-  /** How far the most recently used chains were received, at most `count` of them. */
-  heads(count: number): ChainHead[] {
+  /** How far the chains used lately were received: at most `count`, the latest first. */
+  heads(count: number, usedSinceMs = -Infinity): ChainHead[] {
     const all: { head: ChainHead; usedMs: number }[] = []
     for (const [publisherId, chains] of this.#publishers) {
       for (const [messageChainId, progress] of chains) {
-        if (progress.newest === undefined) continue
+        if (progress.newest === undefined || progress.lastUsedMs < usedSinceMs) continue
         all.push({ head: { publisherId, messageChainId, ...progress.newest }, usedMs: progress.lastUsedMs })
       }
     }
@@ -66,7 +76,7 @@ export class SeenMessages {
     return all.slice(0, count).map(({ head }) => head)
   }
 
-  #find(chain: MessageChain): ChainProgress | undefined {
+  find(chain: Pick<MessageChain, 'publisherId' | 'messageChainId'>): ChainProgress | undefined {
     return this.#publishers.get(chain.publisherId)?.get(chain.messageChainId)
   }
 
@@ -77,7 +87,11 @@ export class SeenMessages {
       chains = new Map()
       this.#publishers.set(chain.publisherId, chains)
     }
-    const progress = new ChainProgress(this.#limits)
+    const { maxMissingRanges, chainLookBackMs } = this.#limits
+    const progress = new ChainProgress(
+      { chain, joinedMs: this.#joinedMs, maxMissingRanges, chainLookBackMs },
+      this.#modules.watch,
+    )
     chains.set(chain.messageChainId, progress)
     this.#chains++
     return progress
@@ -94,9 +108,11 @@ export class SeenMessages {
     }
     if (oldest === undefined) return
     const chains = this.#publishers.get(oldest.publisherId)
+    const progress = chains?.get(oldest.messageChainId)
+    for (const range of progress?.missing ?? []) if (progress) this.#modules.watch.dropped(progress, range)
     chains?.delete(oldest.messageChainId)
     if (chains?.size === 0) this.#publishers.delete(oldest.publisherId)
     this.#chains--
-    this.#counters['dedup.chainsDropped']++
+    this.#modules.counters['dedup.chainsDropped']++
   }
 }

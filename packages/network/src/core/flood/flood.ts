@@ -10,7 +10,7 @@ export interface FloodLimits extends HeldBatchesLimits {
 }
 
 export interface FloodModules {
-  readonly effects: Pick<NodeEffects, 'sendData' | 'deliver' | 'resolvePublisher' | 'dropped'>
+  readonly effects: Pick<NodeEffects, 'sendData' | 'accepted' | 'deliver' | 'resolvePublisher' | 'dropped'>
   readonly counters: Counters
   readonly parts: StreamPartMap
   /** True when the publisher that the batch names signed it. */
@@ -34,12 +34,15 @@ export class Flood {
     this.#held = new HeldBatches(limits, modules.counters)
   }
 
-  /** `forged` when the neighbour sent what nobody signed; a correct node would have noticed. */
+  /**
+   * From a neighbour, or without one from the archive. `forged` when nobody signed it; a correct neighbour would have
+   * noticed.
+   */
   receive(
     part: StreamPart,
     batch: MessageBatch,
     packet: Uint8Array,
-    from: NodeId,
+    from: NodeId | undefined,
     nowMs: number,
   ): 'handled' | 'forged' {
     if (this.#isDuplicate(part, batch)) return 'handled'
@@ -93,7 +96,7 @@ export class Flood {
     return true
   }
 
-  #hold(batch: MessageBatch, packet: Uint8Array, from: NodeId): void {
+  #hold(batch: MessageBatch, packet: Uint8Array, from: NodeId | undefined): void {
     const outcome = this.#held.hold({ batch, packet, from })
     const { streamId, publisherId } = batch.chain
     if (outcome === 'ask') this.#modules.effects.resolvePublisher(streamId, publisherId)
@@ -110,6 +113,7 @@ export class Flood {
     const { effects, counters } = this.#modules
     const fresh = part.seen.mark(batch, nowMs)
     part.recent.add(batch, packet, nowMs)
+    part.gaps.heads.news(nowMs)
     for (const peerId of part.attached) {
       if (peerId === from) continue
       counters['data.forwarded']++
@@ -121,6 +125,7 @@ export class Flood {
     counters['data.batches']++
     counters['data.messages'] += fresh.length
     part.delivered += fresh.length
+    effects.accepted(part.id, batch)
     for (const message of fresh) effects.deliver(part.id, message, from)
   }
 

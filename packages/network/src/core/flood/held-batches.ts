@@ -11,7 +11,7 @@ export interface HeldBatchesLimits {
 export interface HeldBatch {
   readonly batch: MessageBatch
   readonly packet: Uint8Array
-  readonly from: NodeId
+  readonly from: NodeId | undefined
 }
 
 /** What waits for a registry's answer, by stream and publisher. */

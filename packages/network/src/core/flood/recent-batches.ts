@@ -2,8 +2,10 @@ import {
   compareRefs,
   type Attach,
   type ChainHead,
+  type Fetch,
   type MessageBatch,
   type MessageChain,
+  type MissingRange,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 
@@ -13,6 +15,7 @@ export interface RecentBatchesLimits {
   readonly maxRecentBytesTotal: number
   readonly maxRecentAgeMs: number
   readonly maxReplayBytes: number
+  readonly maxFetchReplyBytes: number
   readonly replayMarginMs: number
 }
 
@@ -97,6 +100,24 @@ export class RecentBatches {
     return packets.reverse()
   }
 
+  /** The packets with messages in the ranges, oldest first; not complete when they are too large for one answer. */
+  find(fetch: Pick<Fetch, 'publisherId' | 'messageChainId' | 'ranges'>): {
+    readonly packets: readonly Uint8Array[]
+    readonly complete: boolean
+  } {
+    const packets: Uint8Array[] = []
+    let bytes = 0
+    for (let i = this.#first; i < this.#entries.length; i++) {
+      const { batch, packet } = this.#entries[i] as Entry
+      if (!isOf(fetch, batch.chain) || !hasSome(batch, fetch.ranges)) continue
+      bytes += packet.length
+      // One that is too large by itself must be sent all the same.
+      if (bytes > this.#limits.maxFetchReplyBytes && packets.length > 0) return { packets, complete: false }
+      packets.push(packet)
+    }
+    return { packets, complete: true }
+  }
+
   #isOver(): boolean {
     if (this.size === 0) return false
     const { maxRecentBatches, maxRecentBytes, maxRecentBytesTotal } = this.#limits
@@ -125,6 +146,12 @@ function isBehind(batch: MessageBatch, heads: readonly ChainHead[]): boolean {
   return head !== undefined && last !== undefined && compareRefs(last, head) <= 0
 }
 
-function isOf(head: ChainHead, chain: MessageChain): boolean {
+function hasSome({ messages }: MessageBatch, ranges: readonly MissingRange[]): boolean {
+  return ranges.some(({ after, upTo }) =>
+    messages.some((message) => compareRefs(message, after) > 0 && compareRefs(message, upTo) <= 0),
+  )
+}
+
+function isOf(head: Pick<ChainHead, 'publisherId' | 'messageChainId'>, chain: MessageChain): boolean {
   return head.publisherId === chain.publisherId && head.messageChainId === chain.messageChainId
 }

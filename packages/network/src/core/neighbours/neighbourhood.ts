@@ -1,4 +1,4 @@
-import type { Attach, Detach, DetachReason, FailureReason, NodeId } from '@runnel/protocol'
+import type { Attach, Contact, Detach, DetachReason, FailureReason, NodeId } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
@@ -92,6 +92,19 @@ export class Neighbourhood {
     }
   }
 
+  /** Somebody uses the link whatever the stream parts; with a contact it is opened, unless it is. */
+  hold(peerId: NodeId, contact: Contact | undefined, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    peers.use(peerId, nowMs)
+    if (contact === undefined || peers.isOpen(peerId)) return
+    peers.opening(peerId, nowMs)
+    effects.connect(peerId, contact, true)
+  }
+
+  unhold(peerId: NodeId, nowMs: number): void {
+    this.#modules.peers.unuse(peerId, nowMs)
+  }
+
   onAttach(peerId: NodeId, packet: Attach, nowMs: number): void {
     const { parts, peers, counters } = this.#modules
     if (!peers.isOpen(peerId)) return
@@ -152,7 +165,7 @@ export class Neighbourhood {
     const plan = reconcile({ wanted, edges, links: peers.links, nowMs, limits: this.#limits })
     for (const { peerId, contact } of plan.connect) {
       peers.opening(peerId, nowMs)
-      effects.connect(peerId, contact)
+      effects.connect(peerId, contact, false)
     }
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
     for (const { peerId, reason } of plan.detach) {

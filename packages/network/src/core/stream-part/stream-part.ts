@@ -13,12 +13,16 @@ import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
 import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
+import { gapWaitMs } from '../gaps/gap-times.ts'
+import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
 import { StatusSchedule } from './status-schedule.ts'
 
 export interface StreamPartModules {
   readonly counters: Counters
   readonly recentBytes: RecentBytes
+  readonly onGapLost: PartGapsModules['onLost']
+  rttOf(peerId: NodeId): number | undefined
 }
 
 /** One joined stream part: what is wanted, who is attached, what was seen, and what the tracker should hear. */
@@ -27,6 +31,7 @@ export class StreamPart {
   readonly joinedMs: number
   readonly seen: SeenMessages
   readonly recent: RecentBatches
+  readonly gaps: PartGaps
   readonly schedule: StatusSchedule
   readonly edges = new Map<NodeId, Edge>()
   /** Peers that were ordered or had an edge when `NodeCore` last looked. */
@@ -57,7 +62,14 @@ export class StreamPart {
     this.joinedMs = options.joinedMs
     this.#limits = options.limits
     this.#counters = modules.counters
-    this.seen = new SeenMessages(options.limits, modules.counters)
+    const { limits, joinedMs } = options
+    const { counters, rttOf } = modules
+    this.gaps = new PartGaps(limits, {
+      counters,
+      onLost: modules.onGapLost,
+      waitMs: () => gapWaitMs(this.#attached, rttOf, limits),
+    })
+    this.seen = new SeenMessages({ limits, joinedMs }, { counters, watch: this.gaps })
     this.recent = new RecentBatches(options.limits, {
       shared: modules.recentBytes,
       counters: modules.counters,
@@ -70,7 +82,7 @@ export class StreamPart {
   }
 
   get dueMs(): number {
-    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs)
+    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, this.gaps.dueMs)
   }
 
   isAttached(peerId: NodeId): boolean {

@@ -46,6 +46,8 @@ export class TrackerLinks {
   readonly #trackers = new Map<NodeId, TrackerState>()
   /** The joined stream parts, and which connected tracker serves each. */
   readonly #homes = new Map<StreamPartId, NodeId | undefined>()
+  /** Stream parts that are not joined, but of which a tracker is asked something. */
+  readonly #visits = new Map<StreamPartId, number>()
   /** Stream parts with something to report. */
   readonly #due = new Set<StreamPartId>()
 
@@ -68,6 +70,25 @@ export class TrackerLinks {
   /** The connected tracker that serves a stream part. */
   homeOf(streamPartId: StreamPartId): NodeId | undefined {
     return this.#homes.get(streamPartId)
+  }
+
+  /** The connected tracker of a stream part that is joined or visited. */
+  trackerOf(streamPartId: StreamPartId): NodeId | undefined {
+    return this.#homes.get(streamPartId) ?? this.#firstOpen(this.#candidates(streamPartId))
+  }
+
+  /** Has a tracker of the stream part connected until as many calls of `unvisit`. */
+  visit(streamPartId: StreamPartId, nowMs: number): void {
+    this.#visits.set(streamPartId, (this.#visits.get(streamPartId) ?? 0) + 1)
+    for (const address of this.#candidates(streamPartId)) this.#need(address, nowMs)
+    this.#dial(nowMs)
+  }
+
+  unvisit(streamPartId: StreamPartId, nowMs: number): void {
+    const left = (this.#visits.get(streamPartId) ?? 1) - 1
+    if (left > 0) this.#visits.set(streamPartId, left)
+    else this.#visits.delete(streamPartId)
+    this.#updateNeeds(nowMs)
   }
 
   join(streamPartId: StreamPartId, nowMs: number): void {
@@ -134,6 +155,9 @@ export class TrackerLinks {
   /** The directory changed. */
   update(nowMs: number): void {
     for (const streamPartId of this.#homes.keys()) this.#place(streamPartId, nowMs)
+    for (const streamPartId of this.#visits.keys()) {
+      for (const address of this.#candidates(streamPartId)) this.#need(address, nowMs)
+    }
     this.#updateNeeds(nowMs)
     this.#dial(nowMs)
   }
@@ -150,7 +174,7 @@ export class TrackerLinks {
   #place(streamPartId: StreamPartId, nowMs: number): void {
     const candidates = this.#candidates(streamPartId)
     for (const address of candidates) this.#need(address, nowMs)
-    const home = candidates.find(({ nodeId }) => this.#trackers.get(nodeId)?.state === 'open')?.nodeId
+    const home = this.#firstOpen(candidates)
     const before = this.#homes.get(streamPartId)
     if (home === before) return
     const { effects } = this.#modules
@@ -171,6 +195,10 @@ export class TrackerLinks {
     return candidates
   }
 
+  #firstOpen(candidates: readonly TrackerAddress[]): NodeId | undefined {
+    return candidates.find(({ nodeId }) => this.#trackers.get(nodeId)?.state === 'open')?.nodeId
+  }
+
   #need(address: TrackerAddress, nowMs: number): void {
     const tracker = this.#trackers.get(address.nodeId)
     if (tracker === undefined) {
@@ -189,7 +217,7 @@ export class TrackerLinks {
 
   #updateNeeds(nowMs: number): void {
     const needed = new Set<NodeId>()
-    for (const streamPartId of this.#homes.keys()) {
+    for (const streamPartId of [...this.#homes.keys(), ...this.#visits.keys()]) {
       for (const { nodeId } of this.#candidates(streamPartId)) needed.add(nodeId)
     }
     for (const [trackerId, tracker] of this.#trackers) {

@@ -1,0 +1,76 @@
+import type { Fetch, NodeId } from '@runnel/protocol'
+import type { CounterName, Counters } from '../counters.ts'
+import type { NodeEffects } from '../effects.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
+
+export interface FetchServerModules {
+  readonly effects: Pick<NodeEffects, 'sendControl' | 'sendData' | 'dropped'>
+  readonly counters: Counters
+  readonly parts: StreamPartMap
+  /** False while the link's queue is above its high mark. */
+  canTakeMore(peerId: NodeId): boolean
+}
+
+/** What a peer may still ask for; it fills up with time. */
+interface Allowance {
+  fetches: number
+  atMs: number
+}
+
+/** Answers neighbours that miss something from what was received lately. */
+export class FetchServer {
+  readonly #maxFetchesPerS: number
+  readonly #modules: FetchServerModules
+  readonly #allowances = new Map<NodeId, Allowance>()
+
+  constructor(limits: { readonly maxFetchesPerS: number }, modules: FetchServerModules) {
+    this.#maxFetchesPerS = limits.maxFetchesPerS
+    this.#modules = modules
+  }
+
+  onFetch(peerId: NodeId, fetch: Fetch, nowMs: number): void {
+    const { parts, effects, counters } = this.#modules
+    const part = parts.get(fetch.streamPartId)
+    if (part?.isAttached(peerId) !== true) this.#refuse(peerId, 'no neighbour')
+    else if (!this.#allows(peerId, nowMs)) this.#refuse(peerId, 'too many')
+    else {
+      counters['fetch.answered']++
+      const complete = this.#send(part, peerId, fetch)
+      effects.sendControl(peerId, { type: 'fetched', requestId: fetch.requestId, complete })
+    }
+  }
+
+  linkClosed(peerId: NodeId): void {
+    this.#allowances.delete(peerId)
+  }
+
+  #send(part: StreamPart, peerId: NodeId, fetch: Fetch): boolean {
+    const { effects, counters, canTakeMore } = this.#modules
+    if (!canTakeMore(peerId)) {
+      this.#refuse(peerId, 'its queue is full')
+      return false
+    }
+    const { packets, complete } = part.recent.find(fetch)
+    counters['fetch.batches'] += packets.length
+    for (const packet of packets) effects.sendData(peerId, packet)
+    return complete
+  }
+
+  #allows(peerId: NodeId, nowMs: number): boolean {
+    const max = this.#maxFetchesPerS
+    const allowance = this.#allowances.get(peerId) ?? { fetches: max, atMs: nowMs }
+    this.#allowances.set(peerId, allowance)
+    allowance.fetches = Math.min(max, allowance.fetches + ((nowMs - allowance.atMs) / 1000) * max)
+    allowance.atMs = nowMs
+    if (allowance.fetches < 1) return false
+    allowance.fetches--
+    return true
+  }
+
+  #refuse(peerId: NodeId, why: string): void {
+    const counter: CounterName = 'fetch.refused'
+    this.#modules.counters[counter]++
+    this.#modules.effects.dropped(counter, `${peerId}: ${why}`)
+  }
+}

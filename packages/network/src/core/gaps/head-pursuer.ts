@@ -1,0 +1,115 @@
+import { compareRefs, limits as wireLimits, type ChainHead, type Heads, type NodeId } from '@runnel/protocol'
+import type { NetworkLimits } from '../../limits.ts'
+import type { Counters } from '../counters.ts'
+import type { NodeEffects } from '../effects.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { Fetches } from './fetches.ts'
+import { fetchTimeoutMs, gapWaitMs } from './gap-times.ts'
+import type { HeadClaim } from './head-claims.ts'
+
+export interface HeadPursuerModules {
+  readonly effects: Pick<NodeEffects, 'sendControl' | 'dropped'>
+  readonly counters: Counters
+  readonly fetches: Fetches
+  rttOf(peerId: NodeId): number | undefined
+}
+
+/**
+ * Repairs the end of a chain, where no later message tells that one is missing: neighbours tell each other how far they
+ * got, and who is behind asks whoever is ahead.
+ */
+export class HeadPursuer {
+  readonly #limits: NetworkLimits
+  readonly #modules: HeadPursuerModules
+
+  constructor(limits: NetworkLimits, modules: HeadPursuerModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  tick(part: StreamPart, nowMs: number): void {
+    const { heads, claims } = part.gaps
+    if (heads.dueMs <= nowMs) this.#tell(part, nowMs)
+    if (claims.dueMs > nowMs) return
+    for (const claim of [...claims]) if (claim.dueMs <= nowMs) this.#pursue(part, claim, nowMs)
+  }
+
+  /** A neighbour says how far it got. What is newer than here may be on its way. */
+  onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, nowMs: number): void {
+    if (!part.gaps.fillGaps || !part.isAttached(peerId)) return
+    for (const head of heads) {
+      if (!this.#isBehind(part, head)) continue
+      const dueMs = nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
+      if (part.gaps.claims.add(peerId, head, dueMs)) continue
+      this.#modules.counters['heads.dropped']++
+      this.#modules.effects.dropped('heads.dropped', `${part.id} from ${peerId}`)
+    }
+  }
+
+  /** The neighbour sent what it has: all it said, or it does not keep it any more. */
+  fetched(part: StreamPart, claim: HeadClaim, complete: boolean, nowMs: number): void {
+    claim.requestId = 0
+    if (complete) this.#end(part, claim)
+    else claim.dueMs = nowMs
+  }
+
+  #tell(part: StreamPart, nowMs: number): void {
+    const usedSinceMs = part.gaps.heads.take(nowMs)
+    const heads = usedSinceMs === undefined ? [] : part.seen.heads(wireLimits.maxChainHeads, usedSinceMs)
+    if (heads.length === 0) return
+    for (const peerId of part.attached) {
+      this.#modules.counters['heads.sent']++
+      this.#modules.effects.sendControl(peerId, { type: 'heads', streamPartId: part.id, heads })
+    }
+  }
+
+  #isBehind(part: StreamPart, head: ChainHead): boolean {
+    const newest = part.seen.find(head)?.newest
+    if (newest !== undefined) return compareRefs(head, newest) > 0
+    // Of a chain never seen, what was published before the join is not missed.
+    return head.timestamp >= this.#beginMs(part)
+  }
+
+  #beginMs(part: StreamPart): number {
+    return Math.max(1, part.joinedMs - this.#limits.replayMarginMs)
+  }
+
+  #pursue(part: StreamPart, claim: HeadClaim, nowMs: number): void {
+    const { peerId } = claim
+    const { fetches, counters } = this.#modules
+    if (claim.requestId !== 0) {
+      if (fetches.take(claim.requestId)) counters['fetch.timeouts']++
+      claim.requestId = 0
+    }
+    const isOver = claim.tries >= this.#limits.maxFillRounds || !part.isAttached(peerId)
+    if (isOver || !this.#isBehind(part, claim.head)) {
+      this.#end(part, claim)
+      return
+    }
+    claim.dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    if (fetches.canAsk(peerId)) this.#fetch(part, claim)
+  }
+
+  #fetch(part: StreamPart, claim: HeadClaim): void {
+    const { fetches, counters, effects } = this.#modules
+    const { publisherId, messageChainId, timestamp, sequenceNumber } = claim.head
+    const chain = { publisherId, messageChainId }
+    const begin = { timestamp: this.#beginMs(part) - 1, sequenceNumber: 0 }
+    const after = part.seen.find(chain)?.newest ?? begin
+    claim.tries++
+    claim.requestId = fetches.add({ peerId: claim.peerId, streamPartId: part.id, chain, claim })
+    counters['fetch.sent']++
+    effects.sendControl(claim.peerId, {
+      type: 'fetch',
+      requestId: claim.requestId,
+      streamPartId: part.id,
+      ...chain,
+      ranges: [{ after, upTo: { timestamp, sequenceNumber } }],
+    })
+  }
+
+  #end(part: StreamPart, claim: HeadClaim): void {
+    if (this.#isBehind(part, claim.head)) this.#modules.counters['heads.unmet']++
+    part.gaps.claims.delete(claim)
+  }
+}

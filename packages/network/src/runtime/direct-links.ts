@@ -1,0 +1,94 @@
+import {
+  decodePacket,
+  PacketType,
+  type DirectPacket,
+  type NodeId,
+  type WantedNeighbour,
+} from '@runnel/protocol'
+import type { Links } from '@runnel/transport'
+import { networkError } from '../errors.ts'
+import type { NodeEvent } from '../core/events.ts'
+import { Waiters } from './waiters.ts'
+
+export interface DirectLinksModules {
+  readonly links: Pick<Links, 'peers'>
+  dispatch(event: NodeEvent): void
+  /** Throws when the node does not run. */
+  assertRunning(): void
+}
+
+/** Packets between two nodes that need not be neighbours. */
+export function isDirect(type: number): boolean {
+  return type >= PacketType.resend && type <= PacketType.stored
+}
+
+/** The packet, sharing no memory with what it came in. Throws what decoding throws. */
+export function decodeDirect(type: number, body: Uint8Array): DirectPacket {
+  return decodePacket(type, body.slice()) as DirectPacket
+}
+
+/** Links that somebody asked for by name, whatever the overlays want. */
+export class DirectLinks {
+  readonly #modules: DirectLinksModules
+  readonly #waiters = new Waiters()
+  /** Why the last attempt at a link that is waited for came to nothing. */
+  readonly #failures = new Map<NodeId, unknown>()
+  readonly #waiting = new Map<NodeId, number>()
+
+  constructor(modules: DirectLinksModules) {
+    this.#modules = modules
+  }
+
+  async connect(peer: WantedNeighbour, signal: AbortSignal | undefined): Promise<{ release(): void }> {
+    const { nodeId } = peer
+    this.#modules.assertRunning()
+    signal?.throwIfAborted()
+    const release = this.hold(nodeId, peer)
+    this.#waiting.set(nodeId, (this.#waiting.get(nodeId) ?? 0) + 1)
+    try {
+      await this.#waiters.wait(() => this.#isOpen(nodeId), signal)
+      return { release }
+    } catch (error) {
+      release()
+      throw error
+    } finally {
+      const left = (this.#waiting.get(nodeId) ?? 1) - 1
+      if (left > 0) this.#waiting.set(nodeId, left)
+      else {
+        this.#waiting.delete(nodeId)
+        this.#failures.delete(nodeId)
+      }
+    }
+  }
+
+  /** Keeps a link; with a peer's contact it is opened too. */
+  hold(peerId: NodeId, peer?: WantedNeighbour): () => void {
+    this.#modules.dispatch({ type: 'hold', peerId, contact: peer?.contact })
+    let held = true
+    return () => {
+      if (held) this.#modules.dispatch({ type: 'unhold', peerId })
+      held = false
+    }
+  }
+
+  drained(peerId: NodeId, signal: AbortSignal | undefined): Promise<void> {
+    return this.#waiters.wait(() => this.#modules.links.peers.get(peerId)?.writable ?? true, signal)
+  }
+
+  failed(peerId: NodeId, error: unknown): void {
+    if (this.#waiting.has(peerId)) this.#failures.set(peerId, error)
+    this.check()
+  }
+
+  /** Something changed that somebody may wait for. */
+  check(): void {
+    this.#waiters.check()
+  }
+
+  #isOpen(peerId: NodeId): boolean {
+    this.#modules.assertRunning()
+    const cause = this.#failures.get(peerId)
+    if (cause !== undefined) throw networkError('LINK_FAILED', peerId, { cause })
+    return this.#modules.links.peers.has(peerId)
+  }
+}
