@@ -9,8 +9,8 @@ import {
 } from '@runnel/protocol'
 import type { BatchPlace } from '../page-cursor.ts'
 import type { LastMessages, StreamPartUsage } from '../message-store.ts'
-import { Entries, firstRef, lastRef, type NamedEntry, type Place } from './entries.ts'
-import { lastMessages } from './last-messages.ts'
+import { lastMessages, lastRef, type BatchIndex } from '../last-messages.ts'
+import { Entries, everything, type Entry, type NamedEntry, type Place } from './entries.ts'
 import { pack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
 
@@ -34,8 +34,6 @@ interface UsageRow {
   readonly messages: number
   readonly bytes: number
 }
-
-const everything = { from: firstRef, to: lastRef }
 
 /** All that is asked of a database without changing it; each answer is of one state of it. */
 export class BatchReader {
@@ -81,12 +79,14 @@ export class BatchReader {
     })
   }
 
-  last({ count, ...filter }: Filter & { readonly count: number }): LastMessages | undefined {
-    return this.#consistently(() => {
+  async last({ count, ...filter }: Filter & { readonly count: number }): Promise<LastMessages | undefined> {
+    this.#database.exec('BEGIN')
+    try {
       const place = this.#placeOf(filter)
-      const refsOf = (batch: number) => decodeBatch(this.#bytesOf(batch)).messages
-      return place && lastMessages(this.#entries, refsOf, place, count)
-    })
+      return place && (await lastMessages(this.#indexOf(place), count))
+    } finally {
+      this.#database.exec('COMMIT')
+    }
   }
 
   has({ chain, place }: { readonly chain: MessageChain; readonly place: MessageRef }): boolean {
@@ -130,6 +130,20 @@ export class BatchReader {
       return scope === undefined ? undefined : wholeScope(scope)
     const chain = this.#chain.get(scope, messageChainId)
     return chain && { scope, chain: chain.id, oldestMs: chain.oldest, newestMs: chain.newest }
+  }
+
+  #indexOf(place: Place): BatchIndex<Entry> {
+    return {
+      newest: () => this.#entries.newest(place),
+      backwards: () => this.#entries.backwards(place),
+      overlapping: (range) => this.#entries.overlapping(place, range),
+      overlappingInChain: (entry) => {
+        const from = { timestamp: entry.firstTime, sequenceNumber: entry.firstNumber }
+        const to = { timestamp: entry.lastTime, sequenceNumber: entry.lastNumber }
+        return this.#entries.overlapping({ ...place, chain: entry.chain }, { from, to })
+      },
+      messagesOf: ({ batch }) => decodeBatch(this.#bytesOf(batch)).messages,
+    }
   }
 
   #bytesOf(batch: number): Uint8Array {

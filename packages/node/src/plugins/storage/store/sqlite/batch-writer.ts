@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3'
 import { decodeBatch, toStreamPartId, type MessageBatch, type StreamPartId } from '@runnel/protocol'
 import { wholeScope } from './batch-reader.ts'
-import { Entries, firstRef, lastRef, type Entry } from './entries.ts'
+import { Entries, everything, type Entry } from './entries.ts'
 import { unpack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
-import { levelOf } from './span-levels.ts'
+import { levelOf } from '../span-levels.ts'
 
 export interface PruneRequest {
   readonly streamPartId: StreamPartId
@@ -182,8 +182,6 @@ export class BatchWriter {
     }
   }
 }
-
-const everything = { from: firstRef, to: lastRef }
 
 function missing(what: string): never {
   throw new StoreError('STORE_CORRUPT', `${what} is missing`)

@@ -1,16 +1,12 @@
 import type Database from 'better-sqlite3'
 import type { MessageRef, NodeId } from '@runnel/protocol'
 import type { BatchPlace } from '../page-cursor.ts'
-import { levelWidthsMs } from './span-levels.ts'
+import { firstRef, lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
+import { levelWidthsMs } from '../span-levels.ts'
 
-/** Where a batch is, without its bytes. */
-export interface Entry {
-  readonly firstTime: number
-  readonly firstNumber: number
-  readonly lastTime: number
-  readonly lastNumber: number
+/** Where a batch is in one scope. */
+export interface Entry extends IndexedBatch {
   readonly chain: number
-  readonly messages: number
   readonly bytes: number
   readonly batch: number
 }
@@ -29,13 +25,7 @@ export interface Place {
   readonly newestMs: number
 }
 
-export interface Range {
-  readonly from: MessageRef
-  readonly to: MessageRef
-}
-
-export const firstRef: MessageRef = { timestamp: 0, sequenceNumber: 0 }
-export const lastRef: MessageRef = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
+export const everything: RefRange = { from: firstRef, to: lastRef }
 
 /** Rows fetched at once: few at first, for the many look-ups that need only one. */
 const [minChunkRows, maxChunkRows] = [16, 1024]
@@ -94,7 +84,7 @@ export class Entries {
   }
 
   /** All batches that reach into a range, in the order of pages; after `after` when given. */
-  overlapping(place: Place, range: Range, after?: BatchPlace): Generator<NamedEntry> {
+  overlapping(place: Place, range: RefRange, after?: BatchPlace): Generator<NamedEntry> {
     return merge(
       levelWidthsMs.map((widthMs, level) => this.#overlappingOf(level, widthMs, place, range, after)),
       compareNamed,
@@ -125,7 +115,7 @@ export class Entries {
     level: number,
     widthMs: number,
     { scope, chain, oldestMs, newestMs }: Place,
-    { from, to }: Range,
+    { from, to }: RefRange,
     after: BatchPlace | undefined,
   ): Generator<NamedEntry> {
     const firstTime = Math.max(oldestMs, from.timestamp - widthMs)

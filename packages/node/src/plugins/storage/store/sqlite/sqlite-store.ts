@@ -10,7 +10,7 @@ import type {
   StreamPartUsage,
 } from '../message-store.ts'
 import { fromCursor, toCursor } from '../page-cursor.ts'
-import { GroupCommit } from './group-commit.ts'
+import { GroupCommit } from '../group-commit.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
 import { StoreThread } from './store-thread.ts'

@@ -10,9 +10,9 @@ const operations = (role === 'writer' ? writerOperations(path) : readerOperation
   Record<string, (argument: unknown) => unknown>
 >
 
-function answer({ id, operation, argument }: ThreadRequest): ThreadAnswer {
+async function answer({ id, operation, argument }: ThreadRequest): Promise<ThreadAnswer> {
   try {
-    return { id, result: operations[operation]?.(argument) }
+    return { id, result: await operations[operation]?.(argument) }
   } catch (error) {
     return { id, failure: toFailure(error, path) }
   }
@@ -24,8 +24,13 @@ function transferable(result: unknown): ArrayBuffer[] {
   return page?.batches?.bytes instanceof Uint8Array ? transferOf(page.batches) : []
 }
 
-parentPort?.on('message', (request: ThreadRequest) => {
-  const reply = answer(request)
+async function handle(request: ThreadRequest): Promise<void> {
+  const reply = await answer(request)
   parentPort?.postMessage(reply, 'result' in reply ? transferable(reply.result) : [])
   if (request.operation === 'close') parentPort?.close()
+}
+
+let handled = Promise.resolve()
+parentPort?.on('message', (request: ThreadRequest) => {
+  handled = handled.then(() => handle(request))
 })

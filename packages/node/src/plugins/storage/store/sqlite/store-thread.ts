@@ -24,7 +24,7 @@ interface Waiting {
 }
 
 type Argument<O, K extends keyof O> = O[K] extends (argument: infer A) => unknown ? A : never
-type Result<O, K extends keyof O> = O[K] extends (argument: never) => infer R ? R : never
+type Result<O, K extends keyof O> = O[K] extends (argument: never) => infer R ? Awaited<R> : never
 
 /** Requests that wait for one thread. */
 const maxWaitingRequests = 1000

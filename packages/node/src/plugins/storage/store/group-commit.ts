@@ -1,4 +1,4 @@
-import { nodeError } from '../../../../errors.ts'
+import { nodeError } from '../../../errors.ts'
 
 interface Waiting {
   readonly batches: readonly Uint8Array[]
