@@ -1,4 +1,4 @@
-import type { NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
+import type { Archive, NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
 import {
   createIdentity,
   generatePrivateKey,
@@ -13,6 +13,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { openChainRegistries } from './registry/chain/chain-registries.ts'
+import { LateArchive } from './resend/archive.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
@@ -25,6 +26,8 @@ export interface NodeModules {
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
+  /** Gaps that neighbours cannot fill are filled from storage nodes. */
+  readonly archive: Archive
 }
 
 /** Makes the node a client embeds. */
@@ -54,8 +57,18 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     await registry.start()
     const { publisherPolicy, directory: trackers } = registry
     const { transports } = parsed
-    node = createNode({ transports }, { identity, crypto, clock, random, publisherPolicy, trackers })
-    const client = new RunnelClient(parsed, { identity, crypto, clock, random, logger, node, registry })
+    const archive = new LateArchive()
+    node = createNode({ transports }, { identity, crypto, clock, random, publisherPolicy, trackers, archive })
+    const client = new RunnelClient(parsed, {
+      identity,
+      crypto,
+      clock,
+      random,
+      logger,
+      node,
+      registry,
+      archive,
+    })
     await node.start()
     return client
   } catch (error) {

@@ -116,6 +116,51 @@ export const clientErrors = {
     remedy: 'Partitions count from 0 and end below the partition count of the stream.',
   },
 
+  INVALID_RESEND: {
+    summary: 'Not a selection of stored messages',
+    remedy:
+      'Give { last: n }, or { from, to } with dates, Unix milliseconds or places of messages, from before to.',
+  },
+  NO_STORAGE_NODE: {
+    summary: 'No storage node keeps the stream',
+    remedy:
+      'Assign one with: runnel storage add, or client.addToStorageNode(). It keeps what is published from then on.',
+  },
+  RESEND_FAILED: {
+    summary: 'No storage node could send all that was asked for',
+    remedy: 'Read the message for what each answered; ask again from the last message that came.',
+  },
+  RESEND_DENIED: {
+    summary: 'The storage nodes refuse to send the stream to this user',
+    remedy:
+      'Ask someone with the grant permission on the stream to grant subscribe; a grant takes a moment to reach them.',
+  },
+  RESEND_REFUSED: {
+    summary: 'A storage node cannot answer',
+    remedy: 'Read the message for its reason; other storage nodes of the stream are asked instead.',
+  },
+  RESEND_TIMEOUT: {
+    summary: 'A storage node does not answer',
+    remedy: 'Check that it runs and is not overloaded; other storage nodes of the stream are asked instead.',
+  },
+  RESEND_LINK_LOST: {
+    summary: 'The link to a storage node cannot be opened, or broke too often',
+    remedy: 'Check that it runs and can be reached; other storage nodes of the stream are asked instead.',
+  },
+  RESEND_INVALID_ANSWER: {
+    summary: 'A storage node sent what does not belong into its answer',
+    remedy: 'It is broken or hostile, and nothing it sent after that is used: take it off the stream.',
+  },
+  RESEND_INCOMPLETE: {
+    summary: 'A storage node sent less than it had announced',
+    remedy:
+      'It is broken or was just losing messages: have it checked; other storage nodes are asked instead.',
+  },
+  NOT_STORED_IN_TIME: {
+    summary: 'Not enough storage nodes have confirmed the message in time',
+    remedy: 'It may still be stored: wait again, or check the storage nodes of the stream.',
+  },
+
   INVALID_CONTENT: {
     summary: 'The content cannot be sent',
     remedy: 'Give a Uint8Array, a string, or a value JSON can express.',

@@ -19,6 +19,13 @@ import { checkPartition } from './publish/partition.ts'
 import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
+import { StorageArchive, type LateArchive } from './resend/archive.ts'
+import { HistorySource } from './resend/history-source.ts'
+import { resendLimits } from './resend/limits.ts'
+import { PacedPlayback, type Playback, type PlaybackOptions, type ReadFrom } from './resend/playback.ts'
+import { resend, type ResendModules, type ResendOptions } from './resend/resend.ts'
+import type { HistorySelection } from './resend/selection.ts'
+import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
 import {
@@ -30,6 +37,7 @@ import {
   type RevokeOptions,
 } from './stream-changes.ts'
 import { Subscriber, type SubscribeOptions } from './subscribe/subscriber.ts'
+import type { Message } from './subscribe/message.ts'
 import type { OnMessage, Subscription } from './subscribe/subscription.ts'
 
 /** How a client came to its end. */
@@ -46,6 +54,8 @@ export interface RunnelClientModules {
   readonly logger: Logger
   readonly node: NetworkNode
   readonly registry: RegistryService
+  /** Of the node: what fills its gaps is given to it. */
+  readonly archive: LateArchive
 }
 
 /**
@@ -61,6 +71,10 @@ export class RunnelClient implements AsyncDisposable {
   readonly #publisher: Publisher
   readonly #subscriber: Subscriber
   readonly #parts: StreamParts
+  readonly #history: HistorySource
+  readonly #archive: StorageArchive
+  readonly #waiter: StorageWaiter
+  readonly #shared: ResendModules
   readonly #status = new StatusHub()
   readonly #clock: Clock
   readonly #closeTimeoutMs: number
@@ -76,12 +90,22 @@ export class RunnelClient implements AsyncDisposable {
     this.#closeTimeoutMs = config.closeTimeoutMs
     const parts = new StreamParts({ node, registry })
     this.#parts = parts
-    const shared = { ...modules, cache: registry.cache, parts, status: this.#status }
+    const { cache, publisherPolicy: policy } = registry
+    const status = this.#status
+    this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
+    const shared = { ...modules, cache, parts, status, history: this.#history }
+    this.#shared = shared
+    this.#archive = new StorageArchive(shared)
+    modules.archive.use(this.#archive)
+    this.#waiter = new StorageWaiter(shared)
     this.#publisher = new Publisher(
       { ...config.publish, waitForNeighboursMs: config.waitForNeighboursMs },
       shared,
     )
-    this.#subscriber = new Subscriber(config.subscribe, shared)
+    this.#subscriber = new Subscriber(
+      { ...config.subscribe, waitForNeighboursMs: config.waitForNeighboursMs },
+      shared,
+    )
     this.#listen(parts, logger)
   }
 
@@ -214,6 +238,46 @@ export class RunnelClient implements AsyncDisposable {
     return this.#subscriber.subscribe(toStreamId(streamId), options, onMessage)
   }
 
+  /**
+   * Stored messages of a stream: the last so many, or all from a place on. An async iterable: verified, in order of time,
+   * each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; of more,
+   * a few too many may come. Throws, with the first message or later, INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED,
+   * RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or what the registry throws.
+   */
+  resend(
+    streamId: string,
+    selection: HistorySelection,
+    options: ResendOptions = {},
+  ): AsyncGenerator<Message, void, undefined> {
+    return resend(streamId, selection, options, this.#shared)
+  }
+
+  /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
+  playback(streamId: string, selection: HistorySelection, options: PlaybackOptions = {}): Playback {
+    const { speed = 1, signal, ...rest } = options
+    const read: ReadFrom = (wanted, ending) =>
+      resend(
+        id,
+        wanted,
+        { ...rest, signal: signal ? AbortSignal.any([signal, ending]) : ending },
+        this.#shared,
+      )
+    return new PacedPlayback({ selection, speed }, { read, clock: this.#clock })
+  }
+
+  /**
+   * Waits until `count` (default 1) storage nodes have each of the messages durably: what `publish` resolves with, or
+   * messages that were delivered. Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME after `timeoutMs` (default 30,000),
+   * STREAM_NOT_FOUND, INVALID_ARGUMENT or ABORTED.
+   */
+  async waitForStorage(
+    messages: MessagePlace | readonly MessagePlace[],
+    options: WaitForStorageOptions = {},
+  ): Promise<void> {
+    this.#requireOpen()
+    await this.#waiter.wait(messages, options)
+  }
+
   /** What happens from now on, until the client is closed or the loop is left. */
   status(): AsyncIterableIterator<ClientStatus, undefined> {
     return this.#status.listen()
@@ -221,7 +285,7 @@ export class RunnelClient implements AsyncDisposable {
 
   /** Sizes and losses of the client's own; those of the node are in `network.metrics()`. */
   counters(): Readonly<Record<string, number>> {
-    return this.#registry.cache.counters()
+    return { ...this.#registry.cache.counters(), ...this.#history.counters(), ...this.#archive.counters() }
   }
 
   /**
@@ -247,6 +311,7 @@ export class RunnelClient implements AsyncDisposable {
     const unsentMessages = await this.#publisher.drain(signal)
     end()
     this.#publisher.close()
+    this.#history.close()
     await this.#subscriber.close()
     await this.network.stop()
     await this.#registry.stop()
@@ -264,6 +329,7 @@ export class RunnelClient implements AsyncDisposable {
   #listen(parts: StreamParts, logger: Logger): void {
     const status = this.#status
     this.network.on('message', (delivery) => this.#subscriber.receive(delivery))
+    this.network.on('gap', (gap) => this.#subscriber.gap(gap))
     this.network.on('neighbours', (streamPartId, neighbours) => {
       parts.neighboursChanged(streamPartId, neighbours)
       status.emit({ type: 'neighbours', streamPartId, neighbours })

@@ -1,5 +1,6 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
 import type { RegistryChange } from './registry/ports.ts'
+import type { MessageGap } from './subscribe/gap.ts'
 import { BoundedQueue } from './queue/bounded-queue.ts'
 
 /** What a client has to say about itself. */
@@ -38,6 +39,24 @@ export type ClientStatus =
       readonly ref: MessageRef
       readonly error: Error
     }
+  /** Messages of a chain did not come and will not, though a very late one may still: all after `after`, up to and including `upTo`. */
+  | ({ readonly type: 'gap' } & MessageGap)
+  /** A storage node is given up in one request; others, if there are any, go on. */
+  | {
+      readonly type: 'storage-failed'
+      readonly streamPartId: StreamPartId
+      readonly storageNodeId: NodeId
+      readonly error: Error
+    }
+  /** Stored messages were left out, because their publisher may not publish. */
+  | {
+      readonly type: 'history-denied'
+      readonly streamPartId: StreamPartId
+      readonly publisherId: NodeId
+      readonly messages: number
+    }
+  /** The history that a subscription was to begin with could not be read, or not all of it; what is live is delivered. */
+  | { readonly type: 'history-failed'; readonly streamId: StreamId; readonly error: Error }
   /** A subscription's callback threw or rejected; the next message is delivered all the same. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
   /** The node dropped or refused something; `counter` is the metric that grew. */

@@ -147,7 +147,7 @@ export class Publisher {
     const streamPartId = toStreamPartId(stream.id, partition)
     const known = this.#outboxes.get(streamPartId)
     if (known !== undefined) return known
-    parts.join(stream, partition)
+    parts.join(stream, partition, { fillGaps: false })
     const outbox = new PartOutbox(
       {
         chain: {

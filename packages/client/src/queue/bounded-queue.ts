@@ -19,6 +19,7 @@ export class BoundedQueue<T> {
   #start = 0
   #bytes = 0
   #closed = false
+  readonly #producers: (() => void)[] = []
   readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = []
 
   constructor(limits: BoundedQueueLimits) {
@@ -55,9 +56,26 @@ export class BoundedQueue<T> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
+  /** Resolves when it is at most half full, or closed: for producers that can wait. */
+  async room(): Promise<void> {
+    while (!this.#closed && !this.#isHalfEmpty) {
+      await new Promise<void>((resolve) => this.#producers.push(resolve))
+    }
+  }
+
+  get #isHalfEmpty(): boolean {
+    const { maxItems, maxBytes } = this.#limits
+    return this.length * 2 <= maxItems && this.#bytes * 2 <= maxBytes
+  }
+
+  #wakeProducers(): void {
+    for (const wake of this.#producers.splice(0)) wake()
+  }
+
   /** Nothing more comes; what is queued can still be taken. Idempotent. */
   close(): void {
     this.#closed = true
+    this.#wakeProducers()
     for (const consumer of this.#waiting.splice(0)) consumer({ done: true, value: undefined })
   }
 
@@ -66,6 +84,7 @@ export class BoundedQueue<T> {
     if (item === undefined) return undefined
     this.#start++
     this.#bytes -= item.bytes
+    if (this.#producers.length > 0 && this.#isHalfEmpty) this.#wakeProducers()
     // Shifting an array moves all of it: the taken half goes at once.
     if (this.#start * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#start)

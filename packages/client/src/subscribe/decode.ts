@@ -1,5 +1,6 @@
-import { ContentType, EncryptionType, type StreamMessage } from '@runnel/protocol'
-import { clientError, reasonOf } from '../errors.ts'
+import { ContentType, EncryptionType, toStreamPartId, type StreamMessage } from '@runnel/protocol'
+import { asError, clientError, reasonOf } from '../errors.ts'
+import type { StatusHub } from '../status.ts'
 import type { Message } from './message.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -28,6 +29,19 @@ export function decodeMessage(message: StreamMessage, raw: boolean): Message {
     previous,
     contentType,
     content,
+  }
+}
+
+/** As `decodeMessage`; what cannot be decoded becomes a status, and undefined. */
+export function decodeOrReport(message: StreamMessage, raw: boolean, status: StatusHub): Message | undefined {
+  try {
+    return decodeMessage(message, raw)
+  } catch (error) {
+    const { streamId, partition, publisherId, timestamp, sequenceNumber } = message
+    const ref = { timestamp, sequenceNumber }
+    const streamPartId = toStreamPartId(streamId, partition)
+    status.emit({ type: 'undecodable', streamPartId, publisherId, ref, error: asError(error) })
+    return undefined
   }
 }
 

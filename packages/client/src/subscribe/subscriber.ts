@@ -1,13 +1,21 @@
-import type { Delivery, NetworkNode } from '@runnel/network'
+import type { Delivery, Gap, NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type Identity, type StreamId, type StreamPartId } from '@runnel/protocol'
-import { clientError } from '../errors.ts'
+import { deadline } from '../deadline.ts'
+import { asError, clientError } from '../errors.ts'
 import { requirePermission } from '../permission.ts'
-import { checkPartition } from '../publish/partition.ts'
+import type { HistorySource } from '../resend/history-source.ts'
+import {
+  choosePartitions,
+  historyOf,
+  type HistoryFilter,
+  type HistorySelection,
+} from '../resend/selection.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
-import { deliver } from './pipeline.ts'
+import type { MessageGap } from './gap.ts'
+import { HistoryJoin } from './history-join.ts'
 import { QueuedSubscription, type OnMessage, type Subscription } from './subscription.ts'
 
 export interface SubscribeOptions {
@@ -19,9 +27,25 @@ export interface SubscribeOptions {
   readonly maxQueuedMessages?: number | undefined
   /** Content bytes kept for a slow consumer. Default: the client's `subscribe.maxQueuedBytes`. */
   readonly maxQueuedBytes?: number | undefined
+  /**
+   * Begin with stored messages: the last so many, or all since a place. Live messages follow without a gap and without
+   * anything twice; while the application takes history, they wait. Needs a storage node.
+   */
+  readonly resend?: HistorySelection | undefined
+  /**
+   * 'chain' (default): the messages of each chain in order, each once; one that is missing is waited for as long as it
+   * may still come. 'arrival': as they come.
+   */
+  readonly order?: 'chain' | 'arrival' | undefined
+  /** Have what is missing fetched: from neighbours, then from storage nodes. Default true. */
+  readonly fillGaps?: boolean | undefined
+  /** Called for messages that did not come and will not; there is a status 'gap' too. */
+  readonly onGap?: ((gap: MessageGap) => void) | undefined
 }
 
 export interface SubscriberOptions {
+  /** How long history waits for somebody to receive live messages from. */
+  readonly waitForNeighboursMs: number
   readonly maxQueuedMessages: number
   readonly maxQueuedBytes: number
 }
@@ -33,7 +57,11 @@ export interface SubscriberModules {
   readonly identity: Identity
   readonly clock: Clock
   readonly status: StatusHub
+  readonly history: HistorySource
 }
+
+/** Gaps remembered as reported. */
+const maxReportedGaps = 1_000
 
 /** Subscribes, and hands what the node delivers to the subscriptions of its stream part. */
 export class Subscriber {
@@ -41,6 +69,7 @@ export class Subscriber {
   readonly #modules: SubscriberModules
   readonly #byStreamPart = new Map<StreamPartId, Set<QueuedSubscription>>()
   readonly #all = new Set<QueuedSubscription>()
+  readonly #reportedGaps = new Set<string>()
   #closed = false
 
   constructor(options: SubscriberOptions, modules: SubscriberModules) {
@@ -48,11 +77,19 @@ export class Subscriber {
     this.#modules = modules
   }
 
-  /** To be given every message the node delivers. */
-  receive(delivery: Delivery): void {
-    const subscriptions = this.#byStreamPart.get(delivery.streamPartId)
+  /**
+   * To be given every message the node delivers. That it is new, well-formed, signed by its publisher, and that the
+   * publisher may publish, the node has seen to before it delivered or forwarded it.
+   */
+  receive({ streamPartId, message }: Delivery): void {
+    const subscriptions = this.#byStreamPart.get(streamPartId)
     if (subscriptions === undefined) return
-    for (const subscription of [...subscriptions]) deliver(delivery, subscription, this.#modules)
+    for (const { flow } of [...subscriptions]) flow.message(message)
+  }
+
+  /** To be given every gap the node gave up. */
+  gap(gap: Gap): void {
+    for (const { flow } of [...(this.#byStreamPart.get(gap.streamPartId) ?? [])]) flow.gap(gap)
   }
 
   async subscribe(
@@ -63,10 +100,53 @@ export class Subscriber {
     const { identity } = this.#modules
     const stream = await requirePermission('subscribe', streamId, identity.nodeId, this.#modules)
     if (this.#closed) throw clientError('CLIENT_CLOSED')
+    if (options.order !== undefined && options.order !== 'chain' && options.order !== 'arrival') {
+      throw clientError('INVALID_ARGUMENT', "order is 'chain' or 'arrival'")
+    }
     const partitions = choosePartitions(stream, options.partitions)
+    const join =
+      options.resend && (await this.#prepareHistory(stream, { ...options, partitions }, options.resend))
+    if (this.#closed) throw clientError('CLIENT_CLOSED')
     const subscription = this.#open(stream, partitions, options)
+    if (join !== undefined) void subscription.readFirst(join(subscription))
     if (onMessage !== undefined) void subscription.deliverTo(onMessage)
     return subscription
+  }
+
+  /** Finds out who has the history, before anything is joined. */
+  async #prepareHistory(
+    stream: StreamInfo,
+    options: HistoryFilter,
+    selection: HistorySelection,
+  ): Promise<(subscription: QueuedSubscription) => HistoryJoin> {
+    const { history, status } = this.#modules
+    const wanted = historyOf(selection, options, stream)
+    const plan = await history.plan(stream, wanted.partitions)
+    return (subscription) =>
+      new HistoryJoin(
+        { plan, wanted },
+        {
+          history,
+          sink: subscription,
+          flow: subscription.flow,
+          room: () => subscription.room(),
+          connected: this.#connected(subscription),
+          onFailed: (error) =>
+            status.emit({ type: 'history-failed', streamId: stream.id, error: asError(error) }),
+        },
+      )
+  }
+
+  /** When somebody is there to receive live messages from, or nobody was for a while; undefined when somebody is. */
+  #connected({ streamPartIds }: QueuedSubscription): Promise<void> | undefined {
+    const { node, clock, parts } = this.#modules
+    if (streamPartIds.every((id) => parts.neighbourCount(id) > 0)) return undefined
+    const { signal, end } = deadline(clock, this.#options.waitForNeighboursMs, this.#modules.history.closing)
+    return Promise.all(streamPartIds.map((id) => node.waitForNeighbours(id, { signal })))
+      .then(end)
+      .catch(() => {
+        // Nobody came in time, or the client is closing.
+      })
   }
 
   /** Ends every subscription, after what is queued for it. */
@@ -84,6 +164,7 @@ export class Subscriber {
         partitions,
         streamPartIds,
         raw: options.raw ?? false,
+        order: options.order ?? 'chain',
         maxItems: options.maxQueuedMessages ?? this.#options.maxQueuedMessages,
         maxBytes: options.maxQueuedBytes ?? this.#options.maxQueuedBytes,
       },
@@ -91,6 +172,18 @@ export class Subscriber {
         node,
         events: {
           slow: (dropped) => status.emit({ type: 'slow-consumer', streamId: stream.id, dropped }),
+          gap: (gap) => {
+            this.#reportGap(gap)
+            options.onGap?.(gap)
+          },
+          undecodable: ({ publisherId, timestamp, sequenceNumber, partition }, error) =>
+            status.emit({
+              type: 'undecodable',
+              streamPartId: toStreamPartId(stream.id, partition),
+              publisherId,
+              ref: { timestamp, sequenceNumber },
+              error: asError(error),
+            }),
           callbackFailed: (error) => status.emit({ type: 'callback-failed', streamId: stream.id, error }),
           ended: () => {
             this.#forget(subscription)
@@ -103,7 +196,8 @@ export class Subscriber {
     for (const id of streamPartIds)
       this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))
     // After it is listed: what the node delivers while joining is not to be missed.
-    const releases = partitions.map((partition) => parts.join(stream, partition))
+    const { fillGaps = true } = options
+    const releases = partitions.map((partition) => parts.join(stream, partition, { fillGaps }))
     return subscription
   }
 
@@ -115,10 +209,23 @@ export class Subscriber {
       if (subscriptions?.size === 0) this.#byStreamPart.delete(id)
     }
   }
-}
 
-function choosePartitions(stream: StreamInfo, wanted: readonly number[] | undefined): readonly number[] {
-  if (wanted === undefined) return Array.from({ length: stream.partitions }, (_, partition) => partition)
-  if (wanted.length === 0) throw clientError('INVALID_ARGUMENT', 'an empty list of partitions')
-  return [...new Set(wanted)].map((partition) => checkPartition(partition, stream))
+  /** Once, however many subscriptions it concerns. */
+  #reportGap(gap: MessageGap): void {
+    const { streamPartId, publisherId, messageChainId, after, upTo } = gap
+    const key = [
+      streamPartId,
+      publisherId,
+      messageChainId,
+      ...Object.values(after),
+      ...Object.values(upTo),
+    ].join(' ')
+    if (this.#reportedGaps.has(key)) return
+    this.#reportedGaps.add(key)
+    for (const oldest of this.#reportedGaps) {
+      if (this.#reportedGaps.size <= maxReportedGaps) break
+      this.#reportedGaps.delete(oldest)
+    }
+    this.#modules.status.emit({ type: 'gap', ...gap })
+  }
 }

@@ -1,12 +1,16 @@
-import type { NetworkNode } from '@runnel/network'
-import type { StreamId, StreamPartId } from '@runnel/protocol'
+import type { Gap, NetworkNode } from '@runnel/network'
+import type { StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { BoundedQueue, type BoundedQueueLimits } from '../queue/bounded-queue.ts'
+import { decodeMessage } from './decode.ts'
+import { toMessageGap, type MessageGap } from './gap.ts'
+import type { HistoryJoin } from './history-join.ts'
+import { ArrivalFlow, OrderedFlow, type LiveFlow, type Sink } from './live-flow.ts'
 import type { Message } from './message.ts'
 
 /** How a subscription has fared so far. */
 export interface SubscriptionCounters {
-  /** Messages that arrived, verified and new. */
+  /** Messages that arrived, verified, new and in their turn. */
   readonly received: number
   /** Messages the application took. */
   readonly delivered: number
@@ -16,6 +20,10 @@ export interface SubscriptionCounters {
   readonly undecodable: number
   /** Calls of the callback that threw or rejected. */
   readonly callbackFailures: number
+  /** Gaps that were given up: see the status 'gap'. */
+  readonly gaps: number
+  /** Messages left out because those after them had been delivered already: a gap had been given up too early. */
+  readonly late: number
 }
 
 /** Called for each message. A promise it returns is awaited before the next message; what it throws becomes a status. */
@@ -28,6 +36,11 @@ export interface Subscription extends AsyncIterable<Message>, AsyncDisposable {
   readonly streamPartIds: readonly StreamPartId[]
   /** Resolves when the node has at least `count` (default 1) neighbours in every subscribed partition. */
   waitForNeighbours(options?: { count?: number; signal?: AbortSignal }): Promise<void>
+  /**
+   * Resolves when the history asked for with `resend` was delivered and live messages flow; at once without it. Rejects
+   * with RESEND_FAILED, RESEND_DENIED or what the registry throws when history could not be read, or not all of it.
+   */
+  caughtUp(): Promise<void>
   counters(): SubscriptionCounters
   /**
    * Takes no more messages, and leaves the stream parts nobody else here uses. What is queued can still be iterated over.
@@ -41,26 +54,31 @@ export interface SubscriptionOptions extends BoundedQueueLimits {
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
   readonly raw: boolean
+  readonly order: 'chain' | 'arrival'
 }
 
 export interface SubscriptionEvents {
   slow(dropped: number): void
   callbackFailed(error: unknown): void
+  gap(gap: MessageGap): void
+  undecodable(message: StreamMessage, error: unknown): void
   /** Exactly once. */
   ended(): void
 }
 
 /** One subscriber of some stream parts, with its queue. */
-export class QueuedSubscription implements Subscription {
+export class QueuedSubscription implements Subscription, Sink {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
-  /** Deliver bytes as they are. */
-  readonly raw: boolean
+  /** Where the node's messages go in. */
+  flow: LiveFlow
+  readonly #raw: boolean
   readonly #queue: BoundedQueue<Message>
   readonly #node: NetworkNode
   readonly #events: SubscriptionEvents
-  readonly #counters = { received: 0, delivered: 0, dropped: 0, undecodable: 0, callbackFailures: 0 }
+  readonly #counters = { received: 0, delivered: 0, dropped: 0, undecodable: 0, callbackFailures: 0, gaps: 0 }
+  #caughtUp: Promise<void> = Promise.resolve()
   #hasCallback = false
   #slow = false
   #ended = false
@@ -69,16 +87,28 @@ export class QueuedSubscription implements Subscription {
     this.streamId = options.streamId
     this.partitions = options.partitions
     this.streamPartIds = options.streamPartIds
-    this.raw = options.raw
+    this.#raw = options.raw
     this.#queue = new BoundedQueue(options)
     this.#node = modules.node
     this.#events = modules.events
+    this.flow = options.order === 'chain' ? new OrderedFlow(this, modules) : new ArrivalFlow(this)
   }
 
-  /** Adds a message; the oldest go when there are too many. */
-  push(message: Message, bytes: number): void {
+  /**
+   * The end of a message's way through the client: content becomes bytes, text or a value, and waits in the queue. What
+   * cannot be decoded is counted and reported, and goes no further; when there are too many, the oldest make room.
+   */
+  message(message: StreamMessage): void {
     this.#counters.received++
-    const dropped = this.#queue.push(message, bytes)
+    let decoded
+    try {
+      decoded = decodeMessage(message, this.#raw)
+    } catch (error) {
+      this.#counters.undecodable++
+      this.#events.undecodable(message, error)
+      return
+    }
+    const dropped = this.#queue.push(decoded, message.content.length)
     if (dropped === 0) return
     this.#counters.dropped += dropped
     if (this.#slow) return
@@ -86,10 +116,27 @@ export class QueuedSubscription implements Subscription {
     this.#events.slow(this.#counters.dropped)
   }
 
-  /** A message that could not be decoded. */
-  countUndecodable(): void {
-    this.#counters.received++
-    this.#counters.undecodable++
+  /** Messages that will not come. */
+  gap(gap: Gap): void {
+    this.#counters.gaps++
+    this.#events.gap(toMessageGap(gap))
+  }
+
+  /** Resolves when the application has taken most of what there was. */
+  room(): Promise<void> {
+    return this.#queue.room()
+  }
+
+  /** Begins with history, which `join` reads; until it has, live messages wait. */
+  async readFirst(join: HistoryJoin): Promise<void> {
+    this.flow = join
+    this.#caughtUp = join.run()
+    // Whoever wants to know asks `caughtUp`; a failure is a status, too.
+    await this.#caughtUp.catch(() => {})
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#caughtUp
   }
 
   /** Delivers to a callback from now on. */
@@ -125,12 +172,13 @@ export class QueuedSubscription implements Subscription {
   }
 
   counters(): SubscriptionCounters {
-    return { ...this.#counters }
+    return { ...this.#counters, late: this.flow.late }
   }
 
   async unsubscribe(): Promise<void> {
     if (this.#ended) return
     this.#ended = true
+    this.flow.end()
     this.#queue.close()
     this.#events.ended()
   }

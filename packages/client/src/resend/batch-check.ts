@@ -1,0 +1,46 @@
+import type { PublisherPolicy } from '@runnel/network'
+import { verifyBatch, type Clock, type Crypto, type MessageBatch } from '@runnel/protocol'
+import { maxAheadMs } from '../publish/message-clock.ts'
+
+/** `forged`: no honest node sends it. `denied`: of somebody who may not publish (any more). */
+export type Verdict = 'good' | 'forged' | 'denied'
+
+/** Signature checks in one go; then others have their turn. */
+const checksPerTurn = 64
+
+/**
+ * Checks batches of storage nodes as the node checks live ones. Whoever may publish by the registry of today might have
+ * at the time of the message: a permission that has ended since counts for what was published before its end.
+ */
+export class BatchCheck {
+  readonly #modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }
+  readonly #verdicts = new WeakMap<MessageBatch, Verdict>()
+  #checks = 0
+
+  constructor(modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }) {
+    this.#modules = modules
+  }
+
+  /** At once where nothing is left to find out. Rejects with what the registry throws. */
+  check(batch: MessageBatch): Verdict | Promise<Verdict> {
+    return this.#verdicts.get(batch) ?? this.#examine(batch)
+  }
+
+  async #examine(batch: MessageBatch): Promise<Verdict> {
+    const { clock } = this.#modules
+    if (++this.#checks % checksPerTurn === 0) await new Promise<void>((resolve) => clock.endOfTurn(resolve))
+    const verdict = await this.#verdictOf(batch)
+    this.#verdicts.set(batch, verdict)
+    return verdict
+  }
+
+  async #verdictOf(batch: MessageBatch): Promise<Verdict> {
+    const { crypto, clock, policy } = this.#modules
+    const { streamId, publisherId } = batch.chain
+    const newestMs = batch.messages.at(-1)?.timestamp ?? 0
+    if (newestMs > clock.now() + maxAheadMs || !verifyBatch(batch, crypto)) return 'forged'
+    if (policy.check(streamId, publisherId, newestMs) === 'unknown')
+      await policy.resolve(streamId, publisherId)
+    return policy.check(streamId, publisherId, newestMs) === 'allowed' ? 'good' : 'denied'
+  }
+}

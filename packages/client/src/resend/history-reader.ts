@@ -1,0 +1,291 @@
+import {
+  compareRefs,
+  parseStreamPartId,
+  type Clock,
+  type MessageBatch,
+  type MessageChain,
+  type MessageRef,
+  type NodeId,
+  type ResendSelection,
+  type StreamMessage,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { Gap } from '@runnel/network'
+import { clientError } from '../errors.ts'
+import type { BatchCheck } from './batch-check.ts'
+import { LastWindow } from './last-window.ts'
+import { BatchMerge, type Candidate } from './merge.ts'
+import { PartSources, type PartEvents, type PartPlan, type StartedSource } from './part-sources.ts'
+import { lastPlace, placeBefore, placeOf } from './selection.ts'
+import { StorageSource, windowFor, type SourceModules } from './storage-source.ts'
+
+/** What to read, and from whom. */
+export interface HistoryPlan {
+  readonly parts: readonly PartPlan[]
+  readonly selection: ResendSelection
+  readonly publisherId: NodeId | undefined
+  readonly messageChainId: string | undefined
+}
+
+export interface HistoryEvents extends PartEvents {
+  /** Messages that are named by others and that no storage node has. */
+  gap(gap: Gap): void
+  /** Messages left out because their publisher may not publish. */
+  denied(chain: MessageChain, count: number): void
+}
+
+export interface HistoryModules extends SourceModules {
+  readonly check: BatchCheck
+  readonly clock: Clock
+  readonly events: HistoryEvents
+}
+
+interface OpenSource extends StartedSource {
+  readonly part: PartSources
+}
+
+/**
+ * Reads stored messages from the storage nodes of some stream parts: verified, in order, each once. Several storage
+ * nodes of a stream part are read side by side, so that one fills in what another lacks.
+ */
+export class HistoryReader {
+  readonly #plan: HistoryPlan
+  readonly #modules: HistoryModules
+  readonly #merge: BatchMerge
+  readonly #parts = new Map<number, PartSources>()
+  readonly #sources = new Map<number, OpenSource>()
+  #nextSource = 0
+  /** What is read, when all sources have said what they have. */
+  #from: MessageRef
+  #to: MessageRef = lastPlace
+  /** Of chains that nothing is known of, messages that others name are missing from here on: what was kept since. */
+  #keptFrom: MessageRef | undefined
+  #gapFills = 0
+
+  constructor(plan: HistoryPlan, modules: HistoryModules) {
+    this.#plan = plan
+    this.#modules = modules
+    this.#merge = new BatchMerge(modules.limits)
+    this.#from = plan.selection.kind === 'range' ? plan.selection.from : { timestamp: 0, sequenceNumber: 0 }
+    if (plan.selection.kind === 'range') this.#to = plan.selection.to
+  }
+
+  /** Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. To be iterated over once. */
+  async *read(signal: AbortSignal): AsyncGenerator<StreamMessage, void, undefined> {
+    const onAbort = () => this.#cancel()
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      throwIfAborted(signal)
+      await this.#start()
+      const { selection } = this.#plan
+      const { maxExactLast, maxExactLastBytes } = this.#modules.limits
+      if (selection.kind === 'range' || selection.count > maxExactLast) {
+        yield* this.#messages(signal)
+        return
+      }
+      const window = new LastWindow({ maxMessages: selection.count, maxBytes: maxExactLastBytes })
+      for await (const message of this.#messages(signal)) yield* window.push(message)
+      yield* window.end()
+    } catch (error) {
+      throwIfAborted(signal)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#cancel()
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { parts, publisherId, messageChainId } = this.#plan
+    const { limits } = this.#modules
+    const sources = parts.length * limits.maxSourcesPerPart
+    const request = { publisherId, messageChainId, windowBytes: windowFor(sources, limits) }
+    for (const plan of parts) {
+      const { partition } = parseStreamPartId(plan.streamPartId)
+      this.#parts.set(partition, new PartSources(plan, request, this.#modules))
+    }
+    await Promise.all(
+      [...this.#parts.values()].map(async (part) => {
+        for (const started of await part.start(this.#plan.selection)) this.#add(part, started)
+      }),
+    )
+  }
+
+  #add(part: PartSources, started: StartedSource): void {
+    const id = this.#nextSource++
+    this.#sources.set(id, { ...started, part })
+    this.#merge.add(id)
+    const { selection } = this.#plan
+    const { count, from } = started.extent
+    if (this.#keptFrom === undefined || compareRefs(from, this.#keptFrom) < 0) this.#keptFrom = from
+    // One that has as many as were asked for knows where the last of all begin, at the earliest.
+    if (selection.kind === 'last' && count === selection.count && compareRefs(from, this.#from) > 0) {
+      this.#from = from
+    }
+  }
+
+  async *#messages(signal: AbortSignal): AsyncGenerator<StreamMessage, void, undefined> {
+    for (;;) {
+      throwIfAborted(signal)
+      const behind = this.#merge.behind()
+      if (behind.length > 0) {
+        await Promise.all(behind.map((id) => this.#advance(id)))
+        continue
+      }
+      const candidate = this.#merge.next()
+      if (candidate === undefined) return
+      if (!(await this.#isGood(candidate))) continue
+      yield* this.#fillGap(candidate)
+      this.#merge.take()
+      yield candidate.message
+    }
+  }
+
+  async #advance(id: number): Promise<void> {
+    const open = this.#sources.get(id)
+    if (open === undefined) return
+    let batch: MessageBatch | undefined
+    try {
+      batch = await open.part.next(open.source)
+    } catch {
+      // Was reported.
+      await this.#replace(id, open)
+      return
+    }
+    if (batch === undefined) this.#remove(id)
+    else this.#merge.push(id, batch, this.#wantedOf(batch))
+  }
+
+  #wantedOf({ messages }: MessageBatch): readonly StreamMessage[] {
+    return messages.filter(
+      (message) => compareRefs(message, this.#from) >= 0 && compareRefs(message, this.#to) <= 0,
+    )
+  }
+
+  #remove(id: number): void {
+    this.#sources.delete(id)
+    this.#merge.end(id)
+  }
+
+  async #replace(id: number, { part }: OpenSource): Promise<void> {
+    this.#remove(id)
+    const started = await part.replace(this.#whatIsLeft())
+    if (started !== undefined) this.#add(part, started)
+  }
+
+  #whatIsLeft(): ResendSelection {
+    const { selection } = this.#plan
+    const { position } = this.#merge
+    if (position === undefined) return selection
+    return { kind: 'range', from: position, to: this.#to }
+  }
+
+  /** Checks the batch of a message, when it is the first of it. */
+  async #isGood({ from, message }: Candidate): Promise<boolean> {
+    const verdict = this.#modules.check.check(from.batch)
+    const known = typeof verdict === 'string' ? verdict : await verdict
+    if (known === 'good') return true
+    this.#merge.discard()
+    if (known === 'denied') {
+      from.batch.messages.forEach((left) => this.#merge.mark(left))
+      this.#modules.events.denied(from.batch.chain, from.batch.messages.length)
+      return false
+    }
+    const open = this.#sources.get(from.source)
+    if (open !== undefined) {
+      const detail = `${open.source.nodeId}: a message that ${message.publisherId} did not sign`
+      open.part.fail(open.source, clientError('RESEND_INVALID_ANSWER', detail))
+      await this.#replace(from.source, open)
+    }
+    return false
+  }
+
+  /** What a message says was before it, and no source that is read has brought. */
+  async *#fillGap({ message, after: taken }: Candidate): AsyncGenerator<StreamMessage, void, undefined> {
+    const { previous } = message
+    let after = taken ?? placeBefore(this.#gapFloor())
+    if (previous === undefined || compareRefs(previous, after) <= 0) return
+    const { streamId, partition, publisherId, messageChainId } = message
+    const chain = { streamId, partition, publisherId, messageChainId }
+    const part = this.#parts.get(partition)
+    const upTo = placeOf(previous)
+    if (part !== undefined && this.#gapFills++ < this.#modules.limits.maxGapFills) {
+      for (const filler of await this.#askStandby(part, chain, after, upTo)) {
+        if (filler.previous !== undefined && compareRefs(filler.previous, after) > 0) {
+          this.#reportGap(part.streamPartId, chain, after, filler.previous)
+        }
+        after = placeOf(filler)
+        this.#merge.mark(filler)
+        yield filler
+      }
+    }
+    if (part !== undefined && compareRefs(upTo, after) > 0)
+      this.#reportGap(part.streamPartId, chain, after, upTo)
+  }
+
+  #gapFloor(): MessageRef {
+    const kept = this.#keptFrom
+    return kept !== undefined && compareRefs(kept, this.#from) > 0 ? kept : this.#from
+  }
+
+  #reportGap(streamPartId: StreamPartId, chain: MessageChain, after: MessageRef, upTo: MessageRef): void {
+    this.#modules.events.gap({ streamPartId, chain, after, upTo: placeOf(upTo) })
+  }
+
+  /** Asks those standing by, one after the other, for the messages of a gap, until one has them all. */
+  async #askStandby(
+    part: PartSources,
+    chain: MessageChain,
+    after: MessageRef,
+    upTo: MessageRef,
+  ): Promise<readonly StreamMessage[]> {
+    const found = new Map<string, StreamMessage>()
+    for (const peer of part.standby) {
+      const request = {
+        streamPartId: part.streamPartId,
+        selection: { kind: 'range', from: after, to: upTo },
+      } as const
+      const { publisherId, messageChainId } = chain
+      const windowBytes = this.#modules.limits.minSourceWindowBytes
+      const source = new StorageSource(
+        { ...request, publisherId, messageChainId, windowBytes },
+        peer,
+        this.#modules,
+      )
+      await collectGood(source, this.#modules, (message) => {
+        if (compareRefs(message, after) > 0 && compareRefs(message, upTo) <= 0) {
+          found.set(`${message.timestamp} ${message.sequenceNumber}`, message)
+        }
+      }).catch((error: unknown) => part.fail(source, error))
+      if (found.size > 0) break
+    }
+    return [...found.values()].sort(compareRefs)
+  }
+
+  #cancel(): void {
+    for (const part of this.#parts.values()) part.cancel()
+    this.#sources.clear()
+  }
+}
+
+/** Reads a source to its end, as far as it is genuine. */
+async function collectGood(
+  source: StorageSource,
+  { check, limits }: HistoryModules,
+  take: (message: StreamMessage) => void,
+): Promise<void> {
+  let bytes = 0
+  await source.start()
+  for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
+    bytes += batch.bytes.length
+    if (bytes > limits.maxExactLastBytes || (await check.check(batch)) === 'forged') {
+      source.cancel()
+      return
+    }
+    batch.messages.forEach(take)
+  }
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
+}

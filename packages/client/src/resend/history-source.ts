@@ -1,0 +1,154 @@
+import type { Gap, NetworkNode, PublisherPolicy } from '@runnel/network'
+import {
+  toStreamPartId,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type Random,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { clientError } from '../errors.ts'
+import type { StreamInfo } from '../registry/ports.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { StatusHub } from '../status.ts'
+import type { StreamParts } from '../stream-parts.ts'
+import { AccessTokens } from './access-tokens.ts'
+import { BatchCheck } from './batch-check.ts'
+import { DirectRequests } from './direct-requests.ts'
+import { HistoryReader } from './history-reader.ts'
+import type { ResendLimits } from './limits.ts'
+import type { PartPlan } from './part-sources.ts'
+import type { History } from './selection.ts'
+import { StorageDirectory } from './storage-directory.ts'
+import type { SourceModules } from './storage-source.ts'
+
+export interface HistorySourceModules {
+  readonly node: NetworkNode
+  readonly cache: RegistryCache
+  readonly parts: StreamParts
+  readonly policy: PublisherPolicy
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  readonly status: StatusHub
+}
+
+export type OnGap = (gap: Gap) => void
+
+/** All that a client wants of storage nodes stands on this: who they are, requests to them, and checked history. */
+export class HistorySource {
+  readonly limits: ResendLimits
+  readonly directory: StorageDirectory
+  readonly check: BatchCheck
+  /** For requests to single storage nodes. */
+  readonly sourceModules: SourceModules
+  readonly #modules: HistorySourceModules
+  readonly #closing = new AbortController()
+  readonly #counters = { resentMessages: 0, resendSourcesFailed: 0, resendGaps: 0, resendDenied: 0 }
+
+  constructor(limits: ResendLimits, modules: HistorySourceModules) {
+    const { node, identity, crypto, clock, policy } = modules
+    this.limits = limits
+    this.#modules = modules
+    this.directory = new StorageDirectory(limits, modules)
+    this.check = new BatchCheck({ crypto, clock, policy })
+    this.sourceModules = {
+      requests: new DirectRequests({ node }),
+      tokens: new AccessTokens(
+        { lifetimeMs: limits.tokenLifetimeMs, nodeId: node.nodeId },
+        { identity, crypto, clock },
+      ),
+      clock,
+      limits,
+    }
+  }
+
+  /** Aborted when the client closes. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** Finds the storage nodes of every partition. Throws NO_STORAGE_NODE, ABORTED, or what the registry throws. */
+  async plan(
+    stream: StreamInfo,
+    partitions: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<readonly PartPlan[]> {
+    const ending = this.#untilClosed(signal)
+    const plans = await Promise.all(
+      partitions.map(async (partition): Promise<PartPlan> => {
+        const found = await this.directory.storageNodes(stream, partition, ending)
+        return { streamPartId: toStreamPartId(stream.id, partition), storageNodes: this.#shuffled(found) }
+      }),
+    )
+    if (ending.aborted) throw clientError('ABORTED', undefined, { cause: ending.reason })
+    if (plans.some(({ storageNodes }) => storageNodes.length === 0)) {
+      throw clientError('NO_STORAGE_NODE', stream.id)
+    }
+    return plans
+  }
+
+  /** Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. */
+  async *read(
+    parts: readonly PartPlan[],
+    history: Omit<History, 'partitions'>,
+    options: { readonly signal?: AbortSignal | undefined; readonly onGap: OnGap },
+  ): AsyncGenerator<StreamMessage, void, undefined> {
+    const { status } = this.#modules
+    const reader = new HistoryReader(
+      { parts, ...history },
+      {
+        ...this.sourceModules,
+        check: this.check,
+        events: {
+          sourceFailed: (streamPartId, storageNodeId, error) => {
+            this.#counters.resendSourcesFailed++
+            this.directory.forget(streamPartId)
+            status.emit({ type: 'storage-failed', streamPartId, storageNodeId, error })
+          },
+          gap: (gap) => {
+            this.#counters.resendGaps++
+            options.onGap(gap)
+          },
+          denied: (chain, count) => {
+            this.#counters.resendDenied += count
+            const streamPartId = toStreamPartId(chain.streamId, chain.partition)
+            status.emit({
+              type: 'history-denied',
+              streamPartId,
+              publisherId: chain.publisherId,
+              messages: count,
+            })
+          },
+        },
+      },
+    )
+    for await (const message of reader.read(this.#untilClosed(options.signal))) {
+      this.#counters.resentMessages++
+      yield message
+    }
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    return { ...this.#counters }
+  }
+
+  /** Ends all that is being read, with ABORTED. */
+  close(): void {
+    this.#closing.abort()
+    this.sourceModules.requests.close()
+  }
+
+  #untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+  }
+
+  /** So that not everybody asks the same one first. */
+  #shuffled<T>(items: readonly T[]): T[] {
+    return items
+      .map((item) => ({ item, key: this.#modules.random.next() }))
+      .sort((a, b) => a.key - b.key)
+      .map(({ item }) => item)
+  }
+}

@@ -1,0 +1,61 @@
+/** Every limit of reading history, with its default. */
+export const resendLimits = {
+  /** Storage nodes read at once for one stream part; others stand by. */
+  maxSourcesPerPart: 3,
+  /** Bytes a storage node may send ahead of what was taken, of all sources of one resend together. */
+  maxWindowBytes: 4 * 1024 * 1024,
+  /** And of each source at least. */
+  minSourceWindowBytes: 64 * 1024,
+  /** And of each source at most. */
+  maxSourceWindowBytes: 1024 * 1024,
+  /** Bytes that may come from a storage node before they are taken; one that sends more is given up. */
+  maxOverrunBytes: 16 * 1024 * 1024,
+  /** A storage node that is to be connected to, or has been asked and not answered, is given up after this. */
+  startTimeoutMs: 5_000,
+  /** A storage node that may send and does not, for this long, is given up. */
+  idleTimeoutMs: 10_000,
+  /** Attempts to go on after a broken link, without a batch in between. */
+  maxResumes: 3,
+  /** First pause before such an attempt; doubles with each. */
+  minResumeBackoffMs: 250,
+  /** Bytes of content held to put messages of several sources in order; beyond, order holds within each chain only. */
+  maxHeldBytes: 64 * 1024 * 1024,
+  /** Message chains remembered while merging. */
+  maxMergedChains: 10_000,
+  /** Batches of one place that a storage node may send. */
+  maxBatchesOfOnePlace: 10_000,
+  /** `last` is exact up to so many messages; of more, a few too many may come. */
+  maxExactLast: 10_000,
+  /** Bytes of content held for that; beyond, a few too many may come as well. */
+  maxExactLastBytes: 64 * 1024 * 1024,
+  /** Gaps of one resend that storage nodes which stand by are asked for. */
+  maxGapFills: 100,
+  /** How long the tracker may take to tell where storage nodes are; then the registry's URLs are dialled. */
+  findTimeoutMs: 2_000,
+  /** How long what it told is used again. */
+  contactsMaxAgeMs: 30_000,
+  /** Stream parts it is remembered for. */
+  maxContacts: 1_000,
+  /** How long the user's permission given to the node is good for. */
+  tokenLifetimeMs: 5 * 60_000,
+  /** Gaps of the node filled from storage nodes at once. */
+  maxArchiveFills: 4,
+  /** Gaps waiting for that; beyond, they are given up (counter `archiveRefused`). */
+  maxArchiveWaiting: 1_000,
+  /** Bytes of batches read for one gap. */
+  maxArchiveBytesPerGap: 64 * 1024 * 1024,
+  /** Messages that one storage node is asked about at once, whether it has stored them. */
+  maxAwaitedPerNode: 32,
+  /** Pause before a storage node is asked again whether it has stored a message. */
+  awaitRetryMs: 500,
+  /** Live messages kept while history is read; beyond, the oldest go, and are read from storage afterwards. */
+  maxBufferedLive: 10_000,
+  /** And bytes of their content. */
+  maxBufferedLiveBytes: 64 * 1024 * 1024,
+  /** Times that what was published while history was read is read in turn, when live messages did not fit. */
+  maxCatchUps: 10,
+  /** Chains of history remembered for joining live to it. */
+  maxJoinedChains: 10_000,
+} as const
+
+export type ResendLimits = { readonly [L in keyof typeof resendLimits]: number }

@@ -1,0 +1,219 @@
+import { compareRefs, type MessageBatch, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { compare } from '../registry/order.ts'
+import { MinHeap } from './min-heap.ts'
+import { placeOf } from './selection.ts'
+
+export interface MergeLimits {
+  readonly maxHeldBytes: number
+  readonly maxMergedChains: number
+}
+
+/** Where a message stands among all of its stream: by place, then partition, publisher and chain. */
+export function compareMessages(a: StreamMessage, b: StreamMessage): number {
+  return (
+    compareRefs(a, b) ||
+    a.partition - b.partition ||
+    compare(a.publisherId, b.publisherId) ||
+    compare(a.messageChainId, b.messageChainId)
+  )
+}
+
+/** How far a chain was merged. */
+interface ChainState {
+  last: MessageRef | undefined
+  /** Batches of it that are held. */
+  held: number
+}
+
+/** A batch on its way through the merge. Whoever takes messages out checks it first, once. */
+export interface MergedBatch {
+  readonly source: number
+  readonly batch: MessageBatch
+}
+
+interface Cursor extends MergedBatch {
+  readonly chain: ChainState
+  /** Those of its messages that are wanted, ascending, and which is next. */
+  readonly messages: readonly StreamMessage[]
+  at: number
+}
+
+/** The next message, if its batch is what it says. */
+export interface Candidate {
+  readonly message: StreamMessage
+  readonly from: MergedBatch
+  /** The message of its chain that was taken before; undefined when none is known. */
+  readonly after: MessageRef | undefined
+}
+
+/**
+ * Merges sources into one sequence: sorted, each message once. Each source gives batches in the order of their first
+ * messages; so once all have given one that begins later, nothing that comes can stand before. What is held beyond
+ * `maxHeldBytes` goes out without waiting for that: then the order is kept within each chain only.
+ */
+export class BatchMerge {
+  readonly #limits: MergeLimits
+  /** Of the sources that may give more: where their newest batch begins. */
+  readonly #reached = new Map<number, MessageRef | undefined>()
+  readonly #cursors = new MinHeap<Cursor>((a, b) => compareMessages(nextOf(a), nextOf(b)))
+  /** In order of use. */
+  readonly #chains = new Map<string, ChainState>()
+  /** Of chains that were forgotten, nothing up to here is taken again. */
+  #forgottenUpTo: MessageRef | undefined
+  #heldBytes = 0
+  /** Nothing before this can come; undefined while a source has given nothing. */
+  #safeBefore: MessageRef | 'everything' | undefined = 'everything'
+  #position: MessageRef | undefined
+  #duplicates = 0
+  #unordered = 0
+
+  constructor(limits: MergeLimits) {
+    this.#limits = limits
+  }
+
+  /** Place of the newest message taken. */
+  get position(): MessageRef | undefined {
+    return this.#position
+  }
+
+  /** Messages left out because another source had brought them, and batches that went out ahead of their turn. */
+  get counters(): { readonly duplicates: number; readonly unordered: number } {
+    return { duplicates: this.#duplicates, unordered: this.#unordered }
+  }
+
+  /** A source that will give batches. */
+  add(source: number): void {
+    this.#reached.set(source, undefined)
+    this.#updateSafe()
+  }
+
+  /** A batch of a source, of which `messages` are wanted. */
+  push(source: number, batch: MessageBatch, messages: readonly StreamMessage[]): void {
+    const [first] = batch.messages
+    if (first === undefined || !this.#reached.has(source)) return
+    this.#reached.set(source, placeOf(first))
+    this.#updateSafe()
+    if (messages.length === 0) return
+    for (const { content } of messages) this.#heldBytes += content.length
+    const chain = this.#chainOf(batch)
+    chain.held++
+    this.#cursors.push({ source, batch, messages, at: 0, chain })
+  }
+
+  /** The source gives no more; what it gave stays. */
+  end(source: number): void {
+    this.#reached.delete(source)
+    this.#updateSafe()
+  }
+
+  /** Sources whose next batch must be known before `next` can tell; none when it can. */
+  behind(): readonly number[] {
+    const next = this.#skipDuplicates()
+    if (next !== undefined && this.#isSafe(next)) return []
+    if (next !== undefined && this.#heldBytes > this.#limits.maxHeldBytes) {
+      this.#unordered++
+      return []
+    }
+    return [...this.#reached.keys()].filter((source) => {
+      const reached = this.#reached.get(source)
+      return next === undefined || reached === undefined || compareRefs(reached, next) <= 0
+    })
+  }
+
+  /** The first message of all that are held; undefined when there is none. To be asked when no source is behind. */
+  next(): Candidate | undefined {
+    const message = this.#skipDuplicates()
+    const from = this.#cursors.least
+    if (message === undefined || from === undefined) return undefined
+    return { message, from, after: from.chain.last }
+  }
+
+  /** Takes the message that `next` told. */
+  take(): void {
+    const cursor = this.#cursors.least
+    if (cursor === undefined) return
+    const message = nextOf(cursor)
+    const place = placeOf(message)
+    cursor.chain.last = place
+    if (this.#position === undefined || compareRefs(place, this.#position) > 0) this.#position = place
+    this.#advance(cursor)
+  }
+
+  /** Drops what is left of the batch of the message that `next` told. */
+  discard(): void {
+    const cursor = this.#cursors.pop()
+    if (cursor === undefined) return
+    cursor.chain.held--
+    for (const { content } of cursor.messages.slice(cursor.at)) this.#heldBytes -= content.length
+  }
+
+  /** A message that came by another way counts as taken. */
+  mark(message: StreamMessage): void {
+    const chain = this.#chainOf({ chain: message })
+    if (chain.last === undefined || compareRefs(message, chain.last) > 0) chain.last = placeOf(message)
+  }
+
+  #skipDuplicates(): StreamMessage | undefined {
+    for (let cursor = this.#cursors.least; cursor !== undefined; cursor = this.#cursors.least) {
+      const message = nextOf(cursor)
+      if (cursor.chain.last === undefined || compareRefs(message, cursor.chain.last) > 0) return message
+      this.#duplicates++
+      this.#advance(cursor)
+    }
+    return undefined
+  }
+
+  #advance(cursor: Cursor): void {
+    this.#heldBytes -= nextOf(cursor).content.length
+    cursor.at++
+    if (cursor.at < cursor.messages.length) {
+      this.#cursors.settleLeast()
+      return
+    }
+    cursor.chain.held--
+    this.#cursors.pop()
+  }
+
+  #isSafe(message: StreamMessage): boolean {
+    if (this.#safeBefore === 'everything') return true
+    return this.#safeBefore !== undefined && compareRefs(message, this.#safeBefore) < 0
+  }
+
+  #updateSafe(): void {
+    let safe: MessageRef | 'everything' | undefined = 'everything'
+    for (const reached of this.#reached.values()) {
+      if (reached === undefined) {
+        safe = undefined
+        break
+      }
+      if (safe === 'everything' || compareRefs(reached, safe) < 0) safe = reached
+    }
+    this.#safeBefore = safe
+  }
+
+  #chainOf({ chain }: Pick<MessageBatch, 'chain'>): ChainState {
+    const key = `${chain.partition} ${chain.publisherId} ${chain.messageChainId}`
+    let state = this.#chains.get(key)
+    if (state === undefined) {
+      if (this.#chains.size >= this.#limits.maxMergedChains) this.#forgetOldest()
+      state = { last: this.#forgottenUpTo, held: 0 }
+    } else this.#chains.delete(key)
+    this.#chains.set(key, state)
+    return state
+  }
+
+  #forgetOldest(): void {
+    for (const [key, { last, held }] of this.#chains) {
+      if (held > 0) continue
+      this.#chains.delete(key)
+      if (last === undefined) return
+      const upTo = this.#forgottenUpTo
+      if (upTo === undefined || compareRefs(last, upTo) > 0) this.#forgottenUpTo = last
+      return
+    }
+  }
+}
+
+function nextOf({ messages, at }: Cursor): StreamMessage {
+  return messages[at] as StreamMessage
+}

@@ -1,0 +1,130 @@
+import {
+  isRunnelError,
+  type MessageBatch,
+  type NodeId,
+  type ResendSelection,
+  type ResendStart,
+  type RunnelError,
+  type StreamPartId,
+  type WantedNeighbour,
+} from '@runnel/protocol'
+import { clientError } from '../errors.ts'
+import { StorageSource, type SourceModules, type SourceRequest } from './storage-source.ts'
+
+/** A stream part, and who can be asked for it. */
+export interface PartPlan {
+  readonly streamPartId: StreamPartId
+  /** In the order in which they are asked. */
+  readonly storageNodes: readonly WantedNeighbour[]
+}
+
+/** A source that has begun to answer. */
+export interface StartedSource {
+  readonly source: StorageSource
+  readonly extent: ResendStart
+}
+
+export interface PartEvents {
+  /** A storage node is given up; others go on. */
+  sourceFailed(streamPartId: StreamPartId, storageNodeId: NodeId, error: RunnelError): void
+}
+
+/** The storage nodes read for one stream part: some at once, the others standing by. */
+export class PartSources {
+  readonly streamPartId: StreamPartId
+  readonly #request: Omit<SourceRequest, 'selection'>
+  readonly #modules: SourceModules & { readonly events: PartEvents }
+  readonly #standby: WantedNeighbour[]
+  readonly #open = new Set<StorageSource>()
+  readonly #failures: RunnelError[] = []
+  /** One has sent all there was. */
+  #isComplete = false
+
+  constructor(
+    plan: PartPlan,
+    request: Omit<SourceRequest, 'streamPartId' | 'selection'>,
+    modules: SourceModules & { events: PartEvents },
+  ) {
+    this.streamPartId = plan.streamPartId
+    this.#standby = [...plan.storageNodes]
+    this.#request = { ...request, streamPartId: plan.streamPartId }
+    this.#modules = modules
+  }
+
+  /** Asks as many at once as may be; those that fail are replaced. Rejects with RESEND_FAILED or RESEND_DENIED when all do. */
+  async start(selection: ResendSelection): Promise<readonly StartedSource[]> {
+    const { maxSourcesPerPart } = this.#modules.limits
+    const started = await Promise.all(
+      Array.from({ length: maxSourcesPerPart }, () => this.#startNext(selection)),
+    )
+    const sources = started.filter((source) => source !== undefined)
+    if (sources.length === 0) throw this.#allFailed()
+    return sources
+  }
+
+  /** Another one instead of one that failed; undefined when those that are left, or were complete, must do. */
+  async replace(selection: ResendSelection): Promise<StartedSource | undefined> {
+    const next = await this.#startNext(selection)
+    if (next === undefined && this.#open.size === 0 && !this.#isComplete) throw this.#allFailed()
+    return next
+  }
+
+  /** The next batch of a source; undefined at its end. Rejects when it failed, which was reported. */
+  async next(source: StorageSource): Promise<MessageBatch | undefined> {
+    try {
+      const batch = await source.next()
+      if (batch === undefined) {
+        this.#open.delete(source)
+        this.#isComplete = true
+      }
+      return batch
+    } catch (error) {
+      this.fail(source, error)
+      throw error
+    }
+  }
+
+  /** Gives a source up. */
+  fail(source: StorageSource, error: unknown): void {
+    source.cancel()
+    this.#open.delete(source)
+    this.#report(source.nodeId, error)
+  }
+
+  /** Storage nodes that were not asked yet. */
+  get standby(): readonly WantedNeighbour[] {
+    return [...this.#standby]
+  }
+
+  cancel(): void {
+    for (const source of this.#open) source.cancel()
+    this.#open.clear()
+    this.#standby.length = 0
+  }
+
+  async #startNext(selection: ResendSelection): Promise<StartedSource | undefined> {
+    for (let peer = this.#standby.shift(); peer !== undefined; peer = this.#standby.shift()) {
+      const source = new StorageSource({ ...this.#request, selection }, peer, this.#modules)
+      this.#open.add(source)
+      try {
+        return { source, extent: await source.start() }
+      } catch (error) {
+        this.fail(source, error)
+      }
+    }
+    return undefined
+  }
+
+  #report(storageNodeId: NodeId, error: unknown): void {
+    if (!isRunnelError(error)) throw error
+    if (error.code === 'ABORTED') return
+    this.#failures.push(error)
+    this.#modules.events.sourceFailed(this.streamPartId, storageNodeId, error)
+  }
+
+  #allFailed(): RunnelError {
+    const denied = this.#failures.length > 0 && this.#failures.every(({ code }) => code === 'RESEND_DENIED')
+    const detail = `${this.streamPartId}: ${this.#failures.map(({ message }) => message).join('; ')}`
+    return clientError(denied ? 'RESEND_DENIED' : 'RESEND_FAILED', detail, { cause: this.#failures[0] })
+  }
+}

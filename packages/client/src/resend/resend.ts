@@ -1,0 +1,51 @@
+import { toStreamId, type Clock, type Identity } from '@runnel/protocol'
+import { clientError } from '../errors.ts'
+import { requirePermission } from '../permission.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { StatusHub } from '../status.ts'
+import { decodeOrReport } from '../subscribe/decode.ts'
+import { toMessageGap, type MessageGap } from '../subscribe/gap.ts'
+import type { Message } from '../subscribe/message.ts'
+import type { HistorySource, OnGap } from './history-source.ts'
+import { historyOf, type HistoryFilter, type HistorySelection } from './selection.ts'
+
+export interface ResendOptions extends HistoryFilter {
+  /** Deliver every content as the bytes it came in. Default false. */
+  readonly raw?: boolean | undefined
+  /** Called for messages that others name and no storage node has; there is a status 'gap' too. */
+  readonly onGap?: ((gap: MessageGap) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ResendModules {
+  readonly history: HistorySource
+  readonly cache: RegistryCache
+  readonly identity: Identity
+  readonly clock: Clock
+  readonly status: StatusHub
+}
+
+/**
+ * Stored messages, verified and in order: by time over all chains, each message once. They are read as they are taken;
+ * leaving the loop ends it.
+ */
+export async function* resend(
+  streamId: string,
+  selection: HistorySelection,
+  options: ResendOptions,
+  { history, cache, identity, clock, status }: ResendModules,
+): AsyncGenerator<Message, void, undefined> {
+  if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
+  const stream = await requirePermission('subscribe', toStreamId(streamId), identity.nodeId, { cache, clock })
+  const wanted = historyOf(selection, options, stream)
+  const plan = await history.plan(stream, wanted.partitions, options.signal)
+  const onGap: OnGap = (found) => {
+    const gap = toMessageGap(found)
+    status.emit({ type: 'gap', ...gap })
+    options.onGap?.(gap)
+  }
+  for await (const message of history.read(plan, wanted, { signal: options.signal, onGap })) {
+    const decoded = decodeOrReport(message, options.raw ?? false, status)
+    if (decoded !== undefined) yield decoded
+  }
+}

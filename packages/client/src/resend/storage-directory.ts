@@ -1,0 +1,101 @@
+import type { NetworkNode } from '@runnel/network'
+import { toStreamPartId, type Clock, type StreamPartId, type WantedNeighbour } from '@runnel/protocol'
+import { deadline } from '../deadline.ts'
+import type { StorageNodeInfo, StreamInfo } from '../registry/ports.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
+import { isTrackerUrl } from '../registry/tracker-url.ts'
+import type { StreamParts } from '../stream-parts.ts'
+import type { ResendLimits } from './limits.ts'
+
+interface Known {
+  readonly contacts: readonly WantedNeighbour[]
+  readonly untilMs: number
+}
+
+/** Which storage nodes keep a stream part, and how they are reached. */
+export class StorageDirectory {
+  readonly #limits: ResendLimits
+  readonly #modules: { node: NetworkNode; cache: RegistryCache; parts: StreamParts; clock: Clock }
+  /** What trackers told lately. In order of age. */
+  readonly #told = new Map<StreamPartId, Known>()
+
+  constructor(
+    limits: ResendLimits,
+    modules: { node: NetworkNode; cache: RegistryCache; parts: StreamParts; clock: Clock },
+  ) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /**
+   * The storage nodes that the registry names, but this node itself: as the tracker knows them, or else at the URL the
+   * registry gives. Rejects with what the registry throws.
+   */
+  async storageNodes(
+    stream: StreamInfo,
+    partition: number,
+    signal: AbortSignal,
+  ): Promise<readonly WantedNeighbour[]> {
+    const { cache, node } = this.#modules
+    const assigned = (await cache.storageNodesOf(stream.id)).filter(({ nodeId }) => nodeId !== node.nodeId)
+    if (assigned.length === 0) return []
+    const told = await this.#askTracker(stream, toStreamPartId(stream.id, partition), signal)
+    return assigned
+      .map((info) =>
+        toContact(
+          info,
+          told.find(({ nodeId }) => nodeId === info.nodeId),
+        ),
+      )
+      .filter((contact) => contact !== undefined)
+  }
+
+  /** What it told was of no use: it is to be asked again. */
+  forget(streamPartId: StreamPartId): void {
+    this.#told.delete(streamPartId)
+  }
+
+  async #askTracker(
+    stream: StreamInfo,
+    streamPartId: StreamPartId,
+    signal: AbortSignal,
+  ): Promise<readonly WantedNeighbour[]> {
+    const { node, parts, clock } = this.#modules
+    const known = this.#told.get(streamPartId)
+    if (known !== undefined && clock.now() < known.untilMs) return known.contacts
+    const release = parts.use(stream)
+    const limited = deadline(clock, this.#limits.findTimeoutMs, signal)
+    try {
+      const contacts = await node.findStorage(streamPartId, limited.signal)
+      if (contacts.length > 0) this.#remember(streamPartId, contacts)
+      return contacts
+    } catch {
+      // No tracker, or none in time: the registry's URLs are left.
+      return []
+    } finally {
+      limited.end()
+      release()
+    }
+  }
+
+  #remember(streamPartId: StreamPartId, contacts: readonly WantedNeighbour[]): void {
+    this.#told.delete(streamPartId)
+    for (const oldest of this.#told.keys()) {
+      if (this.#told.size < this.#limits.maxContacts) break
+      this.#told.delete(oldest)
+    }
+    const untilMs = this.#modules.clock.now() + this.#limits.contactsMaxAgeMs
+    this.#told.set(streamPartId, { contacts, untilMs })
+  }
+}
+
+/** Undefined when there is no way to reach it. */
+function toContact(
+  { nodeId, url }: StorageNodeInfo,
+  told: WantedNeighbour | undefined,
+): WantedNeighbour | undefined {
+  const registered = isTrackerUrl(url) ? url : ''
+  const { websocketUrl = '', websocket = false, webrtc = false } = told?.contact ?? {}
+  if (told === undefined && registered === '') return undefined
+  return { nodeId, contact: { websocketUrl: websocketUrl || registered, websocket, webrtc } }
+}

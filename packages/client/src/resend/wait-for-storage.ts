@@ -1,0 +1,188 @@
+import {
+  isRunnelError,
+  toNodeId,
+  toStreamId,
+  toStreamPartId,
+  type MessageChain,
+  type MessageRef,
+  type NodeId,
+  type StorageAnswer,
+  type StreamPartId,
+  type WantedNeighbour,
+} from '@runnel/protocol'
+import { deadline } from '../deadline.ts'
+import { clientError, reasonOf, streamNotFound } from '../errors.ts'
+import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { HistorySource } from './history-source.ts'
+import { Slots } from './slots.ts'
+
+/** Where a message is: what `publish` resolves with, and every message that is delivered. */
+export interface MessagePlace extends MessageRef {
+  readonly streamId: string
+  readonly partition: number
+  readonly publisherId: string
+  readonly messageChainId: string
+}
+
+export interface WaitForStorageOptions {
+  /** Storage nodes that must have each message. Default 1. */
+  readonly count?: number | undefined
+  /** Default 30,000. */
+  readonly timeoutMs?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Awaited extends MessageRef, MessageChain {
+  readonly streamPartId: StreamPartId
+}
+
+/** Waits until storage nodes say that messages would survive them. */
+export class StorageWaiter {
+  readonly #modules: { readonly history: HistorySource; readonly cache: RegistryCache }
+  /** Questions under way, and waiting for their turn, by storage node. */
+  readonly #slots = new Map<NodeId, Slots>()
+
+  constructor(modules: { history: HistorySource; cache: RegistryCache }) {
+    this.#modules = modules
+  }
+
+  /** Throws NO_STORAGE_NODE, NOT_STORED_IN_TIME, STREAM_NOT_FOUND, INVALID_ARGUMENT or ABORTED. */
+  async wait(
+    messages: MessagePlace | readonly MessagePlace[],
+    { count = 1, timeoutMs = 30_000, signal }: WaitForStorageOptions = {},
+  ): Promise<void> {
+    if (!Number.isInteger(count) || count < 1)
+      throw clientError('INVALID_ARGUMENT', 'count is a whole number from 1')
+    if (!(timeoutMs > 0)) throw clientError('INVALID_ARGUMENT', 'timeoutMs is a number above 0')
+    if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
+    const { history } = this.#modules
+    const places = [messages].flat().map(toAwaited)
+    const limited = deadline(history.sourceModules.clock, timeoutMs, signal, history.closing)
+    // Those that are still waiting end when one cannot be satisfied.
+    const ending = new AbortController()
+    try {
+      const until = AbortSignal.any([limited.signal, ending.signal])
+      await Promise.all(places.map((place) => this.#waitForOne(place, count, until)))
+    } catch (error) {
+      if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
+      if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
+      throw error
+    } finally {
+      ending.abort()
+      limited.end()
+    }
+  }
+
+  async #waitForOne(place: Awaited, count: number, signal: AbortSignal): Promise<void> {
+    const { history, cache } = this.#modules
+    const stream = await cache.getStream(place.streamId)
+    if (stream === undefined) throw streamNotFound(place.streamId)
+    const storageNodes = await history.directory.storageNodes(stream, place.partition, signal)
+    if (storageNodes.length < count) {
+      throw clientError('NO_STORAGE_NODE', `${stream.id} has ${storageNodes.length}, wanted are ${count}`)
+    }
+    let confirmed = 0
+    const reasons: string[] = []
+    const enough = new AbortController()
+    const until = AbortSignal.any([signal, enough.signal])
+    await Promise.all(
+      storageNodes.map(async (peer) => {
+        const reason = await this.#askUntilStored(peer, place, until)
+        if (reason === undefined) confirmed++
+        else reasons.push(`${peer.nodeId}: ${reason}`)
+        if (confirmed >= count) enough.abort()
+      }),
+    )
+    if (confirmed >= count) return
+    const detail = `${confirmed} of ${count} for ${place.streamPartId}; ${reasons.join('; ')}`
+    throw clientError('NOT_STORED_IN_TIME', detail)
+  }
+
+  /** Undefined when it is stored, else why it is not known to be, until the signal is aborted. */
+  async #askUntilStored(
+    peer: WantedNeighbour,
+    place: Awaited,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { clock, limits } = this.#modules.history.sourceModules
+    let reason = 'it has not answered'
+    while (!signal.aborted) {
+      const slots = this.#slotsOf(peer.nodeId)
+      const leave = await slots.take(signal)
+      if (leave === undefined) break
+      try {
+        const answer = await this.#ask(peer, place, signal)
+        if (answer === '') return undefined
+        reason = answer ?? reason
+      } finally {
+        leave()
+        if (slots.isIdle) this.#slots.delete(peer.nodeId)
+      }
+      if (!signal.aborted) await pause(clock, limits.awaitRetryMs, signal)
+    }
+    return reason
+  }
+
+  /** The code and text of the answer, empty when it is stored; undefined when there was none. */
+  async #ask(peer: WantedNeighbour, place: Awaited, signal: AbortSignal): Promise<string | undefined> {
+    const { requests, tokens } = this.#modules.history.sourceModules
+    const { streamPartId, publisherId, messageChainId, timestamp, sequenceNumber } = place
+    const answered = Promise.withResolvers<string | undefined>()
+    const onAbort = () => answered.resolve(undefined)
+    signal.addEventListener('abort', onAbort, { once: true })
+    const listener = {
+      onAnswer: (answer: StorageAnswer) => {
+        if (answer.type === 'stored') answered.resolve([answer.code, answer.text].filter(Boolean).join(': '))
+      },
+      onLinkClosed: () => answered.resolve('the link was lost'),
+    }
+    try {
+      const link = await requests.open(peer, streamPartId, listener, signal)
+      try {
+        const isSent = await link.send({
+          type: 'awaitStored',
+          requestId: link.requestId,
+          streamPartId,
+          publisherId,
+          messageChainId,
+          timestamp,
+          sequenceNumber,
+          token: tokens.tokenFor(peer.nodeId),
+        })
+        return isSent ? await answered.promise : 'the link was lost'
+      } finally {
+        link.close()
+      }
+    } catch (error) {
+      return isRunnelError(error, 'ABORTED') ? undefined : reasonOf(error)
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #slotsOf(nodeId: NodeId): Slots {
+    const slots = this.#slots.get(nodeId) ?? new Slots(this.#modules.history.limits.maxAwaitedPerNode)
+    this.#slots.set(nodeId, slots)
+    return slots
+  }
+}
+
+function toAwaited(message: MessagePlace): Awaited {
+  const { partition, messageChainId, timestamp, sequenceNumber } = message
+  const streamId = toStreamId(message.streamId)
+  const streamPartId = toStreamPartId(streamId, partition)
+  const publisherId = toNodeId(message.publisherId)
+  return { streamId, partition, streamPartId, publisherId, messageChainId, timestamp, sequenceNumber }
+}
+
+function pause(clock: { schedule(ms: number, fn: () => void): () => void }, ms: number, signal: AbortSignal) {
+  return new Promise<void>((resolve) => {
+    const done = () => {
+      cancel()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const cancel = clock.schedule(ms, done)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,261 @@
+import type { Gap } from '@runnel/network'
+import {
+  compareRefs,
+  isRunnelError,
+  type MessageChain,
+  type MessageRef,
+  type ResendSelection,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { clientError } from '../errors.ts'
+import type { HistorySource } from '../resend/history-source.ts'
+import type { PartPlan } from '../resend/part-sources.ts'
+import { lastPlace, placeBefore, placeOf, type History } from '../resend/selection.ts'
+import { ChainHeads, keyOfChain } from './chain-heads.ts'
+import { LiveBuffer } from './live-buffer.ts'
+import { streamPartOf, type LiveFlow, type Sink } from './live-flow.ts'
+
+export interface HistoryJoinModules {
+  readonly history: HistorySource
+  /** Where live messages go once history has come to them. */
+  readonly flow: LiveFlow
+  /** Where history goes. */
+  readonly sink: Sink
+  /** Resolves when live messages come from somebody, or nobody was found in time; undefined when they do already. */
+  readonly connected: Promise<void> | undefined
+  /** Resolves when the application has room for more. */
+  readonly room: () => Promise<void>
+  /** History could not be read, or not all of it. */
+  readonly onFailed: (error: unknown) => void
+}
+
+/** Live messages of a chain that wait for what lies between it and history. */
+interface Waiting {
+  readonly chain: MessageChain
+  readonly buffer: LiveBuffer
+}
+
+/** What was published so long before is read again when live messages begin to come: clocks differ. */
+const overlapMs = 10_000
+/** Chains whose beginning is looked for at once; of others what is missing is reported. */
+const maxWaitingChains = 100
+/** Gaps that the node gave up meanwhile; the oldest are forgotten first. */
+const maxEarlyGaps = 1_000
+
+/**
+ * Joins history to live, without a gap and without anything twice. Live messages wait while history is read; those for
+ * which there is no room are read from storage too. Then the first live message of each chain is held against history:
+ * what lies between the two is asked for once more.
+ */
+export class HistoryJoin implements LiveFlow {
+  readonly isOrdered: boolean
+  readonly #plan: readonly PartPlan[]
+  readonly #wanted: History
+  readonly #modules: HistoryJoinModules
+  readonly #ending = new AbortController()
+  readonly #buffer: LiveBuffer
+  readonly #heads: ChainHeads
+  /** Chains whose live messages have come to history. */
+  readonly #joined: ChainHeads
+  readonly #waiting = new Map<string, Waiting>()
+  /** History delivered last, to tell a live message that is late from one that is there already. */
+  readonly #recent = new Set<string>()
+  readonly #earlyGaps: Gap[] = []
+  /** Where history begins, as far as that is known. */
+  #from: MessageRef | undefined
+  #historyMessages = 0
+  #isLive = false
+
+  constructor(options: { plan: readonly PartPlan[]; wanted: History }, modules: HistoryJoinModules) {
+    const { limits } = modules.history
+    this.#plan = options.plan
+    this.#wanted = options.wanted
+    this.#modules = modules
+    this.isOrdered = modules.flow.isOrdered
+    this.#buffer = new LiveBuffer({
+      maxMessages: limits.maxBufferedLive,
+      maxBytes: limits.maxBufferedLiveBytes,
+    })
+    this.#heads = new ChainHeads(limits.maxJoinedChains)
+    this.#joined = new ChainHeads(limits.maxJoinedChains)
+    if (this.#wanted.selection.kind === 'range') this.#from = this.#wanted.selection.from
+  }
+
+  get late(): number {
+    return this.#modules.flow.late
+  }
+
+  /** Reads history, then lets live messages through. Rejects, after they flow, when history could not be read. */
+  async run(): Promise<void> {
+    const { clock } = this.#modules.history.sourceModules
+    const beganMs = clock.now() - overlapMs
+    let failure: unknown
+    try {
+      await this.#read(this.#wanted.selection)
+      const { selection } = this.#wanted
+      if (selection.kind === 'last' && this.#historyMessages < selection.count) this.#beginAt(beganMs)
+      if (this.#modules.connected !== undefined) {
+        // What was published between the two is neither in the one nor in the other.
+        await this.#modules.connected
+        await this.#read({ kind: 'range', from: { timestamp: beganMs, sequenceNumber: 0 }, to: lastPlace })
+      }
+      await this.#catchUp()
+    } catch (error) {
+      failure = error
+      if (!isRunnelError(error, 'ABORTED')) this.#modules.onFailed(error)
+    }
+    if (this.#ending.signal.aborted) throw clientError('ABORTED')
+    this.#goLive()
+    if (failure !== undefined) throw failure
+  }
+
+  message(message: StreamMessage): void {
+    if (this.#isLive) this.#join(message)
+    else this.#buffer.push(message)
+  }
+
+  gap(gap: Gap): void {
+    if (this.#isLive) {
+      this.#modules.flow.gap(gap)
+      return
+    }
+    this.#earlyGaps.push(gap)
+    if (this.#earlyGaps.length > maxEarlyGaps) this.#earlyGaps.shift()
+  }
+
+  start(): void {}
+
+  end(): void {
+    this.#ending.abort()
+    if (this.#isLive) this.#modules.flow.end()
+  }
+
+  async #read(selection: ResendSelection): Promise<void> {
+    const { history, sink } = this.#modules
+    const options = { signal: this.#ending.signal, onGap: (gap: Gap) => sink.gap(gap) }
+    for await (const message of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
+      await this.#modules.room()
+      this.#deliver(message)
+    }
+  }
+
+  /** All there was of `last` has come: of what is published from now on nothing may be missing. */
+  #beginAt(timestamp: number): void {
+    const place = { timestamp: Math.max(0, timestamp), sequenceNumber: 0 }
+    if (this.#from === undefined || compareRefs(place, this.#from) < 0) this.#from = place
+  }
+
+  #deliver(message: StreamMessage): void {
+    this.#from ??= placeOf(message)
+    this.#historyMessages++
+    if (!this.#heads.advance(message, message)) return
+    this.#recent.add(keyOfMessage(message))
+    for (const oldest of this.#recent) {
+      if (this.#recent.size <= this.#modules.history.limits.maxBufferedLive) break
+      this.#recent.delete(oldest)
+    }
+    this.#modules.sink.message(message)
+  }
+
+  /** What live messages there was no room for, from storage; more may come meanwhile. */
+  async #catchUp(): Promise<void> {
+    for (let i = 0; i < this.#modules.history.limits.maxCatchUps; i++) {
+      const dropped = this.#buffer.takeDropped()
+      if (dropped === undefined) return
+      await this.#read({ kind: 'range', ...dropped })
+    }
+  }
+
+  #goLive(): void {
+    this.#isLive = true
+    for (const [chain, last] of this.#heads) this.#modules.flow.start(chain, last)
+    for (let next = this.#buffer.shift(); next !== undefined; next = this.#buffer.shift()) this.#join(next)
+    for (const gap of this.#earlyGaps.splice(0)) this.#modules.flow.gap(gap)
+  }
+
+  #join(message: StreamMessage): void {
+    const key = keyOfChain(message)
+    const waiting = this.#waiting.get(key)
+    if (waiting !== undefined) {
+      waiting.buffer.push(message)
+      return
+    }
+    if (this.#joined.get(message) === undefined) {
+      this.#joined.advance(message, message)
+      const floor = this.#heads.get(message) ?? (this.#from && placeBefore(this.#from))
+      const { previous } = message
+      if (previous !== undefined && floor !== undefined && compareRefs(previous, floor) > 0) {
+        this.#waitFor(key, message, floor, placeOf(previous))
+        return
+      }
+    }
+    this.#pass(message)
+  }
+
+  #pass(message: StreamMessage): void {
+    const head = this.#heads.get(message)
+    // In order of the chain, history would have brought it. Otherwise it is late, and storage did not have it.
+    if (head !== undefined && compareRefs(message, head) <= 0 && this.#recent.has(keyOfMessage(message)))
+      return
+    this.#modules.flow.message(message)
+  }
+
+  #waitFor(key: string, message: StreamMessage, after: MessageRef, upTo: MessageRef): void {
+    const { streamId, partition, publisherId, messageChainId } = message
+    const chain = { streamId, partition, publisherId, messageChainId }
+    const { maxBufferedLive, maxBufferedLiveBytes } = this.#modules.history.limits
+    if (this.#waiting.size >= maxWaitingChains) {
+      this.#modules.sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
+      this.#pass(message)
+      return
+    }
+    // All that wait share the limits.
+    const buffer = new LiveBuffer({
+      maxMessages: Math.floor(maxBufferedLive / maxWaitingChains),
+      maxBytes: Math.floor(maxBufferedLiveBytes / maxWaitingChains),
+    })
+    buffer.push(message)
+    this.#waiting.set(key, { chain, buffer })
+    void this.#fetchBetween(chain, after, upTo).then(() => this.#stopWaiting(key))
+  }
+
+  /** The messages of a chain between history and live. What storage does not have either is reported. */
+  async #fetchBetween(chain: MessageChain, after: MessageRef, upTo: MessageRef): Promise<void> {
+    const { history, sink } = this.#modules
+    const streamPartId = streamPartOf(chain)
+    const { publisherId, messageChainId } = chain
+    let reached = after
+    try {
+      const selection = { kind: 'range', from: after, to: upTo } as const
+      const plan = this.#plan.filter((part) => part.streamPartId === streamPartId)
+      const options = { signal: this.#ending.signal, onGap: () => {} }
+      for await (const message of history.read(plan, { selection, publisherId, messageChainId }, options)) {
+        if (compareRefs(message, reached) <= 0) continue
+        const { previous } = message
+        if (previous !== undefined && compareRefs(previous, reached) > 0) {
+          sink.gap({ streamPartId, chain, after: reached, upTo: placeOf(previous) })
+        }
+        reached = placeOf(message)
+        this.#deliver(message)
+      }
+    } catch (error) {
+      if (this.#ending.signal.aborted) return
+      if (!isRunnelError(error)) throw error
+    }
+    if (!this.isOrdered && compareRefs(upTo, reached) > 0)
+      sink.gap({ streamPartId, chain, after: reached, upTo })
+    this.#modules.flow.start(chain, reached)
+  }
+
+  #stopWaiting(key: string): void {
+    const waiting = this.#waiting.get(key)
+    this.#waiting.delete(key)
+    if (waiting === undefined || this.#ending.signal.aborted) return
+    for (let next = waiting.buffer.shift(); next !== undefined; next = waiting.buffer.shift())
+      this.#pass(next)
+  }
+}
+
+function keyOfMessage(message: StreamMessage): string {
+  return `${keyOfChain(message)} ${message.timestamp} ${message.sequenceNumber}`
+}

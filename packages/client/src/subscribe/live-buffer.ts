@@ -1,0 +1,68 @@
+import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { placeOf } from '../resend/selection.ts'
+
+export interface LiveBufferLimits {
+  readonly maxMessages: number
+  readonly maxBytes: number
+}
+
+/** Places between which messages had to go. */
+export interface DroppedStretch {
+  readonly from: MessageRef
+  readonly to: MessageRef
+}
+
+/** Live messages that wait for history. At a limit the oldest go, and it is remembered where, so that they can be read from storage. */
+export class LiveBuffer {
+  readonly #limits: LiveBufferLimits
+  #messages: StreamMessage[] = []
+  #start = 0
+  #bytes = 0
+  #dropped: DroppedStretch | undefined
+
+  constructor(limits: LiveBufferLimits) {
+    this.#limits = limits
+  }
+
+  push(message: StreamMessage): void {
+    this.#messages.push(message)
+    this.#bytes += message.content.length
+    while (this.#isTooFull()) {
+      const oldest = this.shift()
+      if (oldest !== undefined) this.#noteDropped(oldest)
+    }
+  }
+
+  shift(): StreamMessage | undefined {
+    const message = this.#messages[this.#start]
+    if (message === undefined) return undefined
+    this.#start++
+    this.#bytes -= message.content.length
+    if (this.#start * 2 >= this.#messages.length) {
+      this.#messages = this.#messages.slice(this.#start)
+      this.#start = 0
+    }
+    return message
+  }
+
+  /** What had to go since it was asked last. */
+  takeDropped(): DroppedStretch | undefined {
+    const dropped = this.#dropped
+    this.#dropped = undefined
+    return dropped
+  }
+
+  #isTooFull(): boolean {
+    const { maxMessages, maxBytes } = this.#limits
+    return this.#messages.length - this.#start > maxMessages || this.#bytes > maxBytes
+  }
+
+  #noteDropped(message: StreamMessage): void {
+    const place = placeOf(message)
+    const { from = place, to = place } = this.#dropped ?? {}
+    this.#dropped = {
+      from: compareRefs(place, from) < 0 ? place : from,
+      to: compareRefs(place, to) > 0 ? place : to,
+    }
+  }
+}
