@@ -9,6 +9,7 @@ import {
   toStreamPartId,
   type Clock,
   type Contact,
+  type FindStorage,
   type Identity,
   type MessageRef,
   type NodeId,
@@ -69,6 +70,8 @@ export class TestPublisher {
  */
 export class ScriptedTracker {
   readonly statuses: { from: NodeId; status: Status }[] = []
+  /** Who said that they store. */
+  readonly storing = new Set<NodeId>()
   readonly #connections = new Map<NodeId, Connection>()
   readonly #contacts = new Map<NodeId, Contact>()
   readonly #members = new Map<StreamPartId, NodeId[]>()
@@ -101,6 +104,8 @@ export class ScriptedTracker {
     if (packet.type === 'nodeInfo') this.#contacts.set(from, packet.contact)
     else if (packet.type === 'signal') this.send(packet.peerId, { ...packet, peerId: from })
     else if (packet.type === 'leave') this.#remove(packet.streamPartId, from)
+    else if (packet.type === 'storing') this.storing[packet.storing ? 'add' : 'delete'](from)
+    else if (packet.type === 'findStorage') this.#tellStorage(from, packet)
     else if (packet.type === 'status') {
       this.statuses.push({ from, status: packet })
       const members = this.#members.get(packet.streamPartId) ?? []
@@ -108,6 +113,14 @@ export class ScriptedTracker {
       this.#members.set(packet.streamPartId, [...members, from])
       this.#instruct(packet.streamPartId)
     }
+  }
+
+  #tellStorage(to: NodeId, { requestId, streamPartId }: FindStorage): void {
+    const nodes = [...this.storing].map((nodeId) => ({
+      nodeId,
+      contact: this.#contacts.get(nodeId) ?? noContact,
+    }))
+    this.send(to, { type: 'storageNodes', requestId, streamPartId, nodes })
   }
 
   #onClose(nodeId: NodeId, connection: Connection): void {

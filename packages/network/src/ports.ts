@@ -140,7 +140,8 @@ export interface NetworkNode {
   /** True while a message at this place of the chain is missing and may still come. */
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean
   /**
-   * Opens a direct link to any node, or shares the one there is, and keeps it until `release`: nothing else closes it.
+   * Opens a direct link to any node, or shares the one there is, and keeps it until `release`; the peer may close it when it
+   * has had no use for it for a while.
    * For WebRTC the tracker of `streamPartId` must have told one of the two of the other (`findStorage`).
    * Rejects with LINK_FAILED, ABORTED, NODE_NOT_RUNNING.
    */

@@ -108,6 +108,8 @@ export interface Links {
    * was not told to connect: then this side dials in every way it can.
    */
   connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
+  /** Somebody here uses the link, whoever opened it: it is not closed as one that nobody asked for. */
+  keep(peerId: NodeId): void
   /** Closes the link, or gives up opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
   /** False when there is no link or its queue is at its limit. */

@@ -12,11 +12,13 @@ import {
   type Identity,
   type MessageBatch,
   type MessageRef,
+  type MissingRange,
   type NodeId,
   type StreamMessage,
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
-import type { NodeEffects } from './effects.ts'
+import type { Gap } from '../ports.ts'
+import type { ControlPacket, NodeEffects } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { NodeCore } from './node-core.ts'
 
@@ -78,6 +80,8 @@ export const packetOf = (batch: MessageBatch): Uint8Array => packetBytes(PacketT
 export class CoreScript {
   readonly lines: string[] = []
   readonly delivered: StreamMessage[] = []
+  readonly archiveGaps: Gap[] = []
+  readonly sent: ControlPacket[] = []
   readonly core: NodeCore
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   verified = 0
@@ -148,14 +152,16 @@ export class CoreScript {
       connect: (peerId) => note(`connect ${short(peerId)}`),
       disconnect: (peerId, code) => note(`disconnect ${short(peerId)} ${code}`),
       sendControl: (peerId, packet) => {
-        note(`${packet.type} ${short(peerId)}${packet.type === 'detach' ? ` ${packet.reason}` : ''}`)
+        this.sent.push(packet)
+        note(`${packet.type} ${short(peerId)}${detailOf(packet)}`)
       },
       sendData: (peerId) => note(`data ${short(peerId)}`),
       accepted: () => undefined,
-      fillFromArchive: ({ after, upTo }) => {
-        note(`archive (${after.timestamp - startMs},${upTo.timestamp - startMs}]`)
+      fillFromArchive: (gap) => {
+        this.archiveGaps.push(gap)
+        note(`archive ${rangeText(gap)}`)
       },
-      gapLost: ({ after, upTo }) => note(`lost (${after.timestamp - startMs},${upTo.timestamp - startMs}]`),
+      gapLost: (gap) => note(`lost ${rangeText(gap)}`),
       deliver: (_, message) => {
         this.delivered.push(message)
         note(`deliver ${message.timestamp - startMs}`)
@@ -165,6 +171,24 @@ export class CoreScript {
       resolvePublisher: () => note('resolve'),
       dropped: (counter) => note(`dropped ${counter}`),
     }
+  }
+}
+
+const rangeText = ({ after, upTo }: MissingRange): string =>
+  `(${after.timestamp - startMs},${upTo.timestamp - startMs}]`
+
+function detailOf(packet: ControlPacket): string {
+  switch (packet.type) {
+    case 'detach':
+      return ` ${packet.reason}`
+    case 'fetch':
+      return ` ${packet.ranges.map(rangeText).join(' ')}`
+    case 'fetched':
+      return packet.complete ? '' : ' and there is more'
+    case 'heads':
+      return ` [${packet.heads.map(({ timestamp }) => timestamp - startMs).join(' ')}]`
+    case 'attach':
+      return ''
   }
 }
 
@@ -206,4 +230,10 @@ export const publish = (batch: MessageBatch): NodeEvent => ({
   type: 'publish',
   batch,
   packet: packetOf(batch),
+})
+
+export const control = (peer: number, packet: ControlPacket): NodeEvent => ({
+  type: 'control',
+  peerId: idOf(peer),
+  packet,
 })

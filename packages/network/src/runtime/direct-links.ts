@@ -11,7 +11,7 @@ import type { NodeEvent } from '../core/events.ts'
 import { Waiters } from './waiters.ts'
 
 export interface DirectLinksModules {
-  readonly links: Pick<Links, 'peers'>
+  readonly links: Pick<Links, 'peers' | 'keep'>
   dispatch(event: NodeEvent): void
   /** Throws when the node does not run. */
   assertRunning(): void
@@ -64,6 +64,7 @@ export class DirectLinks {
   /** Keeps a link; with a peer's contact it is opened too. */
   hold(peerId: NodeId, peer?: WantedNeighbour): () => void {
     this.#modules.dispatch({ type: 'hold', peerId, contact: peer?.contact })
+    this.#modules.links.keep(peerId)
     let held = true
     return () => {
       if (held) this.#modules.dispatch({ type: 'unhold', peerId })

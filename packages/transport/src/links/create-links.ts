@@ -65,6 +65,10 @@ class LinksOverTransports implements LinksOwner {
     this.#queue.during(() => this.#link(peerId).connect(ways, peerContact))
   }
 
+  keep(peerId: NodeId): void {
+    this.#links.get(peerId)?.keep()
+  }
+
   disconnect(peerId: NodeId, code: string, text: string): void {
     this.#queue.during(() => this.#links.get(peerId)?.disconnect(code, text))
   }

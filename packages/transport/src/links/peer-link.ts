@@ -100,6 +100,11 @@ export class PeerLink {
     attempt.start()
   }
 
+  /** As if something had been sent on it. */
+  keep(): void {
+    if (this.#used && !this.#claimed) this.#claim()
+  }
+
   disconnect(code: string, text: string): void {
     this.#cancelAttempt()
     this.#cancelSpareTimer()

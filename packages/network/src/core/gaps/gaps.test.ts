@@ -1,0 +1,296 @@
+import { describe, expect, it } from 'vitest'
+import {
+  attach,
+  batchAt,
+  closed,
+  control,
+  CoreScript,
+  data,
+  identityOf,
+  join,
+  packetOf,
+  partId,
+  publish,
+  startMs,
+  streamId,
+} from '../core.testkit.ts'
+import type { NetworkLimits } from '../../limits.ts'
+import type { ControlPacket } from '../effects.ts'
+
+const at = (offsetMs: number) => ({ timestamp: startMs + offsetMs, sequenceNumber: 0 })
+const message = (offsetMs: number, previous?: number) =>
+  batchAt([startMs + offsetMs], previous === undefined ? {} : { previous: at(previous) })
+const chain = { streamId, partition: 0, publisherId: identityOf(7).nodeId, messageChainId: 'c' }
+
+/** Without the lines about heads, which go out all the while. */
+const gapLines = (lines: readonly string[]) => lines.filter((line) => !line.startsWith('heads'))
+
+/** Neighbours 2 and 3, round-trip times of 20 ms, and the first message at 0. */
+function script(limits: Partial<NetworkLimits> = {}, options: { hasArchive?: boolean } = {}): CoreScript {
+  const core = new CoreScript(limits, options)
+  core.rttMs = 20
+  core.withNeighbours(2, 3)
+  core.run(data(2, message(0)))
+  return core
+}
+
+function lastFetch(core: CoreScript): ControlPacket & { type: 'fetch' } {
+  const packet = core.sent.findLast(({ type }) => type === 'fetch')
+  if (packet?.type !== 'fetch') throw new Error('nothing was fetched')
+  return packet
+}
+
+const fetched = (peer: number, core: CoreScript, complete = true) =>
+  control(peer, { type: 'fetched', requestId: lastFetch(core).requestId, complete })
+
+describe('a gap', () => {
+  it('is left to another path for one round-trip time', () => {
+    const core = script()
+    core.run(data(2, message(20, 10)))
+    expect(core.core.isMissing(partId, chain, at(10))).toBe(true)
+    expect(gapLines(core.pass(19))).toEqual([])
+    core.run(data(3, message(10, 0)))
+    expect(core.core.isMissing(partId, chain, at(10))).toBe(false)
+    expect(gapLines(core.pass(1_000))).toEqual([])
+    expect(core.core.counters).toMatchObject({ 'gap.opened': 1, 'gap.filledByPath': 1, 'fetch.sent': 0 })
+  })
+
+  it('is fetched from a neighbour, and what comes is delivered and goes on', () => {
+    const core = script()
+    core.run(data(2, message(40, 30)))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,30]'])
+    expect(gapLines(core.run(data(2, message(30, 0)), fetched(2, core)))).toEqual(['data 3', 'deliver 30'])
+    expect(core.core.counters['gap.filledByNeighbour']).toBe(1)
+    expect(gapLines(core.pass(1_000))).toEqual([])
+  })
+
+  it('is fetched from the next neighbour at once when one does not have it, or after a while when one is silent', () => {
+    const core = script()
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    expect(gapLines(core.run(fetched(2, core)))).toEqual(['fetch 3 (0,30]'])
+    // 1.5 times 20 ms and 30 ms; then the pause after a round.
+    expect(gapLines(core.pass(60))).toEqual([])
+    expect(core.core.counters['fetch.timeouts']).toBe(1)
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,30]'])
+  })
+
+  it('is asked for only in the parts that are still missing', () => {
+    const core = script()
+    core.run(data(2, message(50, 40)), data(3, message(20, 10)))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,10] (20,40]'])
+  })
+
+  it('is asked for again when an answer was too large for one', () => {
+    const core = script()
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 2 (0,30]'])
+  })
+
+  it('is given up after some rounds, told exactly, and a late message is still taken', () => {
+    const core = script({ maxFillRounds: 2 })
+    core.run(data(2, message(40, 30)), data(2, message(20, 10)))
+    const lines = gapLines(core.pass(2_000))
+    expect(lines.slice(-2)).toEqual(['lost (0,10]', 'lost (20,30]'])
+    expect(core.core.isMissing(partId, chain, at(10))).toBe(false)
+    expect(core.core.counters['gap.lost']).toBe(2)
+    expect(gapLines(core.run(data(3, message(10, 0))))).toEqual(['data 2', 'deliver 10'])
+    expect(gapLines(core.pass(60_000))).toEqual([])
+  })
+
+  it('waits for a neighbour when there is none, but not for ever', () => {
+    const core = script({ maxFillAgeMs: 5_000 })
+    core.run(data(2, message(40, 30)), closed(2), closed(3))
+    const lines = core.pass(4_000).filter((line) => /fetch|lost/.test(line))
+    expect(lines).toEqual([])
+    expect(core.pass(3_000).filter((line) => /fetch|lost/.test(line))).toEqual(['lost (0,30]'])
+  })
+
+  it('of many ranges costs few packets, and has them worked on oldest first', () => {
+    const core = script({ maxRangesInWork: 100 })
+    for (let i = 1; i <= 200; i++) core.run(data(2, message(i * 20, i * 20 - 10)))
+    const fetches = core.pass(20).filter((line) => line.startsWith('fetch'))
+    expect(fetches).toHaveLength(2)
+    expect(fetches[0]).toContain('fetch 2 (0,10] (20,30]')
+    expect(core.core.counters['gap.opened']).toBe(200)
+  })
+
+  it('is only waited for when filling is off, and then passed over', () => {
+    const core = script()
+    core.run({ type: 'join', streamPartId: partId, fillGaps: false }, data(2, message(40, 30)))
+    expect(gapLines(core.pass(100))).toEqual(['lost (0,30]'])
+  })
+
+  it('is not looked for in a stream part that was left', () => {
+    const core = script()
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    core.run({ type: 'leave', streamPartId: partId })
+    core.run(fetched(2, core))
+    expect(core.core.counters['fetch.unexpected']).toBe(1)
+    expect(core.pass(60_000).filter((line) => /fetch|lost/.test(line))).toEqual([])
+  })
+})
+
+describe('the archive', () => {
+  const archived = (offsetMs: number, previous: number) => {
+    const batch = message(offsetMs, previous)
+    return { type: 'archived', batch, packet: packetOf(batch) } as const
+  }
+
+  it('is asked after the neighbours, and what it gives floods on', () => {
+    const core = script({ archiveAfterRounds: 1 }, { hasArchive: true })
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    core.run(fetched(2, core))
+    core.run(fetched(3, core))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,30]', 'archive (0,30]'])
+    expect(gapLines(core.run(archived(30, 0)))).toEqual(['data 2', 'data 3', 'deliver 30'])
+    expect(core.core.counters).toMatchObject({
+      'gap.filledByArchive': 1,
+      'gap.archiveAsked': 1,
+      'gap.lost': 0,
+    })
+  })
+
+  it('is waited for however long it takes, and then the gap is lost', () => {
+    const core = script({}, { hasArchive: true })
+    core.run(data(2, message(40, 30)))
+    expect(core.pass(60_000).filter((line) => /lost/.test(line))).toEqual([])
+    const [gap] = core.archiveGaps
+    if (gap === undefined) throw new Error('not asked')
+    expect(gapLines(core.run({ type: 'archiveEnded', gap }))).toEqual([])
+    expect(gapLines(core.pass(1))).toEqual(['lost (0,30]'])
+    expect(core.core.counters['gap.archiveAsked']).toBe(1)
+  })
+
+  it('is asked for many ranges of a chain at once', () => {
+    const core = script({}, { hasArchive: true })
+    core.run(data(2, message(50, 40)), data(3, message(20, 10)))
+    expect(core.pass(5_000).filter((line) => line.startsWith('archive'))).toEqual(['archive (0,40]'])
+  })
+
+  it('cannot bring in what its publisher did not sign', () => {
+    const core = script({}, { hasArchive: true })
+    core.run(data(2, message(40, 30)))
+    const batch = message(30, 0)
+    const bytes = batch.bytes.slice()
+    bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1
+    const forgery = { ...batch, bytes, signature: bytes.subarray(bytes.length - 65) }
+    expect(core.run({ type: 'archived', batch: forgery, packet: packetOf(forgery) })).toEqual([
+      'dropped data.forged',
+    ])
+    expect(core.core.isMissing(partId, chain, at(30))).toBe(true)
+  })
+})
+
+describe('a neighbour that misses something', () => {
+  const fetch = (after: number, upTo: number, requestId = 1): ControlPacket => ({
+    type: 'fetch',
+    requestId,
+    streamPartId: partId,
+    publisherId: chain.publisherId,
+    messageChainId: 'c',
+    ranges: [{ after: at(after), upTo: at(upTo) }],
+  })
+
+  it('is sent what there is, and told when that was all', () => {
+    const core = script()
+    core.run(data(2, message(10, 0)), data(2, message(20, 10)))
+    expect(core.run(control(3, fetch(0, 10)))).toEqual(['data 3', 'fetched 3'])
+    expect(core.run(control(3, fetch(20, 30)))).toEqual(['fetched 3'])
+  })
+
+  it('is sent a bounded answer, and told that there is more', () => {
+    const core = script({ maxFetchReplyBytes: packetOf(message(10, 0)).length * 2 })
+    for (let i = 1; i <= 5; i++) core.run(data(2, message(i * 10, i * 10 - 10)))
+    expect(core.run(control(3, fetch(0, 50)))).toEqual(['data 3', 'data 3', 'fetched 3 and there is more'])
+  })
+
+  it('is refused when it is no neighbour, asks too much, or cannot take more', () => {
+    const core = script({ maxFetchesPerS: 2 })
+    core.run(data(2, message(10, 0)))
+    expect(core.run(control(4, fetch(0, 10)))).toEqual(['dropped fetch.refused'])
+    core.canTakeMore = false
+    expect(core.run(control(3, fetch(0, 10)))).toEqual([
+      'dropped fetch.refused',
+      'fetched 3 and there is more',
+    ])
+    core.canTakeMore = true
+    expect(core.run(control(3, fetch(0, 10)))).toEqual(['data 3', 'fetched 3'])
+    expect(core.run(control(3, fetch(0, 10)))).toEqual(['dropped fetch.refused'])
+    core.pass(500)
+    expect(core.run(control(3, fetch(0, 10)))).toEqual(['data 3', 'fetched 3'])
+  })
+})
+
+describe('the end of a chain', () => {
+  const heads = (offsetMs: number, messageChainId = 'c'): ControlPacket => ({
+    type: 'heads',
+    streamPartId: partId,
+    heads: [{ publisherId: chain.publisherId, messageChainId, ...at(offsetMs) }],
+  })
+
+  it('is told to neighbours: often while there is news, then ever more rarely, and then no more', () => {
+    const core = new CoreScript({ headsIntervalMs: 100, maxRecentAgeMs: 30_000 }).withNeighbours(2)
+    core.run(publish(message(0)))
+    expect(core.pass(100)).toEqual(['heads 2 [0]'])
+    expect(core.pass(100)).toEqual(['heads 2 [0]'])
+    expect(core.pass(300)).toEqual(['heads 2 [0]'])
+    expect(core.pass(60_000).filter((line) => line.startsWith('heads'))).toHaveLength(6)
+    expect(core.core.dueMs).toBe(Infinity)
+    core.run(publish(message(61_000, 0)))
+    expect(core.pass(100)).toEqual(['heads 2 [61000]'])
+  })
+
+  it('is fetched from a neighbour that is ahead, when it does not come by itself', () => {
+    const core = script()
+    core.run(control(2, heads(10)), control(3, heads(10)))
+    expect(gapLines(core.pass(19))).toEqual([])
+    expect(gapLines(core.pass(1))).toEqual(['fetch 2 (0,10]'])
+    core.run(data(2, message(10, 0)), fetched(2, core))
+    expect(gapLines(core.pass(1_000))).toEqual([])
+    expect(core.core.counters['heads.unmet']).toBe(0)
+  })
+
+  it('of a chain never seen is fetched too, but not from before the join', () => {
+    const core = new CoreScript({ replayMarginMs: 100 }).withNeighbours(2)
+    core.run(control(2, heads(-200)), control(2, heads(10, 'new')))
+    expect(core.pass(1_000).filter((line) => line.startsWith('fetch'))[0]).toBe('fetch 2 (-101,10]')
+  })
+
+  it('is asked for again when a neighbour is silent, and not when it sent nothing', () => {
+    const core = script()
+    core.run(control(2, heads(10)))
+    expect(gapLines(core.pass(100))).toEqual(['fetch 2 (0,10]', 'fetch 2 (0,10]'])
+    expect(gapLines(core.run(fetched(2, core)))).toEqual([])
+    expect(core.core.counters['heads.unmet']).toBe(1)
+    expect(gapLines(core.pass(10_000))).toEqual([])
+  })
+
+  it('is not believed, nor remembered for many chains, and a false one silences nobody', () => {
+    const core = script({ maxHeadClaims: 2 })
+    for (let i = 0; i < 5; i++) core.run(control(2, heads(1e9, `chain ${i}`)))
+    expect(core.core.counters['heads.dropped']).toBe(3)
+    core.run(control(2, heads(1e9)))
+    core.pass(10_000)
+    expect(gapLines(core.run(data(3, message(10, 0))))).toEqual(['data 2', 'deliver 10'])
+  })
+
+  it('is not heard from somebody who is no neighbour', () => {
+    const core = new CoreScript()
+    core.run(join, control(5, heads(10)), attach(5))
+    expect(core.pass(1_000).filter((line) => line.startsWith('fetch'))).toEqual([])
+  })
+})
+
+describe('a fetch under way', () => {
+  it('is answered only by who was asked', () => {
+    const core = script()
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    core.run(fetched(3, core))
+    expect(core.core.counters['fetch.unexpected']).toBe(1)
+  })
+})
