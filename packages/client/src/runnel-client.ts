@@ -1,5 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import {
+  parseStreamPartId,
   toNodeId,
   toStreamId,
   type Clock,
@@ -23,6 +24,7 @@ import { StorageArchive, type LateArchive } from './resend/archive.ts'
 import { HistorySource } from './resend/history-source.ts'
 import { resendLimits } from './resend/limits.ts'
 import { PacedPlayback, type Playback, type PlaybackOptions, type ReadFrom } from './resend/playback.ts'
+import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
 import { resend, type ResendModules, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
@@ -276,6 +278,19 @@ export class RunnelClient implements AsyncDisposable {
   ): Promise<void> {
     this.#requireOpen()
     await this.#waiter.wait(messages, options)
+  }
+
+  /**
+   * What one storage node has of a stream part: batches as they were published, unchecked. For storage nodes, which copy
+   * from each other; `resend` is for applications. Throws STREAM_NOT_FOUND, and what `readStorageNode` throws.
+   */
+  async *readStorageNode(
+    nodeId: string,
+    part: StoredPart,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const stream = await this.getStream(parseStreamPartId(part.streamPartId).streamId)
+    yield* readStorageNode(stream, toNodeId(nodeId), part, signal, this.#history)
   }
 
   /** What happens from now on, until the client is closed or the loop is left. */
