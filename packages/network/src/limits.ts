@@ -64,6 +64,8 @@ export const networkLimits = {
   retireMs: 5_000,
   /** A neighbour that does not answer an attach in this time is reported. */
   attachTimeoutMs: 10_000,
+  /** An attach without an answer is sent again after this long, and a repeated one answered again: either may be lost. */
+  attachRetryMs: 1_000,
   /** First pause after a failed link or a refused attach; doubles with each. */
   minBackoffMs: 500,
   /** Longest such pause. */

@@ -102,7 +102,7 @@ describe('changing neighbours', () => {
     const script = new CoreScript()
     script.run(join, instruct(1, 2), opened(2))
     script.pass(1_000)
-    expect(script.pass(9_000)).toEqual(['status'])
+    expect(script.pass(9_000).filter((line) => line !== 'attach 2')).toEqual(['status'])
     expect(script.status()).toBe('#1 [] failed [2:timeout]')
   })
 
@@ -166,6 +166,26 @@ describe('attaches', () => {
     expect(script.run(detach(2, 'not-wanted'))).toEqual([])
     expect(script.pass(500)).toEqual(['attach 2'])
     expect(script.run(detach(2, 'not-wanted'))).toEqual(['status'])
+  })
+
+  it('are repeated until they are answered', () => {
+    const script = new CoreScript()
+    script.run(join, instruct(1, 2), opened(2))
+    script.status()
+    expect([script.pass(999), script.pass(1)]).toEqual([[], ['attach 2', 'status']])
+    expect(script.pass(1_000)).toEqual(['attach 2'])
+    expect(script.run(attach(2))).toEqual(['neighbours [2]', 'status'])
+    expect(script.pass(2_000)).toEqual([])
+  })
+
+  it('that come again are answered again, but not for ever', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.run(publish(batchAt([startMs])))
+    script.pass(1_000)
+    const again = script.run(attach(2, 5_000))
+    expect(again).toEqual(['attach 2', 'data 2'])
+    expect(script.run(attach(2, 5_000))).toEqual([])
+    expect(script.core.counters['attach.repeated']).toBe(2)
   })
 
   it('get what came lately, once, and not again at once', () => {

@@ -107,6 +107,7 @@ export class NodeCore {
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
         this.#fetchServer.linkClosed(event.peerId)
+        this.#fetches.linkClosed(event.peerId)
         break
       case 'control':
         this.#onControl(event.peerId, event.packet, nowMs)

@@ -8,6 +8,8 @@ export interface SentFetch {
   readonly streamPartId: StreamPartId
   readonly chain: Pick<MessageChain, 'publisherId' | 'messageChainId'>
   readonly claim: HeadClaim | undefined
+  /** From then on it counts as unanswered, whether or not anybody still waits for the answer. */
+  readonly dueMs: number
 }
 
 /** The fetches under way. */
@@ -21,7 +23,8 @@ export class Fetches {
     this.#maxInFlight = limits.maxFetchesInFlight
   }
 
-  canAsk(peerId: NodeId): boolean {
+  canAsk(peerId: NodeId, nowMs: number): boolean {
+    if ((this.#inFlight.get(peerId) ?? 0) >= this.#maxInFlight) this.#dropUnanswered(nowMs)
     return (this.#inFlight.get(peerId) ?? 0) < this.#maxInFlight
   }
 
@@ -41,6 +44,17 @@ export class Fetches {
     if (left > 0) this.#inFlight.set(fetch.peerId, left)
     else this.#inFlight.delete(fetch.peerId)
     return fetch
+  }
+
+  /** What was asked for may have come another way, and the answer was lost: nobody takes such a fetch. */
+  #dropUnanswered(nowMs: number): void {
+    for (const { requestId, dueMs } of [...this.#byId.values()]) if (dueMs <= nowMs) this.take(requestId)
+  }
+
+  /** Forgets those that will not be answered any more. */
+  linkClosed(peerId: NodeId): void {
+    if (!this.#inFlight.has(peerId)) return
+    for (const fetch of [...this.#byId.values()]) if (fetch.peerId === peerId) this.take(fetch.requestId)
   }
 
   /** Forgets those of a stream part that was left. */

@@ -165,7 +165,7 @@ export class GapFiller {
     for (let from = 0; from < ranges.length; from += maxFetchRanges) {
       const some = ranges.slice(from, from + maxFetchRanges)
       // When too much is under way, the rest is asked for a while later.
-      const canAsk = fetches.canAsk(peerId)
+      const canAsk = fetches.canAsk(peerId, nowMs)
       const { publisherId, messageChainId } = chain
       const requestId = canAsk
         ? fetches.add({
@@ -173,6 +173,7 @@ export class GapFiller {
             streamPartId: part.id,
             chain: { publisherId, messageChainId },
             claim: undefined,
+            dueMs,
           })
         : 0
       for (const { fill } of some) if (fill) Object.assign(fill, { requestId, dueMs })

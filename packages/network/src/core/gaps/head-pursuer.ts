@@ -87,7 +87,7 @@ export class HeadPursuer {
       return
     }
     claim.dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
-    if (fetches.canAsk(peerId)) this.#fetch(part, claim)
+    if (fetches.canAsk(peerId, nowMs)) this.#fetch(part, claim)
   }
 
   #fetch(part: StreamPart, claim: HeadClaim): void {
@@ -97,7 +97,8 @@ export class HeadPursuer {
     const begin = { timestamp: this.#beginMs(part) - 1, sequenceNumber: 0 }
     const after = part.seen.find(chain)?.newest ?? begin
     claim.tries++
-    claim.requestId = fetches.add({ peerId: claim.peerId, streamPartId: part.id, chain, claim })
+    const { peerId, dueMs } = claim
+    claim.requestId = fetches.add({ peerId, streamPartId: part.id, chain, claim, dueMs })
     counters['fetch.sent']++
     effects.sendControl(claim.peerId, {
       type: 'fetch',

@@ -119,6 +119,7 @@ export class Neighbourhood {
     const edge = part.edgeTo(peerId, nowMs)
     if (edge.received) {
       counters['attach.repeated']++
+      this.#answerAgain(part, peerId, edge, packet, nowMs)
       return
     }
     edge.received = true
@@ -241,7 +242,15 @@ export class Neighbourhood {
     for (const packet of part.recent.replayFor(attach, nowMs)) this.#modules.effects.sendData(peerId, packet)
   }
 
+  /** The peer had no answer to its attach. Not more often than attaches are repeated, or two nodes would answer each other for ever. */
+  #answerAgain(part: StreamPart, peerId: NodeId, edge: Edge, packet: Attach, nowMs: number): void {
+    if (!edge.sent || nowMs - edge.sentAtMs < this.#limits.attachRetryMs) return
+    this.#sendAttach(part, peerId, edge, nowMs)
+    this.#replay(part, peerId, edge, packet, nowMs)
+  }
+
   #sendAttach(part: StreamPart, peerId: NodeId, edge: Edge, nowMs: number): void {
+    if (!edge.sent) edge.firstSentAtMs = nowMs
     edge.sent = true
     edge.sentAtMs = nowMs
     this.#modules.effects.sendControl(peerId, part.attachPacket(nowMs))

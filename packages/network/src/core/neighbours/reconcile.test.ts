@@ -4,13 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { contact, idOf } from '../core.testkit.ts'
 import { reconcile, type EdgeView, type LinkView, type ReconcileInput } from './reconcile.ts'
 
-const limits = { provisionalGraceMs: 5_000, retireMs: 5_000, attachTimeoutMs: 10_000 }
+const limits = { provisionalGraceMs: 5_000, retireMs: 5_000, attachTimeoutMs: 10_000, attachRetryMs: 1_000 }
 const nowMs = 100_000
 
 const attached: EdgeView = {
   sent: true,
   received: true,
   sentAtMs: nowMs,
+  firstSentAtMs: nowMs,
   retryAtMs: 0,
   unwantedSinceMs: undefined,
   wasWanted: true,
@@ -61,13 +62,24 @@ describe('reconcile', () => {
     ['an open link', { wanted: [2], links: [[2, open]] }, 'unsettled: attach 2'],
     [
       'an attach without answer',
-      { wanted: [2], edges: [[2, { received: false, sentAtMs: nowMs - 4_000 }]] },
-      'unsettled: wake +6000',
+      { wanted: [2], edges: [[2, { received: false, sentAtMs: nowMs - 400 }]] },
+      'unsettled: wake +600',
+    ],
+    [
+      'an attach without answer for a while',
+      {
+        wanted: [2],
+        edges: [[2, { received: false, sentAtMs: nowMs - 1_000, firstSentAtMs: nowMs - 4_000 }]],
+      },
+      'unsettled: attach 2, wake +6000',
     ],
     [
       'an attach without answer for too long',
-      { wanted: [2], edges: [[2, { received: false, sentAtMs: nowMs - 10_000 }]] },
-      'unsettled: silent 2',
+      {
+        wanted: [2],
+        edges: [[2, { received: false, sentAtMs: nowMs - 500, firstSentAtMs: nowMs - 10_000 }]],
+      },
+      'unsettled: silent 2, wake +500',
     ],
     [
       'a refused attach',
@@ -142,7 +154,8 @@ describe('reconcile', () => {
           received: fc.boolean(),
           wasWanted: fc.boolean(),
           reported: fc.boolean(),
-          sentAtMs: fc.integer({ min: nowMs - 20_000, max: nowMs }),
+          sentAtMs: fc.integer({ min: nowMs - 2_000, max: nowMs }),
+          firstSentAtMs: fc.integer({ min: nowMs - 20_000, max: nowMs }),
           retryAtMs: fc.integer({ min: nowMs - 1_000, max: nowMs + 1_000 }),
           unwantedSinceMs: fc.integer({ min: nowMs - 10_000, max: nowMs }),
         }),

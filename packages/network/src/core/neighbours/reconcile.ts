@@ -11,8 +11,9 @@ export interface LinkView {
 export interface EdgeView {
   readonly sent: boolean
   readonly received: boolean
-  /** When our attach was sent. */
+  /** When our attach was sent last, and first. */
   readonly sentAtMs: number
+  readonly firstSentAtMs: number
   /** After a detach by the peer: no attach before this time. */
   readonly retryAtMs: number
   /** Since when no instruction wants it; undefined while one does. */
@@ -37,6 +38,7 @@ export interface ReconcileLimits {
   readonly provisionalGraceMs: number
   readonly retireMs: number
   readonly attachTimeoutMs: number
+  readonly attachRetryMs: number
 }
 
 /** What brings the neighbours nearer to the wanted ones. */
@@ -83,7 +85,10 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
     } else if (link.state === 'open') {
       if (edge?.sent !== true) {
         if (isDue(edge?.retryAtMs ?? nowMs)) attach.push(peerId)
-      } else if (!edge.reported && isDue(edge.sentAtMs + limits.attachTimeoutMs)) silent.push(peerId)
+      } else {
+        if (isDue(edge.sentAtMs + limits.attachRetryMs)) attach.push(peerId)
+        if (!edge.reported && isDue(edge.firstSentAtMs + limits.attachTimeoutMs)) silent.push(peerId)
+      }
     }
   }
 

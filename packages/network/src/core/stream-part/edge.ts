@@ -5,6 +5,7 @@ export interface Edge extends EdgeView {
   sent: boolean
   received: boolean
   sentAtMs: number
+  firstSentAtMs: number
   retryAtMs: number
   unwantedSinceMs: number | undefined
   wasWanted: boolean
@@ -20,6 +21,7 @@ export function newEdge(wanted: boolean, nowMs: number): Edge {
     sent: false,
     received: false,
     sentAtMs: 0,
+    firstSentAtMs: 0,
     retryAtMs: 0,
     unwantedSinceMs: wanted ? undefined : nowMs,
     wasWanted: wanted,
