@@ -259,7 +259,7 @@ export class RunnelClient implements AsyncDisposable {
     const { speed = 1, signal, ...rest } = options
     const read: ReadFrom = (wanted, ending) =>
       resend(
-        id,
+        streamId,
         wanted,
         { ...rest, signal: signal ? AbortSignal.any([signal, ending]) : ending },
         this.#shared,
