@@ -1,6 +1,7 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { TrackerClosedError } from '@runnel/network'
 import { loadCrypto, type NodeId } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import type { TrackerErrorCode } from '@runnel/tracker'
 import type { FastifyInstance } from 'fastify'
 import { readNetwork } from './cli/network-source.ts'
@@ -46,7 +47,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const { logger = createLogger(config.logLevel), env = process.env } = modules
   const { backend } = await loadCrypto()
   const storage = config.storage.enabled
-    ? createStoragePlugin(config.storage, { store: createStore(storeConfigOf(config.storage)) })
+    ? createStoragePlugin(config.storage, {
+        store: createStore(storeConfigOf(config.storage), { clock: systemClock }),
+      })
     : undefined
   const client = await createClient(clientConfigOf(config, env))
   const trackers = watchTrackers(client, logger)

@@ -14,9 +14,12 @@ const groups: Readonly<Record<string, string>> = {
   registry: 'Deploy and keep the registries on a chain',
 }
 
+/** `-10m` is a time ten minutes ago, and no option; without its sign it means the same. */
+const signOfTime = /^-(?=\d+(?:\.\d+)?(?:ms|s|m|h|d)$)/
+
 /** Parses a command line and runs the command it names. Throws USAGE, or whatever the command throws. */
 export async function runCommandLine(argv: readonly string[], commands: readonly Command[]): Promise<void> {
-  const parser = yargs([...argv])
+  const parser = yargs(argv.map((word) => word.replace(signOfTime, '')))
     .scriptName('runnel')
     .usage('$0 <command>\n\nRunnel, a decentralized topic publish/subscribe network.')
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })

@@ -14,6 +14,7 @@ describe('parsePoint', () => {
     ['-1.5h', nowMs - 5_400_000],
     ['-2d', nowMs - 172_800_000],
     ['-250ms', nowMs - 250],
+    ['10m', nowMs - 600_000],
   ])('takes %s for a whole millisecond', (text, timestamp) => {
     expect(parsePoint(text, 'first', nowMs)).toEqual({ timestamp, sequenceNumber: 0 })
     expect(parsePoint(text, 'last', nowMs)).toEqual({ timestamp, sequenceNumber: lastSequence })
@@ -26,7 +27,7 @@ describe('parsePoint', () => {
   })
 
   it.each([
-    ...['', 'yesterday', '10m', '-10', '-10y', '1e3', '2030-13-01', '-99999999999d', '9999999999999999'],
+    ...['', 'yesterday', '-10', '--10m', '-10y', '1e3', '2030-13-01', '-99999999999d', '9999999999999999'],
     ...['1700000000000-99999999999', '1700000000000-', '-1-2', ' 5'],
   ])('refuses "%s"', (text) => {
     expect(parsePoint(text, 'first', nowMs)).toBeUndefined()

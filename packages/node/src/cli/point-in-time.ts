@@ -1,7 +1,8 @@
 import type { MessageRef } from '@runnel/protocol'
 
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const relative = /^-(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+/** The sign may be left out: it is always in the past. */
+const relative = /^-?(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
 const place = /^(\d{1,15})(?:-(\d{1,10}))?$/
 const maxTimestamp = 2 ** 48 - 1
 const maxSequenceNumber = 2 ** 32 - 1

@@ -5,6 +5,11 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   up: async () => [(await import('./up.ts')).up],
   publish: async () => [(await import('./publish.ts')).publish],
   subscribe: async () => [(await import('./subscribe.ts')).subscribe],
+  resend: async () => [
+    (await import('./resend-last.ts')).resendLast,
+    (await import('./resend-from.ts')).resendFrom,
+    (await import('./resend-range.ts')).resendRange,
+  ],
   stream: async () => [
     (await import('./stream-create.ts')).streamCreate,
     (await import('./stream-show.ts')).streamShow,

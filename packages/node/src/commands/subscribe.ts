@@ -7,6 +7,7 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
+import { formatOptions, historyOf } from './resend-options.ts'
 
 export const subscribe = defineCommand({
   name: 'subscribe',
@@ -16,32 +17,38 @@ export const subscribe = defineCommand({
     ...networkOptions,
     count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
     for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
-    raw: {
-      type: 'boolean',
-      conflicts: 'meta',
-      describe: 'Write the bytes of each message as they are, nothing between',
+    last: {
+      type: 'number',
+      requiresArg: true,
+      conflicts: 'from',
+      describe: 'Begin with so many stored messages',
     },
-    meta: {
-      type: 'boolean',
-      describe: 'Print ids, timestamp and publisher beside the content',
+    from: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Begin with what is stored since a time: ISO 8601, Unix milliseconds, or -10m',
     },
+    ...formatOptions,
   },
   examples: [
     ['subscribe 0xowner/lobby --network .runnel/up/network.json', 'Until Ctrl-C'],
     ['subscribe 0xowner/system/cpu --network network.json --count 3 --meta', 'Three messages with their ids'],
+    ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred, and those to come'],
   ],
   epilogue:
-    'Messages from now on, none from before. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
-  run: async ({ stream, count, for: duration, raw = false, meta = false, ...network }) => {
+    'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
+  run: async ({ stream, count, for: duration, last, from, raw = false, meta = false, ...network }) => {
     const streamId = toStreamId(stream)
     if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
       throw nodeError('USAGE', '--count takes a whole number from 1')
     }
     const durationMs = duration === undefined ? undefined : parseDurationMs(duration, 'for')
+    const resend = historyOf(last, from)
     const stop = listenForStop()
     const output = standardOutput()
     await withClient(network, {}, async (client, trackers) => {
-      const subscription = await client.subscribe(streamId, { raw })
+      let missing = 0
+      const subscription = await client.subscribe(streamId, { raw, resend, onGap: () => missing++ })
       const end = () => void subscription.unsubscribe()
       void stop.stopped.then(end)
       void output.closed.then(end)
@@ -59,6 +66,7 @@ export const subscribe = defineCommand({
       clearTimeout(timer)
       if (printed === 0 && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
+      if (missing > 0) notice(`${missing} gaps: messages that neither neighbours nor storage nodes have`)
       if (dropped > 0) notice(`${dropped} messages were dropped: the reader is slower than the stream`)
     })
     stop.release()

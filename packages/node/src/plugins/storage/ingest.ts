@@ -56,7 +56,8 @@ export class Ingest {
   #queue: Queued[] = []
   #queuedBytes = 0
   #counters = { storedBatches: 0, storedMessages: 0, droppedBatches: 0, failures: 0 }
-  #writing: Promise<void> | undefined
+  #isWriting = false
+  #writing: Promise<void> = Promise.resolve()
   #failuresInARow = 0
   #isFull = false
   #stopped = false
@@ -94,7 +95,7 @@ export class Ingest {
     this.#queue.push({ batch: decodeBatch(batch.bytes.slice()), sinceMs: this.#clock.monotonicMs() })
     this.#queuedBytes += bytes
     this.#pushed++
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
+    if (!this.#isWriting) this.#writing = this.#write()
     return true
   }
 
@@ -144,6 +145,7 @@ export class Ingest {
   }
 
   async #write(): Promise<void> {
+    this.#isWriting = true
     while (this.#queue.length > 0) {
       const count = this.#chunkSize()
       const batches = this.#queue.slice(0, count).map(({ batch }) => batch)
@@ -153,7 +155,7 @@ export class Ingest {
         this.#counters.failures++
         this.#failuresInARow++
         this.#events.failed(error)
-        if (this.#stopped) return
+        if (this.#stopped) break
         await this.#pause()
         continue
       }
@@ -161,6 +163,8 @@ export class Ingest {
       this.#failuresInARow = 0
       this.#stored(batches)
     }
+    // In the turn in which the queue was found empty: what is pushed next must begin anew.
+    this.#isWriting = false
   }
 
   #chunkSize(): number {

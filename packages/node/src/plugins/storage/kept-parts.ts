@@ -8,6 +8,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { StorageLimits } from './storage-limits.ts'
+import { oneAtATime } from './waiting.ts'
 
 export interface KeptPartsOptions {
   readonly maxStreamParts: number
@@ -34,8 +35,6 @@ export class KeptParts {
   readonly #options: KeptPartsOptions
   readonly #modules: KeptPartsModules
   readonly #releases = new Map<StreamPartId, () => void>()
-  #reading: Promise<void> | undefined
-  #isStale = false
   #stopped = false
   #failuresInARow = 0
   #cancelRetry: Cancel = () => {}
@@ -56,32 +55,27 @@ export class KeptParts {
   }
 
   /** Reads the assignments again, now or after the reading that is under way. Never rejects. */
-  refresh(): Promise<void> {
-    this.#isStale = true
-    this.#reading ??= this.#readWhileStale().finally(() => (this.#reading = undefined))
-    return this.#reading
-  }
+  readonly refresh = oneAtATime(() => this.#refresh())
 
   /** Leaves everything. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelRetry()
-    await this.#reading
+    await this.refresh()
     for (const streamPartId of this.ids) this.#leave(streamPartId)
   }
 
-  async #readWhileStale(): Promise<void> {
-    while (this.#isStale && !this.#stopped) {
-      this.#isStale = false
-      this.#cancelRetry()
-      try {
-        await this.#read()
-        this.#failuresInARow = 0
-      } catch (error) {
-        this.#failuresInARow++
-        if (!this.#stopped) this.#modules.events.failed(error)
-        this.#retryLater()
-      }
+  async #refresh(): Promise<void> {
+    if (this.#stopped) return
+    this.#cancelRetry()
+    try {
+      await this.#read()
+      this.#failuresInARow = 0
+    } catch (error) {
+      if (this.#stopped) return
+      this.#failuresInARow++
+      this.#modules.events.failed(error)
+      this.#retryLater()
     }
   }
 

@@ -48,11 +48,11 @@ export class StorageNode {
   #prunedBatches = 0
 
   constructor(options: StorageNodeOptions, modules: StorageNodeModules) {
-    const { store, clock, logger } = modules
+    const { client, store, clock, logger } = modules
     this.#options = options
     this.#modules = modules
     this.#log = new StorageLog({ logger, location: store.location })
-    this.#marks = new RepairMarks({ runMs: clock.now() }, { store })
+    this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
     this.#ingest = this.#createIngest()
     this.#access = new Access(modules)
     this.#server = this.#createServer()
@@ -196,7 +196,7 @@ export class StorageNode {
       { intervalMs, limits },
       {
         ...{ client, store, clock, marks: this.#marks },
-        source: { read: (node, range, signal) => client.readStorageNode(node, range, signal) },
+        source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
         check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto }),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         events: {

@@ -1,7 +1,20 @@
+import { readFileSync } from 'node:fs'
 import type { BrokerConfig } from '../../config/schema.ts'
+import { nodeError } from '../../errors.ts'
 import type { StoreConfig } from './store/create-store.ts'
 
-/** What the settings say of the store. */
-export function storeConfigOf({ engine, directory }: BrokerConfig['storage']): StoreConfig {
-  return { engine, directory }
+/** What the settings say of the store. Throws FILE_UNREADABLE when there is no such password file. */
+export function storeConfigOf({ engine, directory, cassandra }: BrokerConfig['storage']): StoreConfig {
+  if (engine === 'sqlite') return { engine, directory }
+  const { passwordFile, ...cluster } = cassandra
+  const password = passwordFile === undefined ? undefined : readPassword(passwordFile)
+  return { engine, ...cluster, password }
+}
+
+function readPassword(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (cause) {
+    throw nodeError('FILE_UNREADABLE', path, { cause })
+  }
 }

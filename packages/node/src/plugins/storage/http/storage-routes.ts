@@ -67,7 +67,7 @@ export function addStorageRoutes(
         const extent = await extentOf(store, query, await oldestMs(query.streamPartId))
         const isRaw = request.headers.accept?.includes('application/octet-stream') === true
         const encode = isRaw ? lengthPrefixed : lineEncoder(extent, query.wholeBatches)
-        const body = Readable.from(bodyOf(query, extent, encode), {
+        const body = Readable.from(bodyOf(query, extent, encode, release), {
           objectMode: false,
           highWaterMark: readAheadBytes,
         })
@@ -86,12 +86,17 @@ export function addStorageRoutes(
     query: Query,
     extent: Extent | undefined,
     encode: (bytes: Uint8Array) => string | Uint8Array,
+    release: () => void,
   ): AsyncGenerator<string | Uint8Array> {
-    if (extent === undefined) return
-    const range = { ...query, from: extent.from, to: extent.to }
-    for await (const page of pagesOf(store, range, limits.pageBytes)) {
-      for (const bytes of page) yield encode(bytes)
-      await nextTurn(clock)
+    try {
+      if (extent === undefined) return
+      const range = { ...query, from: extent.from, to: extent.to }
+      for await (const page of pagesOf(store, range, limits.pageBytes)) {
+        for (const bytes of page) yield encode(bytes)
+        await nextTurn(clock)
+      }
+    } finally {
+      release()
     }
   }
 

@@ -11,38 +11,41 @@ interface PartMark {
 
 /**
  * How far the store is complete, kept beside the messages: one mark for the node, renewed now and then while it runs,
- * and one for each stream part, written when its state changes. All times are of this node's clock.
+ * and one for each stream part, written when its state changes. All times are of this node's clock; names begin with
+ * its id, as several nodes may share a cluster.
  */
 export class RepairMarks {
   readonly #store: Pick<MessageStore, 'getMark' | 'setMark'>
+  readonly #self: NodeId
   readonly #runMs: number
   #lastRunMs = 0
   #lastAliveMs = 0
 
   constructor(
-    options: { readonly runMs: number },
+    options: { readonly nodeId: NodeId; readonly runMs: number },
     modules: { store: Pick<MessageStore, 'getMark' | 'setMark'> },
   ) {
+    this.#self = options.nodeId
     this.#runMs = options.runMs
     this.#store = modules.store
   }
 
   /** Learns how the last run ended, and begins a new one. */
   async begin(): Promise<void> {
-    this.#lastRunMs = Number((await this.#store.getMark('run')) ?? 0)
-    this.#lastAliveMs = Number((await this.#store.getMark('alive')) ?? 0)
-    await this.#store.setMark('run', String(this.#runMs))
+    this.#lastRunMs = Number((await this.#store.getMark(`${this.#self} run`)) ?? 0)
+    this.#lastAliveMs = Number((await this.#store.getMark(`${this.#self} alive`)) ?? 0)
+    await this.#store.setMark(`${this.#self} run`, String(this.#runMs))
     await this.alive(this.#runMs)
   }
 
   /** Of parts that miss nothing, everything until then is stored. */
   alive(untilMs: number): Promise<void> {
-    return this.#store.setMark('alive', String(untilMs))
+    return this.#store.setMark(`${this.#self} alive`, String(untilMs))
   }
 
   /** From when on something may be missing in a part that has just been joined; 0 for one that never was complete. */
   async missingSince(streamPartId: StreamPartId): Promise<number> {
-    const text = await this.#store.getMark(partMark(streamPartId))
+    const text = await this.#store.getMark(this.#partMark(streamPartId))
     if (text === undefined) return 0
     const mark = JSON.parse(text) as PartMark
     if (mark.missingSinceMs !== null) return mark.missingSinceMs
@@ -51,19 +54,27 @@ export class RepairMarks {
 
   setPart(streamPartId: StreamPartId, missingSinceMs: number | undefined): Promise<void> {
     const mark: PartMark = { runMs: this.#runMs, missingSinceMs: missingSinceMs ?? null }
-    return this.#store.setMark(partMark(streamPartId), JSON.stringify(mark))
+    return this.#store.setMark(this.#partMark(streamPartId), JSON.stringify(mark))
   }
 
   /** From when on a storage node was not asked, because it could not be reached. */
   async unasked(streamPartId: StreamPartId, nodeId: NodeId): Promise<number | undefined> {
-    const text = await this.#store.getMark(nodeMark(streamPartId, nodeId))
+    const text = await this.#store.getMark(this.#nodeMark(streamPartId, nodeId))
     return text === undefined || text === '' ? undefined : Number(text)
   }
 
   setUnasked(streamPartId: StreamPartId, nodeId: NodeId, sinceMs: number | undefined): Promise<void> {
-    return this.#store.setMark(nodeMark(streamPartId, nodeId), sinceMs === undefined ? '' : String(sinceMs))
+    return this.#store.setMark(
+      this.#nodeMark(streamPartId, nodeId),
+      sinceMs === undefined ? '' : String(sinceMs),
+    )
+  }
+
+  #partMark(streamPartId: StreamPartId): string {
+    return `${this.#self} part ${streamPartId}`
+  }
+
+  #nodeMark(streamPartId: StreamPartId, nodeId: NodeId): string {
+    return `${this.#self} unasked ${streamPartId} ${nodeId}`
   }
 }
-
-const partMark = (streamPartId: StreamPartId) => `part ${streamPartId}`
-const nodeMark = (streamPartId: StreamPartId, nodeId: NodeId) => `unasked ${streamPartId} ${nodeId}`

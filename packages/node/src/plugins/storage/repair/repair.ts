@@ -9,7 +9,7 @@ import {
 } from '@runnel/protocol'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
-import { nextTurn } from '../waiting.ts'
+import { nextTurn, oneAtATime } from '../waiting.ts'
 import type { RepairMarks } from './repair-marks.ts'
 import type { RepairSource } from './repair-source.ts'
 
@@ -53,8 +53,6 @@ export class Repair {
   /** Storage nodes that could not be asked, by stream part. */
   readonly #unasked = new Set<StreamPartId>()
   readonly #lonelySinceMs = new Map<StreamPartId, number>()
-  #running: Promise<void> | undefined
-  #isDue = false
   #cancel: Cancel = () => {}
 
   constructor(options: RepairOptions, modules: RepairModules) {
@@ -111,17 +109,13 @@ export class Repair {
   }
 
   /** A round now, or after the one that is under way. Never rejects. */
-  run(): Promise<void> {
-    this.#isDue = true
-    this.#running ??= this.#runWhileDue().finally(() => (this.#running = undefined))
-    return this.#running
-  }
+  readonly run = oneAtATime(() => this.#round())
 
   /** Idempotent. */
   async stop(): Promise<void> {
     this.#controller.abort()
     this.#cancel()
-    await this.#running
+    await this.run()
   }
 
   #schedule(delayMs: number): void {
@@ -132,16 +126,13 @@ export class Repair {
     })
   }
 
-  async #runWhileDue(): Promise<void> {
-    while (this.#isDue && !this.#controller.signal.aborted) {
-      this.#isDue = false
-      for (const streamPartId of new Set([...this.#missing.keys(), ...this.#unasked])) {
-        if (this.#controller.signal.aborted) return
-        try {
-          await this.#repairPart(streamPartId)
-        } catch (error) {
-          this.#fail(streamPartId, undefined, error)
-        }
+  async #round(): Promise<void> {
+    for (const streamPartId of new Set([...this.#missing.keys(), ...this.#unasked])) {
+      if (this.#controller.signal.aborted) return
+      try {
+        await this.#repairPart(streamPartId)
+      } catch (error) {
+        this.#fail(streamPartId, undefined, error)
       }
     }
   }

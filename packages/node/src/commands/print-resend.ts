@@ -1,0 +1,40 @@
+import type { HistorySelection } from '@runnel/client'
+import { toStreamId } from '@runnel/protocol'
+import { notice, standardOutput } from '../cli/output.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { withClient } from '../cli/with-client.ts'
+import { formatMessage } from './format-message.ts'
+import { filterOf, type ResendArguments } from './resend-options.ts'
+
+/** Prints stored messages as they come; a slow reader slows the reading, one that goes away ends it. */
+export async function printResend(
+  stream: string,
+  selection: HistorySelection,
+  args: ResendArguments,
+): Promise<void> {
+  const streamId = toStreamId(stream)
+  const filter = filterOf(args)
+  const { raw = false, meta = false } = args
+  const stop = listenForStop()
+  const output = standardOutput()
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  void stop.stopped.then(end)
+  void output.closed.then(end)
+  let missing = 0
+  await withClient(args, {}, async (client) => {
+    const options = { ...filter, raw, signal: ending.signal, onGap: () => missing++ }
+    try {
+      for await (const message of client.resend(streamId, selection, options)) {
+        const bytes =
+          raw && message.content instanceof Uint8Array ? message.content : formatMessage(message, meta)
+        if (!(await output.write(bytes))) break
+      }
+    } catch (error) {
+      // That it was asked to end is no failure.
+      if (!ending.signal.aborted) throw error
+    }
+  })
+  if (missing > 0) notice(`${missing} gaps: no storage node has what is missing`)
+  stop.release()
+}

@@ -1,0 +1,60 @@
+import type { HistoryFilter, HistorySelection } from '@runnel/client'
+import { limits, toNodeId, type MessageRef } from '@runnel/protocol'
+import type { InferredOptionTypes, Options } from 'yargs'
+import { networkOptions } from '../cli/common-options.ts'
+import { parsePoint, pointHelp } from '../cli/point-in-time.ts'
+import { nodeError } from '../errors.ts'
+
+/** How messages are printed. */
+export const formatOptions = {
+  raw: {
+    type: 'boolean',
+    conflicts: 'meta',
+    describe: 'Write the bytes of each message as they are, nothing between',
+  },
+  meta: {
+    type: 'boolean',
+    describe: 'Print ids, timestamp and publisher beside the content',
+  },
+} as const satisfies Record<string, Options>
+
+/** Options of `resend last`, `resend from` and `resend range`. */
+export const resendOptions = {
+  ...networkOptions,
+  ...formatOptions,
+  publisher: { type: 'string', requiresArg: true, describe: 'Only messages of this publisher' },
+  partition: { type: 'number', requiresArg: true, describe: 'Only this partition; default: all' },
+} as const satisfies Record<string, Options>
+
+export type ResendArguments = InferredOptionTypes<typeof resendOptions>
+
+export const resendEpilogue =
+  'Stored messages, verified, in order of time, each once, from the storage nodes of the stream. Ends with 69 when there is none or none answers, 77 without permission to subscribe. Bytes are printed as {"base64": …}.'
+
+/** Throws USAGE. */
+export function parseCount(text: string | number, what: string): number {
+  const count = Number(text)
+  if (Number.isSafeInteger(count) && count >= 1 && count <= limits.maxResendCount) return count
+  throw nodeError('USAGE', `${what} takes a whole number from 1 to ${limits.maxResendCount}, not "${text}"`)
+}
+
+/** Throws USAGE. */
+export function parsePlace(text: string, end: 'first' | 'last', what: string): MessageRef {
+  const place = parsePoint(text, end, Date.now())
+  if (place === undefined) throw nodeError('USAGE', `${what} takes ${pointHelp}, not "${text}"`)
+  return place
+}
+
+/** Throws INVALID_NODE_ID. */
+export function filterOf({ publisher, partition }: ResendArguments): HistoryFilter {
+  return {
+    publisherId: publisher === undefined ? undefined : toNodeId(publisher),
+    partitions: partition === undefined ? undefined : [partition],
+  }
+}
+
+/** What `subscribe` begins with; undefined for nothing. Throws USAGE. */
+export function historyOf(last: number | undefined, from: string | undefined): HistorySelection | undefined {
+  if (last !== undefined) return { last: parseCount(last, '--last') }
+  return from === undefined ? undefined : { from: parsePlace(from, 'first', '--from') }
+}

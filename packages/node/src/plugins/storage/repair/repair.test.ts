@@ -1,0 +1,240 @@
+import type { StorageNodeInfo } from '@runnel/client'
+import {
+  buildBatch,
+  ContentType,
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  seededRandom,
+  type MessageBatch,
+  type MessageRef,
+} from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeError } from '../../../errors.ts'
+import { storageLimits } from '../storage-limits.ts'
+import { openTestStore, TestClock, until, type TestStore } from '../storage.testkit.ts'
+import { at, chainOf, nodeId, partOf } from '../store/batches.testkit.ts'
+import { checkBatch } from './check-batch.ts'
+import { RepairMarks } from './repair-marks.ts'
+import { Repair } from './repair.ts'
+
+const crypto = await loadCrypto()
+const publisher = createIdentity(generatePrivateKey(seededRandom('repair')), crypto)
+const stranger = createIdentity(generatePrivateKey(seededRandom('stranger')), crypto)
+const part = partOf(0)
+const self = nodeId(1)
+const [first, second] = [2, 3].map((n) => ({ nodeId: nodeId(n), url: `ws://node-${n}` })) as [
+  StorageNodeInfo,
+  StorageNodeInfo,
+]
+const limits = { ...storageLimits, repairMarginMs: 1_000 }
+
+function batchAt(place: MessageRef, signer = publisher, partition = 0): MessageBatch {
+  const chain = chainOf('chain', signer.nodeId, partition)
+  const content = new Uint8Array(10)
+  const rest = { previous: undefined, contentType: ContentType.binary, encryptionType: 0, groupKeyId: '' }
+  return buildBatch({ chain, messages: [{ ...place, ...rest, content }] }, crypto, signer)
+}
+
+describe('Repair', () => {
+  let own: TestStore
+  let clock: TestClock
+  /** What the other storage nodes answer; undefined: they cannot be reached. */
+  let others: Map<string, readonly MessageBatch[] | undefined>
+  let asked: { readonly node: string; readonly fromMs: number }[]
+  let oldestMs: number
+  let failures: string[]
+
+  beforeEach(async () => {
+    own = await openTestStore()
+    clock = new TestClock()
+    others = new Map([[first.nodeId, []]])
+    asked = []
+    failures = []
+    oldestMs = 0
+  })
+  afterEach(() => own.remove())
+
+  /** A run of the storage node. */
+  async function startRepair(): Promise<{ repair: Repair; marks: RepairMarks }> {
+    const marks = new RepairMarks({ nodeId: self, runMs: clock.now() }, { store: own.store })
+    await marks.begin()
+    const client = {
+      nodeId: self,
+      getStorageNodes: async () => [
+        { nodeId: self, url: 'ws://self' },
+        ...[first, second].filter((node) => others.has(node.nodeId)),
+      ],
+      permissionsOf: async (_: string, user: string) => ({
+        ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
+        publishUntilMs: user === publisher.nodeId ? Infinity : 0,
+      }),
+    }
+    const repair = new Repair(
+      { intervalMs: 60_000, limits },
+      {
+        ...{ client, store: own.store, marks, clock },
+        source: {
+          read: async function* (node, { from, to }) {
+            asked.push({ node: node.nodeId, fromMs: from.timestamp })
+            const batches = others.get(node.nodeId)
+            if (batches === undefined) throw nodeError('SHUTTING_DOWN')
+            for (const batch of batches) {
+              const time = batch.messages[0]?.timestamp ?? 0
+              if (time >= from.timestamp && time <= to.timestamp) yield batch.bytes
+            }
+          },
+        },
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto }),
+        oldestMs: async () => oldestMs,
+        events: {
+          repaired: () => {},
+          failed: (_, from, error) => failures.push(`${from} ${String(error)}`),
+        },
+      },
+    )
+    return { repair, marks }
+  }
+
+  const ownTimes = async () => {
+    const range = { streamPartId: part, from: at(0), to: at(2 ** 47) }
+    const { batches } = await own.store.read(range, { maxBytes: 1e6 })
+    return batches.length
+  }
+
+  it('copies all there is to a node that is new to a stream, once', async () => {
+    others.set(first.nodeId, [batchAt(at(5)), batchAt(at(clock.now()))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    expect(repair.status().incompleteParts).toBe(1)
+    await repair.run()
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: 0 }])
+    expect(await ownTimes()).toBe(2)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0, copiedBatches: 2 })
+    await repair.run()
+    expect(asked).toHaveLength(1)
+  })
+
+  it('begins by itself, a while after a stream part is joined or as soon as it has neighbours', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    clock.pass(limits.settleMs)
+    await until(() => asked.length === 1 && repair.status().incompleteParts === 0)
+    await repair.stop()
+
+    const again = await startRepair()
+    await again.repair.joined(part)
+    await again.repair.neighboursChanged(part, 1)
+    clock.pass(0)
+    await until(() => asked.length === 2)
+    await again.repair.stop()
+  })
+
+  it('after a restart asks for what came since the last sign of life, with a margin', async () => {
+    const before = await startRepair()
+    await before.repair.joined(part)
+    await before.repair.run()
+    clock.pass(100_000)
+    const aliveMs = clock.now()
+    await before.marks.alive(aliveMs)
+    clock.pass(500_000)
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(asked.at(-1)).toEqual({ node: first.nodeId, fromMs: aliveMs - limits.repairMarginMs })
+  })
+
+  it('asks again from where it was when it was killed before it was done', async () => {
+    others.set(first.nodeId, undefined)
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.stop()
+    clock.pass(100_000)
+    await (await startRepair()).marks.alive(clock.now())
+    others.set(first.nodeId, [batchAt(at(3))])
+    const next = await startRepair()
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: 0 }])
+    expect(await ownTimes()).toBe(1)
+  })
+
+  it('goes on with the others while one cannot be reached, and asks that one later, also after a restart', async () => {
+    others = new Map([
+      [first.nodeId, undefined],
+      [second.nodeId, [batchAt(at(1))]],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(failures).toHaveLength(1)
+    expect(repair.status().incompleteParts).toBe(1)
+    await repair.run()
+    expect(asked.map(({ node }) => node)).toEqual([first.nodeId, second.nodeId, first.nodeId])
+    await repair.stop()
+    clock.pass(100_000)
+    const next = await startRepair()
+    others.set(first.nodeId, [batchAt(at(2))])
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked.slice(3)).toEqual([
+      { node: first.nodeId, fromMs: 0 },
+      { node: second.nodeId, fromMs: expect.any(Number) },
+    ])
+    expect(await ownTimes()).toBe(2)
+    expect(next.repair.status().incompleteParts).toBe(0)
+  })
+
+  it('asks for the time without neighbours, and for what a full queue dropped', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(60_000)
+    const lonelyMs = clock.now()
+    await repair.neighboursChanged(part, 0)
+    clock.pass(60_000)
+    await repair.neighboursChanged(part, 2)
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: lonelyMs - limits.repairMarginMs })
+    await repair.missed(part, 77)
+    await repair.missed(part, 99)
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: 77 })
+  })
+
+  it('asks for nothing older than is kept', async () => {
+    oldestMs = 500
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: 500 }])
+  })
+
+  it('stores only what is genuine, of this stream part, and by who may publish', async () => {
+    const good = batchAt(at(1))
+    const forged = batchAt(at(2)).bytes.slice()
+    forged[forged.length - 10] = (forged[forged.length - 10] ?? 0) ^ 1
+    others.set(first.nodeId, [
+      { ...good, bytes: forged },
+      batchAt(at(3), stranger),
+      batchAt(at(4), publisher, 1),
+      good,
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 3 })
+  })
+
+  it('takes garbage for a failure', async () => {
+    others.set(first.nodeId, [{ ...batchAt(at(1)), bytes: new Uint8Array([1, 2, 3]) }])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(failures).toHaveLength(1)
+    expect(repair.status()).toMatchObject({ incompleteParts: 1, failures: 1 })
+  })
+})

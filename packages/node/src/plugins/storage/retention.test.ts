@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { oldestKeptMs, pruneAll, retentionOf } from './retention.ts'
+import { openTestStore } from './storage.testkit.ts'
+import { at, batchOf, chainOf, partOf, streamId } from './store/batches.testkit.ts'
+
+const dayMs = 86_400_000
+const metadata = (storage: unknown) => ({ metadata: JSON.stringify({ storage }) })
+
+describe('retentionOf', () => {
+  const options = { maxAgeDays: 30, streams: { [streamId]: { maxAgeDays: 7, maxBytes: 1000 } } }
+
+  it('prefers what the operator says of the stream', () => {
+    expect(retentionOf(streamId, options, undefined)).toEqual({ maxAgeDays: 7, maxBytes: 1000 })
+    expect(retentionOf(streamId, { maxAgeDays: 30, streams: {} }, undefined)).toEqual({ maxAgeDays: 30 })
+  })
+
+  it('keeps less when the stream wants that, never more', () => {
+    expect(retentionOf(streamId, options, metadata({ maxAgeDays: 1 }))).toEqual({
+      maxAgeDays: 1,
+      maxBytes: 1000,
+    })
+    expect(retentionOf(streamId, options, metadata({ maxAgeDays: 99, maxBytes: 5 }))).toEqual({
+      maxAgeDays: 7,
+      maxBytes: 5,
+    })
+  })
+
+  it.each([
+    '',
+    '{',
+    'null',
+    '{"storage":3}',
+    '{"storage":{"maxAgeDays":-1}}',
+    '{"storage":{"maxBytes":"1"}}',
+  ])('takes no notice of metadata that is something else: %s', (text) =>
+    expect(retentionOf(streamId, options, { metadata: text })).toEqual(options.streams[streamId]),
+  )
+})
+
+describe('pruneAll', () => {
+  it('deletes what is too old, part by part', async () => {
+    const { store, remove } = await openTestStore()
+    const nowMs = 100 * dayMs
+    const batches = [0, 1].flatMap((partition) =>
+      [90, 98, 99].map((day) => batchOf(chainOf('c', undefined, partition), [at(day * dayMs)])),
+    )
+    await store.append(batches)
+    const retentions = new Map([[partOf(0), { maxAgeDays: 1.5 }]])
+    const signal = new AbortController().signal
+    const retentionOf = async (part: ReturnType<typeof partOf>) => retentions.get(part) ?? {}
+    const pruned = await pruneAll({ store, retentionOf, nowMs: () => nowMs }, signal)
+    expect(pruned.batches).toBe(2)
+    const usage = await store.usage()
+    expect(usage.map(({ streamPartId, batches }) => [streamPartId, batches])).toEqual([
+      [partOf(0), 1],
+      [partOf(1), 3],
+    ])
+    expect(oldestKeptMs({ maxAgeDays: 1.5 }, nowMs)).toBe(98.5 * dayMs)
+    await remove()
+  })
+})
