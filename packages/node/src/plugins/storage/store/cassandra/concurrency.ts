@@ -1,0 +1,33 @@
+/** Requests under way at once. */
+const maxConcurrent = 32
+
+/** Does all of it, some at once. Rejects with the first error, when those under way have ended. */
+export async function forAll<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  const iterator = items[Symbol.iterator]()
+  const worker = async () => {
+    for (let step = iterator.next(); !step.done; step = iterator.next()) await work(step.value)
+  }
+  const settled = await Promise.allSettled(Array.from({ length: maxConcurrent }, worker))
+  for (const result of settled) if (result.status === 'rejected') throw result.reason
+}
+
+/** Ordered sequences as one; the first items are fetched at once. */
+export async function* mergeAsync<T>(
+  sources: readonly AsyncGenerator<T>[],
+  compare: (a: T, b: T) => number,
+): AsyncGenerator<T> {
+  const firsts = await Promise.all(
+    sources.map(async (source) => {
+      const step = await source.next()
+      return step.done ? [] : [{ source, value: step.value }]
+    }),
+  )
+  const heads = firsts.flat()
+  while (heads.length > 0) {
+    const least = heads.reduce((a, b) => (compare(b.value, a.value) < 0 ? b : a))
+    yield least.value
+    const step = await least.source.next()
+    if (step.done) heads.splice(heads.indexOf(least), 1)
+    else least.value = step.value
+  }
+}

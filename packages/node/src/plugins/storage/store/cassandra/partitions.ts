@@ -1,0 +1,229 @@
+import type { Client, types } from 'cassandra-driver'
+import { compareRefs, toNodeId, type MessageRef, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
+import type { BatchPlace } from '../page-cursor.ts'
+import { levelWidthsMs } from '../span-levels.ts'
+import { mergeAsync } from './concurrency.ts'
+import { bucketMs } from './schema.ts'
+
+export interface StoredBatch extends IndexedBatch {
+  readonly level: number
+  readonly bucket: number
+  readonly publisher: NodeId
+  readonly name: string
+  readonly size: number
+  /** Only when asked for. */
+  readonly bytes: Uint8Array | undefined
+}
+
+/** Whose batches: of everybody, of a publisher, of one of its chains. */
+export interface Filter {
+  readonly publisherId?: NodeId | undefined
+  readonly messageChainId?: string | undefined
+}
+
+/** Rows fetched at once when they hold no bytes; and of those that do, at first, before it is known how large they are. */
+const [maxFetchRows, minFetchRows] = [1000, 16]
+/** Bytes fetched at once, about. */
+const fetchBytes = 1024 * 1024
+
+const key = 'first_time, first_number, last_time, last_number, publisher, chain'
+const partition = 'part = ? AND level = ? AND bucket = ?'
+const beforeAll = [-1, 0, 0, 0, '', ''] as const
+
+/** Reads the batches of one stream part, from partition to partition, as they are needed. */
+export class Partitions {
+  readonly #client: Client
+  readonly #keyspace: string
+  readonly #part: StreamPartId
+
+  constructor(client: Client, keyspace: string, part: StreamPartId) {
+    this.#client = client
+    this.#keyspace = keyspace
+    this.#part = part
+  }
+
+  /** All that reach into a range, in the order of pages; after `after` when given. */
+  overlapping(
+    range: RefRange,
+    filter: Filter = {},
+    {
+      withBytes = false,
+      after,
+    }: { readonly withBytes?: boolean; readonly after?: BatchPlace | undefined } = {},
+  ): AsyncGenerator<StoredBatch> {
+    const levels = levelWidthsMs.map((widthMs, level) =>
+      this.#overlappingOf(level, widthMs, range, filter, withBytes, after),
+    )
+    return mergeAsync(levels, compareStored)
+  }
+
+  /** All, those with the newest first message first. */
+  backwards(filter: Filter = {}): AsyncGenerator<StoredBatch> {
+    return mergeAsync(
+      levelWidthsMs.map((_, level) => this.#backwardsOf(level, filter)),
+      (a, b) => compareStored(b, a),
+    )
+  }
+
+  async newest(filter: Filter = {}): Promise<MessageRef | undefined> {
+    let newest: MessageRef | undefined
+    for (const [level, widthMs] of levelWidthsMs.entries()) {
+      for await (const batch of this.#backwardsOf(level, filter)) {
+        if (newest !== undefined && batch.firstTime + widthMs < newest.timestamp) break
+        const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }
+        if (newest === undefined || compareRefs(last, newest) > 0) newest = last
+      }
+    }
+    return newest
+  }
+
+  /** When batches of each minute of a level were last appended, in microseconds. */
+  async *buckets(level: number, from = 0, to = Number.MAX_SAFE_INTEGER, order: 'ASC' | 'DESC' = 'ASC') {
+    const query = `SELECT bucket, WRITETIME(written) AS written FROM ${this.#keyspace}.buckets
+      WHERE part = ? AND level = ? AND bucket >= ? AND bucket <= ? ORDER BY bucket ${order}`
+    for await (const row of this.#rows(query, [this.#part, level, from, to], () => maxFetchRows)) {
+      yield { bucket: Number(row.get('bucket')), writtenUs: Number(row.get('written')) }
+    }
+  }
+
+  async bytesOf({ level, bucket, ...batch }: StoredBatch): Promise<Uint8Array | undefined> {
+    const query = `SELECT bytes FROM ${this.#keyspace}.batches WHERE ${partition} AND (${key}) = (?, ?, ?, ?, ?, ?)`
+    const { rows } = await this.#client.execute(query, [this.#part, level, bucket, ...keyOf(batch)], {
+      prepare: true,
+    })
+    return rows[0]?.get('bytes') as Uint8Array | undefined
+  }
+
+  async *#overlappingOf(
+    level: number,
+    widthMs: number,
+    { from, to }: RefRange,
+    filter: Filter,
+    withBytes: boolean,
+    after: BatchPlace | undefined,
+  ): AsyncGenerator<StoredBatch> {
+    const start = Math.max(0, from.timestamp - widthMs)
+    const isAfter = after !== undefined && after.first.timestamp >= start
+    const begin = isAfter ? placeKey(after) : [start, ...beforeAll.slice(1)]
+    const firstBucket = bucketOf(isAfter ? after.first.timestamp : start)
+    for await (const { bucket } of this.buckets(level, firstBucket, bucketOf(to.timestamp))) {
+      for await (const batch of this.#batches(
+        level,
+        bucket,
+        bucket === firstBucket ? begin : beforeAll,
+        withBytes,
+      )) {
+        if (compareRefs({ timestamp: batch.firstTime, sequenceNumber: batch.firstNumber }, to) > 0) return
+        const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }
+        if (compareRefs(last, from) >= 0 && matches(batch, filter)) yield batch
+      }
+    }
+  }
+
+  async *#backwardsOf(level: number, filter: Filter): AsyncGenerator<StoredBatch> {
+    for await (const { bucket } of this.buckets(level, 0, bucketOf(lastRef.timestamp), 'DESC')) {
+      const query = `SELECT ${key}, messages, size FROM ${this.#keyspace}.batches WHERE ${partition}
+        ORDER BY first_time DESC, first_number DESC, last_time DESC, last_number DESC, publisher DESC, chain DESC`
+      for await (const row of this.#rows(query, [this.#part, level, bucket], () => maxFetchRows)) {
+        const batch = toBatch(level, bucket, row)
+        if (matches(batch, filter)) yield batch
+      }
+    }
+  }
+
+  async *#batches(
+    level: number,
+    bucket: number,
+    after: readonly (string | number)[],
+    withBytes: boolean,
+  ): AsyncGenerator<StoredBatch> {
+    const query = `SELECT ${key}, messages, size${withBytes ? ', bytes' : ''} FROM ${this.#keyspace}.batches
+      WHERE ${partition} AND (${key}) > (?, ?, ?, ?, ?, ?)`
+    let [rows, bytes] = [0, 0]
+    const fetchRows = () => {
+      if (!withBytes) return maxFetchRows
+      return rows === 0
+        ? minFetchRows
+        : Math.max(1, Math.min(maxFetchRows, Math.floor((fetchBytes * rows) / bytes)))
+    }
+    for await (const row of this.#rows(query, [this.#part, level, bucket, ...after], fetchRows)) {
+      const batch = toBatch(level, bucket, row)
+      rows++
+      bytes += batch.size
+      yield batch
+    }
+  }
+
+  async *#rows(
+    query: string,
+    parameters: readonly unknown[],
+    fetchRows: () => number,
+  ): AsyncGenerator<types.Row> {
+    let pageState: string | undefined
+    do {
+      const options = { prepare: true, isIdempotent: true, fetchSize: fetchRows() }
+      const page = await this.#client.execute(
+        query,
+        [...parameters],
+        pageState ? { ...options, pageState } : options,
+      )
+      yield* page.rows
+      pageState = page.pageState
+    } while (pageState)
+  }
+}
+
+export function bucketOf(timestampMs: number): number {
+  return Math.floor(timestampMs / bucketMs)
+}
+
+/** The columns of the key of a batch within its partition. */
+export function keyOf(
+  batch: Pick<StoredBatch, 'firstTime' | 'firstNumber' | 'lastTime' | 'lastNumber' | 'publisher' | 'name'>,
+): (string | number)[] {
+  const { firstTime, firstNumber, lastTime, lastNumber, publisher, name } = batch
+  return [firstTime, firstNumber, lastTime, lastNumber, publisher, name]
+}
+
+function placeKey({ first, last, publisherId, messageChainId }: BatchPlace): (string | number)[] {
+  return [first, last]
+    .flatMap(({ timestamp, sequenceNumber }): (string | number)[] => [timestamp, sequenceNumber])
+    .concat(publisherId, messageChainId)
+}
+
+function toBatch(level: number, bucket: number, row: types.Row): StoredBatch {
+  const number = (column: string) => Number(row.get(column))
+  const [publisher, name] = [toNodeId(String(row.get('publisher'))), String(row.get('chain'))]
+  return {
+    level,
+    bucket,
+    firstTime: number('first_time'),
+    firstNumber: number('first_number'),
+    lastTime: number('last_time'),
+    lastNumber: number('last_number'),
+    chain: `${publisher} ${name}`,
+    publisher,
+    name,
+    messages: number('messages'),
+    size: number('size'),
+    bytes: row.get('bytes') as Uint8Array | undefined,
+  }
+}
+
+function matches({ publisher, name }: StoredBatch, { publisherId, messageChainId }: Filter): boolean {
+  return (
+    (publisherId === undefined || publisherId === publisher) &&
+    (messageChainId === undefined || messageChainId === name)
+  )
+}
+
+function compareStored(a: StoredBatch, b: StoredBatch): number {
+  return (
+    a.firstTime - b.firstTime ||
+    a.firstNumber - b.firstNumber ||
+    a.lastTime - b.lastTime ||
+    a.lastNumber - b.lastNumber ||
+    (a.chain < b.chain ? -1 : a.chain > b.chain ? 1 : 0)
+  )
+}

@@ -1,0 +1,91 @@
+import type { Client } from 'cassandra-driver'
+import type { StreamPartId } from '@runnel/protocol'
+import { firstRef, lastRef } from '../last-messages.ts'
+import { listBucket } from './append.ts'
+import { forAll } from './concurrency.ts'
+import { keyOf, type Partitions, type StoredBatch } from './partitions.ts'
+import { settledMs } from './totals.ts'
+
+export interface PruneModules {
+  readonly client: Client
+  readonly keyspace: string
+  readonly partitions: Partitions
+  readonly now: () => number
+}
+
+/** Batches found and deleted at once. */
+const maxPrunedAtOnce = 1000
+const options = { prepare: true, isIdempotent: true }
+
+/** Deletes batches that end before `olderThanMs`, and then the oldest until `excessBytes` are gone. */
+export async function pruneBatches(
+  modules: PruneModules,
+  part: StreamPartId,
+  {
+    olderThanMs = 0,
+    excessBytes,
+  }: { readonly olderThanMs: number | undefined; readonly excessBytes: number },
+): Promise<{ batches: number; bytes: number }> {
+  const total = { batches: 0, bytes: 0 }
+  let doomed: StoredBatch[] = []
+  const deleteThem = async () => {
+    await forAll(doomed, (batch) => deleteBatch(modules, part, batch))
+    await forAll(bucketsOf(doomed), (bucket) => tidyBucket(modules, part, bucket))
+    doomed = []
+  }
+  for await (const batch of modules.partitions.overlapping({ from: firstRef, to: lastRef })) {
+    const isOver = total.bytes < excessBytes
+    if (!isOver && batch.firstTime >= olderThanMs) break
+    if (!isOver && batch.lastTime >= olderThanMs) continue
+    doomed.push(batch)
+    total.batches++
+    total.bytes += batch.size
+    if (doomed.length === maxPrunedAtOnce) await deleteThem()
+  }
+  await deleteThem()
+  return total
+}
+
+type Bucket = Pick<StoredBatch, 'level' | 'bucket'>
+
+function bucketsOf(batches: readonly StoredBatch[]): Iterable<Bucket> {
+  return new Map(batches.map((batch) => [`${batch.level} ${batch.bucket}`, batch])).values()
+}
+
+function deleteBatch(
+  { client, keyspace }: PruneModules,
+  part: StreamPartId,
+  batch: StoredBatch,
+): Promise<unknown> {
+  return client.execute(
+    `DELETE FROM ${keyspace}.batches WHERE part = ? AND level = ? AND bucket = ? AND first_time = ? AND first_number = ?
+     AND last_time = ? AND last_number = ? AND publisher = ? AND chain = ?`,
+    [part, batch.level, batch.bucket, ...keyOf(batch)],
+    options,
+  )
+}
+
+/**
+ * Takes an emptied bucket off the list; of another, says that it changed. An append that listed it lately may still be
+ * under way: its entry is newer than the deletion, and stays.
+ */
+async function tidyBucket(
+  modules: PruneModules,
+  part: StreamPartId,
+  { level, bucket }: Bucket,
+): Promise<void> {
+  const { client, keyspace, now } = modules
+  const listedBeforeUs = (now() - settledMs) * 1000
+  const where = 'WHERE part = ? AND level = ? AND bucket = ?'
+  const { rowLength } = await client.execute(
+    `SELECT first_time FROM ${keyspace}.batches ${where} LIMIT 1`,
+    [part, level, bucket],
+    options,
+  )
+  if (rowLength > 0) {
+    await listBucket(client, keyspace, { part, level, bucket })
+    return
+  }
+  const query = `DELETE FROM ${keyspace}.buckets USING TIMESTAMP ? ${where}`
+  await client.execute(query, [listedBeforeUs, part, level, bucket], options)
+}

@@ -1,0 +1,78 @@
+import type { Client } from 'cassandra-driver'
+import type { StreamPartId } from '@runnel/protocol'
+import type { StreamPartUsage } from '../message-store.ts'
+import { levelWidthsMs } from '../span-levels.ts'
+import { forAll } from './concurrency.ts'
+import type { Partitions } from './partitions.ts'
+
+type Totals = Omit<StreamPartUsage, 'streamPartId'>
+
+/** An append of which the bucket's entry tells has ended, one way or the other, after this time; clocks may differ by part of it. */
+export const settledMs = 60_000
+/** Buckets whose totals are remembered. */
+const maxRememberedBuckets = 100_000
+
+const none: Totals = { batches: 0, messages: 0, bytes: 0, oldestMs: Infinity, newestMs: 0 }
+
+/** Adds up what is in the buckets. Those that did not change lately are remembered and not read again. */
+export class BucketTotals {
+  readonly #client: Client
+  readonly #keyspace: string
+  readonly #now: () => number
+  readonly #remembered = new Map<string, { readonly writtenUs: number; readonly totals: Totals }>()
+
+  constructor(client: Client, keyspace: string, now: () => number) {
+    this.#client = client
+    this.#keyspace = keyspace
+    this.#now = now
+  }
+
+  /** Of a stream part. */
+  async of(part: StreamPartId, partitions: Partitions): Promise<Totals> {
+    let sum = none
+    for (const level of levelWidthsMs.keys()) {
+      const buckets: { readonly bucket: number; readonly writtenUs: number }[] = []
+      for await (const one of partitions.buckets(level)) buckets.push(one)
+      await forAll(buckets, async ({ bucket, writtenUs }) => {
+        const totals = await this.#ofBucket(part, level, bucket, writtenUs)
+        sum = add(sum, totals)
+      })
+    }
+    return sum
+  }
+
+  async #ofBucket(part: StreamPartId, level: number, bucket: number, writtenUs: number): Promise<Totals> {
+    const key = `${part} ${level} ${bucket}`
+    const known = this.#remembered.get(key)
+    if (known?.writtenUs === writtenUs) return known.totals
+    this.#remembered.delete(key)
+    const { rows } = await this.#client.execute(
+      `SELECT count(*) AS batches, sum(CAST(messages AS bigint)) AS messages, sum(CAST(size AS bigint)) AS bytes,
+         min(first_time) AS oldest, max(last_time) AS newest
+       FROM ${this.#keyspace}.batches WHERE part = ? AND level = ? AND bucket = ?`,
+      [part, level, bucket],
+      { prepare: true, isIdempotent: true },
+    )
+    const number = (column: string) => Number(rows[0]?.get(column) ?? 0)
+    const batches = number('batches')
+    const [messages, bytes, newestMs] = [number('messages'), number('bytes'), number('newest')]
+    const totals = batches === 0 ? none : { batches, messages, bytes, oldestMs: number('oldest'), newestMs }
+    if (writtenUs / 1000 + settledMs < this.#now()) this.#remember(key, writtenUs, totals)
+    return totals
+  }
+
+  #remember(key: string, writtenUs: number, totals: Totals): void {
+    if (this.#remembered.size >= maxRememberedBuckets) this.#remembered.clear()
+    this.#remembered.set(key, { writtenUs, totals })
+  }
+}
+
+function add(a: Totals, b: Totals): Totals {
+  return {
+    batches: a.batches + b.batches,
+    messages: a.messages + b.messages,
+    bytes: a.bytes + b.bytes,
+    oldestMs: Math.min(a.oldestMs, b.oldestMs),
+    newestMs: Math.max(a.newestMs, b.newestMs),
+  }
+}
