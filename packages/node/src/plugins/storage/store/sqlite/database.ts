@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { migrations } from './schema.ts'
@@ -73,6 +73,8 @@ function createPrivately(path: string): void {
   }
   for (const file of [path, `${path}.lock`]) {
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+    // SQLite would open it for reading then, and fail later with less to say.
+    accessSync(file, constants.W_OK)
   }
 }
 

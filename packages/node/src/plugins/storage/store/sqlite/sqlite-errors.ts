@@ -22,7 +22,7 @@ export class StoreError extends Error {
 /** The primary result code of SQLite (https://www.sqlite.org/rescode.html), or the code of a failed system call. */
 const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/, 'STORE_FULL'],
-  [/^(SQLITE_READONLY|EROFS)/, 'STORE_READ_ONLY'],
+  [/^(SQLITE_READONLY|EROFS|EACCES|EPERM)/, 'STORE_READ_ONLY'],
   [/^(SQLITE_CORRUPT|SQLITE_NOTADB)/, 'STORE_CORRUPT'],
   [/^(SQLITE_|E[A-Z]+$)/, 'STORE_UNAVAILABLE'],
 ]
