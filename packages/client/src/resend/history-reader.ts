@@ -152,7 +152,8 @@ export class HistoryReader {
       await this.#replace(id, open)
       return
     }
-    if (batch === undefined) this.#remove(id)
+    // Its batches are still to be checked.
+    if (batch === undefined) this.#merge.end(id)
     else this.#merge.push(id, batch, this.#wantedOf(batch))
   }
 
@@ -162,13 +163,9 @@ export class HistoryReader {
     )
   }
 
-  #remove(id: number): void {
+  async #replace(id: number, { part }: OpenSource): Promise<void> {
     this.#sources.delete(id)
     this.#merge.end(id)
-  }
-
-  async #replace(id: number, { part }: OpenSource): Promise<void> {
-    this.#remove(id)
     const started = await part.replace(this.#whatIsLeft())
     if (started !== undefined) this.#add(part, started)
   }

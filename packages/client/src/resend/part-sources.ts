@@ -37,8 +37,8 @@ export class PartSources {
   readonly #standby: WantedNeighbour[]
   readonly #open = new Set<StorageSource>()
   readonly #failures: RunnelError[] = []
-  /** One has sent all there was. */
-  #isComplete = false
+  /** Those that have sent all they had, as far as it was looked at. */
+  readonly #complete = new Set<StorageSource>()
 
   constructor(
     plan: PartPlan,
@@ -65,7 +65,7 @@ export class PartSources {
   /** Another one instead of one that failed; undefined when those that are left, or were complete, must do. */
   async replace(selection: ResendSelection): Promise<StartedSource | undefined> {
     const next = await this.#startNext(selection)
-    if (next === undefined && this.#open.size === 0 && !this.#isComplete) throw this.#allFailed()
+    if (next === undefined && this.#open.size + this.#complete.size === 0) throw this.#allFailed()
     return next
   }
 
@@ -75,7 +75,7 @@ export class PartSources {
       const batch = await source.next()
       if (batch === undefined) {
         this.#open.delete(source)
-        this.#isComplete = true
+        this.#complete.add(source)
       }
       return batch
     } catch (error) {
@@ -88,6 +88,7 @@ export class PartSources {
   fail(source: StorageSource, error: unknown): void {
     source.cancel()
     this.#open.delete(source)
+    this.#complete.delete(source)
     this.#report(source.nodeId, error)
   }
 

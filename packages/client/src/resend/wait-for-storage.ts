@@ -1,5 +1,4 @@
 import {
-  isRunnelError,
   toNodeId,
   toStreamId,
   toStreamPartId,
@@ -154,7 +153,7 @@ export class StorageWaiter {
         link.close()
       }
     } catch (error) {
-      return isRunnelError(error, 'ABORTED') ? undefined : reasonOf(error)
+      return signal.aborted ? undefined : reasonOf(error)
     } finally {
       signal.removeEventListener('abort', onAbort)
     }

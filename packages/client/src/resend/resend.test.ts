@@ -1,0 +1,425 @@
+import { parseStreamPartId, verifyAccessToken, type MessageBatch } from '@runnel/protocol'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { RunnelClient } from '../runnel-client.ts'
+import type { ClientStatus } from '../status.ts'
+import type { Message } from '../subscribe/message.ts'
+import { at, chainOf, crypto, identityOf, streamId, times } from './batches.testkit.ts'
+import { resendLimits } from './limits.ts'
+import { collect, says, StorageNet, type FakeStorage, type Script } from './storage.testkit.ts'
+
+let net: StorageNet
+afterEach(() => net.stop())
+
+const contents = (messages: readonly Message[]) => messages.map(({ content }) => content)
+const texts = (chainId: string, of: readonly number[]) => of.map((time) => `${chainId}:${time}`)
+
+/** Statuses from now on. */
+function watch(client: RunnelClient): ClientStatus[] {
+  const seen: ClientStatus[] = []
+  void (async () => {
+    for await (const status of client.status()) seen.push(status)
+  })()
+  return seen
+}
+
+const failures = (seen: readonly ClientStatus[]) =>
+  seen.flatMap((status) =>
+    status.type === 'storage-failed' ? [(status.error as { code?: string }).code] : [],
+  )
+
+async function setUp(names: readonly string[], options: { partitions?: number } = {}) {
+  net = new StorageNet(names, options)
+  const stores: FakeStorage[] = []
+  for (const name of names) stores.push(await net.storage(name))
+  const client = await net.client('carol')
+  return { client, stores, seen: watch(client) }
+}
+
+describe('resend', () => {
+  it('gives the last so many, exactly, also out of larger batches', async () => {
+    const { client, stores } = await setUp(['one'])
+    stores[0]?.add(...chainOf(times(1, 100), { perBatch: 7 }))
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(91, 100)))
+    expect(messages[0]).toMatchObject({
+      streamId,
+      partition: 0,
+      timestamp: 91,
+      contentType: 'text',
+      previous: at(90),
+    })
+    expect(contents(await net.turn(collect(client.resend(streamId, { last: 1_000 }))))).toHaveLength(100)
+  })
+
+  it('gives everything from a place, up to another, of one publisher or chain', async () => {
+    const { client, stores } = await setUp(['one'])
+    stores[0]?.add(...chainOf(times(1, 50, 2), { perBatch: 4 }))
+    stores[0]?.add(...chainOf(times(2, 50, 2), { publisher: 'bob', chainId: 'b', perBatch: 5 }))
+    const read = (...args: [Parameters<RunnelClient['resend']>[1], Parameters<RunnelClient['resend']>[2]?]) =>
+      net.turn(collect(client.resend(streamId, ...args)))
+    expect((await read({ from: 10, to: at(20) })).map(({ timestamp }) => timestamp)).toEqual(times(10, 20))
+    expect((await read({ from: new Date(45) })).map(({ timestamp }) => timestamp)).toEqual(times(45, 50))
+    const bob = { publisherId: identityOf('bob').nodeId }
+    expect(contents(await read({ from: 10, to: 20 }, bob))).toEqual(texts('b', times(10, 20, 2)))
+    expect(contents(await read({ last: 3 }, { ...bob, messageChainId: 'b' }))).toEqual(
+      texts('b', [46, 48, 50]),
+    )
+    expect(await read({ from: 1_000 })).toEqual([])
+    expect(await read({ last: 5 }, { publisherId: identityOf('nobody').nodeId })).toEqual([])
+  })
+
+  it('merges partitions by time, and the last of all of them', async () => {
+    const { client, stores } = await setUp(['one', 'two'], { partitions: 3 })
+    for (const partition of [0, 1, 2]) {
+      const batches = chainOf(times(1 + partition, 60, 3), { partition, chainId: `p${partition}` })
+      for (const store of stores) store.add(...batches)
+    }
+    const all = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(all.map(({ timestamp }) => timestamp)).toEqual(times(1, 60))
+    const last = await net.turn(collect(client.resend(streamId, { last: 7 })))
+    expect(last.map(({ timestamp }) => timestamp)).toEqual(times(54, 60))
+    const some = await net.turn(collect(client.resend(streamId, { last: 2 }, { partitions: [1] })))
+    expect(contents(some)).toEqual(texts('p1', [56, 59]))
+  })
+
+  it('takes from each storage node what the others lack', async () => {
+    const { client, stores, seen } = await setUp(['one', 'two', 'three'])
+    const batches = chainOf(times(1, 90))
+    stores.forEach((store, i) => store.add(...batches.filter((_, at) => at % 3 !== i)))
+    const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(contents(messages)).toEqual(texts('a', times(1, 90)))
+    const last = await net.turn(collect(client.resend(streamId, { last: 40 })))
+    expect(contents(last)).toEqual(texts('a', times(51, 90)))
+    expect(seen.filter(({ type }) => type === 'gap' || type === 'storage-failed')).toEqual([])
+  })
+
+  it('asks who stands by for what those that are read lack, and reports what nobody has', async () => {
+    const { client, stores, seen } = await setUp(['one', 'two', 'three', 'four'])
+    const batches = chainOf(times(1, 30))
+    const lacking = new Set([10, 11, 20])
+    for (const store of stores) store.add(...batches.filter((_, i) => !lacking.has(i + 1)))
+    const gaps: unknown[] = []
+    const onGap = (gap: unknown) => gaps.push(gap)
+    const messages = await net.turn(collect(client.resend(streamId, { from: 1 }, { onGap })))
+    expect(messages).toHaveLength(27)
+    const { nodeId: publisherId } = identityOf('alice')
+    const gap = { streamPartId: `${streamId}#0`, publisherId, messageChainId: 'a' }
+    expect(gaps).toEqual([
+      { ...gap, after: at(9), upTo: at(11) },
+      { ...gap, after: at(19), upTo: at(20) },
+    ])
+    expect(seen.filter(({ type }) => type === 'gap')).toHaveLength(2)
+    // One of the four has them after all: whether it is read or stands by, they come.
+    gaps.length = 0
+    stores[3]?.add(...batches.filter((_, i) => lacking.has(i + 1)))
+    for (let i = 0; i < 4; i++) {
+      expect(await net.turn(collect(client.resend(streamId, { from: 1 }, { onGap })))).toHaveLength(30)
+    }
+    expect(gaps).toEqual([])
+    const isForGap = ({ publisherId: only }: { publisherId: unknown }) => only !== undefined
+    expect(stores.flatMap(({ asked }) => asked.filter(isForGap)).length).toBeGreaterThan(2)
+  })
+
+  it('does not call missing what was before the selection', async () => {
+    const { client, stores, seen } = await setUp(['one'])
+    stores[0]?.add(...chainOf(times(5, 9), { previous: at(4) }))
+    expect(await net.turn(collect(client.resend(streamId, { from: 5 })))).toHaveLength(5)
+    expect(await net.turn(collect(client.resend(streamId, { last: 2 })))).toHaveLength(2)
+    expect(seen.filter(({ type }) => type === 'gap')).toEqual([])
+    expect(await net.turn(collect(client.resend(streamId, { from: 3 })))).toHaveLength(5)
+    expect(seen.filter(({ type }) => type === 'gap')).toMatchObject([
+      { after: at(2, 2 ** 32 - 1), upTo: at(4) },
+    ])
+  })
+
+  it('reads no further ahead than the window, and goes on as messages are taken', async () => {
+    const { client, stores } = await setUp(['one'])
+    const store = stores[0] as FakeStorage
+    store.add(...chainOf(times(1, 400), { contentBytes: 20_000 }))
+    const reading = client.resend(streamId, { from: 0 })
+    const first = await net.turn(reading.next())
+    expect(first.value).toMatchObject({ timestamp: 1 })
+    await net.turn(new Promise<void>((resolve) => net.clock.schedule(60_000, resolve)))
+    expect(store.sentBytes.total).toBeLessThan(resendLimits.maxSourceWindowBytes * 1.5)
+    expect(await net.turn(collect(reading))).toHaveLength(399)
+    expect(store.asked).toHaveLength(1)
+  })
+
+  it('ends at the storage node when the loop is left', async () => {
+    const { client, stores } = await setUp(['one'])
+    const store = stores[0] as FakeStorage
+    store.add(...chainOf(times(1, 400), { contentBytes: 20_000 }))
+    await net.turn(
+      (async () => {
+        for await (const { timestamp } of client.resend(streamId, { from: 0 })) if (timestamp === 3) break
+      })(),
+    )
+    await net.turn(new Promise<void>((resolve) => net.clock.schedule(100, resolve)))
+    expect(store.cancelled).toEqual([store.asked[0]?.requestId])
+  })
+
+  it('goes on where a link broke, without anything twice', async () => {
+    const { client, stores, seen } = await setUp(['one'])
+    const store = stores[0] as FakeStorage
+    store.add(...chainOf(times(1, 400), { contentBytes: 20_000, perBatch: 3 }))
+    const messages: Message[] = []
+    await net.turn(
+      (async () => {
+        for await (const message of client.resend(streamId, { last: 20_000 })) {
+          messages.push(message)
+          if (message.timestamp % 100 === 0) net.network.breakLinks(store.node.nodeId)
+        }
+      })(),
+    )
+    expect(messages.map(({ timestamp }) => timestamp)).toEqual(times(1, 400))
+    expect(store.asked.length).toBeGreaterThan(2)
+    expect(store.asked.slice(1).map(({ selection }) => selection.kind)).toEqual(
+      store.asked.slice(1).map(() => 'range'),
+    )
+    expect(seen.filter(({ type }) => type === 'storage-failed' || type === 'gap')).toEqual([])
+  })
+
+  it('goes on with another storage node when one is gone', async () => {
+    const { client, stores } = await setUp(['one', 'two', 'three', 'four'])
+    for (const store of stores) store.add(...chainOf(times(1, 400), { contentBytes: 20_000 }))
+    const messages: Message[] = []
+    await net.turn(
+      (async () => {
+        for await (const message of client.resend(streamId, { from: 0 })) {
+          messages.push(message)
+          if (message.timestamp !== 100) continue
+          const read = stores.filter(({ asked }) => asked.length > 0)
+          for (const { node } of read.slice(0, 2)) void node.stop()
+        }
+      })(),
+    )
+    expect(messages.map(({ timestamp }) => timestamp)).toEqual(times(1, 400))
+  })
+
+  it('names the user whose node it is, when the two differ', async () => {
+    net = new StorageNet(['one'])
+    const store = await net.storage('one')
+    const [plain, other] = [await net.client('carol'), await net.client('dave', { nodeName: 'dave’s node' })]
+    for (const client of [plain, other]) await net.turn(collect(client.resend(streamId, { last: 1 })))
+    const [first, second] = store.asked
+    expect(first?.token).toBeUndefined()
+    const parties = { requesterId: identityOf('dave’s node').nodeId, storageNodeId: store.node.nodeId }
+    expect(second?.token).toMatchObject({ userId: other.nodeId })
+    expect(second?.token && verifyAccessToken(second.token, parties, net.clock.now(), crypto)).toBe(true)
+  })
+
+  it('can be called off', async () => {
+    const { client, stores } = await setUp(['one'])
+    if (stores[0]) stores[0].script = () => {}
+    const controller = new AbortController()
+    const reading = collect(client.resend(streamId, { last: 1 }, { signal: controller.signal }))
+    net.clock.schedule(3_000, () => controller.abort())
+    await expect(net.turn(reading)).rejects.toMatchObject({ code: 'ABORTED' })
+    const late = client.resend(streamId, { last: 1 }, { signal: AbortSignal.abort() })
+    await expect(net.turn(collect(late))).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('ends when the client closes, and is refused afterwards', async () => {
+    const { client, stores } = await setUp(['one'])
+    if (stores[0]) stores[0].script = () => {}
+    const reading = collect(client.resend(streamId, { last: 1 }))
+    net.clock.schedule(3_000, () => void client.close())
+    await expect(net.turn(reading)).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(net.turn(collect(client.resend(streamId, { last: 1 })))).rejects.toMatchObject({
+      code: 'CLIENT_CLOSED',
+    })
+  })
+
+  it('says why there is nothing to read', async () => {
+    const { client } = await setUp(['one'])
+    const codeOf = (reading: AsyncIterable<unknown>) =>
+      net.turn(collect(reading)).then(
+        () => 'fine',
+        (error: { code: string }) => error.code,
+      )
+    expect(await codeOf(client.resend(`${streamId}/kept-nowhere`, { last: 1 }))).toBe('NO_STORAGE_NODE')
+    expect(await codeOf(client.resend(`${streamId}/unknown`, { last: 1 }))).toBe('STREAM_NOT_FOUND')
+    expect(await codeOf(client.resend('nonsense', { last: 1 }))).toBe('INVALID_STREAM_ID')
+    expect(await codeOf(client.resend(streamId, { last: 0 }))).toBe('INVALID_RESEND')
+    expect(await codeOf(client.resend(streamId, { from: 2, to: 1 }))).toBe('INVALID_RESEND')
+    expect(await codeOf(client.resend(streamId, { last: 1 }, { partitions: [4] }))).toBe(
+      'PARTITION_OUT_OF_RANGE',
+    )
+  })
+
+  it('never asks its own node', async () => {
+    net = new StorageNet(['one'])
+    const own = await net.client('one')
+    await expect(net.turn(collect(own.resend(streamId, { last: 1 })))).rejects.toMatchObject({
+      code: 'NO_STORAGE_NODE',
+    })
+  })
+})
+
+describe('a storage node that', () => {
+  const genuine = chainOf(times(1, 20))
+  const start = { type: 'resendStart', from: at(0), to: at(100), count: 0 } as const
+  const end = { type: 'resendEnd', code: '', text: '' } as const
+  const data = (batch: MessageBatch | undefined) => {
+    if (batch === undefined) throw new Error('No such batch')
+    return { type: 'resendData', batch } as const
+  }
+  const dataOf = (batches: readonly MessageBatch[]) => batches.map(data)
+  /** Signed by mallory in alice's name. */
+  const forged = chainOf(times(1, 20)).map((batch, i): MessageBatch => {
+    const other = chainOf(times(1, 20), { publisher: 'mallory' })[i] as MessageBatch
+    return { ...batch, signature: other.signature, bytes: withSignature(batch.bytes, other.signature) }
+  })
+
+  const misdeeds: [string, string, Script][] = [
+    ['is silent', 'RESEND_TIMEOUT', () => {}],
+    ['falls silent', 'RESEND_TIMEOUT', says(start, ...dataOf(genuine.slice(0, 5)))],
+    ['sends what is not signed', 'RESEND_INVALID_ANSWER', says(start, ...dataOf(forged), end)],
+    ['sends before it begins', 'RESEND_INVALID_ANSWER', says(data(genuine[0]), end)],
+    ['begins twice', 'RESEND_INVALID_ANSWER', says(start, start, end)],
+    ['ends before it begins', 'RESEND_INVALID_ANSWER', says(end)],
+    ['sends out of order', 'RESEND_INVALID_ANSWER', says(start, data(genuine[3]), data(genuine[2]), end)],
+    ['repeats itself', 'RESEND_INVALID_ANSWER', says(start, data(genuine[3]), data(genuine[3]), end)],
+    [
+      'sends another stream part',
+      'RESEND_INVALID_ANSWER',
+      says(start, ...dataOf(chainOf([5], { partition: 7 })), end),
+    ],
+    ['sends what was not asked for', 'RESEND_INVALID_ANSWER', says(start, ...dataOf(chainOf([5_000])), end)],
+    [
+      'sends from the future',
+      'RESEND_INVALID_ANSWER',
+      says({ ...start, to: at(2 ** 47) }, ...dataOf(chainOf([2 ** 46])), end),
+    ],
+    [
+      'answers another question',
+      'RESEND_INVALID_ANSWER',
+      says(start, { type: 'stored', code: '', text: '' }),
+    ],
+    ['cannot read its store', 'RESEND_REFUSED', says({ ...end, code: 'STORE_FAILED', text: 'disk' })],
+    ['is too busy for long', 'RESEND_REFUSED', says({ ...end, code: 'TOO_MANY_REQUESTS' })],
+    ['refuses', 'RESEND_DENIED', says({ ...end, code: 'NOT_PERMITTED' })],
+  ]
+
+  it.each(misdeeds)('%s is given up, and another one goes on', async (_, code, script) => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const [bad, good] = stores as [FakeStorage, FakeStorage]
+    bad.script = script
+    good.add(...genuine)
+    const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(contents(messages)).toEqual(texts('a', times(1, 20)))
+    expect(failures(seen)).toEqual([code])
+  })
+
+  it.each(misdeeds)('%s ends the resend when it is the only one', async (_, code, script) => {
+    const { client, stores } = await setUp(['one'])
+    if (stores[0]) stores[0].script = script
+    const reading = net.turn(collect(client.resend(streamId, { from: 0 })))
+    await expect(reading).rejects.toMatchObject({ code: code === 'RESEND_DENIED' ? code : 'RESEND_FAILED' })
+  })
+
+  it('announces more than it sends is not believed', async () => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const [bad, good] = stores as [FakeStorage, FakeStorage]
+    bad.script = says({ ...start, from: at(11), to: at(20), count: 10 }, ...dataOf(genuine.slice(15)), end)
+    good.add(...genuine)
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(11, 20)))
+    expect(failures(seen)).toEqual(['RESEND_INCOMPLETE'])
+  })
+
+  it('was busy for a moment is asked again', async () => {
+    const { client, stores, seen } = await setUp(['one'])
+    const [store] = stores as [FakeStorage]
+    store.add(...genuine)
+    store.script = (request, reply) => {
+      store.script = undefined
+      reply({ ...end, requestId: request.requestId, code: 'TOO_MANY_REQUESTS' })
+    }
+    expect(await net.turn(collect(client.resend(streamId, { from: 0 })))).toHaveLength(20)
+    expect(failures(seen)).toEqual([])
+  })
+
+  it('sends what nobody may publish only makes a status of it', async () => {
+    const { client, stores, seen } = await setUp(['one'])
+    stores[0]?.add(...genuine, ...chainOf(times(1, 20), { publisher: 'mallory', chainId: 'm' }))
+    const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(contents(messages)).toEqual(texts('a', times(1, 20)))
+    expect(seen.filter(({ type }) => type === 'history-denied')).toHaveLength(20)
+    expect(client.counters()['resendDenied']).toBe(20)
+  })
+
+  it('sends without end what it may not is stopped before it fills the memory', async () => {
+    const { client, stores, seen } = await setUp(['one'])
+    const big = chainOf(times(1, 60), { contentBytes: 1_000_000 })
+    if (stores[0])
+      stores[0].script = ({ requestId }, reply) => {
+        reply({ ...start, requestId })
+        dataOf(big).forEach((answer, i) => net.clock.schedule(i * 10, () => reply({ ...answer, requestId })))
+      }
+    const reading = client.resend(streamId, { from: 0 })
+    await net.turn(reading.next())
+    await net.turn(new Promise<void>((resolve) => net.clock.schedule(1_000, resolve)))
+    const code = net.turn(collect(reading)).then(
+      () => 'fine',
+      (error: { code: string }) => error.code,
+    )
+    expect(await code).toBe('RESEND_FAILED')
+    expect(failures(seen)).toEqual(['RESEND_INVALID_ANSWER'])
+  })
+})
+
+describe('waitForStorage', () => {
+  const place = {
+    ...parseStreamPartId(`${streamId}#0`),
+    ...at(5),
+    publisherId: identityOf('alice').nodeId,
+    messageChainId: 'a',
+  }
+
+  it('resolves when enough storage nodes have it', async () => {
+    const { client, stores } = await setUp(['one', 'two', 'three'])
+    if (stores[0]) stores[0].stored = () => 'NOT_STORED'
+    await net.turn(client.waitForStorage(place, { count: 2 }))
+    await net.turn(client.waitForStorage([place, { ...place, ...at(6) }]))
+    const late = client.waitForStorage(place, { count: 3 })
+    net.clock.schedule(2_000, () => {
+      if (stores[0]) stores[0].stored = () => ''
+    })
+    await net.turn(late)
+  })
+
+  it('asks about many without asking too much at once', async () => {
+    const { client, stores } = await setUp(['one'])
+    const asked: number[] = []
+    if (stores[0]) stores[0].stored = ({ timestamp }) => (asked.push(timestamp), '')
+    await net.turn(client.waitForStorage(times(1, 200).map((time) => ({ ...place, ...at(time) }))))
+    expect(asked.toSorted((a, b) => a - b)).toEqual(times(1, 200))
+  })
+
+  it('says in time what is not stored, and where it cannot be', async () => {
+    const { client, stores } = await setUp(['one'])
+    if (stores[0]) stores[0].stored = () => 'NOT_STORED'
+    await expect(net.turn(client.waitForStorage(place, { timeoutMs: 3_000 }))).rejects.toMatchObject({
+      code: 'NOT_STORED_IN_TIME',
+      message: expect.stringContaining('NOT_STORED'),
+    })
+    await expect(net.turn(client.waitForStorage(place, { count: 2 }))).rejects.toMatchObject({
+      code: 'NO_STORAGE_NODE',
+    })
+    await expect(net.turn(client.waitForStorage(place, { count: 0 }))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+    const signal = AbortSignal.abort()
+    await expect(net.turn(client.waitForStorage(place, { signal }))).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+  })
+})
+
+/** A batch ends with its signature. */
+function withSignature(bytes: Uint8Array, signature: Uint8Array): Uint8Array {
+  const copy = bytes.slice()
+  copy.set(signature, copy.length - signature.length)
+  return copy
+}
