@@ -19,6 +19,7 @@ interface LossArguments {
   readonly seconds: number
   readonly loss: number
   readonly killEvery: number
+  readonly fill: boolean
   readonly oneLink: boolean
   readonly processes: boolean
   readonly json: boolean
@@ -40,6 +41,11 @@ export const lossCommand: CommandModule<object, LossArguments> = {
       type: 'number',
       default: lossDefaults.killEverySeconds,
       describe: 'virtual seconds from one killed node to the next; 0 for none',
+    },
+    fill: {
+      type: 'boolean',
+      default: true,
+      describe: 'fill gaps; --no-fill shows what flooding alone brings',
     },
     oneLink: {
       type: 'boolean',
@@ -71,6 +77,7 @@ async function loss(argv: LossArguments): Promise<boolean> {
     seconds,
     lossRate: argv.loss,
     killEverySeconds: argv.killEvery,
+    fillGaps: argv.fill,
   }
   const reports: LossReport[] = []
   for (const seed of seedsOf(argv)) {

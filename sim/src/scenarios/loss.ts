@@ -20,6 +20,8 @@ export interface LossOptions {
   readonly lossRate: number
   /** A node is killed, and a fresh one joins, each time so many virtual seconds have passed; 0 for never. */
   readonly killEverySeconds: number
+  /** False: what flooding does not bring is missed; to compare with. */
+  readonly fillGaps: boolean
 }
 
 export const lossDefaults: Omit<LossOptions, 'seed'> = {
@@ -30,6 +32,7 @@ export const lossDefaults: Omit<LossOptions, 'seed'> = {
   seconds: 60,
   lossRate: 0.2,
   killEverySeconds: 4,
+  fillGaps: true,
 }
 
 /** One-way latency of a link. */
@@ -115,7 +118,7 @@ class LossScenario {
 
   async #join(): Promise<LossMember> {
     const name = `node ${this.#joined++}`
-    const simNode = await this.#world.addNode(name, this.#archive)
+    const simNode = await this.#world.addNode(name, this.#archive, { fillGaps: this.#options.fillGaps })
     const { clock, streamPartId } = this.#world
     const subscriber = new Subscriber(
       { streamPartId },

@@ -10,7 +10,7 @@ import {
   type Random,
   type StreamPartId,
 } from '@runnel/protocol'
-import { createNetworkNode, type Archive, type NetworkNode, type NetworkNodeOptions } from '@runnel/network'
+import { createNetworkNode, type Archive, type NetworkNode, type JoinOptions } from '@runnel/network'
 import { createIceServerSource, defaultTrackerLimits, TrackerCore, TrackerRuntime } from '@runnel/tracker'
 import { MemoryNetwork, VirtualClock, type ConnectionModules } from '@runnel/transport'
 
@@ -96,18 +96,21 @@ export class World {
   }
 
   /** A node that runs and has joined. */
-  async addNode(name: string, archive: Archive, options: NetworkNodeOptions = {}): Promise<SimNode> {
+  async addNode(name: string, archive: Archive, joining: JoinOptions = {}): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
-    const node = createNetworkNode(options, {
-      ...modules,
-      archive,
-      publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
-      trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
-      transports: (wire) => ({ websocket: this.network.transport({ role: 'node' }, wire) }),
-    })
+    const node = createNetworkNode(
+      {},
+      {
+        ...modules,
+        archive,
+        publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
+        trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
+        transports: (wire) => ({ websocket: this.network.transport({ role: 'node' }, wire) }),
+      },
+    )
     await node.start()
-    node.join(this.streamPartId)
+    node.join(this.streamPartId, joining)
     return { name, nodeId: node.nodeId, node }
   }
 
