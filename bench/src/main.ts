@@ -3,6 +3,7 @@ import { hideBin } from 'yargs/helpers'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
+import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
@@ -69,6 +70,20 @@ await yargs(hideBin(process.argv))
       degree: { type: 'number' as const, default: 4 },
     },
     ({ nodes, degree, json }) => print(topologyBench({ nodes, degree }), json),
+  )
+  .command(
+    'store',
+    'storing and reading in SQLite, against bare inserts',
+    {
+      json: link.json,
+      messages: { type: 'number' as const, default: 500_000 },
+      history: { type: 'number' as const, default: 10_000_000 },
+      quick: { type: 'boolean' as const, default: false, describe: 'a tenth of both' },
+    },
+    async ({ messages, history, quick, json }) => {
+      const share = quick ? 10 : 1
+      print(await storeBench({ messages: messages / share, history: history / share }), json)
+    },
   )
   .demandCommand(1, 'Name a benchmark.')
   .strict()
