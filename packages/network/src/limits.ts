@@ -26,14 +26,17 @@ export const networkLimits = {
   maxGapWaitMs: 500,
   /** Missing ranges of one chain that are looked for at once, the oldest first. */
   maxRangesInWork: 256,
-  /** Times that every neighbour is asked for a range before it is given up. */
+  /** A range is given up when every neighbour said so many times that it does not have it: what it sent may have been lost. */
   maxFillRounds: 6,
   /** Rounds before the archive is asked; the neighbours go on being asked meanwhile. */
   archiveAfterRounds: 2,
   /** Longest pause between two rounds; the first is as long as the wait for another path, and each doubles. */
   maxFillPauseMs: 1_000,
-  /** A range is given up after this long, unless the archive is still sending. */
-  maxFillAgeMs: 10_000,
+  /**
+   * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
+   * and to get others, and no longer than those keep what they received.
+   */
+  maxFillAgeMs: 30_000,
   /** Fetches under way to one neighbour. */
   maxFetchesInFlight: 16,
   /** Bytes sent in answer to one fetch, unless a single batch has more. */

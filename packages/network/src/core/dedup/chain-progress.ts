@@ -1,4 +1,10 @@
-import { compareRefs, type MessageChain, type MessageRef, type MissingRange } from '@runnel/protocol'
+import {
+  compareRefs,
+  type MessageChain,
+  type MessageRef,
+  type MissingRange,
+  type NodeId,
+} from '@runnel/protocol'
 
 /** How far the search for what is missing has got; kept by the gap filler. */
 export interface Fill {
@@ -7,6 +13,8 @@ export interface Fill {
   dueMs: number
   /** Neighbours asked without success so far. */
   tries: number
+  /** How often each neighbour said that it does not have it; undefined while none did. */
+  denials: Map<NodeId, number> | undefined
   /** The fetch under way, or 0. */
   requestId: number
   archive: 'unasked' | 'asked' | 'empty'

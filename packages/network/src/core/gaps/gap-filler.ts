@@ -52,11 +52,14 @@ export class GapFiller {
   }
 
   /** A neighbour sent what it has of some ranges. */
-  fetched(part: StreamPart, { requestId, chain }: SentFetch, complete: boolean, nowMs: number): void {
+  fetched(part: StreamPart, { requestId, peerId, chain }: SentFetch, complete: boolean, nowMs: number): void {
     for (const { fill } of part.seen.find(chain)?.missing ?? []) {
       if (fill?.requestId !== requestId) continue
-      if (complete) this.#tried(part, fill, nowMs)
-      else {
+      if (complete) {
+        fill.denials ??= new Map()
+        fill.denials.set(peerId, (fill.denials.get(peerId) ?? 0) + 1)
+        this.#tried(part, fill, nowMs)
+      } else {
         fill.requestId = 0
         fill.dueMs = nowMs
       }
@@ -120,11 +123,13 @@ export class GapFiller {
       if (fill.dueMs > nowMs) return
     }
     const rounds = peers.length === 0 ? Infinity : Math.floor(fill.tries / peers.length)
+    const isDenied = this.#isDeniedByAll(fill, peers)
+    const isTooOld = nowMs - fill.openedMs >= this.#limits.maxFillAgeMs
     if (!part.gaps.fillGaps) steps.lost.add(fill)
     else if (this.#isArchiveNext(fill, rounds)) steps.archive.push(range)
-    else if (fill.archive !== 'asked' && this.#isHopeless(fill, rounds, nowMs)) steps.lost.add(fill)
+    else if (fill.archive !== 'asked' && (isDenied || isTooOld)) steps.lost.add(fill)
     const peerId = peers[fill.tries % peers.length]
-    if (peerId === undefined || rounds >= this.#limits.maxFillRounds) {
+    if (peerId === undefined || isDenied) {
       fill.dueMs = nowMs + this.#limits.maxFillPauseMs
     } else if (!steps.lost.has(fill)) steps.fetch.set(peerId, [...(steps.fetch.get(peerId) ?? []), range])
   }
@@ -133,10 +138,10 @@ export class GapFiller {
     return this.#modules.hasArchive && fill.archive === 'unasked' && rounds >= this.#limits.archiveAfterRounds
   }
 
-  /** Without a neighbour there may be one soon: time decides. */
-  #isHopeless(fill: Fill, rounds: number, nowMs: number): boolean {
-    const { maxFillRounds, maxFillAgeMs } = this.#limits
-    return nowMs - fill.openedMs >= maxFillAgeMs || (rounds !== Infinity && rounds >= maxFillRounds)
+  /** One that is silent may be dead, and soon another will be in its place: then time decides, as without a neighbour. */
+  #isDeniedByAll({ denials }: Fill, peers: readonly NodeId[]): boolean {
+    if (denials === undefined || peers.length === 0) return false
+    return peers.every((peerId) => (denials.get(peerId) ?? 0) >= this.#limits.maxFillRounds)
   }
 
   /** A neighbour did not have it, or did not answer: the next one, or after all of them a pause. */

@@ -91,12 +91,24 @@ describe('a gap', () => {
   it('is given up after some rounds, told exactly, and a late message is still taken', () => {
     const core = script({ maxFillRounds: 2 })
     core.run(data(2, message(40, 30)), data(2, message(20, 10)))
-    const lines = gapLines(core.pass(2_000))
-    expect(lines.slice(-2)).toEqual(['lost (0,10]', 'lost (20,30]'])
+    core.pass(20)
+    core.run(fetched(2, core))
+    core.run(fetched(3, core))
+    core.pass(20)
+    core.run(fetched(2, core))
+    expect(gapLines(core.run(fetched(3, core)))).toEqual([])
+    expect(gapLines(core.pass(40))).toEqual(['lost (0,10]', 'lost (20,30]'])
     expect(core.core.isMissing(partId, chain, at(10))).toBe(false)
     expect(core.core.counters['gap.lost']).toBe(2)
     expect(gapLines(core.run(data(3, message(10, 0))))).toEqual(['data 2', 'deliver 10'])
     expect(gapLines(core.pass(60_000))).toEqual([])
+  })
+
+  it('is not given up because of neighbours that are silent, but when the time is over', () => {
+    const core = script({ maxFillRounds: 2, maxFillAgeMs: 5_000 })
+    core.run(data(2, message(40, 30)))
+    expect(core.pass(4_999).filter((line) => line.startsWith('lost'))).toEqual([])
+    expect(core.pass(1_000).filter((line) => line.startsWith('lost'))).toEqual(['lost (0,30]'])
   })
 
   it('waits for a neighbour when there is none, but not for ever', () => {

@@ -43,7 +43,7 @@ export class PartGaps implements RangeWatch {
     this.chains.add(progress)
     this.rangesDueMs = Math.min(this.rangesDueMs, dueMs)
     this.#modules.counters['gap.opened']++
-    return { openedMs: nowMs, dueMs, tries: 0, requestId: 0, archive: 'unasked' }
+    return { openedMs: nowMs, dueMs, tries: 0, denials: undefined, requestId: 0, archive: 'unasked' }
   }
 
   closed(fill: Fill): void {
