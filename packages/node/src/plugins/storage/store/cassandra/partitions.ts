@@ -2,7 +2,7 @@ import type { Client, types } from 'cassandra-driver'
 import { compareRefs, toNodeId, type MessageRef, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
 import type { BatchPlace } from '../page-cursor.ts'
-import { levelWidthsMs } from '../span-levels.ts'
+import { widthMsByLevel } from '../span-levels.ts'
 import { mergeAsync } from './concurrency.ts'
 import { bucketMs } from './schema.ts'
 
@@ -52,7 +52,7 @@ export class Partitions {
       after,
     }: { readonly withBytes?: boolean; readonly after?: BatchPlace | undefined } = {},
   ): AsyncGenerator<StoredBatch> {
-    const levels = levelWidthsMs.map((widthMs, level) =>
+    const levels = widthMsByLevel.map((widthMs, level) =>
       this.#overlappingOf(level, widthMs, range, filter, withBytes, after),
     )
     return mergeAsync(levels, compareStored)
@@ -61,14 +61,14 @@ export class Partitions {
   /** All, those with the newest first message first. */
   backwards(filter: Filter = {}): AsyncGenerator<StoredBatch> {
     return mergeAsync(
-      levelWidthsMs.map((_, level) => this.#backwardsOf(level, filter)),
+      widthMsByLevel.map((_, level) => this.#backwardsOf(level, filter)),
       (a, b) => compareStored(b, a),
     )
   }
 
   async newest(filter: Filter = {}): Promise<MessageRef | undefined> {
     let newest: MessageRef | undefined
-    for (const [level, widthMs] of levelWidthsMs.entries()) {
+    for (const [level, widthMs] of widthMsByLevel.entries()) {
       for await (const batch of this.#backwardsOf(level, filter)) {
         if (newest !== undefined && batch.firstTime + widthMs < newest.timestamp) break
         const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }

@@ -14,7 +14,7 @@ const schemaVersion = 1
 const largestReplication = 3
 
 /**
- * - `batches`: the batches as they were published, in partitions of a stream part, a level (see `levelWidthsMs`) and a
+ * - `batches`: the batches as they were published, in partitions of a stream part, a level (see `widthMsByLevel`) and a
  *   minute, so that no partition grows without bound.
  * - `buckets`: which of these there are, so that nobody looks through empty minutes. Written before every append, so
  *   that its write time says when there was the last one.

@@ -1,7 +1,7 @@
 import type { Client } from 'cassandra-driver'
 import type { StreamPartId } from '@runnel/protocol'
 import type { StreamPartUsage } from '../message-store.ts'
-import { levelWidthsMs } from '../span-levels.ts'
+import { widthMsByLevel } from '../span-levels.ts'
 import { forAll } from './concurrency.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -30,7 +30,7 @@ export class BucketTotals {
   /** Of a stream part. */
   async of(part: StreamPartId, partitions: Partitions): Promise<Totals> {
     let sum = none
-    for (const level of levelWidthsMs.keys()) {
+    for (const level of widthMsByLevel.keys()) {
       const buckets: { readonly bucket: number; readonly writtenUs: number }[] = []
       for await (const one of partitions.buckets(level)) buckets.push(one)
       await forAll(buckets, async ({ bucket, writtenUs }) => {

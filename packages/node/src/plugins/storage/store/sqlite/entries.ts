@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3'
 import type { MessageRef, NodeId } from '@runnel/protocol'
 import type { BatchPlace } from '../page-cursor.ts'
 import { firstRef, lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
-import { levelWidthsMs } from '../span-levels.ts'
+import { widthMsByLevel } from '../span-levels.ts'
 
 /** Where a batch is in one scope. */
 export interface Entry extends IndexedBatch {
@@ -86,7 +86,7 @@ export class Entries {
   /** All batches that reach into a range, in the order of pages; after `after` when given. */
   overlapping(place: Place, range: RefRange, after?: BatchPlace): Generator<NamedEntry> {
     return merge(
-      levelWidthsMs.map((widthMs, level) => this.#overlappingOf(level, widthMs, place, range, after)),
+      widthMsByLevel.map((widthMs, level) => this.#overlappingOf(level, widthMs, place, range, after)),
       compareNamed,
     )
   }
@@ -94,7 +94,7 @@ export class Entries {
   /** All batches, those with the newest first message first. */
   backwards(place: Place): Generator<Entry> {
     return merge(
-      levelWidthsMs.map((_, level) => this.#backwardsOf(level, place)),
+      widthMsByLevel.map((_, level) => this.#backwardsOf(level, place)),
       (a, b) => compareEntries(b, a),
     )
   }
@@ -102,7 +102,7 @@ export class Entries {
   /** Where the newest message is; undefined when there is none. */
   newest(place: Place): MessageRef | undefined {
     let newest: Entry | undefined
-    for (const [level, widthMs] of levelWidthsMs.entries()) {
+    for (const [level, widthMs] of widthMsByLevel.entries()) {
       for (const entry of this.#backwardsOf(level, place)) {
         if (newest !== undefined && entry.firstTime + widthMs < newest.lastTime) break
         if (newest === undefined || compareLast(entry, newest) > 0) newest = entry

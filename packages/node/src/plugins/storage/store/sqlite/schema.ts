@@ -4,7 +4,7 @@
  * - `scope`: a stream part, or one publisher in it. What is in a scope is found without looking at anything else.
  * - `chain`: a message chain; within `oldest` and `newest` (publisher's time) is all of it.
  * - `batch`: the batches as they were published.
- * - `entry`: where they are in their two scopes, apart by how long they last (see `levelWidthsMs`). Narrow, so that
+ * - `entry`: where they are in their two scopes, apart by how long they last (see `widthMsByLevel`). Narrow, so that
  *   counting back over many messages reads little; a table of its own order, without row ids.
  */
 export const migrations: readonly string[] = [
