@@ -52,6 +52,16 @@ export const resendLimits = {
   maxBufferedLive: 10_000,
   /** And bytes of their content. */
   maxBufferedLiveBytes: 64 * 1024 * 1024,
+  /** Messages of history remembered, to tell a live message that is late from one that history brought. */
+  maxRecentHistory: 10_000,
+  /** Chains whose live messages wait for what lies between them and history; of others it is reported as a gap. */
+  maxWaitingChains: 100,
+  /** Live messages of one such chain; beyond, the oldest go, and are read from storage. */
+  maxWaitingLive: 1_000,
+  /** And bytes of their content. */
+  maxWaitingLiveBytes: 1024 * 1024,
+  /** Gaps remembered that the node gave up while history was read; the oldest are forgotten first. */
+  maxEarlyGaps: 1_000,
   /** Times that what was published while history was read is read in turn, when live messages did not fit. */
   maxCatchUps: 10,
   /** Chains of history remembered for joining live to it. */

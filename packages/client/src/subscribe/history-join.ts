@@ -13,10 +13,13 @@ import type { PartPlan } from '../resend/part-sources.ts'
 import { lastPlace, placeBefore, placeOf, type History } from '../resend/selection.ts'
 import { ChainHeads, keyOfChain } from './chain-heads.ts'
 import { LiveBuffer } from './live-buffer.ts'
+import { RecentMessages } from './recent-messages.ts'
 import { streamPartOf, type LiveFlow, type Sink } from './live-flow.ts'
 
 export interface HistoryJoinModules {
-  readonly history: HistorySource
+  readonly history: Pick<HistorySource, 'limits' | 'read'> & {
+    readonly sourceModules: Pick<HistorySource['sourceModules'], 'clock'>
+  }
   /** Where live messages go once history has come to them. */
   readonly flow: LiveFlow
   /** Where history goes. */
@@ -37,10 +40,6 @@ interface Waiting {
 
 /** What was published so long before is read again when live messages begin to come: clocks differ. */
 const overlapMs = 10_000
-/** Chains whose beginning is looked for at once; of others what is missing is reported. */
-const maxWaitingChains = 100
-/** Gaps that the node gave up meanwhile; the oldest are forgotten first. */
-const maxEarlyGaps = 1_000
 
 /**
  * Joins history to live, without a gap and without anything twice. Live messages wait while history is read; those for
@@ -59,7 +58,7 @@ export class HistoryJoin implements LiveFlow {
   readonly #joined: ChainHeads
   readonly #waiting = new Map<string, Waiting>()
   /** History delivered last, to tell a live message that is late from one that is there already. */
-  readonly #recent = new Set<string>()
+  readonly #recent: RecentMessages
   readonly #earlyGaps: Gap[] = []
   /** Where history begins, as far as that is known. */
   #from: MessageRef | undefined
@@ -77,6 +76,7 @@ export class HistoryJoin implements LiveFlow {
       maxBytes: limits.maxBufferedLiveBytes,
     })
     this.#heads = new ChainHeads(limits.maxJoinedChains)
+    this.#recent = new RecentMessages(limits.maxRecentHistory)
     this.#joined = new ChainHeads(limits.maxJoinedChains)
     if (this.#wanted.selection.kind === 'range') this.#from = this.#wanted.selection.from
   }
@@ -120,7 +120,7 @@ export class HistoryJoin implements LiveFlow {
       return
     }
     this.#earlyGaps.push(gap)
-    if (this.#earlyGaps.length > maxEarlyGaps) this.#earlyGaps.shift()
+    if (this.#earlyGaps.length > this.#modules.history.limits.maxEarlyGaps) this.#earlyGaps.shift()
   }
 
   start(): void {}
@@ -149,11 +149,7 @@ export class HistoryJoin implements LiveFlow {
     this.#from ??= placeOf(message)
     this.#historyMessages++
     if (!this.#heads.advance(message, message)) return
-    this.#recent.add(keyOfMessage(message))
-    for (const oldest of this.#recent) {
-      if (this.#recent.size <= this.#modules.history.limits.maxBufferedLive) break
-      this.#recent.delete(oldest)
-    }
+    this.#recent.add(message)
     this.#modules.sink.message(message)
   }
 
@@ -194,29 +190,35 @@ export class HistoryJoin implements LiveFlow {
 
   #pass(message: StreamMessage): void {
     const head = this.#heads.get(message)
-    // In order of the chain, history would have brought it. Otherwise it is late, and storage did not have it.
-    if (head !== undefined && compareRefs(message, head) <= 0 && this.#recent.has(keyOfMessage(message)))
-      return
+    // One that history did not bring is late, and storage did not have it either.
+    if (head !== undefined && compareRefs(message, head) <= 0 && this.#recent.has(message)) return
     this.#modules.flow.message(message)
   }
 
   #waitFor(key: string, message: StreamMessage, after: MessageRef, upTo: MessageRef): void {
     const { streamId, partition, publisherId, messageChainId } = message
     const chain = { streamId, partition, publisherId, messageChainId }
-    const { maxBufferedLive, maxBufferedLiveBytes } = this.#modules.history.limits
+    const { maxWaitingChains, maxWaitingLive, maxWaitingLiveBytes } = this.#modules.history.limits
     if (this.#waiting.size >= maxWaitingChains) {
       this.#modules.sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
       this.#pass(message)
       return
     }
-    // All that wait share the limits.
-    const buffer = new LiveBuffer({
-      maxMessages: Math.floor(maxBufferedLive / maxWaitingChains),
-      maxBytes: Math.floor(maxBufferedLiveBytes / maxWaitingChains),
-    })
+    const buffer = new LiveBuffer({ maxMessages: maxWaitingLive, maxBytes: maxWaitingLiveBytes })
     buffer.push(message)
     this.#waiting.set(key, { chain, buffer })
-    void this.#fetchBetween(chain, after, upTo).then(() => this.#stopWaiting(key))
+    void this.#fetchBetween(chain, after, upTo)
+      .then(() => this.#fetchDropped(chain, buffer))
+      .then(() => this.#stopWaiting(key))
+  }
+
+  /** Live messages for which there was no room while the others were fetched. */
+  async #fetchDropped(chain: MessageChain, buffer: LiveBuffer): Promise<void> {
+    for (let i = 0; i < this.#modules.history.limits.maxCatchUps; i++) {
+      const dropped = buffer.takeDropped()
+      if (dropped === undefined) return
+      await this.#fetchBetween(chain, this.#heads.get(chain) ?? placeBefore(dropped.from), dropped.to)
+    }
   }
 
   /** The messages of a chain between history and live. What storage does not have either is reported. */
@@ -254,8 +256,4 @@ export class HistoryJoin implements LiveFlow {
     for (let next = waiting.buffer.shift(); next !== undefined; next = waiting.buffer.shift())
       this.#pass(next)
   }
-}
-
-function keyOfMessage(message: StreamMessage): string {
-  return `${keyOfChain(message)} ${message.timestamp} ${message.sequenceNumber}`
 }

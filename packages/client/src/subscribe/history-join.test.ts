@@ -1,0 +1,257 @@
+import type { Gap } from '@runnel/network'
+import { compareRefs, toStreamPartId, type StreamMessage } from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
+import { at, chainOf, streamId, times } from '../resend/batches.testkit.ts'
+import { resendLimits, type ResendLimits } from '../resend/limits.ts'
+import { toSelection, type HistorySelection } from '../resend/selection.ts'
+import { HistoryJoin, type HistoryJoinModules } from './history-join.ts'
+import { ArrivalFlow, OrderedFlow, type Sink } from './live-flow.ts'
+
+const streamPartId = toStreamPartId(streamId, 0)
+/** The clock of a test stands at this time. */
+const now = 1_000_000
+const messagesOf = (of: readonly number[], chainId = 'a'): StreamMessage[] =>
+  chainOf(
+    of.map((time) => now + time),
+    { chainId },
+  ).flatMap(({ messages }) => messages)
+
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+interface SetUp {
+  readonly selection?: HistorySelection
+  readonly order?: 'chain' | 'arrival'
+  readonly limits?: Partial<ResendLimits>
+  readonly connected?: Promise<void>
+  readonly read?: HistoryJoinModules['history']['read']
+}
+
+/** A join over a store that has what is in `stored` when it is asked. */
+function setUp({ selection = { from: 0 }, order = 'chain', limits = {}, connected, read }: SetUp = {}) {
+  const stored: StreamMessage[] = []
+  const heard: StreamMessage[] = []
+  const gaps: Gap[] = []
+  const failures: unknown[] = []
+  const reads: number[] = []
+  const sink: Sink = { message: (message) => heard.push(message), gap: (gap) => gaps.push(gap) }
+  const flow =
+    order === 'chain' ? new OrderedFlow(sink, { node: { isMissing: () => false } }) : new ArrivalFlow(sink)
+  const history: HistoryJoinModules['history'] = {
+    limits: { ...resendLimits, ...limits },
+    sourceModules: { clock: new VirtualClock({ startMs: now }) },
+    read:
+      read ??
+      async function* (_, { selection: wanted, messageChainId }) {
+        const mine = stored
+          .filter((message) => messageChainId === undefined || message.messageChainId === messageChainId)
+          .toSorted(compareRefs)
+        const found =
+          wanted.kind === 'last'
+            ? mine.slice(-wanted.count)
+            : mine.filter((it) => compareRefs(it, wanted.from) >= 0 && compareRefs(it, wanted.to) <= 0)
+        reads.push(found.length)
+        for (const message of found) {
+          await tick()
+          yield message
+        }
+      },
+  }
+  const wanted = {
+    selection: toSelection(selection),
+    publisherId: undefined,
+    messageChainId: undefined,
+    partitions: [0],
+  }
+  const join = new HistoryJoin(
+    { plan: [{ streamPartId, storageNodes: [] }], wanted },
+    {
+      history,
+      flow,
+      sink,
+      connected,
+      room: () => Promise.resolve(),
+      onFailed: (error) => failures.push(error),
+    },
+  )
+  const timesHeard = () => heard.map(({ timestamp }) => timestamp - now)
+  return { stored, heard, timesHeard, gaps, failures, reads, join }
+}
+
+/** Until nothing is under way any more. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 300; i++) await tick()
+}
+
+describe.each(['chain', 'arrival'] as const)('history joined to live, order %s', (order) => {
+  it('holds live messages back while history comes, and gives none twice', async () => {
+    const { stored, timesHeard, join } = setUp({ order })
+    const all = messagesOf(times(1, 20))
+    stored.push(...all.slice(0, 12))
+    const running = join.run()
+    for (const message of all.slice(8)) join.message(message)
+    await running
+    expect(timesHeard()).toEqual(times(1, 20))
+  })
+
+  it('asks once more for what was published between the two', async () => {
+    const { stored, timesHeard, join, reads } = setUp({ order })
+    const all = messagesOf(times(1, 20))
+    stored.push(...all.slice(0, 10))
+    await join.run()
+    stored.push(...all.slice(10))
+    for (const message of all.slice(15)) join.message(message)
+    await settle()
+    expect(timesHeard()).toEqual(times(1, 20))
+    expect(reads).toEqual([10, 6])
+  })
+
+  it('does so for a chain that history knows nothing of, if it belongs to what was asked for', async () => {
+    const { stored, join, heard, gaps } = setUp({ order, selection: { from: now + 5 } })
+    await join.run()
+    const [a, b] = [messagesOf(times(1, 9)), messagesOf([1, 2, 9], 'b')]
+    stored.push(...a, ...b)
+    join.message(a[8] as StreamMessage)
+    join.message(b[2] as StreamMessage)
+    await settle()
+    const of = (id: string) =>
+      heard.filter(({ messageChainId }) => messageChainId === id).map((m) => m.timestamp - now)
+    expect(of('a')).toEqual(times(5, 9))
+    expect(of('b')).toEqual([9])
+    expect(gaps).toEqual([])
+  })
+
+  it('reports what storage does not have either, and goes on', async () => {
+    const { stored, timesHeard, join, gaps } = setUp({ order })
+    const all = messagesOf(times(1, 10))
+    stored.push(...all.slice(0, 3))
+    await join.run()
+    for (const message of all.slice(6)) join.message(message)
+    await settle()
+    expect(timesHeard()).toEqual([1, 2, 3, 7, 8, 9, 10])
+    expect(gaps).toMatchObject([{ streamPartId, after: at(now + 3), upTo: at(now + 6) }])
+  })
+
+  it('reads from storage the live messages it had no room for', async () => {
+    const { stored, timesHeard, join, gaps } = setUp({ order, limits: { maxBufferedLive: 3 } })
+    const all = messagesOf(times(1, 50))
+    stored.push(...all)
+    const running = join.run()
+    for (const message of all.slice(20)) join.message(message)
+    await running
+    await settle()
+    expect(timesHeard()).toEqual(times(1, 50))
+    expect(gaps).toEqual([])
+  })
+
+  it('reads what came before there was anybody to receive from', async () => {
+    const connecting = Promise.withResolvers<void>()
+    const { stored, timesHeard, join } = setUp({
+      order,
+      selection: { last: 2 },
+      connected: connecting.promise,
+    })
+    const all = messagesOf(times(1, 6))
+    stored.push(...all.slice(0, 4))
+    const running = join.run()
+    await settle()
+    expect(timesHeard()).toEqual([3, 4])
+    stored.push(...all.slice(4))
+    connecting.resolve()
+    await running
+    expect(timesHeard()).toEqual([3, 4, 5, 6])
+  })
+
+  it('lets live messages through when history cannot be read, and says so', async () => {
+    const read: SetUp['read'] = async function* () {
+      yield* messagesOf([1])
+      throw clientError('RESEND_FAILED')
+    }
+    const { timesHeard, join, failures } = setUp({ order, read })
+    const all = messagesOf(times(1, 3))
+    const running = join.run()
+    join.message(all[1] as StreamMessage)
+    await expect(running).rejects.toMatchObject({ code: 'RESEND_FAILED' })
+    join.message(all[2] as StreamMessage)
+    await settle()
+    expect(timesHeard()).toEqual([1, 2, 3])
+    expect(failures).toMatchObject([{ code: 'RESEND_FAILED' }])
+  })
+
+  it('gives gaps that the node gave up meanwhile in their turn', async () => {
+    const { stored, timesHeard, join, gaps } = setUp({ order })
+    const all = messagesOf(times(1, 6))
+    stored.push(...all.slice(0, 2))
+    const running = join.run()
+    join.message(all[2] as StreamMessage)
+    join.message(all[5] as StreamMessage)
+    const chain = {
+      streamId,
+      partition: 0,
+      publisherId: (all[0] as StreamMessage).publisherId,
+      messageChainId: 'a',
+    }
+    join.gap({ streamPartId, chain, after: at(now + 3), upTo: at(now + 5) })
+    await running
+    await settle()
+    expect(timesHeard()).toEqual([1, 2, 3, 6])
+    expect(gaps).toMatchObject([{ after: at(now + 3), upTo: at(now + 5) }])
+  })
+
+  it('ends while it reads', async () => {
+    const { stored, timesHeard, join } = setUp({ order })
+    stored.push(...messagesOf(times(1, 10)))
+    const running = join.run()
+    join.end()
+    await expect(running).rejects.toMatchObject({ code: 'ABORTED' })
+    join.message(messagesOf([11])[0] as StreamMessage)
+    expect(timesHeard().length).toBeLessThanOrEqual(10)
+  })
+
+  it('gives each chain whole, in order and once, whatever is published when', async () => {
+    const run = fc.record({
+      steps: fc.array(fc.constantFrom('a', 'b', 'c', 'wait'), { minLength: 5, maxLength: 60 }),
+      subscribedAt: fc.nat(30),
+      connectedAfter: fc.nat(15),
+      maxBufferedLive: fc.integer({ min: 2, max: 20 }),
+      maxRecentHistory: fc.integer({ min: 1, max: 20 }),
+      maxWaitingLive: fc.integer({ min: 2, max: 20 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(run, async ({ steps, subscribedAt, connectedAfter, ...limits }) => {
+        const connecting = Promise.withResolvers<void>()
+        const { stored, heard, join, gaps } = setUp({ order, limits, connected: connecting.promise })
+        const published = new Map<string, StreamMessage[]>()
+        let running: Promise<void> | undefined
+        for (const [i, step] of steps.entries()) {
+          if (i === subscribedAt) running = join.run()
+          if (i === subscribedAt + connectedAfter) connecting.resolve()
+          if (step === 'wait') {
+            await tick()
+            continue
+          }
+          // Times go up over all chains.
+          const chain = published.get(step) ?? []
+          const before = chain.at(-1)
+          const previous = before && at(before.timestamp)
+          const [batch] = chainOf([now + i], { chainId: step, ...(previous ? { previous } : {}) })
+          const message = batch?.messages[0] as StreamMessage
+          published.set(step, [...chain, message])
+          stored.push(message)
+          if (i >= subscribedAt + connectedAfter) join.message(message)
+        }
+        running ??= join.run()
+        connecting.resolve()
+        await running
+        await settle()
+        for (const [id, messages] of published) {
+          expect(heard.filter(({ messageChainId }) => messageChainId === id)).toEqual(messages)
+        }
+        expect(gaps).toEqual([])
+      }),
+      { numRuns: 50 },
+    )
+  }, 120_000)
+})

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { at, chainOf, times } from '../resend/batches.testkit.ts'
+import { ChainHeads } from './chain-heads.ts'
+import { LiveBuffer } from './live-buffer.ts'
+
+const messages = chainOf(times(1, 100), { contentBytes: 10, perBatch: 100 }).flatMap(
+  (batch) => batch.messages,
+)
+
+function drain(buffer: LiveBuffer): number[] {
+  const all: number[] = []
+  for (let next = buffer.shift(); next !== undefined; next = buffer.shift()) all.push(next.timestamp)
+  return all
+}
+
+it('gives what it holds in the order it came', () => {
+  const buffer = new LiveBuffer({ maxMessages: 100, maxBytes: 1_000 })
+  for (const message of messages) buffer.push(message)
+  expect(drain(buffer)).toEqual(times(1, 100))
+  expect(buffer.takeDropped()).toBeUndefined()
+})
+
+it('drops the oldest at a limit, and remembers between which places', () => {
+  for (const limits of [
+    { maxMessages: 10, maxBytes: 1_000 },
+    { maxMessages: 1_000, maxBytes: 100 },
+  ]) {
+    const buffer = new LiveBuffer(limits)
+    for (const message of messages) buffer.push(message)
+    expect(buffer.takeDropped()).toEqual({ from: at(1), to: at(90) })
+    expect(buffer.takeDropped()).toBeUndefined()
+    expect(drain(buffer)).toEqual(times(91, 100))
+  }
+})
+
+it('knows how far each chain was delivered, of those used lately', () => {
+  const heads = new ChainHeads(2)
+  const chain = (messageChainId: string) => {
+    const [message] = messages
+    if (message === undefined) throw new Error('No message')
+    return { ...message, messageChainId }
+  }
+  expect(heads.advance(chain('a'), at(5))).toBe(true)
+  expect(heads.advance(chain('a'), at(5))).toBe(false)
+  expect(heads.advance(chain('b'), at(1))).toBe(true)
+  expect(heads.advance(chain('a'), at(6))).toBe(true)
+  expect(heads.advance(chain('c'), at(1))).toBe(true)
+  expect(heads.get(chain('b'))).toBeUndefined()
+  expect([...heads].map(([{ messageChainId }, last]) => [messageChainId, last.timestamp])).toEqual([
+    ['a', 6],
+    ['c', 1],
+  ])
+})
