@@ -1,0 +1,240 @@
+import type { RunnelClient } from '@runnel/client'
+import { toNodeId, toStreamPartId, type DirectPacket, type StreamId } from '@runnel/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { stopAll } from '../../cli.testkit.ts'
+import {
+  collect,
+  reportOf,
+  StorageNetwork,
+  untilReport,
+  type StorageProcess,
+} from './storage-network.testkit.ts'
+
+/** Processes start slowly on a busy machine. */
+const timeoutMs = 120_000
+const endOfTime = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
+
+describe('storage nodes', { timeout: timeoutMs }, () => {
+  const network = new StorageNetwork()
+  let owner: RunnelClient
+  let storageKey = ''
+  let storage: StorageProcess
+
+  beforeAll(async () => {
+    await network.start()
+    owner = await network.client({ privateKey: network.ownerKey })
+    storageKey = network.newKey()
+    storage = await network.startStorage('first', storageKey)
+  }, timeoutMs)
+
+  afterAll(async () => {
+    await stopAll()
+    await network.stop()
+  }, timeoutMs)
+
+  /** A stream kept by these storage nodes, which have joined it. */
+  async function newStream(
+    path: string,
+    nodes: readonly StorageProcess[],
+    isPublic = true,
+  ): Promise<StreamId> {
+    const { id } = await owner.createStream({ path })
+    if (isPublic) await owner.grant(id, { user: 'public', permissions: ['publish', 'subscribe'] })
+    for (const node of nodes) {
+      await owner.addToStorageNode(id, node.nodeId)
+      await untilReport(node, ({ kept }) => kept.includes(toStreamPartId(id, 0)))
+    }
+    return id
+  }
+
+  async function publish(streamId: string, from: number, count: number, publisher = owner) {
+    const published = Array.from({ length: count }, (_, index) => publisher.publish(streamId, from + index))
+    return Promise.all(published)
+  }
+
+  const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
+  const contents = async (reader: RunnelClient, streamId: string, last: number) =>
+    (await collect(reader.resend(streamId, { last }))).map(({ content }) => content)
+
+  it('store what is published, say when it is durable, and send it again over WebSocket', async () => {
+    const stream = await newStream('websocket', [storage])
+    await owner.waitForStorage(await publish(stream, 0, 300))
+    const reader = await network.client()
+    expect(await contents(reader, stream, 1000)).toEqual(numbers(300))
+    expect(await contents(reader, stream, 10)).toEqual(numbers(10, 290))
+    const links = reader.network.metrics().counters['links.open']
+    expect(links).toBe(1)
+    expect(reader.network.streamParts).toEqual([])
+  })
+
+  it('send over WebRTC to who has nothing else', async () => {
+    const hidden = await network.startStorage('hidden', network.newKey(), { websocket: false })
+    const stream = await newStream('webrtc', [hidden])
+    const publisher = await network.client({ transports: { websocket: {}, webrtc: {} } })
+    await publisher.waitForStorage(await publish(stream, 0, 50, publisher))
+    const reader = await network.client({ transports: { websocket: {}, webrtc: {} } })
+    expect(await contents(reader, stream, 50)).toEqual(numbers(50))
+  })
+
+  it('give it over HTTP, to who may subscribe', async () => {
+    const stream = await newStream('http', [storage], false)
+    await owner.waitForStorage(await publish(stream, 0, 20))
+    const url = `${storage.httpUrl}/v1/streams/${encodeURIComponent(stream)}/partitions/0/messages?last=5`
+    const refused = await fetch(url)
+    expect(refused.status).toBe(403)
+    expect(await refused.json()).toMatchObject({ error: { code: 'NOT_PERMITTED' } })
+    const env = { RUNNEL_PRIVATE_KEY: network.ownerKey }
+    const { stdout } = await network.run(`storage token ${storage.nodeId}`, env)
+    const answer = await fetch(url, { headers: { authorization: stdout.trim() } })
+    const lines = (await answer.text()).trim().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { content: unknown }).content)).toEqual(numbers(5, 15))
+  })
+
+  it('refuse who may not subscribe, and streams that are not', async () => {
+    const stream = await newStream('secret', [storage], false)
+    await owner.waitForStorage(await publish(stream, 0, 3))
+    const stranger = await network.client()
+    const part = {
+      streamPartId: toStreamPartId(stream, 0),
+      from: { timestamp: 0, sequenceNumber: 0 },
+      to: endOfTime,
+    }
+    const signal = new AbortController().signal
+    // Past the client's own check.
+    await expect(collect(stranger.readStorageNode(storage.nodeId, part, signal))).rejects.toMatchObject({
+      code: 'RESEND_DENIED',
+      message: expect.stringContaining('NOT_PERMITTED'),
+    })
+    const last = `resend last 3 ${stream} --network ${network.networkFile}`
+    expect(await network.run(last)).toMatchObject({
+      code: 77,
+      stderr: expect.stringContaining('NO_SUBSCRIBE'),
+    })
+    const gone = stream.replace('secret', 'gone')
+    expect(await network.run(last.replace(stream, gone))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('STREAM_NOT_FOUND'),
+    })
+    expect(await askFor(stranger, gone)).toMatchObject({ type: 'resendEnd', code: 'UNKNOWN_STREAM' })
+    const unkept = await newStream('unkept', [])
+    expect(await network.run(last.replace(stream, unkept))).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining('NO_STORAGE_NODE'),
+    })
+  })
+
+  /** What the storage node answers to a request no client would make. */
+  async function askFor(client: RunnelClient, streamId: string): Promise<DirectPacket> {
+    const nodeId = toNodeId(storage.nodeId)
+    const [{ url = '' } = {}] = (await client.listStorageNodes()).filter((node) => node.nodeId === nodeId)
+    const contact = { websocketUrl: url, websocket: true, webrtc: false }
+    const streamPartId = toStreamPartId(streamId as StreamId, 0)
+    const answer = new Promise<DirectPacket>((resolve) => {
+      client.network.on('direct', (_, packet) => {
+        if ('requestId' in packet && packet.requestId === 4_000_000) resolve(packet)
+      })
+    })
+    const link = await client.network.connect({ nodeId, contact }, { streamPartId })
+    const rest = { publisherId: undefined, messageChainId: undefined, windowBytes: 1000, token: undefined }
+    const selection = { kind: 'last', count: 1 } as const
+    client.network.sendDirect(nodeId, {
+      type: 'resend',
+      requestId: 4_000_000,
+      streamPartId,
+      selection,
+      ...rest,
+    })
+    return answer.finally(() => link.release())
+  }
+
+  it('keep what they acknowledged when they are killed, and go on after a restart', async () => {
+    const stream = await newStream('killed', [storage])
+    for (let round = 0; round < 5; round++)
+      await owner.waitForStorage(await publish(stream, 100 * round, 100))
+    // More of which nothing is known yet.
+    const unknown = publish(stream, 500, 100)
+    storage.command.process.kill('SIGKILL')
+    await storage.command.ended
+    await unknown
+    storage = await network.startStorage('first', storageKey)
+    await untilReport(storage, ({ kept }) => kept.includes(toStreamPartId(stream, 0)))
+    const reader = await network.client()
+    const stored = await contents(reader, stream, 1000)
+    expect(stored.slice(0, 500)).toEqual(numbers(500))
+  })
+
+  it('repair themselves from each other after an outage', async () => {
+    const key = network.newKey()
+    const stopped = await network.startStorage('second', key)
+    const stream = await newStream('repaired', [storage, stopped])
+    await owner.waitForStorage(await publish(stream, 0, 100), { count: 2 })
+    stopped.command.process.kill('SIGTERM')
+    await stopped.command.ended
+    await owner.waitForStorage(await publish(stream, 100, 100))
+    const second = await network.startStorage('second', key)
+    const { usage } = await untilReport(second, ({ usage }) => messagesOf(usage, stream) === 200)
+    expect(messagesOf(usage, stream)).toBe(200)
+
+    // A third one is new to the stream, and copies everything.
+    const third = await network.startStorage('third', network.newKey())
+    await owner.addToStorageNode(stream, third.nodeId)
+    await untilReport(third, ({ usage }) => messagesOf(usage, stream) === 200)
+    for (const node of [storage, second]) await owner.removeFromStorageNode(stream, node.nodeId)
+    const reader = await network.client()
+    expect(await contents(reader, stream, 1000)).toEqual(numbers(200))
+  })
+
+  it('let live messages pass by a reader who takes nothing', async () => {
+    const stream = await newStream('slow', [storage])
+    const large = 'x'.repeat(100_000)
+    const stored = []
+    for (let index = 0; index < 200; index++) stored.push(await owner.publish(stream, { index, large }))
+    await owner.waitForStorage(stored)
+    const before = await reportOf(storage)
+    const slow = await network.client()
+    const history = slow.resend(stream, { from: 0, to: Date.now() })
+    const first = await history.next()
+    expect(first.value).toMatchObject({ content: { index: 0 } })
+
+    const live = await slow.subscribe(stream)
+    const elsewhere = await (await network.client()).subscribe(stream)
+    await Promise.all([live.waitForNeighbours(), elsewhere.waitForNeighbours()])
+    await publish(stream, 0, 500)
+    for (const subscription of [live, elsewhere]) {
+      const received: unknown[] = []
+      for await (const { content } of subscription) {
+        // Of what was published a moment before, neighbours may give some.
+        if (typeof content === 'number' && received.push(content) === 500) break
+      }
+      expect(received).toEqual(numbers(500))
+    }
+    const during = await reportOf(storage)
+    expect(during.requests.active).toBe(1)
+    expect(during.requests.sentBytes - before.requests.sentBytes).toBeLessThan(4e6)
+
+    const rest = await collect(history)
+    expect(rest.map(({ content }) => (content as { index: number }).index)).toEqual(numbers(199, 1))
+    await untilReport(storage, ({ requests }) => requests.active === 0)
+  })
+
+  it('stop serving who goes away', async () => {
+    const stream = await newStream('gone', [storage])
+    const large = 'x'.repeat(100_000)
+    const stored = []
+    for (let index = 0; index < 100; index++) stored.push(await owner.publish(stream, large))
+    await owner.waitForStorage(stored)
+    const reader = await network.client()
+    const history = reader.resend(stream, { from: 0 })
+    await history.next()
+    await untilReport(storage, ({ requests }) => requests.active === 1)
+    await reader.close()
+    await untilReport(storage, ({ requests }) => requests.active === 0)
+  })
+})
+
+function messagesOf(
+  usage: readonly { readonly streamPartId: string; readonly messages: number }[],
+  streamId: string,
+): number {
+  return usage.find(({ streamPartId }) => streamPartId.startsWith(`${streamId}#`))?.messages ?? 0
+}
