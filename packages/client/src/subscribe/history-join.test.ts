@@ -164,6 +164,16 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     expect(timesHeard()).toEqual([3, 4, 5, 6])
   })
 
+  it('leaves out what neighbours replay of before the history that was asked for', async () => {
+    const { stored, timesHeard, join } = setUp({ order, selection: { last: 3 } })
+    const [all, older] = [messagesOf(times(1, 9)), messagesOf([2, 3], 'b')]
+    stored.push(...all.slice(0, 8), ...older)
+    await join.run()
+    for (const message of [...all.slice(2), ...older]) join.message(message)
+    await settle()
+    expect(timesHeard()).toEqual([6, 7, 8, 9])
+  })
+
   it('lets live messages through when history cannot be read, and says so', async () => {
     const read: SetUp['read'] = async function* () {
       yield* messagesOf([1])

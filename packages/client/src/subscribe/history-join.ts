@@ -170,6 +170,8 @@ export class HistoryJoin implements LiveFlow {
   }
 
   #join(message: StreamMessage): void {
+    // Neighbours replay what they had lately to who comes: it may be older than what was asked for.
+    if (this.#from !== undefined && compareRefs(message, this.#from) < 0) return
     const key = keyOfChain(message)
     const waiting = this.#waiting.get(key)
     if (waiting !== undefined) {

@@ -1,0 +1,203 @@
+import { createNetworkNode, type NetworkNode } from '@runnel/network'
+import {
+  createIdentity,
+  decodeBatch,
+  generatePrivateKey,
+  loadCrypto,
+  toStreamPartId,
+  toStreamId,
+  type StreamId,
+} from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import type { Tracker } from '@runnel/tracker'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
+import type { Message, StaticNetwork } from './index.ts'
+import { collect, FakeStorage } from './resend/storage.testkit.ts'
+
+const crypto = await loadCrypto()
+const owner = newAccount()
+/** One for each test: neighbours replay what they had lately to who comes. */
+const streamIds = Array.from({ length: 10 }, (_, i) => toStreamId(`${owner.nodeId}/history/${i}`))
+let streamId = streamIds[0] as StreamId
+const partitions = 2
+
+let tracker: Tracker
+let storage: FakeStorage
+let clients: Clients
+
+/** A storage node on real sockets, that keeps in memory what floods. */
+async function startStorage(): Promise<NetworkNode> {
+  const node = createNetworkNode(
+    { transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } },
+    {
+      identity: createIdentity(generatePrivateKey(systemRandom), crypto),
+      crypto,
+      clock: systemClock,
+      random: systemRandom,
+      publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
+      trackers: {
+        trackersFor: () => [{ nodeId: tracker.nodeId, url: tracker.url }],
+        onChange: () => () => undefined,
+      },
+    },
+  )
+  await node.start()
+  storage = new FakeStorage(node)
+  node.on('batch', (_, { bytes }) => storage.add(decodeBatch(bytes.slice())))
+  storage.stored = ({ timestamp, sequenceNumber }) => {
+    const all = storage.batches.flatMap(({ messages }) => messages)
+    const has = all.some((it) => it.timestamp === timestamp && it.sequenceNumber === sequenceNumber)
+    return has ? '' : 'NOT_STORED'
+  }
+  for (const streamPartId of streamIds.flatMap((id) => [toStreamPartId(id, 0), toStreamPartId(id, 1)])) {
+    node.join(streamPartId)
+    node.offerStorage(streamPartId, true)
+  }
+  return node
+}
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  const { nodeId, contact } = await startStorage()
+  const document: StaticNetwork = {
+    version: 1,
+    trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
+    streams: streamIds.map((id) => ({
+      id,
+      partitions,
+      storageNodes: [{ nodeId, url: contact.websocketUrl }],
+      permissions: [
+        { user: owner.nodeId, publish: true, subscribe: true },
+        { user: 'public', subscribe: true },
+      ],
+    })),
+  }
+  clients = new Clients({ network: { kind: 'static', document } })
+})
+beforeEach(({ task }) => {
+  streamId = streamIds[task.suite?.tasks.indexOf(task) ?? 0] as StreamId
+})
+afterEach(() => clients.closeAll())
+afterAll(async () => {
+  await storage.node.stop()
+  await tracker.stop()
+})
+
+const contents = (messages: readonly Message[]) => messages.map(({ content }) => content)
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+describe('history, over real links', () => {
+  it('is read back once it is stored', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const reader = await clients.create()
+    const sent = await Promise.all(numbers(1, 300).map((n) => publisher.publish(streamId, n)))
+    await reader.waitForStorage(sent)
+    expect(contents(await collect(reader.resend(streamId, { last: 20 })))).toEqual(numbers(281, 300))
+    const [, second] = sent
+    if (second === undefined) throw new Error('Nothing was published')
+    expect(contents(await collect(reader.resend(streamId, { from: second })))).toEqual(numbers(2, 300))
+    expect(contents(await collect(reader.playback(streamId, { last: 5 }, { speed: Infinity })))).toEqual(
+      numbers(296, 300),
+    )
+  })
+
+  it('can be had over WebRTC, from a storage node that only the tracker knows how to reach', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    await publisher.waitForStorage(await publisher.publish(streamId, 'kept'))
+    const reader = await clients.create({ transports: { websocket: {}, webrtc: {} } })
+    expect(contents(await collect(reader.resend(streamId, { last: 1 })))).toEqual(['kept'])
+  })
+
+  it.each(['chain', 'arrival'] as const)(
+    'flows into live without a gap or anything twice, order %s',
+    async (order) => {
+      const publisher = await clients.create({ privateKey: owner.privateKey })
+      const first = await publisher.publish(streamId, 1, { partition: 0 })
+      await publisher.waitForStorage(first)
+      let published = 1
+      let isOver = false
+      const publishing = (async () => {
+        while (!isOver) {
+          await publisher.publish(streamId, ++published, { partition: 0 })
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      })()
+      const readers = await Promise.all(
+        numbers(1, 3).map(async (i) => {
+          const reader = await clients.create()
+          const subscription = await reader.subscribe(streamId, {
+            order,
+            partitions: [0],
+            resend: i === 1 ? { from: first } : { last: 1_000_000 },
+          })
+          await subscription.caughtUp()
+          return { reader, subscription }
+        }),
+      )
+      isOver = true
+      await publishing
+      for (const { subscription } of readers) {
+        expect(contents(await take(subscription, published))).toEqual(numbers(1, published))
+        expect(subscription.counters()).toMatchObject({ gaps: 0, dropped: 0, delivered: published })
+      }
+    },
+  )
+
+  it('begins with the last few, of all partitions, and goes on', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const sent = []
+    for (const n of numbers(1, 20)) sent.push(await publisher.publish(streamId, n, { partition: n % 2 }))
+    await publisher.waitForStorage(sent)
+    const reader = await clients.create()
+    const subscription = await reader.subscribe(streamId, { resend: { last: 4 } })
+    expect(contents(await take(subscription, 4))).toHaveLength(4)
+    await subscription.caughtUp()
+    await publisher.publish(streamId, 'live', { partition: 1 })
+    expect(contents(await take(subscription, 1))).toEqual(['live'])
+  })
+
+  it('that cannot be read is said, and live messages come all the same', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const reader = await clients.create()
+    storage.script = ({ requestId }, reply) => {
+      reply({ type: 'resendEnd', requestId, code: 'STORE_FAILED', text: '' })
+    }
+    const failed = nextStatus(reader, 'history-failed')
+    const subscription = await reader.subscribe(streamId, { resend: { last: 4 } })
+    await expect(subscription.caughtUp()).rejects.toMatchObject({ code: 'RESEND_FAILED' })
+    expect(await failed).toMatchObject({ streamId, error: { code: 'RESEND_FAILED' } })
+    storage.script = undefined
+    await publisher.publish(streamId, 'live')
+    expect(contents(await take(subscription, 1))).toEqual(['live'])
+  })
+
+  it('does not run ahead of a slow application', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const sent = await Promise.all(
+      numbers(1, 500).map((n) => publisher.publish(streamId, n, { partition: 0 })),
+    )
+    await publisher.waitForStorage(sent)
+    const reader = await clients.create()
+    const subscription = await reader.subscribe(streamId, { resend: { last: 500 }, maxQueuedMessages: 20 })
+    expect(contents(await take(subscription, 500))).toEqual(numbers(1, 500))
+    expect(subscription.counters()).toMatchObject({ dropped: 0, delivered: 500 })
+  })
+
+  it('is refused before anything is joined when the selection is wrong or nobody keeps the stream', async () => {
+    const reader = await clients.create()
+    await expect(reader.subscribe(streamId, { resend: { last: 0 } })).rejects.toMatchObject({
+      code: 'INVALID_RESEND',
+    })
+    await expect(reader.subscribe(streamId, { order: 'chaos' as 'chain' })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+    expect(reader.network.streamParts).toEqual([])
+    expect(await reader.getStorageNodes(streamId)).toMatchObject([{ nodeId: storage.node.nodeId }])
+    expect(await reader.listStorageNodes()).toHaveLength(1)
+    expect(await reader.streamsStoredBy(storage.node.nodeId)).toEqual(streamIds)
+    await expect(reader.addToStorageNode(streamId, owner.nodeId)).rejects.toMatchObject({
+      code: 'REGISTRY_READ_ONLY',
+    })
+  })
+})
