@@ -1,6 +1,8 @@
+import { Client } from 'cassandra-driver'
 import { systemClock } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testMessageStore } from '../conformance.testkit.ts'
+import { at, batchOf, chainOf, partOf } from '../batches.testkit.ts'
+import { readAll, testMessageStore } from '../conformance.testkit.ts'
 import { CassandraStore } from './cassandra-store.ts'
 import { startCassandra, type CassandraServer } from './cassandra-server.testkit.ts'
 
@@ -39,7 +41,71 @@ describe('a store in Cassandra', () => {
     await store.close()
   })
 
+  it('finds what is spread over many minutes', async () => {
+    const store = storeIn('spread')
+    await store.open()
+    const batches = Array.from({ length: 50 }, (_, i) =>
+      batchOf(chainOf(), [at(i * 90_000), at(i * 90_000 + 1)]),
+    )
+    await store.append(batches)
+    expect(await readAll(store, {}, 1000)).toEqual(batches.map(({ bytes }) => Buffer.from(bytes)))
+    expect(await store.last(partOf(0), 75)).toEqual({
+      from: at(12 * 90_000 + 1),
+      to: at(49 * 90_000 + 1),
+      count: 75,
+    })
+    await store.close()
+  })
+
+  it('counts again what was settled when it changes, and not before', async () => {
+    let nowMs = Date.now()
+    const clock = { now: () => nowMs }
+    const modules = {
+      contactPoints: [server.contactPoint],
+      localDataCenter: server.localDataCenter,
+      keyspace: 'totals',
+    }
+    const store = new CassandraStore(modules, { clock })
+    await store.open()
+    const usedBatches = async () => (await store.usage())[0]?.batches
+    await store.append([0, 1, 2].map((i) => batchOf(chainOf(), [at(i)])))
+    nowMs += 3_600_000
+    expect([await usedBatches(), await usedBatches()]).toEqual([3, 3])
+    await store.append([batchOf(chainOf(), [at(3)])])
+    expect(await usedBatches()).toBe(4)
+    expect(await store.prune(partOf(0), { olderThanMs: 2 })).toMatchObject({ batches: 2 })
+    expect(await usedBatches()).toBe(2)
+    await store.prune(partOf(0), { maxBytes: 0 })
+    expect(await usedBatches()).toBeUndefined()
+    await store.close()
+  })
+
+  it('refuses tables of a newer version', async () => {
+    const store = storeIn('newer')
+    await store.open()
+    await store.close()
+    const client = new Client({
+      contactPoints: [server.contactPoint],
+      localDataCenter: server.localDataCenter,
+    })
+    await client.execute("UPDATE newer.versions SET version = 1000 WHERE name = 'tables'")
+    await client.shutdown()
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_VERSION' })
+  })
+
   it('refuses a keyspace that is none, and never sends it', async () => {
     await expect(storeIn('a; DROP').open()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  })
+
+  it('says that the cluster went away', async () => {
+    const other = await startCassandra()
+    const store = storeIn('gone', other.contactPoint)
+    await store.open()
+    await store.append([batchOf(chainOf(), [at(1)])])
+    await other.stop()
+    const unavailable = { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('/gone') as string }
+    await expect(store.append([batchOf(chainOf(), [at(2)])])).rejects.toMatchObject(unavailable)
+    await expect(store.getMark('a')).rejects.toMatchObject(unavailable)
+    await store.close()
   })
 })

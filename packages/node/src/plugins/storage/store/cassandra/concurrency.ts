@@ -31,3 +31,28 @@ export async function* mergeAsync<T>(
     else least.value = step.value
   }
 }
+
+/** Sequences that are begun ahead, at most, once one after another turns out to be needed. */
+const maxAhead = 4
+
+/** What `open` gives for each item, one sequence after the other; the further it gets, the more are begun ahead. */
+export async function* inSequence<S, T>(
+  items: AsyncGenerator<S>,
+  open: (item: S) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const begun: { readonly sequence: AsyncGenerator<T>; readonly first: Promise<IteratorResult<T>> }[] = []
+  for (let ahead = 1; ; ahead = Math.min(maxAhead, ahead + 1)) {
+    while (begun.length < ahead) {
+      const item = await items.next()
+      if (item.done) break
+      const sequence = open(item.value)
+      const first = sequence.next()
+      // Thrown when its turn comes, if it does.
+      first.catch(() => {})
+      begun.push({ sequence, first })
+    }
+    const head = begun.shift()
+    if (head === undefined) return
+    for (let step = await head.first; !step.done; step = await head.sequence.next()) yield step.value
+  }
+}

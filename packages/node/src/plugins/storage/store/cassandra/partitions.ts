@@ -3,7 +3,7 @@ import { compareRefs, toNodeId, type MessageRef, type NodeId, type StreamPartId 
 import { lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
 import type { BatchPlace } from '../page-cursor.ts'
 import { widthMsByLevel } from '../span-levels.ts'
-import { mergeAsync } from './concurrency.ts'
+import { inSequence, mergeAsync } from './concurrency.ts'
 import { bucketMs } from './schema.ts'
 
 export interface StoredBatch extends IndexedBatch {
@@ -23,7 +23,7 @@ export interface Filter {
 }
 
 /** Rows fetched at once when they hold no bytes; and of those that do, at first, before it is known how large they are. */
-const [maxFetchRows, minFetchRows] = [1000, 16]
+const [maxFetchRows, minFetchRows] = [1000, 8]
 /** Bytes fetched at once, about. */
 const fetchBytes = 1024 * 1024
 
@@ -107,29 +107,28 @@ export class Partitions {
     const isAfter = after !== undefined && after.first.timestamp >= start
     const begin = isAfter ? placeKey(after) : [start, ...beforeAll.slice(1)]
     const firstBucket = bucketOf(isAfter ? after.first.timestamp : start)
-    for await (const { bucket } of this.buckets(level, firstBucket, bucketOf(to.timestamp))) {
-      for await (const batch of this.#batches(
-        level,
-        bucket,
-        bucket === firstBucket ? begin : beforeAll,
-        withBytes,
-      )) {
-        if (compareRefs({ timestamp: batch.firstTime, sequenceNumber: batch.firstNumber }, to) > 0) return
-        const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }
-        if (compareRefs(last, from) >= 0 && matches(batch, filter)) yield batch
-      }
+    const buckets = this.buckets(level, firstBucket, bucketOf(to.timestamp))
+    const batches = inSequence(buckets, ({ bucket }) =>
+      this.#batches(level, bucket, bucket === firstBucket ? begin : beforeAll, withBytes),
+    )
+    for await (const batch of batches) {
+      if (compareRefs({ timestamp: batch.firstTime, sequenceNumber: batch.firstNumber }, to) > 0) return
+      const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }
+      if (compareRefs(last, from) >= 0 && matches(batch, filter)) yield batch
     }
   }
 
   async *#backwardsOf(level: number, filter: Filter): AsyncGenerator<StoredBatch> {
-    for await (const { bucket } of this.buckets(level, 0, bucketOf(lastRef.timestamp), 'DESC')) {
-      const query = `SELECT ${key}, messages, size FROM ${this.#keyspace}.batches WHERE ${partition}
-        ORDER BY first_time DESC, first_number DESC, last_time DESC, last_number DESC, publisher DESC, chain DESC`
-      for await (const row of this.#rows(query, [this.#part, level, bucket], () => maxFetchRows)) {
-        const batch = toBatch(level, bucket, row)
-        if (matches(batch, filter)) yield batch
-      }
-    }
+    const buckets = this.buckets(level, 0, bucketOf(lastRef.timestamp), 'DESC')
+    const batches = inSequence(buckets, ({ bucket }) => this.#backwardsIn(level, bucket))
+    for await (const batch of batches) if (matches(batch, filter)) yield batch
+  }
+
+  async *#backwardsIn(level: number, bucket: number): AsyncGenerator<StoredBatch> {
+    const query = `SELECT ${key}, messages, size FROM ${this.#keyspace}.batches WHERE ${partition}
+      ORDER BY first_time DESC, first_number DESC, last_time DESC, last_number DESC, publisher DESC, chain DESC`
+    const rows = this.#rows(query, [this.#part, level, bucket], () => maxFetchRows)
+    for await (const row of rows) yield toBatch(level, bucket, row)
   }
 
   async *#batches(

@@ -1,4 +1,13 @@
-import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { migrations } from './schema.ts'
@@ -70,11 +79,26 @@ function createPrivately(path: string): void {
   if (!existsSync(directory)) {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     chmodSync(directory, 0o700)
+    syncDirectory(dirname(directory))
   }
   for (const file of [path, `${path}.lock`]) {
-    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+    if (!existsSync(file)) {
+      closeSync(openSync(file, 'a', 0o600))
+      syncDirectory(directory)
+    }
     // SQLite would open it for reading then, and fail later with less to say.
     accessSync(file, constants.W_OK)
+  }
+}
+
+/** A file whose entry in its directory is not on the disk is lost with all that is in it. Windows cannot, and need not. */
+function syncDirectory(path: string): void {
+  if (process.platform === 'win32') return
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
   }
 }
 

@@ -45,6 +45,7 @@ export class SqliteStore implements MessageStore {
   readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
   readonly #commits: GroupCommit
   #isOpen = false
+  #opening: Promise<void> | undefined
 
   constructor(options: SqliteStoreOptions) {
     this.location = join(options.directory, 'messages.sqlite')
@@ -61,19 +62,14 @@ export class SqliteStore implements MessageStore {
     )
   }
 
-  async open(): Promise<void> {
-    if (this.#isOpen) return
-    try {
-      await this.#writer.call('open', undefined)
-      await Promise.all([this.#reader.call('open', undefined), this.#counter.call('open', undefined)])
-      this.#isOpen = true
-    } catch (error) {
-      await this.#stopThreads()
-      throw error
-    }
+  open(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve()
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined))
+    return this.#opening
   }
 
   async close(): Promise<void> {
+    await this.#opening?.catch(() => {})
     this.#isOpen = false
     await this.#commits.idle()
     await this.#stopThreads()
@@ -145,6 +141,17 @@ export class SqliteStore implements MessageStore {
   async setMark(name: string, value: string): Promise<void> {
     this.#requireOpen()
     await this.#writer.call('setMark', { name, value })
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.#writer.call('open', undefined)
+      await Promise.all([this.#reader.call('open', undefined), this.#counter.call('open', undefined)])
+      this.#isOpen = true
+    } catch (error) {
+      await this.#stopThreads()
+      throw error
+    }
   }
 
   #requireOpen(): void {
