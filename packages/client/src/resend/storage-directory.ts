@@ -18,6 +18,8 @@ export class StorageDirectory {
   readonly #modules: { node: NetworkNode; cache: RegistryCache; parts: StreamParts; clock: Clock }
   /** What trackers told lately. In order of age. */
   readonly #told = new Map<StreamPartId, Known>()
+  /** Questions under way: those who ask at the same time share one. */
+  readonly #asking = new Map<StreamPartId, Promise<readonly WantedNeighbour[]>>()
 
   constructor(
     limits: ResendLimits,
@@ -39,7 +41,7 @@ export class StorageDirectory {
     const { cache, node } = this.#modules
     const assigned = (await cache.storageNodesOf(stream.id)).filter(({ nodeId }) => nodeId !== node.nodeId)
     if (assigned.length === 0) return []
-    const told = await this.#askTracker(stream, toStreamPartId(stream.id, partition), signal)
+    const told = await this.#contactsFrom(stream, toStreamPartId(stream.id, partition), signal)
     return assigned
       .map((info) =>
         toContact(
@@ -55,16 +57,23 @@ export class StorageDirectory {
     this.#told.delete(streamPartId)
   }
 
-  async #askTracker(
+  async #contactsFrom(
     stream: StreamInfo,
     streamPartId: StreamPartId,
     signal: AbortSignal,
   ): Promise<readonly WantedNeighbour[]> {
-    const { node, parts, clock } = this.#modules
     const known = this.#told.get(streamPartId)
-    if (known !== undefined && clock.now() < known.untilMs) return known.contacts
+    if (known !== undefined && this.#modules.clock.now() < known.untilMs) return known.contacts
+    const asking = this.#asking.get(streamPartId) ?? this.#askTracker(stream, streamPartId)
+    this.#asking.set(streamPartId, asking)
+    return untilAborted(asking, signal)
+  }
+
+  /** Never rejects. */
+  async #askTracker(stream: StreamInfo, streamPartId: StreamPartId): Promise<readonly WantedNeighbour[]> {
+    const { node, parts, clock } = this.#modules
     const release = parts.use(stream)
-    const limited = deadline(clock, this.#limits.findTimeoutMs, signal)
+    const limited = deadline(clock, this.#limits.findTimeoutMs)
     try {
       const contacts = await node.findStorage(streamPartId, limited.signal)
       if (contacts.length > 0) this.#remember(streamPartId, contacts)
@@ -75,6 +84,7 @@ export class StorageDirectory {
     } finally {
       limited.end()
       release()
+      this.#asking.delete(streamPartId)
     }
   }
 
@@ -87,6 +97,19 @@ export class StorageDirectory {
     const untilMs = this.#modules.clock.now() + this.#limits.contactsMaxAgeMs
     this.#told.set(streamPartId, { contacts, untilMs })
   }
+}
+
+/** As the promise, but with nothing when the signal is aborted before. */
+function untilAborted<T>(promise: Promise<readonly T[]>, signal: AbortSignal): Promise<readonly T[]> {
+  return new Promise((resolve) => {
+    const leave = () => resolve([])
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    void promise.then((items) => {
+      signal.removeEventListener('abort', leave)
+      resolve(items)
+    })
+  })
 }
 
 /** Undefined when there is no way to reach it. */
