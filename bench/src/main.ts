@@ -3,6 +3,7 @@ import { hideBin } from 'yargs/helpers'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
+import { resendBench } from './resend/resend-bench.ts'
 import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
 
@@ -83,6 +84,20 @@ await yargs(hideBin(process.argv))
     async ({ messages, history, quick, json }) => {
       const share = quick ? 10 : 1
       print(await storeBench({ messages: messages / share, history: history / share }), json)
+    },
+  )
+  .command(
+    'resend',
+    'stored messages from a storage node to a client in another process (mixed: over WebRTC, then WebSocket)',
+    {
+      json: link.json,
+      transport: { ...link.transport, default: 'mixed' as const },
+      messages: { type: 'number' as const, default: 100_000 },
+      batch: { type: 'number' as const, default: 64, describe: 'messages under one signature' },
+    },
+    async ({ transport, messages, batch, json }) => {
+      const chosen = transport === 'mixed' ? (['websocket', 'webrtc'] as const) : [transport]
+      print(await resendBench({ transports: chosen, messages, perBatch: batch }), json)
     },
   )
   .demandCommand(1, 'Name a benchmark.')

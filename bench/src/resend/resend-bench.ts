@@ -1,0 +1,191 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type RunnelClient } from '@runnel/client'
+import { createIdentity, generatePrivateKey, loadCrypto, type Crypto } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { createTracker } from '@runnel/tracker'
+import { round } from '../statistics.ts'
+import type { FillOptions } from './resend-child.ts'
+import { ResendProcess } from './resend-process.ts'
+
+type ResendTransport = 'webrtc' | 'websocket'
+
+export interface ResendBenchOptions {
+  readonly transports: readonly ResendTransport[]
+  readonly messages: number
+  /** Messages under one signature, as a publisher at a high rate makes them. */
+  readonly perBatch: number
+}
+
+const messageBytes = 200
+/** Each its own signature: what limits then is checking them. */
+const unbatchedShare = 1 / 10
+const livePerS = 100
+const liveMs = 3_000
+const megabyte = 1024 * 1024
+
+/** `last n` from a storage node in one process to a client in another, beside the same bytes over a bare link. */
+export async function resendBench({ transports, messages, perBatch }: ResendBenchOptions) {
+  const crypto = await loadCrypto()
+  const figures: Partial<Record<ResendTransport, unknown>> = {}
+  for (const transport of transports) {
+    const unbatchedMessages = Math.max(1, Math.round(messages * unbatchedShare))
+    const bareMs = await bareResend(crypto, transport, messages, perBatch)
+    const batched = await benchOne(crypto, transport, messages, perBatch)
+    const { live: _, ...unbatched } = await benchOne(crypto, transport, unbatchedMessages, 1)
+    figures[transport] = {
+      ...batched,
+      unbatched: { messages: unbatchedMessages, ...unbatched },
+      baseline: {
+        what: 'the same bytes over a bare link of the same transport, nothing stored, checked or decoded',
+        seconds: round(bareMs / 1000),
+        messagesPerS: round(messages / (bareMs / 1000)),
+      },
+      ratio: { secondsToBare: round((batched.seconds * 1000) / bareMs) },
+    }
+  }
+  return { bench: 'resend', messages, messageBytes, perBatch, cryptoBackend: crypto.backend, ...figures }
+}
+
+/** A tracker, a storage node and a reader, each on its own, and a publisher here. */
+async function benchOne(crypto: Crypto, transport: ResendTransport, messages: number, perBatch: number) {
+  const directory = mkdtempSync(join(tmpdir(), 'runnel-resend-'))
+  const [publisher, storageNode] = [newKey(crypto), newKey(crypto)]
+  const tracker = createTracker(
+    { listen: { port: 0 } },
+    {
+      identity: createIdentity(generatePrivateKey(systemRandom), crypto),
+      ...{ crypto, clock: systemClock, random: systemRandom },
+    },
+  )
+  await tracker.start()
+  const port = transport === 'websocket' ? await freePort() : 1
+  const [history, live] = ['history', 'live'].map((path) => `${publisher.nodeId}/${path}`) as [string, string]
+  const document = {
+    version: 1 as const,
+    trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
+    streams: [history, live].map((id) => ({
+      id,
+      permissions: [{ user: 'public', publish: true, subscribe: true }],
+      storageNodes: [{ nodeId: storageNode.nodeId, url: `ws://127.0.0.1:${port}` }],
+    })),
+  }
+  const network = join(directory, 'network.json')
+  writeFileSync(network, JSON.stringify(document))
+  const webrtc = transport === 'webrtc'
+  const clientConfig = {
+    network: { kind: 'static' as const, document },
+    transports: { websocket: {}, webrtc: webrtc ? {} : (false as const) },
+  }
+  const [server, reader] = [new ResendProcess(), new ResendProcess()]
+  let source: RunnelClient | undefined
+  try {
+    const storage = join(directory, 'storage')
+    const filling = { directory: storage, streamId: history, privateKey: publisher.privateKey }
+    await server.call('fill', { ...filling, messages, perBatch, messageBytes })
+    await server.call(
+      'serve',
+      {
+        ...{ network, logLevel: 'error', http: { enabled: false }, webrtc: { enabled: webrtc } },
+        websocket: { listen: !webrtc, port },
+        storage: { enabled: true, directory: storage },
+      },
+      storageNode.privateKey,
+    )
+    await reader.call('connect', clientConfig)
+    source = await createClient({ ...clientConfig, privateKey: publisher.privateKey })
+    // Opens the link, and compiles what will be used.
+    await reader.call('read', history, Math.min(2_000, messages))
+    const figures = await readOnce([server, reader], history, messages)
+    await reader.call('subscribe', live)
+    const alone = await latencyWhile(source, live, reader, () => delay(liveMs))
+    const during = await latencyWhile(source, live, reader, async () => {
+      const endMs = performance.now() + liveMs
+      while (performance.now() < endMs) await reader.call('read', history, messages)
+    })
+    return { ...figures, live: { perS: livePerS, alone, duringResend: during } }
+  } finally {
+    await source?.close()
+    await Promise.all([server.stop(), reader.stop()])
+    await tracker.stop()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+async function readOnce(
+  processes: readonly [ResendProcess, ResendProcess],
+  stream: string,
+  messages: number,
+) {
+  const [server, reader] = processes
+  for (const it of processes) await it.call('watchMemory')
+  const { messages: read, ms, firstMs } = await reader.call('read', stream, messages)
+  const [ofServer, ofReader] = await Promise.all([server.call('memoryGrowth'), reader.call('memoryGrowth')])
+  if (read < messages) throw new Error(`${read} of ${messages} messages came`)
+  return {
+    seconds: round(ms / 1000),
+    messagesPerS: round(read / (ms / 1000)),
+    firstMessageMs: round(firstMs),
+    growthMb: {
+      storageNode: { rss: round(ofServer.rss / megabyte), heap: round(ofServer.heap / megabyte) },
+      reader: { rss: round(ofReader.rss / megabyte), heap: round(ofReader.heap / megabyte) },
+    },
+  }
+}
+
+/** Delays of live messages from this process to the reader, while something else goes on. */
+async function latencyWhile(
+  source: RunnelClient,
+  stream: string,
+  reader: ResendProcess,
+  work: () => Promise<void>,
+) {
+  let failure: unknown
+  const publish = () => {
+    source.publish(stream, performance.timeOrigin + performance.now()).catch((error: unknown) => {
+      failure = error
+    })
+  }
+  await source.publish(stream, performance.timeOrigin + performance.now())
+  await reader.call('latencies')
+  const timer = setInterval(publish, 1000 / livePerS)
+  await work()
+  clearInterval(timer)
+  if (failure !== undefined) throw failure
+  const { count, p50, p99 } = await reader.call('latencies')
+  return { messages: count, p50Ms: round(p50), p99Ms: round(p99) }
+}
+
+/** Milliseconds. */
+async function bareResend(crypto: Crypto, transport: ResendTransport, messages: number, perBatch: number) {
+  const [server, reader] = [new ResendProcess(), new ResendProcess()]
+  server.onSignal = (signal) => void reader.call('signal', signal)
+  reader.onSignal = (signal) => void server.call('signal', signal)
+  const { nodeId, privateKey } = newKey(crypto)
+  const options: FillOptions = {
+    ...{ directory: '', streamId: `${nodeId}/history`, privateKey, messages, perBatch, messageBytes },
+  }
+  const url = await server.call('bareServe', transport, options)
+  const ms = await reader.call('bareRead', transport, url, Math.ceil(messages / perBatch))
+  await Promise.all([server.stop(), reader.stop()])
+  return ms
+}
+
+function newKey(crypto: Crypto) {
+  const key = generatePrivateKey(systemRandom)
+  return { privateKey: Buffer.from(key).toString('hex'), nodeId: createIdentity(key, crypto).nodeId }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,178 @@
+import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import { createStore, parseConfig, startBroker, type Broker, type BrokerConfigInput } from '@runnel/node'
+import {
+  buildBatch,
+  ContentType,
+  createIdentity,
+  loadCrypto,
+  parsePrivateKey,
+  toStreamId,
+  type MessageBatch,
+  type MessageRef,
+} from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
+import { bareDataChannel, type BareEnd, type BareSignal } from '../bare/bare-data-channel.ts'
+import type { BareLink } from '../bare/bare-link.ts'
+import { dialBareWebSocket, listenBareWebSocket } from '../bare/bare-websocket.ts'
+import { percentile } from '../statistics.ts'
+import { MemoryWatch } from './memory-watch.ts'
+
+/** What the parent can have either process do: each call is answered with what the function returns. */
+const calls = {
+  fill,
+  serve,
+  connect,
+  read,
+  watchMemory: () => memory.begin(),
+  memoryGrowth: () => memory.end(),
+  subscribe,
+  latencies,
+  bareServe,
+  bareRead,
+  signal: (signal: BareSignal) => bareEnd?.receive(signal),
+}
+export type ResendCalls = typeof calls
+
+const memory = new MemoryWatch()
+let broker: Broker | undefined
+let client: RunnelClient | undefined
+let delaysMs: number[] = []
+
+export interface FillOptions {
+  readonly directory: string
+  readonly streamId: string
+  readonly privateKey: string
+  readonly messages: number
+  readonly perBatch: number
+  readonly messageBytes: number
+}
+
+/** Stores signed messages as if they had come. */
+async function fill(options: FillOptions): Promise<void> {
+  const store = createStore({ engine: 'sqlite', directory: options.directory }, { clock: systemClock })
+  await store.open()
+  const batches = await makeBatches(options)
+  for (let at = 0; at < batches.length; at += 500) await store.append(batches.slice(at, at + 500))
+  await store.close()
+}
+
+async function makeBatches({ streamId, privateKey, messages, perBatch, messageBytes }: FillOptions) {
+  const crypto = await loadCrypto()
+  const publisher = createIdentity(parsePrivateKey(privateKey), crypto)
+  const chain = {
+    streamId: toStreamId(streamId),
+    partition: 0,
+    publisherId: publisher.nodeId,
+    messageChainId: 'h',
+  }
+  const startMs = Date.now() - messages
+  const batches: MessageBatch[] = []
+  let previous: MessageRef | undefined
+  for (let made = 0; made < messages; made += perBatch) {
+    const drafts = Array.from({ length: Math.min(perBatch, messages - made) }, (_, index) => {
+      const place = { timestamp: startMs + made + index, sequenceNumber: 0 }
+      const draft = {
+        ...{ ...place, previous, contentType: ContentType.binary, encryptionType: 0, groupKeyId: '' },
+        content: new Uint8Array(messageBytes),
+      }
+      previous = place
+      return draft
+    })
+    batches.push(buildBatch({ chain, messages: drafts }, crypto, publisher))
+  }
+  return batches
+}
+
+/** Runs a storage node. */
+async function serve(config: BrokerConfigInput, privateKey: string): Promise<void> {
+  broker = await startBroker(parseConfig(config), { env: { RUNNEL_PRIVATE_KEY: privateKey } })
+}
+
+async function connect(config: ClientConfig): Promise<void> {
+  client = await createClient(config)
+}
+
+export interface ReadFigures {
+  readonly messages: number
+  readonly ms: number
+  readonly firstMs: number
+}
+
+async function read(streamId: string, last: number): Promise<ReadFigures> {
+  if (client === undefined) throw new Error('not connected')
+  const startMs = performance.now()
+  let firstMs = 0
+  let messages = 0
+  for await (const message of client.resend(streamId, { last })) {
+    if (message.content !== undefined && messages++ === 0) firstMs = performance.now() - startMs
+  }
+  return { messages, ms: performance.now() - startMs, firstMs }
+}
+
+/** Notes how long live messages were under way; their content is when they were published. */
+async function subscribe(streamId: string): Promise<void> {
+  if (client === undefined) throw new Error('not connected')
+  const subscription = await client.subscribe(streamId, {}, ({ content }) => {
+    delaysMs.push(performance.timeOrigin + performance.now() - Number(content))
+  })
+  await subscription.waitForNeighbours()
+}
+
+/** Of the live messages since the last call. */
+function latencies(): { count: number; p50: number; p99: number } {
+  const samples = delaysMs
+  delaysMs = []
+  return { count: samples.length, p50: percentile(samples, 0.5), p99: percentile(samples, 0.99) }
+}
+
+let bareEnd: BareEnd | undefined
+const maxBareQueueBytes = 1024 * 1024
+
+/** Sends the same bytes over a bare link as soon as something is received on it. */
+async function bareServe(transport: 'websocket' | 'webrtc', options: FillOptions): Promise<string> {
+  const batches = await makeBatches(options)
+  const serveOn = (link: BareLink) => {
+    link.onMessage = () => {
+      let sent = 0
+      const burst = () => {
+        while (sent < batches.length && link.buffered() < maxBareQueueBytes) {
+          link.send(batches[sent++]?.bytes ?? new Uint8Array())
+        }
+        if (sent < batches.length) setImmediate(burst)
+      }
+      burst()
+    }
+  }
+  if (transport === 'websocket') return (await listenBareWebSocket(serveOn)).url
+  bareEnd = bareDataChannel('answer', (signal) => process.send?.({ signal }))
+  void bareEnd.open.then(serveOn)
+  return ''
+}
+
+/** Milliseconds for so many batches over a bare link. */
+async function bareRead(transport: 'websocket' | 'webrtc', url: string, batches: number): Promise<number> {
+  if (transport === 'webrtc') bareEnd = bareDataChannel('offer', (signal) => process.send?.({ signal }))
+  const link = await (bareEnd?.open ?? dialBareWebSocket(url))
+  const startMs = performance.now()
+  let received = 0
+  await new Promise<void>((resolve) => {
+    link.onMessage = () => ++received === batches && resolve()
+    link.send(new Uint8Array(1))
+  })
+  return performance.now() - startMs
+}
+
+type Call = { readonly id: number; readonly name: keyof ResendCalls; readonly args: readonly unknown[] }
+
+process.on('message', ({ id, name, args }: Call) => {
+  const work = calls[name] as (...args: readonly unknown[]) => unknown
+  Promise.resolve()
+    .then(() => work(...args))
+    .then(
+      (result) => process.send?.({ id, result }),
+      (error: unknown) => process.send?.({ id, error: error instanceof Error ? error.stack : String(error) }),
+    )
+})
+process.on('disconnect', () => {
+  void Promise.all([broker?.stop(), client?.close()]).finally(() => process.exit(0))
+})
