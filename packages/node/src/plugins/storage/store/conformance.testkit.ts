@@ -40,13 +40,13 @@ export async function readAll(
   return batches
 }
 
-/** What every engine must do; with the random batches of each of the seeds. */
+/** What every engine must do. Random batches are compared with a list, of each of the seeds, with so many questions. */
 export function testMessageStore(
   name: string,
   newPlace: () => Promise<StorePlace>,
-  seeds: readonly number[] = [1, 2, 3, 4, 5],
+  { seeds, questions }: { readonly seeds: readonly number[]; readonly questions: number },
 ): void {
-  describe(`a message store: ${name}`, () => {
+  describe(`a message store: ${name}`, { timeout: 300_000 }, () => {
     let place: StorePlace
     let store: MessageStore
 
@@ -354,13 +354,13 @@ export function testMessageStore(
     })
 
     it.each(seeds)('does what a list in memory does, with random batches of seed %i', async (seed) => {
-      await compareWithModel(store, seededRandom(seed))
+      await compareWithModel(store, seededRandom(seed), questions)
     })
   })
 }
 
 /** Random batches, overlapping and of all lengths, against the same in a plain list. */
-async function compareWithModel(store: MessageStore, random: Random): Promise<void> {
+async function compareWithModel(store: MessageStore, random: Random, questions: number): Promise<void> {
   const pick = (count: number) => Math.floor(random.next() * count)
   const someRef = () => at([10, 300, 70_000, 20_000_000][pick(4)] ?? 0, 0)
   const randomRef = () => at(pick(someRef().timestamp) + 1, pick(3))
@@ -371,11 +371,12 @@ async function compareWithModel(store: MessageStore, random: Random): Promise<vo
     const places = new Map(Array.from({ length: count }, randomRef).map((ref) => [JSON.stringify(ref), ref]))
     const batch = batchOf(chain, [...places.values()].sort(compareRefs))
     const key = JSON.stringify([chain, refsOf([batch]).at(0), refsOf([batch]).at(-1)])
-    if (!model.has(key)) model.set(key, batch)
+    if (model.has(key)) continue
+    model.set(key, batch)
     await store.append([batch])
   }
   const batches = [...model.values()].sort(compareBatches)
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < questions; i++) {
     const [from = at(0), to = at(0)] = [randomRef(), randomRef()].sort(compareRefs)
     const filter =
       [{}, { publisherId: nodeId(1) }, { publisherId: nodeId(2), messageChainId: 'chain 1' }][pick(3)] ?? {}

@@ -45,7 +45,7 @@ export interface StreamPartUsage {
  * Keeps batches, durably. Every engine passes the same conformance suite. All methods throw STORE_UNAVAILABLE,
  * STORE_FULL, STORE_READ_ONLY, STORE_CORRUPT, STORE_VERSION (when opening) or STORE_OVERLOADED, each naming the place
  * and the way out; none of them ends the process, and what failed may work when it is tried again. A batch is known
- * by its chain, first and last message: of two that have these the same, the one appended first stays.
+ * by its chain, first and last message: of two that have these the same, one is kept.
  */
 export interface MessageStore {
   /** File or cluster, for messages to people; without secrets. */

@@ -29,7 +29,7 @@ async function newPlace() {
   return { create: () => storeIn(keyspace), remove: async () => {} }
 }
 
-testMessageStore('Cassandra', newPlace, [6, 7])
+testMessageStore('Cassandra', newPlace, { seeds: [6, 7], questions: 15 })
 
 describe('a store in Cassandra', () => {
   it('says where nobody answers', async () => {

@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3'
+import type { MessageChain, MessageRef } from '@runnel/protocol'
 import { BatchReader, type Filter, type ReadRequest } from './batch-reader.ts'
 import { BatchWriter, type PruneRequest } from './batch-writer.ts'
 import { lockForWriting, openForReading, openForWriting } from './database.ts'
-import type { MessageChain, MessageRef } from '@runnel/protocol'
 import type { Packed } from './packing.ts'
 
-/** What a thread does on request. Opens the database with the first one. */
+/** What every thread does on request; the first request opens the database. */
 export interface Operations {
   readonly open: (argument: undefined) => void
   readonly close: (argument: undefined) => void
