@@ -14,6 +14,11 @@ import type { UpReport } from './report.ts'
 /** Starting a network of processes takes its time on a busy machine. */
 const timeoutMs = 240_000
 
+interface Chained {
+  readonly timestamp: number
+  readonly previous: { readonly timestamp: number } | null
+}
+
 afterAll(stopAll, timeoutMs)
 
 describe('runnel up --for', { timeout: timeoutMs }, () => {
@@ -36,6 +41,8 @@ describe('runnel up --for', { timeout: timeoutMs }, () => {
       expect(delivered).toBe(report.messagesPublished)
       expect(latencyMs?.p99).toBeGreaterThanOrEqual(latencyMs?.p50 ?? Infinity)
     }
+    expect(report.storage).toMatchObject([{ queuedBatches: 0, droppedBatches: 0 }])
+    expect(report.storage[0]?.storedMessages).toBe(report.messagesPublished)
     const kinds = new Set(report.nodes.flatMap(({ transport }) => transport))
     expect([...kinds].toSorted()).toEqual(['webrtc', 'websocket'])
   })
@@ -84,6 +91,34 @@ describe('runnel up', { timeout: timeoutMs }, () => {
       contentType: 'json',
       content: { busy: expect.any(Number) },
     })
+  })
+
+  it('keeps what flows, and gives it again', async () => {
+    const [all, ...rest] = printedCommand('resend last 20', measured)
+    expect([all, ...rest.slice(0, 2)]).toEqual(['resend', 'last', '20'])
+    const page = /http:\S+\/v1\/storage/.exec(up.stdout())?.[0] ?? ''
+    let stored = 0
+    while (stored < 20) {
+      const { usage } = (await (await fetch(page)).json()) as {
+        usage: { streamPartId: string; messages: number }[]
+      }
+      stored = usage.find(({ streamPartId }) => streamPartId === `${measured}#0`)?.messages ?? 0
+    }
+    const { code, stdout } = await runRunnel(printedCommand('resend last 20', measured), { cwd })
+    const lines = stdout.trim().split('\n')
+    expect({ code, lines: lines.length }).toEqual({ code: 0, lines: 20 })
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ busy: expect.any(Number) })
+    const args = ['subscribe', measured, ...network, '--last', '10', '--count', '12', '--meta']
+    const joined = await runRunnel(args, { cwd })
+    const messages = joined.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Chained)
+    expect(messages).toHaveLength(12)
+    messages
+      .slice(1)
+      .forEach(({ previous }, index) => expect(previous?.timestamp).toBe(messages[index]?.timestamp))
+    expect(statSync(join(cwd, '.runnel/up/storage/messages.sqlite')).size).toBeGreaterThan(0)
   })
 
   it('serves the status of its publisher', async () => {
