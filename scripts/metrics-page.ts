@@ -41,6 +41,18 @@ const snapshot: NodeSnapshot = {
   observed: [],
   latencyMs: undefined,
   published: [],
+  storage: {
+    ...{ location: '', isHealthy: true, streamParts: 0, ignoredStreamParts: 0, prunedBatches: 0 },
+    ingest: {
+      ...{ queuedBatches: 0, queuedBytes: 0, lagMs: 0, storedBatches: 0, storedMessages: 0 },
+      ...{ droppedBatches: 0, failures: 0 },
+    },
+    requests: {
+      ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
+      awaited: 0,
+    },
+    repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+  },
 }
 
 /** The page as it must stand in docs/metrics.md. */
@@ -62,7 +74,7 @@ export async function metricsPage(): Promise<string> {
       ['counter', 'metric', 'type', 'meaning'],
       counters.map(({ name, type, help }) => [code(nodeCounters.get(name) ?? ''), code(name), type, help]),
     ),
-    'And of the broker node around it:',
+    'And of the broker node around it; those that begin with `runnel_storage_` are served by storage nodes only:',
     table(
       ['metric', 'type', 'label', 'meaning'],
       others.map(({ name, type, label, help }) => [

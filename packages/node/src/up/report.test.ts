@@ -48,7 +48,7 @@ function snapshot(
 
 function reportOf(
   subscribers: readonly NodeSnapshot[],
-  over: { published?: typeof published; died?: string[] } = {},
+  over: { published?: typeof published; died?: string[]; storage?: NodeSnapshot[] } = {},
 ) {
   return buildReport({
     publisher: snapshot(1, [2, 3]),
@@ -89,6 +89,31 @@ describe('buildReport', () => {
   ] as const)('is incomplete with %s', (_, chain) => {
     expect(hasEverything(snapshot(2, [], chain), idOf(1), published)).toBe(false)
     expect(reportOf([snapshot(2, []), snapshot(3, [], chain)]).complete).toBe(false)
+  })
+
+  it('is incomplete when the storage node has not stored all', () => {
+    const storing = (storedMessages: number, queuedBatches = 0): NodeSnapshot => ({
+      ...snapshot(4, []),
+      storage: {
+        ...{ location: 'x', isHealthy: true, streamParts: 1, ignoredStreamParts: 0, prunedBatches: 0 },
+        ingest: {
+          ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
+          ...{ droppedBatches: 0, failures: 0 },
+        },
+        requests: {
+          ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
+          awaited: 0,
+        },
+        repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+      },
+    })
+    const reportWith = (storage: NodeSnapshot) => reportOf([snapshot(2, [])], { storage: [storage] })
+    expect(reportWith(storing(3))).toMatchObject({
+      complete: true,
+      storage: [{ id: idOf(4), storedMessages: 3, queuedBatches: 0, lagMs: 0, droppedBatches: 0 }],
+    })
+    expect(reportWith(storing(2)).complete).toBe(false)
+    expect(reportWith(storing(3, 1)).complete).toBe(false)
   })
 
   it('is incomplete when nothing was published, nobody listened, or a process died', () => {

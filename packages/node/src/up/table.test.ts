@@ -1,7 +1,7 @@
 import { toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import type { NodeSnapshot } from '../snapshot.ts'
-import { statusTable } from './table.ts'
+import { statusLine, statusTable } from './table.ts'
 
 const idOf = (n: number) => toNodeId(`0x${n.toString(16).padStart(4, '0').repeat(10)}`)
 const streamPartId = `${idOf(1)}/x#0` as StreamPartId
@@ -53,6 +53,28 @@ describe('statusTable', () => {
       ['3', '0x0003…0003', '–', '–', '–', '0', '3', '–', '0'],
       ['* publishes'],
     ])
+  })
+
+  it('says what the storage node has stored', () => {
+    const storage = {
+      ...{ location: 'x', isHealthy: true, streamParts: 5, ignoredStreamParts: 0, prunedBatches: 0 },
+      ingest: {
+        ...{ queuedBatches: 3, queuedBytes: 9, lagMs: 12, storedBatches: 40, storedMessages: 1200 },
+        ...{ droppedBatches: 0, failures: 0 },
+      },
+      requests: {
+        ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
+        awaited: 0,
+      },
+      repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+    }
+    const snapshots = [snapshotOf(1, []), snapshotOf(2, [], { storage })]
+    const lines = statusTable(snapshots, idOf(1)).split('\n')
+    expect(lines[2]).toContain('0x0002…0002†')
+    expect(lines[3]).toBe('* publishes   † stores: 1200 messages, 3 waiting, lag 12 ms')
+    expect(statusLine(snapshots, idOf(1))).toContain('1200 stored')
+    const failing = snapshotOf(2, [], { storage: { ...storage, isHealthy: false } })
+    expect(statusTable([failing], idOf(1))).toContain('the store FAILS')
   })
 
   it('fits 100 columns with many nodes, links and messages', () => {
