@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { exec, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const keyFile = '.runnel/up/keys/user.key'
 const runnel = `"${process.execPath}" "${join(root, 'packages/node/bin/runnel.js')}"`
 
 /** The code blocks of one language. */
@@ -78,18 +79,28 @@ describe('the README', () => {
     await new Promise((resolve) => subscriber.once('exit', resolve))
   })
 
-  it('embeds the client with its example', async () => {
-    const [example] = blocks('ts')
-    // Inside the repository, so that `@runnel/client` is found as an application finds it.
+  it('embeds the client with its examples, and goes back in time', async () => {
+    const [embed, history] = blocks('ts')
+    expect(await run(embed)).toMatch(/^0x[0-9a-f]{40} \{ hello: 'world' \}\n$/)
+    expect(await run(history)).toBe('then: stored\nstored\nlive\n')
+    const stream = lobby.replace(/lobby$/, 'history')
+    const owner = JSON.parse(await output(`${runnel} key show ${keyFile} --json`)) as { address: string }
+    const resend = command('runnel resend last', stream.replace(/^0x[0-9a-f]+/, owner.address.toLowerCase()))
+    expect(await output(resend)).toContain('"stored"')
+  })
+
+  /** Runs an example inside the repository, so that `@runnel/client` is found as an application finds it. */
+  function run(example = ''): Promise<string> {
     const cache = join(root, '.runnel/readme')
     mkdirSync(cache, { recursive: true })
     const file = join(cache, 'example.mts')
-    writeFileSync(file, example ?? '')
-    const output = await new Promise<string>((resolve, reject) =>
-      execFile(process.execPath, [file], { cwd: directory }, (error, stdout) =>
-        error ? reject(error) : resolve(stdout),
-      ),
+    writeFileSync(file, example)
+    return output(`"${process.execPath}" "${file}"`)
+  }
+
+  function output(line: string): Promise<string> {
+    return new Promise((resolve, reject) =>
+      exec(line, { cwd: directory }, (error, stdout) => (error ? reject(error) : resolve(stdout))),
     )
-    expect(output).toMatch(/^0x[0-9a-f]{40} \{ hello: 'world' \}\n$/)
-  })
+  }
 })

@@ -37,7 +37,7 @@ export interface Playback extends AsyncIterableIterator<Message, undefined> {
 export type ReadFrom = (selection: HistorySelection, signal: AbortSignal) => AsyncIterator<Message, unknown>
 
 /** The longest a clock can be asked for at once; after it, what is left is waited for. */
-const maxWaitMs = 2 ** 31 - 1
+const longestTimerMs = 2_147_483_647
 
 export class PacedPlayback implements Playback {
   readonly #read: ReadFrom
@@ -186,7 +186,7 @@ export class PacedPlayback implements Playback {
         cancel()
         resolve()
       }
-      if (delayMs !== undefined) cancel = this.#clock.schedule(Math.min(delayMs, maxWaitMs), resolve)
+      if (delayMs !== undefined) cancel = this.#clock.schedule(Math.min(delayMs, longestTimerMs), resolve)
     })
   }
 }

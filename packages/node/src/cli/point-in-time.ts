@@ -4,7 +4,7 @@ const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 /** The sign may be left out: it is always in the past. */
 const relative = /^-?(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
 const place = /^(\d{1,15})(?:-(\d{1,10}))?$/
-const maxTimestamp = 2 ** 48 - 1
+const lastTimestamp = 2 ** 48 - 1
 const maxSequenceNumber = 2 ** 32 - 1
 
 /** What a point in time may look like, for messages to people. */
@@ -18,7 +18,7 @@ export const pointHelp =
 export function parsePoint(text: string, end: 'first' | 'last', nowMs: number): MessageRef | undefined {
   const [, digits, sequence] = place.exec(text) ?? []
   const timestamp = digits === undefined ? timeOf(text, nowMs) : Number(digits)
-  if (timestamp === undefined || !(timestamp >= 0 && timestamp <= maxTimestamp)) return undefined
+  if (timestamp === undefined || !(timestamp >= 0 && timestamp <= lastTimestamp)) return undefined
   if (sequence === undefined) {
     return { timestamp, sequenceNumber: end === 'first' ? 0 : maxSequenceNumber }
   }
@@ -27,7 +27,7 @@ export function parsePoint(text: string, end: 'first' | 'last', nowMs: number): 
 }
 
 /** The last place of all. */
-export const endOfTime: MessageRef = { timestamp: maxTimestamp, sequenceNumber: maxSequenceNumber }
+export const endOfTime: MessageRef = { timestamp: lastTimestamp, sequenceNumber: maxSequenceNumber }
 
 function timeOf(text: string, nowMs: number): number | undefined {
   const [, amount, unit] = relative.exec(text) ?? []
