@@ -1,3 +1,5 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { RunnelClient } from '@runnel/client'
 import { toNodeId, toStreamPartId, type DirectPacket, type StreamId } from '@runnel/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -215,6 +217,36 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     const rest = await collect(history)
     expect(rest.map(({ content }) => (content as { index: number }).index)).toEqual(numbers(199, 1))
     await untilReport(storage, ({ requests }) => requests.active === 0)
+  })
+
+  it('go on delivering while the store is damaged, say what to do, and recover once that is done', async () => {
+    const file = join(network.directory, 'damaged', 'messages.sqlite')
+    mkdirSync(dirname(file))
+    writeFileSync(file, 'no database '.repeat(1000))
+    const stream = await newStream('damaged', [])
+    const flags = ['--observer-streams', stream]
+    const damaged = await network.startStorage('damaged', network.newKey(), { flags })
+    await damaged.command.said(/STORE_CORRUPT/)
+    expect(damaged.command.stderr()).toContain(file)
+    expect(damaged.command.stderr()).toContain('move the file')
+    expect(await reportOf(damaged)).toMatchObject({ isHealthy: false, usage: [] })
+    const url = `${damaged.httpUrl}/v1/streams/${encodeURIComponent(stream)}/partitions/0/messages?last=5`
+    const refused = await fetch(url)
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: 'STORE_FAILED' } }])
+
+    await publish(stream, 0, 30)
+    let delivered = 0
+    while (delivered < 30) {
+      const { observed } = (await (await fetch(`${damaged.httpUrl}/v1/status`)).json()) as {
+        observed: { delivered: number }[]
+      }
+      delivered = observed[0]?.delivered ?? 0
+    }
+    renameSync(file, `${file}.damaged`)
+    await untilReport(damaged, ({ isHealthy }) => isHealthy)
+    await owner.addToStorageNode(stream, damaged.nodeId)
+    await untilReport(damaged, ({ kept }) => kept.includes(toStreamPartId(stream, 0)))
+    await owner.waitForStorage(await publish(stream, 30, 10))
   })
 
   it('stop serving who goes away', async () => {
