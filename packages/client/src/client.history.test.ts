@@ -1,18 +1,21 @@
 import { createNetworkNode, type NetworkNode } from '@runnel/network'
 import {
+  buildBatch,
   createIdentity,
   decodeBatch,
   generatePrivateKey,
   loadCrypto,
+  parsePrivateKey,
   toStreamPartId,
   toStreamId,
+  type MessageRef,
   type StreamId,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
-import type { Message, StaticNetwork } from './index.ts'
+import type { Message, MessageGap, StaticNetwork } from './index.ts'
 import { collect, FakeStorage } from './resend/storage.testkit.ts'
 
 const crypto = await loadCrypto()
@@ -83,6 +86,27 @@ afterAll(async () => {
   await storage.node.stop()
   await tracker.stop()
 })
+
+/** Batches of one message each, one after the other. */
+function handMade(count: number): [Uint8Array, Uint8Array, Uint8Array, ...Uint8Array[]] {
+  const identity = createIdentity(parsePrivateKey(owner.privateKey), crypto)
+  const startMs = Date.now()
+  const chain = { streamId, partition: 0, publisherId: identity.nodeId, messageChainId: 'made by hand' }
+  const [first, second, third, ...rest] = numbers(1, count).map((n) => {
+    const message = {
+      timestamp: startMs + n,
+      sequenceNumber: 0,
+      previous: n === 1 ? undefined : { timestamp: startMs + n - 1, sequenceNumber: 0 },
+      contentType: 2,
+      encryptionType: 0,
+      groupKeyId: '',
+      content: new TextEncoder().encode(String(n)),
+    }
+    return buildBatch({ chain, messages: [message] }, crypto, identity).bytes
+  })
+  if (!first || !second || !third) throw new Error('At least three')
+  return [first, second, third, ...rest]
+}
 
 const contents = (messages: readonly Message[]) => messages.map(({ content }) => content)
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
@@ -182,6 +206,54 @@ describe('history, over real links', () => {
     const subscription = await reader.subscribe(streamId, { resend: { last: 500 }, maxQueuedMessages: 20 })
     expect(contents(await take(subscription, 500))).toEqual(numbers(1, 500))
     expect(subscription.counters()).toMatchObject({ dropped: 0, delivered: 500 })
+  })
+
+  it('fills what no neighbour has, in order', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const reader = await clients.create()
+    const subscription = await reader.subscribe(streamId, { partitions: [0] })
+    const others = await publisher.subscribe(streamId, { partitions: [0], fillGaps: false })
+    await Promise.all([subscription, others].map((it) => it.waitForNeighbours()))
+    const [first, second, third] = handMade(3)
+    storage.add(decodeBatch(second))
+    publisher.network.publish(first)
+    publisher.network.publish(third)
+    expect(contents(await take(subscription, 3))).toEqual(['1', '2', '3'])
+    expect(reader.counters()).toMatchObject({ archiveFills: 1, archiveFilled: 1 })
+    expect(subscription.counters()).toMatchObject({ gaps: 0, late: 0 })
+  })
+
+  it('lacks what nobody has: that is said with its exact range, and delivery goes on', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const reader = await clients.create()
+    const gaps: MessageGap[] = []
+    const onGap = (gap: MessageGap) => gaps.push(gap)
+    const subscriptions = await Promise.all(
+      (['chain', 'arrival'] as const).map((order) =>
+        reader.subscribe(streamId, { partitions: [0], order, onGap }),
+      ),
+    )
+    const said = nextStatus(reader, 'gap')
+    await publisher.subscribe(streamId, { partitions: [0] })
+    await Promise.all(subscriptions.map((it) => it.waitForNeighbours()))
+    const batches = handMade(5)
+    for (const i of [0, 3, 4]) publisher.network.publish(batches[i] as Uint8Array)
+    for (const subscription of subscriptions) {
+      expect(contents(await take(subscription, 3))).toEqual(['1', '4', '5'])
+    }
+    const [first, , third] = batches.map((bytes) => decodeBatch(bytes).messages[0])
+    if (first === undefined || third === undefined) throw new Error('No messages')
+    const place = ({ timestamp, sequenceNumber }: MessageRef) => ({ timestamp, sequenceNumber })
+    const gap = {
+      streamPartId: `${streamId}#0`,
+      publisherId: owner.nodeId,
+      messageChainId: 'made by hand',
+      after: place(first),
+      upTo: place(third),
+    }
+    expect(await said).toEqual({ type: 'gap', ...gap })
+    expect(gaps).toEqual([gap, gap])
+    expect(subscriptions.map((it) => it.counters().gaps)).toEqual([1, 1])
   })
 
   it('is refused before anything is joined when the selection is wrong or nobody keeps the stream', async () => {

@@ -64,4 +64,21 @@ describe('a bounded queue', () => {
     expect(await waiting).toEqual({ done: true, value: undefined })
     expect(await queue.next()).toEqual({ done: true, value: undefined })
   })
+
+  it('lets a producer that can wait know when there is room', async () => {
+    const queue = new BoundedQueue<number>({ maxItems: 4, maxBytes: Infinity })
+    await queue.room()
+    for (const item of [1, 2, 3, 4]) queue.push(item, 1)
+    let hasRoom = false
+    const waiting = queue.room().then(() => (hasRoom = true))
+    await queue.next()
+    await Promise.resolve()
+    expect(hasRoom).toBe(false)
+    await queue.next()
+    await waiting
+    queue.push(5, 1)
+    const closing = queue.room()
+    queue.close()
+    await closing
+  })
 })

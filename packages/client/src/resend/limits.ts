@@ -30,8 +30,12 @@ export const resendLimits = {
   maxExactLastBytes: 64 * 1024 * 1024,
   /** Gaps of one resend that storage nodes which stand by are asked for. */
   maxGapFills: 100,
-  /** How long the tracker may take to tell where storage nodes are; then the registry's URLs are dialled. */
+  /** How long the tracker may take to tell where storage nodes are. */
   findTimeoutMs: 2_000,
+  /** How long that is waited for where the registry has a URL of each; then those are dialled. */
+  findPatienceMs: 300,
+  /** A tracker that did not tell is asked again after this. */
+  findAgainMs: 5_000,
   /** How long what it told is used again. */
   contactsMaxAgeMs: 30_000,
   /** Stream parts it is remembered for. */

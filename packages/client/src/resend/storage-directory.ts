@@ -38,10 +38,14 @@ export class StorageDirectory {
     partition: number,
     signal: AbortSignal,
   ): Promise<readonly WantedNeighbour[]> {
-    const { cache, node } = this.#modules
+    const { cache, node, clock } = this.#modules
     const assigned = (await cache.storageNodesOf(stream.id)).filter(({ nodeId }) => nodeId !== node.nodeId)
     if (assigned.length === 0) return []
-    const told = await this.#contactsFrom(stream, toStreamPartId(stream.id, partition), signal)
+    const isDialable = assigned.every(({ url }) => isTrackerUrl(url))
+    const { findPatienceMs, findTimeoutMs } = this.#limits
+    const limited = deadline(clock, isDialable ? findPatienceMs : findTimeoutMs, signal)
+    const told = await this.#contactsFrom(stream, toStreamPartId(stream.id, partition), limited.signal)
+    limited.end()
     return assigned
       .map((info) =>
         toContact(
@@ -73,13 +77,15 @@ export class StorageDirectory {
   async #askTracker(stream: StreamInfo, streamPartId: StreamPartId): Promise<readonly WantedNeighbour[]> {
     const { node, parts, clock } = this.#modules
     const release = parts.use(stream)
-    const limited = deadline(clock, this.#limits.findTimeoutMs)
+    const { findTimeoutMs, contactsMaxAgeMs, findAgainMs } = this.#limits
+    const limited = deadline(clock, findTimeoutMs)
     try {
       const contacts = await node.findStorage(streamPartId, limited.signal)
-      if (contacts.length > 0) this.#remember(streamPartId, contacts)
+      this.#remember(streamPartId, contacts, contactsMaxAgeMs)
       return contacts
     } catch {
       // No tracker, or none in time: the registry's URLs are left.
+      this.#remember(streamPartId, [], findAgainMs)
       return []
     } finally {
       limited.end()
@@ -88,13 +94,13 @@ export class StorageDirectory {
     }
   }
 
-  #remember(streamPartId: StreamPartId, contacts: readonly WantedNeighbour[]): void {
+  #remember(streamPartId: StreamPartId, contacts: readonly WantedNeighbour[], maxAgeMs: number): void {
     this.#told.delete(streamPartId)
     for (const oldest of this.#told.keys()) {
       if (this.#told.size < this.#limits.maxContacts) break
       this.#told.delete(oldest)
     }
-    const untilMs = this.#modules.clock.now() + this.#limits.contactsMaxAgeMs
+    const untilMs = this.#modules.clock.now() + maxAgeMs
     this.#told.set(streamPartId, { contacts, untilMs })
   }
 }

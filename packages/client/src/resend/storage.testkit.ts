@@ -22,7 +22,8 @@ export type Script = (request: Resend, reply: (answer: StorageAnswer) => void) =
 
 interface Session {
   readonly requestId: number
-  readonly queue: MessageBatch[]
+  readonly queue: readonly MessageBatch[]
+  next: number
   creditBytes: number
 }
 
@@ -103,7 +104,7 @@ export class FakeStorage {
     const { requestId, windowBytes } = request
     const { batches, ...extent } = this.select(request)
     reply({ type: 'resendStart', requestId, ...extent })
-    const session = { requestId, queue: batches, creditBytes: windowBytes }
+    const session = { requestId, queue: batches, next: 0, creditBytes: windowBytes }
     this.#sessions.set(`${peerId} ${requestId}`, session)
     this.#pump(session, reply)
   }
@@ -111,7 +112,7 @@ export class FakeStorage {
   #pump(session: Session, reply: (answer: StorageAnswer) => void): void {
     const { requestId, queue } = session
     while (session.creditBytes > 0) {
-      const batch = queue.shift()
+      const batch = queue[session.next++]
       if (batch === undefined) {
         reply({ type: 'resendEnd', requestId, code: '', text: '' })
         session.creditBytes = 0
