@@ -5,7 +5,7 @@ const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 const relative = /^-?(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
 const place = /^(\d{1,15})(?:-(\d{1,10}))?$/
 const lastTimestamp = 2 ** 48 - 1
-const maxSequenceNumber = 2 ** 32 - 1
+const lastSequenceNumber = 2 ** 32 - 1
 
 /** What a point in time may look like, for messages to people. */
 export const pointHelp =
@@ -20,14 +20,14 @@ export function parsePoint(text: string, end: 'first' | 'last', nowMs: number): 
   const timestamp = digits === undefined ? timeOf(text, nowMs) : Number(digits)
   if (timestamp === undefined || !(timestamp >= 0 && timestamp <= lastTimestamp)) return undefined
   if (sequence === undefined) {
-    return { timestamp, sequenceNumber: end === 'first' ? 0 : maxSequenceNumber }
+    return { timestamp, sequenceNumber: end === 'first' ? 0 : lastSequenceNumber }
   }
   const sequenceNumber = Number(sequence)
-  return sequenceNumber <= maxSequenceNumber ? { timestamp, sequenceNumber } : undefined
+  return sequenceNumber <= lastSequenceNumber ? { timestamp, sequenceNumber } : undefined
 }
 
 /** The last place of all. */
-export const endOfTime: MessageRef = { timestamp: lastTimestamp, sequenceNumber: maxSequenceNumber }
+export const endOfTime: MessageRef = { timestamp: lastTimestamp, sequenceNumber: lastSequenceNumber }
 
 function timeOf(text: string, nowMs: number): number | undefined {
   const [, amount, unit] = relative.exec(text) ?? []
