@@ -3,7 +3,7 @@ import { oldestKeptMs, pruneAll, retentionOf } from './retention.ts'
 import { openTestStore } from './storage.testkit.ts'
 import { at, batchOf, chainOf, partOf, streamId } from './store/batches.testkit.ts'
 
-const dayMs = 86_400_000
+const msPerDay = 86_400_000
 const metadata = (storage: unknown) => ({ metadata: JSON.stringify({ storage }) })
 
 describe('retentionOf', () => {
@@ -40,9 +40,9 @@ describe('retentionOf', () => {
 describe('pruneAll', () => {
   it('deletes what is too old, part by part', async () => {
     const { store, remove } = await openTestStore()
-    const nowMs = 100 * dayMs
+    const nowMs = 100 * msPerDay
     const batches = [0, 1].flatMap((partition) =>
-      [90, 98, 99].map((day) => batchOf(chainOf('c', undefined, partition), [at(day * dayMs)])),
+      [90, 98, 99].map((day) => batchOf(chainOf('c', undefined, partition), [at(day * msPerDay)])),
     )
     await store.append(batches)
     const retentions = new Map([[partOf(0), { maxAgeDays: 1.5 }]])
@@ -55,7 +55,7 @@ describe('pruneAll', () => {
       [partOf(0), 1],
       [partOf(1), 3],
     ])
-    expect(oldestKeptMs({ maxAgeDays: 1.5 }, nowMs)).toBe(98.5 * dayMs)
+    expect(oldestKeptMs({ maxAgeDays: 1.5 }, nowMs)).toBe(98.5 * msPerDay)
     await remove()
   })
 })

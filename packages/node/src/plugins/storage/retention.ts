@@ -16,7 +16,7 @@ export interface RetentionOptions extends Retention {
   readonly streams: Readonly<Record<string, Retention>>
 }
 
-const dayMs = 24 * 3_600_000
+const msPerDay = 24 * 3_600_000
 
 /** What a stream's metadata may say: anybody's text until checked. */
 const metadataSchema = z.object({
@@ -51,7 +51,7 @@ export function retentionOf(
 
 /** The oldest time of which messages are kept. */
 export function oldestKeptMs({ maxAgeDays }: Retention, nowMs: number): number {
-  return maxAgeDays === undefined ? 0 : Math.max(0, Math.floor(nowMs - maxAgeDays * dayMs))
+  return maxAgeDays === undefined ? 0 : Math.max(0, Math.floor(nowMs - maxAgeDays * msPerDay))
 }
 
 export interface PruneModules {
