@@ -14,24 +14,17 @@ const checksPerTurn = 64
  */
 export class BatchCheck {
   readonly #modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }
-  readonly #verdicts = new WeakMap<MessageBatch, Verdict>()
   #checks = 0
 
   constructor(modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }) {
     this.#modules = modules
   }
 
-  /** At once where nothing is left to find out. Rejects with what the registry throws. */
-  check(batch: MessageBatch): Verdict | Promise<Verdict> {
-    return this.#verdicts.get(batch) ?? this.#examine(batch)
-  }
-
-  async #examine(batch: MessageBatch): Promise<Verdict> {
+  /** Rejects with what the registry throws. */
+  async check(batch: MessageBatch): Promise<Verdict> {
     const { clock } = this.#modules
     if (++this.#checks % checksPerTurn === 0) await new Promise<void>((resolve) => clock.endOfTurn(resolve))
-    const verdict = await this.#verdictOf(batch)
-    this.#verdicts.set(batch, verdict)
-    return verdict
+    return this.#verdictOf(batch)
   }
 
   async #verdictOf(batch: MessageBatch): Promise<Verdict> {

@@ -12,9 +12,9 @@ import {
 } from '@runnel/protocol'
 import type { Gap } from '@runnel/network'
 import { clientError } from '../errors.ts'
-import type { BatchCheck } from './batch-check.ts'
+import type { BatchCheck, Verdict } from './batch-check.ts'
 import { LastWindow } from './last-window.ts'
-import { BatchMerge, type Candidate } from './merge.ts'
+import { BatchMerge, type Candidate, type MergedBatch } from './merge.ts'
 import { PartSources, type PartEvents, type PartPlan, type StartedSource } from './part-sources.ts'
 import { lastPlace, placeBefore, placeOf } from './selection.ts'
 import { StorageSource, windowFor, type SourceModules } from './storage-source.ts'
@@ -39,6 +39,19 @@ export interface HistoryModules extends SourceModules {
   readonly clock: Clock
   readonly events: HistoryEvents
 }
+
+/** Messages of one run, unless the last one filled a gap. */
+const maxRun = 256
+/** Bytes of their content, unless a single one has more. */
+const maxRunBytes = 32 * 1024
+
+/** Messages that are there at once, on their way out. */
+interface Run {
+  readonly messages: StreamMessage[]
+  bytes: number
+}
+
+const isFull = ({ messages, bytes }: Run): boolean => messages.length >= maxRun || bytes >= maxRunBytes
 
 interface OpenSource extends StartedSource {
   readonly part: PartSources
@@ -70,8 +83,11 @@ export class HistoryReader {
     if (plan.selection.kind === 'range') this.#to = plan.selection.to
   }
 
-  /** Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. To be iterated over once. */
-  async *read(signal: AbortSignal): AsyncGenerator<StreamMessage, void, undefined> {
+  /**
+   * Messages in runs of what is there at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws.
+   * To be iterated over once.
+   */
+  async *read(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const onAbort = () => this.#cancel()
     signal.addEventListener('abort', onAbort, { once: true })
     try {
@@ -80,12 +96,15 @@ export class HistoryReader {
       const { selection } = this.#plan
       const { maxExactLast, maxExactLastBytes } = this.#modules.limits
       if (selection.kind === 'range' || selection.count > maxExactLast) {
-        yield* this.#messages(signal)
+        yield* this.#runs(signal)
         return
       }
       const window = new LastWindow({ maxMessages: selection.count, maxBytes: maxExactLastBytes })
-      for await (const message of this.#messages(signal)) yield* window.push(message)
-      yield* window.end()
+      for await (const run of this.#runs(signal)) {
+        const early = run.flatMap((message) => window.push(message))
+        if (early.length > 0) yield early
+      }
+      yield window.end()
     } catch (error) {
       throwIfAborted(signal)
       throw error
@@ -124,21 +143,47 @@ export class HistoryReader {
     }
   }
 
-  async *#messages(signal: AbortSignal): AsyncGenerator<StreamMessage, void, undefined> {
-    for (;;) {
-      throwIfAborted(signal)
-      const behind = this.#merge.behind()
-      if (behind.length > 0) {
-        await Promise.all(behind.map((id) => this.#advance(id)))
-        continue
+  async *#runs(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
+    let run: Run = { messages: [], bytes: 0 }
+    try {
+      for (;;) {
+        throwIfAborted(signal)
+        const behind = this.#merge.behind()
+        if (isFull(run) || (run.messages.length > 0 && !this.#areReady(behind))) {
+          yield run.messages
+          run = { messages: [], bytes: 0 }
+        }
+        if (behind.length > 0) await Promise.all(behind.map((id) => this.#advance(id)))
+        else if (!(await this.#takeInto(run))) break
       }
-      const candidate = this.#merge.next()
-      if (candidate === undefined) return
-      if (!(await this.#isGood(candidate))) continue
-      yield* this.#fillGap(candidate)
-      this.#merge.take()
-      yield candidate.message
+    } catch (error) {
+      // What was taken before it happened was good.
+      if (run.messages.length > 0) yield run.messages
+      throw error
     }
+    if (run.messages.length > 0) yield run.messages
+  }
+
+  #areReady(sources: readonly number[]): boolean {
+    return sources.every((id) => this.#sources.get(id)?.source.isReady === true)
+  }
+
+  /** Takes messages as long as no source need be read on; false when there are none. */
+  async #takeInto(run: Run): Promise<boolean> {
+    do {
+      const candidate = this.#merge.next()
+      if (candidate === undefined) return false
+      const verdict = candidate.from.verdict ?? (await this.#verdictOf(candidate.from))
+      if (verdict !== 'good') {
+        await this.#refuse(candidate, verdict)
+        return true
+      }
+      if (this.#isAfterGap(candidate)) run.messages.push(...(await this.#fillGap(candidate)))
+      this.#merge.take()
+      run.messages.push(candidate.message)
+      run.bytes += candidate.message.content.length
+    } while (!isFull(run) && this.#merge.behind().length === 0)
+    return true
   }
 
   async #advance(id: number): Promise<void> {
@@ -177,47 +222,49 @@ export class HistoryReader {
     return { kind: 'range', from: position, to: this.#to }
   }
 
-  /** Checks the batch of a message, when it is the first of it. */
-  async #isGood({ from, message }: Candidate): Promise<boolean> {
-    const verdict = this.#modules.check.check(from.batch)
-    const known = typeof verdict === 'string' ? verdict : await verdict
-    if (known === 'good') return true
-    this.#merge.discard()
-    if (known === 'denied') {
-      from.batch.messages.forEach((left) => this.#merge.mark(left))
-      this.#modules.events.denied(from.batch.chain, from.batch.messages.length)
-      return false
-    }
-    const open = this.#sources.get(from.source)
-    if (open !== undefined) {
-      const detail = `${open.source.nodeId}: a message that ${message.publisherId} did not sign`
-      open.part.fail(open.source, clientError('RESEND_INVALID_ANSWER', detail))
-      await this.#replace(from.source, open)
-    }
-    return false
+  async #verdictOf(from: MergedBatch): Promise<Verdict> {
+    from.verdict = await this.#modules.check.check(from.batch)
+    return from.verdict
   }
 
-  /** What a message says was before it, and no source that is read has brought. */
-  async *#fillGap({ message, after: taken }: Candidate): AsyncGenerator<StreamMessage, void, undefined> {
-    const { previous } = message
-    let after = taken ?? placeBefore(this.#gapFloor())
-    if (previous === undefined || compareRefs(previous, after) <= 0) return
-    const { streamId, partition, publisherId, messageChainId } = message
-    const chain = { streamId, partition, publisherId, messageChainId }
-    const part = this.#parts.get(partition)
-    const upTo = placeOf(previous)
-    if (part !== undefined && this.#gapFills++ < this.#modules.limits.maxGapFills) {
-      for (const filler of await this.#askStandby(part, chain, after, upTo)) {
-        if (filler.previous !== undefined && compareRefs(filler.previous, after) > 0) {
-          this.#reportGap(part.streamPartId, chain, after, filler.previous)
-        }
-        after = placeOf(filler)
-        this.#merge.mark(filler)
-        yield filler
-      }
+  async #refuse({ from, message }: Candidate, verdict: Verdict): Promise<void> {
+    this.#merge.discard()
+    if (verdict === 'denied') {
+      from.batch.messages.forEach((left) => this.#merge.mark(left))
+      this.#modules.events.denied(from.batch.chain, from.batch.messages.length)
+      return
     }
-    if (part !== undefined && compareRefs(upTo, after) > 0)
-      this.#reportGap(part.streamPartId, chain, after, upTo)
+    const open = this.#sources.get(from.source)
+    if (open === undefined) return
+    const detail = `${open.source.nodeId}: a message that ${message.publisherId} did not sign`
+    open.part.fail(open.source, clientError('RESEND_INVALID_ANSWER', detail))
+    await this.#replace(from.source, open)
+  }
+
+  /** The message names one before it that no source which is read has brought. */
+  #isAfterGap({ message: { previous }, after }: Candidate): boolean {
+    return previous !== undefined && compareRefs(previous, after ?? placeBefore(this.#gapFloor())) > 0
+  }
+
+  /** What those that stand by have of a gap; what is missing then is reported. */
+  async #fillGap({ message, after: taken }: Candidate): Promise<readonly StreamMessage[]> {
+    const { streamId, partition, publisherId, messageChainId, previous } = message
+    const part = this.#parts.get(partition)
+    if (part === undefined || previous === undefined) return []
+    let after = taken ?? placeBefore(this.#gapFloor())
+    const chain = { streamId, partition, publisherId, messageChainId }
+    const upTo = placeOf(previous)
+    const mayAsk = this.#gapFills++ < this.#modules.limits.maxGapFills
+    const fillers = mayAsk ? await this.#askStandby(part, chain, after, upTo) : []
+    for (const filler of fillers) {
+      if (filler.previous !== undefined && compareRefs(filler.previous, after) > 0) {
+        this.#reportGap(part.streamPartId, chain, after, filler.previous)
+      }
+      after = placeOf(filler)
+      this.#merge.mark(filler)
+    }
+    if (compareRefs(upTo, after) > 0) this.#reportGap(part.streamPartId, chain, after, upTo)
+    return fillers
   }
 
   #gapFloor(): MessageRef {

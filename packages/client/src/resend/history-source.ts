@@ -89,12 +89,12 @@ export class HistorySource {
     return plans
   }
 
-  /** Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. */
+  /** Messages in runs of what is there at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. */
   async *read(
     parts: readonly PartPlan[],
     history: Omit<History, 'partitions'>,
     options: { readonly signal?: AbortSignal | undefined; readonly onGap: OnGap },
-  ): AsyncGenerator<StreamMessage, void, undefined> {
+  ): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const { status } = this.#modules
     const reader = new HistoryReader(
       { parts, ...history },
@@ -124,9 +124,9 @@ export class HistorySource {
         },
       },
     )
-    for await (const message of reader.read(this.#untilClosed(options.signal))) {
-      this.#counters.resentMessages++
-      yield message
+    for await (const run of reader.read(this.#untilClosed(options.signal))) {
+      this.#counters.resentMessages += run.length
+      yield run
     }
   }
 

@@ -1,5 +1,6 @@
 import { compareRefs, type MessageBatch, type MessageRef, type StreamMessage } from '@runnel/protocol'
 import { compare } from '../registry/order.ts'
+import type { Verdict } from './batch-check.ts'
 import { MinHeap } from './min-heap.ts'
 import { placeOf } from './selection.ts'
 
@@ -29,6 +30,8 @@ interface ChainState {
 export interface MergedBatch {
   readonly source: number
   readonly batch: MessageBatch
+  /** What the check came to; undefined before. */
+  verdict: Verdict | undefined
 }
 
 interface Cursor extends MergedBatch {
@@ -97,7 +100,7 @@ export class BatchMerge {
     for (const { content } of messages) this.#heldBytes += content.length
     const chain = this.#chainOf(batch)
     chain.held++
-    this.#cursors.push({ source, batch, messages, at: 0, chain })
+    this.#cursors.push({ source, batch, messages, at: 0, chain, verdict: undefined })
   }
 
   /** The source gives no more; what it gave stays. */

@@ -44,8 +44,10 @@ export async function* resend(
     status.emit({ type: 'gap', ...gap })
     options.onGap?.(gap)
   }
-  for await (const message of history.read(plan, wanted, { signal: options.signal, onGap })) {
-    const decoded = decodeOrReport(message, options.raw ?? false, status)
-    if (decoded !== undefined) yield decoded
+  for await (const run of history.read(plan, wanted, { signal: options.signal, onGap })) {
+    for (const message of run) {
+      const decoded = decodeOrReport(message, options.raw ?? false, status)
+      if (decoded !== undefined) yield decoded
+    }
   }
 }

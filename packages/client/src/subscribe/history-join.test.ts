@@ -55,7 +55,7 @@ function setUp({ selection = { from: 0 }, order = 'chain', limits = {}, connecte
         reads.push(found.length)
         for (const message of found) {
           await tick()
-          yield message
+          yield [message]
         }
       },
   }
@@ -176,7 +176,7 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
 
   it('lets live messages through when history cannot be read, and says so', async () => {
     const read: SetUp['read'] = async function* () {
-      yield* messagesOf([1])
+      yield messagesOf([1])
       throw clientError('RESEND_FAILED')
     }
     const { timesHeard, join, failures } = setUp({ order, read })

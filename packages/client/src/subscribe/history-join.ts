@@ -133,9 +133,11 @@ export class HistoryJoin implements LiveFlow {
   async #read(selection: ResendSelection): Promise<void> {
     const { history, sink } = this.#modules
     const options = { signal: this.#ending.signal, onGap: (gap: Gap) => sink.gap(gap) }
-    for await (const message of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
-      await this.#modules.room()
-      this.#deliver(message)
+    for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
+      for (const message of run) {
+        await this.#modules.room()
+        this.#deliver(message)
+      }
     }
   }
 
@@ -233,14 +235,16 @@ export class HistoryJoin implements LiveFlow {
       const selection = { kind: 'range', from: after, to: upTo } as const
       const plan = this.#plan.filter((part) => part.streamPartId === streamPartId)
       const options = { signal: this.#ending.signal, onGap: () => {} }
-      for await (const message of history.read(plan, { selection, publisherId, messageChainId }, options)) {
-        if (compareRefs(message, reached) <= 0) continue
-        const { previous } = message
-        if (previous !== undefined && compareRefs(previous, reached) > 0) {
-          sink.gap({ streamPartId, chain, after: reached, upTo: placeOf(previous) })
+      for await (const run of history.read(plan, { selection, publisherId, messageChainId }, options)) {
+        for (const message of run) {
+          const { previous } = message
+          if (compareRefs(message, reached) <= 0) continue
+          if (previous !== undefined && compareRefs(previous, reached) > 0) {
+            sink.gap({ streamPartId, chain, after: reached, upTo: placeOf(previous) })
+          }
+          reached = placeOf(message)
+          this.#deliver(message)
         }
-        reached = placeOf(message)
-        this.#deliver(message)
       }
     } catch (error) {
       if (this.#ending.signal.aborted) return
