@@ -32,6 +32,8 @@ export const networkLimits = {
   archiveAfterRounds: 2,
   /** Longest pause between two rounds; the first is as long as the wait for another path, and each doubles. */
   maxFillPauseMs: 1_000,
+  /** No range is given up sooner: neighbours that do not have it may be looking for it themselves. */
+  minFillAgeMs: 5_000,
   /**
    * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
    * and to get others, and no longer than those keep what they received.

@@ -123,8 +123,9 @@ export class GapFiller {
       if (fill.dueMs > nowMs) return
     }
     const rounds = peers.length === 0 ? Infinity : Math.floor(fill.tries / peers.length)
-    const isDenied = this.#isDeniedByAll(fill, peers)
-    const isTooOld = nowMs - fill.openedMs >= this.#limits.maxFillAgeMs
+    const ageMs = nowMs - fill.openedMs
+    const isTooOld = ageMs >= this.#limits.maxFillAgeMs
+    const isDenied = ageMs >= this.#limits.minFillAgeMs && this.#isDeniedByAll(fill, peers)
     if (!part.gaps.fillGaps) steps.lost.add(fill)
     else if (this.#isArchiveNext(fill, rounds)) steps.archive.push(range)
     else if (fill.archive !== 'asked' && (isDenied || isTooOld)) steps.lost.add(fill)

@@ -89,7 +89,7 @@ describe('a gap', () => {
   })
 
   it('is given up after some rounds, told exactly, and a late message is still taken', () => {
-    const core = script({ maxFillRounds: 2 })
+    const core = script({ maxFillRounds: 2, minFillAgeMs: 60 })
     core.run(data(2, message(40, 30)), data(2, message(20, 10)))
     core.pass(20)
     core.run(fetched(2, core))
@@ -102,6 +102,18 @@ describe('a gap', () => {
     expect(core.core.counters['gap.lost']).toBe(2)
     expect(gapLines(core.run(data(3, message(10, 0))))).toEqual(['data 2', 'deliver 10'])
     expect(gapLines(core.pass(60_000))).toEqual([])
+  })
+
+  it('is not given up at once by neighbours that deny it: they may be looking for it themselves', () => {
+    const core = script({ maxFillRounds: 1, minFillAgeMs: 1_000 })
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    core.run(fetched(2, core))
+    core.run(fetched(3, core))
+    const lines = gapLines(core.pass(979))
+    expect(lines).toContain('fetch 2 (0,30]')
+    expect(lines).not.toContain('lost (0,30]')
+    expect(gapLines(core.pass(1_000))).toContain('lost (0,30]')
   })
 
   it('is not given up because of neighbours that are silent, but when the time is over', () => {
