@@ -34,7 +34,7 @@ export async function resendBench({ transports, messages, perBatch }: ResendBenc
     const unbatchedMessages = Math.max(1, Math.round(messages * unbatchedShare))
     const bareMs = await bareResend(crypto, transport, messages, perBatch)
     const batched = await benchOne(crypto, transport, messages, perBatch)
-    const { live: _, ...unbatched } = await benchOne(crypto, transport, unbatchedMessages, 1)
+    const { live: _, again: __, ...unbatched } = await benchOne(crypto, transport, unbatchedMessages, 1)
     figures[transport] = {
       ...batched,
       unbatched: { messages: unbatchedMessages, ...unbatched },
@@ -98,14 +98,16 @@ async function benchOne(crypto: Crypto, transport: ResendTransport, messages: nu
     source = await createClient({ ...clientConfig, privateKey: publisher.privateKey })
     // Opens the link, and compiles what will be used.
     await reader.call('read', history, Math.min(2_000, messages))
-    const figures = await readOnce([server, reader], history, messages)
+    // The first time the garbage collector makes its spaces larger, and keeps them so; the second shows what a read takes.
+    const first = await readOnce([server, reader], history, messages)
+    const again = await readOnce([server, reader], history, messages)
     await reader.call('subscribe', live)
     const alone = await latencyWhile(source, live, reader, () => delay(liveMs))
     const during = await latencyWhile(source, live, reader, async () => {
       const endMs = performance.now() + liveMs
       while (performance.now() < endMs) await reader.call('read', history, messages)
     })
-    return { ...figures, live: { perS: livePerS, alone, duringResend: during } }
+    return { ...first, again, live: { perS: livePerS, alone, duringResend: during } }
   } finally {
     await source?.close()
     await Promise.all([server.stop(), reader.stop()])
