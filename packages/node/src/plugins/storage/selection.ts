@@ -5,6 +5,7 @@ import {
   type ResendSelection,
   type StreamPartId,
 } from '@runnel/protocol'
+import { nodeError } from '../../errors.ts'
 import type { MessageStore, StoredRange } from './store/message-store.ts'
 
 /** A selection of stored messages. */
@@ -21,6 +22,15 @@ export interface Extent {
   readonly to: MessageRef
   /** Of the last ones: how many; else 0. */
   readonly count: number
+}
+
+/** Throws NOT_STORED for a stream part that is neither kept nor was: nothing at all is another answer than nothing yet. */
+export async function requireStored(
+  { store, isKept }: { store: Pick<MessageStore, 'last'>; isKept: (streamPartId: StreamPartId) => boolean },
+  streamPartId: StreamPartId,
+): Promise<void> {
+  if (isKept(streamPartId) || (await store.last(streamPartId, 1)) !== undefined) return
+  throw nodeError('NOT_STORED', streamPartId)
 }
 
 /** Where a selection begins and ends, nothing before `oldestMs` in it. Undefined when it is empty. */

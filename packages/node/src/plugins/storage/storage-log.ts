@@ -8,6 +8,7 @@ export class StorageLog {
   readonly #location: string
   readonly #firstStoreFailure = Promise.withResolvers<void>()
   #storeFailure: string | undefined
+  #requestFailure: string | undefined
   #registryFailure: string | undefined
   readonly #repairFailures = new Map<string, string>()
 
@@ -40,6 +41,7 @@ export class StorageLog {
     if (this.#storeFailure !== undefined)
       this.#logger.info({ store: this.#location }, 'the store works again')
     this.#storeFailure = undefined
+    this.#requestFailure = undefined
   }
 
   slow({ queuedBatches, queuedBytes, lagMs }: IngestStatus): void {
@@ -65,7 +67,9 @@ export class StorageLog {
 
   requestFailed(error: unknown): void {
     const { code, text } = describe(error)
-    this.#logger.warn({ code, store: this.#location }, text)
+    const level = this.#requestFailure === code ? 'debug' : 'warn'
+    this.#requestFailure = code
+    this.#logger[level]({ code, store: this.#location }, text)
   }
 
   repairFailed(streamPartId: StreamPartId, from: NodeId | undefined, error: unknown): void {

@@ -90,6 +90,7 @@ export class StorageNode {
       { maxReads, limits },
       {
         ...{ store, clock, ingest: this.#ingest, access: this.#access },
+        isKept: (streamPartId) => this.#kept.has(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         report: () => this.#report(),
         onError: (error) => this.#log.requestFailed(error),
@@ -183,6 +184,7 @@ export class StorageNode {
       {
         ...{ network, store, clock, ingest: this.#ingest, access: this.#access },
         room: createLinkRoom(marks, { network, clock }),
+        isKept: (streamPartId) => this.#kept.has(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         onError: (error) => this.#log.requestFailed(error),
       },

@@ -30,6 +30,7 @@ const publisher = createIdentity(generatePrivateKey(random), crypto)
 const reader = createIdentity(generatePrivateKey(random), crypto)
 const open = toStreamId(`${publisher.nodeId}/open`)
 const closed = toStreamId(`${publisher.nodeId}/closed`)
+const empty = toStreamId(`${publisher.nodeId}/empty`)
 const self = nodeId(9)
 
 const contents = [
@@ -81,12 +82,12 @@ describe('the HTTP interface of a storage node', () => {
     const client = {
       nodeId: self,
       getStream: async (id: string) => {
-        if (id !== open && id !== closed) throw clientError('STREAM_NOT_FOUND', id)
+        if (id !== open && id !== closed && id !== empty) throw clientError('STREAM_NOT_FOUND', id)
         return { id, partitions: 1, metadata: '', trackers: [] }
       },
       permissionsOf: async (id: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
-        subscribeUntilMs: id === open || user === reader.nodeId ? Infinity : 0,
+        subscribeUntilMs: id !== closed || user === reader.nodeId ? Infinity : 0,
       }),
     }
     addStorageRoutes(
@@ -95,6 +96,7 @@ describe('the HTTP interface of a storage node', () => {
       {
         ...{ store, clock, access: new Access({ client, crypto, clock }) },
         ingest: { flushed: () => flushed },
+        isKept: () => false,
         oldestMs: async () => oldestMs,
         report: async () => ({ hello: 'report' }),
         onError: (error) => errors.push(error),
@@ -212,6 +214,7 @@ describe('the HTTP interface of a storage node', () => {
     }
     expect(await codeOf('nonsense', '0')).toEqual([400, 'INVALID_STREAM_ID'])
     expect(await codeOf(open, 'x')).toEqual([400, 'INVALID_PARTITION'])
+    expect(await codeOf(empty, '0')).toEqual([404, 'NOT_STORED'])
     expect(await codeOf(open, '1')).toEqual([404, 'UNKNOWN_STREAM'])
     expect(await codeOf(`${publisher.nodeId}/gone`, '0')).toEqual([404, 'UNKNOWN_STREAM'])
   })

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { nodeError } from '../../../errors.ts'
 import type { Access } from '../access.ts'
 import type { Ingest } from '../ingest.ts'
-import { extentOf, pagesOf, type Extent, type Query } from '../selection.ts'
+import { extentOf, pagesOf, requireStored, type Extent, type Query } from '../selection.ts'
 import { refusalOf } from '../server/refusal.ts'
 import { Slots } from '../server/slots.ts'
 import type { StorageLimits } from '../storage-limits.ts'
@@ -24,6 +24,7 @@ export interface StorageRoutesModules {
   readonly ingest: Pick<Ingest, 'flushed'>
   readonly access: Pick<Access, 'requireSubscriber'>
   readonly clock: Clock
+  readonly isKept: (streamPartId: StreamPartId) => boolean
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
   /** For GET /v1/storage. */
   readonly report: () => Promise<unknown>
@@ -41,7 +42,7 @@ const readAheadBytes = 64 * 1024
 /** What a mistake of the asker is answered with; anything else is 503. */
 const statusOf: Readonly<Record<string, number>> = {
   ...{ INVALID_ARGUMENT: 400, INVALID_STREAM_ID: 400, INVALID_PARTITION: 400, INVALID_NODE_ID: 400 },
-  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, TOO_MANY_REQUESTS: 429 },
+  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, NOT_STORED: 404, TOO_MANY_REQUESTS: 429 },
 }
 
 /** Adds GET /v1/storage and GET /v1/streams/:streamId/partitions/:partition/messages to a server. */
@@ -63,6 +64,7 @@ export function addStorageRoutes(
         const query = parseMessageQuery(request.params, request.query, clock.now())
         const token = parseAccessHeader(request.headers.authorization)
         await access.requireSubscriber(query.streamPartId, { requesterId: anyRequester, token })
+        await requireStored(modules, query.streamPartId)
         await atMost(clock, limits.flushMs, ingest.flushed())
         const extent = await extentOf(store, query, await oldestMs(query.streamPartId))
         const isRaw = request.headers.accept?.includes('application/octet-stream') === true

@@ -59,6 +59,7 @@ describe('ResendServer', () => {
           requireSubscriber: (_, who) => admit(who),
           requirePublisherOrSubscriber: (_, __, who) => admit(who),
         },
+        isKept: (streamPartId) => streamPartId !== partOf(9),
         oldestMs: async () => oldestMs,
         onError: (error) => errors.push(error),
       },
@@ -180,6 +181,16 @@ describe('ResendServer', () => {
       { requestId: 2, code: 'TOO_MANY_REQUESTS' },
     ])
     expect(server.status()).toMatchObject({ active: 3, refused: 2 })
+  })
+
+  it('says when it does not keep the stream part, unless it has something of it', async () => {
+    server.handle(asker, request({ streamPartId: partOf(9) }))
+    await ended()
+    await kept.store.append([batchOf(chainOf('chain', undefined, 9), [at(1)])])
+    server.handle(asker, request({ requestId: 2, streamPartId: partOf(9) }))
+    await ended(2)
+    expect(links.packets('resendEnd').map(({ code }) => code)).toEqual(['NOT_STORED', ''])
+    expect(times()).toEqual([1])
   })
 
   it('refuses who may not subscribe', async () => {

@@ -13,7 +13,7 @@ import {
 import { nodeError } from '../../../errors.ts'
 import type { Access } from '../access.ts'
 import type { Ingest } from '../ingest.ts'
-import { extentOf, pagesOf } from '../selection.ts'
+import { extentOf, pagesOf, requireStored } from '../selection.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import { atMost } from '../waiting.ts'
@@ -35,6 +35,8 @@ export interface ResendServerModules {
   readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
   readonly access: Pick<Access, 'requireSubscriber' | 'requirePublisherOrSubscriber'>
   readonly clock: Clock
+  /** Whether this node was asked to keep the stream part, and does. */
+  readonly isKept: (streamPartId: StreamPartId) => boolean
   /** The oldest time of which messages of the stream part are kept. */
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
   /** Hears of what is not the asker's fault. */
@@ -158,11 +160,13 @@ export class ResendServer {
     const { requestId, streamPartId, publisherId, messageChainId, token } = request
     const { signal } = controller
     await access.requireSubscriber(streamPartId, { requesterId: peerId, token })
+    await requireStored(this.#modules, streamPartId)
     // What has arrived and is not stored yet belongs to what is asked for.
     await atMost(clock, limits.flushMs, ingest.flushed())
     const extent = await extentOf(store, request, await oldestMs(streamPartId))
     signal.throwIfAborted()
-    network.sendDirect(peerId, { type: 'resendStart', requestId, ...(extent ?? nothing) })
+    const start = { type: 'resendStart', requestId, ...(extent ?? nothing) } as const
+    while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)
     if (extent === undefined) return
     const range = { streamPartId, from: extent.from, to: extent.to, publisherId, messageChainId }
     for await (const page of pagesOf(store, range, limits.pageBytes)) {
