@@ -165,7 +165,10 @@ export class StorageSource {
 
   #whatIsLeft(): ResendSelection {
     if (this.#extent === undefined) return this.#request.selection
-    return { kind: 'range', from: this.#reached ?? this.#extent.from, to: this.#extent.to }
+    const { from, to } = this.#extent
+    // It said that it has nothing.
+    if (compareRefs(from, to) > 0) return this.#request.selection
+    return { kind: 'range', from: this.#reached ?? from, to }
   }
 
   async #resume(breakage: RunnelError): Promise<void> {

@@ -154,7 +154,7 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
       connected: connecting.promise,
     })
     const all = messagesOf(times(1, 6))
-    stored.push(...all.slice(0, 4))
+    stored.push(...all.slice(0, 4), ...messagesOf([1, 2], 'b'))
     const running = join.run()
     await settle()
     expect(timesHeard()).toEqual([3, 4])

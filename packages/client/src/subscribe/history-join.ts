@@ -97,7 +97,7 @@ export class HistoryJoin implements LiveFlow {
       if (this.#modules.connected !== undefined) {
         // What was published between the two is neither in the one nor in the other.
         await this.#modules.connected
-        await this.#read({ kind: 'range', from: { timestamp: beganMs, sequenceNumber: 0 }, to: lastPlace })
+        await this.#readOn({ timestamp: Math.max(0, beganMs), sequenceNumber: 0 }, lastPlace)
       }
       await this.#catchUp()
     } catch (error) {
@@ -141,6 +141,12 @@ export class HistoryJoin implements LiveFlow {
     }
   }
 
+  /** Reads what belongs to history and came after it was read. */
+  async #readOn(from: MessageRef, to: MessageRef): Promise<void> {
+    const begin = this.#from !== undefined && compareRefs(this.#from, from) > 0 ? this.#from : from
+    if (compareRefs(begin, to) <= 0) await this.#read({ kind: 'range', from: begin, to })
+  }
+
   /** All there was of `last` has come: of what is published from now on nothing may be missing. */
   #beginAt(timestamp: number): void {
     const place = { timestamp: Math.max(0, timestamp), sequenceNumber: 0 }
@@ -160,7 +166,7 @@ export class HistoryJoin implements LiveFlow {
     for (let i = 0; i < this.#modules.history.limits.maxCatchUps; i++) {
       const dropped = this.#buffer.takeDropped()
       if (dropped === undefined) return
-      await this.#read({ kind: 'range', ...dropped })
+      await this.#readOn(dropped.from, dropped.to)
     }
   }
 
