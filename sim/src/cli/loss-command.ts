@@ -119,6 +119,7 @@ function processesOptions(argv: LossArguments, seed: string): ProcessesOptions {
     seed,
     nodes: argv.nodes ?? defaultProcesses,
     degree,
+    listenEvery: 3,
     publishers,
     messages: rate * seconds,
     intervalMs: 1000 / rate,

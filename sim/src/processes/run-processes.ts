@@ -19,6 +19,8 @@ export interface ProcessesOptions {
   readonly seed: string
   readonly nodes: number
   readonly degree: number
+  /** One node in so many listens for WebSockets; between two that do not the link is WebRTC. 0 for none. */
+  readonly listenEvery: number
   readonly publishers: number
   /** Messages of each publisher, and from one to the next. */
   readonly messages: number
@@ -99,7 +101,7 @@ class ProcessesRun {
   }
 
   #start(): { readonly process: NodeProcess; readonly ready: Promise<NodeId> } {
-    const { seed, lossRate } = this.#options
+    const { seed, lossRate, listenEvery } = this.#options
     const { nodeId, url } = this.#tracker
     const number = this.#started++
     const process = new NodeProcess(`node ${number}`)
@@ -107,8 +109,7 @@ class ProcessesRun {
     const ready = process.start({
       tracker: { nodeId, url },
       streamPartId: this.#streamPartId,
-      // Between two that do not listen the link is WebRTC.
-      listens: number % 3 === 0,
+      listens: listenEvery > 0 && number % listenEvery === 0,
       lossRate,
       lossSeed: `${seed} ${number}`,
     })
