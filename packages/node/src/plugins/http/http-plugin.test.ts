@@ -20,6 +20,7 @@ const snapshot: NodeSnapshot = {
   observed: [],
   latencyMs: undefined,
   published: [],
+  storage: undefined,
 }
 
 describe('createHttpPlugin', () => {

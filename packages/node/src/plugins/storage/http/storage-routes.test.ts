@@ -83,7 +83,7 @@ describe('the HTTP interface of a storage node', () => {
       nodeId: self,
       getStream: async (id: string) => {
         if (id !== open && id !== closed && id !== empty) throw clientError('STREAM_NOT_FOUND', id)
-        return { id, partitions: 1, metadata: '', trackers: [] }
+        return { id: toStreamId(id), partitions: 1, metadata: '', trackers: [] }
       },
       permissionsOf: async (id: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
