@@ -20,7 +20,7 @@ class Watch implements RangeWatch {
   readonly closedFills: Fill[] = []
   readonly droppedRanges: OpenRange[] = []
   opened(_: ChainProgress, openedMs: number): Fill {
-    return { openedMs, dueMs: openedMs, tries: 0, requestId: 0, archive: 'unasked' }
+    return { openedMs, dueMs: openedMs, tries: 0, denials: undefined, requestId: 0, archive: 'unasked' }
   }
   closed(fill: Fill): void {
     this.closedFills.push(fill)
