@@ -10,8 +10,8 @@ export const storageLimits = {
   maxStoreBackoffMs: 30_000,
   /** Bytes read from the store at once, for each request. */
   pageBytes: 128 * 1024,
-  /** Requests of one peer at once (counter `storage.requestsRefused`). */
-  maxResendsPerPeer: 16,
+  /** Requests of one peer at once (counter `storage.requestsRefused`): one for each partition of a stream, and some more. */
+  maxResendsPerPeer: 128,
   /** What an asker may let a storage node send ahead; a larger window counts as this. */
   maxWindowBytes: 8 * 1024 * 1024,
   /** Nothing more is given to a link while so much waits on it: live messages share it. */

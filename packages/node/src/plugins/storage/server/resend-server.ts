@@ -59,7 +59,11 @@ interface Session {
   readonly credit: Credit
 }
 
+/** Of a `resendData` body, before the batch. */
+const requestIdBytes = 4
+
 /** Answers what other nodes ask over their links: `resend` and `awaitStored`. */
+
 export class ResendServer {
   readonly #options: ResendServerOptions
   readonly #modules: ResendServerModules
@@ -175,7 +179,7 @@ export class ResendServer {
         const batch = decodeBatch(bytes)
         const packet = { type: 'resendData', requestId, batch } as const
         while (!network.sendDirect(peerId, packet)) await room.wait(peerId, signal)
-        credit.spend(bytes.length)
+        credit.spend(requestIdBytes + bytes.length)
         this.#counters.sentBatches++
         this.#counters.sentBytes += bytes.length
       }
