@@ -145,7 +145,7 @@ const storage = z
       .int()
       .min(1)
       .max(10_000)
-      .default(128)
+      .default(512)
       .describe('Most requests over links served at once. Each holds up to 128 KiB.'),
     maxHttpReads: z.int().min(1).max(10_000).default(32).describe('Most requests over HTTP served at once.'),
     repairIntervalMs: z
