@@ -39,16 +39,18 @@ export const networkLimits = {
    * and to get others, and no longer than those keep what they received.
    */
   maxFillAgeMs: 30_000,
+  /** A range that the archive was asked for is given up after this long, whatever the archive does. */
+  maxArchiveAgeMs: 60_000,
   /** Fetches under way to one neighbour. */
   maxFetchesInFlight: 16,
   /** Bytes sent in answer to one fetch, unless a single batch has more. */
   maxFetchReplyBytes: 256 * 1024,
   /** Fetches answered for one neighbour in a second (`fetch.refused`). */
-  maxFetchesPerS: 200,
+  maxFetchesPerS: 100,
   /** While there is news, neighbours are told this often how far the chains were received; afterwards each pause doubles. */
   headsIntervalMs: 100,
-  /** Message chains of one stream part of which a neighbour said that there is more (`heads.dropped`). */
-  maxHeadClaims: 256,
+  /** Message chains of one stream part of which one neighbour said that there is more (`heads.dropped`). */
+  maxHeadClaims: 64,
   /** Batches held while their publishers are being looked up (`held.refused`). */
   maxHeldBatches: 1_000,
   /** Bytes of batches held while their publishers are being looked up (`held.refused`). */

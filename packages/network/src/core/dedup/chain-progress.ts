@@ -18,6 +18,8 @@ export interface Fill {
   /** The fetch under way, or 0. */
   requestId: number
   archive: 'unasked' | 'asked' | 'empty'
+  /** Some of it has come since it was last asked for. */
+  isFed: boolean
 }
 
 /** A range that may still be filled. Without `fill` nobody looks for it: what comes is taken all the same. */
@@ -151,6 +153,7 @@ export class ChainProgress {
     const range = this.#missing[at] as OpenRange
     const { fill } = range
     const rest: OpenRange[] = []
+    if (fill !== undefined) fill.isFed = true
     if (previous !== undefined && compareRefs(previous, range.after) > 0) {
       rest.push({ after: range.after, upTo: plainRef(previous), fill })
     }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
 import { batchAt, identityOf, packetOf, startMs } from '../core.testkit.ts'
@@ -76,5 +77,33 @@ describe('recent batches', () => {
     const packets = [0, 1, 2].map(add)
     expect(cache.replayFor({ sinceMs: 9_000, heads: [] }, startMs + 2)).toEqual(packets.slice(1))
     expect(counters['replay.truncated']).toBe(1)
+  })
+
+  it('are found by the ranges that have some of their messages, as one by one would find', () => {
+    const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
+    const places = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 8 })
+    const edges = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 2, maxLength: 16 })
+    fc.assert(
+      fc.property(fc.array(places, { maxLength: 6 }), edges, (batches, cuts) => {
+        const { cache } = recent()
+        const packets = batches.map((times) => {
+          const batch = batchAt(times.toSorted((a, b) => a - b).map((time) => startMs + time))
+          cache.add(batch, packetOf(batch), startMs)
+          return packetOf(batch)
+        })
+        const sorted = cuts.toSorted((a, b) => a - b)
+        const pairs = sorted.flatMap((after, i) =>
+          i % 2 === 0 && sorted[i + 1] !== undefined ? [[after, sorted[i + 1]]] : [],
+        )
+        const ranges = pairs.map(([after = 0, upTo = 0]) => ({
+          after: { timestamp: startMs + after, sequenceNumber: 0 },
+          upTo: { timestamp: startMs + upTo, sequenceNumber: 0 },
+        }))
+        const expected = packets.filter((_, i) =>
+          batches[i]?.some((time) => pairs.some(([after = 0, upTo = 0]) => time > after && time <= upTo)),
+        )
+        expect(cache.find({ ...chain, ranges }).packets).toEqual(expected)
+      }),
+    )
   })
 })

@@ -5,6 +5,7 @@ import {
   type Fetch,
   type MessageBatch,
   type MessageChain,
+  type MessageRef,
   type MissingRange,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
@@ -146,10 +147,30 @@ function isBehind(batch: MessageBatch, heads: readonly ChainHead[]): boolean {
   return head !== undefined && last !== undefined && compareRefs(last, head) <= 0
 }
 
+/** Both are in order, so that one search finds where they may meet. */
 function hasSome({ messages }: MessageBatch, ranges: readonly MissingRange[]): boolean {
-  return ranges.some(({ after, upTo }) =>
-    messages.some((message) => compareRefs(message, after) > 0 && compareRefs(message, upTo) <= 0),
-  )
+  const [first, last] = [messages[0], messages.at(-1)]
+  if (first === undefined || last === undefined) return false
+  let at = firstRangeUpTo(first, ranges)
+  for (const message of messages) {
+    let range = ranges[at]
+    while (range !== undefined && compareRefs(range.upTo, message) < 0) range = ranges[++at]
+    if (range === undefined || compareRefs(range.after, last) >= 0) return false
+    if (compareRefs(message, range.after) > 0) return true
+  }
+  return false
+}
+
+/** The index of the first range that does not end before a place. */
+function firstRangeUpTo(place: MessageRef, ranges: readonly MissingRange[]): number {
+  let low = 0
+  let high = ranges.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareRefs((ranges[middle] as MissingRange).upTo, place) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function isOf(head: Pick<ChainHead, 'publisherId' | 'messageChainId'>, chain: MessageChain): boolean {

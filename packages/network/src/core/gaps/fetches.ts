@@ -8,6 +8,8 @@ export interface SentFetch {
   readonly streamPartId: StreamPartId
   readonly chain: Pick<MessageChain, 'publisherId' | 'messageChainId'>
   readonly claim: HeadClaim | undefined
+  /** How many ranges were asked for. */
+  readonly rangeCount: number
   /** From then on it counts as unanswered, whether or not anybody still waits for the answer. */
   readonly dueMs: number
 }

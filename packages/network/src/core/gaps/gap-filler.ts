@@ -52,17 +52,19 @@ export class GapFiller {
   }
 
   /** A neighbour sent what it has of some ranges. */
-  fetched(part: StreamPart, { requestId, peerId, chain }: SentFetch, complete: boolean, nowMs: number): void {
-    for (const { fill } of part.seen.find(chain)?.missing ?? []) {
-      if (fill?.requestId !== requestId) continue
+  fetched(part: StreamPart, fetch: SentFetch, complete: boolean, nowMs: number): void {
+    const { requestId, peerId, chain, rangeCount } = fetch
+    const missing = part.seen.find(chain)?.missing ?? []
+    const left = missing.flatMap(({ fill }) => (fill?.requestId === requestId ? [fill] : []))
+    // A neighbour that always says that there is more, and sends nothing, is not asked for ever.
+    const isFed = left.length < rangeCount || left.some((fill) => fill.isFed)
+    for (const fill of left) {
       if (complete) {
         fill.denials ??= new Map()
         fill.denials.set(peerId, (fill.denials.get(peerId) ?? 0) + 1)
-        this.#tried(part, fill, nowMs)
-      } else {
-        fill.requestId = 0
-        fill.dueMs = nowMs
       }
+      if (complete || !isFed) this.#tried(part, fill, nowMs)
+      else Object.assign(fill, { requestId: 0, dueMs: nowMs })
     }
     part.gaps.rangesDueMs = nowMs
   }
@@ -125,6 +127,7 @@ export class GapFiller {
     const rounds = peers.length === 0 ? Infinity : Math.floor(fill.tries / peers.length)
     const ageMs = nowMs - fill.openedMs
     const isTooOld = ageMs >= this.#limits.maxFillAgeMs
+    if (fill.archive === 'asked' && ageMs >= this.#limits.maxArchiveAgeMs) fill.archive = 'empty'
     const isDenied = ageMs >= this.#limits.minFillAgeMs && this.#isDeniedByAll(fill, peers)
     if (!part.gaps.fillGaps) steps.lost.add(fill)
     else if (this.#isArchiveNext(fill, rounds)) steps.archive.push(range)
@@ -179,10 +182,11 @@ export class GapFiller {
             streamPartId: part.id,
             chain: { publisherId, messageChainId },
             claim: undefined,
+            rangeCount: some.length,
             dueMs,
           })
         : 0
-      for (const { fill } of some) if (fill) Object.assign(fill, { requestId, dueMs })
+      for (const { fill } of some) if (fill) Object.assign(fill, { requestId, dueMs, isFed: false })
       if (!canAsk) continue
       counters['fetch.sent']++
       effects.sendControl(peerId, {

@@ -85,7 +85,17 @@ describe('a gap', () => {
     const core = script()
     core.run(data(2, message(40, 30)))
     core.pass(20)
-    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 2 (0,30]'])
+    core.run(data(2, message(10, 0)))
+    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 2 (10,30]'])
+  })
+
+  it('is not left to a neighbour that always says there is more and sends nothing', () => {
+    const core = script({ archiveAfterRounds: 1 }, { hasArchive: true })
+    core.run(data(2, message(40, 30)))
+    core.pass(20)
+    expect(gapLines(core.run(fetched(2, core, false)))).toEqual(['fetch 3 (0,30]'])
+    core.run(fetched(3, core, false))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,30]', 'archive (0,30]'])
   })
 
   it('is given up after some rounds, told exactly, and a late message is still taken', () => {
@@ -178,15 +188,22 @@ describe('the archive', () => {
     })
   })
 
-  it('is waited for however long it takes, and then the gap is lost', () => {
+  it('is waited for while it sends, and then the gap is lost', () => {
     const core = script({}, { hasArchive: true })
     core.run(data(2, message(40, 30)))
-    expect(core.pass(60_000).filter((line) => /lost/.test(line))).toEqual([])
+    expect(core.pass(50_000).filter((line) => /lost/.test(line))).toEqual([])
     const [gap] = core.archiveGaps
     if (gap === undefined) throw new Error('not asked')
     expect(gapLines(core.run({ type: 'archiveEnded', gap }))).toEqual([])
     expect(gapLines(core.pass(1))).toEqual(['lost (0,30]'])
     expect(core.core.counters['gap.archiveAsked']).toBe(1)
+  })
+
+  it('is not waited for for ever', () => {
+    const core = script({ maxArchiveAgeMs: 60_000 }, { hasArchive: true })
+    core.run(data(2, message(40, 30)))
+    expect(core.pass(59_000).filter((line) => /lost/.test(line))).toEqual([])
+    expect(core.pass(3_000).filter((line) => /lost/.test(line))).toEqual(['lost (0,30]'])
   })
 
   it('is asked for many ranges of a chain at once', () => {
@@ -295,11 +312,37 @@ describe('the end of a chain', () => {
 
   it('is not believed, nor remembered for many chains, and a false one silences nobody', () => {
     const core = script({ maxHeadClaims: 2 })
-    for (let i = 0; i < 5; i++) core.run(control(2, heads(1e9, `chain ${i}`)))
+    for (let i = 0; i < 5; i++) core.run(control(2, heads(60_000, `chain ${i}`)))
     expect(core.core.counters['heads.dropped']).toBe(3)
-    core.run(control(2, heads(1e9)))
+    core.run(control(2, heads(60_000)))
     core.pass(10_000)
     expect(gapLines(core.run(data(3, message(10, 0))))).toEqual(['data 2', 'deliver 10'])
+  })
+
+  it('is fetched from an honest neighbour though another one claims more all the while', () => {
+    const core = script()
+    const fetches: string[] = []
+    for (let ms = 0; ms < 1_000; ms += 10) {
+      core.run(control(2, heads(60_000 + ms)))
+      if (ms % 100 === 0) core.run(control(3, heads(10)))
+      fetches.push(...core.pass(10).filter((line) => line.startsWith('fetch')))
+      if (fetches.at(-1)?.startsWith('fetch 2') === true) core.run(fetched(2, core))
+    }
+    expect(fetches.some((line) => line === 'fetch 3 (0,10]')).toBe(true)
+  })
+
+  it('is fetched once though every neighbour tells of it', () => {
+    const core = script()
+    core.run(control(2, heads(10)), control(3, heads(10)))
+    expect(gapLines(core.pass(20))).toEqual(['fetch 2 (0,10]'])
+    core.run(data(2, message(10, 0)), fetched(2, core))
+    expect(gapLines(core.pass(1_000))).toEqual([])
+  })
+
+  it('is not believed beyond what clocks may differ by', () => {
+    const core = script()
+    core.run(control(2, heads(1e9)))
+    expect(gapLines(core.pass(1_000))).toEqual([])
   })
 
   it('is not heard from somebody who is no neighbour', () => {

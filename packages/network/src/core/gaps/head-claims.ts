@@ -10,10 +10,14 @@ export interface HeadClaim {
   requestId: number
 }
 
-/** The claims of one stream part: one a chain, the farthest. */
+/**
+ * The claims of one stream part: of each neighbour the farthest of each chain. They are in the order in which they were
+ * made, so that one who makes many does not come before others.
+ */
 export class HeadClaims {
   readonly #maxClaims: number
   readonly #claims = new Map<string, HeadClaim>()
+  readonly #ofPeer = new Map<NodeId, number>()
 
   constructor(limits: { readonly maxHeadClaims: number }) {
     this.#maxClaims = limits.maxHeadClaims
@@ -29,20 +33,42 @@ export class HeadClaims {
     return dueMs
   }
 
-  /** False when there are too many. A claim that is being looked into is not replaced. */
+  /** False when the neighbour made too many. A claim that is being looked into is not replaced. */
   add(peerId: NodeId, head: ChainHead, dueMs: number): boolean {
-    const key = keyOf(head)
+    const key = keyOf(peerId, head)
     const before = this.#claims.get(key)
     if (before !== undefined) {
       if (before.requestId > 0 || compareRefs(head, before.head) <= 0) return true
-    } else if (this.#claims.size >= this.#maxClaims) return false
+    } else if (this.#count(peerId) >= this.#maxClaims) return false
+    else this.#ofPeer.set(peerId, this.#count(peerId) + 1)
     this.#claims.set(key, { peerId, head, dueMs: before?.dueMs ?? dueMs, tries: 0, requestId: 0 })
     return true
   }
 
-  delete(claim: HeadClaim): void {
-    this.#claims.delete(keyOf(claim.head))
+  /** The claim about the same chain, of another neighbour, that is being looked into. */
+  rival({ peerId, head }: HeadClaim): HeadClaim | undefined {
+    for (const claim of this.#claims.values()) {
+      if (claim.requestId > 0 && claim.peerId !== peerId && isSameChain(claim.head, head)) return claim
+    }
+    return undefined
+  }
+
+  delete({ peerId, head }: HeadClaim): void {
+    if (!this.#claims.delete(keyOf(peerId, head))) return
+    const left = this.#count(peerId) - 1
+    if (left > 0) this.#ofPeer.set(peerId, left)
+    else this.#ofPeer.delete(peerId)
+  }
+
+  #count(peerId: NodeId): number {
+    return this.#ofPeer.get(peerId) ?? 0
   }
 }
 
-const keyOf = ({ publisherId, messageChainId }: ChainHead): string => `${publisherId} ${messageChainId}`
+function keyOf(peerId: NodeId, { publisherId, messageChainId }: ChainHead): string {
+  return `${peerId} ${publisherId} ${messageChainId}`
+}
+
+function isSameChain(a: ChainHead, b: ChainHead): boolean {
+  return a.publisherId === b.publisherId && a.messageChainId === b.messageChainId
+}

@@ -38,7 +38,8 @@ export class HeadPursuer {
   onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, nowMs: number): void {
     if (!part.gaps.fillGaps || !part.isAttached(peerId)) return
     for (const head of heads) {
-      if (!this.#isBehind(part, head)) continue
+      const isAhead = head.timestamp > nowMs + this.#limits.clockToleranceMs
+      if (isAhead || !this.#isBehind(part, head)) continue
       const dueMs = nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
       if (part.gaps.claims.add(peerId, head, dueMs)) continue
       this.#modules.counters['heads.dropped']++
@@ -86,7 +87,10 @@ export class HeadPursuer {
       this.#end(part, claim)
       return
     }
-    claim.dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    // What another neighbour is sending need not come twice.
+    const rival = part.gaps.claims.rival(claim)
+    claim.dueMs = rival?.dueMs ?? nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
+    if (rival !== undefined) return
     if (fetches.canAsk(peerId, nowMs)) this.#fetch(part, claim)
   }
 
@@ -98,7 +102,7 @@ export class HeadPursuer {
     const after = part.seen.find(chain)?.newest ?? begin
     claim.tries++
     const { peerId, dueMs } = claim
-    claim.requestId = fetches.add({ peerId, streamPartId: part.id, chain, claim, dueMs })
+    claim.requestId = fetches.add({ peerId, streamPartId: part.id, chain, claim, rangeCount: 1, dueMs })
     counters['fetch.sent']++
     effects.sendControl(claim.peerId, {
       type: 'fetch',

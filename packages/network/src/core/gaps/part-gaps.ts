@@ -43,7 +43,15 @@ export class PartGaps implements RangeWatch {
     this.chains.add(progress)
     this.rangesDueMs = Math.min(this.rangesDueMs, dueMs)
     this.#modules.counters['gap.opened']++
-    return { openedMs: nowMs, dueMs, tries: 0, denials: undefined, requestId: 0, archive: 'unasked' }
+    return {
+      openedMs: nowMs,
+      dueMs,
+      tries: 0,
+      denials: undefined,
+      requestId: 0,
+      archive: 'unasked',
+      isFed: false,
+    }
   }
 
   closed(fill: Fill): void {
