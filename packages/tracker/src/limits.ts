@@ -53,6 +53,16 @@ export interface TrackerLimits {
   readonly resendAfterMs: number
   /** And at most this many times (`resendsGivenUp`). */
   readonly maxResends: number
+  /** Peers of which a node's round-trip times are remembered in one stream part, in topology-aware overlays; those reported longest ago are forgotten first. */
+  readonly maxMeasuredPeers: number
+  /** How often topology-aware overlays are improved, in milliseconds. */
+  readonly improvementIntervalMs: number
+  /** And at how many nodes each time, in all stream parts together. */
+  readonly improvementsPerInterval: number
+  /** Edges of one node that are exchanged for nearer ones in one stream part, on average; further exchanges wait. */
+  readonly exchangesPerSecond: number
+  /** And how many at once: enough for a node to find its place. */
+  readonly exchangeBurst: number
   /** Largest instruction counter a node may report; beyond it is disconnected (`malformedStatuses`). */
   readonly maxCounter: number
 }
@@ -83,5 +93,10 @@ export const defaultTrackerLimits: TrackerLimits = {
   maxStoragePermits: 100_000,
   resendAfterMs: 5_000,
   maxResends: 5,
+  maxMeasuredPeers: 32,
+  improvementIntervalMs: 250,
+  improvementsPerInterval: 128,
+  exchangesPerSecond: 1 / 60,
+  exchangeBurst: 24,
   maxCounter: 2 ** 48,
 }

@@ -15,6 +15,8 @@ export class Member {
   toldCounter = 0
   /** It was disconnected since: its next status says what it knows. */
   unsure = false
+  /** By its newest status, all neighbours it was told are attached. */
+  settled = false
   /** How often the newest instruction was sent again. */
   resends = 0
   /** Round-trip times by its newest status. */
@@ -23,6 +25,8 @@ export class Member {
   readonly lostBy = new Set<NodeId>()
   /** Made when it is first needed. */
   edgeFailures: TokenBucket | undefined
+  /** Edges exchanged for nearer ones. Made when it is first needed. */
+  exchanges: TokenBucket | undefined
 
   constructor(streamPartId: StreamPartId, nodeId: NodeId, counter: number) {
     this.streamPartId = streamPartId

@@ -1,6 +1,7 @@
 import type { Contact, Instruction, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import { Claims, mutualEdges } from './claims.ts'
+import { Distances } from './coordinates/distances.ts'
 import type { CounterName } from './counters.ts'
 import { Member } from './member.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
@@ -25,6 +26,18 @@ export interface StreamPartHost {
   count(name: CounterName, by?: number): void
 }
 
+/**
+ * What edges an overlay is made of: `random` ones only, or near ones besides, chosen by round-trip times
+ * (docs/decisions/009-topology-aware.md).
+ */
+export type OverlayPolicy = 'random' | 'topology-aware'
+
+/** Of its nodes a stream part tries to improve one in so many at a time… */
+const improvedShare = 8
+/** … and one in so many when all were tried this often and nothing was found. */
+const restingShare = 128
+const roundsBeforeRest = 4
+
 /** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
 const lostQuorum = 2
 
@@ -36,9 +49,14 @@ export class StreamPart {
   readonly #claims = new Claims<NodeId>()
   readonly #changed = new Set<NodeId>()
   readonly #host: StreamPartHost
+  /** Of a topology-aware overlay. */
+  readonly #distances: Distances<NodeId> | undefined
+  /** Members in turn, to be improved. */
+  #walk: Iterator<NodeId> | undefined
+  #attemptsInVain = 0
 
   constructor(
-    options: { readonly id: StreamPartId; readonly degree: number },
+    options: { readonly id: StreamPartId; readonly degree: number; readonly overlay: OverlayPolicy },
     modules: { readonly random: Random; readonly host: StreamPartHost },
   ) {
     const { random, host } = modules
@@ -48,6 +66,12 @@ export class StreamPart {
       { degree: options.degree },
       { random, avoid: (a, b) => host.avoids(a, b) },
     )
+    if (options.overlay === 'topology-aware')
+      this.#distances = new Distances(host.limits, { random: random.fork('coordinates') })
+  }
+
+  get overlay(): OverlayPolicy {
+    return this.#distances === undefined ? 'random' : 'topology-aware'
   }
 
   /** Nodes in it, those whose overlay is about to be taken over among them. */
@@ -78,6 +102,8 @@ export class StreamPart {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
     member.rttsMs = rttsOf(status)
+    const disputed = this.#distances?.report(nodeId, member.rttsMs) ?? 0
+    if (disputed > 0) this.#host.count('rttsDisputed', disputed)
     if (known === undefined) {
       this.#members.set(nodeId, member)
       this.#host.count('joins')
@@ -97,6 +123,7 @@ export class StreamPart {
     this.#members.delete(nodeId)
     this.#claims.delete(nodeId)
     this.#changed.delete(nodeId)
+    this.#distances?.delete(nodeId)
     this.#mark(this.topology.remove(nodeId))
     this.#host.settle(member)
     this.#host.onRemoved(this, nodeId)
@@ -125,7 +152,7 @@ export class StreamPart {
   adopt(): void {
     const claims = this.#claims.take()
     const edges = mutualEdges(claims)
-    this.#mark(this.topology.adopt(edges))
+    this.#mark(this.topology.adopt(edges, this.overlay === 'topology-aware'))
     for (const id of claims.keys()) this.#mark(this.topology.add(id))
     for (const [id, claimed] of claims) {
       const member = this.#members.get(id)
@@ -136,6 +163,7 @@ export class StreamPart {
       member.told = wanted
       member.toldCounter = member.counter
       member.mustTell = false
+      member.settled = true
     }
     this.#host.count('adoptions')
     this.#host.count('adoptedEdges', edges.length)
@@ -152,6 +180,34 @@ export class StreamPart {
     }
     this.#changed.clear()
     return told
+  }
+
+  /** How many nodes to improve at a time; 0 in a random overlay. */
+  get improvementsDue(): number {
+    if (this.#distances === undefined || this.isAdopting) return 0
+    const { size } = this.topology
+    return Math.ceil(size / (this.#attemptsInVain > roundsBeforeRest * size ? restingShare : improvedShare))
+  }
+
+  /** Looks for nearer neighbours for the next `count` nodes whose turn it is; `hasChanges` says whether there were any. */
+  improve(count: number, now: number): void {
+    const distances = this.#distances
+    if (distances === undefined) return
+    const proximity = {
+      distanceMs: (a: NodeId, b: NodeId) => distances.estimateMs(a, b),
+      mayChange: (id: NodeId) => this.#mayExchange(id, now),
+    }
+    for (let i = 0; i < count; i++) {
+      const id = this.#nextInTurn()
+      if (id === undefined) return
+      distances.learn(id)
+      const { outcome, changed } = this.topology.improve(id, proximity)
+      this.#attemptsInVain = outcome === 'improved' ? 0 : this.#attemptsInVain + 1
+      if (outcome === 'improved') this.#host.count('edgesExchanged', 2)
+      if (outcome === 'disconnecting') this.#host.count('exchangesRefused')
+      for (const other of changed) this.#exchangesOf(other, now)?.take(now)
+      this.#mark(changed)
+    }
   }
 
   /** Sends the newest instruction once more. */
@@ -172,7 +228,8 @@ export class StreamPart {
     this.#claims.add(member.nodeId, neighbours, (id) => this.#members.has(id))
   }
 
-  #acknowledge(member: Member, { counter }: Status): void {
+  #acknowledge(member: Member, status: Status): void {
+    const { counter } = status
     member.counter = Math.max(member.counter, counter)
     // A higher counter is another tracker's, or of the node's earlier time in this stream part: ours has to be higher.
     if (counter > member.toldCounter || (member.unsure && counter < member.toldCounter)) {
@@ -181,6 +238,8 @@ export class StreamPart {
       this.#host.count('staleStatuses')
     } else {
       if (member.unsure) this.#changed.add(member.nodeId)
+      const attached = new Set(status.neighbours.map(({ nodeId }) => nodeId))
+      member.settled = [...member.told].every((id) => attached.has(id))
       this.#host.settle(member)
     }
     if (!member.unsure) return
@@ -203,6 +262,29 @@ export class StreamPart {
     const { edgeFailureBurst: burst, edgeFailuresPerSecond: perSecond } = this.#host.limits
     member.edgeFailures ??= new TokenBucket({ burst, perSecond }, now)
     return member.edgeFailures.take(now)
+  }
+
+  #nextInTurn(): NodeId | undefined {
+    let step = this.#walk?.next()
+    if (step === undefined || step.done === true) {
+      this.#walk = this.#members.keys()
+      step = this.#walk.next()
+    }
+    return step.done === true ? undefined : step.value
+  }
+
+  /** Only where all is in place, so that a node never opens more links than one exchange calls for. */
+  #mayExchange(id: NodeId, now: number): boolean {
+    const member = this.#members.get(id)
+    if (member === undefined || !member.settled || member.unsure || this.#changed.has(id)) return false
+    return this.#host.isConnected(id) && (this.#exchangesOf(id, now)?.has(now) ?? false)
+  }
+
+  #exchangesOf(id: NodeId, now: number): TokenBucket | undefined {
+    const member = this.#members.get(id)
+    const { exchangeBurst: burst, exchangesPerSecond: perSecond } = this.#host.limits
+    if (member !== undefined) member.exchanges ??= new TokenBucket({ burst, perSecond }, now)
+    return member?.exchanges
   }
 
   #fail(a: NodeId, b: NodeId): void {
@@ -231,6 +313,7 @@ export class StreamPart {
     member.mustTell = false
     member.toldCounter = member.counter
     member.resends = 0
+    member.settled = false
     this.#host.instruct(member, this.#instruction(member))
     return true
   }

@@ -9,7 +9,12 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { defaultTrackerLimits, type TrackerLimits } from '../limits.ts'
-import { TrackerCore, type NodeToTracker, type TrackerEffect } from './tracker-core.ts'
+import {
+  TrackerCore,
+  type NodeToTracker,
+  type TrackerCoreOptions,
+  type TrackerEffect,
+} from './tracker-core.ts'
 
 export const webrtcContact: Contact = { websocketUrl: '', websocket: true, webrtc: true }
 export const partA = '0x00000000000000000000000000000000000000aa/a#0' as StreamPartId
@@ -50,10 +55,17 @@ export class TrackerStory {
   /** Everything the core has sent and refused, in order. */
   readonly effects: TrackerEffect[] = []
 
-  constructor(options: { degree?: number; seed?: string; limits?: Partial<TrackerLimits> } = {}) {
-    const { degree = 4, seed = 'story', limits } = options
+  constructor(
+    options: {
+      degree?: number
+      seed?: string
+      limits?: Partial<TrackerLimits>
+      overlay?: NonNullable<TrackerCoreOptions['overlay']>
+    } = {},
+  ) {
+    const { degree = 4, seed = 'story', limits, overlay = 'random' } = options
     this.core = new TrackerCore(
-      { degree, limits: { ...defaultTrackerLimits, ...limits } },
+      { degree, overlay, limits: { ...defaultTrackerLimits, ...limits } },
       { random: seededRandom(seed) },
     )
   }

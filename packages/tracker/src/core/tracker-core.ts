@@ -19,9 +19,10 @@ import { Counters } from './counters.ts'
 import type { Member } from './member.ts'
 import { NodeRecord } from './node-record.ts'
 import { StorageDirectory } from './storage-directory.ts'
-import { StreamPart, type StreamPartHost } from './stream-part.ts'
+import { StreamPart, type OverlayPolicy, type StreamPartHost } from './stream-part.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
+import { IndexedSet } from './topology/indexed-set.ts'
 
 /** What nodes may send to a tracker. */
 export type NodeToTracker = NodeInfo | Status | Leave | Signal | Storing | FindStorage
@@ -46,6 +47,8 @@ export interface TrackerCoreOptions {
   /** Neighbours per node, 2 to 64. */
   readonly degree: number
   readonly limits: TrackerLimits
+  /** What each stream part's overlay is made of; default `random` for all. */
+  readonly overlay?: OverlayPolicy | ((id: StreamPartId) => OverlayPolicy)
 }
 
 /**
@@ -73,6 +76,10 @@ export class TrackerCore {
   readonly #avoided: ExpiringPairs<NodeId>
   readonly #permits: ExpiringPairs<NodeId>
   readonly #storage: StorageDirectory
+  /** Stream parts with a topology-aware overlay, in turn. */
+  readonly #improvable = new IndexedSet<StreamPart>()
+  #nextImproved = 0
+  #improveAt = Infinity
   #now = 0
   #effects: TrackerEffect[] = []
 
@@ -114,7 +121,7 @@ export class TrackerCore {
   /** When a tick is due; undefined when nothing is waited for. */
   get wakeAt(): number | undefined {
     const queues = [this.#quiet, this.#adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
-    let wakeAt: number | undefined
+    let wakeAt = this.#improveAt === Infinity ? undefined : this.#improveAt
     for (const { nextAt } of queues)
       if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
     return wakeAt
@@ -216,9 +223,14 @@ export class TrackerCore {
       return undefined
     }
     if (known !== undefined) return known
-    const { degree } = this.#options
-    const part = new StreamPart({ id, degree }, { random: this.#random.fork(id), host: this.#host })
+    const { degree, overlay: choice = 'random' } = this.#options
+    const overlay = typeof choice === 'string' ? choice : choice(id)
+    const part = new StreamPart({ id, degree, overlay }, { random: this.#random.fork(id), host: this.#host })
     this.#parts.set(id, part)
+    if (overlay === 'topology-aware') {
+      this.#improvable.add(part)
+      this.#improveAt = Math.min(this.#improveAt, this.#now + this.#options.limits.improvementIntervalMs)
+    }
     return part
   }
 
@@ -297,6 +309,22 @@ export class TrackerCore {
       for (const part of node.unconfirmed) part.remove(node.nodeId)
     }
     for (const member of due(this.#unanswered, this.#now)) this.#resend(member)
+    if (this.#improveAt <= this.#now) this.#improve()
+  }
+
+  /** Makes topology-aware overlays a little better, each in its turn. What is left of the turn waits for the next time. */
+  #improve(): void {
+    const { improvementIntervalMs, improvementsPerInterval } = this.#options.limits
+    this.#improveAt = this.#improvable.size > 0 ? this.#now + improvementIntervalMs : Infinity
+    let left = improvementsPerInterval
+    for (let turns = this.#improvable.size; turns > 0 && left > 0; turns--) {
+      this.#nextImproved = (this.#nextImproved + 1) % this.#improvable.size
+      const part = this.#improvable.at(this.#nextImproved)
+      const count = Math.min(left, part.improvementsDue)
+      left -= count
+      part.improve(count, this.#now)
+      this.#touched.add(part)
+    }
   }
 
   #resend(member: Member): void {
@@ -319,6 +347,7 @@ export class TrackerCore {
     for (const part of this.#touched) {
       if (part.size === 0) {
         this.#parts.delete(part.id)
+        this.#improvable.delete(part)
         this.#quiet.delete(part)
         this.#adoptions.delete(part)
       } else if (part.hasChanges && !this.#quiet.has(part) && part.flush()) {

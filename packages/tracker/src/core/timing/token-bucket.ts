@@ -14,11 +14,16 @@ export class TokenBucket {
 
   /** Takes `count` tokens; takes none and says false when there are not as many. */
   take(now: number, count = 1): boolean {
+    if (!this.has(now, count)) return false
+    this.#tokens -= count
+    return true
+  }
+
+  /** Whether there are `count` tokens; takes none. */
+  has(now: number, count = 1): boolean {
     const earned = (Math.max(0, now - this.#filledAt) / 1000) * this.#perSecond
     this.#tokens = Math.min(this.#burst, this.#tokens + earned)
     this.#filledAt = Math.max(now, this.#filledAt)
-    if (this.#tokens < count) return false
-    this.#tokens -= count
-    return true
+    return this.#tokens >= count
   }
 }

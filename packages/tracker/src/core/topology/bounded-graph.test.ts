@@ -17,7 +17,7 @@ describe('BoundedGraph', () => {
       false,
     ])
     expect(graph.linksOf('a').get('b')).toBe(graph.linksOf('b').get('a'))
-    expect([...graph.edges]).toEqual([{ a: 'a', b: 'b' }, { a: 'b', b: 'c' }]) // prettier-ignore
+    expect([...graph.edges]).toEqual([{ a: 'a', b: 'b', near: false }, { a: 'b', b: 'c', near: false }]) // prettier-ignore
   })
 
   it('keeps the nodes with free slots', () => {
@@ -26,7 +26,7 @@ describe('BoundedGraph', () => {
     expect([graph.freeSlots('a'), graph.freeSlots('b')]).toEqual([1, 0])
     graph.disconnect('b', 'a')
     expect([...graph.open].sort()).toEqual(['a', 'b', 'c'])
-    expect([...graph.edges]).toEqual([{ a: 'b', b: 'c' }])
+    expect([...graph.edges]).toEqual([{ a: 'b', b: 'c', near: false }])
     graph.removeNode('a')
     expect([...graph.open].sort()).toEqual(['b', 'c'])
     expect([...graph.nodes()]).toEqual(['b', 'c'])
@@ -42,6 +42,6 @@ describe('BoundedGraph', () => {
     expect(() => graph.connect('c', 'b')).toThrow('no free slots')
     expect(() => graph.connect('c', 'x')).toThrow('unknown node')
     expect(() => graph.disconnect('a', 'c')).toThrow('no edge')
-    expect([...graph.edges]).toEqual([{ a: 'a', b: 'b' }])
+    expect([...graph.edges]).toEqual([{ a: 'a', b: 'b', near: false }])
   })
 })

@@ -5,6 +5,8 @@ import type { ReadonlyIndexedSet } from './indexed-set.ts'
 export interface Edge<Id extends string> {
   readonly a: Id
   readonly b: Id
+  /** Made because the two are near each other; all others were drawn without regard to distance. */
+  readonly near: boolean
 }
 
 /**
@@ -74,10 +76,10 @@ export class BoundedGraph<Id extends string> {
     this.#open.delete(id)
   }
 
-  connect(a: Id, b: Id): void {
+  connect(a: Id, b: Id, near = false): void {
     if (!this.connectable(a, b)) throw new Error(`an edge ${a} - ${b} would not be simple`)
     if (this.freeSlots(a) === 0 || this.freeSlots(b) === 0) throw new Error(`no free slots for ${a} - ${b}`)
-    const edge = { a, b }
+    const edge = { a, b, near }
     this.#edges.add(edge)
     this.#link(a, b, edge)
     this.#link(b, a, edge)

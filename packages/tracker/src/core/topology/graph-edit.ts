@@ -11,8 +11,8 @@ export class GraphEdit<Id extends string> {
     this.graph = graph
   }
 
-  connect(a: Id, b: Id): void {
-    this.graph.connect(a, b)
+  connect(a: Id, b: Id, near = false): void {
+    this.graph.connect(a, b, near)
     this.#toggle(a, b)
     this.#toggle(b, a)
   }

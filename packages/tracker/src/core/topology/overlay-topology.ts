@@ -3,6 +3,7 @@ import type { Chooser, RandomSource } from './cheapest.ts'
 import { connectComponents, reconnectChanged } from './connect-components.ts'
 import { fillSlots, fillSlotsByCutting } from './fill-slots.ts'
 import { GraphEdit } from './graph-edit.ts'
+import { improveAt, type Improvement, type Proximity } from './improve.ts'
 
 export interface OverlayTopologyOptions {
   /** Neighbours per node once there are more than `degree` nodes; a whole number ≥ 2. */
@@ -118,14 +119,17 @@ export class OverlayTopology<Id extends string> {
    * join, and repairs the rest. Edges that would break simplicity or degree are left out, the earlier of two winning;
    * so everything known should come in one call. Changed are the nodes whose wanted neighbours are not those reported:
    * none, when the edges are a right overlay already. O(nodes + edges).
+   *
+   * Where distances matter (`near`) nobody knows which of the edges were drawn at random, or who had a hand in them: they
+   * count as near, and `improve` draws new ones.
    */
-  adopt(edges: Iterable<readonly [Id, Id]>): ReadonlySet<Id> {
+  adopt(edges: Iterable<readonly [Id, Id]>, near = false): ReadonlySet<Id> {
     const edit = new GraphEdit(this.#graph)
     for (const [a, b] of edges) {
       for (const id of [a, b]) if (!this.has(id)) this.#graph.addNode(id)
       if (this.hasEdge(a, b)) continue
       if (a !== b && this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0) {
-        this.#graph.connect(a, b)
+        this.#graph.connect(a, b, near)
       } else {
         edit.mark(a)
         edit.mark(b)
@@ -134,6 +138,26 @@ export class OverlayTopology<Id extends string> {
     fillSlots(edit, this.#chooser)
     connectComponents(edit, this.#chooser)
     return edit.changed()
+  }
+
+  /**
+   * Exchanges two edges for nearer ones, one of them at `id`, if a few looks find a pair that is worth it
+   * (docs/decisions/009-topology-aware.md). A node that joins, and all that lose an edge, get random ones again.
+   */
+  improve(
+    id: Id,
+    proximity: Proximity<Id>,
+  ): { readonly outcome: Improvement; readonly changed: ReadonlySet<Id> } {
+    const edit = new GraphEdit(this.#graph)
+    if (!this.has(id) || this.edgeCount === 0) return { outcome: 'nothing better', changed: edit.changed() }
+    const outcome = improveAt(edit, id, proximity, this.#chooser)
+    return { outcome, changed: edit.changed() }
+  }
+
+  /** How many of the node's edges were drawn without regard to distance. */
+  randomEdges(id: Id): number {
+    if (!this.has(id)) return 0
+    return [...this.#graph.linksOf(id).values()].filter(({ near }) => !near).length
   }
 
   #repair(edit: GraphEdit<Id>, chooser: Chooser<Id>): ReadonlySet<Id> {

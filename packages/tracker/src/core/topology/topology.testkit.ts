@@ -3,7 +3,7 @@ import type { OverlayTopology } from './overlay-topology.ts'
 /** What a topology looks like from outside: every node's neighbours. */
 export type Picture = ReadonlyMap<string, ReadonlySet<string>>
 
-export function pictureOf(topology: OverlayTopology<string>): Picture {
+export function pictureOf<Id extends string>(topology: OverlayTopology<Id>): Picture {
   return new Map([...topology.nodes()].map((id) => [id, topology.neighbours(id)]))
 }
 
@@ -18,12 +18,12 @@ export function sameMembers(a: ReadonlySet<string>, b: ReadonlySet<string> | und
 }
 
 /** Everything that must hold of an overlay, as sentences about what does not. Written without the code under test. */
-export function faultsOf(topology: OverlayTopology<string>, degree: number): string[] {
+export function faultsOf<Id extends string>(topology: OverlayTopology<Id>, degree: number): string[] {
   const picture = pictureOf(topology)
   return [...faultsOfEdges(picture, topology), ...faultsOfDegrees(picture, degree), ...faultsOfReach(picture)]
 }
 
-function faultsOfEdges(picture: Picture, topology: OverlayTopology<string>): string[] {
+function faultsOfEdges<Id extends string>(picture: Picture, topology: OverlayTopology<Id>): string[] {
   const faults: string[] = []
   let ends = 0
   for (const [id, neighbours] of picture) {
@@ -31,7 +31,7 @@ function faultsOfEdges(picture: Picture, topology: OverlayTopology<string>): str
     for (const neighbour of neighbours) {
       if (neighbour === id) faults.push(`${id} is its own neighbour`)
       if (picture.get(neighbour)?.has(id) !== true) faults.push(`${id} - ${neighbour} has one end`)
-      if (!topology.hasEdge(id, neighbour)) faults.push(`hasEdge denies ${id} - ${neighbour}`)
+      if (!topology.hasEdge(id as Id, neighbour as Id)) faults.push(`hasEdge denies ${id} - ${neighbour}`)
     }
   }
   const edges = [...topology.edges()]

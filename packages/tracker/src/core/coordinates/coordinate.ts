@@ -1,0 +1,73 @@
+import type { RandomSource } from '../topology/cheapest.ts'
+
+/**
+ * A node's place in a space in which distances are round-trip times: Dabek et al., "Vivaldi: A Decentralized Network
+ * Coordinate System" (SIGCOMM 2004), with the height of section 5.4 for the way from a node to the network's core.
+ */
+export interface Coordinate {
+  /** Milliseconds along each axis. */
+  readonly position: Float64Array
+  /** Milliseconds, ≥ `leastHeightMs`: both nodes' are part of any distance. */
+  heightMs: number
+  /** How far off distances are expected to be, as a share of them; at most `worstError`. */
+  error: number
+}
+
+/**
+ * Axes. A node has few neighbours to be placed by: with more axes than that, what it has measured says little of where
+ * it is.
+ */
+const dimensions = 3
+/** Expected error of a node nothing is known of, and the most that is ever expected. */
+const worstError = 1.5
+/** Least height, so that it can grow again. */
+const leastHeightMs = 0.1
+/** The paper's c_e: the weight of a new sample in the expected error. */
+const errorGain = 0.25
+/** The paper's c_c: the share of an error that one sample takes away. */
+const positionGain = 0.25
+/** Shorter times are no more than the noise of measuring them. */
+const leastRttMs = 0.1
+/** Positions nearer than this have no direction to push in. */
+const leastSeparationMs = 1e-6
+
+export function newCoordinate(): Coordinate {
+  return { position: new Float64Array(dimensions), heightMs: leastHeightMs, error: worstError }
+}
+
+/** The round-trip time to be expected between the two, in milliseconds. Symmetric. */
+export function coordinateDistanceMs(a: Coordinate, b: Coordinate): number {
+  return separationMs(a, b) + a.heightMs + b.heightMs
+}
+
+/**
+ * Moves `a`, as if on a spring, towards where its distance from `b` is the measured one; further the less sure of itself
+ * it is beside `b`. `random` gives a direction where the two are in the same place.
+ */
+export function learnDistance(a: Coordinate, b: Coordinate, rttMs: number, random: RandomSource): void {
+  const measuredMs = Math.max(leastRttMs, rttMs)
+  const separation = separationMs(a, b)
+  const predictedMs = separation + a.heightMs + b.heightMs
+  const weight = a.error / Math.max(a.error + b.error, Number.MIN_VALUE)
+  const sampleError = Math.abs(predictedMs - measuredMs) / measuredMs
+  const errorWeight = errorGain * weight
+  a.error = Math.min(worstError, sampleError * errorWeight + a.error * (1 - errorWeight))
+  const forceMs = positionGain * weight * (measuredMs - predictedMs)
+  if (separation > leastSeparationMs) {
+    for (const [axis, own] of a.position.entries())
+      a.position[axis] = own + (forceMs * (own - (b.position[axis] ?? 0))) / separation
+    a.heightMs = Math.max(leastHeightMs, a.heightMs + (forceMs * (a.heightMs + b.heightMs)) / separation)
+  } else {
+    const direction = Float64Array.from(a.position, () => random.next() - 0.5)
+    const length = Math.max(Math.hypot(...direction), leastSeparationMs)
+    for (const [axis, own] of a.position.entries())
+      a.position[axis] = own + (forceMs * (direction[axis] ?? 0)) / length
+  }
+}
+
+function separationMs(a: Coordinate, b: Coordinate): number {
+  let sum = 0
+  for (let axis = 0; axis < dimensions; axis++)
+    sum += ((a.position[axis] ?? 0) - (b.position[axis] ?? 0)) ** 2
+  return Math.sqrt(sum)
+}

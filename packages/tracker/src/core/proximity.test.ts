@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { defaultTrackerLimits } from '../limits.ts'
+import { ProximityWorld, shuffled, squareTable } from './proximity.testkit.ts'
+import { partA, TrackerStory, nodeId } from './tracker-core.testkit.ts'
+import { faultsOf } from './topology/topology.testkit.ts'
+
+const table = squareTable(16)
+
+describe('a topology-aware overlay', () => {
+  it('comes near the direct delay, by what nodes can measure, and then rests', () => {
+    const world = new ProximityWorld({ nodes: 320, table })
+    const random = new ProximityWorld({ nodes: 320, table, overlay: 'random' })
+    random.run(10_000)
+    expect(random.rdp()).toBeGreaterThan(2.5)
+    world.run(300_000)
+    expect(world.rdp()).toBeLessThan(1.25)
+    expect(faultsOf(world.topology, 4)).toEqual([])
+    for (const id of world.topology.nodes()) expect(world.topology.randomEdges(id)).toBeGreaterThan(0)
+    const before = world.newNeighbours
+    world.run(60_000)
+    expect((world.newNeighbours - before) / 320).toBeLessThan(0.5)
+  })
+
+  it('halves the delay also where every node has a last mile', () => {
+    const world = new ProximityWorld({ nodes: 320, table, lastMileMs: 10 })
+    const random = new ProximityWorld({ nodes: 320, table, lastMileMs: 10, overlay: 'random' })
+    world.run(300_000)
+    random.run(10_000)
+    expect(world.rdp()).toBeLessThan(0.6 * random.rdp())
+  })
+
+  it('gives no node more new neighbours than the limit, save for those that come and go', () => {
+    const world = new ProximityWorld({ nodes: 160, table })
+    world.run(60_000)
+    const { exchangeBurst, exchangesPerSecond } = defaultTrackerLimits
+    const exchanges = 2 * world.story.core.counters.get('edgesExchanged')
+    expect(exchanges / 160).toBeGreaterThan(4)
+    expect(exchanges / 160).toBeLessThan(exchangeBurst + 60 * exchangesPerSecond)
+  })
+
+  it('is right again after a place is lost, and finds its way back', () => {
+    const world = new ProximityWorld({ nodes: 320, table })
+    world.run(200_000)
+    const before = world.rdp()
+    for (const id of [...world.places.keys()]) if (world.regionOf(id) === 3) world.leave(id)
+    expect(faultsOf(world.topology, 4)).toEqual([])
+    world.run(200_000)
+    expect(world.rdp()).toBeLessThan(before + 0.1)
+  })
+
+  it('keeps much of itself, and has random edges again, after the tracker has forgotten all', () => {
+    const world = new ProximityWorld({ nodes: 320, table })
+    world.run(200_000)
+    const before = world.rdp()
+    const edges = new Set([...world.topology.edges()].map(([a, b]) => (a < b ? a + b : b + a)))
+    world.restartTracker()
+    world.run(30_000)
+    const kept = [...world.topology.edges()].filter(([a, b]) => edges.has(a < b ? a + b : b + a))
+    expect(kept.length).toBeGreaterThan(edges.size / 3)
+    for (const id of world.topology.nodes()) expect(world.topology.randomEdges(id)).toBeGreaterThan(0)
+    world.run(200_000)
+    expect(world.rdp()).toBeLessThan(before + 0.1)
+  })
+
+  it('lets liars choose no neighbours: who says all are near gets no more near edges to its victim than others', () => {
+    const world = new ProximityWorld({ nodes: 320, table })
+    const victim = nodeId(1)
+    // Far from the victim, and they say they are next to everybody; what honest nodes measure is true.
+    const far = (id: ReturnType<typeof nodeId>) => world.oneWayMs(id, victim) > 40
+    const liars = new Set(shuffled([...world.places.keys()].filter(far), { next: () => 0.5 }).slice(0, 60))
+    world.claim = (from, _to, measuredMs) => (liars.has(from) ? 0.1 : measuredMs)
+    world.run(200_000)
+    expect(world.story.core.counters.get('rttsDisputed')).toBeGreaterThan(0)
+    let held = 0
+    for (let minute = 0; minute < 10; minute++) {
+      world.run(60_000)
+      held += [...world.topology.neighbours(victim)].filter((id) => liars.has(id)).length
+    }
+    // Its random edges may end at liars, as at anybody; its near ones do not.
+    expect(held / 10).toBeLessThanOrEqual(2)
+    expect(world.rdp()).toBeLessThan(1.5)
+  })
+})
+
+describe('the overlays of a tracker', () => {
+  it('are random unless it is told otherwise, for all stream parts or for some', () => {
+    const overlayOf = (options: ConstructorParameters<typeof TrackerStory>[0] = {}) => {
+      const story = new TrackerStory(options)
+      story.join(nodeId(1))
+      return story.core.streamParts.get(partA)?.overlay
+    }
+    expect(overlayOf()).toBe('random')
+    expect(overlayOf({ overlay: 'topology-aware' })).toBe('topology-aware')
+    expect(overlayOf({ overlay: (id) => (id === partA ? 'topology-aware' : 'random') })).toBe(
+      'topology-aware',
+    )
+    expect(overlayOf({ overlay: (id) => (id === partA ? 'random' : 'topology-aware') })).toBe('random')
+  })
+
+  it('are improved in turn, and a tracker without topology-aware ones does nothing', () => {
+    const idle = new TrackerStory()
+    idle.join(nodeId(1))
+    idle.packet(nodeId(1), { type: 'leave', streamPartId: partA })
+    idle.advance(60_000)
+    expect(idle.core.wakeAt).toBe(undefined)
+    const aware = new TrackerStory({ overlay: 'topology-aware' })
+    aware.join(nodeId(1))
+    expect(aware.core.wakeAt).toBeLessThanOrEqual(aware.now + defaultTrackerLimits.improvementIntervalMs)
+    aware.packet(nodeId(1), { type: 'leave', streamPartId: partA })
+    aware.advance(60_000)
+    expect(aware.core.wakeAt).toBe(undefined)
+  })
+})

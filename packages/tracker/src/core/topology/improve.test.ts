@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { randomEdgesPerNode } from './improve.ts'
+import { OverlayTopology } from './overlay-topology.ts'
+import { seededRandom } from './random.testkit.ts'
+import { changedBetween, faultsOf, pictureOf } from './topology.testkit.ts'
+
+/** Nodes on a line, in groups of ten; within a group all are as near. */
+const distanceMs = (a: string, b: string) =>
+  1 + 20 * Math.abs(Math.floor(Number(a) / 10) - Math.floor(Number(b) / 10))
+const proximity = { distanceMs, mayChange: () => true }
+
+function grown(size: number, degree = 4, seed = 1): OverlayTopology<string> {
+  const topology = new OverlayTopology<string>({ degree }, { random: seededRandom(seed) })
+  for (let i = 0; i < size; i++) topology.add(String(i))
+  return topology
+}
+
+function meanEdgeMs(topology: OverlayTopology<string>): number {
+  let sum = 0
+  for (const [a, b] of topology.edges()) sum += distanceMs(a, b)
+  return sum / topology.edgeCount
+}
+
+function improveAll(topology: OverlayTopology<string>, rounds: number): void {
+  for (let round = 0; round < rounds; round++)
+    for (const id of topology.nodes()) topology.improve(id, proximity)
+}
+
+describe('improving an overlay', () => {
+  it('makes edges shorter, and then comes to rest', () => {
+    const topology = grown(400)
+    const before = meanEdgeMs(topology)
+    improveAll(topology, 60)
+    expect(meanEdgeMs(topology)).toBeLessThan(before / 2)
+    const edges = pictureOf(topology)
+    improveAll(topology, 1)
+    expect(changedBetween(edges, pictureOf(topology)).size).toBeLessThan(8)
+  })
+
+  it('keeps degrees exact, the graph connected and random edges at every node, whatever happens between', () => {
+    const run = fc.property(
+      fc.integer(),
+      fc.constantFrom(2, 3, 4, 5, 8),
+      fc.integer({ min: 2, max: 60 }),
+      (seed, degree, size) => {
+        const topology = grown(size, degree, seed)
+        const random = seededRandom(~seed)
+        for (let step = 0; step < 200; step++) {
+          const id = String(Math.floor(random.next() * size))
+          const before = pictureOf(topology)
+          const dice = random.next()
+          const [edge] = [...topology.neighbours(id)]
+          if (dice < 0.8) {
+            const { outcome, changed } = topology.improve(id, proximity)
+            expect(changed).toEqual(changedBetween(before, pictureOf(topology)))
+            expect(changed.size).toBe(outcome === 'improved' ? 4 : 0)
+          } else if (dice < 0.87) topology.remove(id)
+          else if (dice < 0.94) topology.add(id)
+          else if (edge !== undefined) topology.failEdge(id, edge)
+          expect(faultsOf(topology, degree)).toEqual([])
+        }
+        const open = topology.size > degree ? (topology.size * degree) % 2 : 0
+        const kept = Math.min(randomEdgesPerNode(topology.size, degree), topology.size - 1)
+        const lacking = [...topology.nodes()].filter((id) => topology.randomEdges(id) < kept)
+        expect(lacking.length).toBeLessThanOrEqual(open)
+      },
+    )
+    fc.assert(run, { numRuns: 60 })
+  })
+
+  it('touches nobody who may not change, and makes no edge that is avoided or of unknown length', () => {
+    const topology = new OverlayTopology<string>(
+      { degree: 4 },
+      { random: seededRandom(3), avoid: (a, b) => Number(a) % 7 === 0 && Number(b) % 7 === 0 },
+    )
+    for (let i = 0; i < 400; i++) topology.add(String(i))
+    const before = pictureOf(topology)
+    const picky = {
+      distanceMs: (a: string, b: string) =>
+        Number(a) % 5 === 1 && Number(b) % 5 === 1 ? undefined : distanceMs(a, b),
+      mayChange: (id: string) => Number(id) % 3 !== 0,
+    }
+    for (let round = 0; round < 20; round++) for (const id of topology.nodes()) topology.improve(id, picky)
+    expect(changedBetween(before, pictureOf(topology)).size).toBeGreaterThan(100)
+    for (const [a, b] of topology.edges()) {
+      if (before.get(a)?.has(b)) continue
+      expect([Number(a) % 3 === 0, Number(b) % 3 === 0]).toEqual([false, false])
+      expect(Number(a) % 7 === 0 && Number(b) % 7 === 0).toBe(false)
+      expect(picky.distanceMs(a, b)).not.toBe(undefined)
+    }
+    for (const id of topology.nodes())
+      if (!picky.mayChange(id)) expect(topology.neighbours(id)).toEqual(before.get(id))
+  })
+
+  it('draws random edges anew where an overlay was taken over', () => {
+    const edges = [...grown(400).edges()]
+    const topology = new OverlayTopology<string>({ degree: 4 }, { random: seededRandom(5) })
+    topology.adopt(edges, true)
+    const before = pictureOf(topology)
+    improveAll(topology, 1)
+    for (const id of topology.nodes()) expect(topology.randomEdges(id)).toBeGreaterThan(0)
+    expect(changedBetween(before, pictureOf(topology)).size).toBeGreaterThan(0)
+    expect(faultsOf(topology, 4)).toEqual([])
+  })
+})
