@@ -30,8 +30,8 @@ export class OpenedStore implements MessageStore {
 
   append: MessageStore['append'] = async (batches) => this.#opened().append(batches)
   read: MessageStore['read'] = async (range, options) => this.#opened().read(range, options)
-  last: MessageStore['last'] = async (streamPartId, count, filter) =>
-    this.#opened().last(streamPartId, count, filter)
+  last: MessageStore['last'] = async (streamPartId, count, filter, signal) =>
+    this.#opened().last(streamPartId, count, filter, signal)
   has: MessageStore['has'] = async (chain, place) => this.#opened().has(chain, place)
   prune: MessageStore['prune'] = async (streamPartId, limits) => this.#opened().prune(streamPartId, limits)
   usage: MessageStore['usage'] = async () => this.#opened().usage()

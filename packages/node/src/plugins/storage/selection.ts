@@ -38,10 +38,11 @@ export async function extentOf(
   store: Pick<MessageStore, 'last'>,
   { streamPartId, selection, publisherId, messageChainId }: Query,
   oldestMs: number,
+  signal?: AbortSignal,
 ): Promise<Extent | undefined> {
   const found =
     selection.kind === 'last'
-      ? await store.last(streamPartId, selection.count, { publisherId, messageChainId })
+      ? await store.last(streamPartId, selection.count, { publisherId, messageChainId }, signal)
       : { from: selection.from, to: selection.to, count: 0 }
   if (found === undefined) return undefined
   const oldest = { timestamp: oldestMs, sequenceNumber: 0 }

@@ -31,6 +31,11 @@ export const storageErrors = {
     summary: 'The storage node does not have it',
     remedy: 'Check with: runnel storage list STREAM, that the stream is assigned to this storage node.',
   },
+  TOO_COSTLY: {
+    summary: 'Too many batches of a publisher overlap there to count or search them',
+    remedy:
+      'Ask for a time instead, with: runnel resend from. Such a publisher is better not permitted to publish.',
+  },
   IDLE: {
     summary: 'The asker took nothing for too long',
     remedy: 'Ask again from the last message received.',

@@ -42,7 +42,8 @@ const readAheadBytes = 64 * 1024
 /** What a mistake of the asker is answered with; anything else is 503. */
 const statusOf: Readonly<Record<string, number>> = {
   ...{ INVALID_ARGUMENT: 400, INVALID_STREAM_ID: 400, INVALID_PARTITION: 400, INVALID_NODE_ID: 400 },
-  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, NOT_STORED: 404, TOO_MANY_REQUESTS: 429 },
+  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, NOT_STORED: 404 },
+  ...{ TOO_COSTLY: 422, TOO_MANY_REQUESTS: 429 },
 }
 
 /** Adds GET /v1/storage and GET /v1/streams/:streamId/partitions/:partition/messages to a server. */

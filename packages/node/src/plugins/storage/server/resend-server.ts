@@ -167,7 +167,7 @@ export class ResendServer {
     await requireStored(this.#modules, streamPartId)
     // What has arrived and is not stored yet belongs to what is asked for.
     await atMost(clock, limits.flushMs, ingest.flushed())
-    const extent = await extentOf(store, request, await oldestMs(streamPartId))
+    const extent = await extentOf(store, request, await oldestMs(streamPartId), signal)
     signal.throwIfAborted()
     const start = { type: 'resendStart', requestId, ...(extent ?? nothing) } as const
     while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)

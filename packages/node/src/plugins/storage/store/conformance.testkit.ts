@@ -8,6 +8,7 @@ import {
 } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { at, batchOf, chainOf, compareBatches, nodeId, owner, partOf, streamId } from './batches.testkit.ts'
+import { lookUpLimits } from './last-messages.ts'
 import type { MessageStore, StoredRange } from './message-store.ts'
 
 /** Where the messages of one test are: another store on the same place sees the same. */
@@ -217,6 +218,29 @@ export function testMessageStore(
       expect(await store.last(part, 3)).toEqual({ from: at(3), to: at(5), count: 3 })
       expect(await store.last(part, 5)).toEqual({ from: at(2), to: at(5), count: 5 })
       expect(await store.last(part, 9)).toEqual({ from: at(1), to: at(5), count: 6 })
+    })
+
+    it('counts batches that all have a message in common, whatever else is in them', async () => {
+      const batches = Array.from({ length: 300 }, (_, index) => batchOf(chainOf(), [at(1), at(1000 + index)]))
+      await store.append(batches)
+      expect(await store.last(part, 1)).toEqual({ from: at(1299), to: at(1299), count: 1 })
+      expect(await store.last(part, 300)).toEqual({ from: at(1000), to: at(1299), count: 300 })
+      expect(await store.last(part, 600)).toEqual({ from: at(1), to: at(1299), count: 301 })
+      await store.append([batchOf(chainOf(), [at(1100), at(1500)])])
+      expect(await store.last(part, 2)).toEqual({ from: at(1299), to: at(1500), count: 2 })
+      expect(await store.last(part, 301)).toEqual({ from: at(1000), to: at(1500), count: 301 })
+    })
+
+    it('searches few of the batches that reach over a place, and says so', async () => {
+      const overlapping = (count: number) =>
+        Array.from({ length: count }, (_, index) => batchOf(chainOf(), [at(1), at(1000 + index)]))
+      const { maxSearchedBatches } = lookUpLimits
+      await store.append(overlapping(maxSearchedBatches))
+      expect(await store.has(chainOf(), at(500))).toBe(false)
+      await store.append(overlapping(maxSearchedBatches + 1))
+      await expect(store.has(chainOf(), at(500))).rejects.toMatchObject({ code: 'TOO_COSTLY' })
+      expect(await store.has(chainOf(), at(1))).toBe(true)
+      expect(await store.has(chainOf('other'), at(500))).toBe(false)
     })
 
     it('knows which messages it has', async () => {

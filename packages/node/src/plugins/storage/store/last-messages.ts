@@ -1,4 +1,5 @@
 import { compareRefs, type MessageRef } from '@runnel/protocol'
+import { nodeError } from '../../../errors.ts'
 import type { LastMessages } from './message-store.ts'
 
 /** Where a batch is, without its bytes. */
@@ -27,10 +28,19 @@ export interface BatchIndex<B extends IndexedBatch> {
   backwards(): Some<B>
   /** Those that reach into a range, in the order of pages. */
   overlapping(range: RefRange): Some<B>
-  /** Those of the chain of `batch` that reach into its range. */
-  overlappingInChain(batch: B): Some<B>
+  bytesIn(batch: B): number
   messagesOf(batch: B): readonly MessageRef[] | Promise<readonly MessageRef[]>
 }
+
+/** What one look-up may read, so that nobody's batches hold up the others. */
+export const lookUpLimits = {
+  /** Batches read to count the last messages: those that overlap others of their chain, or that reach over where they begin. */
+  maxCountedBatches: 10_000,
+  /** Bytes of these batches. */
+  maxCountedBytes: 64 * 1024 * 1024,
+  /** Batches of one chain read to find a message; without overlaps there is one. */
+  maxSearchedBatches: 32,
+} as const
 
 export const firstRef: MessageRef = { timestamp: 0, sequenceNumber: 0 }
 export const lastRef: MessageRef = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
@@ -38,59 +48,91 @@ export const lastRef: MessageRef = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 *
 /**
  * Where the last `count` messages begin. Batches are counted backwards without reading them, until those that begin at
  * `floor` or after hold enough; what reaches over the floor from before is added; then the few that are too many are
- * passed over, forwards from the floor. A message that is in several batches of its chain counts once.
+ * passed over, forwards from the floor. A message that is in several batches of its chain counts once. Throws
+ * TOO_COSTLY when that takes more reading than `lookUpLimits` allow, and what the signal says.
  */
 export async function lastMessages<B extends IndexedBatch>(
-  index: BatchIndex<B>,
+  source: BatchIndex<B>,
   count: number,
+  signal?: AbortSignal,
 ): Promise<LastMessages | undefined> {
-  const to = await index.newest()
+  const to = await source.newest()
   if (to === undefined || count <= 0) return undefined
+  const index = withinLimits(source, signal)
   const counting = new Counting(index)
   let floor = to
   let total = 0
   for await (const batch of index.backwards()) {
     if (total >= count && compareRefs(firstOf(batch), floor) < 0) break
     floor = firstOf(batch)
-    total += await counting.of(batch)
+    total += await counting.of(batch, firstRef)
   }
   for (const batch of await straddlers(index, floor)) total += await counting.of(batch, floor)
   const excess = Math.max(0, total - count)
   return { from: await skip(index, floor, excess), to, count: total - excess }
 }
 
-/** How many messages a batch adds to those counted, when batches come newest first. */
+/** The same batches, but reading too many of them throws. */
+function withinLimits<B extends IndexedBatch>(index: BatchIndex<B>, signal?: AbortSignal): BatchIndex<B> {
+  const { maxCountedBatches, maxCountedBytes } = lookUpLimits
+  let batches = 0
+  let bytes = 0
+  return {
+    newest: () => index.newest(),
+    backwards: () => index.backwards(),
+    overlapping: (range) => index.overlapping(range),
+    bytesIn: (batch) => index.bytesIn(batch),
+    messagesOf: (batch) => {
+      signal?.throwIfAborted()
+      bytes += index.bytesIn(batch)
+      if (++batches > maxCountedBatches || bytes > maxCountedBytes) throw nodeError('TOO_COSTLY')
+      return index.messagesOf(batch)
+    },
+  }
+}
+
+/** What was counted of a chain. */
+interface CountedChain<B> {
+  /** Where the batch counted last begins: none counted before it begins earlier. */
+  begin: MessageRef
+  /** Counted by their number alone, because they overlapped nothing; the one that begins first is last. */
+  readonly unread: B[]
+  /** Of all the others. */
+  readonly places: Set<string>
+}
+
+/** How many messages a batch adds to those counted, when batches come newest first. Reads none of them twice. */
 class Counting<B extends IndexedBatch> {
   readonly #index: BatchIndex<B>
-  /** By chain, where the batch counted last begins. */
-  readonly #begins = new Map<number | string, MessageRef>()
+  readonly #chains = new Map<number | string, CountedChain<B>>()
 
   constructor(index: BatchIndex<B>) {
     this.#index = index
   }
 
-  of(batch: B, floor?: MessageRef): number | Promise<number> {
-    const begin = this.#begins.get(batch.chain)
-    this.#begins.set(batch.chain, firstOf(batch))
-    const overlaps = begin !== undefined && compareRefs(lastOf(batch), begin) >= 0
-    return overlaps || floor !== undefined ? this.#read(batch, floor ?? firstRef, overlaps) : batch.messages
+  /** Only those from `floor` on. */
+  of(batch: B, floor: MessageRef): number | Promise<number> {
+    const known = this.#chains.get(batch.chain)
+    const chain = known ?? { begin: firstOf(batch), unread: [], places: new Set() }
+    if (known === undefined) this.#chains.set(batch.chain, chain)
+    const overlaps = known !== undefined && compareRefs(lastOf(batch), chain.begin) >= 0
+    chain.begin = firstOf(batch)
+    if (overlaps || compareRefs(chain.begin, floor) < 0) return this.#read(batch, floor, chain)
+    chain.unread.push(batch)
+    return batch.messages
   }
 
-  async #read(batch: B, floor: MessageRef, overlaps: boolean): Promise<number> {
-    const refs = (await this.#index.messagesOf(batch)).filter((ref) => compareRefs(ref, floor) >= 0)
-    return overlaps ? this.#notInLater(batch, refs) : refs.length
-  }
-
-  /** How many of the messages are in no later batch of the chain. */
-  async #notInLater(batch: B, refs: readonly MessageRef[]): Promise<number> {
-    const left = new Set(refs.map(textOf))
-    for await (const other of this.#index.overlappingInChain(batch)) {
-      const order = compareRefs(firstOf(other), firstOf(batch)) || compareRefs(lastOf(other), lastOf(batch))
-      if (order <= 0) continue
-      for (const ref of await this.#index.messagesOf(other)) left.delete(textOf(ref))
-      if (left.size === 0) break
+  async #read(batch: B, floor: MessageRef, { unread, places }: CountedChain<B>): Promise<number> {
+    const end = lastOf(batch)
+    for (let next = unread.at(-1); next && compareRefs(firstOf(next), end) <= 0; next = unread.at(-1)) {
+      unread.pop()
+      for (const ref of await this.#index.messagesOf(next)) places.add(textOf(ref))
     }
-    return left.size
+    const before = places.size
+    for (const ref of await this.#index.messagesOf(batch)) {
+      if (compareRefs(ref, floor) >= 0) places.add(textOf(ref))
+    }
+    return places.size - before
   }
 }
 
@@ -110,33 +152,53 @@ async function skip<B extends IndexedBatch>(
   excess: number,
 ): Promise<MessageRef> {
   if (excess === 0) return floor
-  let waiting: { readonly ref: MessageRef; readonly id: string }[] = []
-  let passed = 0
-  /** Passes over what waits before `limit`: nothing that comes later in the walk is before that. */
-  const passUntil = (limit: MessageRef | undefined): MessageRef | undefined => {
-    waiting.sort((a, b) => compareRefs(a.ref, b.ref))
-    const seen = new Set<string>()
-    for (const [index, { ref, id }] of waiting.entries()) {
-      if (limit !== undefined && compareRefs(ref, limit) >= 0) {
-        waiting = waiting.slice(index)
-        return undefined
-      }
-      if (seen.has(id)) continue
-      seen.add(id)
-      if (passed++ === excess) return ref
-    }
-    waiting = []
-    return undefined
-  }
+  const first = new FirstPlaces(excess + 1)
   for await (const batch of index.overlapping({ from: floor, to: lastRef })) {
-    const found = passUntil(firstOf(batch))
-    if (found !== undefined) return found
+    // Nothing that comes later in the walk is before this.
+    if (first.areAllBefore(firstOf(batch))) break
     for (const ref of await index.messagesOf(batch)) {
-      if (compareRefs(ref, floor) >= 0)
-        waiting.push({ ref: placeOf(ref), id: `${batch.chain} ${textOf(ref)}` })
+      if (compareRefs(ref, floor) >= 0) first.add(placeOf(ref), batch.chain)
     }
   }
-  return passUntil(undefined) ?? floor
+  return first.last() ?? floor
+}
+
+/** The first `max` places of all that are added; those added since they were sorted last are few beside them. */
+class FirstPlaces {
+  readonly #max: number
+  readonly #seen = new Set<string>()
+  #places: MessageRef[] = []
+  #sorted = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  add(place: MessageRef, chain: number | string): void {
+    const id = `${chain} ${textOf(place)}`
+    if (this.#seen.has(id)) return
+    this.#seen.add(id)
+    this.#places.push(place)
+    if (this.#places.length >= 2 * Math.max(this.#sorted, this.#max)) this.#sort()
+  }
+
+  /** Whether there are as many as wanted, and none is at the limit or after. */
+  areAllBefore(limit: MessageRef): boolean {
+    if (this.#places.length < this.#max) return false
+    const isBefore = () => compareRefs(this.#places[this.#max - 1] ?? limit, limit) < 0
+    if (this.#sorted < this.#max || isBefore()) this.#sort()
+    return isBefore()
+  }
+
+  last(): MessageRef | undefined {
+    this.#sort()
+    return this.#places[this.#max - 1]
+  }
+
+  #sort(): void {
+    this.#places = this.#places.sort(compareRefs).slice(0, this.#max)
+    this.#sorted = this.#places.length
+  }
 }
 
 function placeOf({ timestamp, sequenceNumber }: MessageRef): MessageRef {

@@ -60,12 +60,17 @@ export interface MessageStore {
     range: StoredRange,
     options: { readonly maxBytes: number; readonly after?: PageCursor },
   ): Promise<StoredPage>
-  /** Where the last `count` messages begin; undefined when there are none. */
+  /**
+   * Where the last `count` messages begin; undefined when there are none. Throws also TOO_COSTLY, when too many batches
+   * overlap to count them, and what the signal says, unless it is answered all the same.
+   */
   last(
     streamPartId: StreamPartId,
     count: number,
     filter?: { readonly publisherId?: NodeId | undefined; readonly messageChainId?: string | undefined },
+    signal?: AbortSignal,
   ): Promise<LastMessages | undefined>
+  /** Throws also TOO_COSTLY, when too many batches of the chain reach over the place. */
   has(chain: MessageChain, place: MessageRef): Promise<boolean>
   /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left. */
   prune(

@@ -11,7 +11,7 @@ import {
 } from '@runnel/protocol'
 import { nodeError } from '../../../../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
-import { lastMessages } from '../last-messages.ts'
+import { lastMessages, lookUpLimits } from '../last-messages.ts'
 import type {
   LastMessages,
   MessageStore,
@@ -124,7 +124,12 @@ export class CassandraStore implements MessageStore {
     })
   }
 
-  last(streamPartId: StreamPartId, count: number, filter: Filter = {}): Promise<LastMessages | undefined> {
+  last(
+    streamPartId: StreamPartId,
+    count: number,
+    filter: Filter = {},
+    signal?: AbortSignal,
+  ): Promise<LastMessages | undefined> {
     return this.#do(async () => {
       const partitions = this.#partitions(streamPartId)
       return lastMessages(
@@ -132,14 +137,11 @@ export class CassandraStore implements MessageStore {
           newest: () => partitions.newest(filter),
           backwards: () => partitions.backwards(filter),
           overlapping: (range) => partitions.overlapping(range, filter),
-          overlappingInChain: (batch) =>
-            partitions.overlapping(rangeOf(batch), {
-              publisherId: batch.publisher,
-              messageChainId: batch.name,
-            }),
+          bytesIn: ({ size }) => size,
           messagesOf: async (batch) => decodeBatch(this.#present(await partitions.bytesOf(batch))).messages,
         },
         count,
+        signal,
       )
     })
   }
@@ -147,7 +149,9 @@ export class CassandraStore implements MessageStore {
   has(chain: MessageChain, place: MessageRef): Promise<boolean> {
     return this.#do(async () => {
       const partitions = this.#partitions(toStreamPartId(chain.streamId, chain.partition))
+      let searched = 0
       for await (const batch of partitions.overlapping({ from: place, to: place }, chain)) {
+        if (++searched > lookUpLimits.maxSearchedBatches) throw nodeError('TOO_COSTLY')
         const { messages } = decodeBatch(this.#present(await partitions.bytesOf(batch)))
         if (messages.some((message) => compareRefs(message, place) === 0)) return true
       }

@@ -7,9 +7,10 @@ import {
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
+import { nodeError } from '../../../../errors.ts'
 import type { BatchPlace } from '../page-cursor.ts'
 import type { LastMessages, StreamPartUsage } from '../message-store.ts'
-import { lastMessages, lastRef, type BatchIndex } from '../last-messages.ts'
+import { lastMessages, lastRef, lookUpLimits, type BatchIndex } from '../last-messages.ts'
 import { Entries, everything, type Entry, type NamedEntry, type Place } from './entries.ts'
 import { pack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
@@ -94,7 +95,9 @@ export class BatchReader {
       const { publisherId, messageChainId } = chain
       const streamPartId = `${chain.streamId}#${chain.partition}` as StreamPartId
       const where = this.#placeOf({ streamPartId, publisherId, messageChainId })
+      let searched = 0
       for (const { batch } of where ? this.#entries.overlapping(where, { from: place, to: place }) : []) {
+        if (++searched > lookUpLimits.maxSearchedBatches) throw nodeError('TOO_COSTLY')
         const { messages } = decodeBatch(this.#bytesOf(batch))
         if (messages.some((message) => compareRefs(message, place) === 0)) return true
       }
@@ -137,11 +140,7 @@ export class BatchReader {
       newest: () => this.#entries.newest(place),
       backwards: () => this.#entries.backwards(place),
       overlapping: (range) => this.#entries.overlapping(place, range),
-      overlappingInChain: (entry) => {
-        const from = { timestamp: entry.firstTime, sequenceNumber: entry.firstNumber }
-        const to = { timestamp: entry.lastTime, sequenceNumber: entry.lastNumber }
-        return this.#entries.overlapping({ ...place, chain: entry.chain }, { from, to })
-      },
+      bytesIn: ({ bytes }) => bytes,
       messagesOf: ({ batch }) => decodeBatch(this.#bytesOf(batch)).messages,
     }
   }

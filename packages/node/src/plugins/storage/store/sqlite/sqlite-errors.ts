@@ -1,7 +1,14 @@
 import Database from 'better-sqlite3'
+import { isRunnelError } from '@runnel/protocol'
 
 export type StoreErrorCode =
-  'STORE_UNAVAILABLE' | 'STORE_FULL' | 'STORE_READ_ONLY' | 'STORE_CORRUPT' | 'STORE_VERSION' | 'INTERNAL'
+  | 'STORE_UNAVAILABLE'
+  | 'STORE_FULL'
+  | 'STORE_READ_ONLY'
+  | 'STORE_CORRUPT'
+  | 'STORE_VERSION'
+  | 'TOO_COSTLY'
+  | 'INTERNAL'
 
 /** An error as it travels between threads. */
 export interface StoreFailure {
@@ -30,6 +37,7 @@ const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
 /** What went wrong with the database at `path`. */
 export function toFailure(error: unknown, path: string): StoreFailure {
   if (error instanceof StoreError) return { code: error.code, detail: error.message }
+  if (isRunnelError(error, 'TOO_COSTLY')) return { code: 'TOO_COSTLY', detail: '' }
   const detail = `${path}: ${error instanceof Error ? error.message : String(error)}`
   const raw = error instanceof Error && 'code' in error ? String(error.code) : ''
   const known = codes.find(([pattern]) => pattern.test(raw))

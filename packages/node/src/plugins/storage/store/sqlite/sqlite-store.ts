@@ -14,6 +14,7 @@ import { GroupCommit } from '../group-commit.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
 import { StoreThread } from './store-thread.ts'
+import { Turns } from './turns.ts'
 
 export interface SqliteStoreOptions {
   /** Where `messages.sqlite` is, or will be. Made, for this user only, when it is not there. */
@@ -43,6 +44,7 @@ export class SqliteStore implements MessageStore {
   readonly #reader: StoreThread<ReturnType<typeof readerOperations>>
   /** For what counts through a lot. */
   readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
+  readonly #counts = new Turns()
   readonly #commits: GroupCommit
   #isOpen = false
   #opening: Promise<void> | undefined
@@ -98,10 +100,15 @@ export class SqliteStore implements MessageStore {
     streamPartId: StreamPartId,
     count: number,
     filter: Pick<StoredRange, 'publisherId' | 'messageChainId'> = {},
+    signal?: AbortSignal,
   ): Promise<LastMessages | undefined> {
     this.#requireOpen()
     const { publisherId, messageChainId } = filter
-    return this.#counter.call('last', { streamPartId, count, publisherId, messageChainId })
+    const countBack = () => {
+      this.#requireOpen()
+      return this.#counter.call('last', { streamPartId, count, publisherId, messageChainId })
+    }
+    return this.#counts.run(streamPartId, countBack, signal)
   }
 
   async has(chain: MessageChain, place: MessageRef): Promise<boolean> {

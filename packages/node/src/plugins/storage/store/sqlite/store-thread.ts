@@ -96,7 +96,8 @@ export class StoreThread<O extends Operations> {
     const waiting = this.#waiting.get(answer.id)
     if (waiting === undefined) return
     this.#waiting.delete(answer.id)
-    if ('failure' in answer) waiting.reject(nodeError(answer.failure.code, answer.failure.detail))
+    if ('failure' in answer)
+      waiting.reject(nodeError(answer.failure.code, answer.failure.detail || undefined))
     else waiting.resolve(answer.result)
   }
 }
