@@ -16,7 +16,7 @@ import type { BatchCheck, Verdict } from './batch-check.ts'
 import { LastWindow } from './last-window.ts'
 import { BatchMerge, type Candidate, type MergedBatch } from './merge.ts'
 import { PartSources, type PartEvents, type PartPlan, type StartedSource } from './part-sources.ts'
-import { lastPlace, placeBefore, placeOf } from './selection.ts'
+import { firstPlace, lastPlace, placeBefore, placeOf } from './selection.ts'
 import { StorageSource, windowFor, type SourceModules } from './storage-source.ts'
 
 /** What to read, and from whom. */
@@ -53,6 +53,11 @@ interface Run {
 
 const isFull = ({ messages, bytes }: Run): boolean => messages.length >= maxRun || bytes >= maxRunBytes
 
+interface Claim {
+  readonly part: PartSources
+  readonly from: MessageRef
+}
+
 interface OpenSource extends StartedSource {
   readonly part: PartSources
 }
@@ -64,23 +69,31 @@ interface OpenSource extends StartedSource {
 export class HistoryReader {
   readonly #plan: HistoryPlan
   readonly #modules: HistoryModules
-  readonly #merge: BatchMerge
+  #merge: BatchMerge
   readonly #parts = new Map<number, PartSources>()
   readonly #sources = new Map<number, OpenSource>()
   #nextSource = 0
+  /** Where sources that were asked for the last so many say that these begin. */
+  readonly #claims = new Map<number, Claim>()
+  #areClaimsUsed = true
+  /** Messages left out because of that. */
+  #leftOut = 0
   /** What is read, when all sources have said what they have. */
-  #from: MessageRef
+  #from: MessageRef = firstPlace
   #to: MessageRef = lastPlace
   /** Of chains that nothing is known of, messages that others name are missing from here on: what was kept since. */
   #keptFrom: MessageRef | undefined
   #gapFills = 0
+  /** Gaps that may be before the last so many. */
+  #withheldGaps: Gap[] | undefined
 
   constructor(plan: HistoryPlan, modules: HistoryModules) {
     this.#plan = plan
     this.#modules = modules
     this.#merge = new BatchMerge(modules.limits)
-    this.#from = plan.selection.kind === 'range' ? plan.selection.from : { timestamp: 0, sequenceNumber: 0 }
-    if (plan.selection.kind === 'range') this.#to = plan.selection.to
+    if (plan.selection.kind !== 'range') return
+    this.#from = plan.selection.from
+    this.#to = plan.selection.to
   }
 
   /**
@@ -88,58 +101,106 @@ export class HistoryReader {
    * To be iterated over once.
    */
   async *read(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
-    const onAbort = () => this.#cancel()
+    const onAbort = () => this.#letGo()
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       throwIfAborted(signal)
       await this.#start()
       const { selection } = this.#plan
-      const { maxExactLast, maxExactLastBytes } = this.#modules.limits
-      if (selection.kind === 'range' || selection.count > maxExactLast) {
-        yield* this.#runs(signal)
-        return
-      }
-      const window = new LastWindow({ maxMessages: selection.count, maxBytes: maxExactLastBytes })
-      for await (const run of this.#runs(signal)) {
-        const early = run.flatMap((message) => window.push(message))
-        if (early.length > 0) yield early
-      }
-      yield window.end()
+      if (selection.kind === 'last' && selection.count <= this.#modules.limits.maxExactLast) {
+        yield* this.#exactLast(selection.count, signal)
+      } else yield* this.#runs(signal)
     } catch (error) {
       throwIfAborted(signal)
       throw error
     } finally {
       signal.removeEventListener('abort', onAbort)
-      this.#cancel()
+      this.#letGo()
     }
   }
 
-  async #start(): Promise<void> {
+  /** Exactly the last so many of all that comes, and those gaps that are among them. */
+  async *#exactLast(
+    count: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly StreamMessage[], void, undefined> {
+    const window = new LastWindow({ maxMessages: count, maxBytes: this.#modules.limits.maxExactLastBytes })
+    const gaps: Gap[] = []
+    this.#withheldGaps = gaps
+    let taken = 0
+    for await (const run of this.#runs(signal)) {
+      taken += run.length
+      const early = run.flatMap((message) => window.push(message))
+      if (gaps.length > count) gaps.splice(0, gaps.length, ...gaps.filter((gap) => window.reaches(gap.upTo)))
+      if (early.length === 0) continue
+      gaps.splice(0).forEach((gap) => this.#modules.events.gap(gap))
+      yield early
+    }
+    if (taken < count && this.#leftOut > 0) {
+      // There were not as many as was said, and others were left out for them.
+      await this.#startOver()
+      yield* this.#exactLast(count, signal)
+      return
+    }
+    gaps.filter((gap) => window.reaches(gap.upTo)).forEach((gap) => this.#modules.events.gap(gap))
+    yield window.end()
+  }
+
+  /** Asks again those that did not fail, and believes nobody where the last begin. */
+  async #startOver(): Promise<void> {
+    const failed = new Set([...this.#parts.values()].flatMap((part) => part.failed))
+    this.#letGo()
+    this.#merge = new BatchMerge(this.#modules.limits)
+    this.#claims.clear()
+    this.#areClaimsUsed = false
+    this.#leftOut = 0
+    this.#from = firstPlace
+    this.#keptFrom = undefined
+    await this.#start(failed)
+  }
+
+  async #start(failed: ReadonlySet<NodeId> = new Set()): Promise<void> {
     const { parts, publisherId, messageChainId } = this.#plan
     const { limits } = this.#modules
     const sources = parts.length * limits.maxSourcesPerPart
     const request = { publisherId, messageChainId, windowBytes: windowFor(sources, limits) }
     for (const plan of parts) {
       const { partition } = parseStreamPartId(plan.streamPartId)
-      this.#parts.set(partition, new PartSources(plan, request, this.#modules))
+      const storageNodes = plan.storageNodes.filter(({ nodeId }) => !failed.has(nodeId))
+      this.#parts.set(partition, new PartSources({ ...plan, storageNodes }, request, this.#modules))
     }
+    const { selection } = this.#plan
     await Promise.all(
       [...this.#parts.values()].map(async (part) => {
-        for (const started of await part.start(this.#plan.selection)) this.#add(part, started)
+        for (const started of await part.start(selection)) this.#add(part, started, selection)
       }),
     )
   }
 
-  #add(part: PartSources, started: StartedSource): void {
+  #add(part: PartSources, started: StartedSource, asked: ResendSelection): void {
     const id = this.#nextSource++
     this.#sources.set(id, { ...started, part })
     this.#merge.add(id)
-    const { selection } = this.#plan
     const { count, from } = started.extent
     if (this.#keptFrom === undefined || compareRefs(from, this.#keptFrom) < 0) this.#keptFrom = from
-    // One that has as many as were asked for knows where the last of all begin, at the earliest.
-    if (selection.kind === 'last' && count === selection.count && compareRefs(from, this.#from) > 0) {
-      this.#from = from
+    if (asked.kind !== 'last') return
+    // Only one that has as many as were asked for knows where the last of all begin, at the earliest.
+    this.#claims.set(id, { part, from: count === asked.count ? from : firstPlace })
+    this.#narrow()
+  }
+
+  /**
+   * What begins before the last of a stream part, as most of its sources say, need not be looked at. Nothing bears that
+   * out before all has come: see `#exactLast`.
+   */
+  #narrow(): void {
+    if (this.#plan.selection.kind !== 'last' || !this.#areClaimsUsed) return
+    this.#from = firstPlace
+    for (const part of this.#parts.values()) {
+      const claims = [...this.#claims.values()].filter((claim) => claim.part === part)
+      const places = claims.map(({ from }) => from).toSorted(compareRefs)
+      const median = places[Math.floor((places.length - 1) / 2)]
+      if (median !== undefined && compareRefs(median, this.#from) > 0) this.#from = median
     }
   }
 
@@ -203,16 +264,20 @@ export class HistoryReader {
   }
 
   #wantedOf({ messages }: MessageBatch): readonly StreamMessage[] {
-    return messages.filter(
-      (message) => compareRefs(message, this.#from) >= 0 && compareRefs(message, this.#to) <= 0,
-    )
+    const until = messages.filter((message) => compareRefs(message, this.#to) <= 0)
+    const wanted = until.filter((message) => compareRefs(message, this.#from) >= 0)
+    this.#leftOut += until.length - wanted.length
+    return wanted
   }
 
   async #replace(id: number, { part }: OpenSource): Promise<void> {
     this.#sources.delete(id)
     this.#merge.end(id)
-    const started = await part.replace(this.#whatIsLeft())
-    if (started !== undefined) this.#add(part, started)
+    this.#claims.delete(id)
+    this.#narrow()
+    const asked = this.#whatIsLeft()
+    const started = await part.replace(asked)
+    if (started !== undefined) this.#add(part, started, asked)
   }
 
   #whatIsLeft(): ResendSelection {
@@ -273,7 +338,9 @@ export class HistoryReader {
   }
 
   #reportGap(streamPartId: StreamPartId, chain: MessageChain, after: MessageRef, upTo: MessageRef): void {
-    this.#modules.events.gap({ streamPartId, chain, after, upTo: placeOf(upTo) })
+    const gap = { streamPartId, chain, after, upTo: placeOf(upTo) }
+    if (this.#withheldGaps === undefined) this.#modules.events.gap(gap)
+    else this.#withheldGaps.push(gap)
   }
 
   /** Asks those standing by, one after the other, for the messages of a gap, until one has them all. */
@@ -306,8 +373,9 @@ export class HistoryReader {
     return [...found.values()].sort(compareRefs)
   }
 
-  #cancel(): void {
+  #letGo(): void {
     for (const part of this.#parts.values()) part.cancel()
+    this.#parts.clear()
     this.#sources.clear()
   }
 }

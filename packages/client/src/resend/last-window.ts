@@ -1,4 +1,4 @@
-import type { StreamMessage } from '@runnel/protocol'
+import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
 
 export interface LastWindowLimits {
   readonly maxMessages: number
@@ -32,6 +32,13 @@ export class LastWindow {
       early.push(message)
     }
     return early
+  }
+
+  /** False for a place before all that is in the window, once that has as many messages as it may. */
+  reaches(place: MessageRef): boolean {
+    const first = this.#messages[this.#start]
+    const isFull = this.#messages.length - this.#start >= this.#limits.maxMessages
+    return !isFull || first === undefined || compareRefs(place, first) >= 0
   }
 
   /** The sequence has ended: what is in the window, in order. */

@@ -37,6 +37,7 @@ export class PartSources {
   readonly #standby: WantedNeighbour[]
   readonly #open = new Set<StorageSource>()
   readonly #failures: RunnelError[] = []
+  readonly #failed = new Set<NodeId>()
   /** Those that have sent all they had, as far as it was looked at. */
   readonly #complete = new Set<StorageSource>()
 
@@ -97,6 +98,11 @@ export class PartSources {
     return [...this.#standby]
   }
 
+  /** Those that were given up. */
+  get failed(): readonly NodeId[] {
+    return [...this.#failed]
+  }
+
   cancel(): void {
     for (const source of this.#open) source.cancel()
     this.#open.clear()
@@ -120,6 +126,7 @@ export class PartSources {
     if (!isRunnelError(error)) throw error
     if (error.code === 'ABORTED') return
     this.#failures.push(error)
+    this.#failed.add(storageNodeId)
     this.#modules.events.sourceFailed(this.streamPartId, storageNodeId, error)
   }
 

@@ -328,6 +328,53 @@ describe('a storage node that', () => {
     expect(failures(seen)).toEqual(['RESEND_INCOMPLETE'])
   })
 
+  it.each([
+    ['ends early', 'RESEND_INCOMPLETE', (end: () => void) => void net.clock.schedule(500, end)],
+    ['falls silent', 'RESEND_TIMEOUT', () => {}],
+  ])('says that the last are all later, and %s, hides nothing', async (_, code, then) => {
+    const { client, stores, seen } = await setUp(['one', 'two', 'liar'])
+    const [one, two, liar] = stores as [FakeStorage, FakeStorage, FakeStorage]
+    const batches = chainOf(times(1, 100), { perBatch: 7 })
+    for (const store of [one, two]) store.add(...batches)
+    const far = at(2 ** 48 - 1)
+    liar.script = ({ requestId }, reply) => {
+      reply({ type: 'resendStart', requestId, from: far, to: far, count: 10 })
+      then(() => reply({ ...end, requestId }))
+    }
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(91, 100)))
+    expect(failures(seen)).toEqual([code])
+    const heard: unknown[] = []
+    const onMessage = ({ content }: Message) => void heard.push(content)
+    const subscription = await net.turn(client.subscribe(streamId, { resend: { last: 10 } }, onMessage))
+    await net.turn(subscription.caughtUp())
+    expect(heard).toEqual(texts('a', times(91, 100)))
+  })
+
+  it('is one of most that lie about where the last begin hides nothing either', async () => {
+    const { client, stores, seen } = await setUp(['one', 'liar', 'other'])
+    const [one, ...liars] = stores as [FakeStorage, ...FakeStorage[]]
+    one.add(...chainOf(times(1, 100), { perBatch: 7 }))
+    // What they send is signed by who may not publish: no failure, and yet no proof.
+    const worthless = chainOf(times(1_001, 1_010), { publisher: 'mallory', chainId: 'm' })
+    for (const liar of liars) liar.add(...worthless)
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(91, 100)))
+    expect(failures(seen)).toEqual([])
+    expect(one.asked).toHaveLength(2)
+  })
+
+  it('fell behind makes no gap of what is before the last that were asked for', async () => {
+    const { client, stores, seen } = await setUp(['one', 'behind'])
+    const [one, behind] = stores as [FakeStorage, FakeStorage]
+    const batches = chainOf(times(1, 100))
+    one.add(...batches)
+    behind.add(...batches.slice(0, 50))
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(91, 100)))
+    expect(seen.filter(({ type }) => type === 'gap')).toEqual([])
+  })
+
   it('was busy for a moment is asked again', async () => {
     const { client, stores, seen } = await setUp(['one'])
     const [store] = stores as [FakeStorage]
