@@ -352,6 +352,7 @@ export class HistoryReader {
   ): Promise<readonly StreamMessage[]> {
     const found = new Map<string, StreamMessage>()
     for (const peer of part.standby) {
+      if (part.isCancelled) break
       const request = {
         streamPartId: part.streamPartId,
         selection: { kind: 'range', from: after, to: upTo },
@@ -363,11 +364,14 @@ export class HistoryReader {
         peer,
         this.#modules,
       )
+      const end = part.watch(source)
       await collectGood(source, this.#modules, (message) => {
         if (compareRefs(message, after) > 0 && compareRefs(message, upTo) <= 0) {
           found.set(`${message.timestamp} ${message.sequenceNumber}`, message)
         }
-      }).catch((error: unknown) => part.fail(source, error))
+      })
+        .catch((error: unknown) => part.fail(source, error))
+        .finally(end)
       if (found.size > 0) break
     }
     return [...found.values()].sort(compareRefs)

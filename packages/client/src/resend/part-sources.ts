@@ -36,6 +36,9 @@ export class PartSources {
   readonly #modules: SourceModules & { readonly events: PartEvents }
   readonly #standby: WantedNeighbour[]
   readonly #open = new Set<StorageSource>()
+  /** Those asked for a gap. */
+  readonly #inBetween = new Set<StorageSource>()
+  #isCancelled = false
   readonly #failures: RunnelError[] = []
   readonly #failed = new Set<NodeId>()
   /** Those that have sent all they had, as far as it was looked at. */
@@ -103,8 +106,19 @@ export class PartSources {
     return [...this.#failed]
   }
 
+  get isCancelled(): boolean {
+    return this.#isCancelled
+  }
+
+  /** Has `cancel` end one that stands by and is asked in between; to be undone when it has answered. */
+  watch(source: StorageSource): () => void {
+    this.#inBetween.add(source)
+    return () => void this.#inBetween.delete(source)
+  }
+
   cancel(): void {
-    for (const source of this.#open) source.cancel()
+    this.#isCancelled = true
+    for (const source of [...this.#open, ...this.#inBetween]) source.cancel()
     this.#open.clear()
     this.#standby.length = 0
   }

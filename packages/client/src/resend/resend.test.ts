@@ -219,6 +219,26 @@ describe('resend', () => {
     await expect(net.turn(collect(late))).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
+  it('can be called off while those that stand by are asked for a gap', async () => {
+    const { client, stores } = await setUp(['one', 'two', 'three', 'four', 'five'])
+    const controller = new AbortController()
+    const batches = chainOf(times(1, 20)).toSpliced(10, 1)
+    for (const store of stores) {
+      store.add(...batches)
+      const serve = store.serve.bind(store)
+      store.serve = (request, ...rest) => {
+        // Who is asked for the gap never answers.
+        if (request.publisherId === undefined) serve(request, ...rest)
+        else controller.abort()
+      }
+    }
+    const reading = collect(client.resend(streamId, { from: 1 }, { signal: controller.signal }))
+    const beganMs = net.clock.now()
+    await expect(net.turn(reading)).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(net.clock.now() - beganMs).toBeLessThan(resendLimits.startTimeoutMs)
+    expect(stores.flatMap(({ asked }) => asked)).toHaveLength(4)
+  })
+
   it('ends when the client closes, and is refused afterwards', async () => {
     const { client, stores } = await setUp(['one'])
     if (stores[0]) stores[0].script = () => {}
