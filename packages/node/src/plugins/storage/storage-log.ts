@@ -2,12 +2,16 @@ import { isRunnelError, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { Logger } from '../../logger.ts'
 import type { IngestStatus } from './ingest.ts'
 
+/** What a store is used for: each can fail while the others work, a small mark may fit on a full disk. */
+export type StoreWork = 'opening' | 'appending' | 'marking' | 'pruning'
+
 /** Says what goes wrong in a storage node, and what to do: aloud the first time, and again when it is something else. */
 export class StorageLog {
   readonly #logger: Logger
   readonly #location: string
   readonly #firstStoreFailure = Promise.withResolvers<void>()
-  #storeFailure: string | undefined
+  /** The code of what fails and has not worked since. */
+  readonly #storeFailures = new Map<StoreWork, string>()
   #requestFailure: string | undefined
   #registryFailure: string | undefined
   readonly #repairFailures = new Map<string, string>()
@@ -23,24 +27,24 @@ export class StorageLog {
   }
 
   get isStoreFailing(): boolean {
-    return this.#storeFailure !== undefined
+    return this.#storeFailures.size > 0
   }
 
-  storeFailed(error: unknown): void {
+  storeFailed(work: StoreWork, error: unknown): void {
     const { code, text } = describe(error)
-    const level = this.#storeFailure === code ? 'debug' : 'error'
-    this.#storeFailure = code
+    const level = [...this.#storeFailures.values()].includes(code) ? 'debug' : 'error'
+    this.#storeFailures.set(work, code)
     this.#firstStoreFailure.resolve()
     this.#logger[level](
-      { code, store: this.#location },
+      { code, work, store: this.#location },
       `${text} Messages wait in memory and the store is tried again; live delivery goes on.`,
     )
   }
 
-  storeRecovered(): void {
-    if (this.#storeFailure !== undefined)
-      this.#logger.info({ store: this.#location }, 'the store works again')
-    this.#storeFailure = undefined
+  /** The store works again when nothing fails any more. */
+  storeWorked(work: StoreWork): void {
+    if (!this.#storeFailures.delete(work) || this.isStoreFailing) return
+    this.#logger.info({ store: this.#location }, 'the store works again')
     this.#requestFailure = undefined
   }
 

@@ -15,7 +15,7 @@ import { oldestKeptMs, pruneAll, retentionOf, streamOf, type Retention } from '.
 import { createLinkRoom } from './server/link-room.ts'
 import { ResendServer } from './server/resend-server.ts'
 import type { StorageLimits } from './storage-limits.ts'
-import { StorageLog } from './storage-log.ts'
+import { StorageLog, type StoreWork } from './storage-log.ts'
 import type { StorageStatus } from './storage-status.ts'
 import { every, untilDone } from './waiting.ts'
 
@@ -110,22 +110,22 @@ export class StorageNode {
     await this.#repair.stop()
     await this.#kept.stop()
     await this.#ingest.stop()
-    if (store.isOpen) await this.#noteAlive().catch((error: unknown) => this.#log.storeFailed(error))
+    if (store.isOpen) await this.#inBackground('marking', this.#noteAlive())
     await store.close()
   }
 
   async #begin(): Promise<void> {
     const { store, clock } = this.#modules
     const { limits } = this.#options
-    const onFailure = (error: unknown) => this.#log.storeFailed(error)
+    const onFailure = (error: unknown) => this.#log.storeFailed('opening', error)
     const retrying = { clock, limits, signal: this.#stopping.signal, onFailure }
     await untilDone(() => store.open(), retrying)
     // What is stored can be read from now on, even if nothing can be written.
     await untilDone(() => this.#marks.begin(), retrying)
-    this.#log.storeRecovered()
+    this.#log.storeWorked('opening')
     this.#stops.push(
-      every(clock, limits.markIntervalMs, () => this.#inBackground(this.#noteAlive())),
-      every(clock, limits.pruneIntervalMs, () => this.#inBackground(this.#prune())),
+      every(clock, limits.markIntervalMs, () => this.#inBackground('marking', this.#noteAlive())),
+      every(clock, limits.pruneIntervalMs, () => this.#inBackground('pruning', this.#prune())),
     )
     await this.#kept.refresh()
     this.#repair.start()
@@ -134,7 +134,7 @@ export class StorageNode {
   #listen(): void {
     const { network } = this.#modules.client
     const ifKept = (streamPartId: StreamPartId, work: () => Promise<void>) => {
-      if (this.#kept.has(streamPartId)) void this.#inBackground(work())
+      if (this.#kept.has(streamPartId)) void this.#inBackground('marking', work())
     }
     this.#stops.push(
       network.on('batch', (streamPartId, batch) => {
@@ -166,10 +166,10 @@ export class StorageNode {
     const { store, clock } = this.#modules
     const events = {
       dropped: (streamPartId: StreamPartId, fromMs: number) =>
-        void this.#inBackground(this.#repair.missed(streamPartId, fromMs)),
+        void this.#inBackground('marking', this.#repair.missed(streamPartId, fromMs)),
       slow: () => this.#log.slow(this.#ingest.status()),
-      failed: (error: unknown) => this.#log.storeFailed(error),
-      recovered: () => this.#log.storeRecovered(),
+      failed: (error: unknown) => this.#log.storeFailed('appending', error),
+      recovered: () => this.#log.storeWorked('appending'),
     }
     return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store, clock, events })
   }
@@ -215,11 +215,11 @@ export class StorageNode {
     const events = {
       joined: (streamPart: StreamPartId) => {
         logger.info({ streamPart }, 'storing')
-        void this.#inBackground(this.#repair.joined(streamPart))
+        void this.#inBackground('marking', this.#repair.joined(streamPart))
       },
       left: (streamPart: StreamPartId) => {
         logger.info({ streamPart }, 'no longer storing')
-        void this.#inBackground(this.#repair.left(streamPart))
+        void this.#inBackground('marking', this.#repair.left(streamPart))
       },
       tooMany: (ignored: number) => this.#log.tooManyParts(ignored, maxStreamParts),
       failed: (error: unknown) => this.#log.registryFailed(error),
@@ -246,7 +246,7 @@ export class StorageNode {
 
   async #noteAlive(): Promise<void> {
     await this.#marks.alive(this.#modules.clock.now() - this.#ingest.status().lagMs)
-    this.#log.storeRecovered()
+    this.#log.storeWorked('marking')
   }
 
   async #prune(): Promise<void> {
@@ -254,10 +254,11 @@ export class StorageNode {
     const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
     const modules = { store, retentionOf, nowMs: () => clock.now() }
     this.#prunedBatches += (await pruneAll(modules, this.#stopping.signal)).batches
+    this.#log.storeWorked('pruning')
   }
 
-  /** What fails is the store, and is said so; the work is done again with the next occasion. */
-  #inBackground(work: Promise<void>): Promise<void> {
-    return work.catch((error: unknown) => this.#log.storeFailed(error))
+  /** What fails is the store, and is said so; the work is done again with the next occasion. Never rejects. */
+  #inBackground(work: StoreWork, done: Promise<void>): Promise<void> {
+    return done.catch((error: unknown) => this.#log.storeFailed(work, error))
   }
 }
