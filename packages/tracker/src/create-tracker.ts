@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyServerFactory } from 'fastify'
 import type { Clock, Crypto, Identity, NodeId, Random } from '@runnel/protocol'
 import { WebSocketTransport } from '@runnel/transport'
@@ -7,8 +8,16 @@ import { createHttpApi, httpLimits } from './http/http-api.ts'
 import { closeServer, createHttpServer, listen, urlOf } from './http/http-server.ts'
 import { addConnectionMetrics, createMetrics } from './http/metrics.ts'
 import { createIceServerSource } from './ice/ice-server-source.ts'
+import { predictionLimits, Predictions } from './http/predictions.ts'
 import type { TrackerLogger } from './logger.ts'
-import { checkDegree, defaultTrackerOptions, resolveLimits, type TrackerOptions } from './options.ts'
+import {
+  checkDegree,
+  checkProcessingMs,
+  defaultTrackerOptions,
+  resolveLimits,
+  resolveOverlays,
+  type TrackerOptions,
+} from './options.ts'
 import { TrackerRuntime } from './runtime/tracker-runtime.ts'
 
 export interface TrackerModules {
@@ -45,11 +54,17 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const { host = defaultTrackerOptions.host, port = defaultTrackerOptions.port, tls, publicUrl } = where
   const { identity, clock, random, logger } = modules
   const limits = resolveLimits(options.limits)
-  const core = new TrackerCore({ degree: checkDegree(degree), limits }, { random })
+  const overlay = resolveOverlays(options)
+  const core = new TrackerCore({ degree: checkDegree(degree), limits, overlay }, { random })
+  const processingMs = checkProcessingMs(options.processingMs ?? defaultTrackerOptions.processingMs)
+  const predictions = new Predictions(
+    { processingMs, limits: predictionLimits },
+    { random: random.fork('predictions'), nowMs: () => clock.monotonicMs(), turn: () => setImmediate() },
+  )
   const metrics = createMetrics(core)
   const maxSockets = limits.maxNodes + spareConnections + httpLimits.maxHttpSockets
   const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
-  const api = createHttpApi({ nodeId: identity.nodeId, serverFactory }, { core, metrics })
+  const api = createHttpApi({ nodeId: identity.nodeId, serverFactory }, { core, metrics, predictions })
   const { server } = api
   const onError = (error: unknown) => logger?.error({ error }, 'a fault in the tracker')
   const transport = new WebSocketTransport(

@@ -5,6 +5,14 @@ export { trackerError, trackerErrors, type TrackerErrorCode } from './errors.ts'
 export type { TrackerLogger } from './logger.ts'
 export { createIceServerSource, type IceServerSource } from './ice/ice-server-source.ts'
 export { defaultTurnTtlS, type IceOptions } from './ice/ice-options.ts'
+export { predictionLimits, type PropagationView } from './http/predictions.ts'
+export {
+  FloodPrediction,
+  type FloodDelays,
+  type FloodPredictionOptions,
+  type MeasuredOverlay,
+} from './core/prediction/flood-prediction.ts'
+export type { OverlayPolicy } from './core/stream-part.ts'
 export { httpLimits } from './http/http-api.ts'
 export type { EdgeView, TopologyView } from './http/views.ts'
 export { counterHelp, type CounterName } from './core/counters.ts'

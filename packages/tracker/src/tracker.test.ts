@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRunnelError, PacketType } from '@runnel/protocol'
+import { isRunnelError, PacketType, parseStreamPartId } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   findStorage,
@@ -175,6 +175,9 @@ describe('a tracker', () => {
       { degree: 1 },
       { degree: 65 },
       { limits: { maxNodes: -1 } },
+      { overlay: 'best' as 'random' },
+      { streamOverlays: { [parseStreamPartId(partA).streamId]: 'best' as 'random' } },
+      { processingMs: -1 },
       { ice: { servers: ['x'] } },
     ])
       await expect(startTracker(options)).rejects.toMatchObject({ code: 'INVALID_TRACKER_OPTIONS' })

@@ -18,7 +18,7 @@ export interface ProximityWorldOptions {
   readonly degree?: number
 }
 
-/** What a node takes to handle what it receives, in milliseconds. */
+/** What a node takes to check a message and pass it on, in milliseconds; a ping is answered at once. */
 const processingMs = 0.3
 /** How far measured round-trip times are off at most, as a share. */
 const noise = 0.02
@@ -126,6 +126,12 @@ export class ProximityWorld {
     return overlayMs / directMs
   }
 
+  /** What the tracker was told of an edge: the mean of both ends'. */
+  reportedRttMs(a: string, b: string): number | null {
+    const part = this.story.core.streamParts.get(partA)
+    return part === undefined ? null : part.reportedRttMs(a as NodeId, b as NodeId)
+  }
+
   /** When a flood from `source` arrives at each node, in milliseconds. */
   delaysFrom(source: NodeId): Map<NodeId, number> {
     const arrivals = new Map([[source, 0]])
@@ -191,7 +197,7 @@ export class ProximityWorld {
   }
 
   #measureMs(from: NodeId, to: NodeId): number {
-    const rttMs = this.oneWayMs(from, to) + this.oneWayMs(to, from) + 2 * processingMs
+    const rttMs = this.oneWayMs(from, to) + this.oneWayMs(to, from)
     return this.claim(from, to, rttMs * (1 + noise * (2 * this.#random.next() - 1)))
   }
 }

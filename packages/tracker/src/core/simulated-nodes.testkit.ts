@@ -34,6 +34,8 @@ export interface Faults {
  */
 export class SimulatedNodes {
   story: TrackerStory
+  /** The round-trip time two nodes measure; without, they report none. */
+  rttMs: ((a: NodeId, b: NodeId) => number) | undefined
   readonly nodes = new Map<NodeId, SimulatedNode>()
   readonly blocked = new Set<string>()
   faults: Faults
@@ -171,9 +173,13 @@ export class SimulatedNodes {
   #report(node: SimulatedNode, part: StreamPartId): void {
     const membership = node.parts.get(part)
     if (membership === undefined || !node.connected) return
-    const status = statusOf(part, membership.counter, [...this.attached(node.id, part)], membership.failed)
+    const status = statusOf(part, membership.counter, [], membership.failed)
+    const neighbours = [...this.attached(node.id, part)].map((id) => ({
+      nodeId: id,
+      rttMs: this.rttMs?.(node.id, id),
+    }))
     membership.failed = []
-    this.story.packet(node.id, status)
+    this.story.packet(node.id, { ...status, neighbours })
     this.#hear()
   }
 
@@ -218,6 +224,14 @@ export class SimulatedNodes {
     const before = membership.wanted
     membership.wanted = new Map(neighbours.map((id) => [id, before.get(id) ?? { sinceMs: this.#now }]))
     this.#report(node, part)
+    for (const id of this.attached(to, part)) this.#settled(id, part)
+  }
+
+  /** It reports again when the last of its neighbours is attached. */
+  #settled(id: NodeId, part: StreamPartId): void {
+    const node = this.nodes.get(id)
+    const wanted = node?.parts.get(part)?.wanted.size
+    if (node !== undefined && this.attached(id, part).size === wanted) this.#report(node, part)
   }
 
   #later(deliver: () => void, to = '' as NodeId): void {

@@ -97,6 +97,16 @@ export class StreamPart {
     return this.#members
   }
 
+  /**
+   * The round-trip time of an edge, as shown to the public: each end measures for itself, and each may be late, so the mean
+   * of both or the one there is; null before the first.
+   */
+  reportedRttMs(a: NodeId, b: NodeId): number | null {
+    const reports = [this.#members.get(a)?.rttsMs.get(b), this.#members.get(b)?.rttsMs.get(a)]
+    const known = reports.filter((rttMs) => rttMs !== undefined)
+    return known.length === 0 ? null : known.reduce((sum, rttMs) => sum + rttMs, 0) / known.length
+  }
+
   /** A status of a node; the first one joins. */
   status(nodeId: NodeId, status: Status, now: number): void {
     const known = this.#members.get(nodeId)
@@ -290,6 +300,7 @@ export class StreamPart {
   #fail(a: NodeId, b: NodeId): void {
     if (!this.topology.hasEdge(a, b)) return
     this.#host.avoid(a, b)
+    this.#distances?.failed(a, b)
     this.#mark(this.topology.failEdge(a, b))
     this.#host.count('edgesFailed')
   }

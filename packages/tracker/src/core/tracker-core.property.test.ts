@@ -1,16 +1,19 @@
 import { seededRandom, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { SimulatedNodes } from './simulated-nodes.testkit.ts'
+import type { OverlayPolicy } from './stream-part.ts'
 import { nodeId, partA, partB, TrackerStory } from './tracker-core.testkit.ts'
 
 const parts = [partA, partB]
 const degree = 4
 const population = 40
 
-function world(seed: number): SimulatedNodes {
-  const makeStory = () => new TrackerStory({ degree, seed: `core ${seed}` })
+function world(seed: number, overlay: OverlayPolicy): SimulatedNodes {
+  const makeStory = () => new TrackerStory({ degree, overlay, seed: `core ${seed}` })
   const faults = { lossRate: 0.1, duplicationRate: 0.2, maxDelayMs: 200 }
   const nodes = new SimulatedNodes(faults, { random: seededRandom(`nodes ${seed}`), makeStory })
+  // Five places on a line.
+  nodes.rttMs = (a, b) => 1 + 30 * Math.abs((Number(a) % 5) - (Number(b) % 5))
   for (let n = 1; n < population; n += 8) nodes.blocked.add(nodeId(n) + nodeId(n + 1))
   return nodes
 }
@@ -54,12 +57,23 @@ function reachable(
   return seen
 }
 
+/** An exchange of edges may be under way: after it all is in place. */
+function finishExchange(nodes: SimulatedNodes): void {
+  const { counters } = nodes.story.core
+  for (let exchanged = -1; exchanged !== counters.get('edgesExchanged'); nodes.run(1_000, 100))
+    exchanged = counters.get('edgesExchanged')
+}
+
+const cases = (['random', 'topology-aware'] as const).flatMap((overlay) =>
+  [false, true].map((withTrackerRestarts) => ({ overlay, withTrackerRestarts })),
+)
+
 describe('honest nodes around a tracker', () => {
-  for (const withTrackerRestarts of [false, true]) {
+  for (const { overlay, withTrackerRestarts } of cases) {
     for (let seed = 1; seed <= 12; seed++) {
       const what = withTrackerRestarts ? 'their faults, and with tracker restarts' : 'their faults'
-      it(`end in the exact overlay whatever ${what} (seed ${seed})`, () => {
-        const nodes = world(seed)
+      it(`end in the exact ${overlay} overlay whatever ${what} (seed ${seed})`, () => {
+        const nodes = world(seed, overlay)
         const random = seededRandom(`events ${seed}`)
         for (let n = 1; n <= 20; n++) for (const part of parts) nodes.join(nodes.start(n), part)
         for (let step = 0; step < 300; step++) {
@@ -68,8 +82,11 @@ describe('honest nodes around a tracker', () => {
         }
         nodes.faults = { ...nodes.faults, lossRate: 0 }
         nodes.run(200_000, 100)
+        finishExchange(nodes)
         expectExact(nodes)
-        expect(nodes.story.core.counters.get('edgeFailuresIgnored')).toBe(0)
+        const { counters } = nodes.story.core
+        expect(counters.get('edgeFailuresIgnored')).toBe(0)
+        expect(counters.get('edgesExchanged') > 0).toBe(overlay === 'topology-aware')
       })
     }
   }

@@ -1,12 +1,18 @@
+import { seededRandom } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { nodeId, partA, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { createHttpApi } from './http-api.ts'
 import { createMetrics } from './metrics.ts'
+import { predictionLimits, Predictions, type PredictionLimits } from './predictions.ts'
 import type { TopologyView } from './views.ts'
 
-function apiOf(story: TrackerStory) {
+function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits) {
   const { core } = story
-  return createHttpApi({ nodeId: nodeId(999) }, { core, metrics: createMetrics(core) })
+  const predictions = new Predictions(
+    { processingMs: 0.3, limits },
+    { random: seededRandom('api'), nowMs: () => story.now, turn: () => Promise.resolve() },
+  )
+  return createHttpApi({ nodeId: nodeId(999) }, { core, metrics: createMetrics(core), predictions })
 }
 
 function storyOf(nodes: number): TrackerStory {
@@ -17,6 +23,7 @@ function storyOf(nodes: number): TrackerStory {
 }
 
 const topologyUrl = `/v1/stream-parts/${encodeURIComponent(partA)}/topology`
+const propagationUrl = `/v1/stream-parts/${encodeURIComponent(partA)}/propagation`
 
 describe('the HTTP API', () => {
   it('tells an overlay with the mean of both ends as round-trip time', async () => {
@@ -57,6 +64,31 @@ describe('the HTTP API', () => {
     }
     expect(edges.length).toBe(50)
     expect(new Set(edges).size).toBe(50)
+  })
+
+  it('foretells how long messages take', async () => {
+    const story = storyOf(2)
+    const app = apiOf(story)
+    expect((await app.inject(propagationUrl)).json()).toMatchObject({ streamPartId: partA, delays: null })
+    story.advance(predictionLimits.predictionFreshMs)
+    story.packet(nodeId(1), { ...statusOf(partA, 9), neighbours: [{ nodeId: nodeId(2), rttMs: 10 }] })
+    const response = await app.inject(propagationUrl)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({
+      streamPartId: partA,
+      processingMs: 0.3,
+      delays: { meanMs: 5.3, p99Ms: 5.3, sources: 2, nodes: 2, edges: 1, measuredEdges: 1 },
+    })
+  })
+
+  it('says when it is asked to foretell too much', async () => {
+    const story = storyOf(2)
+    const app = apiOf(story, { ...predictionLimits, maxWaitingPredictions: 0 })
+    const response = await app.inject(propagationUrl)
+    expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([
+      503,
+      'TOO_MANY_PREDICTIONS',
+    ])
   })
 
   it('lists stream parts and nodes', async () => {
@@ -121,6 +153,8 @@ describe('the HTTP API', () => {
     ['/v1/nodes?page=2', 400],
     ['/v1/stream-parts/nonsense/topology', 400],
     [`/v1/stream-parts/${'x'.repeat(2_000)}/topology`, 414],
+    [`${propagationUrl}?limit=1`, 400],
+    [propagationUrl.replace('a%230', 'b%230'), 404],
     [topologyUrl.replace('%23', '%'), 400],
     [topologyUrl.replace('a%230', 'b%230'), 404],
     ['/nothing', 404],

@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client'
 import fastify, { type FastifyInstance, type FastifyServerFactory } from 'fastify'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
+import type { Predictions } from './predictions.ts'
 import { nodesView, streamPartsView, topologyView, type Page } from './views.ts'
 
 /** Bounds of the HTTP API. */
@@ -49,12 +50,25 @@ const streamPartParams = {
   },
 }
 
+const noQuery = { type: 'object', additionalProperties: false, properties: {} }
+
+const streamPartUnknown = { code: 'STREAM_PART_UNKNOWN', message: 'No node is in this stream part.' }
+
+const tooManyPredictions = {
+  code: 'TOO_MANY_PREDICTIONS',
+  message: 'Too many stream parts are being predicted: ask again in a few seconds.',
+}
+
 /** The tracker's public, read-only view of itself. A stream part id in a path is percent-encoded. */
 export function createHttpApi(
   options: HttpApiOptions,
-  modules: { readonly core: TrackerCore; readonly metrics: Registry },
+  modules: {
+    readonly core: TrackerCore
+    readonly metrics: Registry
+    readonly predictions: Predictions
+  },
 ): FastifyInstance {
-  const { core, metrics } = modules
+  const { core, metrics, predictions } = modules
   const app = fastify({
     bodyLimit: httpLimits.maxBodyBytes,
     routerOptions: { maxParamLength: httpLimits.maxParamChars },
@@ -91,8 +105,19 @@ export function createHttpApi(
     { schema: { params: streamPartParams, querystring: page(httpLimits.maxPageItems) } },
     ({ params, query }, reply) => {
       const part = core.streamParts.get(params.id as StreamPartId)
-      if (part !== undefined) return topologyView(part, query)
-      return reply.code(404).send({ code: 'STREAM_PART_UNKNOWN', message: 'No node is in this stream part.' })
+      return part === undefined ? reply.code(404).send(streamPartUnknown) : topologyView(part, query)
+    },
+  )
+  app.get<{ Params: { id: string }; Querystring: Record<string, never> }>(
+    '/v1/stream-parts/:id/propagation',
+    { schema: { params: streamPartParams, querystring: noQuery } },
+    async ({ params }, reply) => {
+      const part = core.streamParts.get(params.id as StreamPartId)
+      if (part === undefined) return reply.code(404).send(streamPartUnknown)
+      const prediction = predictions.of(part)
+      if (prediction !== undefined) return prediction
+      core.counters.count('predictionsRefused')
+      return reply.code(503).send(tooManyPredictions)
     },
   )
   return app

@@ -36,7 +36,7 @@ export function topologyView(part: StreamPart, page: Page): TopologyView {
   const edges = nodes.flatMap((a) =>
     [...part.topology.neighbours(a)]
       .filter((b) => a < b)
-      .map((b) => ({ a, b, rttMs: edgeRttMs(part, a, b) })),
+      .map((b) => ({ a, b, rttMs: part.reportedRttMs(a, b) })),
   )
   const { size: nodeCount, topology } = part
   return {
@@ -47,13 +47,6 @@ export function topologyView(part: StreamPart, page: Page): TopologyView {
     nodes,
     edges,
   }
-}
-
-/** Each end measures for itself, and each may lie or be late: the mean of both, or the one there is. */
-export function edgeRttMs(part: StreamPart, a: NodeId, b: NodeId): number | null {
-  const reports = [part.members.get(a)?.rttsMs.get(b), part.members.get(b)?.rttsMs.get(a)]
-  const known = reports.filter((rttMs) => rttMs !== undefined)
-  return known.length === 0 ? null : known.reduce((sum, rttMs) => sum + rttMs, 0) / known.length
 }
 
 /** One page of the stream parts, with their sizes and who stores them: all, or the first few. */

@@ -52,6 +52,28 @@ describe('Distances', () => {
     expect(estimateAfter(true)).toBe(estimateAfter(false))
   })
 
+  it('takes those who could not be connected to be infinitely far apart, until both measure something', () => {
+    const distances = newDistances()
+    for (const [a, b] of [
+      ['a', 'c'],
+      ['b', 'c'],
+    ] as const) {
+      distances.report(a, says(b, 10))
+      distances.report(b, says(a, 10))
+    }
+    const learn = () => ['a', 'b', 'c'].forEach((id) => distances.learn(id))
+    learn()
+    expect(distances.estimateMs('a', 'b')).toBeLessThan(100)
+    distances.failed('a', 'b')
+    learn()
+    expect(distances.estimateMs('b', 'a')).toBe(Infinity)
+    expect(distances.estimateMs('a', 'c')).toBe(10)
+    distances.report('a', says('b', 5))
+    expect(distances.estimateMs('a', 'b')).toBe(Infinity)
+    distances.report('b', says('a', 5))
+    expect(distances.estimateMs('a', 'b')).toBe(5)
+  })
+
   it('forgets what was reported longest ago when there is too much, and who is gone', () => {
     const distances = newDistances(3)
     for (let i = 0; i < 5; i++) {

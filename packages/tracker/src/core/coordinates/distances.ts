@@ -54,19 +54,19 @@ export class Distances<Id extends string> {
   report(id: Id, rttsMs: ReadonlyMap<Id, number>): number {
     const place = this.#places.get(id) ?? newPlace<Id>()
     this.#places.set(id, place)
-    const { claimedMs } = place
     let disputed = 0
     for (const [peer, rttMs] of rttsMs) {
-      claimedMs.delete(peer)
-      claimedMs.set(peer, rttMs)
+      this.#claim(place, peer, rttMs)
       if (this.#isDisputed(id, peer)) disputed++
-    }
-    for (const oldest of claimedMs.keys()) {
-      if (claimedMs.size <= this.#maxMeasuredPeers) break
-      claimedMs.delete(oldest)
     }
     this.learn(id)
     return disputed
+  }
+
+  /** The two could not be connected: they are infinitely far apart until both measure something, or it is forgotten. */
+  failed(a: Id, b: Id): void {
+    this.#claim(this.#places.get(a), b, Infinity)
+    this.#claim(this.#places.get(b), a, Infinity)
   }
 
   delete(id: Id): void {
@@ -81,7 +81,8 @@ export class Distances<Id extends string> {
     for (const peer of place.claimedMs.keys()) {
       const rttMs = this.measuredMs(id, peer)
       const other = this.#places.get(peer)
-      if (rttMs === undefined || other === undefined || this.#isDisputed(id, peer)) continue
+      if (rttMs === undefined || rttMs === Infinity || other === undefined || this.#isDisputed(id, peer))
+        continue
       learnDistance(place.coordinate, other.coordinate, Math.min(rttMs, maxLearntMs), this.#random)
       samples++
     }
@@ -103,6 +104,18 @@ export class Distances<Id extends string> {
     if (!placeA?.samples || !placeB?.samples) return undefined
     const doubt = 1 - (placeA.samples + placeB.samples) / (2 * this.#maxMeasuredPeers)
     return (1 - optimism * doubt) * coordinateDistanceMs(placeA.coordinate, placeB.coordinate)
+  }
+
+  #claim(place: Place<Id> | undefined, peer: Id, rttMs: number): void {
+    if (place === undefined) return
+    const { claimedMs } = place
+    claimedMs.delete(peer)
+    claimedMs.set(peer, rttMs)
+    if (claimedMs.size <= this.#maxMeasuredPeers) return
+    for (const oldest of claimedMs.keys()) {
+      claimedMs.delete(oldest)
+      return
+    }
   }
 
   #isDisputed(a: Id, b: Id): boolean {

@@ -98,7 +98,7 @@ function bestExchange<Id extends string>(
       for (const b of spareOfA) {
         if (!graph.connectable(b, e) || reluctance(b, e) > 0) continue
         const gain = gainOf({ a, b, c, e }, proximity)
-        if (gain <= bestGain) continue
+        if (!(gain > bestGain)) continue
         best = { a, b, c, e }
         bestGain = gain
       }

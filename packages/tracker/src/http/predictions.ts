@@ -1,0 +1,97 @@
+import type { StreamPartId } from '@runnel/protocol'
+import { FloodPrediction, type FloodDelays } from '../core/prediction/flood-prediction.ts'
+import type { StreamPart } from '../core/stream-part.ts'
+import type { RandomSource } from '../core/topology/cheapest.ts'
+
+/** Bounds of the work that predictions are. */
+export const predictionLimits = {
+  /** Nodes from which floods are followed; where there are more they are drawn at random. */
+  maxSources: 64,
+  /** Delays computed for one prediction: sources times nodes. */
+  maxDelays: 262_144,
+  /** A prediction is given again for this long. */
+  predictionFreshMs: 10_000,
+  /** Predictions remembered; the oldest is forgotten first. */
+  maxPredictions: 1_000,
+  /** Stream parts whose prediction is asked for and not made yet; for further ones the answer is to come again later (`predictionsRefused`). */
+  maxWaitingPredictions: 32,
+} as const
+
+export type PredictionLimits = { readonly [L in keyof typeof predictionLimits]: number }
+
+export interface PredictionsModules {
+  readonly random: RandomSource
+  /** Milliseconds that never go back. */
+  nowMs(): number
+  /** Resolves when whatever else is to be done has had its turn. */
+  turn(): Promise<void>
+}
+
+/** What is foretold of a stream part. */
+export interface PropagationView {
+  readonly streamPartId: StreamPartId
+  /** What a node was taken to need for checking a message and passing it on. */
+  readonly processingMs: number
+  /** Null while no round-trip time is known, or there is nobody to send to. */
+  readonly delays: FloodDelays | null
+}
+
+interface Prediction {
+  readonly view: PropagationView
+  readonly madeAtMs: number
+}
+
+/** Makes predictions when they are asked for, one at a time and a little at a time, and keeps them for a while. */
+export class Predictions {
+  readonly #options: { readonly processingMs: number; readonly limits: PredictionLimits }
+  readonly #modules: PredictionsModules
+  readonly #made = new Map<StreamPartId, Prediction>()
+  readonly #waiting = new Map<StreamPartId, Promise<PropagationView>>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    options: { readonly processingMs: number; readonly limits: PredictionLimits },
+    modules: PredictionsModules,
+  ) {
+    this.#options = options
+    this.#modules = modules
+  }
+
+  /** Undefined when too many are waiting. */
+  of(part: StreamPart): Promise<PropagationView> | undefined {
+    const { predictionFreshMs, maxWaitingPredictions } = this.#options.limits
+    const made = this.#made.get(part.id)
+    if (made !== undefined && this.#modules.nowMs() - made.madeAtMs < predictionFreshMs)
+      return Promise.resolve(made.view)
+    const waiting = this.#waiting.get(part.id)
+    if (waiting !== undefined) return waiting
+    if (this.#waiting.size >= maxWaitingPredictions) return undefined
+    const prediction = this.#last.then(() => this.#make(part)).finally(() => this.#waiting.delete(part.id))
+    this.#waiting.set(part.id, prediction)
+    this.#last = prediction.catch(() => {})
+    return prediction
+  }
+
+  async #make(part: StreamPart): Promise<PropagationView> {
+    const { processingMs, limits } = this.#options
+    const { topology } = part
+    const prediction = new FloodPrediction(
+      {
+        nodes: topology.nodes(),
+        edges: topology.edges(),
+        rttMs: (a, b) => part.reportedRttMs(a, b),
+      },
+      { processingMs, maxSources: limits.maxSources, maxDelays: limits.maxDelays },
+      { random: this.#modules.random },
+    )
+    while (prediction.step()) await this.#modules.turn()
+    const view = { streamPartId: part.id, processingMs, delays: prediction.delays ?? null }
+    this.#made.delete(part.id)
+    this.#made.set(part.id, { view, madeAtMs: this.#modules.nowMs() })
+    for (const oldest of this.#made.keys()) {
+      if (this.#made.size <= limits.maxPredictions) break
+      this.#made.delete(oldest)
+    }
+    return view
+  }
+}
