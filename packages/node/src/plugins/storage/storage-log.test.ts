@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { nodeError } from '../../errors.ts'
 import { StorageLog } from './storage-log.ts'
+import { TestClock } from './storage.testkit.ts'
 
 describe('StorageLog', () => {
   let lines: {
@@ -10,15 +11,17 @@ describe('StorageLog', () => {
     readonly code?: string
     readonly times?: number
   }[]
+  let clock: TestClock
   let log: StorageLog
 
   beforeEach(() => {
     lines = []
+    clock = new TestClock()
     const logger = pino(
       { level: 'info' },
       { write: (line: string) => void lines.push(JSON.parse(line) as never) },
     )
-    log = new StorageLog({ logger, location: 'messages.sqlite' })
+    log = new StorageLog({ location: 'messages.sqlite' }, { logger, clock })
   })
 
   it('says that the store works again only when all it is used for works', () => {
@@ -41,5 +44,22 @@ describe('StorageLog', () => {
     log.storeFailed('appending', nodeError('STORE_FULL'))
     log.storeFailed('appending', nodeError('STORE_READ_ONLY'))
     expect(lines.map(({ code }) => code)).toEqual(['STORE_FULL', 'STORE_READ_ONLY'])
+  })
+
+  it('says once a minute why requests fail, and how often they did', () => {
+    const fail = (times: number) => {
+      for (let time = 0; time < times; time++) log.requestFailed(nodeError('STORE_FAILED'))
+    }
+    fail(1000)
+    clock.pass(59_999)
+    fail(10)
+    log.requestFailed(nodeError('STORE_OVERLOADED'))
+    clock.pass(1)
+    fail(5)
+    expect(lines.map(({ code, times }) => [code, times])).toEqual([
+      ['STORE_FAILED', 1],
+      ['STORE_OVERLOADED', 1],
+      ['STORE_FAILED', 1010],
+    ])
   })
 })

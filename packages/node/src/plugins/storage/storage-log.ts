@@ -1,6 +1,9 @@
-import { isRunnelError, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { isRunnelError, type Clock, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { Logger } from '../../logger.ts'
 import type { IngestStatus } from './ingest.ts'
+
+/** What many ask for and cannot have is said so often. */
+const sayAgainMs = 60_000
 
 /** What a store is used for: each can fail while the others work, a small mark may fit on a full disk. */
 export type StoreWork = 'opening' | 'appending' | 'marking' | 'pruning'
@@ -8,17 +11,20 @@ export type StoreWork = 'opening' | 'appending' | 'marking' | 'pruning'
 /** Says what goes wrong in a storage node, and what to do: aloud the first time, and again when it is something else. */
 export class StorageLog {
   readonly #logger: Logger
+  readonly #clock: Clock
   readonly #location: string
   readonly #firstStoreFailure = Promise.withResolvers<void>()
   /** The code of what fails and has not worked since. */
   readonly #storeFailures = new Map<StoreWork, string>()
-  #requestFailure: string | undefined
+  /** By code, when it was said last, and how often it came up since. */
+  readonly #requestFailures = new Map<string, { readonly saidMs: number; unsaid: number }>()
   #registryFailure: string | undefined
   readonly #repairFailures = new Map<string, string>()
 
-  constructor({ logger, location }: { logger: Logger; location: string }) {
-    this.#logger = logger
-    this.#location = location
+  constructor(options: { readonly location: string }, modules: { logger: Logger; clock: Clock }) {
+    this.#location = options.location
+    this.#logger = modules.logger
+    this.#clock = modules.clock
   }
 
   /** Resolves when the store fails for the first time. */
@@ -45,7 +51,6 @@ export class StorageLog {
   storeWorked(work: StoreWork): void {
     if (!this.#storeFailures.delete(work) || this.isStoreFailing) return
     this.#logger.info({ store: this.#location }, 'the store works again')
-    this.#requestFailure = undefined
   }
 
   slow({ queuedBatches, queuedBytes, lagMs }: IngestStatus): void {
@@ -69,11 +74,17 @@ export class StorageLog {
     )
   }
 
+  /** Those who ask are many: the same is said once a minute, with how often it came up. */
   requestFailed(error: unknown): void {
     const { code, text } = describe(error)
-    const level = this.#requestFailure === code ? 'debug' : 'warn'
-    this.#requestFailure = code
-    this.#logger[level]({ code, store: this.#location }, text)
+    const nowMs = this.#clock.monotonicMs()
+    const known = this.#requestFailures.get(code)
+    if (known !== undefined && nowMs - known.saidMs < sayAgainMs) {
+      known.unsaid++
+      return
+    }
+    this.#requestFailures.set(code, { saidMs: nowMs, unsaid: 0 })
+    this.#logger.warn({ code, times: (known?.unsaid ?? 0) + 1, store: this.#location }, text)
   }
 
   repairFailed(streamPartId: StreamPartId, from: NodeId | undefined, error: unknown): void {

@@ -51,7 +51,7 @@ export class StorageNode {
     const { client, store, clock, logger } = modules
     this.#options = options
     this.#modules = modules
-    this.#log = new StorageLog({ logger, location: store.location })
+    this.#log = new StorageLog({ location: store.location }, { logger, clock })
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
     this.#ingest = this.#createIngest()
     this.#access = new Access(modules)
