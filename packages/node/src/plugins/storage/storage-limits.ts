@@ -12,13 +12,15 @@ export const storageLimits = {
   pageBytes: 128 * 1024,
   /** Requests of one peer at once (counter `storage.requestsRefused`): one for each partition of a stream, and some more. */
   maxResendsPerPeer: 128,
+  /** Share of `storage.maxHttpReads` that one remote address may have, rounded up; of IPv6 the first 64 bits are one. */
+  maxHttpShare: 0.25,
   /** What an asker may let a storage node send ahead; a larger window counts as this. */
   maxWindowBytes: 8 * 1024 * 1024,
   /** Nothing more is given to a link while so much waits on it: live messages share it. */
   linkLowMarkBytes: 128 * 1024,
   /** How often a link above that mark is looked at. */
   linkPollMs: 5,
-  /** A request whose asker lets nothing be sent for this long is ended. */
+  /** A request whose asker takes nothing for this long is ended. */
   idleMs: 60_000,
   /** Messages waited for at once, of all peers. */
   maxAwaited: 10_000,

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import {
   anyRequester,
   buildBatch,
@@ -60,6 +62,7 @@ describe('the HTTP interface of a storage node', () => {
   let oldestMs: number
   let flushed: Promise<void>
   let reads: number
+  let addRoutes: (server: FastifyInstance, maxReads: number) => void
 
   beforeEach(async () => {
     kept = await openTestStore()
@@ -90,18 +93,20 @@ describe('the HTTP interface of a storage node', () => {
         subscribeUntilMs: id !== closed || user === reader.nodeId ? Infinity : 0,
       }),
     }
-    addStorageRoutes(
-      server,
-      { maxReads: 1, limits: storageLimits },
-      {
-        ...{ store, clock, access: new Access({ client, crypto, clock }) },
-        ingest: { flushed: () => flushed },
-        isKept: () => false,
-        oldestMs: async () => oldestMs,
-        report: async () => ({ hello: 'report' }),
-        onError: (error) => errors.push(error),
-      },
-    )
+    addRoutes = (to, maxReads) =>
+      addStorageRoutes(
+        to,
+        { maxReads, limits: storageLimits },
+        {
+          ...{ store, clock, access: new Access({ client, crypto, clock }) },
+          ingest: { flushed: () => flushed },
+          isKept: () => false,
+          oldestMs: async () => oldestMs,
+          report: async () => ({ hello: 'report' }),
+          onError: (error) => errors.push(error),
+        },
+      )
+    addRoutes(server, 1)
   })
   afterEach(async () => {
     await server.close()
@@ -271,6 +276,62 @@ describe('the HTTP interface of a storage node', () => {
     }
     expect(status).toBe(200)
     expect(reads * storageLimits.pageBytes).toBeLessThan(30e6)
+  })
+
+  it('hangs up on a reader who takes nothing for too long', async () => {
+    await kept.store.append(
+      Array.from({ length: 500 }, (_, index) => batchOf(open, 1000 * (index + 1), 20_000)),
+    )
+    const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
+    const path = `/v1/streams/${encodeURIComponent(open)}/partitions/0/messages?from=0`
+    const socket = connect({ port: Number(port), host: '127.0.0.1' }).pause()
+    const closed = once(socket, 'close')
+    socket.on('error', () => {})
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: runnel\r\n\r\n`)
+    await until(() => reads > 0)
+    expect((await get('last=1')).statusCode).toBe(429)
+    // Its socket takes some before it is full.
+    let status = 429
+    while (status === 429) {
+      clock.pass(storageLimits.idleMs)
+      await turns(1)
+      status = (await get('last=1')).statusCode
+    }
+    expect(status).toBe(200)
+    socket.resume()
+    await closed
+    expect(socket.bytesRead).toBeLessThan(30e6)
+  })
+
+  it('frees the place of a reader who goes away before there is an answer', async () => {
+    flushed = new Promise(() => {})
+    const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
+    const path = `/v1/streams/${encodeURIComponent(open)}/partitions/0/messages?last=1`
+    const socket = connect({ port: Number(port), host: '127.0.0.1' })
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: runnel\r\n\r\n`)
+    while ((await get('last=0')).statusCode !== 429) await turns(1)
+    flushed = Promise.resolve()
+    socket.destroy()
+    while ((await get('last=1')).statusCode !== 200) await turns(1)
+  })
+
+  it('leaves some of the places to other addresses', async () => {
+    const crowded = fastify({ routerOptions: { maxParamLength: 1024 } })
+    addRoutes(crowded, 8)
+    const gate = Promise.withResolvers<void>()
+    flushed = gate.promise
+    const ask = (remoteAddress: string) =>
+      crowded.inject({
+        url: `/v1/streams/${encodeURIComponent(open)}/partitions/0/messages?last=1`,
+        remoteAddress,
+      })
+    const asked = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.1'].map((address) =>
+      ask(address).then(({ statusCode }) => statusCode),
+    )
+    await turns()
+    gate.resolve()
+    expect(await Promise.all(asked)).toEqual([200, 200, 429, 200])
+    await crowded.close()
   })
 
   it('says nothing of what is wrong with the store but that it is', async () => {

@@ -1,5 +1,12 @@
 import { Readable } from 'node:stream'
-import { anyRequester, decodeBatch, isRunnelError, type Clock, type StreamPartId } from '@runnel/protocol'
+import {
+  anyRequester,
+  decodeBatch,
+  isRunnelError,
+  type Cancel,
+  type Clock,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { nodeError } from '../../../errors.ts'
 import type { Access } from '../access.ts'
@@ -13,10 +20,11 @@ import { atMost, nextTurn } from '../waiting.ts'
 import { parseAccessHeader } from './access-header.ts'
 import { lengthPrefixed, linesOf } from './message-line.ts'
 import { parseMessageQuery } from './message-query.ts'
+import { remoteNetworkOf } from './remote-network.ts'
 
 export interface StorageRoutesOptions {
   readonly maxReads: number
-  readonly limits: Pick<StorageLimits, 'pageBytes' | 'flushMs'>
+  readonly limits: Pick<StorageLimits, 'pageBytes' | 'flushMs' | 'idleMs' | 'maxHttpShare'>
 }
 
 export interface StorageRoutesModules {
@@ -36,6 +44,7 @@ type MessagesRequest = FastifyRequest<{
   Querystring: Record<string, unknown>
 }>
 
+const readerGone = new Error('the reader is gone')
 /** Bytes prepared for a reader that does not take them yet. */
 const readAheadBytes = 64 * 1024
 
@@ -53,53 +62,67 @@ export function addStorageRoutes(
   modules: StorageRoutesModules,
 ): void {
   const { store, ingest, access, clock, oldestMs, report } = modules
-  const slots = new Slots({ total: maxReads, perPeer: maxReads })
+  const slots = new Slots({ total: maxReads, perPeer: Math.ceil(maxReads * limits.maxHttpShare) })
 
   server.get('/v1/storage', () => report())
   server.get(
     '/v1/streams/:streamId/partitions/:partition/messages',
     async (request: MessagesRequest, reply) => {
-      const release = slots.take(anyRequester)
+      const release = slots.take(remoteNetworkOf(request.ip))
       try {
         if (release === undefined) throw nodeError('TOO_MANY_REQUESTS')
+        const reader = watchReader(reply, release)
         const query = parseMessageQuery(request.params, request.query, clock.now())
         const token = parseAccessHeader(request.headers.authorization)
         await access.requireSubscriber(query.streamPartId, { requesterId: anyRequester, token })
         await requireStored(modules, query.streamPartId)
         await atMost(clock, limits.flushMs, ingest.flushed())
-        const extent = await extentOf(store, query, await oldestMs(query.streamPartId))
+        const extent = await extentOf(store, query, await oldestMs(query.streamPartId), reader.signal)
         const isRaw = request.headers.accept?.includes('application/octet-stream') === true
         const encode = isRaw ? lengthPrefixed : lineEncoder(extent, query.wholeBatches)
-        const body = Readable.from(bodyOf(query, extent, encode, release), {
+        const body = Readable.from(bodyOf(query, extent, encode, reader.tookSome), {
           objectMode: false,
           highWaterMark: readAheadBytes,
         })
-        // Also when the reader goes away before the first byte was made.
-        body.once('close', release)
         body.once('error', modules.onError)
         return await answer(reply, body, extent, isRaw)
       } catch (error) {
-        release?.()
         return refuse(reply, error)
       }
     },
   )
 
+  /** Until the answer is sent, or its socket closes; a reader that takes nothing for too long is hung up on. */
+  function watchReader({ raw }: FastifyReply, release: () => void) {
+    const gone = new AbortController()
+    let cancel: Cancel = () => {}
+    const tookSome = () => {
+      cancel()
+      if (!gone.signal.aborted) cancel = clock.schedule(limits.idleMs, () => raw.destroy())
+    }
+    raw.once('close', () => {
+      gone.abort(readerGone)
+      cancel()
+      release()
+    })
+    tookSome()
+    return { signal: gone.signal, tookSome }
+  }
+
   async function* bodyOf(
     query: Query,
     extent: Extent | undefined,
     encode: (bytes: Uint8Array) => string | Uint8Array,
-    release: () => void,
+    onTaken: () => void,
   ): AsyncGenerator<string | Uint8Array> {
-    try {
-      if (extent === undefined) return
-      const range = { ...query, from: extent.from, to: extent.to }
-      for await (const page of pagesOf(store, range, limits.pageBytes)) {
-        for (const bytes of page) yield encode(bytes)
-        await nextTurn(clock)
+    if (extent === undefined) return
+    const range = { ...query, from: extent.from, to: extent.to }
+    for await (const page of pagesOf(store, range, limits.pageBytes)) {
+      for (const bytes of page) {
+        yield encode(bytes)
+        onTaken()
       }
-    } finally {
-      release()
+      await nextTurn(clock)
     }
   }
 
@@ -108,7 +131,7 @@ export function addStorageRoutes(
     const refusal = isKnown
       ? { code: error.code, text: error.message, remedy: error.remedy, isOurs: false }
       : refusalOf(error)
-    if (refusal.isOurs) modules.onError(error)
+    if (refusal.isOurs && error !== readerGone) modules.onError(error)
     const { code, text: message, remedy } = refusal
     if (code === 'TOKEN_INVALID') reply.header('www-authenticate', 'Runnel')
     return reply.code(statusOf[code] ?? 503).send({ error: { code, message, remedy } })

@@ -1,9 +1,7 @@
-import type { NodeId } from '@runnel/protocol'
-
 /** Counts what is under way, for each peer and in all, and says when it is too much. */
 export class Slots {
   readonly #max: { readonly total: number; readonly perPeer: number }
-  readonly #byPeer = new Map<NodeId, number>()
+  readonly #byPeer = new Map<string, number>()
   #total = 0
 
   constructor(max: { readonly total: number; readonly perPeer: number }) {
@@ -15,7 +13,7 @@ export class Slots {
   }
 
   /** Gives back what was taken, once; undefined when there is none left. */
-  take(peerId: NodeId): (() => void) | undefined {
+  take(peerId: string): (() => void) | undefined {
     const own = this.#byPeer.get(peerId) ?? 0
     if (this.#total >= this.#max.total || own >= this.#max.perPeer) return undefined
     this.#total++
