@@ -8,6 +8,7 @@ import { nodeErrors } from '@runnel/node'
 import { protocolErrors, type ErrorTable } from '@runnel/protocol'
 import { trackerErrors } from '@runnel/tracker'
 import { transportErrors } from '@runnel/transport'
+import { simErrors } from '../sim/src/errors.ts'
 
 const tables: Readonly<Record<string, ErrorTable>> = {
   '@runnel/protocol': protocolErrors,
@@ -17,6 +18,7 @@ const tables: Readonly<Record<string, ErrorTable>> = {
   '@runnel/client': clientErrors,
   '@runnel/node': nodeErrors,
   '@runnel/contracts': contractsErrors,
+  '@runnel/sim': simErrors,
 }
 
 /** The page as it must stand in docs/errors.md. */

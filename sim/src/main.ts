@@ -1,11 +1,28 @@
+import { isRunnelError } from '@runnel/protocol'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { experimentCommand } from './cli/experiment-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
+import { simError } from './errors.ts'
+import { diameter } from './experiments/diameter.ts'
+import { matrix } from './experiments/matrix.ts'
 
-await yargs(hideBin(process.argv))
+const parser = yargs(hideBin(process.argv))
   .scriptName('sim')
-  .usage('$0 <scenario>\n\nRuns production nodes and trackers in virtual time and prints what came of it.')
+  .usage('$0 <experiment>\n\nRuns production nodes and trackers in virtual time and prints what came of it.')
   .command(lossCommand)
-  .demandCommand(1, 'Name a scenario.')
-  .strict()
-  .parseAsync()
+for (const experiment of [matrix, diameter]) parser.command(experimentCommand(experiment))
+
+try {
+  await parser
+    .demandCommand(1, 'Name an experiment.')
+    .strict()
+    .fail((message, error) => {
+      throw error ?? simError('INVALID_ARGUMENT', message)
+    })
+    .parseAsync()
+} catch (error) {
+  if (!isRunnelError(error)) throw error
+  process.stderr.write(`${error.code}: ${error.message}\n${error.remedy}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,75 @@
+import type { CommandModule } from 'yargs'
+import { simError } from '../errors.ts'
+import { overlays, type Experiment, type ExperimentOptions, type Overlay } from '../experiments/experiment.ts'
+import { writeFigures } from '../figures/write-figures.ts'
+
+interface ExperimentArguments {
+  readonly nodes: number | undefined
+  readonly degree: number | undefined
+  readonly overlay: string
+  readonly latency: string
+  readonly seed: string
+  readonly repeats: number | undefined
+  readonly json: boolean
+  readonly out: string | undefined
+}
+
+const limits = {
+  nodes: { min: 2, max: 200_000 },
+  degree: { min: 3, max: 64 },
+  repeats: { min: 1, max: 100_000 },
+}
+
+/** An experiment as a command of the command line. */
+export function experimentCommand(experiment: Experiment): CommandModule<object, ExperimentArguments> {
+  return {
+    command: experiment.name,
+    describe: experiment.describe,
+    builder: {
+      nodes: { type: 'number', describe: 'nodes; all sizes of the published table unless given' },
+      degree: { type: 'number', describe: 'neighbours per node' },
+      overlay: { type: 'string', default: 'random', describe: overlays.join(' or ') },
+      latency: { type: 'string', default: 'aws', describe: 'aws, aws-lastmile, transit-stub, or a file' },
+      seed: { type: 'string', default: '1', describe: 'same seed, same run' },
+      repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
+      json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+      out: { type: 'string', describe: 'folder for figures, SVG and PNG' },
+    },
+    handler: async (argv) => {
+      const { report, text, figures } = await experiment.run(optionsOf(argv), showProgress)
+      showProgress('')
+      if (argv.out !== undefined) await writeFigures(argv.out, figures)
+      process.stdout.write(`${argv.json ? JSON.stringify(report) : text}\n`)
+    },
+  }
+}
+
+/** Checks the arguments. Throws INVALID_ARGUMENT. */
+export function optionsOf(argv: Omit<ExperimentArguments, 'json' | 'out'>): ExperimentOptions {
+  const { overlay, latency, seed } = argv
+  if (!isOverlay(overlay)) throw simError('INVALID_ARGUMENT', `--overlay is ${overlays.join(' or ')}`)
+  if (latency === '') throw simError('INVALID_ARGUMENT', '--latency is empty')
+  return {
+    nodes: whole('nodes', argv.nodes),
+    degree: whole('degree', argv.degree),
+    overlay,
+    latency,
+    seed,
+    repeats: whole('repeats', argv.repeats),
+  }
+}
+
+function isOverlay(name: string): name is Overlay {
+  return overlays.some((overlay) => overlay === name)
+}
+
+function whole(name: keyof typeof limits, value: number | undefined): number | undefined {
+  const { min, max } = limits[name]
+  if (value === undefined || (Number.isSafeInteger(value) && value >= min && value <= max)) return value
+  throw simError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
+}
+
+/** One line of the terminal, overwritten each time; nothing where stderr is no terminal. */
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}

@@ -1,0 +1,21 @@
+import { errorFactory, type ErrorTable } from '@runnel/protocol'
+
+/** Error codes of the simulator. */
+export const simErrors = {
+  INVALID_ARGUMENT: {
+    summary: 'Not an argument of this experiment',
+    remedy: 'Correct the option that the message names; --help lists them.',
+  },
+  UNREADABLE_LATENCIES: {
+    summary: 'The file of latencies cannot be read',
+    remedy: 'Name a readable file, or one of aws, aws-lastmile and transit-stub.',
+  },
+  INVALID_LATENCIES: {
+    summary: 'Not a table of latencies',
+    remedy:
+      'The file has "regions", a list of names, and "oneWayMs", a row for each with a number of milliseconds for each.',
+  },
+} as const satisfies ErrorTable
+
+export type SimErrorCode = keyof typeof simErrors
+export const simError = errorFactory(simErrors)

@@ -1,0 +1,32 @@
+import type { Figure } from '../figures/write-figures.ts'
+
+export const overlays = ['random', 'topology-aware'] as const
+export type Overlay = (typeof overlays)[number]
+
+/** What can be said of every experiment; each has its own defaults. */
+export interface ExperimentOptions {
+  /** undefined: all sizes of the published table. */
+  readonly nodes: number | undefined
+  readonly degree: number | undefined
+  readonly overlay: Overlay
+  /** The name of a latency model, or a file. */
+  readonly latency: string
+  readonly seed: string
+  readonly repeats: number | undefined
+}
+
+/** What came of an experiment. */
+export interface ExperimentResult {
+  /** For machines. */
+  readonly report: object
+  /** The same for people, published figures beside the measured. */
+  readonly text: string
+  readonly figures: readonly Figure[]
+}
+
+export interface Experiment {
+  readonly name: string
+  readonly describe: string
+  /** `onProgress` is called now and then with a few words for people. */
+  run(options: ExperimentOptions, onProgress: (text: string) => void): Promise<ExperimentResult>
+}

@@ -1,0 +1,66 @@
+import { readFileSync, statSync } from 'node:fs'
+import { simError } from '../errors.ts'
+
+/** Mean one-way delays between regions. */
+export interface LatencyTable {
+  readonly regions: readonly string[]
+  /** `oneWayMs[from][to]`, in milliseconds; the diagonal is within a region. */
+  readonly oneWayMs: readonly (readonly number[])[]
+}
+
+/** Regions in a table. */
+const maxRegions = 2_000
+const maxFileBytes = 64 * 1024 * 1024
+/** The longest delay that makes sense. */
+const maxOneWayMs = 60_000
+
+/** Reads a table from a file of JSON. Throws UNREADABLE_LATENCIES and INVALID_LATENCIES. */
+export function readLatencyTable(path: string | URL): LatencyTable {
+  return parseLatencyTable(readText(path))
+}
+
+/** Checks every field: the text may come from anywhere. Throws INVALID_LATENCIES. */
+export function parseLatencyTable(text: string): LatencyTable {
+  const { regions, oneWayMs } = parseObject(text)
+  if (!Array.isArray(regions) || regions.length === 0 || regions.length > maxRegions)
+    throw simError('INVALID_LATENCIES', `"regions" is no list of 1 to ${maxRegions} names`)
+  if (!regions.every((name): name is string => typeof name === 'string' && name !== ''))
+    throw simError('INVALID_LATENCIES', '"regions" holds something that is no name')
+  if (new Set(regions).size !== regions.length)
+    throw simError('INVALID_LATENCIES', '"regions" has a name twice')
+  if (!Array.isArray(oneWayMs) || oneWayMs.length !== regions.length)
+    throw simError('INVALID_LATENCIES', `"oneWayMs" has not ${regions.length} rows`)
+  return { regions, oneWayMs: oneWayMs.map((row, from) => checkedRow(row, from, regions.length)) }
+}
+
+function checkedRow(row: unknown, from: number, length: number): number[] {
+  if (!Array.isArray(row) || row.length !== length)
+    throw simError('INVALID_LATENCIES', `row ${from} of "oneWayMs" has not ${length} numbers`)
+  return row.map((delayMs: unknown, to) => {
+    if (typeof delayMs !== 'number' || !(delayMs >= 0 && delayMs <= maxOneWayMs))
+      throw simError('INVALID_LATENCIES', `"oneWayMs"[${from}][${to}] is not from 0 to ${maxOneWayMs}`)
+    return delayMs
+  })
+}
+
+function parseObject(text: string): Partial<Record<string, unknown>> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw simError('INVALID_LATENCIES', 'not JSON', { cause })
+  }
+  if (typeof value !== 'object' || value === null) throw simError('INVALID_LATENCIES', 'no object')
+  return { ...value }
+}
+
+function readText(path: string | URL): string {
+  let bytes: number
+  try {
+    bytes = statSync(path).size
+    if (bytes <= maxFileBytes) return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw simError('UNREADABLE_LATENCIES', String(path), { cause })
+  }
+  throw simError('INVALID_LATENCIES', `${String(path)} has ${bytes} bytes, more than ${maxFileBytes}`)
+}
