@@ -41,6 +41,11 @@ export const tracker = defineCommand({
       describe: 'Key of the TLS certificate, PEM',
     },
     degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
+    overlay: {
+      choices: ['random', 'topology-aware'],
+      default: 'random',
+      describe: 'Edges of overlays: random only, or near ones besides, chosen by round-trip times',
+    },
     'ice-server': {
       type: 'string',
       array: true,
@@ -123,6 +128,7 @@ interface TrackerArguments {
   readonly host: string
   readonly port: number
   readonly degree: number
+  readonly overlay: 'random' | 'topology-aware'
   readonly 'public-url': string | undefined
   readonly 'tls-cert': string | undefined
   readonly 'tls-key': string | undefined
@@ -132,7 +138,7 @@ interface TrackerArguments {
 }
 
 function optionsOf(args: TrackerArguments): TrackerOptions {
-  const { host, port, degree, 'public-url': publicUrl, 'tls-cert': cert, 'tls-key': key } = args
+  const { host, port, degree, overlay, 'public-url': publicUrl, 'tls-cert': cert, 'tls-key': key } = args
   checkNumber('port', port, 0, 65_535)
   checkNumber('degree', degree, 2, 64)
   return {
@@ -142,6 +148,7 @@ function optionsOf(args: TrackerArguments): TrackerOptions {
       ...(cert !== undefined && key !== undefined ? { tls: readTls(cert, key) } : {}),
     },
     degree,
+    overlay,
     ice: { servers: args['ice-server'] ?? [], ...turnOf(args) },
   }
 }
