@@ -36,6 +36,10 @@ export class ChainHeads {
     return true
   }
 
+  clear(): void {
+    this.#heads.clear()
+  }
+
   *[Symbol.iterator](): IterableIterator<readonly [MessageChain, MessageRef]> {
     for (const { chain, last } of this.#heads.values()) yield [chain, last]
   }

@@ -4,6 +4,7 @@ import { VirtualClock } from '@runnel/transport'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
+import { BoundedQueue } from '../queue/bounded-queue.ts'
 import { at, chainOf, streamId, times } from '../resend/batches.testkit.ts'
 import { resendLimits, type ResendLimits } from '../resend/limits.ts'
 import { toSelection, type HistorySelection } from '../resend/selection.ts'
@@ -27,16 +28,24 @@ interface SetUp {
   readonly limits?: Partial<ResendLimits>
   readonly connected?: Promise<void>
   readonly read?: HistoryJoinModules['history']['read']
+  /** Instead of `heard`. */
+  readonly push?: (message: StreamMessage) => unknown
+  readonly room?: () => Promise<void>
 }
 
 /** A join over a store that has what is in `stored` when it is asked. */
-function setUp({ selection = { from: 0 }, order = 'chain', limits = {}, connected, read }: SetUp = {}) {
+function setUp(options: SetUp = {}) {
+  const { selection = { from: 0 }, order = 'chain', limits = {}, connected, read } = options
+  const { room = () => Promise.resolve() } = options
   const stored: StreamMessage[] = []
   const heard: StreamMessage[] = []
   const gaps: Gap[] = []
   const failures: unknown[] = []
   const reads: number[] = []
-  const sink: Sink = { message: (message) => heard.push(message), gap: (gap) => gaps.push(gap) }
+  const sink: Sink = {
+    message: (message) => (options.push ?? ((it) => heard.push(it)))(message),
+    gap: (gap) => gaps.push(gap),
+  }
   const flow =
     order === 'chain' ? new OrderedFlow(sink, { node: { isMissing: () => false } }) : new ArrivalFlow(sink)
   const history: HistoryJoinModules['history'] = {
@@ -72,7 +81,7 @@ function setUp({ selection = { from: 0 }, order = 'chain', limits = {}, connecte
       flow,
       sink,
       connected,
-      room: () => Promise.resolve(),
+      room,
       onFailed: (error) => failures.push(error),
     },
   )
@@ -144,6 +153,71 @@ describe.each(['chain', 'arrival'] as const)('history joined to live, order %s',
     await settle()
     expect(timesHeard()).toEqual(times(1, 50))
     expect(gaps).toEqual([])
+  })
+
+  it('drops nothing for a consumer that keeps taking, however much there is', async () => {
+    const queue = new BoundedQueue<StreamMessage>({ maxItems: 8, maxBytes: Infinity })
+    let dropped = 0
+    const { stored, join, gaps } = setUp({
+      order,
+      limits: { maxBufferedLive: 20, maxWaitingLive: 10 },
+      room: () => queue.room(),
+      push: (message) => (dropped += queue.push(message, 0)),
+    })
+    const [a, b] = [messagesOf(times(1, 600)), messagesOf(times(1, 600), 'b')]
+    const publish = (i: number) => {
+      const messages = [a[i], b[i]].filter((it) => it !== undefined)
+      stored.push(...messages)
+      messages.forEach((message) => join.message(message))
+    }
+    times(0, 99).forEach(publish)
+    let isLive = false
+    let published = 100
+    let publishedWhenLive = 0
+    void join.run().then(() => {
+      isLive = true
+      publishedWhenLive = published
+    })
+    const taken: StreamMessage[] = []
+    // Two come in four turns; storage gives one a turn, and three may be taken.
+    for (let turn = 0; published < 600 || !isLive || queue.length > 0; turn++) {
+      if (turn % 4 === 0) publish(published++)
+      for (let n = 0; n < 3 && queue.length > 0; n++) taken.push((await queue.next()).value as StreamMessage)
+      await tick()
+    }
+    expect(publishedWhenLive).toBeGreaterThan(150)
+    expect(publishedWhenLive).toBeLessThan(600)
+    for (const [id, messages] of Object.entries({ a, b })) {
+      expect(taken.filter(({ messageChainId }) => messageChainId === id)).toEqual(messages)
+    }
+    expect(dropped).toBe(0)
+    expect(gaps).toEqual([])
+  })
+
+  it('reports exactly what there was no room for when storage cannot be read any more', async () => {
+    const all = messagesOf(times(1, 30))
+    const opened = Promise.withResolvers<void>()
+    let reads = 0
+    const { timesHeard, join, gaps } = setUp({
+      order,
+      limits: { maxBufferedLive: 5 },
+      // Full once a live message went through.
+      room: () => (timesHeard().length < 4 ? Promise.resolve() : opened.promise),
+      read: async function* () {
+        if (reads++ > 0) throw clientError('RESEND_FAILED')
+        yield all.slice(0, 3)
+      },
+    })
+    const running = join.run()
+    for (const message of all.slice(3, 6)) join.message(message)
+    await settle()
+    for (const message of all.slice(6)) join.message(message)
+    await settle()
+    opened.resolve()
+    await running
+    await settle()
+    expect(timesHeard()).toEqual([1, 2, 3, 4, ...times(26, 30)])
+    expect(gaps).toMatchObject([{ after: at(now + 4), upTo: at(now + 25) }])
   })
 
   it('reads what came before there was anybody to receive from', async () => {

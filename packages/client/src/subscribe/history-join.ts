@@ -12,7 +12,7 @@ import type { HistorySource } from '../resend/history-source.ts'
 import type { PartPlan } from '../resend/part-sources.ts'
 import { lastPlace, placeBefore, placeOf, type History } from '../resend/selection.ts'
 import { ChainHeads, keyOfChain } from './chain-heads.ts'
-import { LiveBuffer } from './live-buffer.ts'
+import { LiveBuffer, type DroppedStretch } from './live-buffer.ts'
 import { RecentMessages } from './recent-messages.ts'
 import { streamPartOf, type LiveFlow, type Sink } from './live-flow.ts'
 
@@ -63,7 +63,10 @@ export class HistoryJoin implements LiveFlow {
   /** Where history begins, as far as that is known. */
   #from: MessageRef | undefined
   #historyMessages = 0
+  /** Live messages are on their way through the flow; only when none are left waiting, it is live. */
+  #isFlowing = false
   #isLive = false
+  #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(options: { plan: readonly PartPlan[]; wanted: History }, modules: HistoryJoinModules) {
     const { limits } = modules.history
@@ -104,8 +107,8 @@ export class HistoryJoin implements LiveFlow {
       failure = error
       if (!isRunnelError(error, 'ABORTED')) this.#modules.onFailed(error)
     }
+    await this.#goLive()
     if (this.#ending.signal.aborted) throw clientError('ABORTED')
-    this.#goLive()
     if (failure !== undefined) throw failure
   }
 
@@ -127,7 +130,7 @@ export class HistoryJoin implements LiveFlow {
 
   end(): void {
     this.#ending.abort()
-    if (this.#isLive) this.#modules.flow.end()
+    if (this.#isFlowing) this.#modules.flow.end()
   }
 
   async #read(selection: ResendSelection): Promise<void> {
@@ -135,10 +138,16 @@ export class HistoryJoin implements LiveFlow {
     const options = { signal: this.#ending.signal, onGap: (gap: Gap) => sink.gap(gap) }
     for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
       for (const message of run) {
-        await this.#modules.room()
+        await this.#room()
         this.#deliver(message)
       }
     }
+  }
+
+  /** Resolves when there is room for a message; for one who waits at a time, so that no two take the same room. */
+  #room(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(() => this.#modules.room())
+    return this.#lastTurn
   }
 
   /** Reads what belongs to history and came after it was read. */
@@ -170,11 +179,48 @@ export class HistoryJoin implements LiveFlow {
     }
   }
 
-  #goLive(): void {
-    this.#isLive = true
+  /**
+   * Lets the live messages that wait through, as the application has room for them; those that come meanwhile wait, too.
+   * A consumer that never gets to the newest reads from storage what there is no room for, for as long as it likes.
+   */
+  async #goLive(): Promise<void> {
+    if (this.#ending.signal.aborted) return
+    this.#isFlowing = true
     for (const [chain, last] of this.#heads) this.#modules.flow.start(chain, last)
-    for (let next = this.#buffer.shift(); next !== undefined; next = this.#buffer.shift()) this.#join(next)
+    for (;;) {
+      await this.#room()
+      if (this.#ending.signal.aborted) return
+      const dropped = this.#buffer.takeDropped()
+      if (dropped === undefined) {
+        const next = this.#buffer.shift()
+        if (next === undefined) break
+        this.#join(next)
+      } else await this.#fetchStretch(dropped)
+    }
+    this.#isLive = true
     for (const gap of this.#earlyGaps.splice(0)) this.#modules.flow.gap(gap)
+  }
+
+  /** Live messages of all chains for which there was no room, from storage. */
+  async #fetchStretch({ from, to }: DroppedStretch): Promise<void> {
+    const { history, sink } = this.#modules
+    const selection = { kind: 'range', from, to } as const
+    const onGap = (gap: Gap) => {
+      if (!this.isOrdered) sink.gap(gap)
+    }
+    const options = { signal: this.#ending.signal, onGap }
+    try {
+      for await (const run of history.read(this.#plan, { ...this.#wanted, selection }, options)) {
+        for (const message of run) {
+          await this.#room()
+          this.#join(message)
+        }
+      }
+    } catch (error) {
+      if (!isRunnelError(error)) throw error
+      // From its next message, each chain looks for what it lacks, and reports what cannot be had.
+      this.#joined.clear()
+    }
   }
 
   #join(message: StreamMessage): void {
@@ -202,7 +248,14 @@ export class HistoryJoin implements LiveFlow {
     const head = this.#heads.get(message)
     // One that history did not bring is late, and storage did not have it either.
     if (head !== undefined && compareRefs(message, head) <= 0 && this.#recent.has(message)) return
+    // Once it is live, nothing that was passed on can come from storage as well.
+    if (!this.#isLive || this.#waiting.has(keyOfChain(message))) this.#note(message)
     this.#modules.flow.message(message)
+  }
+
+  #note(message: StreamMessage): void {
+    this.#heads.advance(message, message)
+    this.#recent.add(message)
   }
 
   #waitFor(key: string, message: StreamMessage, after: MessageRef, upTo: MessageRef): void {
@@ -210,7 +263,7 @@ export class HistoryJoin implements LiveFlow {
     const chain = { streamId, partition, publisherId, messageChainId }
     const { maxWaitingChains, maxWaitingLive, maxWaitingLiveBytes } = this.#modules.history.limits
     if (this.#waiting.size >= maxWaitingChains) {
-      this.#modules.sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
+      this.#giveUp(chain, after, upTo)
       this.#pass(message)
       return
     }
@@ -218,25 +271,37 @@ export class HistoryJoin implements LiveFlow {
     buffer.push(message)
     this.#waiting.set(key, { chain, buffer })
     void this.#fetchBetween(chain, after, upTo)
-      .then(() => this.#fetchDropped(chain, buffer))
-      .then(() => this.#stopWaiting(key))
+      .then(() => this.#letThrough({ chain, buffer }))
+      .then(() => this.#waiting.delete(key))
   }
 
-  /** Live messages for which there was no room while the others were fetched. */
-  async #fetchDropped(chain: MessageChain, buffer: LiveBuffer): Promise<void> {
-    for (let i = 0; i < this.#modules.history.limits.maxCatchUps; i++) {
+  /** Live messages of a chain that have waited, as there is room, and from storage those that did not fit meanwhile. */
+  async #letThrough({ chain, buffer }: Waiting): Promise<void> {
+    let catchUps = 0
+    for (;;) {
+      await this.#room()
+      if (this.#ending.signal.aborted) return
       const dropped = buffer.takeDropped()
-      if (dropped === undefined) return
-      await this.#fetchBetween(chain, this.#heads.get(chain) ?? placeBefore(dropped.from), dropped.to)
+      if (dropped === undefined) {
+        const next = buffer.shift()
+        if (next === undefined) return
+        this.#pass(next)
+        continue
+      }
+      const after = this.#heads.get(chain) ?? placeBefore(dropped.from)
+      const mayFetch = catchUps++ < this.#modules.history.limits.maxCatchUps
+      if (mayFetch) await this.#fetchBetween(chain, after, dropped.to)
+      else this.#giveUp(chain, after, dropped.to)
     }
   }
 
   /** The messages of a chain between history and live. What storage does not have either is reported. */
   async #fetchBetween(chain: MessageChain, after: MessageRef, upTo: MessageRef): Promise<void> {
-    const { history, sink } = this.#modules
+    const { history, flow } = this.#modules
     const streamPartId = streamPartOf(chain)
     const { publisherId, messageChainId } = chain
     let reached = after
+    flow.start(chain, after)
     try {
       const selection = { kind: 'range', from: after, to: upTo } as const
       const plan = this.#plan.filter((part) => part.streamPartId === streamPartId)
@@ -245,27 +310,25 @@ export class HistoryJoin implements LiveFlow {
         for (const message of run) {
           const { previous } = message
           if (compareRefs(message, reached) <= 0) continue
+          await this.#room()
           if (previous !== undefined && compareRefs(previous, reached) > 0) {
-            sink.gap({ streamPartId, chain, after: reached, upTo: placeOf(previous) })
+            this.#giveUp(chain, reached, placeOf(previous))
           }
           reached = placeOf(message)
-          this.#deliver(message)
+          this.#note(message)
+          flow.message(message)
         }
       }
     } catch (error) {
       if (this.#ending.signal.aborted) return
       if (!isRunnelError(error)) throw error
     }
-    if (!this.isOrdered && compareRefs(upTo, reached) > 0)
-      sink.gap({ streamPartId, chain, after: reached, upTo })
-    this.#modules.flow.start(chain, reached)
+    if (compareRefs(upTo, reached) > 0) this.#giveUp(chain, reached, upTo)
   }
 
-  #stopWaiting(key: string): void {
-    const waiting = this.#waiting.get(key)
-    this.#waiting.delete(key)
-    if (waiting === undefined || this.#ending.signal.aborted) return
-    for (let next = waiting.buffer.shift(); next !== undefined; next = waiting.buffer.shift())
-      this.#pass(next)
+  /** A flow that keeps order reports it by itself, with the message that comes next. */
+  #giveUp(chain: MessageChain, after: MessageRef, upTo: MessageRef): void {
+    if (this.isOrdered) this.#modules.flow.start(chain, after)
+    else this.#modules.sink.gap({ streamPartId: streamPartOf(chain), chain, after, upTo })
   }
 }
