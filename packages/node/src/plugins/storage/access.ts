@@ -1,5 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import {
+  anyRequester,
   isRunnelError,
   parseStreamPartId,
   verifyAccessToken,
@@ -7,6 +8,7 @@ import {
   type Clock,
   type Crypto,
   type NodeId,
+  type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
 import { nodeError } from '../../errors.ts'
@@ -19,12 +21,12 @@ export interface Asker {
 }
 
 export interface AccessModules {
-  readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'permissionsOf'>
+  readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'permissionsOf' | 'getStorageNodes'>
   readonly crypto: Crypto
   readonly clock: Clock
 }
 
-/** Lets those pass who may subscribe to a stream. */
+/** Lets those pass who may subscribe to a stream, and the storage nodes that were asked to keep it. */
 export class Access {
   readonly #modules: AccessModules
 
@@ -37,9 +39,9 @@ export class Access {
     const user = await this.#userOn(streamPartId, asker)
     const { streamId } = parseStreamPartId(streamPartId)
     const { subscribeUntilMs } = await this.#read(() => this.#modules.client.permissionsOf(streamId, user))
-    if (this.#modules.clock.now() >= subscribeUntilMs) {
-      throw nodeError('NOT_PERMITTED', `${user} may not subscribe to ${streamId}`)
-    }
+    if (this.#modules.clock.now() < subscribeUntilMs) return
+    if (asker.token === undefined && (await this.#keeps(streamId, asker.requesterId))) return
+    throw nodeError('NOT_PERMITTED', `${user} may not subscribe to ${streamId}`)
   }
 
   /** Lets also a publisher ask after its own messages. Throws as `requireSubscriber` does. */
@@ -64,6 +66,13 @@ export class Access {
     const parties = { requesterId, storageNodeId: client.nodeId }
     if (!verifyAccessToken(token, parties, clock.now(), crypto)) throw nodeError('TOKEN_INVALID')
     return token.userId
+  }
+
+  /** Storage nodes of a stream repair each other; who may choose them lets them have the messages. */
+  async #keeps(streamId: StreamId, requesterId: NodeId): Promise<boolean> {
+    if (requesterId === anyRequester) return false
+    const nodes = await this.#read(() => this.#modules.client.getStorageNodes(streamId))
+    return nodes.some(({ nodeId }) => nodeId === requesterId)
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {

@@ -165,24 +165,27 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     expect(stored.slice(0, 500)).toEqual(numbers(500))
   })
 
-  it('repair themselves from each other after an outage', async () => {
+  it.each([
+    ['public', true],
+    ['private', false],
+  ])('repair themselves from each other after an outage, of a %s stream', async (name, isPublic) => {
     const key = network.newKey()
-    const stopped = await network.startStorage('second', key)
-    const stream = await newStream('repaired', [storage, stopped])
+    const stopped = await network.startStorage(`second-${name}`, key)
+    const stream = await newStream(`repaired/${name}`, [storage, stopped], isPublic)
     await owner.waitForStorage(await publish(stream, 0, 100), { count: 2 })
     stopped.command.process.kill('SIGTERM')
     await stopped.command.ended
     await owner.waitForStorage(await publish(stream, 100, 100))
-    const second = await network.startStorage('second', key)
+    const second = await network.startStorage(`second-${name}`, key)
     const { usage } = await untilReport(second, ({ usage }) => messagesOf(usage, stream) === 200)
     expect(messagesOf(usage, stream)).toBe(200)
 
     // A third one is new to the stream, and copies everything.
-    const third = await network.startStorage('third', network.newKey())
+    const third = await network.startStorage(`third-${name}`, network.newKey())
     await owner.addToStorageNode(stream, third.nodeId)
     await untilReport(third, ({ usage }) => messagesOf(usage, stream) === 200)
     for (const node of [storage, second]) await owner.removeFromStorageNode(stream, node.nodeId)
-    const reader = await network.client()
+    const reader = isPublic ? await network.client() : owner
     expect(await contents(reader, stream, 1000)).toEqual(numbers(200))
   })
 

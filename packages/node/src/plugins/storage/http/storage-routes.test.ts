@@ -88,6 +88,7 @@ describe('the HTTP interface of a storage node', () => {
         if (id !== open && id !== closed && id !== empty) throw clientError('STREAM_NOT_FOUND', id)
         return { id: toStreamId(id), partitions: 1, metadata: '', trackers: [] }
       },
+      getStorageNodes: async () => [],
       permissionsOf: async (id: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
         subscribeUntilMs: id !== closed || user === reader.nodeId ? Infinity : 0,
