@@ -257,14 +257,11 @@ export class RunnelClient implements AsyncDisposable {
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
   playback(streamId: string, selection: HistorySelection, options: PlaybackOptions = {}): Playback {
     const { speed = 1, signal, ...rest } = options
+    const { closing } = this.#history
+    const untilEnded = signal === undefined ? closing : AbortSignal.any([signal, closing])
     const read: ReadFrom = (wanted, ending) =>
-      resend(
-        streamId,
-        wanted,
-        { ...rest, signal: signal ? AbortSignal.any([signal, ending]) : ending },
-        this.#shared,
-      )
-    return new PacedPlayback({ selection, speed }, { read, clock: this.#clock })
+      resend(streamId, wanted, { ...rest, signal: AbortSignal.any([untilEnded, ending]) }, this.#shared)
+    return new PacedPlayback({ selection, speed }, { read, clock: this.#clock, signal: untilEnded })
   }
 
   /**

@@ -14,6 +14,7 @@ const stored = chainOf(times(1_000, 20_000, 1_000))
 function setUp(options: { selection?: HistorySelection; speed?: number; failAt?: number } = {}) {
   const { selection = { from: 0 }, speed = 1, failAt } = options
   const clock = new VirtualClock()
+  const controller = new AbortController()
   const read: ReadFrom = async function* (wanted, signal) {
     const range = toSelection(wanted)
     for (const message of stored) {
@@ -27,7 +28,7 @@ function setUp(options: { selection?: HistorySelection; speed?: number; failAt?:
       yield message
     }
   }
-  const playback = new PacedPlayback({ selection, speed }, { read, clock })
+  const playback = new PacedPlayback({ selection, speed }, { read, clock, signal: controller.signal })
   const heard: string[] = []
   let over: 'no' | 'yes' | Error = 'no'
   void (async () => {
@@ -48,7 +49,7 @@ function setUp(options: { selection?: HistorySelection; speed?: number; failAt?:
     await new Promise(setImmediate)
     return heard.splice(0).join(' ')
   }
-  return { playback, pass, isOver: () => over }
+  return { playback, clock, controller, pass, isOver: () => over }
 }
 
 describe('playback', () => {
@@ -126,6 +127,46 @@ describe('playback', () => {
     expect(await playback.next()).toEqual({ done: true, value: undefined })
   })
 
+  it.each([
+    ['waits', () => {}],
+    ['is paused', (playback: PacedPlayback) => playback.pause()],
+  ])('can be called off while it %s, and leaves no timer behind', async (_, before) => {
+    const { playback, pass, isOver, controller, clock } = setUp()
+    expect(await pass(1.5)).toBe('1@0 2@1')
+    before(playback)
+    await pass(0.25)
+    controller.abort()
+    await pass(0)
+    expect(isOver()).toMatchObject({ code: 'ABORTED' })
+    expect(clock.nextAtMs).toBeUndefined()
+    expect(await playback.next()).toEqual({ done: true, value: undefined })
+  })
+
+  it('gives each of several that wait at once a message of their own', async () => {
+    const { playback, pass } = setUp()
+    expect(await pass(1.5)).toBe('1@0 2@1')
+    playback.pause()
+    const waiting = [playback.next(), playback.next()]
+    await pass(1)
+    playback.resume()
+    await pass(5)
+    const times = (await Promise.all(waiting)).map(({ value }) => value?.timestamp)
+    expect(times).toEqual([4_000, 5_000])
+  })
+
+  it('goes on from a place after all was delivered, unless it was ended', async () => {
+    const { playback, pass, isOver } = setUp({ speed: Infinity })
+    await pass(1)
+    expect(isOver()).toBe('yes')
+    playback.seek(19_000)
+    expect(await playback.next()).toMatchObject({ value: { timestamp: 19_000 } })
+    expect(await playback.next()).toMatchObject({ value: { timestamp: 20_000 } })
+    expect(await playback.next()).toEqual({ done: true, value: undefined })
+    playback.seek(20_000)
+    await playback.return()
+    expect(await playback.next()).toEqual({ done: true, value: undefined })
+  })
+
   it('ends with what reading ends with', async () => {
     const { pass, isOver } = setUp({ failAt: 3_000 })
     expect(await pass(5)).toBe('1@0 2@1')
@@ -151,7 +192,7 @@ describe('playback', () => {
     }
     const playback = new PacedPlayback(
       { selection: { last: 20 }, speed: Infinity },
-      { read, clock: new VirtualClock() },
+      { read, clock: new VirtualClock(), signal: new AbortController().signal },
     )
     for await (const message of playback) messages.push(message)
     expect(messages).toEqual(stored)

@@ -27,7 +27,10 @@ export interface Playback extends AsyncIterableIterator<Message, undefined> {
   /** Nothing is delivered until `resume`. Idempotent. */
   pause(): void
   resume(): void
-  /** Goes on with the first message at or after a place; the next one is delivered at once. Throws INVALID_RESEND. */
+  /**
+   * Goes on with the first message at or after a place, also when all had been delivered; the next one is delivered at
+   * once. Does nothing when the loop was left, called off or failed. Throws INVALID_RESEND.
+   */
   seek(place: HistoryPlace): void
   /** Throws INVALID_ARGUMENT. */
   setSpeed(speed: number): void
@@ -42,10 +45,14 @@ const longestTimerMs = 2_147_483_647
 export class PacedPlayback implements Playback {
   readonly #read: ReadFrom
   readonly #clock: Clock
+  readonly #signal: AbortSignal
   readonly #to: HistoryPlace | undefined
   #speed: number
   #isPaused = false
+  /** By `return`, a failure, or from outside. */
   #isEnded = false
+  /** All has been delivered; `seek` goes on. */
+  #isAtEnd = false
   #position: MessageRef | undefined
   #source: AsyncIterator<Message, unknown>
   #reading = new AbortController()
@@ -54,16 +61,19 @@ export class PacedPlayback implements Playback {
   /** When a message of which time was or would have been delivered; undefined: the next one sets it. */
   #anchor: { readonly atMs: number; readonly timestamp: number } | undefined
   #wake: () => void = () => {}
+  /** The call of `next` under way: others come after it. */
+  #turn: Promise<unknown> = Promise.resolve()
 
   constructor(
     options: { readonly selection: HistorySelection; readonly speed: number },
-    modules: { readonly read: ReadFrom; readonly clock: Clock },
+    modules: { readonly read: ReadFrom; readonly clock: Clock; readonly signal: AbortSignal },
   ) {
     const { selection, speed } = options
     toSelection(selection)
     this.#speed = checkSpeed(speed)
     this.#read = modules.read
     this.#clock = modules.clock
+    this.#signal = modules.signal
     this.#to = 'to' in selection ? selection.to : undefined
     this.#source = this.#read(selection, this.#reading.signal)
   }
@@ -111,19 +121,38 @@ export class PacedPlayback implements Playback {
     this.#source = this.#read({ from, to }, this.#reading.signal)
     this.#next = undefined
     this.#anchor = undefined
+    this.#isAtEnd = false
     this.#position = from
     this.#wake()
   }
 
-  async next(): Promise<IteratorResult<Message, undefined>> {
+  next(): Promise<IteratorResult<Message, undefined>> {
+    const result = this.#turn.then(() => this.#deliver())
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
+  async return(): Promise<IteratorResult<Message, undefined>> {
+    this.#isEnded = true
+    this.#reading.abort()
+    this.#wake()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async #deliver(): Promise<IteratorResult<Message, undefined>> {
     for (;;) {
-      if (this.#isEnded) return { done: true, value: undefined }
+      if (this.#isEnded || this.#isAtEnd) return { done: true, value: undefined }
       const source = this.#source
       const message = this.#next ?? (await this.#readNext(source))
       // Sought or ended meanwhile: that message is of before.
       if (source !== this.#source || this.#isEnded) continue
+      this.#throwIfAborted()
       if (message === undefined) {
-        this.#isEnded = true
+        this.#isAtEnd = true
         continue
       }
       this.#next = message
@@ -138,15 +167,12 @@ export class PacedPlayback implements Playback {
     }
   }
 
-  async return(): Promise<IteratorResult<Message, undefined>> {
+  /** Whoever waits for the time of a message hears of it as one who reads does. */
+  #throwIfAborted(): void {
+    if (!this.#signal.aborted) return
     this.#isEnded = true
     this.#reading.abort()
-    this.#wake()
-    return { done: true, value: undefined }
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
+    throw clientError('ABORTED', undefined, { cause: this.#signal.reason })
   }
 
   async #readNext(source: AsyncIterator<Message, unknown>): Promise<Message | undefined> {
@@ -179,14 +205,19 @@ export class PacedPlayback implements Playback {
     this.#anchor = { atMs, timestamp: Math.min(timestamp + passedMs, latest) }
   }
 
+  /** For so long, or until something changes; undefined: until then only. */
   #wait(delayMs: number | undefined): Promise<void> {
     return new Promise((resolve) => {
       let cancel: Cancel = () => {}
-      this.#wake = () => {
+      const wake = () => {
         cancel()
+        this.#wake = () => {}
+        this.#signal.removeEventListener('abort', wake)
         resolve()
       }
-      if (delayMs !== undefined) cancel = this.#clock.schedule(Math.min(delayMs, longestTimerMs), resolve)
+      this.#wake = wake
+      this.#signal.addEventListener('abort', wake)
+      if (delayMs !== undefined) cancel = this.#clock.schedule(Math.min(delayMs, longestTimerMs), wake)
     })
   }
 }

@@ -250,6 +250,16 @@ describe('resend', () => {
     })
   })
 
+  it('ends a paused playback when the client closes', async () => {
+    const { client, stores } = await setUp(['one'])
+    stores[0]?.add(...chainOf(times(1, 20)))
+    const playback = client.playback(streamId, { from: 0 })
+    playback.pause()
+    const next = playback.next()
+    net.clock.schedule(3_000, () => void client.close())
+    await expect(net.turn(next)).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
   it('says why there is nothing to read', async () => {
     const { client } = await setUp(['one'])
     const codeOf = (reading: AsyncIterable<unknown>) =>
