@@ -14,12 +14,14 @@ const groups: Readonly<Record<string, string>> = {
   registry: 'Deploy and keep the registries on a chain',
 }
 
-/** `-10m` is a time ten minutes ago, and no option; without its sign it means the same. */
-const signOfTime = /^-(?=\d+(?:\.\d+)?(?:ms|s|m|h|d)$)/
+/** `-10m` is a time ten minutes ago, and no option. While yargs has it, its sign is one that begins no option. */
+const [sign, stands] = ['-', '\u2212']
+const time = '(?=\\d+(?:\\.\\d+)?(?:ms|s|m|h|d)$)'
+const [signOfTime, standsForSign] = [new RegExp(`^${sign}${time}`), new RegExp(`^${stands}${time}`)]
 
 /** Parses a command line and runs the command it names. Throws USAGE, or whatever the command throws. */
 export async function runCommandLine(argv: readonly string[], commands: readonly Command[]): Promise<void> {
-  const parser = yargs(argv.map((word) => word.replace(signOfTime, '')))
+  const parser = yargs(argv.map((word) => word.replace(signOfTime, stands)))
     .scriptName('runnel')
     .usage('$0 <command>\n\nRunnel, a decentralized topic publish/subscribe network.')
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
@@ -30,7 +32,7 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
     .exitProcess(false)
     .fail((message, error) => {
       // A message comes from the checks of yargs, an error alone from the command.
-      throw message ? usageError(message, argv, commands) : error
+      throw message ? usageError(message.replaceAll(stands, sign), argv, commands) : error
     })
     .strict()
   addCommands(parser, commands, [])
@@ -55,9 +57,20 @@ function addCommands(parser: Argv, commands: readonly Command[], prefix: readonl
         else demandOne(nested, `runnel ${path.join(' ')}`)
         return nested
       },
-      async (args) => own?.run(args),
+      async (args) => own?.run(asTyped(args)),
     )
   }
+}
+
+function asTyped(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const restored = (value: unknown) =>
+    typeof value === 'string' ? value.replace(standsForSign, sign) : value
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(restored) : restored(value),
+    ]),
+  )
 }
 
 function describeCommand(parser: Argv, command: Command): void {

@@ -32,7 +32,7 @@ export const resendEpilogue =
   'Stored messages, verified, in order of time, each once, from the storage nodes of the stream. Ends with 69 when there is none or none answers, 77 without permission to subscribe. Bytes are printed as {"base64": …}.'
 
 /** Throws USAGE. */
-export function parseCount(text: string | number, what: string): number {
+export function parseCount(text: string, what: string): number {
   const count = Number(text)
   if (Number.isSafeInteger(count) && count >= 1 && count <= limits.maxResendCount) return count
   throw nodeError('USAGE', `${what} takes a whole number from 1 to ${limits.maxResendCount}, not "${text}"`)
@@ -54,7 +54,7 @@ export function filterOf({ publisher, partition }: ResendArguments): HistoryFilt
 }
 
 /** What `subscribe` begins with; undefined for nothing. Throws USAGE. */
-export function historyOf(last: number | undefined, from: string | undefined): HistorySelection | undefined {
+export function historyOf(last: string | undefined, from: string | undefined): HistorySelection | undefined {
   if (last !== undefined) return { last: parseCount(last, '--last') }
   return from === undefined ? undefined : { from: parsePlace(from, 'first', '--from') }
 }

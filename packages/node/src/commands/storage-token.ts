@@ -18,7 +18,7 @@ export const storageToken = defineCommand({
   describe: 'Print an authorization header for reading from a storage node over HTTP',
   positionals: { node: { describe: 'Node id of the storage node', required: true } },
   options: {
-    key: networkOptions.key,
+    ...networkOptions,
     for: { type: 'string', requiresArg: true, default: '1h', describe: 'How long it is good for, up to 24h' },
   },
   examples: [
@@ -28,7 +28,7 @@ export const storageToken = defineCommand({
     ],
   ],
   epilogue:
-    'Whoever has it may read from that storage node what the user of the key may subscribe to, until it expires. Public streams need none.',
+    'Whoever has it may read from that storage node what the user of the key may subscribe to, until it expires. Public streams need none. It is made without asking the network.',
   run: async ({ node, key, for: duration, json }) => {
     const storageNodeId = toNodeId(node)
     const expiresMs = Date.now() + Math.round(parseDurationMs(duration, 'for'))

@@ -18,7 +18,7 @@ export const subscribe = defineCommand({
     count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
     for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
     last: {
-      type: 'number',
+      type: 'string',
       requiresArg: true,
       conflicts: 'from',
       describe: 'Begin with so many stored messages',
