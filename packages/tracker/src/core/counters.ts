@@ -15,7 +15,8 @@ export const counterHelp = {
   edgesFailed: 'Edges replaced because an end reported that they failed',
   edgeFailuresIgnored: 'Reports of failed edges above the limit',
   edgesExchanged: 'Edges replaced by nearer ones, or by random ones where a node had too few',
-  exchangesRefused: 'Exchanges of edges left undone because they would have cut an overlay in two',
+  exchangesRefused:
+    'Exchanges of edges left undone because they would have cut an overlay in two, or made a node depend on one other place',
   rttsDisputed: 'Round-trip times reported that the other end contradicts',
   avoidedPairsDropped: 'Avoided pairs forgotten early because there were too many',
   signalPermitsDropped: 'Edges forgotten early for signalling because there were too many',

@@ -214,7 +214,7 @@ export class StreamPart {
       const { outcome, changed } = this.topology.improve(id, proximity)
       this.#attemptsInVain = outcome === 'improved' ? 0 : this.#attemptsInVain + 1
       if (outcome === 'improved') this.#host.count('edgesExchanged', 2)
-      if (outcome === 'disconnecting') this.#host.count('exchangesRefused')
+      if (outcome === 'disconnecting' || outcome === 'stranding') this.#host.count('exchangesRefused')
       for (const other of changed) this.#exchangesOf(other, now)?.take(now)
       this.#mark(changed)
     }

@@ -38,6 +38,22 @@ describe('improving an overlay', () => {
     expect(changedBetween(edges, pictureOf(topology)).size).toBeLessThan(8)
   })
 
+  it('leaves no node with neighbours in one group only that is not its own', () => {
+    const topology = grown(400)
+    const group = (id: string) => Math.floor(Number(id) / 10)
+    const stranded = () =>
+      [...topology.nodes()].filter((id) => {
+        const groups = new Set([...topology.neighbours(id)].map(group))
+        return groups.size === 1 && !groups.has(group(id))
+      })
+    let refused = 0
+    for (let round = 0; round < 60; round++)
+      for (const id of topology.nodes())
+        if (topology.improve(id, proximity).outcome === 'stranding') refused++
+    expect(refused).toBeGreaterThan(0)
+    expect(stranded()).toEqual([])
+  })
+
   it('keeps degrees exact, the graph connected and random edges at every node, whatever happens between', () => {
     const run = fc.property(
       fc.integer(),

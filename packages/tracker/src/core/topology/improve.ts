@@ -11,8 +11,11 @@ export interface Proximity<Id extends string> {
   mayChange(id: Id): boolean
 }
 
-/** What became of an attempt: `disconnecting` when the exchange that was best would have cut the graph in two. */
-export type Improvement = 'improved' | 'nothing better' | 'disconnecting'
+/**
+ * What became of an attempt. The best exchange was not made when it would have cut the graph in two (`disconnecting`), or
+ * have left a node with neighbours in one place only, and not its own (`stranding`).
+ */
+export type Improvement = 'improved' | 'nothing better' | 'disconnecting' | 'stranding'
 
 /** Exchange the edges a–b and c–e for a–c and b–e. */
 interface Exchange<Id extends string> {
@@ -74,12 +77,34 @@ export function improveAt<Id extends string>(
   edit.disconnect(c, e)
   edit.connect(a, c, !drawsRandom)
   edit.connect(b, e, !drawsRandom)
-  if (findSeparated(graph, [a, b, c, e]) === undefined) return 'improved'
+  const outcome = faultOf(graph, [a, b, c, e], drawsRandom ? undefined : proximity)
+  if (outcome === undefined) return 'improved'
   edit.disconnect(a, c)
   edit.disconnect(b, e)
   edit.connect(a, b, wasNearAb)
   edit.connect(c, e, wasNearCe)
-  return 'disconnecting'
+  return outcome
+}
+
+/** What speaks against an exchange that was made; without a `proximity`, for a random one, only what nobody may do. */
+function faultOf<Id extends string>(
+  graph: BoundedGraph<Id>,
+  changed: readonly Id[],
+  proximity: Proximity<Id> | undefined,
+): 'disconnecting' | 'stranding' | undefined {
+  if (proximity !== undefined && changed.some((id) => isStranded(graph, id, proximity))) return 'stranding'
+  return findSeparated(graph, changed) === undefined ? undefined : 'disconnecting'
+}
+
+/** Whether all neighbours are nearer to each other than to the node: if their place were lost, the node would be alone. */
+function isStranded<Id extends string>(
+  graph: BoundedGraph<Id>,
+  id: Id,
+  { distanceMs }: Proximity<Id>,
+): boolean {
+  const ends = [...graph.linksOf(id).keys()]
+  const ownMs = Math.min(...ends.map((end) => distanceMs(id, end) ?? Infinity))
+  return ends.every((x, i) => ends.slice(i + 1).every((y) => (distanceMs(x, y) ?? Infinity) < ownMs))
 }
 
 function bestExchange<Id extends string>(
