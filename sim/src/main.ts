@@ -4,14 +4,18 @@ import { hideBin } from 'yargs/helpers'
 import { experimentCommand } from './cli/experiment-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { simError } from './errors.ts'
+import { compare } from './experiments/compare.ts'
 import { diameter } from './experiments/diameter.ts'
 import { matrix } from './experiments/matrix.ts'
+import { propagation } from './experiments/propagation.ts'
+import { redundancy } from './experiments/redundancy.ts'
 
 const parser = yargs(hideBin(process.argv))
   .scriptName('sim')
   .usage('$0 <experiment>\n\nRuns production nodes and trackers in virtual time and prints what came of it.')
   .command(lossCommand)
-for (const experiment of [matrix, diameter]) parser.command(experimentCommand(experiment))
+for (const experiment of [matrix, diameter, redundancy, propagation, compare])
+  parser.command(experimentCommand(experiment))
 
 try {
   await parser

@@ -11,8 +11,15 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { createNetworkNode, type Archive, type NetworkNode, type JoinOptions } from '@runnel/network'
-import { createIceServerSource, defaultTrackerLimits, TrackerCore, TrackerRuntime } from '@runnel/tracker'
+import {
+  createIceServerSource,
+  defaultTrackerLimits,
+  TrackerCore,
+  TrackerRuntime,
+  type OverlayPolicy,
+} from '@runnel/tracker'
 import { MemoryNetwork, VirtualClock, type ConnectionModules } from '@runnel/transport'
+import { memoiseRecovery } from './memoised-crypto.ts'
 
 export interface WorldOptions {
   /** Same seed, same run. */
@@ -25,6 +32,8 @@ export interface WorldOptions {
   readonly jitterMs: number
   /** The part of frames lost between two nodes, asked for each frame. Connections to the tracker are TCP and lose none. */
   lossRate(from: NodeId, to: NodeId): number
+  /** What the tracker makes overlays of. Default random. */
+  readonly overlay?: OverlayPolicy
 }
 
 /** One simulated process. */
@@ -48,14 +57,13 @@ export class World {
   readonly clock = new VirtualClock()
   readonly network: MemoryNetwork
   readonly streamPartId: StreamPartId
-  readonly #options: WorldOptions
   readonly #crypto: Crypto
   readonly #random: Random
   readonly #trackerIdentity: Identity
+  readonly #core: TrackerCore
   readonly #tracker: TrackerRuntime
 
   private constructor(options: WorldOptions, crypto: Crypto) {
-    this.#options = options
     this.#crypto = crypto
     this.#random = seededRandom(options.seed)
     const trackerIdentity = this.identity('tracker')
@@ -71,18 +79,26 @@ export class World {
       { clock: this.clock },
     )
     this.streamPartId = toStreamPartId(toStreamId(`${trackerIdentity.nodeId}/sim`), 0)
+    const { random } = this.#modules('tracker')
+    const { degree, overlay = 'random' } = options
+    this.#core = new TrackerCore({ degree, limits: defaultTrackerLimits, overlay }, { random })
     this.#tracker = this.#createTracker()
   }
 
   /** A world with a tracker and no nodes. */
   static async create(options: WorldOptions): Promise<World> {
-    const world = new World(options, await loadCrypto())
+    const world = new World(options, memoiseRecovery(await loadCrypto()))
     await world.#tracker.start()
     return world
   }
 
   get crypto(): Crypto {
     return this.#crypto
+  }
+
+  /** What the tracker knows of the stream part; undefined before the first node came. */
+  get tracked(): ReturnType<TrackerCore['streamParts']['get']> {
+    return this.#core.streamParts.get(this.streamPartId)
   }
 
   /** The key of somebody in this world. */
@@ -138,9 +154,8 @@ export class World {
 
   #createTracker(): TrackerRuntime {
     const modules = this.#modules('tracker')
-    const { degree } = this.#options
     return new TrackerRuntime({
-      core: new TrackerCore({ degree, limits: defaultTrackerLimits }, { random: modules.random }),
+      core: this.#core,
       transport: this.network.transport({ role: 'tracker' }, modules),
       clock: this.clock,
       ice: createIceServerSource({}),

@@ -1,0 +1,144 @@
+import type { NodeId } from '@runnel/protocol'
+import { shortestDelaysMs } from '../graphs/shortest-delays.ts'
+import { meanOneWayMs } from '../latency/latency-model.ts'
+import { mean, meanOfOthers } from '../measures/statistics.ts'
+import { TraceHash } from '../measures/trace-hash.ts'
+import { ChainPublisher } from '../world/chain-publisher.ts'
+import { Formation, pick, type FormationOptions } from './formation.ts'
+
+export interface PropagationOptions extends FormationOptions {
+  /** Published by so many nodes, one after the other; the same ones again where there are fewer nodes. */
+  readonly messages: number
+}
+
+/** Virtual time between messages. They do not queue in the simulated network, so it changes nothing for them. */
+const intervalMs = 1
+/** Steps in which all messages are waited for, one more for duplicates, and the longest wait. */
+const arrivingStepMs = 200
+const maxArrivingMs = 60_000
+
+export interface PropagationRun {
+  /** Of every message at every node but its publisher. */
+  readonly delaysMs: readonly number[]
+  readonly hops: readonly number[]
+  /** Deliveries that there should have been. */
+  readonly expected: number
+  readonly estimatedMeanMs: number
+  readonly underlayMeanMs: number
+  readonly minDegree: number
+  readonly maxDegree: number
+  readonly connected: boolean
+  readonly duplicatesPerMessage: number
+  readonly convergedAfterS: number | undefined
+  readonly edgeChangesPerNode: number
+  readonly traceHash: string
+}
+
+/** How long messages take through an overlay that has settled, and what the tracker would have said they take. */
+export async function runPropagation(
+  options: PropagationOptions,
+  onProgress: (text: string) => void,
+): Promise<PropagationRun> {
+  const formation = await Formation.run(options, onProgress)
+  const { world, nodes, degrees } = formation
+  const sources = publishersOf(options.messages, nodes.length, world.random('publishers'))
+  const [reported, real] = [formation.reportedDelays, formation.trueDelays]
+  const meansMs = sources.map((source) => meanOfOthers(shortestDelaysMs(reported, source)))
+  const { convergedAfterS, edgeChangesPerNode } = formation
+  onProgress(`${sources.length} messages`)
+  const flood = new FloodWatch(formation)
+  const duplicatesBefore = duplicatesOf(formation)
+  await publish(formation, sources, flood)
+  const duplicates = duplicatesOf(formation) - duplicatesBefore
+  for (const { node } of nodes) void node.stop()
+  return {
+    delaysMs: flood.delaysMs,
+    hops: flood.hops,
+    expected: sources.length * (nodes.length - 1),
+    estimatedMeanMs: mean(meansMs) ?? 0,
+    underlayMeanMs: meanOneWayMs(options.model),
+    minDegree: Math.min(...degrees),
+    maxDegree: Math.max(...degrees),
+    connected: shortestDelaysMs(real, 0).every((delayMs) => delayMs < Infinity),
+    duplicatesPerMessage: duplicates / (sources.length * (nodes.length - 1)),
+    convergedAfterS,
+    edgeChangesPerNode,
+    traceHash: flood.traceHash,
+  }
+}
+
+function publishersOf(messages: number, nodes: number, random: Parameters<typeof pick>[2]): number[] {
+  const order = pick(nodes, messages, random)
+  return Array.from({ length: messages }, (_, i) => order[i % order.length] ?? 0)
+}
+
+/** Every message is the first of a chain of its own, so that none waits for another. */
+async function publish(formation: Formation, sources: readonly number[], flood: FloodWatch): Promise<void> {
+  const { world, nodes } = formation
+  const { clock, crypto, streamPartId } = world
+  const startMs = clock.monotonicMs()
+  for (const [number, source] of sources.entries()) {
+    await world.advanceTo(startMs + number * intervalMs)
+    const identity = world.identity(`publisher ${number}`)
+    const publisher = new ChainPublisher({ streamPartId }, { clock, crypto, identity })
+    flood.published(identity.nodeId, source)
+    nodes[source]?.node.publish(publisher.next())
+  }
+  const expected = sources.length * (nodes.length - 1)
+  const lastMs = startMs + maxArrivingMs
+  while (flood.delaysMs.length < expected && clock.monotonicMs() < lastMs)
+    await world.advanceTo(clock.monotonicMs() + arrivingStepMs)
+  await world.advanceTo(clock.monotonicMs() + arrivingStepMs)
+}
+
+function duplicatesOf({ nodes }: Formation): number {
+  let sum = 0
+  for (const { node } of nodes) for (const part of node.metrics().streamParts) sum += part.duplicates
+  return sum
+}
+
+interface Flood {
+  readonly publishedAtMs: number
+  /** Hops from the publisher to each node it has reached; -1 for others. */
+  readonly hops: Int16Array
+}
+
+/** Follows messages from node to node. */
+class FloodWatch {
+  readonly delaysMs: number[] = []
+  readonly hops: number[] = []
+  readonly #formation: Formation
+  readonly #floods = new Map<NodeId, Flood>()
+  readonly #trace = new TraceHash()
+
+  constructor(formation: Formation) {
+    this.#formation = formation
+    formation.nodes.forEach(({ node }, index) =>
+      node.on('message', ({ message, from }) => this.#arrived(index, message.publisherId, from)),
+    )
+  }
+
+  /** Nothing may arrive afterwards. */
+  get traceHash(): string {
+    return this.#trace.digest()
+  }
+
+  published(publisherId: NodeId, source: number): void {
+    const { world, nodes } = this.#formation
+    const hops = new Int16Array(nodes.length).fill(-1)
+    hops[source] = 0
+    this.#floods.set(publisherId, { publishedAtMs: world.clock.monotonicMs(), hops })
+  }
+
+  #arrived(index: number, publisherId: NodeId, from: NodeId | undefined): void {
+    const flood = this.#floods.get(publisherId)
+    if (flood === undefined || from === undefined) return
+    const sender = this.#formation.indexOf(from) ?? -1
+    const hops = (flood.hops[sender] ?? -1) + 1
+    flood.hops[index] = hops
+    const atMs = this.#formation.world.clock.monotonicMs()
+    this.hops.push(hops)
+    this.delaysMs.push(atMs - flood.publishedAtMs)
+    this.#trace.add(atMs, index, publisherId, sender)
+  }
+}
