@@ -143,6 +143,11 @@ export const clientErrors = {
     summary: 'A storage node does not answer',
     remedy: 'Check that it runs and is not overloaded; other storage nodes of the stream are asked instead.',
   },
+  RESEND_TOO_SLOW: {
+    summary: 'A storage node holds up the others',
+    remedy:
+      'Check that it is not overloaded; it stands by, and is asked again for what the others turn out to lack.',
+  },
   RESEND_LINK_LOST: {
     summary: 'The link to a storage node cannot be opened, or broke too often',
     remedy: 'Check that it runs and can be reached; other storage nodes of the stream are asked instead.',

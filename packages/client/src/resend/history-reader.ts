@@ -60,6 +60,12 @@ interface Claim {
 
 interface OpenSource extends StartedSource {
   readonly part: PartSources
+  /** What it was asked for last: there once it came. */
+  reading: Promise<void> | undefined
+  arrived: MessageBatch | 'end' | 'failure' | undefined
+  hasEnded: boolean
+  /** How long others have waited for it lately. */
+  heldUpMs: number
 }
 
 /**
@@ -84,6 +90,7 @@ export class HistoryReader {
   /** Of chains that nothing is known of, messages that others name are missing from here on: what was kept since. */
   #keptFrom: MessageRef | undefined
   #gapFills = 0
+  #takenSinceForgiven = 0
   /** Gaps that may be before the last so many. */
   #withheldGaps: Gap[] | undefined
 
@@ -179,7 +186,14 @@ export class HistoryReader {
 
   #add(part: PartSources, started: StartedSource, asked: ResendSelection): void {
     const id = this.#nextSource++
-    this.#sources.set(id, { ...started, part })
+    this.#sources.set(id, {
+      ...started,
+      part,
+      reading: undefined,
+      arrived: undefined,
+      hasEnded: false,
+      heldUpMs: 0,
+    })
     this.#merge.add(id)
     const { count, from } = started.extent
     if (this.#keptFrom === undefined || compareRefs(from, this.#keptFrom) < 0) this.#keptFrom = from
@@ -214,8 +228,12 @@ export class HistoryReader {
           yield run.messages
           run = { messages: [], bytes: 0 }
         }
-        if (behind.length > 0) await Promise.all(behind.map((id) => this.#advance(id)))
-        else if (!(await this.#takeInto(run))) break
+        if (behind.length > 0) await this.#advance(behind)
+        else if (!(await this.#takeInto(run))) {
+          if (run.messages.length > 0) yield run.messages
+          run = { messages: [], bytes: 0 }
+          if (!(await this.#askSpared())) break
+        }
       }
     } catch (error) {
       // What was taken before it happened was good.
@@ -241,26 +259,104 @@ export class HistoryReader {
       }
       if (this.#isAfterGap(candidate)) run.messages.push(...(await this.#fillGap(candidate)))
       this.#merge.take()
+      this.#forgive(candidate)
       run.messages.push(candidate.message)
       run.bytes += candidate.message.content.length
     } while (!isFull(run) && this.#merge.behind().length === 0)
     return true
   }
 
-  async #advance(id: number): Promise<void> {
-    const open = this.#sources.get(id)
-    if (open === undefined) return
-    let batch: MessageBatch | undefined
-    try {
-      batch = await open.part.next(open.source)
-    } catch {
-      // Was reported.
-      await this.#replace(id, open)
-      return
+  /** Waits until one of those behind has something, or has held up others for too long. */
+  async #advance(behind: readonly number[]): Promise<void> {
+    const { clock } = this.#modules
+    const open = behind.flatMap((id) => {
+      const source = this.#sources.get(id)
+      return source === undefined ? [] : [{ id, source }]
+    })
+    const holders = open.filter(({ id, source }) => this.#canDoWithout(id, source, behind))
+    const patienceMs = holders.map(({ source }) => this.#maxHoldUpMs(source) - source.heldUpMs)
+    const beganMs = clock.monotonicMs()
+    let cancel = () => {}
+    const impatience = new Promise<void>((resolve) => {
+      if (holders.length > 0) cancel = clock.schedule(Math.max(0, Math.min(...patienceMs)), resolve)
+    })
+    await Promise.race([impatience, ...open.map(({ source }) => this.#readOn(source))])
+    cancel()
+    const heldUpMs = clock.monotonicMs() - beganMs
+    await Promise.all(open.map(({ id, source }) => this.#takeArrived(id, source)))
+    for (const { id, source } of holders) {
+      source.heldUpMs += heldUpMs
+      if (source.heldUpMs >= this.#maxHoldUpMs(source)) await this.#spare(id, source)
     }
-    // Its batches are still to be checked.
-    if (batch === undefined) this.#merge.end(id)
-    else this.#merge.push(id, batch, this.#wantedOf(batch))
+  }
+
+  #readOn(open: OpenSource): Promise<void> {
+    open.reading ??= open.part.next(open.source).then(
+      (batch) => void (open.arrived = batch ?? 'end'),
+      // Was reported.
+      () => void (open.arrived = 'failure'),
+    )
+    return open.reading
+  }
+
+  async #takeArrived(id: number, open: OpenSource): Promise<void> {
+    const { arrived } = open
+    if (arrived === undefined) return
+    open.reading = undefined
+    open.arrived = undefined
+    if (arrived === 'failure') {
+      await this.#replace(id, open)
+    } else if (arrived === 'end') {
+      open.hasEnded = true
+      // Its batches are still to be checked.
+      this.#merge.end(id)
+    } else this.#merge.push(id, arrived, this.#wantedOf(arrived))
+  }
+
+  /** Another one of the same stream part has gone ahead of it, or has sent all it had. */
+  #canDoWithout(id: number, { part }: OpenSource, behind: readonly number[]): boolean {
+    return [...this.#sources].some(
+      ([otherId, other]) => otherId !== id && other.part === part && !behind.includes(otherId),
+    )
+  }
+
+  /** One that is left alone need only bring something new in time. */
+  #maxHoldUpMs(open: OpenSource): number {
+    const { maxHoldUpMs, idleTimeoutMs } = this.#modules.limits
+    return this.#isAlone(open) ? idleTimeoutMs : maxHoldUpMs
+  }
+
+  #isAlone(open: OpenSource): boolean {
+    return ![...this.#sources.values()].some(
+      (other) => other !== open && other.part === open.part && !other.hasEnded,
+    )
+  }
+
+  #forgive({ from }: Candidate): void {
+    const open = this.#sources.get(from.source)
+    if (open !== undefined && open.heldUpMs > 0 && this.#isAlone(open)) open.heldUpMs = 0
+    if (++this.#takenSinceForgiven < this.#modules.limits.holdUpMessages) return
+    this.#takenSinceForgiven = 0
+    for (const source of this.#sources.values()) source.heldUpMs = 0
+  }
+
+  async #spare(id: number, open: OpenSource): Promise<void> {
+    if (open.hasEnded || !this.#sources.has(id)) return
+    const detail = `${open.source.nodeId}: others waited for it for ${Math.round(open.heldUpMs)} ms`
+    const replaced = this.#replace(id, open)
+    open.part.spare(open.source, clientError('RESEND_TOO_SLOW', detail))
+    await replaced
+  }
+
+  /** Those that were too slow may have what comes after all that the others had. */
+  async #askSpared(): Promise<boolean> {
+    const asked = this.#whatIsLeft()
+    const parts = [...this.#parts.values()]
+    const started = await Promise.all(
+      parts.map(async (part) => ({ part, sources: await part.startSpared(asked) })),
+    )
+    for (const { part, sources } of started) for (const source of sources) this.#add(part, source, asked)
+    return started.some(({ sources }) => sources.length > 0)
   }
 
   #wantedOf({ messages }: MessageBatch): readonly StreamMessage[] {

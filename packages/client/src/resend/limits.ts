@@ -14,6 +14,12 @@ export const resendLimits = {
   startTimeoutMs: 5_000,
   /** A storage node that may send and does not, for this long, is given up. */
   idleTimeoutMs: 10_000,
+  /** And one that sends less than this, over all the time that it was waited for beyond `idleTimeoutMs`. */
+  minSourceBytesPerSecond: 1024,
+  /** A storage node that others had to wait for this long in sum, within `holdUpMessages`, stands by from then on. */
+  maxHoldUpMs: 1_000,
+  /** Messages after which that is counted anew. */
+  holdUpMessages: 1_000,
   /** Attempts to go on after a broken link, without a batch in between. */
   maxResumes: 3,
   /** First pause before such an attempt; doubles with each. */

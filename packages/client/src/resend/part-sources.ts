@@ -36,6 +36,8 @@ export class PartSources {
   readonly #modules: SourceModules & { readonly events: PartEvents }
   readonly #standby: WantedNeighbour[]
   readonly #open = new Set<StorageSource>()
+  /** Those that were too slow. */
+  readonly #spared = new Set<NodeId>()
   /** Those asked for a gap. */
   readonly #inBetween = new Set<StorageSource>()
   #isCancelled = false
@@ -88,15 +90,30 @@ export class PartSources {
     }
   }
 
-  /** Gives a source up. */
+  /** Gives a source up, once. */
   fail(source: StorageSource, error: unknown): void {
     source.cancel()
-    this.#open.delete(source)
-    this.#complete.delete(source)
-    this.#report(source.nodeId, error)
+    const isUsed = [this.#open, this.#complete, this.#inBetween].map((sources) => sources.delete(source))
+    if (isUsed.includes(true)) this.#report(source.nodeId, error)
   }
 
-  /** Storage nodes that were not asked yet. */
+  /** Gives a source up for now, as others have to wait for it: it stands by, and is asked again at the end, once. */
+  spare(source: StorageSource, error: unknown): void {
+    this.fail(source, error)
+    if (this.#spared.has(source.nodeId)) return
+    this.#spared.add(source.nodeId)
+    this.#standby.push(source.peer)
+  }
+
+  /** Asks those that were too slow for what is left, as the others have sent all they had. */
+  async startSpared(selection: ResendSelection): Promise<readonly StartedSource[]> {
+    const asked = this.#standby.filter((peer) => this.#spared.has(peer.nodeId))
+    for (const peer of asked) this.#standby.splice(this.#standby.indexOf(peer), 1)
+    const started = await Promise.all(asked.map((peer) => this.#startAt(peer, selection)))
+    return started.filter((source) => source !== undefined)
+  }
+
+  /** Storage nodes that were not asked yet, and those that were too slow. */
   get standby(): readonly WantedNeighbour[] {
     return [...this.#standby]
   }
@@ -125,15 +142,21 @@ export class PartSources {
 
   async #startNext(selection: ResendSelection): Promise<StartedSource | undefined> {
     for (let peer = this.#standby.shift(); peer !== undefined; peer = this.#standby.shift()) {
-      const source = new StorageSource({ ...this.#request, selection }, peer, this.#modules)
-      this.#open.add(source)
-      try {
-        return { source, extent: await source.start() }
-      } catch (error) {
-        this.fail(source, error)
-      }
+      const started = await this.#startAt(peer, selection)
+      if (started !== undefined) return started
     }
     return undefined
+  }
+
+  async #startAt(peer: WantedNeighbour, selection: ResendSelection): Promise<StartedSource | undefined> {
+    const source = new StorageSource({ ...this.#request, selection }, peer, this.#modules)
+    this.#open.add(source)
+    try {
+      return { source, extent: await source.start() }
+    } catch (error) {
+      this.fail(source, error)
+      return undefined
+    }
   }
 
   #report(storageNodeId: NodeId, error: unknown): void {

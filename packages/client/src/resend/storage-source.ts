@@ -57,7 +57,7 @@ const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> =
  */
 export class StorageSource {
   readonly nodeId: NodeId
-  readonly #peer: WantedNeighbour
+  readonly peer: WantedNeighbour
   readonly #request: SourceRequest
   readonly #modules: SourceModules
   readonly #streamPart: ReturnType<typeof parseStreamPartId>
@@ -83,11 +83,14 @@ export class StorageSource {
   /** Bytes that came and were not taken yet, and that were taken and not yet granted anew. */
   #arrivedBytes = 0
   #takenBytes = 0
+  /** Bytes of all batches that came, and how long they were waited for. */
+  #receivedBytes = 0
+  #waitedMs = 0
   #wake: () => void = () => {}
 
   constructor(request: SourceRequest, peer: WantedNeighbour, modules: SourceModules) {
     this.#request = request
-    this.#peer = peer
+    this.peer = peer
     this.#modules = modules
     this.nodeId = peer.nodeId
     this.#streamPart = parseStreamPartId(request.streamPartId)
@@ -125,7 +128,7 @@ export class StorageSource {
       if (this.#failure !== undefined) throw this.#failure
       if (this.#isDone) return undefined
       if (this.#breakage !== undefined) await this.#resume(this.#breakage)
-      else await this.#arrival(this.#modules.limits.idleTimeoutMs)
+      else await this.#batch()
     }
   }
 
@@ -141,7 +144,7 @@ export class StorageSource {
     this.#isAnswered = false
     this.#takenBytes = 0
     try {
-      const link = await requests.open(this.#peer, streamPartId, this.#listener(), signal)
+      const link = await requests.open(this.peer, streamPartId, this.#listener(), signal)
       this.#link = link
       const isSent = await link.send({
         type: 'resend',
@@ -186,6 +189,16 @@ export class StorageSource {
     if (this.#failure !== undefined) return
     this.#breakage = undefined
     await this.#open()
+  }
+
+  /** Waits for more, for as long as it may take by what has come so far: one that only trickles is given up. */
+  async #batch(): Promise<void> {
+    const { clock, limits } = this.#modules
+    const { idleTimeoutMs, minSourceBytesPerSecond } = limits
+    const allowedMs = idleTimeoutMs + (this.#receivedBytes / minSourceBytesPerSecond) * 1_000
+    const beganMs = clock.monotonicMs()
+    await this.#arrival(Math.max(0, Math.min(idleTimeoutMs, allowedMs - this.#waitedMs)))
+    this.#waitedMs += clock.monotonicMs() - beganMs
   }
 
   /** Until something comes, at most so long. */
@@ -261,6 +274,7 @@ export class StorageSource {
     this.#reached = placeOf(first)
     if (ahead > 0) this.#resumes = 0
     this.#arrivedBytes += bytes
+    this.#receivedBytes += bytes
     this.#arrived.push({ batch, bytes })
     for (const message of batch.messages) if (isWithin(message, extent)) this.#messages++
     return undefined
