@@ -215,7 +215,8 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     }
     const during = await reportOf(storage)
     expect(during.requests.active).toBe(1)
-    expect(during.requests.sentBytes - before.requests.sentBytes).toBeLessThan(4e6)
+    // Of 20 MB that were asked for; what others miss when they join is counted too.
+    expect(during.requests.sentBytes - before.requests.sentBytes).toBeLessThan(10e6)
 
     const rest = await collect(history)
     expect(rest.map(({ content }) => (content as { index: number }).index)).toEqual(numbers(199, 1))
