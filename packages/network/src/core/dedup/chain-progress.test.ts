@@ -20,7 +20,15 @@ class Watch implements RangeWatch {
   readonly closedFills: Fill[] = []
   readonly droppedRanges: OpenRange[] = []
   opened(_: ChainProgress, openedMs: number): Fill {
-    return { openedMs, dueMs: openedMs, tries: 0, denials: undefined, requestId: 0, archive: 'unasked' }
+    return {
+      openedMs,
+      dueMs: openedMs,
+      tries: 0,
+      denials: undefined,
+      requestId: 0,
+      archive: 'unasked',
+      isFed: false,
+    }
   }
   closed(fill: Fill): void {
     this.closedFills.push(fill)

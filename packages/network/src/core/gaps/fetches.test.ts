@@ -8,6 +8,7 @@ const fetch = (peer: number, dueMs: number) => ({
   streamPartId: partId,
   chain,
   claim: undefined,
+  rangeCount: 1,
   dueMs,
 })
 
