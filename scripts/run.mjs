@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { handOver } from '../packages/node/bin/hand-over.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
@@ -75,8 +76,8 @@ function build() {
 const node = (...args) => run('node', args, { data: true })
 const tasks = {
   start: (args) =>
-    run('node', [join(root, 'packages/node/bin/runnel.js'), 'up', ...args], {
-      data: true,
+    handOver('node', [join(root, 'packages/node/bin/runnel.js'), 'up', ...args], {
+      env,
       cwd: process.env.INIT_CWD ?? root,
     }),
   bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
