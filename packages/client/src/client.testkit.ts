@@ -1,4 +1,4 @@
-import { createIdentity, generatePrivateKey, loadCrypto, type NodeId } from '@runnel/protocol'
+import { createIdentity, generatePrivateKey, loadCrypto, type Identity, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { createClient, type ClientConfig } from './index.ts'
@@ -13,9 +13,12 @@ export function newAccount(): { readonly privateKey: string; readonly nodeId: No
   return { privateKey: Buffer.from(key).toString('hex'), nodeId: createIdentity(key, crypto).nodeId }
 }
 
+export function newIdentity(): Identity {
+  return createIdentity(generatePrivateKey(systemRandom), crypto)
+}
+
 /** A real tracker on a free port of this machine. */
-export async function startTracker(): Promise<Tracker> {
-  const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
+export async function startTracker(identity = newIdentity()): Promise<Tracker> {
   const tracker = createTracker(
     { listen: { port: 0 } },
     { identity, crypto, clock: systemClock, random: systemRandom },

@@ -353,5 +353,6 @@ export class RunnelClient implements AsyncDisposable {
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
     this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
+    this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
   }
 }

@@ -14,6 +14,8 @@ export type ClientStatus =
     }
   /** The registry changed, and from now on counts as it is. Only chains change. */
   | { readonly type: 'registry'; readonly change: RegistryChange }
+  /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */
+  | { readonly type: 'trackers'; readonly state: 'missing' | 'listed'; readonly kept: number }
   /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
   | {
       readonly type: 'tracker'

@@ -97,8 +97,20 @@ export const networkLimits = {
   minTrackerBackoffMs: 1_000,
   /** Longest such pause. */
   maxTrackerBackoffMs: 30_000,
-  /** A connection to a tracker is closed when no stream part has used it for this long. */
+  /** A connection to a tracker is closed when no stream part has used it for this long; until then it is not told who went elsewhere. */
   trackerLingerMs: 10_000,
+  /** The next tracker is tried when the one before has not opened for this long (RFC 8305, section 5). */
+  trackerStaggerMs: 250,
+  /** A tracker gets its stream parts back from a later one when it has been open for this long; doubles each time it went. */
+  trackerSettleMs: 3_000,
+  /** That it went before is forgotten when it has been open for this long. */
+  trackerForgiveMs: 300_000,
+  /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
+  trackerAnswerMs: 2_000,
+  /** Trackers are pinged when they were silent for this long: all their nodes should notice within one adoption that one is dead. */
+  trackerPingIntervalMs: 1_000,
+  /** A tracker is dead when this many pings in a row brought nothing back. */
+  trackerMaxMissedPongs: 2,
   /** Peers whose signalling came through a tracker, remembered for the answer. */
   maxSignalRoutes: 1_000,
 } as const

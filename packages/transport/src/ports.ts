@@ -1,4 +1,5 @@
 import type { Cancel, Contact, NodeId, RunnelError, Signal } from '@runnel/protocol'
+import type { ConnectionLimits } from './connection/limits.ts'
 
 export type TransportKind = 'memory' | 'websocket' | 'webrtc'
 
@@ -61,6 +62,8 @@ export interface DialRequest {
   /** For WebSocket: where. */
   readonly url?: string
   readonly timeoutMs?: number
+  /** Limits of this connection that differ from those of the transport. */
+  readonly limits?: Partial<ConnectionLimits>
   /** Exactly one of the two is called, once, never before `dial` returns; neither after the dial was cancelled. */
   onOpen(connection: Connection): void
   onFail(error: RunnelError): void

@@ -33,12 +33,15 @@ export class RegistryService {
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Hears of every change, after what was cached of it is forgotten. */
   onChange: (change: RegistryChange) => void = () => {}
+  /** Hears of the registry listing no tracker that can be used, and listing some again. */
+  onTrackers: (listed: { readonly state: 'missing' | 'listed'; readonly kept: number }) => void = () => {}
   readonly #options: RegistryServiceOptions
   readonly #registries: Registries
   readonly #clock: Clock
   readonly #logger: Logger
   #cancelRefresh: Cancel = () => {}
   #running = false
+  #lacksTrackers = false
 
   constructor(
     options: RegistryServiceOptions,
@@ -136,7 +139,16 @@ export class RegistryService {
   }
 
   async #readTrackers(): Promise<void> {
-    const unusable = this.directory.setTrackers(await this.#registries.trackers.listTrackers())
+    const { isEmpty, kept, unusable } = this.directory.setTrackers(
+      await this.#registries.trackers.listTrackers(),
+    )
+    if (isEmpty !== this.#lacksTrackers) {
+      this.#lacksTrackers = isEmpty
+      if (isEmpty)
+        this.#logger.warn({ kept }, 'the registry lists no tracker; those known before stay in use')
+      else this.#logger.info({}, 'the registry lists trackers again')
+      this.onTrackers({ state: isEmpty ? 'missing' : 'listed', kept })
+    }
     for (const { nodeId, url } of unusable) {
       this.#logger.warn({ nodeId, url }, 'a tracker in the registry has no usable URL')
     }

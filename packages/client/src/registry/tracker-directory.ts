@@ -8,8 +8,23 @@ import {
 } from '@runnel/protocol'
 import { isTrackerUrl } from './tracker-url.ts'
 
-/** Trackers of a stream part whose stream names none of its own: the first one, and one in reserve. */
-const trackersPerStreamPart = 2
+/**
+ * Trackers that a node tries, one after the other, for a stream part whose stream names none of its own. The first that is
+ * there leads; the second is prepared to.
+ */
+const maxTrackersTried = 8
+
+/** Stream parts whose trackers are remembered until the registry changes; all are forgotten when there are more. */
+const maxOrders = 10_000
+
+/** What came of a list of trackers. */
+export interface TrackerListing {
+  /** No tracker in it can be used; `kept` are still used that were known before. */
+  readonly isEmpty: boolean
+  readonly kept: number
+  /** Left out, because nothing can connect to their URL. */
+  readonly unusable: readonly TrackerAddress[]
+}
 
 /**
  * Which tracker serves which stream part: those the stream names, in its order, or else those that `responsibleTrackers`
@@ -18,14 +33,17 @@ const trackersPerStreamPart = 2
 export class RegistryTrackerDirectory implements TrackerDirectory {
   #trackers: readonly TrackerAddress[] = []
   #byId = new Map<NodeId, TrackerAddress>()
+  readonly #orders = new Map<StreamPartId, readonly TrackerAddress[]>()
   readonly #ownTrackers = new Map<StreamId, readonly NodeId[]>()
   readonly #listeners = new Set<() => void>()
 
   trackersFor(streamPartId: StreamPartId): readonly TrackerAddress[] {
-    const own = this.#ownTrackers.get(parseStreamPartId(streamPartId).streamId) ?? []
-    const ids =
-      own.length > 0 ? own : responsibleTrackers(streamPartId, [...this.#byId.keys()], trackersPerStreamPart)
-    return ids.map((id) => this.#byId.get(id)).filter((tracker) => tracker !== undefined)
+    const known = this.#orders.get(streamPartId)
+    if (known !== undefined) return known
+    const order = this.#order(streamPartId)
+    if (this.#orders.size >= maxOrders) this.#orders.clear()
+    this.#orders.set(streamPartId, order)
+    return order
   }
 
   onChange(listener: () => void): () => void {
@@ -33,14 +51,19 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
     return () => this.#listeners.delete(listener)
   }
 
-  /** All trackers, as the registry has them. Returns those left out because nothing can connect to their URL. */
-  setTrackers(trackers: readonly TrackerAddress[]): readonly TrackerAddress[] {
+  /**
+   * All trackers, as the registry has them. Those that nothing can connect to are left out. When that leaves none, those
+   * known before stay in use: overlays go on all the same, and whoever emptied the registry may put it right.
+   */
+  setTrackers(trackers: readonly TrackerAddress[]): TrackerListing {
     const usable = trackers.filter(({ url }) => isTrackerUrl(url))
+    const unusable = trackers.filter((tracker) => !usable.includes(tracker))
+    if (usable.length === 0) return { isEmpty: true, kept: this.#trackers.length, unusable }
     const changed = !isEqual(usable, this.#trackers)
     this.#trackers = usable
     this.#byId = new Map(usable.map((tracker) => [tracker.nodeId, tracker]))
     if (changed) this.#notify()
-    return trackers.filter((tracker) => !usable.includes(tracker))
+    return { isEmpty: false, kept: 0, unusable }
   }
 
   /** The trackers a stream in use names; none for the network's. */
@@ -53,6 +76,7 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
   /** The stream is not in use any more. */
   forget(streamId: StreamId): void {
     this.#ownTrackers.delete(streamId)
+    this.#orders.clear()
   }
 
   /** Streams in use. */
@@ -64,7 +88,15 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
     return this.#trackers
   }
 
+  #order(streamPartId: StreamPartId): readonly TrackerAddress[] {
+    const own = this.#ownTrackers.get(parseStreamPartId(streamPartId).streamId) ?? []
+    const ids =
+      own.length > 0 ? own : responsibleTrackers(streamPartId, [...this.#byId.keys()], maxTrackersTried)
+    return ids.map((id) => this.#byId.get(id)).filter((tracker) => tracker !== undefined)
+  }
+
   #notify(): void {
+    this.#orders.clear()
     for (const listener of [...this.#listeners]) listener()
   }
 }

@@ -61,6 +61,7 @@ export const counterHelp = {
   'tracker.lost': 'Open connections to a tracker that ended',
   'tracker.refused': 'Error replies of trackers',
   'tracker.unexpected': 'Instructions of a tracker that is not the one of their stream part',
+  'tracker.silent': 'Joins that a connected tracker did not answer in time',
   'signal.refused': 'Signals not sent because no tracker would relay them',
   'signal.routesDropped': 'Ways back for signals forgotten because there were too many',
   'listener.failed': 'Errors thrown by listeners of the application',

@@ -8,6 +8,7 @@ import {
   type Contact,
   type DirectPacket,
   type Identity,
+  type Instruction,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -148,8 +149,12 @@ export class NodeRuntime implements NetworkNode {
       trackersFor: (streamPartId) => trackers.trackersFor(streamPartId),
       random: () => random.next(),
     })
+    const heartbeat = {
+      pingIntervalMs: limits.trackerPingIntervalMs,
+      maxMissedPongs: limits.trackerMaxMissedPongs,
+    }
     this.#trackerConnections = new TrackerConnections(
-      { dialTimeoutMs },
+      { dialTimeoutMs, limits: heartbeat },
       {
         transport: () => this.#trackerTransport(),
         events: {
@@ -424,7 +429,11 @@ export class NodeRuntime implements NetworkNode {
   #trackerEffects(): ConstructorParameters<typeof TrackerLinks>[1]['effects'] {
     return {
       dial: (tracker) => this.#trackerConnections.dial(tracker),
-      hangUp: (trackerId) => this.#trackerConnections.hangUp(trackerId),
+      hangUp: (trackerId) => {
+        if (!this.#trackerConnections.hangUp(trackerId)) return
+        this.#storage.trackerChanged(trackerId)
+        this.#listeners.emit('tracker', trackerId, 'disconnected')
+      },
       sendNodeInfo: (trackerId) => {
         this.#trackerConnections.send(trackerId, { type: 'nodeInfo', contact: this.contact })
       },
@@ -442,6 +451,9 @@ export class NodeRuntime implements NetworkNode {
       newSession: (streamPartId) => {
         this.#storage.newSession(streamPartId)
         this.#dispatch({ type: 'trackerSession', streamPartId })
+      },
+      silent: (trackerId, streamPartId) => {
+        this.#drop('tracker.silent', `${trackerId} does not answer the join of ${streamPartId}`)
       },
     }
   }
@@ -462,9 +474,7 @@ export class NodeRuntime implements NetworkNode {
   #onTrackerPacket(trackerId: NodeId, packet: Packet): void {
     switch (packet.type) {
       case 'instruction':
-        if (this.#trackerLinks.homeOf(packet.streamPartId) === trackerId) {
-          this.#dispatch({ type: 'instruction', instruction: packet })
-        } else this.#drop('tracker.unexpected', `an instruction for ${packet.streamPartId}`)
+        this.#onInstruction(trackerId, packet)
         break
       case 'signal':
         this.#routes.set(packet.peerId, trackerId)
@@ -487,6 +497,14 @@ export class NodeRuntime implements NetworkNode {
           networkError('TRACKER_LOST', `it sent a packet of type ${packet.type}`),
         )
     }
+  }
+
+  #onInstruction(trackerId: NodeId, instruction: Instruction): void {
+    this.#withTrackers((nowMs) => {
+      if (this.#trackerLinks.instructed(trackerId, instruction.streamPartId, nowMs)) {
+        this.#dispatch({ type: 'instruction', instruction })
+      } else this.#drop('tracker.unexpected', `an instruction for ${instruction.streamPartId}`)
+    })
   }
 
   #onDirect(peerId: NodeId, type: number, body: Uint8Array): void {

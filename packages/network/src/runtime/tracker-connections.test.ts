@@ -1,12 +1,15 @@
 import { PacketType, type RunnelError } from '@runnel/protocol'
-import type { Connection } from '@runnel/transport'
+import type { Connection, ConnectionLimits } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { TrackerClosedError } from '../errors.ts'
 import { Swarm } from '../network.testkit.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 
 /** What a node hears when the tracker does something to its connection. */
-async function errorsAfter(act: (connection: Connection) => void): Promise<RunnelError[]> {
+async function errorsAfter(
+  act: (connection: Connection, swarm: Swarm) => void,
+  limits: Partial<ConnectionLimits> = {},
+): Promise<RunnelError[]> {
   const swarm = new Swarm()
   const errors: RunnelError[] = []
   const transport = swarm.wire('node')
@@ -18,14 +21,17 @@ async function errorsAfter(act: (connection: Connection) => void): Promise<Runne
     },
     onPacket: () => {},
   }
-  const trackers = new TrackerConnections({ dialTimeoutMs: 1_000 }, { transport: () => transport, events })
+  const trackers = new TrackerConnections(
+    { dialTimeoutMs: 1_000, limits },
+    { transport: () => transport, events },
+  )
   swarm.trackerTransport.onInbound = (connection) => {
     connection.events = { onPacket: () => {}, onDrain: () => {}, onClose: () => {} }
-    act(connection)
+    act(connection, swarm)
   }
   await Promise.all([swarm.trackerTransport.start(), transport.start()])
   trackers.dial(swarm.trackerAddress)
-  swarm.clock.advanceBy(1_000)
+  swarm.clock.advanceBy(4_000)
   return errors
 }
 
@@ -43,5 +49,16 @@ describe('a connection to a tracker', () => {
     })
     expect(errors).toEqual([expect.objectContaining({ code: 'TRACKER_LOST' })])
     expect(errors[0]).not.toBeInstanceOf(TrackerClosedError)
+  })
+
+  it('to a tracker that fell silent ends after as many pings as its own limits say', async () => {
+    const goDark = (_: Connection, swarm: Swarm) =>
+      swarm.network.setOnline(swarm.trackerIdentity.nodeId, false)
+    const error = expect.objectContaining({
+      code: 'TRACKER_LOST',
+      message: expect.stringContaining('PEER_DEAD'),
+    })
+    expect(await errorsAfter(goDark, { pingIntervalMs: 1_000, maxMissedPongs: 2 })).toEqual([error])
+    expect(await errorsAfter(goDark)).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import {
   type RunnelError,
   type TrackerPacket,
 } from '@runnel/protocol'
-import type { Connection, Transport } from '@runnel/transport'
+import type { Connection, ConnectionLimits, Transport } from '@runnel/transport'
 import { networkError, TrackerClosedError } from '../errors.ts'
 import type { TrackerAddress } from '../ports.ts'
 
@@ -18,19 +18,25 @@ export interface TrackerConnectionEvents {
   onPacket(trackerId: NodeId, packet: Packet): void
 }
 
+export interface TrackerConnectionsOptions {
+  readonly dialTimeoutMs: number
+  /** Limits of these connections that differ from those of links. */
+  readonly limits: Partial<ConnectionLimits>
+}
+
 /** The connections to trackers, each dialled once at a time. */
 export class TrackerConnections {
   readonly #transport: () => Transport | undefined
-  readonly #dialTimeoutMs: number
+  readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
   readonly #dials = new Map<NodeId, Cancel>()
   readonly #connections = new Map<NodeId, Connection>()
 
   constructor(
-    options: { dialTimeoutMs: number },
+    options: TrackerConnectionsOptions,
     modules: { transport: () => Transport | undefined; events: TrackerConnectionEvents },
   ) {
-    this.#dialTimeoutMs = options.dialTimeoutMs
+    this.#options = options
     this.#transport = modules.transport
     this.#events = modules.events
   }
@@ -42,10 +48,12 @@ export class TrackerConnections {
   dial({ nodeId, url }: TrackerAddress): void {
     const transport = this.#transport()
     if (transport === undefined) return
+    const { dialTimeoutMs, limits } = this.#options
     const cancel = transport.dial({
       peerId: nodeId,
       url,
-      timeoutMs: this.#dialTimeoutMs,
+      timeoutMs: dialTimeoutMs,
+      limits,
       onOpen: (connection) => this.#opened(nodeId, connection),
       onFail: (error) => {
         this.#dials.delete(nodeId)
@@ -55,10 +63,13 @@ export class TrackerConnections {
     this.#dials.set(nodeId, cancel)
   }
 
-  hangUp(trackerId: NodeId): void {
+  /** Also gives up dialling. True when there was a connection. */
+  hangUp(trackerId: NodeId): boolean {
+    const wasOpen = this.#connections.has(trackerId)
     this.#dials.get(trackerId)?.()
     this.#dials.delete(trackerId)
     this.#end(trackerId, 'UNUSED', 'no stream part needs this tracker')
+    return wasOpen
   }
 
   /** False when there is no connection or its queue is full. */

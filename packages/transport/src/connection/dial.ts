@@ -58,7 +58,7 @@ export class Dial<C extends Channel> {
     const { connection: modules, onOpen } = this.#modules
     this.#cancelStep = openConnection(
       { channel, direction: 'outbound', expectedPeerId: request.peerId, role },
-      modules,
+      { ...modules, limits: { ...modules.limits, ...request.limits } },
       {
         onOpen: (connection) => {
           this.#finish('open')

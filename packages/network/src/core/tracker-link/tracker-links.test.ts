@@ -7,32 +7,62 @@ import { TrackerLinks } from './tracker-links.ts'
 
 const otherPartId = toStreamPartId(streamId, 1)
 
+const minute = 60_000
+const { trackerStaggerMs, trackerSettleMs, trackerLingerMs, trackerAnswerMs } = networkLimits
+
 function script(...trackers: number[]) {
   const lines: string[] = []
-  let directory: TrackerAddress[] = trackers.map((n) => ({ nodeId: idOf(n), url: `ws://${n}` }))
+  const listed = (numbers: readonly number[]): TrackerAddress[] =>
+    numbers.map((n) => ({ nodeId: idOf(n), url: `ws://${n}` }))
+  let directory = listed(trackers)
+  let ofOther: TrackerAddress[] | undefined
   const name = (id: NodeId): number => Number.parseInt(id.slice(-4), 16)
   const links = new TrackerLinks(networkLimits, {
-    trackersFor: () => directory,
+    trackersFor: (part) => (part === otherPartId ? (ofOther ?? directory) : directory),
     random: () => 0,
     effects: {
-      dial: ({ nodeId }) => lines.push(`dial ${name(nodeId)}`),
+      dial: ({ nodeId, url }) => {
+        const given = `ws://${name(nodeId)}`
+        lines.push(url === given ? `dial ${name(nodeId)}` : `dial ${name(nodeId)} at ${url}`)
+      },
       hangUp: (id) => lines.push(`hang up ${name(id)}`),
       sendNodeInfo: (id) => lines.push(`info ${name(id)}`),
       sendStatus: (id, part) => lines.push(`status ${name(id)} ${part.at(-1)}`),
       sendLeave: (id, part) => lines.push(`leave ${name(id)} ${part.at(-1)}`),
       newSession: (part) => lines.push(`session ${part.at(-1)}`),
+      silent: (id, part) => lines.push(`silent ${name(id)} ${part.at(-1)}`),
     },
   })
   return {
     links,
-    setDirectory: (...next: number[]) =>
-      void (directory = next.map((n) => ({ nodeId: idOf(n), url: `ws://${n}` }))),
+    setDirectory: (...next: number[]) => void (directory = listed(next)),
+    setOther: (...next: number[]) => void (ofOther = listed(next)),
+    move: (n: number, url: string) =>
+      void (directory = directory.map((it) => (it.nodeId === idOf(n) ? { ...it, url } : it))),
     /** What a step made the node do. */
     after: (step: () => void): string[] => {
       lines.length = 0
       step()
       links.flush()
       return [...lines]
+    },
+    /** All that comes of the passing of time alone, with the time it came at. */
+    until: (endMs: number): string[] => {
+      const said: string[] = []
+      for (let steps = 0; links.dueMs <= endMs; steps++) {
+        if (steps > 1_000) throw new Error('it wants to be called for ever')
+        const nowMs = links.dueMs
+        lines.length = 0
+        links.tick(nowMs)
+        links.flush()
+        said.push(...lines.map((line) => `${nowMs}: ${line}`))
+      }
+      return said
+    },
+    open: (n: number, nowMs: number) => {
+      links.opened(idOf(n), nowMs)
+      links.instructed(idOf(n), partId, nowMs)
+      links.flush()
     },
   }
 }
@@ -63,11 +93,21 @@ describe('tracker links', () => {
     expect(after(() => undefined)).toEqual([])
   })
 
-  it('dials a lost tracker again, ever more slowly, and reports anew', () => {
-    const { links, after } = script(1)
+  it('hangs up a while after the last stream part was left', () => {
+    const { links, after, until } = script(1)
     links.join(partId, 0)
     links.opened(idOf(1), 0)
-    expect(after(() => links.closed(idOf(1), 100))).toEqual([])
+    expect(after(() => links.leave(partId, 100))).toEqual(['leave 1 0'])
+    expect(until(minute)).toEqual([`${100 + trackerLingerMs}: hang up 1`])
+    expect(links.dueMs).toBe(Infinity)
+  })
+})
+
+describe('a tracker that cannot be reached', () => {
+  it('is dialled again, ever more slowly, and told anew', () => {
+    const { links, after } = script(1)
+    links.join(partId, 0)
+    links.closed(idOf(1), 100)
     expect(links.dueMs).toBe(1_100)
     expect(after(() => links.tick(1_100))).toEqual(['dial 1'])
     links.closed(idOf(1), 1_200)
@@ -76,37 +116,258 @@ describe('tracker links', () => {
     expect(after(() => links.opened(idOf(1), 3_300))).toEqual(['info 1', 'session 0', 'status 1 0'])
   })
 
-  it('takes the next tracker while the first cannot be reached, and goes back', () => {
-    const { links, after } = script(1, 2)
+  it('is dialled ever more slowly when it comes only to go again', () => {
+    const { links } = script(1)
     links.join(partId, 0)
-    expect(after(() => links.closed(idOf(1), 0))).toEqual(['dial 2'])
-    expect(after(() => links.opened(idOf(2), 10))).toEqual(['info 2', 'session 0', 'status 2 0'])
-    expect(after(() => links.tick(1_000))).toEqual(['dial 1'])
-    expect(after(() => links.opened(idOf(1), 1_010))).toEqual([
-      'info 1',
-      'leave 2 0',
+    const pausesMs = []
+    for (let nowMs = 0, i = 0; i < 7; i++, nowMs = links.dueMs) {
+      links.tick(nowMs)
+      links.opened(idOf(1), nowMs)
+      links.closed(idOf(1), nowMs + 10)
+      pausesMs.push(links.dueMs - nowMs - 10)
+    }
+    expect(pausesMs).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  })
+
+  it('is dialled again soon when it had been there for a while', () => {
+    const { links } = script(1)
+    links.join(partId, 0)
+    for (const nowMs of [0, minute, 2 * minute]) {
+      links.tick(nowMs)
+      links.opened(idOf(1), nowMs)
+      links.closed(idOf(1), nowMs + 30_000)
+      expect(links.dueMs).toBe(nowMs + 31_000)
+    }
+  })
+
+  it('gives way to the next at once when it refuses', () => {
+    const { links, after } = script(1, 2, 3)
+    links.join(partId, 0)
+    expect(after(() => links.closed(idOf(1), 5))).toEqual(['dial 2'])
+    expect(after(() => links.closed(idOf(2), 6))).toEqual(['dial 3'])
+    expect(after(() => links.opened(idOf(3), 7))).toEqual(['info 3', 'session 0', 'status 3 0'])
+  })
+
+  it('gives way to the next after a moment when it says nothing', () => {
+    const { links, after, until } = script(1, 2, 3)
+    links.join(partId, 0)
+    expect(until(trackerStaggerMs - 1)).toEqual([])
+    expect(until(5_000)).toEqual([`${trackerStaggerMs}: dial 2`, `${2 * trackerStaggerMs}: dial 3`])
+    expect(after(() => links.opened(idOf(2), 5_000))).toEqual(['info 2', 'session 0', 'status 2 0'])
+  })
+
+  it('still serves when it opens late, but first', () => {
+    const { links, after, until } = script(1, 2)
+    links.join(partId, 0)
+    until(1_000)
+    expect(after(() => links.opened(idOf(1), 1_000))).toEqual(['info 1', 'session 0', 'status 1 0'])
+    links.instructed(idOf(1), partId, 1_010)
+    expect(after(() => links.opened(idOf(2), 1_020))).toEqual(['info 2'])
+    expect(until(20_000)).toEqual([`${1_000 + trackerLingerMs}: hang up 2`])
+  })
+})
+
+describe('an earlier tracker that comes back', () => {
+  it('gets its stream parts when it has stayed, and the later one is told a while after', () => {
+    const { links, after, until, open } = script(1, 2)
+    links.join(partId, 0)
+    links.join(otherPartId, 0)
+    links.closed(idOf(1), 0)
+    open(2, 10)
+    links.instructed(idOf(2), otherPartId, 10)
+    expect(until(1_000)).toEqual(['1000: dial 1'])
+    expect(after(() => links.opened(idOf(1), 1_010))).toEqual(['info 1'])
+    links.leave(otherPartId, 2_000)
+    expect(links.homeOf(partId)).toBe(idOf(2))
+    const homeMs = 1_010 + trackerSettleMs
+    expect(until(homeMs)).toEqual([`${homeMs}: session 0`, `${homeMs}: status 1 0`])
+    expect(links.homeOf(partId)).toBe(idOf(1))
+    const endMs = homeMs + trackerLingerMs
+    expect(until(minute)).toEqual([`${endMs}: hang up 2`])
+  })
+
+  it('takes leave of the later one where that still serves others', () => {
+    const { links, after, until, open, setOther } = script(1, 2)
+    setOther(2)
+    links.join(partId, 0)
+    links.join(otherPartId, 0)
+    links.closed(idOf(1), 0)
+    open(2, 0)
+    links.instructed(idOf(2), otherPartId, 0)
+    until(1_000)
+    expect(after(() => links.opened(idOf(1), 1_000))).toEqual(['info 1'])
+    const homeMs = 1_000 + trackerSettleMs
+    expect(until(minute)).toEqual([
+      `${homeMs}: session 0`,
+      `${homeMs}: status 1 0`,
+      `${homeMs + trackerLingerMs}: leave 2 0`,
+    ])
+  })
+
+  it('and of all that served a stream part when that is left', () => {
+    const { links, after, until, open, setOther } = script(1, 2)
+    setOther(2)
+    links.join(partId, 0)
+    links.join(otherPartId, 0)
+    links.closed(idOf(1), 0)
+    open(2, 0)
+    until(1_000)
+    open(1, 1_000)
+    until(1_000 + trackerSettleMs)
+    expect(after(() => links.leave(partId, 5_000))).toEqual(['leave 2 0', 'leave 1 0'])
+  })
+
+  it('moves nobody while it comes and goes', () => {
+    const { links, until, open } = script(1, 2)
+    links.join(partId, 0)
+    links.closed(idOf(1), 0)
+    open(2, 0)
+    for (let openings = 0; openings < 20; openings++) {
+      const openMs = links.dueMs
+      expect(until(openMs)).toEqual([`${openMs}: dial 1`])
+      links.opened(idOf(1), openMs)
+      expect(until(openMs + trackerSettleMs - 1)).toEqual([])
+      links.closed(idOf(1), openMs + trackerSettleMs - 1)
+      expect(links.homeOf(partId)).toBe(idOf(2))
+    }
+  })
+
+  it('has to stay the longer the more often it went, until it has stayed long', () => {
+    const { links, until, open } = script(1, 2)
+    links.join(partId, 0)
+    open(1, 0)
+    let nowMs = 0
+    /** It goes after a while, and comes back: how long until it serves again. */
+    const settleMsAfter = (stayMs: number): number => {
+      until((nowMs += stayMs))
+      links.closed(idOf(1), nowMs)
+      open(2, nowMs)
+      until((nowMs += minute))
+      open(1, nowMs)
+      const said = until(nowMs + minute).find((line) => line.endsWith('status 1 0'))
+      return Number(said?.split(':')[0]) - nowMs
+    }
+    expect([1, 1, 1, 10, 1].map((minutes) => settleMsAfter(minutes * minute))).toEqual([
+      trackerSettleMs,
+      2 * trackerSettleMs,
+      4 * trackerSettleMs,
+      trackerSettleMs,
+      2 * trackerSettleMs,
+    ])
+  })
+})
+
+describe('a tracker that is connected and does not answer', () => {
+  it('is passed over, and serves again when it answers after all', () => {
+    const { links, after, until, open } = script(1, 2)
+    links.join(partId, 0)
+    after(() => links.opened(idOf(1), 0))
+    expect(until(trackerAnswerMs)).toEqual([`${trackerAnswerMs}: silent 1 0`, `${trackerAnswerMs}: dial 2`])
+    expect(links.homeOf(partId)).toBe(idOf(1))
+    open(2, 2_100)
+    expect(links.homeOf(partId)).toBe(idOf(2))
+    expect(until(2_100 + trackerLingerMs)).toEqual([`${2_100 + trackerLingerMs}: leave 1 0`])
+    expect(until(minute)).toEqual([])
+    let isHome = false
+    expect(after(() => (isHome = links.instructed(idOf(1), partId, minute)))).toEqual([
       'session 0',
       'status 1 0',
     ])
-    expect(after(() => links.tick(11_010))).toEqual(['hang up 2'])
+    expect(isHome).toBe(true)
   })
 
-  it('follows the directory', () => {
-    const { links, after, setDirectory } = script(1)
+  it('is borne with where there is no other, and when the stream part has been told its neighbours before', () => {
+    const { links, after, until, open } = script(1)
+    links.join(partId, 0)
+    after(() => links.opened(idOf(1), 0))
+    expect(until(minute)).toEqual([`${trackerAnswerMs}: silent 1 0`])
+    expect(links.homeOf(partId)).toBe(idOf(1))
+    open(1, minute)
+    links.closed(idOf(1), minute)
+    until(2 * minute)
+    after(() => links.opened(idOf(1), 2 * minute))
+    expect(until(3 * minute)).toEqual([])
+  })
+
+  it('does not count as one that serves', () => {
+    const { links } = script(1, 2)
     links.join(partId, 0)
     links.opened(idOf(1), 0)
+    expect(links.instructed(idOf(2), partId, 10)).toBe(false)
+    expect(links.instructed(idOf(1), otherPartId, 10)).toBe(false)
+    expect(links.instructed(idOf(1), partId, 10)).toBe(true)
+  })
+})
+
+describe('the directory', () => {
+  it('takes a tracker away: it is given up at once, and told nothing', () => {
+    const { links, after, until, open, setDirectory } = script(1)
+    links.join(partId, 0)
+    open(1, 0)
     setDirectory(2)
-    expect(after(() => links.update(100))).toEqual(['leave 1 0', 'dial 2'])
+    expect(after(() => links.update(100))).toEqual(['dial 2'])
+    expect(links.homeOf(partId)).toBeUndefined()
     expect(after(() => links.opened(idOf(2), 200))).toEqual(['info 2', 'session 0', 'status 2 0'])
-    expect(links.homeOf(partId)).toBe(idOf(2))
+    links.instructed(idOf(2), partId, 200)
+    expect(until(minute)).toEqual([`${100 + trackerLingerMs}: hang up 1`])
   })
 
-  it('hangs up a while after the last stream part was left', () => {
-    const { links, after } = script(1)
+  it('adds one in front: it serves when it has stayed', () => {
+    const { links, after, until, open, setDirectory } = script(2)
     links.join(partId, 0)
-    links.opened(idOf(1), 0)
-    expect(after(() => links.leave(partId, 100))).toEqual(['leave 1 0'])
-    expect(links.dueMs).toBe(10_100)
-    expect(after(() => links.tick(10_100))).toEqual(['hang up 1'])
+    open(2, 0)
+    setDirectory(1, 2)
+    expect(after(() => links.update(100))).toEqual(['dial 1'])
+    expect(after(() => links.opened(idOf(1), 110))).toEqual(['info 1'])
+    expect(until(110 + trackerSettleMs - 1)).toEqual([])
+    until(110 + trackerSettleMs)
+    expect(links.homeOf(partId)).toBe(idOf(1))
+  })
+
+  it('adds one behind: nobody cares', () => {
+    const { links, after, until, open, setDirectory } = script(1)
+    links.join(partId, 0)
+    open(1, 0)
+    setDirectory(1, 2)
+    expect(after(() => links.update(100))).toEqual([])
+    expect(until(minute)).toEqual([])
+  })
+
+  it('gives an open tracker another URL: it is reached there', () => {
+    const { links, after, open, move } = script(1, 2)
+    links.join(partId, 0)
+    open(1, 0)
+    move(1, 'ws://elsewhere')
+    expect(after(() => links.update(100))).toEqual(['hang up 1', 'dial 1 at ws://elsewhere'])
+    expect(after(() => links.opened(idOf(1), 110))).toEqual(['info 1', 'session 0', 'status 1 0'])
+  })
+
+  it('gives a tracker another URL that does not work: the next serves meanwhile', () => {
+    const { links, after, open, move } = script(1, 2)
+    links.join(partId, 0)
+    open(1, 0)
+    move(1, 'ws://elsewhere')
+    links.update(100)
+    expect(after(() => links.closed(idOf(1), 110))).toEqual(['dial 2'])
+    expect(after(() => links.opened(idOf(2), 120))).toEqual(['info 2', 'session 0', 'status 2 0'])
+  })
+
+  it('gives a tracker that cannot be reached another URL: it is tried there at once', () => {
+    const { links, after, move } = script(1)
+    links.join(partId, 0)
+    for (let i = 0, nowMs = 0; i < 6; i++, nowMs = links.dueMs) {
+      links.tick(nowMs)
+      links.closed(idOf(1), nowMs)
+    }
+    move(1, 'ws://elsewhere')
+    expect(after(() => links.update(minute))).toEqual(['dial 1 at ws://elsewhere'])
+  })
+
+  it('lists none: nothing is dialled, until it lists some', () => {
+    const { links, after, until, setDirectory } = script()
+    expect(after(() => links.join(partId, 0))).toEqual([])
+    expect(until(minute)).toEqual([])
+    setDirectory(1)
+    expect(after(() => links.update(minute))).toEqual(['dial 1'])
   })
 })

@@ -1,11 +1,11 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
-import { backoffMs } from '../neighbours/backoff.ts'
+import { newServedPart, type ServedPart } from './served-part.ts'
+import { TrackerContact, type TrackerContactLimits } from './tracker-contact.ts'
 
-export interface TrackerLinksLimits {
-  readonly minTrackerBackoffMs: number
-  readonly maxTrackerBackoffMs: number
+export interface TrackerLinksLimits extends TrackerContactLimits {
   readonly trackerLingerMs: number
+  readonly trackerAnswerMs: number
 }
 
 export interface TrackerEffects {
@@ -17,6 +17,8 @@ export interface TrackerEffects {
   sendLeave(trackerId: NodeId, streamPartId: StreamPartId): void
   /** Another tracker, or a new connection to the same one, serves the stream part from now on. */
   newSession(streamPartId: StreamPartId): void
+  /** A tracker is connected and yet does not answer a join; the next is asked, if there is one. */
+  silent(trackerId: NodeId, streamPartId: StreamPartId): void
 }
 
 export interface TrackerLinksModules {
@@ -26,30 +28,23 @@ export interface TrackerLinksModules {
   random(): number
 }
 
-interface TrackerState {
-  address: TrackerAddress
-  state: 'closed' | 'dialling' | 'open'
-  /** Attempts and connections that failed since the last time it was open. */
-  failures: number
-  retryAtMs: number
-  /** Since when no stream part needs it; undefined while one does. */
-  unneededSinceMs: number | undefined
-}
-
 /**
- * Which tracker serves which stream part: the first in the directory's order that can be reached. One that cannot be is
- * tried again and again, and gets its stream parts back when it is. Pure, as `NodeCore`: times in, effects out.
+ * Which tracker serves which stream part: the first in the directory's order that can be reached. The next is tried as
+ * soon as one fails or takes long; the earlier one gets its stream parts back when it has been there for a while. Nobody is
+ * believed who claims to lead. Pure, as `NodeCore`: times in, effects out.
  */
 export class TrackerLinks {
   readonly #limits: TrackerLinksLimits
   readonly #modules: TrackerLinksModules
-  readonly #trackers = new Map<NodeId, TrackerState>()
-  /** The joined stream parts, and which connected tracker serves each. */
-  readonly #homes = new Map<StreamPartId, NodeId | undefined>()
+  readonly #trackers = new Map<NodeId, TrackerContact>()
+  /** The joined stream parts. */
+  readonly #parts = new Map<StreamPartId, ServedPart>()
   /** Stream parts that are not joined, but of which a tracker is asked something. */
   readonly #visits = new Map<StreamPartId, number>()
   /** Stream parts with something to report. */
   readonly #due = new Set<StreamPartId>()
+  /** When the time alone may change who serves what. */
+  #reviewAtMs = Infinity
 
   constructor(limits: TrackerLinksLimits, modules: TrackerLinksModules) {
     this.#limits = limits
@@ -58,29 +53,30 @@ export class TrackerLinks {
 
   /** When `tick` has something to do. */
   get dueMs(): number {
-    let dueMs = Infinity
+    let dueMs = this.#reviewAtMs
     for (const tracker of this.#trackers.values()) {
       if (tracker.unneededSinceMs !== undefined) {
         dueMs = Math.min(dueMs, tracker.unneededSinceMs + this.#limits.trackerLingerMs)
-      } else if (tracker.state === 'closed') dueMs = Math.min(dueMs, tracker.retryAtMs)
+      } else if (tracker.isClosed) dueMs = Math.min(dueMs, tracker.retryAtMs)
     }
     return dueMs
   }
 
   /** The connected tracker that serves a stream part. */
   homeOf(streamPartId: StreamPartId): NodeId | undefined {
-    return this.#homes.get(streamPartId)
+    return this.#parts.get(streamPartId)?.home
   }
 
   /** The connected tracker of a stream part that is joined or visited. */
   trackerOf(streamPartId: StreamPartId): NodeId | undefined {
-    return this.#homes.get(streamPartId) ?? this.#firstOpen(this.#candidates(streamPartId))
+    const firstOpen = () => this.#modules.trackersFor(streamPartId).find((address) => this.#isOpen(address))
+    return this.homeOf(streamPartId) ?? firstOpen()?.nodeId
   }
 
   /** Has a tracker of the stream part connected until as many calls of `unvisit`. */
   visit(streamPartId: StreamPartId, nowMs: number): void {
     this.#visits.set(streamPartId, (this.#visits.get(streamPartId) ?? 0) + 1)
-    for (const address of this.#candidates(streamPartId)) this.#need(address, nowMs)
+    this.#updateNeeds(nowMs)
     this.#dial(nowMs)
   }
 
@@ -92,16 +88,19 @@ export class TrackerLinks {
   }
 
   join(streamPartId: StreamPartId, nowMs: number): void {
-    if (this.#homes.has(streamPartId)) return
-    this.#homes.set(streamPartId, undefined)
+    if (this.#parts.has(streamPartId)) return
+    this.#parts.set(streamPartId, newServedPart())
     this.#place(streamPartId, nowMs)
+    this.#updateNeeds(nowMs)
     this.#dial(nowMs)
   }
 
   leave(streamPartId: StreamPartId, nowMs: number): void {
-    const home = this.#homes.get(streamPartId)
-    if (home !== undefined) this.#modules.effects.sendLeave(home, streamPartId)
-    this.#homes.delete(streamPartId)
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return
+    const served = new Set([...part.farewells.keys(), ...(part.home === undefined ? [] : [part.home])])
+    for (const trackerId of served) this.#modules.effects.sendLeave(trackerId, streamPartId)
+    this.#parts.delete(streamPartId)
     this.#due.delete(streamPartId)
     this.#updateNeeds(nowMs)
   }
@@ -119,7 +118,7 @@ export class TrackerLinks {
   /** Sends one status for each stream part that has something to report and a tracker to hear it. */
   flush(): void {
     for (const streamPartId of this.#due) {
-      const home = this.#homes.get(streamPartId)
+      const home = this.homeOf(streamPartId)
       if (home !== undefined) this.#modules.effects.sendStatus(home, streamPartId)
     }
     this.#due.clear()
@@ -131,8 +130,7 @@ export class TrackerLinks {
       this.#modules.effects.hangUp(trackerId)
       return
     }
-    tracker.state = 'open'
-    tracker.failures = 0
+    tracker.opened(nowMs)
     this.#modules.effects.sendNodeInfo(trackerId)
     this.update(nowMs)
   }
@@ -140,24 +138,28 @@ export class TrackerLinks {
   /** A dial failed, or the connection was lost. */
   closed(trackerId: NodeId, nowMs: number): void {
     const tracker = this.#trackers.get(trackerId)
-    if (tracker === undefined || tracker.state === 'closed') return
-    const { minTrackerBackoffMs, maxTrackerBackoffMs } = this.#limits
-    tracker.state = 'closed'
-    tracker.failures++
-    const pauseMs = backoffMs(tracker.failures, minTrackerBackoffMs, maxTrackerBackoffMs)
-    tracker.retryAtMs = nowMs + Math.ceil(pauseMs * (1 - this.#modules.random() / 2))
-    for (const [streamPartId, home] of this.#homes) {
-      if (home === trackerId) this.#homes.set(streamPartId, undefined)
-    }
+    if (tracker === undefined || tracker.isClosed) return
+    tracker.closed(nowMs, this.#modules.random())
+    this.#forgetSession(trackerId)
     this.update(nowMs)
   }
 
-  /** The directory changed. */
+  /** A tracker tells a stream part its neighbours: it does answer, be it late. True when it is the one that serves it. */
+  instructed(trackerId: NodeId, streamPartId: StreamPartId, nowMs: number): boolean {
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return false
+    if (part.silent.delete(trackerId)) this.update(nowMs)
+    if (part.home !== trackerId) return false
+    part.instructed = true
+    part.askedAtMs = undefined
+    return true
+  }
+
+  /** The directory may have changed. */
   update(nowMs: number): void {
-    for (const streamPartId of this.#homes.keys()) this.#place(streamPartId, nowMs)
-    for (const streamPartId of this.#visits.keys()) {
-      for (const address of this.#candidates(streamPartId)) this.#need(address, nowMs)
-    }
+    this.#followMoves(nowMs)
+    this.#reviewAtMs = Infinity
+    for (const streamPartId of this.#parts.keys()) this.#place(streamPartId, nowMs)
     this.#updateNeeds(nowMs)
     this.#dial(nowMs)
   }
@@ -166,59 +168,138 @@ export class TrackerLinks {
     for (const [trackerId, { unneededSinceMs }] of this.#trackers) {
       if (unneededSinceMs === undefined || unneededSinceMs + this.#limits.trackerLingerMs > nowMs) continue
       this.#trackers.delete(trackerId)
+      this.#forgetSession(trackerId)
       this.#modules.effects.hangUp(trackerId)
     }
-    this.#dial(nowMs)
+    if (nowMs >= this.#reviewAtMs) this.update(nowMs)
+    else this.#dial(nowMs)
   }
 
+  /** Decides who serves a stream part. */
   #place(streamPartId: StreamPartId, nowMs: number): void {
-    const candidates = this.#candidates(streamPartId)
-    for (const address of candidates) this.#need(address, nowMs)
-    const home = this.#firstOpen(candidates)
-    const before = this.#homes.get(streamPartId)
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return
+    this.#noticeSilence(streamPartId, part, nowMs)
+    const before = part.home
+    const home = this.#choose(part, this.#candidates(streamPartId, nowMs), nowMs)
+    this.#sayFarewells(streamPartId, part, home, nowMs)
     if (home === before) return
-    const { effects } = this.#modules
-    if (before !== undefined) effects.sendLeave(before, streamPartId)
-    this.#homes.set(streamPartId, home)
+    // The tracker before learns of it later: one that repairs the overlay while all its nodes go elsewhere tears it apart.
+    if (before !== undefined) this.#sayFarewellLater(part, before, nowMs)
+    part.home = home
+    part.askedAtMs = undefined
     if (home === undefined) return
-    effects.newSession(streamPartId)
+    part.farewells.delete(home)
+    if (!part.instructed) {
+      part.askedAtMs = nowMs
+      this.#review(nowMs + this.#limits.trackerAnswerMs)
+    }
+    this.#modules.effects.newSession(streamPartId)
     this.#due.add(streamPartId)
   }
 
-  /** The trackers a stream part needs: down to the first that has not failed. */
-  #candidates(streamPartId: StreamPartId): TrackerAddress[] {
+  /** The first that is open; but while another serves the stream part, only one that has proved to stay. */
+  #choose(part: ServedPart, candidates: readonly TrackerAddress[], nowMs: number): NodeId | undefined {
+    const open = candidates.filter((address) => this.#isOpen(address))
+    const answering = open.filter(({ nodeId }) => !part.silent.has(nodeId))
+    const usable = answering.length > 0 ? answering : open
+    const hasHome = usable.some(({ nodeId }) => nodeId === part.home)
+    const first = usable.find(
+      ({ nodeId }) => !hasHome || nodeId === part.home || this.#isSettled(nodeId, nowMs),
+    )
+    return first?.nodeId
+  }
+
+  #noticeSilence(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
+    if (part.home === undefined || part.askedAtMs === undefined) return
+    const answerByMs = part.askedAtMs + this.#limits.trackerAnswerMs
+    if (nowMs < answerByMs) return this.#review(answerByMs)
+    part.askedAtMs = undefined
+    part.silent.add(part.home)
+    this.#modules.effects.silent(part.home, streamPartId)
+  }
+
+  #sayFarewellLater(part: ServedPart, trackerId: NodeId, nowMs: number): void {
+    const atMs = nowMs + this.#limits.trackerLingerMs
+    part.farewells.set(trackerId, atMs)
+    this.#review(atMs)
+  }
+
+  #sayFarewells(streamPartId: StreamPartId, part: ServedPart, home: NodeId | undefined, nowMs: number): void {
+    for (const [trackerId, atMs] of part.farewells) {
+      if (trackerId === home) continue
+      if (atMs > nowMs) {
+        this.#review(atMs)
+        continue
+      }
+      part.farewells.delete(trackerId)
+      this.#modules.effects.sendLeave(trackerId, streamPartId)
+    }
+  }
+
+  /** The trackers a stream part needs: down to the one that serves it, or to the first that nobody has to give up yet. */
+  #candidates(streamPartId: StreamPartId, nowMs: number): TrackerAddress[] {
+    const part = this.#parts.get(streamPartId)
+    const addresses = this.#modules.trackersFor(streamPartId)
+    const hasHome = addresses.some(({ nodeId }) => nodeId === part?.home)
     const candidates: TrackerAddress[] = []
-    for (const address of this.#modules.trackersFor(streamPartId)) {
+    for (const address of addresses) {
       candidates.push(address)
-      if ((this.#trackers.get(address.nodeId)?.failures ?? 0) === 0) break
+      const tracker = this.#need(address, nowMs)
+      if (part?.silent.has(address.nodeId)) continue
+      if (tracker.isOpen) {
+        if (!hasHome || part?.home === address.nodeId || tracker.settledAtMs <= nowMs) break
+        this.#review(tracker.settledAtMs)
+      } else if (tracker.lateAtMs > nowMs) {
+        this.#review(tracker.lateAtMs)
+        if (!hasHome) break
+      }
     }
     return candidates
   }
 
-  #firstOpen(candidates: readonly TrackerAddress[]): NodeId | undefined {
-    return candidates.find(({ nodeId }) => this.#trackers.get(nodeId)?.state === 'open')?.nodeId
+  #isOpen({ nodeId }: TrackerAddress): boolean {
+    return this.#trackers.get(nodeId)?.isOpen ?? false
   }
 
-  #need(address: TrackerAddress, nowMs: number): void {
-    const tracker = this.#trackers.get(address.nodeId)
-    if (tracker === undefined) {
-      this.#trackers.set(address.nodeId, {
-        address,
-        state: 'closed',
-        failures: 0,
-        retryAtMs: nowMs,
-        unneededSinceMs: undefined,
-      })
-      return
+  #isSettled(trackerId: NodeId, nowMs: number): boolean {
+    return (this.#trackers.get(trackerId)?.settledAtMs ?? Infinity) <= nowMs
+  }
+
+  #need(address: TrackerAddress, nowMs: number): TrackerContact {
+    const known = this.#trackers.get(address.nodeId)
+    if (known !== undefined) return known
+    const tracker = new TrackerContact(address, this.#limits, nowMs)
+    this.#trackers.set(address.nodeId, tracker)
+    return tracker
+  }
+
+  /** A tracker with another URL than before is another one to reach. */
+  #followMoves(nowMs: number): void {
+    for (const streamPartId of [...this.#parts.keys(), ...this.#visits.keys()]) {
+      for (const address of this.#modules.trackersFor(streamPartId)) {
+        const tracker = this.#trackers.get(address.nodeId)
+        if (tracker === undefined || tracker.address.url === address.url) continue
+        if (!tracker.isClosed) this.#modules.effects.hangUp(address.nodeId)
+        this.#forgetSession(address.nodeId)
+        this.#trackers.set(address.nodeId, new TrackerContact(address, this.#limits, nowMs))
+      }
     }
-    tracker.address = address
-    tracker.unneededSinceMs = undefined
+  }
+
+  /** The connection is gone, and with it what the tracker owed or was to be told. */
+  #forgetSession(trackerId: NodeId): void {
+    for (const part of this.#parts.values()) {
+      part.silent.delete(trackerId)
+      part.farewells.delete(trackerId)
+      if (part.home === trackerId) part.home = undefined
+    }
   }
 
   #updateNeeds(nowMs: number): void {
     const needed = new Set<NodeId>()
-    for (const streamPartId of [...this.#homes.keys(), ...this.#visits.keys()]) {
-      for (const { nodeId } of this.#candidates(streamPartId)) needed.add(nodeId)
+    for (const streamPartId of [...this.#parts.keys(), ...this.#visits.keys()]) {
+      for (const { nodeId } of this.#candidates(streamPartId, nowMs)) needed.add(nodeId)
     }
     for (const [trackerId, tracker] of this.#trackers) {
       if (needed.has(trackerId)) tracker.unneededSinceMs = undefined
@@ -228,10 +309,15 @@ export class TrackerLinks {
 
   #dial(nowMs: number): void {
     for (const tracker of this.#trackers.values()) {
-      if (tracker.state !== 'closed' || tracker.unneededSinceMs !== undefined) continue
-      if (tracker.retryAtMs > nowMs) continue
-      tracker.state = 'dialling'
+      if (!tracker.isClosed || tracker.unneededSinceMs !== undefined || tracker.retryAtMs > nowMs) continue
+      tracker.dialled(nowMs)
+      this.#review(tracker.lateAtMs)
       this.#modules.effects.dial(tracker.address)
     }
+  }
+
+  /** Looks again at this time, unless it is over. */
+  #review(atMs: number): void {
+    if (atMs > 0) this.#reviewAtMs = Math.min(this.#reviewAtMs, atMs)
   }
 }

@@ -1,0 +1,81 @@
+import type { TrackerAddress } from '../../ports.ts'
+import { backoffMs } from '../neighbours/backoff.ts'
+
+export interface TrackerContactLimits {
+  readonly minTrackerBackoffMs: number
+  readonly maxTrackerBackoffMs: number
+  readonly trackerStaggerMs: number
+  readonly trackerSettleMs: number
+  readonly trackerForgiveMs: number
+}
+
+/** What a node knows of one tracker: whether it can be reached, and how far to rely on that. */
+export class TrackerContact {
+  readonly address: TrackerAddress
+  /** Since when no stream part needs it; undefined while one does. */
+  unneededSinceMs: number | undefined
+  readonly #limits: TrackerContactLimits
+  #state: 'closed' | 'dialling' | 'open' = 'closed'
+  #sinceMs: number
+  #retryAtMs: number
+  /** Attempts that failed and connections that ended early, since one that lasted. */
+  #failures = 0
+  /** Connections that ended, since one that lasted long. */
+  #losses = 0
+
+  constructor(address: TrackerAddress, limits: TrackerContactLimits, nowMs: number) {
+    this.address = address
+    this.#limits = limits
+    this.#sinceMs = this.#retryAtMs = nowMs
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
+  /** When a closed one is to be dialled. */
+  get retryAtMs(): number {
+    return this.#retryAtMs
+  }
+
+  /** From when on it counts as one that stays; the more often it went, the later. */
+  get settledAtMs(): number {
+    if (this.#state !== 'open') return Infinity
+    const { trackerSettleMs, maxTrackerBackoffMs } = this.#limits
+    return this.#sinceMs + backoffMs(this.#losses, trackerSettleMs, maxTrackerBackoffMs)
+  }
+
+  /** From when on nobody should wait for it any more, though it may still open. RFC 8305, section 5. */
+  get lateAtMs(): number {
+    if (this.#state === 'open') return Infinity
+    return this.#failures > 0 ? -Infinity : this.#sinceMs + this.#limits.trackerStaggerMs
+  }
+
+  dialled(nowMs: number): void {
+    this.#state = 'dialling'
+    this.#sinceMs = nowMs
+  }
+
+  opened(nowMs: number): void {
+    this.#state = 'open'
+    this.#sinceMs = nowMs
+  }
+
+  /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. */
+  closed(nowMs: number, random: number): void {
+    const { minTrackerBackoffMs, maxTrackerBackoffMs, trackerForgiveMs } = this.#limits
+    if (this.#state === 'open') {
+      if (nowMs >= this.settledAtMs) this.#failures = 0
+      this.#losses = nowMs - this.#sinceMs >= trackerForgiveMs ? 1 : this.#losses + 1
+    }
+    this.#failures++
+    this.#state = 'closed'
+    this.#sinceMs = nowMs
+    const pauseMs = backoffMs(this.#failures, minTrackerBackoffMs, maxTrackerBackoffMs)
+    this.#retryAtMs = nowMs + Math.ceil(pauseMs * (1 - random / 2))
+  }
+}
