@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import type { InterfaceAbi } from 'ethers'
 import { format, resolveConfig } from 'prettier'
 import solc from 'solc'
 
@@ -15,7 +16,7 @@ const solidityUrl = new URL('../solidity/', import.meta.url)
 /** Where the generated modules stand. */
 export const generatedUrl = new URL('../src/generated/', import.meta.url)
 
-const contractNames = ['TrackerRegistry', 'StreamRegistry', 'StorageRegistry']
+const contractNames = ['TrackerRegistry', 'PermissionedTrackerRegistry', 'StreamRegistry', 'StorageRegistry']
 
 interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info'
@@ -30,7 +31,7 @@ interface CompilerOutput {
 
 /** The text of every generated module by file name. Throws on an error, and on a warning about our own source. */
 export async function generateModules(): Promise<Map<string, string>> {
-  const output = compile()
+  const output = compile(contractNames.map((name) => `${name}.sol`))
   const prettierOptions = await resolveConfig(fileURLToPath(generatedUrl) + 'x.ts')
   const modules = new Map<string, string>()
   for (const name of contractNames) {
@@ -42,12 +43,17 @@ export async function generateModules(): Promise<Map<string, string>> {
   return modules
 }
 
-function compile(): CompilerOutput {
+/** The interface and creation code of a contract of a library, for tests: nothing of it is deployed by us. */
+export function compileLibraryContract(path: string, name: string): { abi: InterfaceAbi; bytecode: string } {
+  const contract = compile([path]).contracts[path]?.[name]
+  if (!contract) throw new Error(`The compiler returned no ${name}`)
+  return { abi: contract.abi as InterfaceAbi, bytecode: `0x${contract.evm.bytecode.object}` }
+}
+
+function compile(paths: readonly string[]): CompilerOutput {
   const input = {
     language: 'Solidity',
-    sources: Object.fromEntries(
-      contractNames.map((name) => [`${name}.sol`, { content: readSource(`${name}.sol`) }]),
-    ),
+    sources: Object.fromEntries(paths.map((path) => [path, { content: readSource(path) }])),
     settings: {
       evmVersion: 'cancun',
       optimizer: { enabled: true, runs: 200 },

@@ -3,12 +3,14 @@ pragma solidity ^0.8.24;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
+import {ERC165} from "@openzeppelin/contracts/utils/introspection/ERC165.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet.sol";
 import {ITrackerRegistry} from "./ITrackerRegistry.sol";
 
 /// @title The list of trackers a deployment offers
-contract TrackerRegistry is ITrackerRegistry, Ownable2Step {
+/// @notice Tells by ERC-165 what it is, and so also whether it lists the nodes that may take part.
+contract TrackerRegistry is ITrackerRegistry, Ownable2Step, ERC165 {
     using EnumerableSet for EnumerableSet.AddressSet;
 
     /// @notice Longest URL, in bytes.
@@ -66,6 +68,11 @@ contract TrackerRegistry is ITrackerRegistry, Ownable2Step {
         address[] memory addresses = _addresses.values(offset, Math.saturatingAdd(offset, limit));
         page = new Tracker[](addresses.length);
         for (uint256 i = 0; i < addresses.length; i++) page[i] = _trackers[addresses[i]];
+    }
+
+    /// @inheritdoc ERC165
+    function supportsInterface(bytes4 interfaceId) public view virtual override returns (bool) {
+        return interfaceId == type(ITrackerRegistry).interfaceId || super.supportsInterface(interfaceId);
     }
 
     function _store(address tracker, string calldata url, string calldata metadata) private {

@@ -4,10 +4,10 @@ import { mined, useChain } from './chain.testkit.ts'
 import { decodeRegistryError } from './decode-error.ts'
 import { ContractsError } from './errors.ts'
 import { FOREVER, Permission } from './permission.ts'
-import { storageRegistryAbi, streamRegistryAbi, trackerRegistryAbi } from './index.ts'
+import { permissionedTrackerRegistryAbi, storageRegistryAbi, streamRegistryAbi } from './index.ts'
 
 const user = '0x00000000000000000000000000000000000000AA'
-const abis = [trackerRegistryAbi, streamRegistryAbi, storageRegistryAbi]
+const abis = [permissionedTrackerRegistryAbi, streamRegistryAbi, storageRegistryAbi]
 
 /** What ethers throws for a call that reverted with the data. */
 function reverted(data: string | null): Error {

@@ -1,8 +1,8 @@
 import { Interface, isCallException, type ErrorDescription } from 'ethers'
 import { errorHints, type RegistryErrors } from './error-hints.ts'
+import { abi as permissionedTrackerRegistryAbi } from './generated/permissioned-tracker-registry.ts'
 import { abi as storageRegistryAbi } from './generated/storage-registry.ts'
 import { abi as streamRegistryAbi } from './generated/stream-registry.ts'
-import { abi as trackerRegistryAbi } from './generated/tracker-registry.ts'
 
 /** A revert of a registry, taken apart. */
 export type RegistryError = {
@@ -17,7 +17,7 @@ export type RegistryError = {
 }[keyof RegistryErrors]
 
 const registryErrors = new Interface(
-  [...trackerRegistryAbi, ...streamRegistryAbi, ...storageRegistryAbi].filter(
+  [...permissionedTrackerRegistryAbi, ...streamRegistryAbi, ...storageRegistryAbi].filter(
     (item) => item.type === 'error',
   ),
 )

@@ -1,17 +1,26 @@
-import { ContractFactory, type InterfaceAbi, type Overrides, type Signer } from 'ethers'
+import { ContractFactory, type InterfaceAbi, type Signer } from 'ethers'
 import { ContractsError } from './errors.ts'
+import * as permissionedTracker from './generated/permissioned-tracker-registry.ts'
 import * as storage from './generated/storage-registry.ts'
 import * as stream from './generated/stream-registry.ts'
-import * as tracker from './generated/tracker-registry.ts'
+import * as openTracker from './generated/tracker-registry.ts'
 import type { RegistryAddresses } from './registries.ts'
 
-/**
- * Deploys the three registries, one after the other, and waits until each is mined. The signer owns the tracker
- * registry. Throws DEPLOY_FAILED.
- */
-export async function deployRegistries(signer: Signer): Promise<RegistryAddresses> {
+export interface DeployOptions {
+  /** A private network: the tracker registry lists the nodes that may take part. Default false. */
+  readonly permissioned?: boolean | undefined
+  /** Who owns the tracker registry, such as the multisig of a consortium. Default: the signer. */
+  readonly owner?: string | undefined
+}
+
+/** Deploys the three registries, one after the other, and waits until each is mined. Throws DEPLOY_FAILED. */
+export async function deployRegistries(
+  signer: Signer,
+  { permissioned = false, owner: givenOwner }: DeployOptions = {},
+): Promise<RegistryAddresses> {
   try {
-    const owner = await signer.getAddress()
+    const owner = givenOwner ?? (await signer.getAddress())
+    const tracker = permissioned ? permissionedTracker : openTracker
     // Asked for once and counted on: where blocks come at once, a provider's cache would give the same nonce twice.
     const nonce = await signer.getNonce('pending')
     const trackerRegistry = await deployContract(tracker, signer, [owner, { nonce }])
@@ -27,7 +36,7 @@ export async function deployRegistries(signer: Signer): Promise<RegistryAddresse
 export async function deployContract(
   compiled: { readonly abi: InterfaceAbi; readonly bytecode: string },
   signer: Signer,
-  args: readonly (string | Overrides)[],
+  args: readonly unknown[],
 ): Promise<string> {
   const contract = await new ContractFactory(compiled.abi, compiled.bytecode, signer).deploy(...args)
   await contract.waitForDeployment()

@@ -1,11 +1,11 @@
 import type { ErrorArgs } from './abi-types.ts'
+import type { abi as permissionedTrackerRegistryAbi } from './generated/permissioned-tracker-registry.ts'
 import type { abi as storageRegistryAbi } from './generated/storage-registry.ts'
 import type { abi as streamRegistryAbi } from './generated/stream-registry.ts'
-import type { abi as trackerRegistryAbi } from './generated/tracker-registry.ts'
 import { permissionName } from './permission.ts'
 
 /** The arguments of every custom error of the registries, by name. */
-export type RegistryErrors = ErrorArgs<typeof trackerRegistryAbi> &
+export type RegistryErrors = ErrorArgs<typeof permissionedTrackerRegistryAbi> &
   ErrorArgs<typeof streamRegistryAbi> &
   ErrorArgs<typeof storageRegistryAbi>
 
@@ -23,6 +23,10 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
       `Only the owner of the tracker registry or ${tracker} itself may update it, and ${caller} is neither.`,
     TrackerRegistry__InvalidUrl: (args) => invalidUrl(args),
     TrackerRegistry__MetadataTooLong: (args) => metadataTooLong(args),
+
+    PermissionedTrackerRegistry__InvalidNode: ({ node }) => `${node} cannot be a node.`,
+    PermissionedTrackerRegistry__TooManyNodes: ({ count, maxCount }) =>
+      `At most ${maxCount} nodes can be changed at once, not ${count}.`,
 
     StreamRegistry__InvalidPath: ({ path }) =>
       `${quote(path)} is not a stream path: 1 to 200 of a-z A-Z 0-9 . _ - / with single slashes, none at either end.`,

@@ -5,18 +5,23 @@ export {
   type ContractsErrorEntry,
 } from './errors.ts'
 export { decodeRegistryError, type RegistryError } from './decode-error.ts'
-export { deployRegistries } from './deploy.ts'
+export { deployRegistries, type DeployOptions } from './deploy.ts'
 export { FOREVER, Permission, permissionName, type PermissionName } from './permission.ts'
 export {
+  listsNodes,
+  permissionedTrackerRegistry,
+  permissionedTrackerRegistryId,
   storageRegistry,
   streamRegistry,
   trackerRegistry,
+  type PermissionedTrackerRegistry,
   type RegistryAddresses,
   type StorageRegistry,
   type StreamRegistry,
   type TrackerRegistry,
 } from './registries.ts'
 export type { ContractAbi, ErrorArgs, EventArgs, TypedContract } from './abi-types.ts'
+export { abi as permissionedTrackerRegistryAbi } from './generated/permissioned-tracker-registry.ts'
 export { abi as storageRegistryAbi } from './generated/storage-registry.ts'
 export { abi as streamRegistryAbi } from './generated/stream-registry.ts'
 export { abi as trackerRegistryAbi } from './generated/tracker-registry.ts'
