@@ -5,10 +5,16 @@ import {
   type Clock,
   type Crypto,
   type Identity,
+  type MessageDraft,
   type MessageRef,
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
+
+export interface ChainPublisherOptions {
+  readonly streamPartId: StreamPartId
+  readonly messageChainId?: string
+}
 
 export interface ChainPublisherModules {
   readonly clock: Clock
@@ -22,12 +28,17 @@ const contentBytes = 100
 /** Signs the messages of one chain. The first four bytes of a message say its number, from 0. */
 export class ChainPublisher {
   readonly #streamPartId: StreamPartId
+  readonly #messageChainId: string
   readonly #modules: ChainPublisherModules
   #previous: MessageRef | undefined
   #count = 0
 
-  constructor({ streamPartId }: { readonly streamPartId: StreamPartId }, modules: ChainPublisherModules) {
+  constructor(
+    { streamPartId, messageChainId = 'sim' }: ChainPublisherOptions,
+    modules: ChainPublisherModules,
+  ) {
     this.#streamPartId = streamPartId
+    this.#messageChainId = messageChainId
     this.#modules = modules
   }
 
@@ -40,25 +51,31 @@ export class ChainPublisher {
     return this.#count
   }
 
-  /** The next message, as a batch to publish. */
-  next(): Uint8Array {
-    const { clock, crypto, identity } = this.#modules
+  /** The next message, or the next few, as a batch to publish. */
+  next(messages = 1): Uint8Array {
+    const { crypto, identity } = this.#modules
     const { streamId, partition } = parseStreamPartId(this.#streamPartId)
-    const chain = { streamId, partition, publisherId: identity.nodeId, messageChainId: 'sim' }
+    const chain = { streamId, partition, publisherId: identity.nodeId, messageChainId: this.#messageChainId }
+    const drafts = Array.from({ length: messages }, () => this.#draft())
+    return buildBatch({ chain, messages: drafts }, crypto, identity).bytes
+  }
+
+  #draft(): MessageDraft {
     const content = new Uint8Array(contentBytes)
     new DataView(content.buffer).setUint32(0, this.#count)
-    const place = { timestamp: clock.now(), sequenceNumber: this.#count }
-    const message = {
+    const place = { timestamp: this.#modules.clock.now(), sequenceNumber: this.#count }
+    const { binary: contentType } = ContentType
+    const draft = {
       ...place,
       previous: this.#previous,
-      contentType: ContentType.binary,
+      contentType,
       encryptionType: 0,
       groupKeyId: '',
       content,
     }
     this.#previous = place
     this.#count++
-    return buildBatch({ chain, messages: [message] }, crypto, identity).bytes
+    return draft
   }
 }
 

@@ -6,11 +6,19 @@ import {
   toStreamPartId,
   type Crypto,
   type Identity,
+  type LinkRole,
   type NodeId,
   type Random,
   type StreamPartId,
 } from '@runnel/protocol'
-import { createNetworkNode, type Archive, type NetworkNode, type JoinOptions } from '@runnel/network'
+import {
+  createNetworkNode,
+  type Archive,
+  type JoinOptions,
+  type NetworkLimits,
+  type NetworkNode,
+  type PublisherPolicy,
+} from '@runnel/network'
 import {
   createIceServerSource,
   defaultTrackerLimits,
@@ -18,7 +26,7 @@ import {
   TrackerRuntime,
   type OverlayPolicy,
 } from '@runnel/tracker'
-import { MemoryNetwork, VirtualClock, type ConnectionModules } from '@runnel/transport'
+import { MemoryNetwork, VirtualClock, type ConnectionModules, type Transport } from '@runnel/transport'
 import { memoiseRecovery } from './memoised-crypto.ts'
 
 export interface WorldOptions {
@@ -34,7 +42,14 @@ export interface WorldOptions {
   lossRate(from: NodeId, to: NodeId): number
   /** What the tracker makes overlays of. Default random. */
   readonly overlay?: OverlayPolicy
+  /** Who may publish, as each node finds out for itself. Default everybody. */
+  readonly publisherPolicy?: () => PublisherPolicy
+  /** Limits of nodes other than their defaults. */
+  readonly nodeLimits?: Partial<NetworkLimits>
 }
+
+/** What may stand between a node and the network: to watch what it receives, or to change what it sends. */
+export type WrapTransport = (transport: Transport) => Transport
 
 /** One simulated process. */
 export interface SimNode {
@@ -45,6 +60,8 @@ export interface SimNode {
 
 /** How a process ends: its machine is gone without a word, or its system closes its sockets for it. */
 export type Death = 'silent' | 'closed'
+
+const allowEverybody = (): PublisherPolicy => ({ check: () => 'allowed', resolve: () => Promise.resolve() })
 
 /** What the other ends of a dead process's sockets are told takes no longer than this to leave. */
 const closingMs = 1_000
@@ -60,10 +77,15 @@ export class World {
   readonly #crypto: Crypto
   readonly #random: Random
   readonly #trackerIdentity: Identity
-  readonly #core: TrackerCore
-  readonly #tracker: TrackerRuntime
+  readonly #options: WorldOptions
+  #core: TrackerCore
+  #tracker: TrackerRuntime
+  #trackerRuns = true
+  /** Trackers started so far: each draws other chances. */
+  #trackers = 0
 
   private constructor(options: WorldOptions, crypto: Crypto) {
+    this.#options = options
     this.#crypto = crypto
     this.#random = seededRandom(options.seed)
     const trackerIdentity = this.identity('tracker')
@@ -79,9 +101,7 @@ export class World {
       { clock: this.clock },
     )
     this.streamPartId = toStreamPartId(toStreamId(`${trackerIdentity.nodeId}/sim`), 0)
-    const { random } = this.#modules('tracker')
-    const { degree, overlay = 'random' } = options
-    this.#core = new TrackerCore({ degree, limits: defaultTrackerLimits, overlay }, { random })
+    this.#core = this.#createCore()
     this.#tracker = this.#createTracker()
   }
 
@@ -101,6 +121,23 @@ export class World {
     return this.#core.streamParts.get(this.streamPartId)
   }
 
+  get tracker(): Pick<TrackerCore, 'nodes' | 'streamParts' | 'counters'> {
+    return this.#core
+  }
+
+  get trackerId(): NodeId {
+    return this.#trackerIdentity.nodeId
+  }
+
+  get trackerRuns(): boolean {
+    return this.#trackerRuns
+  }
+
+  /** A stream part of the same stream; 0 is `streamPartId`. */
+  partition(number: number): StreamPartId {
+    return toStreamPartId(toStreamId(`${this.trackerId}/sim`), number)
+  }
+
   /** The key of somebody in this world. */
   identity(name: string): Identity {
     return createIdentity(this.#random.fork(`key of ${name}`).bytes(32), this.#crypto)
@@ -112,22 +149,61 @@ export class World {
   }
 
   /** A node that runs and has joined. */
-  async addNode(name: string, archive: Archive, joining: JoinOptions = {}): Promise<SimNode> {
+  async addNode(
+    name: string,
+    archive: Archive,
+    joining: JoinOptions = {},
+    wrap?: WrapTransport,
+  ): Promise<SimNode> {
+    const simNode = await this.startNode(name, archive, wrap)
+    simNode.node.join(this.streamPartId, joining)
+    return simNode
+  }
+
+  /** A node that runs and has joined nothing. */
+  async startNode(
+    name: string,
+    archive: Archive,
+    wrap: WrapTransport = (transport) => transport,
+  ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
+    const { nodeLimits: limits = {} } = this.#options
     const node = createNetworkNode(
-      {},
+      { limits },
       {
         ...modules,
         archive,
-        publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
+        publisherPolicy: (this.#options.publisherPolicy ?? allowEverybody)(),
         trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
-        transports: (wire) => ({ websocket: this.network.transport({ role: 'node' }, wire) }),
+        transports: (wire) => ({ websocket: wrap(this.network.transport({ role: 'node' }, wire)) }),
       },
     )
     await node.start()
-    node.join(this.streamPartId, joining)
     return { name, nodeId: node.nodeId, node }
+  }
+
+  /** A way into the network without a node: for those who do not behave as one. */
+  transport(name: string, role: LinkRole = 'node'): Transport {
+    return this.network.transport({ role }, this.#modules(name))
+  }
+
+  /** The tracker's process ends; its system closes its sockets. */
+  stopTracker(): void {
+    if (!this.#trackerRuns) return
+    this.#trackerRuns = false
+    this.network.breakLinks(this.trackerId)
+    void this.#tracker.stop()
+  }
+
+  /** A tracker with the same key, that remembers nothing. */
+  async startTracker(): Promise<void> {
+    if (this.#trackerRuns) return
+    this.#trackerRuns = true
+    this.#trackers++
+    this.#core = this.#createCore()
+    this.#tracker = this.#createTracker()
+    await this.#tracker.start()
   }
 
   /** Ends a process as SIGKILL or a power cut would: nothing is said by the node itself. */
@@ -152,8 +228,20 @@ export class World {
     clock.advanceTo(atMs)
   }
 
+  #createCore(): TrackerCore {
+    const { degree, overlay = 'random' } = this.#options
+    const { random } = this.#modules(this.#trackerName)
+    return new TrackerCore({ degree, limits: defaultTrackerLimits, overlay }, { random })
+  }
+
+  /** As what the tracker that runs draws its chances. */
+  get #trackerName(): string {
+    return this.#trackers === 0 ? 'tracker' : `tracker ${this.#trackers}`
+  }
+
   #createTracker(): TrackerRuntime {
-    const modules = this.#modules('tracker')
+    const random = this.random(`chance of ${this.#trackerName}`)
+    const modules = { ...this.#modules('tracker'), random }
     return new TrackerRuntime({
       core: this.#core,
       transport: this.network.transport({ role: 'tracker' }, modules),

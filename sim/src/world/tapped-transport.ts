@@ -1,0 +1,93 @@
+import type { NodeId } from '@runnel/protocol'
+import type { Connection, ConnectionEvents, DialRequest, Transport } from '@runnel/transport'
+
+/** Stands between a node and its connections: to watch what it receives, or to make it misbehave. */
+export interface Tap {
+  /** A packet that the node is about to be given. */
+  received?(peerId: NodeId, type: number, body: Uint8Array): void
+  /** What leaves instead of this packet; undefined for nothing, which the node does not notice. */
+  sending?(peerId: NodeId, packet: Uint8Array): Uint8Array | undefined
+  /** A connection opened. */
+  opened?(connection: Connection): void
+}
+
+/** A transport with a tap on each of its connections. */
+export function tapped(transport: Transport, tap: Tap): Transport {
+  const tapOn = (connection: Connection): Connection => {
+    const tappedConnection = new TappedConnection(connection, tap)
+    tap.opened?.(tappedConnection)
+    return tappedConnection
+  }
+  const outer: Transport = {
+    kind: transport.kind,
+    get url() {
+      return transport.url
+    },
+    onInbound: () => {},
+    start: () => transport.start(),
+    stop: () => transport.stop(),
+    dial: (request: DialRequest) =>
+      transport.dial({ ...request, onOpen: (connection) => request.onOpen(tapOn(connection)) }),
+  }
+  transport.onInbound = (connection) => outer.onInbound(tapOn(connection))
+  return outer
+}
+
+class TappedConnection implements Connection {
+  readonly #inner: Connection
+  readonly #tap: Tap
+
+  constructor(inner: Connection, tap: Tap) {
+    this.#inner = inner
+    this.#tap = tap
+  }
+
+  get peerId() {
+    return this.#inner.peerId
+  }
+  get peerRole() {
+    return this.#inner.peerRole
+  }
+  get transport() {
+    return this.#inner.transport
+  }
+  get direction() {
+    return this.#inner.direction
+  }
+  get rttMs() {
+    return this.#inner.rttMs
+  }
+  get queuedBytes() {
+    return this.#inner.queuedBytes
+  }
+  get writable() {
+    return this.#inner.writable
+  }
+  get stats() {
+    return this.#inner.stats
+  }
+  get events() {
+    return this.#inner.events
+  }
+
+  set events(events: ConnectionEvents) {
+    this.#inner.events = {
+      onPacket: (type, body, whole) => {
+        this.#tap.received?.(this.peerId, type, body)
+        events.onPacket(type, body, whole)
+      },
+      onDrain: () => events.onDrain(),
+      onClose: (reason) => events.onClose(reason),
+    }
+  }
+
+  send(packet: Uint8Array): boolean {
+    const { sending } = this.#tap
+    const instead = sending === undefined ? packet : sending(this.peerId, packet)
+    return instead === undefined || this.#inner.send(instead)
+  }
+
+  close(code: string, text: string): void {
+    this.#inner.close(code, text)
+  }
+}
