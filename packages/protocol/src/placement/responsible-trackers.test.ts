@@ -83,4 +83,64 @@ describe('responsibleTrackers', () => {
     expect(new Set(moved)).toEqual(new Set([newcomer]))
     expect(Math.abs(moved.length - streamParts.length / 10)).toBeLessThan(5 * Math.sqrt(2000 * 0.9))
   })
+
+  describe.each([1, 2, 3])('with %d responsible for each stream part', (count) => {
+    const trackers = nodeIds(10)
+    const [newcomer] = nodeIds(1) as [NodeId]
+    const placed = (among: readonly NodeId[]): NodeId[][] =>
+      streamParts.map((streamPart) => responsibleTrackers(streamPart, among, count))
+
+    it('a tracker that goes hands each of its stream parts to the next in line, and moves no other', () => {
+      const gone = trackers[7] as NodeId
+      const before = placed(trackers)
+      const after = placed(trackers.filter((id) => id !== gone))
+      const longer = streamParts.map((streamPart) => responsibleTrackers(streamPart, trackers, count + 1))
+      before.forEach((order, i) => {
+        const rest = order.includes(gone) ? longer[i]?.filter((id) => id !== gone) : order
+        expect(after[i]).toEqual(rest)
+      })
+      const share = before.filter((order) => order.includes(gone)).length / streamParts.length
+      expect(share).toBeCloseTo(count / trackers.length, 1)
+      // Whoever was second leads what the one before led.
+      before.forEach((order, i) => {
+        if (order[0] === gone && count > 1) expect(after[i]?.[0]).toBe(order[1])
+      })
+    })
+
+    it('a tracker that comes takes its place in line, and moves no other', () => {
+      const before = placed(trackers)
+      const after = placed([...trackers, newcomer])
+      let taken = 0
+      before.forEach((order, i) => {
+        const now = after[i] ?? []
+        if (now.includes(newcomer)) taken++
+        expect(now.filter((id) => id !== newcomer)).toEqual(
+          order.slice(0, now.includes(newcomer) ? count - 1 : count),
+        )
+      })
+      const expected = (streamParts.length * count) / 11
+      const deviation = Math.sqrt(expected * (1 - count / 11))
+      expect(Math.abs(taken - expected)).toBeLessThan(5 * deviation)
+    })
+
+    it('any change of the trackers moves only what those that came or went hold', () => {
+      fc.assert(
+        fc.property(
+          fc.subarray(trackers, { minLength: 1 }),
+          fc.subarray(trackers, { minLength: 1 }),
+          fc.nat(19_999),
+          (before, after, index) => {
+            const streamPart = streamParts[index] as StreamPartId
+            const old = responsibleTrackers(streamPart, before, count)
+            const now = responsibleTrackers(streamPart, after, count)
+            const stays = (id: NodeId): boolean => before.includes(id) && after.includes(id)
+            const lost = old.filter((id) => stays(id) && !now.includes(id))
+            const came = now.filter((id) => !before.includes(id))
+            expect(lost.length).toBeLessThanOrEqual(came.length)
+            expect(now.filter((id) => old.includes(id))).toEqual(old.filter((id) => now.includes(id)))
+          },
+        ),
+      )
+    })
+  })
 })
