@@ -4,6 +4,7 @@ import {
   type Crypto,
   type Identity,
   type MessageBatch,
+  type NodeAdmission,
   type Random,
 } from '@runnel/protocol'
 import {
@@ -46,6 +47,8 @@ export interface NetworkNodeModules {
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
+  /** With which nodes there may be links, in a private network. Default: with all. */
+  readonly admission?: NodeAdmission | undefined
   /** Where messages are that no neighbour has. Default: nowhere. */
   readonly archive?: Archive | undefined
   /** Transports to use instead of those the options describe: for tests, the simulator, and other wires. */
@@ -78,7 +81,11 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
     wires: ({ signalling, contact }) => {
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
       const transports = create({ ...connection, signalling })
-      const links = createLinks({ self: identity.nodeId, contact, dialTimeoutMs }, { clock, ...transports })
+      const { admission } = modules
+      const links = createLinks(
+        { self: identity.nodeId, contact, dialTimeoutMs },
+        { clock, admission, ...transports },
+      )
       return { transports, links }
     },
   })

@@ -73,6 +73,10 @@ export const protocolErrors = {
     summary: 'Larger than the protocol allows',
     remedy: 'Send less at once: docs/limits.md lists every limit.',
   },
+  NODE_NOT_LISTED: {
+    summary: 'The private network does not list this node',
+    remedy: 'Ask the owner of its tracker registry to list the node id, with: runnel registry allow-node.',
+  },
   INVALID_KEY: {
     summary: 'Not a private key',
     remedy: 'A private key is 32 bytes (64 hexadecimal digits). Make one with: runnel key new.',

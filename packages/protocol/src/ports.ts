@@ -1,3 +1,5 @@
+import type { NodeId } from './ids/node-id.ts'
+
 /** Stops what a `schedule` call started. Calling it twice, or too late, does nothing. */
 export type Cancel = () => void
 
@@ -38,4 +40,11 @@ export interface Crypto {
   recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined
   /** The 20-byte address of a private key. Throws INVALID_KEY. */
   addressOf(privateKey: Uint8Array): Uint8Array
+}
+
+/** Which nodes may take part in a network: those its registry lists, where it is private. What is known is known at once. */
+export interface NodeAdmission {
+  allows(nodeId: NodeId): boolean
+  /** Calls back when an answer may have changed, until the function it returns is called. */
+  onChange(listener: () => void): () => void
 }

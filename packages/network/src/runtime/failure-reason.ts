@@ -7,6 +7,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   UNSUPPORTED_VERSION: 'incompatible',
   TOO_MANY_CONNECTIONS: 'refused',
   MISBEHAVED: 'refused',
+  NODE_NOT_LISTED: 'refused',
 }
 
 /** What the tracker is told about a link that could not be opened. */

@@ -1,4 +1,4 @@
-import type { Contact, NodeId } from '@runnel/protocol'
+import { protocolError, protocolErrors, type Contact, type NodeId } from '@runnel/protocol'
 import type { Connection, LinkEvents, Links, Transport, TransportKind } from '../ports.ts'
 import { EventQueue } from './event-queue.ts'
 import { planWays } from './link-plan.ts'
@@ -33,12 +33,14 @@ class LinksOverTransports implements LinksOwner {
     duplicates: 0,
     unsolicitedRefused: 0,
     unsolicitedUnused: 0,
+    notListed: 0,
   }
   readonly #settings: LinksSettings
   readonly #modules: LinksModules
   readonly #transports: ReadonlyMap<TransportKind, Transport>
   readonly #links = new Map<NodeId, PeerLink>()
   readonly #queue: EventQueue
+  readonly #unwatchAdmission: () => void
   #stopped = false
 
   constructor(options: LinksOptions, modules: LinksModules) {
@@ -50,10 +52,12 @@ class LinksOverTransports implements LinksOwner {
     )
     this.#transports = new Map(transports.map((transport) => [transport.kind, transport]))
     for (const transport of transports) transport.onInbound = (connection) => this.#inbound(connection)
+    this.#unwatchAdmission = modules.admission?.onChange(() => this.#closeUnlisted()) ?? (() => {})
   }
 
   connect(peerId: NodeId, peerContact: Contact, options: { readonly alone?: boolean } = {}): void {
     if (this.#stopped || peerId === this.#settings.self) return
+    if (!this.#isListed(peerId)) return this.#queue.during(() => this.#failUnlisted(peerId))
     const ways = planWays({
       self: this.#settings.self,
       contact: this.#settings.contact(),
@@ -80,12 +84,17 @@ class LinksOverTransports implements LinksOwner {
 
   stop(): void {
     this.#stopped = true
+    this.#unwatchAdmission()
     for (const peerId of [...this.#links.keys()]) this.disconnect(peerId, 'SHUTTING_DOWN', '')
   }
 
   #inbound(connection: Connection): void {
     const { peerId } = connection
     if (this.#stopped) return connection.close('SHUTTING_DOWN', '')
+    if (!this.#isListed(peerId)) {
+      this.counters.notListed++
+      return connection.close('NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
+    }
     const isKnown = this.#links.get(peerId)?.isClaimed ?? false
     if (
       !isKnown &&
@@ -99,6 +108,27 @@ class LinksOverTransports implements LinksOwner {
     const wasOpen = link.isOpen
     if (!isKnown && !wasOpen) link.allowGrace(() => this.counters.unsolicitedUnused++)
     link.add(connection)
+  }
+
+  #isListed(peerId: NodeId): boolean {
+    return this.#modules.admission?.allows(peerId) ?? true
+  }
+
+  #closeUnlisted(): void {
+    for (const [peerId, link] of [...this.#links]) {
+      if (this.#isListed(peerId)) continue
+      const { isOpen } = link
+      this.disconnect(peerId, 'NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
+      if (isOpen) this.counters.notListed++
+      else this.#failUnlisted(peerId)
+    }
+  }
+
+  /** As if the peer could not be reached. */
+  #failUnlisted(peerId: NodeId): void {
+    this.counters.notListed++
+    this.counters.failed++
+    this.#queue.emit(() => this.events.onFailed(peerId, protocolError('NODE_NOT_LISTED', peerId)))
   }
 
   #unsolicitedCount(): number {

@@ -1,4 +1,4 @@
-import type { Clock, Contact, NodeId } from '@runnel/protocol'
+import type { Clock, Contact, NodeAdmission, NodeId } from '@runnel/protocol'
 import type { Transport } from '../ports.ts'
 
 export interface LinksOptions {
@@ -32,6 +32,8 @@ export interface LinksModules {
   readonly websocket?: Transport
   readonly webrtc?: Transport
   readonly memory?: Transport
+  /** With whom there may be links. Default: with everybody. */
+  readonly admission?: NodeAdmission | undefined
 }
 
 /** What has happened since the start. */
@@ -47,4 +49,6 @@ export interface LinksCounters {
   unsolicitedRefused: number
   /** Links nobody asked for, closed because nobody used them. */
   unsolicitedUnused: number
+  /** Links refused or closed because the network does not list the peer. */
+  notListed: number
 }

@@ -7,6 +7,7 @@ import {
   seededRandom,
   type Contact,
   type Identity,
+  type NodeAdmission,
 } from '@runnel/protocol'
 import type { MemoryNetwork } from '../memory/memory-network.ts'
 import type { VirtualClock } from '../memory/virtual-clock.ts'
@@ -48,7 +49,7 @@ export interface TestNode {
 export async function createTestNode(
   identity: Identity,
   options: Partial<LinksOptions>,
-  { network, clock }: { network: MemoryNetwork; clock: VirtualClock },
+  { network, clock, admission }: { network: MemoryNetwork; clock: VirtualClock; admission?: NodeAdmission },
 ): Promise<TestNode> {
   const random = seededRandom(identity.nodeId)
   const memory = network.transport({ role: 'node' }, { clock, random, crypto, identity })
@@ -56,7 +57,7 @@ export async function createTestNode(
   const websocket = asWebSocket(memory, (connection) => connections.push(connection))
   const links = createLinks(
     { self: identity.nodeId, contact: () => dialsEverybody, ...options },
-    { clock, websocket },
+    { clock, websocket, admission },
   )
   await websocket.start()
   const log: string[] = []
