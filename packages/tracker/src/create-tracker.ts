@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyServerFactory } from 'fastify'
-import type { Clock, Crypto, Identity, NodeId, Random } from '@runnel/protocol'
+import type { Clock, Crypto, Identity, NodeAdmission, NodeId, Random } from '@runnel/protocol'
 import { WebSocketTransport } from '@runnel/transport'
 import { TrackerCore } from './core/tracker-core.ts'
 import { trackerError } from './errors.ts'
@@ -26,6 +26,8 @@ export interface TrackerModules {
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
+  /** Which nodes may use it, in a private network. Default: all. */
+  readonly admission?: NodeAdmission | undefined
   /** Default: says nothing. */
   readonly logger?: TrackerLogger
 }
@@ -81,6 +83,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     transport,
     clock,
     ice: createIceServerSource(ice),
+    admission: modules.admission,
     ...(logger && { logger }),
   })
   const scheme = tls === undefined ? 'http' : 'https'

@@ -33,6 +33,8 @@ export const counterHelp = {
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   nodesRefused: 'Nodes refused because there were too many',
+  nodesNotListed: 'Nodes refused because the private network does not list them',
+  nodesExpelled: 'Nodes taken out of all stream parts because the private network lists them no longer',
   floodsRefused: 'Nodes disconnected because they sent too much',
   slowNodes: 'Nodes disconnected because they did not read what was sent',
   errors: 'Error replies sent',

@@ -62,6 +62,38 @@ describe('joining and leaving', () => {
   })
 })
 
+describe('a node that may not be here any more', () => {
+  it('is out at once, and its neighbours are told in the same breath', () => {
+    const story = storyOf(8)
+    story.advance(100)
+    const before = [...topologyOf(story).neighbours(n1)]
+    const told = instructions(story.expel(n1))
+    expect(told.map(({ to }) => to).sort()).toEqual(before.sort())
+    expect(told.flatMap(({ neighbours }) => neighbours)).not.toContain(n1)
+    expect([story.core.nodes.has(n1), story.core.streamParts.get(partA)?.size]).toEqual([false, 7])
+    expect(story.core.counters.get('nodesExpelled')).toBe(1)
+  })
+
+  it('is out also while it is disconnected, and nothing is left to wait for', () => {
+    const story = storyOf(1)
+    story.disconnect(n1)
+    story.expel(n1)
+    expect([story.core.nodes.size, story.core.streamParts.size, story.core.wakeAt]).toEqual([0, 0, undefined])
+    expect(story.disconnect(n1)).toEqual([])
+    expect(story.expel(n2)).toEqual([])
+    expect(story.core.counters.get('nodesExpelled')).toBe(1)
+  })
+
+  it('neither stores nor signals any more', () => {
+    const story = storyOf(2)
+    story.packet(n1, { type: 'storing', streamPartId: partA, storing: true })
+    story.expel(n1)
+    expect(story.core.storage.count(partA)).toBe(0)
+    expect(story.packet(n1, offer(n2))).toEqual([])
+    expect(codes(story.packet(n2, offer(n1)))).toEqual(['SIGNAL_TARGET_UNKNOWN'])
+  })
+})
+
 describe('statuses', () => {
   it('get no answer when they answer the newest instruction, even if links are still being opened', () => {
     const story = storyOf(12)

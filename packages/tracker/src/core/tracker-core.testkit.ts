@@ -79,6 +79,10 @@ export class TrackerStory {
     return this.#take(this.core.handle({ type: 'nodeDisconnected', nodeId: id }, this.now))
   }
 
+  expel(id: NodeId): TrackerEffect[] {
+    return this.#take(this.core.handle({ type: 'nodeExpelled', nodeId: id }, this.now))
+  }
+
   packet(from: NodeId, packet: NodeToTracker): TrackerEffect[] {
     return this.#take(this.core.handle({ type: 'packet', from, packet }, this.now))
   }

@@ -34,6 +34,8 @@ export type TrackerEvent =
   | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
+  /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
+  | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
   | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
   /** The time is `wakeAt` or later. */
   | { readonly type: 'tick' }
@@ -132,6 +134,7 @@ export class TrackerCore {
     this.#effects = []
     if (event.type === 'nodeConnected') this.#connected(event.nodeId)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
+    else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
     else this.#tick()
     this.#settleTouched()
@@ -165,6 +168,21 @@ export class TrackerCore {
     node.connected = false
     this.#confirmations.delete(node)
     this.#disconnected.add(node, this.#now)
+  }
+
+  #expel(nodeId: NodeId): void {
+    const node = this.#nodes.get(nodeId)
+    if (node === undefined) return
+    this.counters.count('nodesExpelled')
+    this.#storage.forget(nodeId)
+    this.#disconnected.delete(node)
+    this.#confirmations.delete(node)
+    this.#forget(node)
+  }
+
+  #forget(node: NodeRecord): void {
+    for (const part of node.parts) part.remove(node.nodeId)
+    this.#nodes.delete(node.nodeId)
   }
 
   #packet(from: NodeId, packet: NodeToTracker): void {
@@ -301,8 +319,7 @@ export class TrackerCore {
     for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
     for (const node of due(this.#disconnected, this.#now)) {
       this.counters.count('disconnected', node.parts.size)
-      for (const part of node.parts) part.remove(node.nodeId)
-      this.#nodes.delete(node.nodeId)
+      this.#forget(node)
     }
     for (const node of due(this.#confirmations, this.#now)) {
       this.counters.count('unconfirmed', node.unconfirmed.size)

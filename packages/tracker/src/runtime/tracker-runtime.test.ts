@@ -6,6 +6,8 @@ import {
   loadCrypto,
   seededRandom,
   type IceServers,
+  type NodeAdmission,
+  type NodeId,
   type Packet,
 } from '@runnel/protocol'
 import { MemoryNetwork, VirtualClock, type CloseReason, type Connection } from '@runnel/transport'
@@ -18,6 +20,30 @@ import { TrackerRuntime } from './tracker-runtime.ts'
 
 const crypto = await loadCrypto()
 
+/** Everybody is listed but those a test removes. */
+class RemovableNodes implements NodeAdmission {
+  readonly #removed = new Set<NodeId>()
+  readonly #listeners = new Set<() => void>()
+
+  allows(nodeId: NodeId): boolean {
+    return !this.#removed.has(nodeId)
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  remove(nodeId: NodeId): void {
+    this.#removed.add(nodeId)
+    for (const listener of this.#listeners) listener()
+  }
+
+  get isWatched(): boolean {
+    return this.#listeners.size > 0
+  }
+}
+
 /** A tracker and its nodes in memory, on a clock that only turns when told to. */
 class MemoryWorld {
   readonly clock = new VirtualClock()
@@ -29,7 +55,9 @@ class MemoryWorld {
     { random: this.#random.fork('core') },
   )
   readonly ice = createIceServerSource({ turn: { urls: ['turn:t.example.org'], secret: 'north', ttlS: 600 } })
+  readonly admission = new RemovableNodes()
   readonly runtime = new TrackerRuntime({
+    admission: this.admission,
     core: this.core,
     clock: this.clock,
     ice: this.ice,
@@ -130,6 +158,37 @@ describe('the runtime', () => {
     world.clock.advanceBy(30_000)
     expect(world.core.nodes.has(b.nodeId)).toBe(false)
     expect(a.closed).toEqual([])
+  })
+
+  it('drops a node that is listed no longer, tells its neighbours, and does not let it in again', async () => {
+    const world = await new MemoryWorld().start()
+    const [a, b] = [await world.node('a'), await world.node('b')]
+    for (const node of [a, b]) node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    world.admission.remove(b.nodeId)
+    expect(world.core.streamParts.get(partA)?.size).toBe(1)
+    world.clock.advanceBy(100)
+    expect(b.closed).toMatchObject([{ code: 'NODE_NOT_LISTED', remote: true }])
+    expect(a.received.at(-1)?.packet).toMatchObject({ type: 'instruction', neighbours: [] })
+    const again = await world.node('b')
+    expect(again.closed).toMatchObject([{ code: 'NODE_NOT_LISTED' }])
+    expect([...world.core.nodes.keys()]).toEqual([a.nodeId])
+    expect(world.core.counters.get('nodesNotListed')).toBe(1)
+    expect(a.closed).toEqual([])
+  })
+
+  it('forgets at once a node that was removed while it was away', async () => {
+    const world = await new MemoryWorld().start()
+    const node = await world.node('a')
+    node.send(statusOf(partA))
+    world.clock.advanceBy(100)
+    world.network.breakLinks(node.nodeId)
+    world.clock.advanceBy(100)
+    expect(world.core.streamParts.size).toBe(1)
+    world.admission.remove(node.nodeId)
+    expect(world.core.streamParts.size).toBe(0)
+    await world.runtime.stop()
+    expect(world.admission.isWatched).toBe(false)
   })
 
   it('asks for no more time after it was stopped', async () => {

@@ -2,8 +2,10 @@ import {
   decodePacket,
   encodePacket,
   isRunnelError,
+  protocolErrors,
   type Cancel,
   type Clock,
+  type NodeAdmission,
   type NodeId,
   type Packet,
 } from '@runnel/protocol'
@@ -20,6 +22,8 @@ export interface TrackerRuntimeModules {
   readonly transport: Transport
   readonly clock: Clock
   readonly ice: IceServerSource
+  /** Who may use the tracker. Default: everybody. */
+  readonly admission?: NodeAdmission | undefined
   readonly logger?: TrackerLogger
 }
 
@@ -33,6 +37,7 @@ export class TrackerRuntime {
   readonly #informed = new Set<NodeId>()
   readonly #renewals: DelayQueue<NodeId>
   #stopped = false
+  #unwatchAdmission = (): void => {}
   #alarm: { readonly at: number; readonly cancel: Cancel } | undefined
 
   constructor(modules: TrackerRuntimeModules) {
@@ -44,13 +49,16 @@ export class TrackerRuntime {
 
   async start(): Promise<void> {
     this.#stopped = false
-    const { transport } = this.#modules
+    const { transport, admission } = this.#modules
+    this.#unwatchAdmission()
+    this.#unwatchAdmission = admission?.onChange(() => this.#expelUnlisted()) ?? (() => {})
     transport.onInbound = (connection) => this.#accept(connection)
     await transport.start()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#unwatchAdmission()
     this.#alarm?.cancel()
     this.#alarm = undefined
     await this.#modules.transport.stop()
@@ -64,12 +72,33 @@ export class TrackerRuntime {
       onClose: ({ code }) => this.#forget(connection, code),
     }
     if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
+    if (!this.#isListed(peerId)) {
+      this.#core.counters.count('nodesNotListed')
+      return this.#dropUnlisted(connection)
+    }
     const older = this.#connections.get(peerId)
     this.#connections.set(peerId, connection)
     this.#informed.delete(peerId)
     if (older !== undefined) this.#close(older, 'REPLACED')
     this.#logger.debug({ nodeId: peerId }, 'node connected')
     this.#handle({ type: 'nodeConnected', nodeId: peerId })
+  }
+
+  #isListed(nodeId: NodeId): boolean {
+    return this.#modules.admission?.allows(nodeId) ?? true
+  }
+
+  #expelUnlisted(): void {
+    for (const nodeId of [...this.#core.nodes.keys()]) {
+      if (this.#isListed(nodeId)) continue
+      const connection = this.#connections.get(nodeId)
+      if (connection !== undefined) this.#dropUnlisted(connection)
+      this.#handle({ type: 'nodeExpelled', nodeId })
+    }
+  }
+
+  #dropUnlisted(connection: Connection): void {
+    this.#drop(connection, 'NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
   }
 
   #receive(connection: Connection, type: number, body: Uint8Array): void {
