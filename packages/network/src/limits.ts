@@ -57,6 +57,12 @@ export const networkLimits = {
   maxHeldBytes: 4 * 1024 * 1024,
   /** Publishers being looked up at once (`held.refused`). */
   maxHeldPublishers: 64,
+  /** Batches are held so long while the registry gives no answer on their publisher (`held.unresolved`). */
+  maxHeldMs: 30_000,
+  /** A registry that gave no answer is asked again after this, and then after longer and longer. */
+  minLookupRetryMs: 250,
+  /** The longest pause before it is asked again. */
+  maxLookupRetryMs: 5_000,
   /** A message's timestamp may be this far ahead of this node's clock. */
   clockToleranceMs: 5 * 60_000,
   /** Attached neighbours of one stream part that no instruction named yet (`attach.full`). */

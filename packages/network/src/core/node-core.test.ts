@@ -293,10 +293,32 @@ describe('flooding', () => {
     expect(script.run(data(3, first))).toEqual([])
   })
 
-  it('drops held messages when nobody could find out', () => {
+  it('asks again when nobody could find out, ever more rarely', () => {
+    const script = new CoreScript({ minLookupRetryMs: 250, maxLookupRetryMs: 500 }).withNeighbours(2, 3)
+    script.policy = 'unknown'
+    script.run(data(2, batchAt([startMs])))
+    for (const pauseMs of [250, 500, 500]) {
+      expect(script.run(resolved(false))).toEqual([])
+      expect(script.pass(pauseMs - 1)).toEqual([])
+      expect(script.pass(1)).toEqual(['resolve'])
+    }
+    script.policy = 'allowed'
+    expect(script.run(resolved(true))).toEqual(['data 3', 'deliver 0'])
+  })
+
+  it('asks again when what was found is out of date already', () => {
     const script = new CoreScript().withNeighbours(2)
     script.policy = 'unknown'
     script.run(data(2, batchAt([startMs])))
+    expect(script.run(resolved(true))).toEqual([])
+    expect(script.pass(1_000)).toEqual(['resolve'])
+  })
+
+  it('drops held messages when nobody could find out for long', () => {
+    const script = new CoreScript({ maxHeldMs: 2_000 }).withNeighbours(2)
+    script.policy = 'unknown'
+    script.run(data(2, batchAt([startMs])), resolved(false))
+    script.pass(2_000)
     expect(script.run(resolved(false))).toEqual(['dropped held.unresolved'])
   })
 

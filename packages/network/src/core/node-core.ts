@@ -138,6 +138,7 @@ export class NodeCore {
           this.#filler.tick(part, nowMs)
         }
         this.#neighbourhood.tick(nowMs)
+        this.#flood.tick(nowMs)
         break
     }
     this.#updateDue()
@@ -267,7 +268,7 @@ export class NodeCore {
   }
 
   #updateDue(): void {
-    let dueMs = this.#neighbourhood.dueMs
+    let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
     for (const part of this.#parts) dueMs = Math.min(dueMs, part.dueMs)
     this.#dueMs = dueMs
   }

@@ -61,7 +61,7 @@ export class Flood {
       this.#drop('data.forged', batch)
       return 'forged'
     }
-    if (permission === 'unknown') this.#hold(batch, packet, from)
+    if (permission === 'unknown') this.#hold(batch, packet, from, nowMs)
     else this.#accept(part, batch, packet, from, nowMs)
     return 'handled'
   }
@@ -77,10 +77,21 @@ export class Flood {
     this.#accept(part, batch, packet, undefined, nowMs)
   }
 
-  /** A publisher was looked up: what waited for it is flooded or dropped. */
+  /** When `tick` has something to do. */
+  get dueMs(): number {
+    return this.#held.dueMs
+  }
+
+  tick(nowMs: number): void {
+    for (const { streamId, publisherId } of this.#held.due(nowMs))
+      this.#modules.effects.resolvePublisher(streamId, publisherId)
+  }
+
+  /** A publisher was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
   resolved(streamId: StreamId, publisherId: NodeId, found: boolean, nowMs: number): void {
+    const permission = found ? this.#modules.checkPublisher(streamId, publisherId, nowMs) : 'unknown'
+    if (permission === 'unknown' && this.#held.retry(streamId, publisherId, nowMs)) return
     for (const { batch, packet, from } of this.#held.release(streamId, publisherId)) {
-      const permission = found ? this.#modules.checkPublisher(streamId, publisherId, nowMs) : 'unknown'
       const part = this.#modules.parts.ofChain(batch.chain)
       if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#drop('data.publisherDenied', batch)
@@ -96,8 +107,8 @@ export class Flood {
     return true
   }
 
-  #hold(batch: MessageBatch, packet: Uint8Array, from: NodeId | undefined): void {
-    const outcome = this.#held.hold({ batch, packet, from })
+  #hold(batch: MessageBatch, packet: Uint8Array, from: NodeId | undefined, nowMs: number): void {
+    const outcome = this.#held.hold({ batch, packet, from }, nowMs)
     const { streamId, publisherId } = batch.chain
     if (outcome === 'ask') this.#modules.effects.resolvePublisher(streamId, publisherId)
     else if (outcome === 'refused') this.#modules.effects.dropped('held.refused', describe(batch))
