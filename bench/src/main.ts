@@ -1,5 +1,6 @@
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
@@ -98,6 +99,25 @@ await yargs(hideBin(process.argv))
     async ({ transport, messages, batch, json }) => {
       const chosen = transport === 'mixed' ? (['websocket', 'webrtc'] as const) : [transport]
       print(await resendBench({ transports: chosen, messages, perBatch: batch }), json)
+    },
+  )
+  .command(
+    'failover',
+    'trackers are killed, frozen and restarted while nodes publish: losses, joins meanwhile, edges kept',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 24, describe: 'four in a process' },
+      streams: { type: 'number' as const, default: 20 },
+      rate: { type: 'number' as const, default: 100, describe: 'messages a second, in all streams together' },
+      joins: { type: 'number' as const, default: 20, describe: 'nodes that join during each outage' },
+      deadSeconds: { type: 'number' as const, default: 120, describe: 'how long all trackers are dead' },
+    },
+    async ({ nodes, streams, rate, joins, deadSeconds, json }) => {
+      const size = { trackers: 3, processes: Math.ceil(nodes / 4), nodesPerProcess: 4 }
+      const what = { kills: 3, freezes: 1, restarts: 3, joins, allDeadMs: 1000 * deadSeconds }
+      const options = { ...size, ...what, streams, membersPerStream: Math.ceil(nodes / 2), ratePerS: rate }
+      const say = (text: string) => process.stderr.write(`${text}\n`)
+      print(await failoverBench(options, say), json)
     },
   )
   .demandCommand(1, 'Name a benchmark.')

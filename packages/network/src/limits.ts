@@ -101,8 +101,8 @@ export const networkLimits = {
   rttCheckMs: 30_000,
   /** First pause before a tracker is dialled again; doubles with each failure, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
-  /** Longest such pause. */
-  maxTrackerBackoffMs: 30_000,
+  /** Longest such pause: shorter than a tracker that came back waits for all nodes of an overlay (`confirmWindowMs`). */
+  maxTrackerBackoffMs: 10_000,
   /** A connection to a tracker is closed when no stream part has used it for this long; until then it is not told who went elsewhere. */
   trackerLingerMs: 10_000,
   /** The next tracker is tried when the one before has not opened for this long (RFC 8305, section 5). */

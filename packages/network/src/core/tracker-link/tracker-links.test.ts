@@ -126,7 +126,7 @@ describe('a tracker that cannot be reached', () => {
       links.closed(idOf(1), nowMs + 10)
       pausesMs.push(links.dueMs - nowMs - 10)
     }
-    expect(pausesMs).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    expect(pausesMs).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
   })
 
   it('is dialled again soon when it had been there for a while', () => {
@@ -250,7 +250,7 @@ describe('an earlier tracker that comes back', () => {
     expect([1, 1, 1, 10, 1].map((minutes) => settleMsAfter(minutes * minute))).toEqual([
       trackerSettleMs,
       2 * trackerSettleMs,
-      4 * trackerSettleMs,
+      networkLimits.maxTrackerBackoffMs,
       trackerSettleMs,
       2 * trackerSettleMs,
     ])
