@@ -6,9 +6,9 @@ import type { RandomSource } from '../core/topology/cheapest.ts'
 /** Bounds of the work that predictions are. */
 export const predictionLimits = {
   /** Nodes from which floods are followed; where there are more they are drawn at random. */
-  maxSources: 64,
+  maxSources: 256,
   /** Delays computed for one prediction: sources times nodes. */
-  maxDelays: 262_144,
+  maxDelays: 1_048_576,
   /** A prediction is given again for this long. */
   predictionFreshMs: 10_000,
   /** Predictions remembered; the oldest is forgotten first. */

@@ -75,6 +75,23 @@ describe('a prediction', () => {
     expect(predict(nodes, ring, { maxDelays: 1 })?.sources).toBe(1)
   })
 
+  it('does not depend on how remote the sources are that were drawn', () => {
+    const names = Array.from({ length: 128 }, (_, i) => `leaf ${i}`)
+    const legMs = (i: number) => (i % 8 === 0 ? 200 : 10)
+    const legs = new Map(names.map((name, i) => [name, legMs(i)]))
+    const nodes = ['hub', ...names]
+    const edges = names.map((name) => ['hub', name] as const)
+    const overlay = { nodes, edges, rttMs: (_: string, leaf: string) => 2 * (legs.get(leaf) ?? NaN) }
+    // Between two leaves it is the sum of their legs, so each leg is in 2 · 128 of 129 · 128 ways.
+    const meanMs = (2 * names.reduce((sum, _, i) => sum + legMs(i), 0)) / 129
+    for (const seed of 'abcdefgh') {
+      const options = { processingMs: 0, maxSources: 32, maxDelays: 1e6 }
+      const prediction = new FloodPrediction(overlay, options, { random: seededRandom(seed) })
+      while (prediction.step());
+      expect(Math.abs((prediction.delays?.meanMs ?? 0) / meanMs - 1)).toBeLessThan(0.02)
+    }
+  })
+
   for (const overlay of ['random', 'topology-aware'] as const) {
     it(`of a ${overlay} overlay is what its nodes see, within 1 %`, () => {
       const world = new ProximityWorld({ nodes: 128, table: squareTable(16), overlay })

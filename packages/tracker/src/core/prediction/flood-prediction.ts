@@ -44,6 +44,9 @@ export class FloodPrediction<Id extends string> {
   readonly #edges: number
   readonly #measuredEdges: number
   readonly #delaysMs: Float64Array
+  /** Of the delays to each node: their sum and number. */
+  readonly #sumsMs: Float64Array
+  readonly #counts: Uint32Array
   #followed = 0
   #arrivals = 0
 
@@ -79,6 +82,8 @@ export class FloodPrediction<Id extends string> {
     this.#measuredEdges = known.length
     this.#sources = sample(size, wanted, random)
     this.#delaysMs = new Float64Array(this.#sources.length * Math.max(0, size - 1))
+    this.#sumsMs = new Float64Array(size)
+    this.#counts = new Uint32Array(size)
   }
 
   /** Follows the flood of one source; false when there was none left. */
@@ -86,9 +91,35 @@ export class FloodPrediction<Id extends string> {
     const source = this.#sources[this.#followed]
     if (source === undefined) return false
     this.#followed++
-    for (const [node, delayMs] of shortestPaths(this.#graph, source).entries())
-      if (node !== source && delayMs < Infinity) this.#delaysMs[this.#arrivals++] = delayMs
+    for (const [node, delayMs] of shortestPaths(this.#graph, source).entries()) {
+      if (node === source || delayMs === Infinity) continue
+      this.#delaysMs[this.#arrivals++] = delayMs
+      this.#sumsMs[node] = (this.#sumsMs[node] ?? 0) + delayMs
+      this.#counts[node] = (this.#counts[node] ?? 0) + 1
+    }
     return true
+  }
+
+  /**
+   * The mean over all pairs. Delays are the same both ways, so those to the sources, compared with those to all nodes, tell
+   * how remote the sources are: by so much the mean of their floods is off.
+   */
+  get #meanMs(): number {
+    const toSources = this.#meanDelayToMs(this.#sources.slice(0, this.#followed))
+    const toAll = this.#meanDelayToMs(this.#sumsMs.keys()) ?? NaN
+    return toSources === undefined ? toAll : 2 * toAll - toSources
+  }
+
+  /** Undefined when no flood has reached any of them. */
+  #meanDelayToMs(nodes: Iterable<number>): number | undefined {
+    let [sumMs, reached] = [0, 0]
+    for (const node of nodes) {
+      const count = this.#counts[node] ?? 0
+      if (count === 0) continue
+      sumMs += (this.#sumsMs[node] ?? 0) / count
+      reached++
+    }
+    return reached === 0 ? undefined : sumMs / reached
   }
 
   /** What the floods followed so far took; undefined when nothing is known: no arrival, or no edge measured. */
@@ -96,7 +127,7 @@ export class FloodPrediction<Id extends string> {
     if (this.#arrivals === 0 || this.#measuredEdges === 0) return undefined
     const sorted = this.#delaysMs.slice(0, this.#arrivals).sort()
     return {
-      meanMs: sorted.reduce((sum, delayMs) => sum + delayMs, 0) / sorted.length,
+      meanMs: this.#meanMs,
       p99Ms: sorted[Math.ceil(0.99 * sorted.length) - 1] ?? NaN,
       sources: this.#followed,
       nodes: this.#graph.neighbours.length,
