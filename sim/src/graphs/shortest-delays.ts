@@ -21,6 +21,14 @@ export function shortestDelaysMs(graph: WeightedGraph, source: number): Float64A
   return delaysMs
 }
 
+/** The mean delay by the shortest way, from each of the sources to every other node. */
+export function meanDelayMs(graph: WeightedGraph, sources: readonly number[]): number {
+  let sumMs = 0
+  for (const source of sources)
+    sumMs += shortestDelaysMs(graph, source).reduce((sum, delayMs) => sum + delayMs, 0)
+  return sumMs / (sources.length * (graph.nodes - 1))
+}
+
 /** Nodes by their delay, each at most once. */
 class NodeHeap {
   readonly #delaysMs: Float64Array

@@ -12,8 +12,3 @@ export function mean(samples: readonly number[]): number | undefined {
 export function round(value: number): number {
   return Math.round(value * 100) / 100
 }
-
-/** The mean delay to the others from a source, whose own is 0. */
-export function meanOfOthers(delaysMs: Float64Array): number {
-  return delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) / (delaysMs.length - 1)
-}

@@ -1,10 +1,12 @@
 import type { NodeId, Random } from '@runnel/protocol'
+import { FloodPrediction, predictionLimits, type FloodDelays } from '@runnel/tracker'
 import type { Overlay } from '../experiments/experiment.ts'
-import { shortestDelaysMs } from '../graphs/shortest-delays.ts'
+import { meanDelayMs } from '../graphs/shortest-delays.ts'
 import { WeightedGraph } from '../graphs/weighted-graph.ts'
-import { meanOfOthers } from '../measures/statistics.ts'
 import type { LatencyModel } from '../latency/latency-model.ts'
 import { World, type SimNode } from '../world/world.ts'
+import { OverlayWatch, type WatchReport } from './overlay-watch.ts'
+import { Settling } from './settling.ts'
 
 export interface FormationOptions {
   readonly seed: string
@@ -17,25 +19,22 @@ export interface FormationOptions {
 export const processingMs = 0.3
 /** All nodes join within this time, evenly. */
 const joiningMs = 10_000
-/** The overlay is looked at so often while it forms. */
+/** What the tracker wants is looked at so often: it improves an overlay at these intervals. */
+const lookMs = 250
+/** The mean delay is sampled so often. */
 const sampleMs = 1_000
-/** It has formed when its mean delay has changed less than this part … */
-const steadyShare = 0.005
-/** … in so many samples, … */
-const steadySamples = 30
-/** … or when this much virtual time has passed. */
+/** An overlay is taken as it is after this much virtual time. */
 const maxFormingMs = 900_000
 /** Nodes whose delays to all others are looked at in a sample. */
 const sampledSources = 16
-/** Converged: no further than this from the mean delay at the end. */
-const convergedShare = 0.02
 
 const noArchive = { fill: () => Promise.resolve() }
 
-interface Sample {
-  readonly atMs: number
-  readonly meanDelayMs: number
-  readonly complete: boolean
+/** What was seen of an overlay while it formed: the attached neighbours at every change, the wanted ones four times a second. */
+export interface FormationWatch extends WatchReport {
+  /** Looks at what the tracker wants, and those at which it was not an overlay of exact degree in one piece. */
+  readonly looks: number
+  readonly wrongLooks: number
 }
 
 /** Nodes that join a stream part, until their overlay has settled. */
@@ -44,17 +43,20 @@ export class Formation {
   readonly nodes: SimNode[] = []
   readonly #options: FormationOptions
   readonly #indexes: Map<NodeId, number>
-  readonly #neighbours: ReadonlySet<number>[]
-  readonly #samples: Sample[] = []
+  readonly #watch: OverlayWatch
+  readonly #settling: Settling
   readonly #sources: readonly number[]
-  #attached = 0
+  #formationS = 0
+  #looks = 0
+  #wrongLooks = 0
 
   private constructor(options: FormationOptions, world: World, indexes: Map<NodeId, number>) {
     this.#options = options
     this.world = world
     this.#indexes = indexes
     const { nodes } = options.model
-    this.#neighbours = Array.from({ length: nodes }, () => new Set<number>())
+    this.#watch = new OverlayWatch(nodes)
+    this.#settling = new Settling(options.overlay)
     this.#sources = pick(nodes, sampledSources, world.random('sampled sources'))
   }
 
@@ -82,33 +84,44 @@ export class Formation {
     return this.#indexes.get(nodeId)
   }
 
-  /** Virtual seconds from the last join until every degree was right and the mean delay near what it was in the end. */
+  /** As `Settling` says. */
   get convergedAfterS(): number | undefined {
-    const last = this.#samples.at(-1)
-    if (last === undefined || !last.complete) return undefined
-    const far = this.#samples.findLastIndex(
-      ({ meanDelayMs, complete }) =>
-        !complete || Math.abs(meanDelayMs / last.meanDelayMs - 1) > convergedShare,
-    )
-    return ((this.#samples[far + 1] ?? last).atMs - joiningMs) / 1000
+    return this.#settling.convergedAfterS
+  }
+
+  /** Virtual seconds from the last join that were waited for the overlay to settle. */
+  get formationS(): number {
+    return this.#formationS
+  }
+
+  /** What was seen from the first moment after the last join at which every degree was right. */
+  get watched(): FormationWatch {
+    const report = this.#watch.report(this.world.clock.monotonicMs())
+    return { ...report, looks: this.#looks, wrongLooks: this.#wrongLooks }
   }
 
   /** Neighbours that a node attached to and did not keep, on average. */
   get edgeChangesPerNode(): number {
-    const kept = this.degrees.reduce((sum, degree) => sum + degree, 0)
-    return (this.#attached - kept) / this.nodes.length
+    const kept = this.attachedDegrees.reduce((sum, degree) => sum + degree, 0)
+    return (this.#watch.attached - kept) / this.nodes.length
   }
 
-  /** Attached neighbours of each node. */
-  get degrees(): number[] {
-    return this.#neighbours.map(({ size }) => size)
+  /** Neighbours that the tracker wants each node to have. */
+  get wantedDegrees(): number[] {
+    const topology = this.world.tracked?.topology
+    return this.nodes.map(({ nodeId }) => topology?.neighbours(nodeId).size ?? 0)
+  }
+
+  /** Attached neighbours of each node: while an edge is replaced it has one more, as the new one is there before the old one goes. */
+  get attachedDegrees(): number[] {
+    return this.#watch.neighbours.map(({ size }) => size)
   }
 
   /** Links between attached neighbours with their true delays, processing included. */
   get trueDelays(): WeightedGraph {
     const { model } = this.#options
     const graph = new WeightedGraph(model.nodes)
-    this.#neighbours.forEach((others, a) => {
+    this.#watch.neighbours.forEach((others, a) => {
       for (const b of others)
         if (a < b)
           graph.connect(a, b, model.oneWayMs(a, b) + processingMs, model.oneWayMs(b, a) + processingMs)
@@ -122,13 +135,26 @@ export class Formation {
     const part = this.world.tracked
     if (part === undefined) return graph
     for (const [a, b] of part.topology.edges()) {
-      const reports = [part.members.get(a)?.rttsMs.get(b), part.members.get(b)?.rttsMs.get(a)]
-      const known = reports.filter((rttMs) => rttMs !== undefined)
+      const rttMs = part.reportedRttMs(a, b)
       const [from, to] = [this.#indexes.get(a), this.#indexes.get(b)]
-      if (known.length === 0 || from === undefined || to === undefined) continue
-      graph.connect(from, to, known.reduce((sum, rttMs) => sum + rttMs) / known.length / 2)
+      if (rttMs !== null && from !== undefined && to !== undefined) graph.connect(from, to, rttMs / 2)
     }
     return graph
+  }
+
+  /** As the tracker foretells it over HTTP. Its pings take the processing of a hop as well, so nothing is added for it. */
+  get predicted(): FloodDelays | undefined {
+    const part = this.world.tracked
+    if (part === undefined) return undefined
+    const { topology } = part
+    const rttMs = (a: NodeId, b: NodeId): number | null => part.reportedRttMs(a, b)
+    const prediction = new FloodPrediction(
+      { nodes: topology.nodes(), edges: topology.edges(), rttMs },
+      { processingMs: 0, ...predictionLimits },
+      { random: this.world.random('prediction') },
+    )
+    while (prediction.step());
+    return prediction.delays
   }
 
   async #join(onProgress: (text: string) => void): Promise<void> {
@@ -146,39 +172,44 @@ export class Formation {
   }
 
   #changed(index: number, neighbours: readonly NodeId[]): void {
-    const before = this.#neighbours[index]
-    const now = new Set(neighbours.flatMap((nodeId) => this.#indexes.get(nodeId) ?? []))
-    for (const other of now) if (!before?.has(other)) this.#attached++
-    this.#neighbours[index] = now
+    const others = neighbours.flatMap((nodeId) => this.#indexes.get(nodeId) ?? [])
+    this.#watch.changed(index, others, this.world.clock.monotonicMs())
   }
 
   async #settle(onProgress: (text: string) => void): Promise<void> {
-    for (let atMs = joiningMs + sampleMs; atMs <= joiningMs + maxFormingMs; atMs += sampleMs) {
-      await this.world.advanceTo(atMs)
-      const sample = { atMs, meanDelayMs: this.#meanDelayMs(), complete: this.#isComplete() }
-      this.#samples.push(sample)
-      onProgress(`${(atMs - joiningMs) / 1000} s after the last join: ${sample.meanDelayMs.toFixed(1)} ms`)
-      if (this.#isSteady(sample)) return
+    for (let sinceMs = lookMs; sinceMs <= maxFormingMs; sinceMs += lookMs) {
+      await this.world.advanceTo(joiningMs + sinceMs)
+      this.#formationS = sinceMs / 1_000
+      const complete = this.#isComplete(this.attachedDegrees)
+      if (complete) this.#watch.begin(joiningMs + sinceMs)
+      if (this.#watch.hasBegun) this.#look()
+      if (sinceMs % sampleMs !== 0) continue
+      const delayMs = meanDelayMs(this.trueDelays, this.#sources)
+      this.#settling.add({ atS: sinceMs / 1_000, meanDelayMs: delayMs, complete })
+      onProgress(`${sinceMs / 1_000} s after the last join: ${delayMs.toFixed(1)} ms`)
+      if (this.#settling.isSettled) return
     }
   }
 
-  #isSteady({ meanDelayMs, complete }: Sample): boolean {
-    const earlier = this.#samples.at(-1 - steadySamples)
-    return complete && earlier !== undefined && Math.abs(meanDelayMs / earlier.meanDelayMs - 1) < steadyShare
-  }
-
-  #meanDelayMs(): number {
-    const graph = this.trueDelays
-    const meansMs = this.#sources.map((source) => meanOfOthers(shortestDelaysMs(graph, source)))
-    return meansMs.reduce((sum, meanMs) => sum + meanMs, 0) / meansMs.length
+  /** Whether what the tracker wants is an overlay of exact degree, in one piece. */
+  #look(): void {
+    const topology = this.world.tracked?.topology
+    if (topology === undefined) return
+    const wanted = new Map([...topology.nodes()].map((id) => [id, topology.neighbours(id)]))
+    const [first] = wanted.keys()
+    const reached = new Set(first === undefined ? [] : [first])
+    for (const id of reached) for (const other of wanted.get(id) ?? []) reached.add(other)
+    const degrees = [...wanted.values()].map(({ size }) => size)
+    this.#looks++
+    if (reached.size !== this.nodes.length || !this.#isComplete(degrees)) this.#wrongLooks++
   }
 
   /** Every node has its degree; one has one less where the product is odd. */
-  #isComplete(): boolean {
+  #isComplete(degrees: readonly number[]): boolean {
     const { degree, model } = this.#options
     const wanted = Math.min(degree, model.nodes - 1)
     const odd = (model.nodes * wanted) % 2
-    const missing = this.degrees.reduce((sum, has) => sum + Math.max(0, wanted - has), 0)
+    const missing = degrees.reduce((sum, has) => sum + Math.max(0, wanted - has), 0)
     return missing <= odd
   }
 }

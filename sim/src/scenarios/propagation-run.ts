@@ -1,10 +1,10 @@
 import type { NodeId } from '@runnel/protocol'
-import { shortestDelaysMs } from '../graphs/shortest-delays.ts'
+import type { FloodDelays } from '@runnel/tracker'
+import { meanDelayMs, shortestDelaysMs } from '../graphs/shortest-delays.ts'
 import { meanOneWayMs } from '../latency/latency-model.ts'
-import { mean, meanOfOthers } from '../measures/statistics.ts'
 import { TraceHash } from '../measures/trace-hash.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
-import { Formation, pick, type FormationOptions } from './formation.ts'
+import { Formation, pick, type FormationOptions, type FormationWatch } from './formation.ts'
 
 export interface PropagationOptions extends FormationOptions {
   /** Published by so many nodes, one after the other; the same ones again where there are fewer nodes. */
@@ -17,19 +17,35 @@ const intervalMs = 1
 const arrivingStepMs = 200
 const maxArrivingMs = 60_000
 
+/** Nodes from which estimates are made: all, up to the largest size of the thesis, and so many of more. */
+const maxEstimateSources = 2048
+
 export interface PropagationRun {
   /** Of every message at every node but its publisher. */
   readonly delaysMs: readonly number[]
   readonly hops: readonly number[]
   /** Deliveries that there should have been. */
   readonly expected: number
+  /** By shortest ways over the round-trip times reported to the tracker, from all nodes to all others … */
   readonly estimatedMeanMs: number
+  /** … and from the nodes that published only: what the measured mean should have been. */
+  readonly estimatedMeanOfPublishersMs: number
+  /** The same from all nodes over the links' true delays: what the tracker foretells. */
+  readonly trueMeanMs: number
+  /** What the tracker says of the stream part over HTTP; undefined when it says nothing. */
+  readonly predicted: FloodDelays | undefined
   readonly underlayMeanMs: number
+  /** Of the overlay that the tracker wants. */
   readonly minDegree: number
   readonly maxDegree: number
+  /** Of what nodes have attached. */
+  readonly minAttached: number
+  readonly maxAttached: number
   readonly connected: boolean
   readonly duplicatesPerMessage: number
   readonly convergedAfterS: number | undefined
+  readonly formationS: number
+  readonly watched: FormationWatch
   readonly edgeChangesPerNode: number
   readonly traceHash: string
 }
@@ -40,11 +56,11 @@ export async function runPropagation(
   onProgress: (text: string) => void,
 ): Promise<PropagationRun> {
   const formation = await Formation.run(options, onProgress)
-  const { world, nodes, degrees } = formation
+  const { world, nodes, wantedDegrees, attachedDegrees } = formation
   const sources = publishersOf(options.messages, nodes.length, world.random('publishers'))
   const [reported, real] = [formation.reportedDelays, formation.trueDelays]
-  const meansMs = sources.map((source) => meanOfOthers(shortestDelaysMs(reported, source)))
-  const { convergedAfterS, edgeChangesPerNode } = formation
+  const everywhere = pick(nodes.length, maxEstimateSources, world.random('estimate sources'))
+  const { convergedAfterS, formationS, edgeChangesPerNode, predicted, watched } = formation
   onProgress(`${sources.length} messages`)
   const flood = new FloodWatch(formation)
   const duplicatesBefore = duplicatesOf(formation)
@@ -55,13 +71,20 @@ export async function runPropagation(
     delaysMs: flood.delaysMs,
     hops: flood.hops,
     expected: sources.length * (nodes.length - 1),
-    estimatedMeanMs: mean(meansMs) ?? 0,
+    estimatedMeanMs: meanDelayMs(reported, everywhere),
+    estimatedMeanOfPublishersMs: meanDelayMs(reported, sources),
+    trueMeanMs: meanDelayMs(real, everywhere),
+    predicted,
     underlayMeanMs: meanOneWayMs(options.model),
-    minDegree: Math.min(...degrees),
-    maxDegree: Math.max(...degrees),
+    minDegree: Math.min(...wantedDegrees),
+    maxDegree: Math.max(...wantedDegrees),
+    minAttached: Math.min(...attachedDegrees),
+    maxAttached: Math.max(...attachedDegrees),
     connected: shortestDelaysMs(real, 0).every((delayMs) => delayMs < Infinity),
     duplicatesPerMessage: duplicates / (sources.length * (nodes.length - 1)),
     convergedAfterS,
+    formationS,
+    watched,
     edgeChangesPerNode,
     traceHash: flood.traceHash,
   }

@@ -1,6 +1,7 @@
 import type { ExperimentOptions, Overlay } from '../experiments/experiment.ts'
 import { createLatencyModel } from '../latency/latency-model.ts'
 import { mean, round } from '../measures/statistics.ts'
+import type { FormationWatch } from './formation.ts'
 import { runPropagation, type PropagationRun } from './propagation-run.ts'
 
 /** Messages in each run. */
@@ -15,16 +16,32 @@ export interface PropagationRow {
   readonly meanHops: number
   /** Mean delay by the mean one-way delay between any two nodes. */
   readonly rdp: number
-  /** By shortest ways over the round-trip times reported to the tracker. */
+  /** From all nodes to all others (of more than 2,048 from as many), by shortest ways over the round-trip times reported to the tracker. */
   readonly estimatedMeanMs: number
-  /** Mean absolute error of the estimate, over the runs. */
+  /** Mean absolute error of such an estimate from the nodes that published, over the runs. */
   readonly mapePercent: number
+  /** What the tracker says over HTTP of the mean delay between all nodes, and its mean absolute error; null when it says nothing. */
+  readonly predictedMeanMs: number | null
+  readonly predictionMapePercent: number | null
+  /** Neighbours per node as the tracker wants them, and as nodes have attached them when the messages begin: one more while an edge is replaced. */
   readonly minDegree: number
   readonly maxDegree: number
+  readonly minAttached: number
+  readonly maxAttached: number
   readonly connected: boolean
+  /** From the moment all degrees were right: at every change of neighbours and, of what the tracker wants, four times a second. */
+  readonly connectedThroughout: boolean
+  readonly disconnectedMs: number
+  readonly minAttachedThroughout: number
+  readonly maxAttachedThroughout: number
+  /** Looks at what the tracker wants, and those at which it was not in one piece of exact degree. */
+  readonly looks: number
+  readonly wrongLooks: number
   readonly duplicatesPerMessage: number
   /** Virtual seconds from the last join, of the slowest run; null when a run did not converge. */
   readonly convergedAfterS: number | null
+  /** Virtual seconds from the last join that were waited for the overlay to settle, of the slowest run. */
+  readonly formationS: number
   /** Neighbours attached to and not kept. */
   readonly edgeChangesPerNode: number
   /** Deliveries that did not happen. */
@@ -72,12 +89,17 @@ function summarize(runs: readonly PropagationRun[]) {
     meanHops: average(({ hops }) => mean(hops) ?? 0),
     rdp: average((run) => meanOf(run) / run.underlayMeanMs),
     estimatedMeanMs: average((run) => run.estimatedMeanMs),
-    mapePercent: average((run) => 100 * Math.abs(run.estimatedMeanMs / meanOf(run) - 1)),
+    mapePercent: average((run) => 100 * Math.abs(run.estimatedMeanOfPublishersMs / meanOf(run) - 1)),
+    ...summarizePredictions(runs),
     minDegree: Math.min(...runs.map((run) => run.minDegree)),
     maxDegree: Math.max(...runs.map((run) => run.maxDegree)),
+    minAttached: Math.min(...runs.map((run) => run.minAttached)),
+    maxAttached: Math.max(...runs.map((run) => run.maxAttached)),
     connected: runs.every((run) => run.connected),
+    ...summarizeWatches(runs.map((run) => run.watched)),
     duplicatesPerMessage: average((run) => run.duplicatesPerMessage),
     convergedAfterS: slowest,
+    formationS: Math.max(...runs.map((run) => run.formationS)),
     edgeChangesPerNode: average((run) => run.edgeChangesPerNode),
     missing: runs.reduce((sum, run) => sum + run.expected - run.delaysMs.length, 0),
     minMeanMs: round(Math.min(...means)),
@@ -86,5 +108,32 @@ function summarize(runs: readonly PropagationRun[]) {
       round(delaysMs[Math.max(0, Math.ceil((percent / 100) * delaysMs.length) - 1)] ?? 0),
     ),
     traceHashes: runs.map(({ traceHash }) => traceHash),
+  }
+}
+
+function summarizePredictions(runs: readonly PropagationRun[]) {
+  const predictions = runs.flatMap(({ predicted, trueMeanMs }) =>
+    predicted === undefined ? [] : [{ meanMs: predicted.meanMs, error: predicted.meanMs / trueMeanMs - 1 }],
+  )
+  const [meanMs, error] = [
+    mean(predictions.map((prediction) => prediction.meanMs)),
+    mean(predictions.map((prediction) => Math.abs(prediction.error))),
+  ]
+  return {
+    predictedMeanMs: meanMs === undefined ? null : round(meanMs),
+    predictionMapePercent: error === undefined ? null : round(100 * error),
+  }
+}
+
+function summarizeWatches(watches: readonly FormationWatch[]) {
+  const sum = (pick: (watch: FormationWatch) => number): number =>
+    watches.reduce((total, watch) => total + pick(watch), 0)
+  return {
+    connectedThroughout: watches.every((watch) => watch.connectedThroughout && watch.wrongLooks === 0),
+    disconnectedMs: round(sum((watch) => watch.disconnectedMs)),
+    minAttachedThroughout: Math.min(...watches.map((watch) => watch.minAttachedThroughout)),
+    maxAttachedThroughout: Math.max(...watches.map((watch) => watch.maxAttachedThroughout)),
+    looks: sum((watch) => watch.looks),
+    wrongLooks: sum((watch) => watch.wrongLooks),
   }
 }
