@@ -68,13 +68,8 @@ describe('the README', () => {
     const received = line(subscriber, 'stdout', /hello/)
     // The subscriber says on stderr when it has a neighbour; what is published from then on reaches it.
     await line(subscriber, 'stderr', /subscribed/)
-    const publisher = spawn(command('runnel publish', lobby), {
-      cwd: directory,
-      shell: true,
-      stdio: 'ignore',
-    })
+    await output(command('runnel publish', lobby))
     expect(JSON.parse((await received).input ?? '')).toEqual({ hello: 'world' })
-    expect(await new Promise((resolve) => publisher.once('exit', resolve))).toBe(0)
     subscriber.kill('SIGINT')
     await new Promise((resolve) => subscriber.once('exit', resolve))
   })
