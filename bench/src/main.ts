@@ -7,6 +7,7 @@ import { relayBench } from './relay/relay-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
 import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
+import { trackerBench } from './tracker/tracker-bench.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
 
@@ -99,6 +100,22 @@ await yargs(hideBin(process.argv))
     async ({ transport, messages, batch, json }) => {
       const chosen = transport === 'mixed' ? (['websocket', 'webrtc'] as const) : [transport]
       print(await resendBench({ transports: chosen, messages, perBatch: batch }), json)
+    },
+  )
+  .command(
+    'tracker',
+    'memory and CPU of a tracker with many nodes, against a bare WebSocket server with as many connections',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 10_000 },
+      streams: { type: 'number' as const, default: 1_000 },
+      streamsPerNode: { type: 'number' as const, default: 2 },
+      seconds: { type: 'number' as const, default: 15, describe: 'how long each state is watched' },
+      rejoins: { type: 'number' as const, default: 100, describe: 'joins a second in the busy state' },
+    },
+    async ({ nodes, streams, streamsPerNode, seconds, rejoins, json }) => {
+      const options = { nodes, streams, streamsPerNode, watchMs: 1000 * seconds, rejoinsPerS: rejoins }
+      print(await trackerBench(options, (text) => void process.stderr.write(`${text}\n`)), json)
     },
   )
   .command(

@@ -16,7 +16,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
-import { ChildCalls } from './child-calls.ts'
+import { ChildCalls } from '../child-calls.ts'
 import type { JoinTimes, MemberCalls, MemberOptions } from './member-child.ts'
 import { TrackerProcess } from './tracker-process.ts'
 

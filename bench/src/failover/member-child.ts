@@ -1,6 +1,6 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { parseStreamPartId, toStreamPartId, toStreamId, type NodeId } from '@runnel/protocol'
-import { answerCalls } from './child-calls.ts'
+import { answerCalls } from '../child-calls.ts'
 import { MemberLedger } from './member-ledger.ts'
 
 /** Members of the network in this process, each with a node of its own. */

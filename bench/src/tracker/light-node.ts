@@ -1,0 +1,90 @@
+import {
+  createIdentity,
+  decodePacket,
+  encodePacket,
+  generatePrivateKey,
+  type Contact,
+  type Crypto,
+  type Instruction,
+  type NodeId,
+  type Packet,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { networkLimits } from '@runnel/network'
+import { WebSocketTransport, type Connection } from '@runnel/transport'
+
+const contact: Contact = { websocketUrl: '', websocket: false, webrtc: true }
+
+/** A node that speaks the protocol of trackers and opens no links: it says that it has whatever neighbours it is told. */
+export class LightNode {
+  readonly #transport: WebSocketTransport
+  readonly #counters = new Map<StreamPartId, number>()
+  readonly #waiting = new Map<StreamPartId, () => void>()
+  #connection: Connection | undefined
+  /** Why the tracker closed the connection; undefined while it has not. */
+  closed: string | undefined
+
+  constructor(crypto: Crypto) {
+    const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
+    this.#transport = new WebSocketTransport(
+      { role: 'node' },
+      { identity, crypto, clock: systemClock, random: systemRandom },
+    )
+  }
+
+  async connect(tracker: { readonly nodeId: NodeId; readonly url: string }): Promise<void> {
+    await this.#transport.start()
+    const { promise, resolve, reject } = Promise.withResolvers<Connection>()
+    const { trackerPingIntervalMs: pingIntervalMs, trackerMaxMissedPongs: maxMissedPongs } = networkLimits
+    this.#transport.dial({
+      peerId: tracker.nodeId,
+      url: tracker.url,
+      limits: { pingIntervalMs, maxMissedPongs },
+      onFail: reject,
+      onOpen: (connection) => {
+        connection.events = {
+          onPacket: (type, body) => this.#onPacket(decodePacket(type, body)),
+          onDrain: () => {},
+          onClose: ({ code }) => (this.closed = code),
+        }
+        resolve(connection)
+      },
+    })
+    this.#connection = await promise
+    this.#send({ type: 'nodeInfo', contact })
+  }
+
+  /** Resolves when it has been told its neighbours. */
+  join(streamPartId: StreamPartId): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.set(streamPartId, resolve)
+    const counter = this.#counters.get(streamPartId) ?? 0
+    this.#send({ type: 'status', streamPartId, counter, neighbours: [], failed: [] })
+    return promise
+  }
+
+  leave(streamPartId: StreamPartId): void {
+    this.#send({ type: 'leave', streamPartId })
+  }
+
+  async stop(): Promise<void> {
+    await this.#transport.stop()
+  }
+
+  #onPacket(packet: Packet): void {
+    if (packet.type === 'instruction') this.#obey(packet)
+  }
+
+  #obey({ streamPartId, counter, neighbours }: Instruction): void {
+    this.#counters.set(streamPartId, counter)
+    const reports = neighbours.map(({ nodeId }) => ({ nodeId, rttMs: 5 }))
+    this.#send({ type: 'status', streamPartId, counter, neighbours: reports, failed: [] })
+    this.#waiting.get(streamPartId)?.()
+    this.#waiting.delete(streamPartId)
+  }
+
+  #send(packet: Packet): void {
+    this.#connection?.send(encodePacket(packet))
+  }
+}
