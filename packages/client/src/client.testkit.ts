@@ -1,4 +1,11 @@
-import { createIdentity, generatePrivateKey, loadCrypto, type Identity, type NodeId } from '@runnel/protocol'
+import {
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  type Identity,
+  type NodeAdmission,
+  type NodeId,
+} from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { createClient, type ClientConfig } from './index.ts'
@@ -17,11 +24,11 @@ export function newIdentity(): Identity {
   return createIdentity(generatePrivateKey(systemRandom), crypto)
 }
 
-/** A real tracker on a free port of this machine. */
-export async function startTracker(identity = newIdentity()): Promise<Tracker> {
+/** A real tracker on a free port of this machine; for everybody, unless told otherwise. */
+export async function startTracker(identity = newIdentity(), admission?: NodeAdmission): Promise<Tracker> {
   const tracker = createTracker(
     { listen: { port: 0 } },
-    { identity, crypto, clock: systemClock, random: systemRandom },
+    { identity, crypto, clock: systemClock, random: systemRandom, admission },
   )
   await tracker.start()
   return tracker

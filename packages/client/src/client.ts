@@ -7,6 +7,7 @@ import {
   type Clock,
   type Crypto,
   type Identity,
+  type NodeAdmission,
   type Random,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
@@ -26,6 +27,8 @@ export interface NodeModules {
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
+  /** Who may be linked with; in a private network the node's own id has to be listed, too. */
+  readonly admission: NodeAdmission & { readonly isPrivate: boolean }
   /** Gaps that neighbours cannot fill are filled from storage nodes. */
   readonly archive: Archive
 }
@@ -50,15 +53,16 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const privateKey =
     parsed.privateKey === undefined ? generatePrivateKey(random) : parsePrivateKey(parsed.privateKey)
   const identity = createIdentity(privateKey, crypto)
-  const registries = await openRegistries(parsed, privateKey, clock)
-  const registry = new RegistryService(parsed.registry, { registries, clock, logger })
+  const registry = await startRegistry(parsed, privateKey, { clock, logger })
   let node: NetworkNode | undefined
   try {
-    await registry.start()
-    const { publisherPolicy, directory: trackers } = registry
+    const { publisherPolicy, directory: trackers, admission } = registry
     const { transports } = parsed
     const archive = new LateArchive()
-    node = createNode({ transports }, { identity, crypto, clock, random, publisherPolicy, trackers, archive })
+    node = createNode(
+      { transports },
+      { identity, crypto, clock, random, publisherPolicy, trackers, admission, archive },
+    )
     const client = new RunnelClient(parsed, {
       identity,
       crypto,
@@ -73,6 +77,30 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     return client
   } catch (error) {
     await node?.stop()
+    await registry.stop()
+    throw error
+  }
+}
+
+/** Reads the network's registries, and follows them. Nothing is left running when it throws. */
+export async function followRegistry(
+  config: ClientConfig,
+  { clock = systemClock, random = systemRandom, logger = silentLogger }: Omit<ClientModules, 'createNode'>,
+): Promise<RegistryService> {
+  return startRegistry(parseConfig(config), generatePrivateKey(random), { clock, logger })
+}
+
+async function startRegistry(
+  parsed: ParsedClientConfig,
+  privateKey: Uint8Array,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): Promise<RegistryService> {
+  const registries = await openRegistries(parsed, privateKey, clock)
+  const registry = new RegistryService(parsed.registry, { registries, clock, logger })
+  try {
+    await registry.start()
+    return registry
+  } catch (error) {
     await registry.stop()
     throw error
   }

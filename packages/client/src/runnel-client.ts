@@ -1,6 +1,8 @@
 import type { NetworkNode } from '@runnel/network'
 import {
   parseStreamPartId,
+  protocolError,
+  protocolErrors,
   toNodeId,
   toStreamId,
   type Clock,
@@ -223,6 +225,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     this.#requireOpen()
+    this.#requireListed()
     return this.#publisher.publish(toStreamId(streamId), content, options)
   }
 
@@ -237,6 +240,7 @@ export class RunnelClient implements AsyncDisposable {
     onMessage?: OnMessage,
   ): Promise<Subscription> {
     this.#requireOpen()
+    this.#requireListed()
     return this.#subscriber.subscribe(toStreamId(streamId), options, onMessage)
   }
 
@@ -251,7 +255,7 @@ export class RunnelClient implements AsyncDisposable {
     selection: HistorySelection,
     options: ResendOptions = {},
   ): AsyncGenerator<Message, void, undefined> {
-    return resend(streamId, selection, options, this.#shared)
+    return this.#resend(streamId, selection, options)
   }
 
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
@@ -260,7 +264,7 @@ export class RunnelClient implements AsyncDisposable {
     const { closing } = this.#history
     const untilEnded = signal === undefined ? closing : AbortSignal.any([signal, closing])
     const read: ReadFrom = (wanted, ending) =>
-      resend(streamId, wanted, { ...rest, signal: AbortSignal.any([untilEnded, ending]) }, this.#shared)
+      this.#resend(streamId, wanted, { ...rest, signal: AbortSignal.any([untilEnded, ending]) })
     return new PacedPlayback({ selection, speed }, { read, clock: this.#clock, signal: untilEnded })
   }
 
@@ -288,6 +292,14 @@ export class RunnelClient implements AsyncDisposable {
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const stream = await this.getStream(parseStreamPartId(part.streamPartId).streamId)
     yield* readStorageNode(stream, toNodeId(nodeId), part, signal, this.#history)
+  }
+
+  /**
+   * Whether this client's node may take part in the network: in a private one, whether it is listed. While it is not, it
+   * has no links; publish, subscribe and resend throw NODE_NOT_LISTED. The status 'admission' tells when that changes.
+   */
+  get isListed(): boolean {
+    return this.#registry.admission.allows(this.network.nodeId)
   }
 
   /** What happens from now on, until the client is closed or the loop is left. */
@@ -337,6 +349,19 @@ export class RunnelClient implements AsyncDisposable {
     if (this.#closing !== undefined) throw clientError('CLIENT_CLOSED')
   }
 
+  #requireListed(): void {
+    if (!this.isListed) throw protocolError('NODE_NOT_LISTED', this.network.nodeId)
+  }
+
+  async *#resend(
+    streamId: string,
+    selection: HistorySelection,
+    options: ResendOptions,
+  ): AsyncGenerator<Message, void, undefined> {
+    this.#requireListed()
+    yield* resend(streamId, selection, options, this.#shared)
+  }
+
   /** Before the node starts, so that nothing is missed. */
   #listen(parts: StreamParts, logger: Logger): void {
     const status = this.#status
@@ -351,8 +376,26 @@ export class RunnelClient implements AsyncDisposable {
       status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
     })
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
+    this.#followAdmission(logger)
     this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
     this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
+  }
+
+  #followAdmission(logger: Logger): void {
+    const { nodeId } = this.network
+    const { admission } = this.#registry
+    let { isListed } = this
+    const say = () => {
+      if (isListed) logger.info({ nodeId }, 'the private network lists this node')
+      else logger.warn({ nodeId, code: 'NODE_NOT_LISTED' }, protocolErrors.NODE_NOT_LISTED.summary)
+    }
+    if (!isListed) say()
+    admission.onChange(() => {
+      if (this.isListed === isListed) return
+      isListed = this.isListed
+      say()
+      this.#status.emit({ type: 'admission', isListed })
+    })
   }
 }

@@ -16,6 +16,8 @@ export type ClientStatus =
   | { readonly type: 'registry'; readonly change: RegistryChange }
   /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */
   | { readonly type: 'trackers'; readonly state: 'missing' | 'listed'; readonly kept: number }
+  /** A private network listed this node, or lists it no longer: then nobody has links with it. */
+  | { readonly type: 'admission'; readonly isListed: boolean }
   /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
   | {
       readonly type: 'tracker'

@@ -1,7 +1,8 @@
 /** The client for Node: it can read files, and its node has the transports of Node. */
 import { createNetworkNode } from '@runnel/network'
-import { openClient, type ClientModules } from '../client.ts'
+import { followRegistry, openClient, type ClientModules } from '../client.ts'
 import type { ClientConfig as CoreConfig, NetworkSource as CoreSource } from '../config.ts'
+import type { RegistryService } from '../registry/registry-service.ts'
 import type { RunnelClient } from '../runnel-client.ts'
 import { readNetworkFile } from './network-file.ts'
 
@@ -21,6 +22,18 @@ export async function createClient(
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   return openClient(withDocument(config), { createNode: createNetworkNode, ...modules })
+}
+
+/**
+ * Follows a network's registries without taking part in the network, as a tracker does; `stop` ends it. Throws
+ * INVALID_CONFIG, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING or a NETWORK_FILE_… code. Nothing is left running
+ * when it throws.
+ */
+export async function openRegistry(
+  config: Pick<ClientConfig, 'network' | 'registry'>,
+  modules: Omit<ClientModules, 'createNode'> = {},
+): Promise<RegistryService> {
+  return followRegistry(withDocument(config), modules)
 }
 
 function withDocument(config: ClientConfig): CoreConfig {

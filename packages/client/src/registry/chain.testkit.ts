@@ -1,8 +1,10 @@
 import {
   deployRegistries,
+  permissionedTrackerRegistry,
   storageRegistry,
   streamRegistry,
   trackerRegistry,
+  type PermissionedTrackerRegistry,
   type RegistryAddresses,
   type StorageRegistry,
   type StreamRegistry,
@@ -27,12 +29,16 @@ export interface TestChain {
   readonly accounts: readonly [TestAccount, TestAccount, TestAccount]
   /** The contracts, in the name of the first account. */
   readonly trackers: TrackerRegistry
+  /** The same contract, where the chain was started with a private network. */
+  readonly nodes: Pick<PermissionedTrackerRegistry, 'allowNodes' | 'removeNodes'>
   readonly streams: StreamRegistry
   readonly storage: StorageRegistry
   stop(): Promise<void>
 }
 
-export async function startTestChain(options: { port?: number } = {}): Promise<TestChain> {
+export async function startTestChain(
+  options: { port?: number; permissioned?: boolean } = {},
+): Promise<TestChain> {
   const anvil = await startAnvil(options)
   const provider = new JsonRpcProvider(anvil.url, 31337, {
     staticNetwork: true,
@@ -41,13 +47,14 @@ export async function startTestChain(options: { port?: number } = {}): Promise<T
   })
   const [first, second, third] = anvil.privateKeys.map((privateKey) => account(privateKey, provider))
   if (!first || !second || !third) throw new Error('The chain has too few accounts')
-  const registries = await deployRegistries(first.wallet)
+  const registries = await deployRegistries(first.wallet, { permissioned: options.permissioned })
   return {
     url: anvil.url,
     registries,
     provider,
     accounts: [first, second, third],
     trackers: trackerRegistry(registries.trackerRegistry, first.wallet),
+    nodes: permissionedTrackerRegistry(registries.trackerRegistry, first.wallet),
     streams: streamRegistry(registries.streamRegistry, first.wallet),
     storage: storageRegistry(registries.storageRegistry, first.wallet),
     stop: () => stop(anvil, provider),

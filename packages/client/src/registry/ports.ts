@@ -79,10 +79,12 @@ export interface StreamRegistryWriter {
   revoke(streamId: StreamId, grant: Omit<Grant, 'untilMs'>): Promise<void>
 }
 
-/** Reads the trackers of the network. */
+/** Reads the trackers of the network, and who may take part in it. */
 export interface TrackerRegistryReader {
   /** All of them, ordered by id. URLs are what their owners wrote: hostile until checked. */
   listTrackers(): Promise<readonly TrackerAddress[]>
+  /** The nodes that may take part, ordered by id; undefined when all may. */
+  listNodes(): Promise<readonly NodeId[] | undefined>
 }
 
 /** A storage node as found in the registry. */
@@ -115,6 +117,8 @@ export interface StorageRegistryWriter {
 /** Something in a registry changed: what was read of it before may be wrong. */
 export type RegistryChange =
   | { readonly kind: 'trackers' }
+  /** Who may take part in a private network. */
+  | { readonly kind: 'nodes' }
   | { readonly kind: 'stream'; readonly streamId: StreamId }
   | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }
   | { readonly kind: 'storage' }

@@ -12,7 +12,9 @@ import type {
   StreamRegistryWriter,
 } from './ports.ts'
 import { createPublisherPolicy } from './publisher-policy.ts'
+import { RegistryAdmission } from './registry-admission.ts'
 import { RegistryCache } from './registry-cache.ts'
+import { SingleRun } from './single-run.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
 
 export interface RegistryServiceOptions {
@@ -20,10 +22,12 @@ export interface RegistryServiceOptions {
   readonly maxCachedEntries: number
 }
 
-/** Everything the client and its node want of the registries: cached reads, the two ports of the node, and writes. */
+/** Everything the client and its node want of the registries: cached reads, the ports of the node, and writes. */
 export class RegistryService {
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
+  /** Who may take part, always as the registry said last. */
+  readonly admission = new RegistryAdmission()
   readonly publisherPolicy: PublisherPolicy
   /** Changes, after which what was cached is forgotten. */
   readonly writer: StreamRegistryWriter
@@ -39,6 +43,8 @@ export class RegistryService {
   readonly #registries: Registries
   readonly #clock: Clock
   readonly #logger: Logger
+  /** One after the other, so that what was read last is what is known. */
+  readonly #nodesReading = new SingleRun(() => this.#readNodes())
   #cancelRefresh: Cancel = () => {}
   #running = false
   #lacksTrackers = false
@@ -61,7 +67,7 @@ export class RegistryService {
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
   }
 
-  /** Reads the trackers, and begins to follow changes. Throws what the registries throw. Idempotent. */
+  /** Reads the trackers and who may take part, and begins to follow changes. Throws what the registries throw. Idempotent. */
   async start(): Promise<void> {
     if (this.#running) return
     this.#running = true
@@ -69,7 +75,7 @@ export class RegistryService {
       onChange: (change) => this.#changed(change),
       onHealth: (health) => this.#health(health),
     })
-    await this.#readTrackers()
+    await Promise.all([this.#readTrackers(), this.#nodesReading.run()])
     this.#scheduleRefresh()
   }
 
@@ -110,6 +116,7 @@ export class RegistryService {
     this.cache.apply(change)
     if (change.kind === 'trackers' || change.kind === 'unknown')
       this.#inBackground(() => this.#readTrackers())
+    if (change.kind === 'nodes' || change.kind === 'unknown') this.#refreshNodes()
     if (change.kind === 'stream') this.#inBackground(() => this.#readOwnTrackers(change.streamId))
     if (change.kind === 'unknown') this.#readAllOwnTrackers()
     this.onChange(change)
@@ -117,8 +124,11 @@ export class RegistryService {
 
   #health(health: RegistryHealth): void {
     const { state, source, error } = health
-    if (state === 'reachable') this.#logger.info({ source }, 'the chain answers again')
-    else
+    if (state === 'reachable') {
+      this.#logger.info({ source }, 'the chain answers again')
+      // A change may have been heard of that could not be read.
+      this.#refreshNodes()
+    } else
       this.#logger.warn(
         { source, reason: reasonOf(error) },
         'the chain does not answer; what is known stays in use',
@@ -129,6 +139,7 @@ export class RegistryService {
   #scheduleRefresh(): void {
     this.#cancelRefresh = this.#clock.schedule(this.#options.maxAgeMs, () => {
       this.#inBackground(() => this.#readTrackers())
+      this.#refreshNodes()
       this.#readAllOwnTrackers()
       this.#scheduleRefresh()
     })
@@ -136,6 +147,14 @@ export class RegistryService {
 
   #readAllOwnTrackers(): void {
     for (const streamId of this.directory.streams) this.#inBackground(() => this.#readOwnTrackers(streamId))
+  }
+
+  #refreshNodes(): void {
+    this.#inBackground(() => this.#nodesReading.run())
+  }
+
+  async #readNodes(): Promise<void> {
+    this.admission.setNodes(await this.#registries.trackers.listNodes())
   }
 
   async #readTrackers(): Promise<void> {

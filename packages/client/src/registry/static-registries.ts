@@ -18,7 +18,7 @@ export function createStaticRegistries(network: ParsedStaticNetwork): Registries
   const trackers = [...network.trackers].sort((a, b) => compare(a.nodeId, b.nodeId))
   return {
     streams: { ...streamReader(network), ...refusingWriter },
-    trackers: { listTrackers: async () => trackers },
+    trackers: { listTrackers: async () => trackers, listNodes: async () => undefined },
     storage: { ...storageReader(network), ...refusingStorageWriter },
     start: async () => {},
     stop: async () => {},

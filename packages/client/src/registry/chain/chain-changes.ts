@@ -1,7 +1,7 @@
 import {
+  permissionedTrackerRegistryAbi,
   storageRegistryAbi,
   streamRegistryAbi,
-  trackerRegistryAbi,
   type RegistryAddresses,
 } from '@runnel/contracts'
 import { toNodeId, toStreamId, type Cancel, type Clock } from '@runnel/protocol'
@@ -88,7 +88,9 @@ export class ChainChanges {
 }
 
 const events = new Interface(
-  [...trackerRegistryAbi, ...streamRegistryAbi, ...storageRegistryAbi].filter(({ type }) => type === 'event'),
+  [...permissionedTrackerRegistryAbi, ...streamRegistryAbi, ...storageRegistryAbi].filter(
+    ({ type }) => type === 'event',
+  ),
 )
 
 /** Undefined for events that change nothing that is read here, such as a change of ownership. */
@@ -99,6 +101,9 @@ function toChange(log: Log): RegistryChange | undefined {
     case 'TrackerUpdated':
     case 'TrackerRemoved':
       return { kind: 'trackers' }
+    case 'NodeAllowed':
+    case 'NodeRemoved':
+      return { kind: 'nodes' }
     case 'StreamCreated':
     case 'StreamUpdated':
     case 'StreamTrackersChanged':

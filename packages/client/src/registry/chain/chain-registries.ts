@@ -1,4 +1,4 @@
-import { trackerRegistry } from '@runnel/contracts'
+import { listsNodes, permissionedTrackerRegistry } from '@runnel/contracts'
 import { toNodeId, type Clock } from '@runnel/protocol'
 import { Wallet } from 'ethers'
 import type { Registries, TrackerRegistryReader } from '../ports.ts'
@@ -49,14 +49,25 @@ export async function openChainRegistries(
   }
 }
 
+/** Listed nodes read at once: they are addresses only. */
+const nodesPerPage = 1000
+
 function trackerReader(address: string, connection: ChainConnection): TrackerRegistryReader {
-  const contract = trackerRegistry(address, connection.provider)
+  const contract = permissionedTrackerRegistry(address, connection.provider)
+  let isPermissioned: boolean | undefined
   return {
     async listTrackers() {
       const trackers = await readPages(connection, contract.listTrackers)
       return trackers
         .map(({ tracker, url }) => ({ nodeId: toNodeId(tracker), url }))
         .sort((a, b) => compare(a.nodeId, b.nodeId))
+    },
+    async listNodes() {
+      // What stands at an address stays what it is.
+      isPermissioned ??= await connection.call(() => listsNodes(address, connection.provider))
+      if (!isPermissioned) return undefined
+      const nodes = await readPages(connection, contract.listNodes, nodesPerPage)
+      return nodes.map(toNodeId).sort(compare)
     },
   }
 }

@@ -8,12 +8,13 @@ const pageSize = 100
 export async function readPages<T>(
   connection: ChainConnection,
   readPage: (offset: number, limit: number, overrides: Overrides) => Promise<readonly T[]>,
+  limit = pageSize,
 ): Promise<T[]> {
   const blockTag = await connection.call(() => connection.provider.getBlockNumber())
   const entries: T[] = []
   for (;;) {
-    const page = await connection.call(() => readPage(entries.length, pageSize, { blockTag }))
+    const page = await connection.call(() => readPage(entries.length, limit, { blockTag }))
     entries.push(...page)
-    if (page.length < pageSize) return entries
+    if (page.length < limit) return entries
   }
 }
