@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { lossDefaults, runLoss } from './loss.ts'
 
 const seeds = ['1', '2', '3', '4', '5']
+/** So much that several copies of a message are lost often enough. */
+const lossRate = 0.3
 
 describe('loss on every link, and nodes killed', () => {
   it.each(seeds)('takes no message from a survivor, with seed %s', async (seed) => {
-    const report = await runLoss({ ...lossDefaults, seed })
+    const report = await runLoss({ ...lossDefaults, lossRate, seed })
     expect(report.survivors).toBeGreaterThan(lossDefaults.publishers)
     expect(report.killed).toBeGreaterThan(10)
     expect(report.gaps.opened).toBeGreaterThan(10)

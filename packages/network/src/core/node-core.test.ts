@@ -17,6 +17,7 @@ import {
   publish,
   startMs,
 } from './core.testkit.ts'
+import { networkLimits } from '../limits.ts'
 
 describe('joining', () => {
   it('asks the tracker, opens links, attaches, and reports once when all are attached', () => {
@@ -70,13 +71,35 @@ describe('changing neighbours', () => {
     expect(script.run(instruct(2, 3, 4))).toEqual(['connect 4'])
     expect(script.attached()).toBe('2 3')
     expect(script.run(opened(4))).toEqual(['attach 4'])
-    expect(script.run(attach(4))).toEqual(['detach 2 replaced', 'neighbours [3 4]', 'status'])
+    expect(script.run(attach(4))).toEqual(['neighbours [2 3 4]', 'status'])
+    // Its round-trip time is not known: it may not have heard yet that it is attached.
+    expect(script.pass(2 * networkLimits.attachRetryMs)).toEqual(['detach 2 replaced'])
+    expect(script.attached()).toBe('2 3 4')
+    expect(script.run(detach(2, 'replaced'))).toEqual(['neighbours [3 4]'])
+  })
+
+  it('keeps a neighbour that can do without it until it can do without the neighbour', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.rttMs = 50
+    expect(script.run(detach(2, 'replaced'), instruct(2, 3, 4), opened(4))).toEqual(['connect 4', 'attach 4'])
+    expect(script.run(attach(4))).toEqual(['neighbours [2 3 4]', 'status'])
+    expect(script.pass(100)).toEqual(['detach 2 replaced', 'neighbours [3 4]'])
+  })
+
+  it('attaches again to a neighbour it told to do without it', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.run(instruct(2, 3), opened(3), attach(3))
+    expect(script.pass(2 * networkLimits.attachRetryMs)).toEqual(['detach 2 replaced'])
+    expect(script.run(instruct(3, 2, 3))).toEqual(['attach 2', 'status'])
+    // The peer had agreed already, and made a new edge when our attach came.
+    expect(script.run(detach(2, 'replaced'), attach(2))).toEqual([])
+    expect(script.attached()).toBe('2 3')
   })
 
   it('breaks all the same when the replacement takes too long', () => {
     const script = new CoreScript().withNeighbours(2)
     script.run(instruct(2, 3))
-    expect(script.pass(5_000)).toEqual(['status', 'detach 2 replaced', 'neighbours []'])
+    expect(script.pass(networkLimits.retireMs)).toEqual(['status', 'detach 2 not-wanted', 'neighbours []'])
   })
 
   it('reports a lost neighbour at once and dials it again while it is wanted', () => {
@@ -194,7 +217,7 @@ describe('attaches', () => {
     script.run(instruct(2, 2, 3), opened(3))
     expect(script.run(attach(3, 100))).toEqual(['neighbours [2 3]', 'status', 'data 3', 'data 3'])
     expect(script.run(attach(3, 100))).toEqual([])
-    script.run(detach(3, 'replaced'))
+    script.run(detach(3, 'not-wanted'))
     expect(script.run(attach(3, 100))).toEqual(['attach 3', 'neighbours [2 3]'])
     expect(script.core.counters['replay.refused']).toBe(1)
   })

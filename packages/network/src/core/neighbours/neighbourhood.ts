@@ -117,6 +117,7 @@ export class Neighbourhood {
     }
     if (this.#refuses(part, peerId, nowMs)) return
     const edge = part.edgeTo(peerId, nowMs)
+    edge.released = false
     if (edge.received) {
       counters['attach.repeated']++
       this.#answerAgain(part, peerId, edge, packet, nowMs)
@@ -135,8 +136,17 @@ export class Neighbourhood {
     counters['detach.received']++
     const part = parts.get(packet.streamPartId)
     const edge = part?.edges.get(peerId)
-    if (part === undefined || edge === undefined) return
-    if (part.wanted.has(peerId)) this.#refused(part, peerId, edge, packet.reason, nowMs)
+    const { reason } = packet
+    if (part === undefined) return
+    if (edge === undefined) {
+      // Our word that it may end was lost.
+      if (reason === 'replaced') this.#sendDetach(part, peerId, 'not-wanted', nowMs)
+      return
+    }
+    if (reason === 'replaced' && edge.retiredAtMs === undefined && isAttached(edge)) {
+      // It ends when we have told the peer the same, so that neither of the two is short of a neighbour.
+      edge.released = true
+    } else if (part.wanted.has(peerId)) this.#refused(part, peerId, edge, reason, nowMs)
     else {
       part.edges.delete(peerId)
       // Or it could ask for one replay after the other.
@@ -161,9 +171,9 @@ export class Neighbourhood {
 
   /** Brings a stream part nearer to what is wanted. */
   #refresh(part: StreamPart, nowMs: number): void {
-    const { peers, effects } = this.#modules
+    const { peers, effects, rttOf } = this.#modules
     const { wanted, edges } = part
-    const plan = reconcile({ wanted, edges, links: peers.links, nowMs, limits: this.#limits })
+    const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
     for (const { peerId, contact } of plan.connect) {
       peers.opening(peerId, nowMs)
       effects.connect(peerId, contact, false)
@@ -171,8 +181,13 @@ export class Neighbourhood {
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
     for (const { peerId, reason } of plan.detach) {
       this.#sendDetach(part, peerId, reason, nowMs)
+      // Or it could ask for one replay after the other.
+      if (edges.get(peerId)?.wasWanted === false) part.refuse(peerId, nowMs)
       edges.delete(peerId)
-      if (reason === 'not-wanted') part.refuse(peerId, nowMs)
+    }
+    for (const peerId of plan.retire) {
+      this.#sendDetach(part, peerId, 'replaced', nowMs)
+      part.edgeTo(peerId, nowMs).retiredAtMs = nowMs
     }
     for (const peerId of plan.silent) {
       part.edgeTo(peerId, nowMs).reported = true
@@ -224,6 +239,8 @@ export class Neighbourhood {
     edge.sent = false
     edge.received = false
     edge.reported = false
+    edge.retiredAtMs = undefined
+    edge.released = false
     edge.refusals++
     edge.retryAtMs = nowMs + backoffMs(edge.refusals, this.#limits.minBackoffMs, this.#limits.maxBackoffMs)
     // Newer instructions are likely under way to one of the two, so the first time is no failure.
@@ -252,6 +269,7 @@ export class Neighbourhood {
   #sendAttach(part: StreamPart, peerId: NodeId, edge: Edge, nowMs: number): void {
     if (!edge.sent) edge.firstSentAtMs = nowMs
     edge.sent = true
+    edge.retiredAtMs = undefined
     edge.sentAtMs = nowMs
     this.#modules.effects.sendControl(peerId, part.attachPacket(nowMs))
   }

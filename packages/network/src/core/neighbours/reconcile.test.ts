@@ -10,12 +10,14 @@ const nowMs = 100_000
 const attached: EdgeView = {
   sent: true,
   received: true,
-  sentAtMs: nowMs,
-  firstSentAtMs: nowMs,
+  sentAtMs: nowMs - 1_000,
+  firstSentAtMs: nowMs - 1_000,
   retryAtMs: 0,
   unwantedSinceMs: undefined,
   wasWanted: true,
   reported: false,
+  retiredAtMs: undefined,
+  released: false,
 }
 const open: LinkView = { state: 'open', retryAtMs: 0 }
 
@@ -29,6 +31,7 @@ function input({ wanted = [], edges = [], links = [] }: Situation): ReconcileInp
   return {
     wanted: new Map<NodeId, Contact>(wanted.map((n) => [idOf(n), contact])),
     edges: new Map(edges.map(([n, edge]) => [idOf(n), { ...attached, ...edge }])),
+    rttOf: () => 100,
     links: new Map([...edges.map(([n]) => [n, open] as const), ...links].map(([n, link]) => [idOf(n), link])),
     nowMs,
     limits,
@@ -42,6 +45,7 @@ function planOf(situation: Situation): string {
   const steps = [
     ...plan.connect.map(({ peerId }) => `connect ${short(peerId)}`),
     ...plan.attach.map((peerId) => `attach ${short(peerId)}`),
+    ...plan.retire.map((peerId) => `retire ${short(peerId)}`),
     ...plan.detach.map(({ peerId, reason }) => `detach ${short(peerId)} ${reason}`),
     ...plan.silent.map((peerId) => `silent ${short(peerId)}`),
     ...(plan.wakeAtMs === Infinity ? [] : [`wake +${plan.wakeAtMs - nowMs}`]),
@@ -106,7 +110,78 @@ describe('reconcile', () => {
           [3, {}],
         ],
       },
+      'settled: retire 2, wake +5000',
+    ],
+    [
+      'one replaced, its replacement attached, but it may not have heard of it',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs }],
+          [3, { sentAtMs: nowMs - 60 }],
+        ],
+      },
+      'settled: wake +140',
+    ],
+    [
+      'one replaced, its replacement attached, which means to end it',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs, released: true }],
+          [3, { released: true }],
+        ],
+      },
+      'settled: wake +5000',
+    ],
+    [
+      'one replaced that needs us no more than we need it',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs, released: true }],
+          [3, {}],
+        ],
+      },
       'settled: detach 2 replaced',
+    ],
+    [
+      'one replaced that may still need us',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs - 1_000, retiredAtMs: nowMs - 400 }],
+          [3, {}],
+        ],
+      },
+      'settled: wake +600',
+    ],
+    [
+      'one replaced that has not answered for a while',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs - 2_000, retiredAtMs: nowMs - 1_000 }],
+          [3, {}],
+        ],
+      },
+      'settled: retire 2, wake +3000',
+    ],
+    [
+      'one replaced that needs us for long',
+      {
+        wanted: [3],
+        edges: [
+          [2, { unwantedSinceMs: nowMs - 5_000, retiredAtMs: nowMs - 400 }],
+          [3, {}],
+        ],
+      },
+      'settled: detach 2 not-wanted',
+    ],
+    [
+      'one that was to go and is wanted again',
+      { wanted: [2], edges: [[2, { retiredAtMs: nowMs - 400 }]] },
+      'settled: attach 2',
     ],
     [
       'one replaced, its replacement not attached',
@@ -120,16 +195,18 @@ describe('reconcile', () => {
         edges: [[2, { unwantedSinceMs: nowMs - 5_000 }]],
         links: [[3, { state: 'opening', retryAtMs: 0 }]],
       },
-      'unsettled: detach 2 replaced',
+      'unsettled: detach 2 not-wanted',
     ],
     [
-      'one that was never attached and is not wanted any more',
+      'one that came on its own and went, its place taken',
       {
         wanted: [3],
-        edges: [[2, { received: false, unwantedSinceMs: nowMs }]],
-        links: [[3, { state: 'opening', retryAtMs: 0 }]],
+        edges: [
+          [2, { wasWanted: false, unwantedSinceMs: nowMs, released: true }],
+          [3, {}],
+        ],
       },
-      'unsettled: detach 2 replaced',
+      'settled: detach 2 replaced',
     ],
     [
       'one that came on its own',
@@ -154,6 +231,8 @@ describe('reconcile', () => {
           received: fc.boolean(),
           wasWanted: fc.boolean(),
           reported: fc.boolean(),
+          retiredAtMs: fc.option(fc.integer({ min: nowMs - 2_000, max: nowMs }), { nil: undefined }),
+          released: fc.boolean(),
           sentAtMs: fc.integer({ min: nowMs - 2_000, max: nowMs }),
           firstSentAtMs: fc.integer({ min: nowMs - 20_000, max: nowMs }),
           retryAtMs: fc.integer({ min: nowMs - 1_000, max: nowMs + 1_000 }),
@@ -173,7 +252,12 @@ describe('reconcile', () => {
           expect(given.wanted.has(peerId)).toBe(false)
           const edge = given.edges.get(peerId)
           const recent = (edge?.unwantedSinceMs ?? nowMs) > nowMs - limits.retireMs
-          if (reason === 'replaced' && recent && edge?.received === true) expect(plan.settled).toBe(true)
+          if (reason === 'replaced') expect(plan.settled && edge?.released).toBe(true)
+          else expect(recent && edge?.wasWanted).toBe(false)
+        }
+        for (const peerId of plan.retire) {
+          expect(given.wanted.has(peerId)).toBe(false)
+          expect(plan.settled).toBe(true)
         }
         for (const peerId of plan.attach) expect(given.links.get(peerId)?.state).toBe('open')
         for (const { peerId } of plan.connect)

@@ -22,6 +22,10 @@ export interface EdgeView {
   readonly wasWanted: boolean
   /** Its silence was reported. */
   readonly reported: boolean
+  /** When we last told the peer that we can do without it; undefined when we can not. */
+  readonly retiredAtMs: number | undefined
+  /** The peer told us that it can do without us. */
+  readonly released: boolean
 }
 
 export interface ReconcileInput {
@@ -30,6 +34,8 @@ export interface ReconcileInput {
   readonly edges: ReadonlyMap<NodeId, EdgeView>
   /** A peer that is not in here has a closed link that may be opened at once. */
   readonly links: ReadonlyMap<NodeId, LinkView>
+  /** The link's round-trip time; undefined while it is not known. */
+  rttOf(peerId: NodeId): number | undefined
   readonly nowMs: number
   readonly limits: ReconcileLimits
 }
@@ -45,7 +51,10 @@ export interface ReconcileLimits {
 export interface ReconcilePlan {
   readonly connect: readonly { readonly peerId: NodeId; readonly contact: Contact }[]
   readonly attach: readonly NodeId[]
+  /** Edges that end. */
   readonly detach: readonly { readonly peerId: NodeId; readonly reason: DetachReason }[]
+  /** Edges that may end as far as we are concerned, which the peer has to be told, or told again. */
+  readonly retire: readonly NodeId[]
   /** Wanted, linked, but silent for too long. */
   readonly silent: readonly NodeId[]
   /** All wanted neighbours are attached. */
@@ -57,14 +66,16 @@ export interface ReconcilePlan {
 /**
  * From what is wanted and what is, what to do: a pure function, so repeating it does no harm.
  *
- * Make before break: a neighbour that is no longer wanted stays until all the wanted ones are attached, or until
- * `retireMs` have passed. One that attached before our instruction came stays `provisionalGraceMs`.
+ * Make before break: a neighbour that is no longer wanted stays until both of the two have all their wanted ones attached,
+ * or until `retireMs` have passed. Ours count as attached when they must have heard of it, too: two round-trip times after
+ * we told them. One that attached before our instruction came stays `provisionalGraceMs`.
  */
 export function reconcile(input: ReconcileInput): ReconcilePlan {
   const { wanted, edges, links, nowMs, limits } = input
   const connect: { peerId: NodeId; contact: Contact }[] = []
   const attach: NodeId[] = []
   const detach: { peerId: NodeId; reason: DetachReason }[] = []
+  const retire: NodeId[] = []
   const silent: NodeId[] = []
   let settled = true
   let wakeAtMs = Infinity
@@ -77,7 +88,11 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
 
   for (const [peerId, contact] of wanted) {
     const edge = edges.get(peerId)
-    if (edge?.sent === true && edge.received) continue
+    if (edge?.sent === true && edge.received) {
+      // It was to go, and is wanted again: the peer has to know.
+      if (edge.retiredAtMs !== undefined) attach.push(peerId)
+      continue
+    }
     settled = false
     const link = links.get(peerId)
     if (link === undefined || link.state === 'closed') {
@@ -92,14 +107,30 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
     }
   }
 
+  /** Whether all wanted neighbours must have heard that they are attached, and none means to end it. */
+  const isFirm = (): boolean => {
+    if (!settled) return false
+    let heardAtMs = nowMs
+    for (const peerId of wanted.keys()) {
+      const edge = edges.get(peerId)
+      if (edge?.retiredAtMs !== undefined || edge?.released !== false) return false
+      heardAtMs = Math.max(heardAtMs, edge.sentAtMs + 2 * (input.rttOf(peerId) ?? limits.attachRetryMs))
+    }
+    return isDue(heardAtMs)
+  }
+
   for (const [peerId, edge] of edges) {
     if (wanted.has(peerId) || !edge.sent) continue
     const sinceMs = edge.unwantedSinceMs ?? nowMs
-    if (!edge.wasWanted) {
-      if (isDue(sinceMs + limits.provisionalGraceMs)) detach.push({ peerId, reason: 'not-wanted' })
-    } else if (settled || !edge.received || isDue(sinceMs + limits.retireMs)) {
+    if (edge.released && isFirm()) {
       detach.push({ peerId, reason: 'replaced' })
+    } else if (!edge.wasWanted) {
+      if (isDue(sinceMs + limits.provisionalGraceMs)) detach.push({ peerId, reason: 'not-wanted' })
+    } else if (isDue(sinceMs + limits.retireMs)) {
+      detach.push({ peerId, reason: 'not-wanted' })
+    } else if (isFirm() && isDue((edge.retiredAtMs ?? -Infinity) + limits.attachRetryMs)) {
+      retire.push(peerId)
     }
   }
-  return { connect, attach, detach, silent, settled, wakeAtMs }
+  return { connect, attach, detach, retire, silent, settled, wakeAtMs }
 }

@@ -10,6 +10,8 @@ export interface Edge extends EdgeView {
   unwantedSinceMs: number | undefined
   wasWanted: boolean
   reported: boolean
+  retiredAtMs: number | undefined
+  released: boolean
   /** Detaches by the peer in a row. */
   refusals: number
   /** When the peer last got a replay. */
@@ -26,6 +28,8 @@ export function newEdge(wanted: boolean, nowMs: number): Edge {
     unwantedSinceMs: wanted ? undefined : nowMs,
     wasWanted: wanted,
     reported: false,
+    retiredAtMs: undefined,
+    released: false,
     refusals: 0,
     replayedMs: -Infinity,
   }
