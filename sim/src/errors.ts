@@ -15,6 +15,14 @@ export const simErrors = {
     remedy:
       'The file has "regions", a list of names, and "oneWayMs", a row for each with a number of milliseconds for each.',
   },
+  UNREADABLE_RECORD: {
+    summary: 'The record of an experiment cannot be read',
+    remedy: 'Name a readable file, as --out DIR writes it.',
+  },
+  INVALID_RECORD: {
+    summary: 'Not the record of an experiment',
+    remedy: 'Correct the field that the message names; docs/records.md describes all of them.',
+  },
 } as const satisfies ErrorTable
 
 export type SimErrorCode = keyof typeof simErrors

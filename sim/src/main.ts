@@ -4,6 +4,7 @@ import { hideBin } from 'yargs/helpers'
 import { experimentCommand } from './cli/experiment-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
+import { reportCommand } from './cli/report-command.ts'
 import { simError } from './errors.ts'
 import { compare } from './experiments/compare.ts'
 import { diameter } from './experiments/diameter.ts'
@@ -15,6 +16,7 @@ const parser = yargs(hideBin(process.argv))
   .scriptName('sim')
   .usage('$0 <experiment>\n\nRuns production nodes and trackers in virtual time and prints what came of it.')
   .command(lossCommand)
+  .command(reportCommand)
   .command(placementCommand)
 for (const experiment of [matrix, diameter, redundancy, propagation, compare])
   parser.command(experimentCommand(experiment))

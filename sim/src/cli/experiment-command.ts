@@ -2,6 +2,9 @@ import type { CommandModule } from 'yargs'
 import { simError } from '../errors.ts'
 import { overlays, type Experiment, type ExperimentOptions, type Overlay } from '../experiments/experiment.ts'
 import { writeFigures } from '../figures/write-figures.ts'
+import { writeRecord } from '../records/write-record.ts'
+import type { ExperimentRecord } from '../records/record.ts'
+import { showProgress } from './progress.ts'
 
 interface ExperimentArguments {
   readonly nodes: number | undefined
@@ -33,15 +36,24 @@ export function experimentCommand(experiment: Experiment): CommandModule<object,
       seed: { type: 'string', default: '1', describe: 'same seed, same run' },
       repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
-      out: { type: 'string', describe: 'folder for figures, SVG and PNG' },
+      out: { type: 'string', describe: 'folder for figures, SVG and PNG, and the record, JSON' },
     },
     handler: async (argv) => {
-      const { report, text, figures } = await experiment.run(optionsOf(argv), showProgress)
+      const options = optionsOf(argv)
+      const { report, text, figures } = await experiment.run(options, showProgress)
       showProgress('')
-      if (argv.out !== undefined) await writeFigures(argv.out, figures)
+      if (argv.out !== undefined) {
+        await writeFigures(argv.out, figures)
+        writeRecord(argv.out, report, { experiment: experiment.name, parameters: givenOf(options) })
+      }
       process.stdout.write(`${argv.json ? JSON.stringify(report) : text}\n`)
     },
   }
+}
+
+/** Options by name; null where none was given. */
+function givenOf(options: ExperimentOptions): ExperimentRecord['parameters'] {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, value ?? null]))
 }
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
@@ -67,9 +79,4 @@ function whole(name: keyof typeof limits, value: number | undefined): number | u
   const { min, max } = limits[name]
   if (value === undefined || (Number.isSafeInteger(value) && value >= min && value <= max)) return value
   throw simError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
-}
-
-/** One line of the terminal, overwritten each time; nothing where stderr is no terminal. */
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }

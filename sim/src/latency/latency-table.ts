@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
 import { simError } from '../errors.ts'
+import { readText } from '../records/read-text.ts'
 
 /** Mean one-way delays between regions. */
 export interface LatencyTable {
@@ -16,7 +16,14 @@ const maxOneWayMs = 60_000
 
 /** Reads a table from a file of JSON. Throws UNREADABLE_LATENCIES and INVALID_LATENCIES. */
 export function readLatencyTable(path: string | URL): LatencyTable {
-  return parseLatencyTable(readText(path))
+  return parseLatencyTable(
+    readText(path, {
+      maxFileBytes,
+      unreadable: (cause) => simError('UNREADABLE_LATENCIES', String(path), { cause }),
+      tooLarge: (bytes) =>
+        simError('INVALID_LATENCIES', `${String(path)} has ${bytes} bytes, more than ${maxFileBytes}`),
+    }),
+  )
 }
 
 /** Checks every field: the text may come from anywhere. Throws INVALID_LATENCIES. */
@@ -52,15 +59,4 @@ function parseObject(text: string): Partial<Record<string, unknown>> {
   }
   if (typeof value !== 'object' || value === null) throw simError('INVALID_LATENCIES', 'no object')
   return { ...value }
-}
-
-function readText(path: string | URL): string {
-  let bytes: number
-  try {
-    bytes = statSync(path).size
-    if (bytes <= maxFileBytes) return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw simError('UNREADABLE_LATENCIES', String(path), { cause })
-  }
-  throw simError('INVALID_LATENCIES', `${String(path)} has ${bytes} bytes, more than ${maxFileBytes}`)
 }

@@ -1,0 +1,42 @@
+import { basename } from 'node:path'
+import type { CommandModule } from 'yargs'
+import { simError } from '../errors.ts'
+import { writeFigures } from '../figures/write-figures.ts'
+import { publishedRecord } from '../published/thesis.ts'
+import { readRecord } from '../records/record.ts'
+import { reportRecords, type NamedRecord } from '../report/records-report.ts'
+
+interface ReportArguments {
+  readonly files: string[]
+  readonly out: string | undefined
+  readonly json: boolean
+}
+
+/** Puts records side by side, those of the thesis among them: `report FILE...`. */
+export const reportCommand: CommandModule<object, ReportArguments> = {
+  command: 'report <files..>',
+  describe: 'records of experiments side by side, and what the thesis has of them; --out wrote the files',
+  builder: {
+    files: { type: 'string', array: true, demandOption: true, describe: 'records, as docs/records.md says' },
+    json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+    out: { type: 'string', describe: 'folder for figures, SVG and PNG' },
+  },
+  handler: async ({ files, out, json }) => {
+    const records = withPublished(
+      files.map((file) => ({ name: basename(file, '.json'), record: readRecord(file) })),
+    )
+    const { text, figures } = reportRecords(records)
+    if (out !== undefined) await writeFigures(out, figures)
+    process.stdout.write(`${json ? JSON.stringify({ experiment: 'report', records }) : text}\n`)
+  },
+}
+
+/** Throws INVALID_ARGUMENT when two have the same name: nobody could tell them apart. */
+function withPublished(records: readonly NamedRecord[]): NamedRecord[] {
+  const names = records.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw simError('INVALID_ARGUMENT', `two files are called ${twice}`)
+  const experiments = new Set(records.map(({ record }) => record.experiment))
+  const published = [...experiments].flatMap((experiment) => publishedRecord(experiment) ?? [])
+  return [...records, ...published.map((record) => ({ name: 'thesis', record }))]
+}

@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { parseRecord, type ExperimentRecord } from './record.ts'
+
+/** What a record says besides what was measured. */
+export type RecordHead = Pick<ExperimentRecord, 'experiment' | 'parameters'>
+
+/** Writes the record of a simulated experiment into a folder, as its name and `.json`. Gives the path. */
+export function writeRecord(folder: string, report: object, head: RecordHead): string {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, `${head.experiment}.json`)
+  writeFileSync(path, `${JSON.stringify(makeRecord(report, head), undefined, 2)}\n`)
+  return path
+}
+
+/** A report with `rows` has them as its rows, any other is the only row itself. Throws INVALID_RECORD for one that is neither. */
+export function makeRecord(report: object, head: RecordHead): ExperimentRecord {
+  const rows = 'rows' in report ? report.rows : [report]
+  const { user, system } = process.cpuUsage()
+  const environment = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    cpus: availableParallelism(),
+    elapsedS: Math.round(process.uptime()),
+    cpuS: Math.round((user + system) / 1e6),
+    maxRssMiB: Math.round(process.resourceUsage().maxRSS / 1024),
+  }
+  const format = { format: 'runnel-record', version: 1, source: 'sim' }
+  // What JSON has no number for becomes null.
+  return parseRecord(JSON.stringify({ ...format, ...head, environment, rows }))
+}

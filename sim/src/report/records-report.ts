@@ -1,0 +1,106 @@
+import { lineFigure, type LinePoint } from '../figures/line-figure.ts'
+import type { Figure } from '../figures/write-figures.ts'
+import type { ExperimentRecord, RecordRow } from '../records/record.ts'
+import { textTable, type Cell } from './text-table.ts'
+
+/** A record and what it is called in tables and figures. */
+export interface NamedRecord {
+  readonly name: string
+  readonly record: ExperimentRecord
+}
+
+/** Fields by which rows of one record differ: each combination is a line of its own in a figure. */
+const kinds = ['overlay', 'latency', 'underlay', 'degree']
+
+/** What is drawn and tabulated of an experiment; of any other all scalars are tabulated and nothing is drawn. */
+const views: Partial<Record<string, View>> = {
+  propagation: {
+    x: 'nodes',
+    y: ['meanMs', 'p99Ms', 'estimatedMeanMs', 'rdp'],
+    columns: [
+      'nodes',
+      'overlay',
+      'latency',
+      'meanMs',
+      'estimatedMeanMs',
+      'mapePercent',
+      'p99Ms',
+      'rdp',
+      'meanHops',
+    ],
+  },
+  redundancy: {
+    x: 'degree',
+    y: ['duplicatesPerMessage'],
+    columns: ['degree', 'duplicatesPerMessage', 'meanMs'],
+  },
+  diameter: {
+    x: 'nodes',
+    y: ['diameter'],
+    columns: ['nodes', 'degree', 'lowerBound', 'diameter', 'upperBound'],
+  },
+}
+
+interface View {
+  readonly x: string
+  readonly y: readonly string[]
+  readonly columns: readonly string[]
+}
+
+/** Records of each experiment side by side, as a table and as figures. */
+export function reportRecords(records: readonly NamedRecord[]): { text: string; figures: Figure[] } {
+  const byExperiment = Map.groupBy(records, ({ record }) => record.experiment)
+  const texts = [...byExperiment].map(([experiment, some]) => `${experiment}\n${tabulate(experiment, some)}`)
+  const figures = [...byExperiment].flatMap(([experiment, some]) => draw(experiment, some))
+  return { text: texts.join('\n\n'), figures }
+}
+
+function tabulate(experiment: string, records: readonly NamedRecord[]): string {
+  const columns = views[experiment]?.columns ?? scalarFields(records)
+  const rows = records.flatMap(({ name, record }) =>
+    record.rows.map((row) => [name, ...columns.map((column) => cellOf(row[column]))]),
+  )
+  return textTable(['record', ...columns], rows)
+}
+
+function scalarFields(records: readonly NamedRecord[]): string[] {
+  const fields = records.flatMap(({ record }) =>
+    record.rows.flatMap((row) => Object.keys(row).filter((field) => cellOf(row[field]) !== undefined)),
+  )
+  return [...new Set(fields)]
+}
+
+function cellOf(value: RecordRow[string] | undefined): Cell {
+  if (typeof value === 'boolean') return String(value)
+  return typeof value === 'number' || typeof value === 'string' ? value : undefined
+}
+
+function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
+  const view = views[experiment]
+  if (view === undefined) return []
+  const { x: xField, y: yFields } = view
+  return yFields.map((yField) => {
+    const points = records.flatMap(({ name, record }) =>
+      record.rows.flatMap((row): LinePoint[] => {
+        const [x, y] = [row[xField], row[yField]]
+        if (typeof x !== 'number' || typeof y !== 'number') return []
+        return [{ x, y, series: [name, ...kindsOf(row, xField)].join(', ') }]
+      }),
+    )
+    return lineFigure({
+      name: `report-${experiment}-${yField}`,
+      title: `${experiment}: ${yField}`,
+      xTitle: xField,
+      yTitle: yField,
+      ...(xField === 'nodes' && { xScale: 'log' }),
+      points,
+    })
+  })
+}
+
+function kindsOf(row: RecordRow, xField: string): string[] {
+  return kinds.flatMap((kind) => {
+    const cell = kind === xField ? undefined : cellOf(row[kind])
+    return cell === undefined ? [] : [kind === 'degree' ? `degree ${cell}` : String(cell)]
+  })
+}
