@@ -2,6 +2,7 @@ import { isRunnelError } from '@runnel/protocol'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { experimentCommand } from './cli/experiment-command.ts'
+import { fuzzCommand } from './cli/fuzz-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
 import { reportCommand } from './cli/report-command.ts'
@@ -17,6 +18,7 @@ const parser = yargs(hideBin(process.argv))
   .usage('$0 <experiment>\n\nRuns production nodes and trackers in virtual time and prints what came of it.')
   .command(lossCommand)
   .command(reportCommand)
+  .command(fuzzCommand)
   .command(placementCommand)
 for (const experiment of [matrix, diameter, redundancy, propagation, compare])
   parser.command(experimentCommand(experiment))

@@ -1,0 +1,39 @@
+import type { NodeId } from '@runnel/protocol'
+import type { Breaches } from './breaches.ts'
+
+/** The attached neighbours of each node of a stream part. */
+export type Overlay = ReadonlyMap<NodeId, ReadonlySet<NodeId>>
+
+/** Once quiet: simple, symmetric, connected, and each node has exactly its degree, one open slot where the product is odd. */
+export function checkGraph(overlay: Overlay, degree: number, breaches: Breaches): void {
+  const fault = faultOf(overlay, degree)
+  if (fault !== undefined) breaches.report('graph', fault)
+}
+
+/** What is wrong with an overlay; undefined for nothing. */
+export function faultOf(overlay: Overlay, degree: number): string | undefined {
+  const wanted = Math.min(degree, overlay.size - 1)
+  let open = 0
+  for (const [nodeId, neighbours] of overlay) {
+    for (const other of neighbours) {
+      if (other === nodeId) return `${nodeId} is its own neighbour`
+      if (!overlay.has(other)) return `${nodeId} has the neighbour ${other}, which is not there`
+      if (!overlay.get(other)?.has(nodeId))
+        return `${nodeId} has the neighbour ${other}, but not the other way`
+    }
+    if (neighbours.size > wanted) return `${nodeId} has ${neighbours.size} neighbours, not ${wanted}`
+    open += wanted - neighbours.size
+  }
+  if (open > (overlay.size * Math.max(0, wanted)) % 2)
+    return `${open} open slots among ${overlay.size} nodes of degree ${wanted}`
+  const reached = componentOf(overlay).size
+  return reached === overlay.size ? undefined : `in pieces: ${reached} of ${overlay.size} nodes in one`
+}
+
+/** All that can be reached from `start`, over edges that both ends have. */
+export function componentOf(overlay: Overlay, start = overlay.keys().next().value): Set<NodeId> {
+  const reached = new Set(start === undefined ? [] : [start])
+  for (const nodeId of reached)
+    for (const other of overlay.get(nodeId) ?? []) if (overlay.get(other)?.has(nodeId)) reached.add(other)
+  return reached
+}

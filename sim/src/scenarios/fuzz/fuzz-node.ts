@@ -1,0 +1,114 @@
+import { ChainOrder, type ChainOrderLimits, type Ordered } from '@runnel/network'
+import type { NodeId, StreamPartId } from '@runnel/protocol'
+import { AuthenticChecker } from '../../measures/invariants/authentic.ts'
+import type { Breaches } from '../../measures/invariants/breaches.ts'
+import { DeliveryChecker } from '../../measures/invariants/delivery.ts'
+import type { NoiselessChecker } from '../../measures/invariants/noiseless.ts'
+import type { PublishedMessages } from '../../measures/invariants/published.ts'
+import type { SimNode } from '../../world/world.ts'
+
+export interface FuzzNodeModules {
+  readonly breaches: Breaches
+  readonly published: PublishedMessages
+  readonly noiseless: NoiselessChecker
+  readonly orderLimits: ChainOrderLimits
+  /** Whether a peer only does what a node should. */
+  isHonest(nodeId: NodeId): boolean
+  onGiven(nodeId: NodeId, item: Ordered): void
+}
+
+/** One stay in a stream part. */
+interface Stay {
+  readonly order: ChainOrder
+  readonly authentic: AuthenticChecker
+  readonly delivery: DeliveryChecker
+}
+
+/** An honest node, and an application that reads all that it joins, with a checker at each door. */
+export class FuzzNode {
+  readonly sim: SimNode
+  readonly #modules: FuzzNodeModules
+  readonly #stays = new Map<StreamPartId, Stay>()
+
+  constructor(sim: SimNode, modules: FuzzNodeModules) {
+    this.sim = sim
+    this.#modules = modules
+    const { node } = sim
+    node.on('message', ({ streamPartId, message, from }) => {
+      const stay = this.#stays.get(streamPartId)
+      if (stay === undefined) return modules.breaches.report('noiseless', `${streamPartId} at ${this.nodeId}`)
+      // Its own messages are known to it before they are to the list of those published.
+      if (from === undefined) return
+      stay.authentic.took(message)
+      this.#give(stay, stay.order.push(message))
+    })
+    node.on('gap', ({ streamPartId, chain, after, upTo }) => {
+      const stay = this.#stays.get(streamPartId)
+      if (stay !== undefined) this.#give(stay, stay.order.gap(chain, after, upTo))
+    })
+    node.on('dropped', (counter, detail) => this.#dropped(counter, detail))
+  }
+
+  get nodeId(): NodeId {
+    return this.sim.nodeId
+  }
+
+  get streamParts(): readonly StreamPartId[] {
+    return [...this.#stays.keys()]
+  }
+
+  /** Messages held back in each stream part. */
+  get held(): readonly number[] {
+    return Array.from(this.#stays.values(), ({ order }) => order.held)
+  }
+
+  isIn(id: StreamPartId): boolean {
+    return this.#stays.has(id)
+  }
+
+  join(id: StreamPartId): void {
+    const { nodeId } = this
+    const { breaches, published, noiseless, orderLimits } = this.#modules
+    const { node } = this.sim
+    this.#stays.set(id, {
+      order: new ChainOrder(orderLimits, {
+        isMissing: (chain, place) => node.isMissing(id, chain, place),
+      }),
+      authentic: new AuthenticChecker(nodeId, { breaches, published }),
+      delivery: new DeliveryChecker(nodeId, { breaches, published }),
+    })
+    noiseless.joined(nodeId, id)
+    node.join(id)
+  }
+
+  leave(id: StreamPartId): void {
+    this.sim.node.leave(id)
+    this.#stays.delete(id)
+    this.#modules.noiseless.left(this.nodeId, id)
+  }
+
+  /** Whether it took a message of another node during this stay. */
+  has(id: StreamPartId, key: string): boolean {
+    return this.#stays.get(id)?.authentic.has(key) ?? false
+  }
+
+  neighbours(id: StreamPartId): ReadonlySet<NodeId> {
+    const part = this.sim.node.metrics().streamParts.find(({ streamPartId }) => streamPartId === id)
+    return new Set(part?.neighbours.map(({ nodeId }) => nodeId))
+  }
+
+  #give({ delivery }: Stay, items: readonly Ordered[]): void {
+    for (const item of items) {
+      delivery.given(item)
+      this.#modules.onGiven(this.nodeId, item)
+    }
+  }
+
+  #dropped(counter: string, detail: string): void {
+    const { breaches, isHonest } = this.#modules
+    if (counter === 'listener.failed') breaches.report('no exception', `${this.nodeId}: ${detail}`)
+    const peer = detail.slice(0, detail.indexOf(':'))
+    if (counter === 'peers.misbehaved' && isHonest(peer as NodeId))
+      breaches.report('innocent', `${this.nodeId} says of an honest node that it misbehaved: ${detail}`)
+  }
+}

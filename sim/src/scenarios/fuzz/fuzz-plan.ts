@@ -1,0 +1,60 @@
+import { chainOrderLimits, type ChainOrderLimits, type NetworkLimits } from '@runnel/network'
+import type { Random } from '@runnel/protocol'
+import type { Overlay } from '../../experiments/experiment.ts'
+
+/** What a seed's world is like. What happens in it is drawn as it goes. */
+export interface FuzzPlan {
+  readonly nodes: number
+  readonly degree: number
+  readonly overlay: Overlay
+  readonly streamParts: number
+  readonly latencies: { readonly minMs: number; readonly maxMs: number }
+  readonly jitterMs: number
+  /** The part of frames lost until it gets quiet. */
+  readonly lossRate: number
+  readonly hostiles: number
+  /** Publishers are looked up before their messages are taken. */
+  readonly looksUp: boolean
+  /** Small limits are met more often. */
+  readonly limits: Partial<NetworkLimits>
+  readonly orderLimits: ChainOrderLimits
+  /** Things that happen before it gets quiet. */
+  readonly actions: number
+}
+
+const largest = { nodes: 40, degree: 8, streamParts: 4, hostiles: 3, actions: 24 }
+
+export function drawPlan(random: Random): FuzzPlan {
+  const minMs = wholeFrom(1, 40, random)
+  const isTight = chance(0.3, random)
+  return {
+    // Small worlds are as strange as large ones, and quicker.
+    nodes: wholeFrom(2, chance(0.8, random) ? 12 : largest.nodes, random),
+    degree: wholeFrom(2, largest.degree, random),
+    overlay: chance(0.5, random) ? 'random' : 'topology-aware',
+    streamParts: wholeFrom(1, largest.streamParts, random),
+    latencies: { minMs, maxMs: minMs + wholeFrom(0, 150, random) },
+    jitterMs: chance(0.5, random) ? 0 : wholeFrom(1, 50, random),
+    lossRate: chance(0.6, random) ? 0 : random.next() * 0.2,
+    hostiles: chance(0.5, random) ? 0 : wholeFrom(1, largest.hostiles, random),
+    looksUp: chance(0.5, random),
+    limits: isTight ? { maxProvisional: 2, maxHeldBatches: 8, maxBans: 2 } : {},
+    orderLimits: isTight ? { ...chainOrderLimits, maxHeldMessages: 8 } : chainOrderLimits,
+    actions: wholeFrom(4, largest.actions, random),
+  }
+}
+
+/** A whole number from `min` to `max`, both possible. */
+export function wholeFrom(min: number, max: number, random: Random): number {
+  return min + Math.floor(random.next() * (max - min + 1))
+}
+
+export function chance(share: number, random: Random): boolean {
+  return random.next() < share
+}
+
+/** One of them; undefined when there are none. */
+export function oneOf<T>(items: Iterable<T>, random: Random): T | undefined {
+  const all = [...items]
+  return all[Math.floor(random.next() * all.length)]
+}

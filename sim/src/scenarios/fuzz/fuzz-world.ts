@@ -1,0 +1,277 @@
+import { networkLimits } from '@runnel/network'
+import {
+  limits as wireLimits,
+  seededRandom,
+  type NodeId,
+  type Random,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { defaultTrackerLimits } from '@runnel/tracker'
+import { defaultConnectionLimits } from '@runnel/transport'
+import { checkBounds, type Size } from '../../measures/invariants/bounded.ts'
+import { Breaches } from '../../measures/invariants/breaches.ts'
+import { checkDegree } from '../../measures/invariants/degree.ts'
+import { FloodingChecker } from '../../measures/invariants/flooding.ts'
+import { checkGraph, componentOf, type Overlay } from '../../measures/invariants/graph.ts'
+import { NoiselessChecker } from '../../measures/invariants/noiseless.ts'
+import { PublishedMessages } from '../../measures/invariants/published.ts'
+import { TraceHash } from '../../measures/trace-hash.ts'
+import { ChainPublisher, messageNumber } from '../../world/chain-publisher.ts'
+import { evenLatencies } from '../../world/latencies.ts'
+import { tapped } from '../../world/tapped-transport.ts'
+import { World, type Death } from '../../world/world.ts'
+import { FuzzNode } from './fuzz-node.ts'
+import { drawPlan, type FuzzPlan } from './fuzz-plan.ts'
+import { Hostile } from './hostile.ts'
+import { lookingUp } from './looking-up.ts'
+
+/** What was decided before a node left may still reach it for so long. */
+const noiseGraceMs = 3_000
+/** In calm a message has come to all after this. */
+const floodWithinMs = 5_000
+/** Every degree is right this long after the last disturbance. */
+export const quietWithinMs = 60_000
+/** A registry's answer, where publishers are looked up. */
+const answerMs = 200
+const noArchive = { fill: () => Promise.resolve() }
+
+/** A world, those in it, and the checkers that watch them. */
+export class FuzzWorld {
+  readonly plan: FuzzPlan
+  readonly random: Random
+  readonly breaches: Breaches
+  readonly flooding: FloodingChecker
+  readonly nodes = new Map<NodeId, FuzzNode>()
+  readonly streamParts: readonly StreamPartId[]
+  /** Nodes that cannot hear those of the other group; undefined for no partition. */
+  apart: ReadonlySet<NodeId> | undefined
+  lossRate: number
+  /** Goes up with all that may cost a message. */
+  disturbances = 0
+  /** When frames were last lost or held up. */
+  troubledMs = 0
+  given = 0
+  readonly world: World
+  readonly #published = new PublishedMessages()
+  readonly #noiseless: NoiselessChecker
+  readonly #trace = new TraceHash()
+  readonly #hostiles = new Map<NodeId, Hostile>()
+  readonly #publishers = new Map<string, ChainPublisher>()
+  #named = 0
+  #active = 0
+
+  private constructor(plan: FuzzPlan, random: Random, world: World) {
+    this.plan = plan
+    this.random = random
+    this.world = world
+    this.lossRate = plan.lossRate
+    this.streamParts = Array.from({ length: plan.streamParts }, (_, i) => world.partition(i))
+    const nowMs = (): number => world.clock.monotonicMs()
+    const breaches = (this.breaches = new Breaches(nowMs))
+    this.#noiseless = new NoiselessChecker(
+      { graceMs: noiseGraceMs, troubledGraceMs: quietWithinMs },
+      { breaches, nowMs, troubledMs: () => this.troubledMs },
+    )
+    this.flooding = new FloodingChecker(
+      { withinMs: floodWithinMs },
+      {
+        breaches,
+        nowMs,
+        disturbances: () => this.disturbances,
+        has: (nodeId, key) => this.#has(nodeId, key),
+      },
+    )
+  }
+
+  static async create(seed: string): Promise<FuzzWorld> {
+    const random = seededRandom(`fuzz ${seed}`)
+    const plan = drawPlan(random)
+    // The world's questions are asked only once there is something in it.
+    const made: { fuzz?: FuzzWorld } = {}
+    const world = await World.create({
+      seed,
+      degree: plan.degree,
+      overlay: plan.overlay,
+      jitterMs: plan.jitterMs,
+      nodeLimits: plan.limits,
+      latencyMs: evenLatencies(plan.latencies, random.fork('latencies')),
+      lossRate: (from, to) => made.fuzz?.lossBetween(from, to) ?? 0,
+      publisherPolicy: () =>
+        lookingUp(
+          {
+            answerMs: plan.looksUp ? answerMs : 0,
+            isDenied: (nodeId) => made.fuzz?.isHostile(nodeId) ?? false,
+          },
+          world.clock,
+        ),
+    })
+    return (made.fuzz = new FuzzWorld(plan, random, world))
+  }
+
+  get nowMs(): number {
+    return this.world.clock.monotonicMs()
+  }
+
+  get traceHash(): string {
+    return this.#trace.digest()
+  }
+
+  /** Those who ever were. */
+  get hostiles(): number {
+    return this.#hostiles.size
+  }
+
+  get hasHostiles(): boolean {
+    return this.#active > 0
+  }
+
+  isHostile(nodeId: NodeId): boolean {
+    return this.#hostiles.has(nodeId)
+  }
+
+  lossBetween(from: NodeId, to: NodeId): number {
+    const { apart } = this
+    return apart !== undefined && apart.has(from) !== apart.has(to) ? 1 : this.lossRate
+  }
+
+  async addNode(): Promise<FuzzNode> {
+    const name = `node ${this.#named++}`
+    const { nodeId } = this.world.identity(name)
+    const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
+    const sim = await this.world.startNode(name, noArchive, (transport) =>
+      tapped(transport, {
+        received: (peerId, type, body) => {
+          if (isHonest(peerId)) this.#noiseless.received(nodeId, peerId, type, body)
+        },
+      }),
+    )
+    const { plan } = this
+    const node = new FuzzNode(sim, {
+      breaches: this.breaches,
+      published: this.#published,
+      noiseless: this.#noiseless,
+      orderLimits: plan.orderLimits,
+      isHonest,
+      onGiven: (reader, item) => {
+        this.given++
+        const what = item.kind === 'gap' ? 'gap' : messageNumber(item.message.content)
+        this.#trace.add(this.nowMs, reader, item.kind === 'gap' ? '' : item.message.publisherId, what)
+      },
+    })
+    this.nodes.set(nodeId, node)
+    return node
+  }
+
+  /** The process goes on to end its stream parts as it should. */
+  stop(node: FuzzNode): void {
+    this.nodes.delete(node.nodeId)
+    for (const id of node.streamParts) node.leave(id)
+    void node.sim.node.stop()
+  }
+
+  kill(node: FuzzNode, death: Death): void {
+    this.nodes.delete(node.nodeId)
+    this.world.kill(node.sim, death)
+  }
+
+  async addHostile(): Promise<void> {
+    const hostile = new Hostile(
+      { name: `hostile ${this.#named++}`, streamParts: this.streamParts },
+      {
+        world: this.world,
+        random: this.random.fork(`hostile ${this.#named}`),
+        victims: () => [...this.nodes.keys()],
+      },
+    )
+    this.#hostiles.set(hostile.nodeId, hostile)
+    this.#active++
+    await hostile.start()
+  }
+
+  stopHostiles(): void {
+    for (const hostile of this.#hostiles.values()) hostile.stop()
+    this.#active = 0
+  }
+
+  /** One of the chains of a node in a stream part gets longer. */
+  publish(node: FuzzNode, id: StreamPartId, chain: number, messages: number): void {
+    const name = `publisher ${node.sim.name} ${chain}`
+    const key = `${name} ${id}`
+    let publisher = this.#publishers.get(key)
+    if (publisher === undefined) {
+      const { clock, crypto } = this.world
+      const options = { streamPartId: id, messageChainId: `sim ${chain}` }
+      publisher = new ChainPublisher(options, { clock, crypto, identity: this.world.identity(name) })
+      this.#publishers.set(key, publisher)
+    }
+    const batch = publisher.next(messages)
+    const reached = componentOf(this.overlay(id), node.nodeId)
+    reached.delete(node.nodeId)
+    for (const message of this.#published.add(batch)) this.flooding.published(message, reached)
+    node.sim.node.publish(batch)
+  }
+
+  /** Who is attached to whom, among the honest. */
+  overlay(id: StreamPartId): Overlay {
+    const members = [...this.nodes.values()].filter((node) => node.isIn(id))
+    return new Map(members.map((node) => [node.nodeId, node.neighbours(id)]))
+  }
+
+  /** What must hold at any time. */
+  check(): void {
+    const { degree } = this.plan
+    for (const node of this.nodes.values()) {
+      const { nodeId, sim } = node
+      const { streamParts } = sim.node.metrics()
+      const wanted = streamParts.map(({ wantedNeighbours }) => ({ nodeId, neighbours: wantedNeighbours }))
+      checkDegree(wanted, degree, this.breaches)
+      checkBounds(nodeId, this.#sizesOf(node), this.breaches)
+    }
+    const { nodes, streamParts } = this.world.tracker
+    for (const { topology } of streamParts.values()) {
+      const ids = [...topology.nodes()]
+      const wanted = ids.map((nodeId) => ({ nodeId, neighbours: topology.neighbours(nodeId).size }))
+      checkDegree(wanted, degree, this.breaches)
+    }
+    const { maxNodes, maxStreamParts } = defaultTrackerLimits
+    const sizes = [
+      { name: 'nodes', size: nodes.size, limit: maxNodes },
+      { name: 'stream parts', size: streamParts.size, limit: maxStreamParts },
+    ]
+    checkBounds('tracker', sizes, this.breaches)
+    this.flooding.check()
+  }
+
+  *#sizesOf({ sim, held }: FuzzNode): Iterable<Size> {
+    const { limits, orderLimits } = this.plan
+    const { maxProvisional } = { ...networkLimits, ...limits }
+    const peers = new Set<NodeId>()
+    for (const { neighbours } of sim.node.metrics().streamParts) {
+      // The wanted ones, those they replace, and those no instruction has named yet.
+      yield {
+        name: 'attached neighbours',
+        size: neighbours.length,
+        limit: wireLimits.maxNeighbours + maxProvisional,
+      }
+      for (const { nodeId } of neighbours) peers.add(nodeId)
+    }
+    const { maxQueueBytes } = defaultConnectionLimits
+    for (const peerId of peers)
+      yield { name: 'queued bytes', size: sim.node.queuedBytes(peerId), limit: maxQueueBytes }
+    for (const size of held) yield { name: 'held messages', size, limit: orderLimits.maxHeldMessages }
+  }
+
+  /** What must hold once it is quiet. */
+  checkQuiet(): void {
+    for (const id of this.streamParts) checkGraph(this.overlay(id), this.plan.degree, this.breaches)
+  }
+
+  /** Messages have their stream part's id first in their key. */
+  #has(nodeId: NodeId, key: string): boolean {
+    const id = key.slice(0, key.indexOf(' '))
+    const node = this.nodes.get(nodeId)
+    const streamPartId = this.streamParts.find((part) => part === id)
+    if (node === undefined || streamPartId === undefined || !node.isIn(streamPartId)) return true
+    return node.has(streamPartId, key)
+  }
+}
