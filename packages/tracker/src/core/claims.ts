@@ -33,6 +33,16 @@ export class Claims<Id extends string> {
     }
   }
 
+  /** More is known now: nobody waits any more for those that `isKnown` in every claim. */
+  recheck(isKnown: (id: Id, neighbour: Id) => boolean): void {
+    const awaited = [...this.#awaited]
+    this.#awaited.clear()
+    const claims = [...this.#neighboursOf]
+    for (const id of awaited) {
+      if (claims.some(([by, neighbours]) => neighbours.has(id) && !isKnown(by, id))) this.#awaited.add(id)
+    }
+  }
+
   delete(id: Id): boolean {
     return this.#neighboursOf.delete(id)
   }

@@ -12,6 +12,8 @@ export const counterHelp = {
   resendsGivenUp: 'Instructions that no status ever answered',
   adoptions: 'Overlays taken over from statuses',
   adoptedEdges: 'Edges taken over from statuses',
+  released: 'Nodes of stream parts that an earlier tracker leads again',
+  replicasIgnored: 'Replicas of overlays that came when the overlay was taken over already',
   edgesFailed: 'Edges replaced because an end reported that they failed',
   edgeFailuresIgnored: 'Reports of failed edges above the limit',
   edgesExchanged: 'Edges replaced by nearer ones, or by random ones where a node had too few',

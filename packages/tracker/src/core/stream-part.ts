@@ -4,6 +4,7 @@ import { Claims, mutualEdges } from './claims.ts'
 import { Distances } from './coordinates/distances.ts'
 import type { CounterName } from './counters.ts'
 import { Member } from './member.ts'
+import type { Replica } from './replica.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
 import { OverlayTopology } from './topology/overlay-topology.ts'
 
@@ -21,6 +22,8 @@ export interface StreamPartHost {
   instruct(member: Member, instruction: Instruction): void
   /** A status has answered the newest instruction, or the member is gone. */
   settle(member: Member): void
+  /** A node of a replica counts as in this stream part until it should have reported. False when there are too many nodes. */
+  expect(part: StreamPart, id: NodeId, contact: Contact): boolean
   /** The node is no longer in this stream part. */
   onRemoved(part: StreamPart, id: NodeId): void
   count(name: CounterName, by?: number): void
@@ -54,6 +57,8 @@ export class StreamPart {
   /** Members in turn, to be improved. */
   #walk: Iterator<NodeId> | undefined
   #attemptsInVain = 0
+  /** What its last tracker left behind, until the overlay is taken over. */
+  #replica: Replica | undefined
 
   constructor(
     options: { readonly id: StreamPartId; readonly degree: number; readonly overlay: OverlayPolicy },
@@ -120,10 +125,40 @@ export class StreamPart {
       this.#join(member, status)
     } else if (this.#claims.has(nodeId)) {
       this.#claim(member, status)
+    } else if (member.expected) {
+      this.#confirm(member, status)
+      this.#replaceFailed(member, status, now)
     } else {
       this.#acknowledge(member, status)
       this.#replaceFailed(member, status, now)
     }
+  }
+
+  /**
+   * The overlay as its last tracker knew it. What nodes report counts for more: an edge of it that its ends do not know is
+   * left out. False when it comes too late.
+   */
+  expect(replica: Replica): boolean {
+    if (this.topology.size > 0) return false
+    this.#replica = replica
+    this.#claims.recheck((id, neighbour) => this.#isKnown(id, neighbour))
+    return true
+  }
+
+  /** Lets all nodes go without a word: another tracker has them. What each would have reported comes back. */
+  dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
+    const claims = this.#claims.take()
+    const statuses = [...this.#members.values()]
+      .filter(({ expected }) => !expected)
+      .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claims.get(member.nodeId)) }))
+    const members = [...this.#members.values()]
+    this.#members.clear()
+    this.#changed.clear()
+    for (const member of members) {
+      this.#host.settle(member)
+      this.#host.onRemoved(this, member.nodeId)
+    }
+    return statuses
   }
 
   /** Takes a node out; unknown ones change nothing. */
@@ -161,19 +196,16 @@ export class StreamPart {
   /** Takes over the edges that both ends claim. Who wants no other neighbours than it has is told nothing. */
   adopt(): void {
     const claims = this.#claims.take()
-    const edges = mutualEdges(claims)
-    this.#mark(this.topology.adopt(edges, this.overlay === 'topology-aware'))
+    const edges = [...mutualEdges(claims), ...this.#expectedEdges(claims)]
+    const distances = this.#distances
+    this.#mark(this.topology.adopt(edges, distances && ((a, b) => distances.measuredMs(a, b))))
+    for (const [a, b] of edges) distances?.takenOver(a, b)
     for (const id of claims.keys()) this.#mark(this.topology.add(id))
     for (const [id, claimed] of claims) {
       const member = this.#members.get(id)
       if (member === undefined) continue
       this.#changed.add(id)
-      const wanted = this.topology.neighbours(id)
-      if (!sameSet(claimed, wanted)) continue
-      member.told = wanted
-      member.toldCounter = member.counter
-      member.mustTell = false
-      member.settled = true
+      this.#settleAs(member, claimed)
     }
     this.#host.count('adoptions')
     this.#host.count('adoptedEdges', edges.length)
@@ -184,7 +216,7 @@ export class StreamPart {
     let told = false
     for (const id of this.#changed) {
       const member = this.#members.get(id)
-      if (member === undefined || this.#claims.has(id)) continue
+      if (member === undefined || member.expected || this.#claims.has(id)) continue
       if (!this.#host.isConnected(id)) member.unsure = true
       else if (this.#tell(member)) told = true
     }
@@ -227,7 +259,7 @@ export class StreamPart {
 
   #join(member: Member, status: Status): void {
     const claimsStrangers = status.neighbours.some(({ nodeId }) => !this.#members.has(nodeId))
-    const waitsForOthers = this.isAdopting && this.topology.size === 0
+    const waitsForOthers = (this.isAdopting || this.#replica !== undefined) && this.topology.size === 0
     if (claimsStrangers || waitsForOthers) this.#claim(member, status)
     else this.#mark(this.topology.add(member.nodeId))
   }
@@ -235,7 +267,56 @@ export class StreamPart {
   #claim(member: Member, status: Status): void {
     member.counter = Math.max(member.counter, status.counter)
     const neighbours = new Set(status.neighbours.map(({ nodeId }) => nodeId))
-    this.#claims.add(member.nodeId, neighbours, (id) => this.#members.has(id))
+    this.#claims.add(member.nodeId, neighbours, (id) => this.#isKnown(member.nodeId, id))
+  }
+
+  /** Whether a neighbour need not report before a node's claim is believed: it is in, or the replica says the same. */
+  #isKnown(id: NodeId, neighbour: NodeId): boolean {
+    return this.#members.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
+  }
+
+  /** Edges of the replica that no end denies. Their ends that have not reported are in from now on, until they should have. */
+  #expectedEdges(claims: ReadonlyMap<NodeId, ReadonlySet<NodeId>>): (readonly [NodeId, NodeId])[] {
+    const replica = this.#replica
+    this.#replica = undefined
+    if (replica === undefined) return []
+    const agrees = (a: NodeId, b: NodeId) => claims.get(a)?.has(b) ?? true
+    const edges: (readonly [NodeId, NodeId])[] = []
+    for (const [a, b] of replica.edges()) {
+      if ((claims.has(a) && claims.has(b)) || !agrees(a, b) || !agrees(b, a)) continue
+      if (this.#expectNode(a, replica) && this.#expectNode(b, replica)) edges.push([a, b])
+    }
+    return edges
+  }
+
+  #expectNode(id: NodeId, replica: Replica): boolean {
+    if (this.#members.has(id)) return true
+    const contact = replica.contactOf(id)
+    if (contact === undefined || !this.#host.expect(this, id, contact)) return false
+    const member = new Member(this.id, id, 0)
+    member.expected = true
+    this.#members.set(id, member)
+    return true
+  }
+
+  /** A node of the replica reports: when it has the neighbours it should have, it hears nothing. */
+  #confirm(member: Member, status: Status): void {
+    member.expected = false
+    member.unsure = false
+    member.counter = Math.max(member.counter, status.counter)
+    this.#host.count('joins')
+    this.#changed.add(member.nodeId)
+    this.#settleAs(member, new Set(status.neighbours.map(({ nodeId }) => nodeId)))
+  }
+
+  /** A node that has the neighbours it should have was told so, in effect. */
+  #settleAs(member: Member, reported: ReadonlySet<NodeId>): void {
+    const wanted = this.topology.neighbours(member.nodeId)
+    if (!sameSet(reported, wanted)) return
+    member.told = wanted
+    member.toldCounter = member.counter
+    member.mustTell = false
+    member.settled = true
   }
 
   #acknowledge(member: Member, status: Status): void {
@@ -340,6 +421,16 @@ export class StreamPart {
   #mark(changed: ReadonlySet<NodeId>): void {
     for (const id of changed) this.#changed.add(id)
   }
+}
+
+/** What a node would report now, as far as is known here. */
+function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
+  const neighbours = [...(claimed ?? member.told)].map((nodeId) => ({
+    nodeId,
+    rttMs: member.rttsMs.get(nodeId),
+  }))
+  const counter = claimed === undefined ? member.toldCounter : member.counter
+  return { type: 'status', streamPartId: member.streamPartId, counter, neighbours, failed: [] }
 }
 
 function rttsOf(status: Status): ReadonlyMap<NodeId, number> {

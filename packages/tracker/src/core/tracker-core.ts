@@ -1,6 +1,7 @@
 import {
   canConnect,
   sameContact,
+  type Contact,
   type FindStorage,
   type IceServers,
   type Leave,
@@ -18,6 +19,7 @@ import type { TrackerLimits } from '../limits.ts'
 import { Counters } from './counters.ts'
 import type { Member } from './member.ts'
 import { NodeRecord } from './node-record.ts'
+import type { Replica } from './replica.ts'
 import { StorageDirectory } from './storage-directory.ts'
 import { StreamPart, type OverlayPolicy, type StreamPartHost } from './stream-part.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
@@ -37,6 +39,8 @@ export type TrackerEvent =
   /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
   | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
   | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
+  /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
+  | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
   /** The time is `wakeAt` or later. */
   | { readonly type: 'tick' }
 
@@ -44,6 +48,15 @@ export type TrackerEffect =
   | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
   /** Close the connection, saying why. */
   | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }
+
+/** A node of a stream part that another tracker leads from now on. */
+export interface ReleasedNode {
+  readonly nodeId: NodeId
+  /** What it would report. */
+  readonly status: Status
+  /** It said that it stores the stream part. */
+  readonly storing: boolean
+}
 
 export interface TrackerCoreOptions {
   /** Neighbours per node, 2 to 64. */
@@ -62,6 +75,8 @@ export interface TrackerCoreOptions {
  */
 export class TrackerCore {
   readonly counters = new Counters()
+  /** Hears of every stream part in which something may have changed, once an event. */
+  onTouched: (id: StreamPartId) => void = () => {}
   readonly #options: TrackerCoreOptions
   readonly #random: Random
   readonly #host: StreamPartHost
@@ -82,6 +97,8 @@ export class TrackerCore {
   readonly #improvable = new IndexedSet<StreamPart>()
   #nextImproved = 0
   #improveAt = Infinity
+  /** For the stream part that comes next. */
+  #replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   #now = 0
   #effects: TrackerEffect[] = []
 
@@ -136,9 +153,44 @@ export class TrackerCore {
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
+    else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
     else this.#tick()
     this.#settleTouched()
     return this.#effects
+  }
+
+  /**
+   * Another tracker leads the stream part from now on: its nodes hear nothing more of it from here. What that tracker
+   * should hear of each comes back.
+   */
+  release(id: StreamPartId, now: number): ReleasedNode[] {
+    this.#now = now
+    this.#effects = []
+    const part = this.#parts.get(id)
+    if (part === undefined) return []
+    const stores = new Set(this.#storage.nodes(id))
+    const released = part.dissolve().map((node) => ({ ...node, storing: stores.has(node.nodeId) }))
+    this.counters.count('released', released.length)
+    this.#settleTouched()
+    return released
+  }
+
+  /** Whether one of the two was told of the other here. */
+  maySignal(a: NodeId, b: NodeId, now: number): boolean {
+    const [nodeA, nodeB] = [this.#nodes.get(a), this.#nodes.get(b)]
+    this.#now = now
+    return nodeA !== undefined && nodeB?.connected === true && this.#maySignal(nodeA, nodeB)
+  }
+
+  #expect(id: StreamPartId, replica: Replica): void {
+    const part = this.#parts.get(id)
+    if (part === undefined) {
+      this.#replica = { id, replica }
+    } else if (part.expect(replica)) {
+      if (part.isAdopting && part.isClaimComplete) this.#adopt(part)
+    } else {
+      this.counters.count('replicasIgnored')
+    }
   }
 
   #connected(nodeId: NodeId): void {
@@ -159,6 +211,22 @@ export class TrackerCore {
     } else {
       this.#nodes.set(nodeId, new NodeRecord(nodeId, this.#options.limits, this.#now))
     }
+  }
+
+  /** Counts as a node that was connected once, and has a while to report the stream part. */
+  #expectNode(part: StreamPart, nodeId: NodeId, contact: Contact): boolean {
+    let node = this.#nodes.get(nodeId)
+    if (node === undefined) {
+      if (this.#nodes.size >= this.#options.limits.maxNodes) return false
+      node = new NodeRecord(nodeId, this.#options.limits, this.#now)
+      node.connected = false
+      this.#nodes.set(nodeId, node)
+    }
+    node.contact ??= contact
+    node.parts.add(part)
+    node.unconfirmed.add(part)
+    this.#confirmations.add(node, this.#now)
+    return true
   }
 
   #disconnect(nodeId: NodeId): void {
@@ -245,6 +313,8 @@ export class TrackerCore {
     const overlay = typeof choice === 'string' ? choice : choice(id)
     const part = new StreamPart({ id, degree, overlay }, { random: this.#random.fork(id), host: this.#host })
     this.#parts.set(id, part)
+    if (this.#replica?.id === id) part.expect(this.#replica.replica)
+    this.#replica = undefined
     if (overlay === 'topology-aware') {
       this.#improvable.add(part)
       this.#improveAt = Math.min(this.#improveAt, this.#now + this.#options.limits.improvementIntervalMs)
@@ -324,6 +394,7 @@ export class TrackerCore {
     for (const node of due(this.#confirmations, this.#now)) {
       this.counters.count('unconfirmed', node.unconfirmed.size)
       for (const part of node.unconfirmed) part.remove(node.nodeId)
+      if (!node.connected && !this.#disconnected.has(node)) this.#nodes.delete(node.nodeId)
     }
     for (const member of due(this.#unanswered, this.#now)) this.#resend(member)
     if (this.#improveAt <= this.#now) this.#improve()
@@ -362,6 +433,7 @@ export class TrackerCore {
   /** Sends what the event has brought about, where nothing was sent a moment ago. */
   #settleTouched(): void {
     for (const part of this.#touched) {
+      this.onTouched(part.id)
       if (part.size === 0) {
         this.#parts.delete(part.id)
         this.#improvable.delete(part)
@@ -416,6 +488,7 @@ export class TrackerCore {
       settle: (member) => {
         this.#unanswered.delete(member)
       },
+      expect: (part, id, contact) => this.#expectNode(part, id, contact),
       onRemoved: (part, id) => {
         const node = this.#nodes.get(id)
         node?.parts.delete(part)
