@@ -1,19 +1,30 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyServerFactory } from 'fastify'
-import type { Clock, Crypto, Identity, NodeAdmission, NodeId, Random } from '@runnel/protocol'
+import {
+  nodeIdFromBytes,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type NodeAdmission,
+  type NodeId,
+  type Random,
+} from '@runnel/protocol'
 import { WebSocketTransport } from '@runnel/transport'
+import { Cluster } from './cluster/cluster.ts'
+import type { TrackerRegistryView } from './cluster/ports.ts'
 import { TrackerCore } from './core/tracker-core.ts'
 import { trackerError } from './errors.ts'
 import { createHttpApi, httpLimits } from './http/http-api.ts'
 import { closeServer, createHttpServer, listen, urlOf } from './http/http-server.ts'
-import { addConnectionMetrics, createMetrics } from './http/metrics.ts'
+import { addClusterMetrics, addConnectionMetrics, createMetrics } from './http/metrics.ts'
 import { createIceServerSource } from './ice/ice-server-source.ts'
 import { predictionLimits, Predictions } from './http/predictions.ts'
-import type { TrackerLogger } from './logger.ts'
+import { silentLogger, type TrackerLogger } from './logger.ts'
 import {
   checkDegree,
   checkProcessingMs,
   defaultTrackerOptions,
+  resolveClusterLimits,
   resolveLimits,
   resolveOverlays,
   type TrackerOptions,
@@ -30,6 +41,8 @@ export interface TrackerModules {
   readonly admission?: NodeAdmission | undefined
   /** Default: says nothing. */
   readonly logger?: TrackerLogger
+  /** The trackers of the network, for `cluster`. */
+  readonly registry?: TrackerRegistryView
 }
 
 /** A tracker: nodes over WebSocket, everybody over HTTP, on one port. */
@@ -66,7 +79,11 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const metrics = createMetrics(core)
   const maxSockets = limits.maxNodes + spareConnections + httpLimits.maxHttpSockets
   const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
-  const api = createHttpApi({ nodeId: identity.nodeId, serverFactory }, { core, metrics, predictions })
+  const clusterView = () => cluster?.view()
+  const api = createHttpApi(
+    { nodeId: identity.nodeId, serverFactory },
+    { core, metrics, predictions, clusterView },
+  )
   const { server } = api
   const onError = (error: unknown) => logger?.error({ error }, 'a fault in the tracker')
   const transport = new WebSocketTransport(
@@ -86,17 +103,21 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     admission: modules.admission,
     ...(logger && { logger }),
   })
+  const cluster = createCluster(options, modules, { core, runtime, url: () => transport.url })
+  if (cluster !== undefined) addClusterMetrics(metrics, cluster)
   const scheme = tls === undefined ? 'http' : 'https'
 
   async function open(): Promise<void> {
     await api.ready()
     await listen(server, host, port)
     await runtime.start()
+    cluster?.start()
     logger?.info({ nodeId: identity.nodeId, url: transport.url }, 'tracker started')
   }
 
   async function close(): Promise<void> {
     await starting?.catch(() => {})
+    await cluster?.stop()
     await runtime.stop()
     await closeServer(server)
     await api.close()
@@ -120,4 +141,31 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     stop: () => (stopping ??= close()),
     metrics: () => metrics.metrics(),
   }
+}
+
+interface ClusterSurroundings {
+  readonly core: TrackerCore
+  readonly runtime: TrackerRuntime
+  url(): string
+}
+
+/** Throws INVALID_TRACKER_OPTIONS. */
+function createCluster(
+  { cluster: join, listen: { host: ownHost = defaultTrackerOptions.host } = {}, limits }: TrackerOptions,
+  { identity, crypto, clock, logger = silentLogger, registry }: TrackerModules,
+  surroundings: ClusterSurroundings,
+): Cluster | undefined {
+  if (join === undefined) return undefined
+  if (registry === undefined) throw trackerError('INVALID_TRACKER_OPTIONS', 'cluster needs a registry')
+  const { privateKey, host = ownHost, port = 0, announce = [] } = join
+  if (nodeIdFromBytes(crypto.addressOf(privateKey)) !== identity.nodeId)
+    throw trackerError('INVALID_TRACKER_OPTIONS', 'cluster.privateKey is not the key of the tracker')
+  const { maxStreamPartsPerNode } = resolveLimits(limits)
+  return new Cluster(
+    {
+      ...{ privateKey, maxStreamPartsPerNode, limits: resolveClusterLimits(join.limits) },
+      listen: { host, port, announce },
+    },
+    { identity, crypto, clock, logger, registry, ...surroundings },
+  )
 }

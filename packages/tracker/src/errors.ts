@@ -62,6 +62,39 @@ export const trackerErrors = {
     summary: 'The node has connected once more',
     remedy: 'Nothing, if that was you; else someone else has your key.',
   },
+  CLUSTER_RECORD_MALFORMED: {
+    summary: 'Bytes that are no record of the trackers’ cluster',
+    remedy: 'The tracker that sent it is broken, hostile or of another version; the record is ignored.',
+  },
+  CLUSTER_RECORD_FORGED: {
+    summary: 'A record of the trackers’ cluster that its writer did not sign',
+    remedy: 'Somebody writes in the name of another tracker; the record is ignored.',
+  },
+  CLUSTER_FRAME_MALFORMED: {
+    summary: 'Bytes from another tracker that are no frame of relayed nodes',
+    remedy: 'That tracker is broken, hostile or of another version; the link to it was closed.',
+  },
+  CLUSTER_START_FAILED: {
+    summary: 'The tracker cannot listen for other trackers',
+    remedy: 'Choose another --cluster-port or --cluster-host; nodes are served all the same.',
+  },
+  CLUSTER_PEER_UNREACHABLE: {
+    summary: 'Another tracker cannot be reached in the cluster',
+    remedy:
+      'Check that it runs, that its URL in the registry is right and that its cluster port can be reached.',
+  },
+  CLUSTER_PEER_WRONG_KEY: {
+    summary: 'Under a tracker’s URL answers somebody without its registered key',
+    remedy: 'Have the registry’s owner correct the id or the URL of the tracker.',
+  },
+  RELAY_NOT_NEEDED: {
+    summary: 'A relayed node is connected directly',
+    remedy: 'Nothing: its direct connection counts.',
+  },
+  TOO_MANY_RELAYED: {
+    summary: 'Another tracker relays more nodes, or over more trackers, than this one takes',
+    remedy: 'Nothing: the node is offered again later.',
+  },
   SLOW_NODE: {
     summary: 'The node does not read what the tracker sends',
     remedy: 'It is overloaded or its network too slow; it may connect again.',

@@ -1,4 +1,5 @@
 import { limits as wireLimits, parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { defaultClusterLimits, type ClusterLimits } from './cluster/limits.ts'
 import type { OverlayPolicy } from './core/stream-part.ts'
 import { trackerError } from './errors.ts'
 import type { IceOptions } from './ice/ice-options.ts'
@@ -28,6 +29,21 @@ export interface TrackerOptions {
   readonly ice?: IceOptions
   /** In place of some of the default limits. */
   readonly limits?: Partial<TrackerLimits>
+  /** How it takes part in the cluster of its network's trackers; default: not at all. */
+  readonly cluster?: ClusterJoin
+}
+
+/** Where and how a tracker is among the others. */
+export interface ClusterJoin {
+  /** The key of the tracker's identity, 32 bytes: it is the key of its links to others, too. */
+  readonly privateKey: Uint8Array
+  /** Address to bind; default that of `listen`. */
+  readonly host?: string
+  /** Default any free one. */
+  readonly port?: number
+  /** Multiaddresses that others dial, where they are not those bound; at most 8. */
+  readonly announce?: readonly string[]
+  readonly limits?: Partial<ClusterLimits>
 }
 
 export const defaultTrackerOptions = {
@@ -40,13 +56,25 @@ export const defaultTrackerOptions = {
 
 /** The limits with the defaults filled in. Throws INVALID_TRACKER_OPTIONS. */
 export function resolveLimits(given: Partial<TrackerLimits> = {}): TrackerLimits {
+  return checkedLimits('limits', given, defaultTrackerLimits)
+}
+
+/** As `resolveLimits`, for the cluster. Throws INVALID_TRACKER_OPTIONS. */
+export function resolveClusterLimits(given: Partial<ClusterLimits> = {}): ClusterLimits {
+  return checkedLimits('cluster.limits', given, defaultClusterLimits)
+}
+
+function checkedLimits<Limits extends object>(
+  where: string,
+  given: Partial<Limits>,
+  defaults: Limits,
+): Limits {
   for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultTrackerLimits))
-      throw trackerError('INVALID_TRACKER_OPTIONS', `limits.${name} is unknown`)
-    if (Number.isFinite(value) && value >= 0) continue
-    throw trackerError('INVALID_TRACKER_OPTIONS', `limits.${name} must be 0 or more: ${value}`)
+    if (!(name in defaults)) throw trackerError('INVALID_TRACKER_OPTIONS', `${where}.${name} is unknown`)
+    if (typeof value === 'number' && Number.isFinite(value) && value >= 0) continue
+    throw trackerError('INVALID_TRACKER_OPTIONS', `${where}.${name} must be 0 or more: ${String(value)}`)
   }
-  return { ...defaultTrackerLimits, ...given }
+  return { ...defaults, ...given }
 }
 
 /** Throws INVALID_TRACKER_OPTIONS. */

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client'
 import fastify, { type FastifyInstance, type FastifyServerFactory } from 'fastify'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { Predictions } from './predictions.ts'
 import { nodesView, streamPartsView, topologyView, type Page } from './views.ts'
@@ -54,6 +55,8 @@ const noQuery = { type: 'object', additionalProperties: false, properties: {} }
 
 const streamPartUnknown = { code: 'STREAM_PART_UNKNOWN', message: 'No node is in this stream part.' }
 
+const noCluster = { code: 'NO_CLUSTER', message: 'This tracker is in no cluster of trackers.' }
+
 const tooManyPredictions = {
   code: 'TOO_MANY_PREDICTIONS',
   message: 'Too many stream parts are being predicted: ask again in a few seconds.',
@@ -66,6 +69,8 @@ export function createHttpApi(
     readonly core: TrackerCore
     readonly metrics: Registry
     readonly predictions: Predictions
+    /** The cluster of trackers; undefined where the tracker is in none. */
+    readonly clusterView?: () => ClusterView | undefined
   },
 ): FastifyInstance {
   const { core, metrics, predictions } = modules
@@ -90,6 +95,7 @@ export function createHttpApi(
     reply.type(metrics.contentType)
     return metrics.metrics()
   })
+  app.get('/v1/cluster', (_request, reply) => modules.clusterView?.() ?? reply.code(404).send(noCluster))
   app.get<{ Querystring: Page }>(
     '/v1/stream-parts',
     { schema: { querystring: page(httpLimits.maxPageItems) } },

@@ -1,4 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { ClusterView } from '../cluster/cluster-view.ts'
+import { clusterCounterHelp, type ClusterCounterName } from '../cluster/core/cluster-counters.ts'
 import { counterHelp, type CounterName } from '../core/counters.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 
@@ -25,6 +27,33 @@ export function addConnectionMetrics(registry: Registry, counts: ConnectionCount
   counter(registry, 'connections_opened', 'Connections opened', () => counts.opened)
   counter(registry, 'connections_refused', 'Connections refused because of a limit', () => counts.refused)
   counter(registry, 'handshakes_failed', 'Connections that proved no id', () => counts.failedHandshakes)
+}
+
+/** What of a cluster is shown. */
+export interface ClusterFigures {
+  readonly counters: { get(name: ClusterCounterName): number }
+  readonly size: { readonly linked: number; readonly registered: number }
+  view(): Pick<ClusterView, 'leads' | 'replicas' | 'relayedToOthers' | 'relayedFromOthers'>
+}
+
+/** Adds what is counted of the cluster: `runnel_tracker_cluster_<count>_total`, and how much there is at present. */
+export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): void {
+  for (const name of Object.keys(clusterCounterHelp) as ClusterCounterName[]) {
+    const help = clusterCounterHelp[name]
+    counter(registry, `cluster_${snakeCase(name)}`, help, () => cluster.counters.get(name))
+  }
+  const show = (name: string, help: string, value: () => number) =>
+    gauge(registry, `cluster_${name}`, help, value)
+  show('registered', 'Trackers in the registry', () => cluster.size.registered)
+  show('linked', 'Other trackers linked at present', () => cluster.size.linked)
+  show('leads', 'Stream parts this tracker leads', () => cluster.view().leads)
+  show('replicas', 'Stream parts of other trackers with a replica here', () => cluster.view().replicas)
+  show(
+    'relayed_to_others',
+    'Nodes connected here that other trackers lead',
+    () => cluster.view().relayedToOthers,
+  )
+  show('relayed_from_others', 'Nodes that come over other trackers', () => cluster.view().relayedFromOthers)
 }
 
 function counter(registry: Registry, name: string, help: string, value: () => number): void {

@@ -10,8 +10,9 @@ import {
   type Packet,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
+import { RelayedConnection } from '../cluster/relay-server.ts'
 import { DelayQueue } from '../core/timing/delay-queue.ts'
-import type { TrackerCore, TrackerEvent } from '../core/tracker-core.ts'
+import type { NodeToTracker, TrackerCore, TrackerEvent } from '../core/tracker-core.ts'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
@@ -27,8 +28,20 @@ export interface TrackerRuntimeModules {
   readonly logger?: TrackerLogger
 }
 
+/** Whose packets are not for this tracker but for another one. */
+export interface PacketRouter {
+  /** True when it has taken care of a packet of a connected node. */
+  takes(from: NodeId, packet: NodeToTracker): boolean
+  /** The node is not connected any more. */
+  gone(nodeId: NodeId): void
+}
+
+const noRouter: PacketRouter = { takes: () => false, gone: () => {} }
+
 /** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
 export class TrackerRuntime {
+  /** Set by a tracker that is in a cluster. */
+  router: PacketRouter = noRouter
   readonly #core: TrackerCore
   readonly #modules: TrackerRuntimeModules
   readonly #logger: TrackerLogger
@@ -62,6 +75,34 @@ export class TrackerRuntime {
     this.#alarm?.cancel()
     this.#alarm = undefined
     await this.#modules.transport.stop()
+  }
+
+  /** A node that another tracker relays. Who is connected directly needs that no more. */
+  acceptRelayed(connection: RelayedConnection): void {
+    const older = this.#connections.get(connection.peerId)
+    if (older === undefined || older instanceof RelayedConnection) this.#accept(connection)
+    else connection.close('RELAY_NOT_NEEDED', trackerErrors.RELAY_NOT_NEEDED.summary)
+  }
+
+  /** Something besides the packets of nodes has happened. */
+  handle(event: TrackerEvent): void {
+    this.#handle(event)
+  }
+
+  /** Sends a connected node a packet of another tracker. */
+  forward(nodeId: NodeId, packet: Uint8Array): void {
+    const connection = this.#connections.get(nodeId)
+    if (connection !== undefined) this.#sendBytes(connection, packet)
+  }
+
+  /** Closes the connection of a node, if it has one. */
+  disconnect(nodeId: NodeId, code: string, text: string): void {
+    const connection = this.#connections.get(nodeId)
+    if (connection !== undefined) this.#drop(connection, code, text)
+  }
+
+  connectionOf(nodeId: NodeId): Connection | undefined {
+    return this.#connections.get(nodeId)
   }
 
   #accept(connection: Connection): void {
@@ -113,6 +154,7 @@ export class TrackerRuntime {
     const from = connection.peerId
     switch (packet.type) {
       case 'nodeInfo':
+        this.router.takes(from, packet)
         this.#handle({ type: 'packet', from, packet })
         if (!this.#informed.has(from)) this.#sendIceServers(from)
         return
@@ -121,7 +163,8 @@ export class TrackerRuntime {
       case 'signal':
       case 'storing':
       case 'findStorage':
-        return this.#handle({ type: 'packet', from, packet })
+        if (!this.router.takes(from, packet)) this.#handle({ type: 'packet', from, packet })
+        return
       default:
         return this.#close(connection, 'NOT_FOR_TRACKERS')
     }
@@ -139,7 +182,11 @@ export class TrackerRuntime {
 
   /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
   #send(connection: Connection, packet: Packet): void {
-    if (connection.send(encodePacket(packet))) return
+    this.#sendBytes(connection, encodePacket(packet))
+  }
+
+  #sendBytes(connection: Connection, packet: Uint8Array): void {
+    if (connection.send(packet)) return
     this.#core.counters.count('slowNodes')
     this.#close(connection, 'SLOW_NODE')
   }
@@ -174,6 +221,7 @@ export class TrackerRuntime {
     this.#informed.delete(nodeId)
     this.#renewals.delete(nodeId)
     this.#logger.debug({ nodeId, code }, 'node disconnected')
+    this.router.gone(nodeId)
     this.#handle({ type: 'nodeDisconnected', nodeId })
   }
 

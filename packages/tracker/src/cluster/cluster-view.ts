@@ -1,0 +1,44 @@
+import type { NodeId } from '@runnel/protocol'
+
+/** How a tracker takes part in the cluster. */
+export type ClusterState =
+  /** The registry does not list it. */
+  | 'unregistered'
+  /** It is the only one. */
+  | 'alone'
+  /** It listens for other trackers. */
+  | 'joined'
+  /** It cannot listen for other trackers; it tries again. */
+  | 'failed'
+
+/** A registered tracker as another one sees it. */
+export interface ClusterTrackerView {
+  readonly nodeId: NodeId
+  readonly url: string
+  /** It is the one that is asked. */
+  readonly self: boolean
+  readonly linked: boolean
+  /** Why it could not be reached the last time; null when it was. */
+  readonly error: string | null
+  /** What it last said of itself; null when that is too long ago. */
+  readonly load: { readonly nodes: number; readonly leads: number; readonly replicas: number } | null
+}
+
+/** The cluster as one tracker sees it; `GET /v1/cluster`. */
+export interface ClusterView {
+  readonly nodeId: NodeId
+  readonly state: ClusterState
+  /** Its id in the cluster; null until it listens. */
+  readonly peerId: string | null
+  /** Where other trackers dial it. */
+  readonly addresses: readonly string[]
+  /** Stream parts it leads. */
+  readonly leads: number
+  /** Stream parts of others of which it has a replica. */
+  readonly replicas: number
+  /** Nodes connected here whose stream parts, or some of them, other trackers lead. */
+  readonly relayedToOthers: number
+  /** Nodes that come over other trackers. */
+  readonly relayedFromOthers: number
+  readonly trackers: readonly ClusterTrackerView[]
+}

@@ -1,0 +1,45 @@
+/** What a tracker counts of its cluster, and what each count means; also the help texts of the metrics. */
+export const clusterCounterHelp = {
+  strangersRefused: 'Connections refused because no registered tracker proved itself',
+  discoveriesFailed: 'Trackers whose address in the cluster could not be learnt from their URL',
+  dialsFailed: 'Trackers that could not be dialled in the cluster',
+  recordsWritten: 'Records of this tracker put into the cluster',
+  writesFailed: 'Records that no other tracker took',
+  writesDelayed: 'Times that overlays waited to be replicated because there were too many',
+  recordsAccepted: 'Records of other trackers taken in',
+  recordsMalformed: 'Records refused because they are none, or are under the wrong key',
+  recordsForged: 'Records refused because their writer did not sign them',
+  recordsOfStrangers: 'Records refused because their writer is not registered',
+  recordsStale: 'Records refused because a newer one is known, or because they have expired',
+  recordsTooFar: 'Records refused because they are dated, or would last, too far ahead',
+  recordsTooMany: 'Records refused because their writer has as many as it may',
+  recordsTooLarge: 'Records refused because they are too large',
+  storeEvictions: 'Entries of the cluster’s store dropped because it was full',
+  leadsDisputed: 'Claims of other trackers to lead a stream part that this one leads',
+  replicasTruncated: 'Overlays not replicated in full because too many nodes fell together',
+  replicasFound: 'Overlays continued from a replica',
+  replicasMissing: 'Overlays taken over without a replica',
+  takeovers: 'Stream parts led from now on because an earlier tracker is gone',
+  handovers: 'Stream parts handed over because an earlier tracker is there again',
+  nodesRelayed: 'Nodes relayed to the tracker that leads',
+  relaysRefused: 'Relayed nodes refused',
+  relayFramesDropped: 'Frames of relayed nodes dropped because the other tracker reads too slowly',
+  malformedFrames: 'Links to other trackers closed because of a frame that is none',
+  lookupsRefused: 'Streams not looked up in the registry because too many were',
+  lookupsFailed: 'Streams that the registry gave no answer about',
+} as const
+
+export type ClusterCounterName = keyof typeof clusterCounterHelp
+
+/** The counts of one tracker's part in the cluster, since its start. */
+export class ClusterCounters {
+  readonly #counts = new Map<ClusterCounterName, number>()
+
+  count(name: ClusterCounterName, by = 1): void {
+    this.#counts.set(name, this.get(name) + by)
+  }
+
+  get(name: ClusterCounterName): number {
+    return this.#counts.get(name) ?? 0
+  }
+}

@@ -1,0 +1,166 @@
+import { isRunnelError, type Crypto, type NodeId, type StreamPartId } from '@runnel/protocol'
+import type { ClusterLimits } from '../limits.ts'
+import type { ClusterCounterName } from './cluster-counters.ts'
+import { decodeRecord, leadKey, topologyKey, type AliveBody, type ClusterRecord } from './record.ts'
+
+export type RecordLimits = Pick<
+  ClusterLimits,
+  | 'maxRecordBytes'
+  | 'maxRecordsPerTracker'
+  | 'maxRecordBytesPerTracker'
+  | 'maxRecordLifetimeMs'
+  | 'clockToleranceMs'
+>
+
+export interface RecordTableModules {
+  readonly crypto: Crypto
+  isRegistered(id: NodeId): boolean
+  count(name: ClusterCounterName): void
+  /** A record that was not known. */
+  onAccepted?(record: ClusterRecord): void
+}
+
+interface Entry {
+  readonly record: ClusterRecord
+  readonly bytes: Uint8Array
+}
+
+/** What one tracker has in the table. */
+interface Shelf {
+  readonly entries: Map<string, Entry>
+  size: number
+}
+
+export type Refusal = Extract<ClusterCounterName, `records${string}`>
+
+const text = new TextDecoder()
+
+/**
+ * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: here
+ * is what refuses records that are forged, older than the known one, too large, or too many.
+ */
+export class RecordTable {
+  readonly #limits: RecordLimits
+  readonly #modules: RecordTableModules
+  readonly #shelves = new Map<NodeId, Shelf>()
+
+  constructor(limits: RecordLimits, modules: RecordTableModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** Takes a record in; why not, when it is refused (counted under that name). The same one again is taken without ado. */
+  offer(key: Uint8Array, bytes: Uint8Array, now: number): Refusal | undefined {
+    const outcome = this.#check(key, bytes, now)
+    if (typeof outcome === 'string') {
+      this.#modules.count(outcome)
+      return outcome
+    }
+    return undefined
+  }
+
+  /** The record under a key; undefined when there is none that is valid now. */
+  get(writer: NodeId, key: string, now: number): ClusterRecord | undefined {
+    const record = this.#shelves.get(writer)?.entries.get(key)?.record
+    return record !== undefined && record.expiresAt > now ? record : undefined
+  }
+
+  /** What a tracker last said of itself. */
+  alive(id: NodeId, now: number): (AliveBody & { readonly writtenAt: number }) | undefined {
+    const record = this.get(id, `/runnel/alive/${id}`, now)
+    return record?.body.kind === 'alive' ? { ...record.body, writtenAt: record.writtenAt } : undefined
+  }
+
+  /** The newest claim to lead a stream part, of any tracker that still has nodes in it. */
+  newestLead(streamPartId: StreamPartId, now: number) {
+    let newest: { writer: NodeId; writtenAt: number; chunks: number } | undefined
+    for (const writer of this.#shelves.keys()) {
+      const record = this.get(writer, leadKey(writer, streamPartId), now)
+      if (record?.body.kind !== 'lead' || record.body.chunks === 0) continue
+      if (newest !== undefined && newest.writtenAt >= record.writtenAt) continue
+      newest = { writer, writtenAt: record.writtenAt, chunks: record.body.chunks }
+    }
+    return newest
+  }
+
+  /** One share of a tracker's replica, as long as it is of the same division. */
+  chunk(writer: NodeId, streamPartId: StreamPartId, chunk: number, chunks: number, now: number) {
+    const body = this.get(writer, topologyKey(writer, streamPartId, chunk), now)?.body
+    return body?.kind === 'topology' && body.chunks === chunks ? body : undefined
+  }
+
+  /** Stream parts that other trackers say they lead. */
+  leadCount(except: NodeId): number {
+    let count = 0
+    for (const [writer, { entries }] of this.#shelves) {
+      if (writer === except) continue
+      for (const { record } of entries.values())
+        if (record.body.kind === 'lead' && record.body.chunks > 0) count++
+    }
+    return count
+  }
+
+  /** Forgets what has expired, and all of trackers that are not registered any more. */
+  purge(now: number): void {
+    for (const [writer, shelf] of this.#shelves) {
+      if (!this.#modules.isRegistered(writer)) {
+        this.#shelves.delete(writer)
+        continue
+      }
+      for (const [key, entry] of shelf.entries) {
+        if (entry.record.expiresAt > now) continue
+        shelf.entries.delete(key)
+        shelf.size -= entry.bytes.length
+      }
+    }
+  }
+
+  #check(key: Uint8Array, bytes: Uint8Array, now: number): Refusal | ClusterRecord {
+    const { maxRecordBytes, maxRecordLifetimeMs, clockToleranceMs } = this.#limits
+    if (bytes.length > maxRecordBytes) return 'recordsTooLarge'
+    const known = this.#known(key)
+    if (known !== undefined && sameBytes(known.bytes, bytes))
+      return known.record.expiresAt > now ? known.record : 'recordsStale'
+    let record: ClusterRecord
+    try {
+      record = decodeRecord(key, bytes, this.#modules.crypto)
+    } catch (error) {
+      return isRunnelError(error, 'CLUSTER_RECORD_FORGED') ? 'recordsForged' : 'recordsMalformed'
+    }
+    if (!this.#modules.isRegistered(record.writer)) return 'recordsOfStrangers'
+    if (record.expiresAt <= now) return 'recordsStale'
+    if (record.writtenAt > now + clockToleranceMs) return 'recordsTooFar'
+    if (record.expiresAt > now + maxRecordLifetimeMs + clockToleranceMs) return 'recordsTooFar'
+    if (known !== undefined && known.record.writtenAt >= record.writtenAt) return 'recordsStale'
+    return this.#keep(text.decode(key), record, bytes, known)
+  }
+
+  #keep(
+    key: string,
+    record: ClusterRecord,
+    bytes: Uint8Array,
+    known: Entry | undefined,
+  ): Refusal | ClusterRecord {
+    const { maxRecordsPerTracker, maxRecordBytesPerTracker } = this.#limits
+    const shelf = this.#shelves.get(record.writer) ?? { entries: new Map<string, Entry>(), size: 0 }
+    const size = shelf.size - (known?.bytes.length ?? 0) + bytes.length
+    if (size > maxRecordBytesPerTracker) return 'recordsTooMany'
+    if (known === undefined && shelf.entries.size >= maxRecordsPerTracker) return 'recordsTooMany'
+    shelf.size = size
+    shelf.entries.set(key, { record, bytes: bytes.slice() })
+    this.#shelves.set(record.writer, shelf)
+    this.#modules.count('recordsAccepted')
+    this.#modules.onAccepted?.(record)
+    return record
+  }
+
+  /** The writer stands third in every key. */
+  #known(key: Uint8Array): Entry | undefined {
+    const name = text.decode(key)
+    return this.#shelves.get(name.split('/')[3] as NodeId)?.entries.get(name)
+  }
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}

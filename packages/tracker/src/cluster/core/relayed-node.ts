@@ -1,0 +1,47 @@
+import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
+import type { NodeToTracker } from '../../core/tracker-core.ts'
+
+/** What a relayed node last said of a stream part: enough to introduce it again, elsewhere or here. */
+export interface RelayedPart {
+  readonly status: Status | undefined
+  readonly storing: boolean
+}
+
+/** A node that is connected here, and has something to do with trackers that lead. */
+export class RelayedNode {
+  readonly nodeId: NodeId
+  readonly parts = new Map<StreamPartId, RelayedPart>()
+  /** Trackers that know of it. */
+  readonly open = new Set<NodeId>()
+  /** Which tracker told it of a peer, the latest last. */
+  readonly #peers = new Map<NodeId, NodeId>()
+
+  constructor(nodeId: NodeId) {
+    this.nodeId = nodeId
+  }
+
+  remember(packet: Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>): void {
+    const { streamPartId: id } = packet
+    const before = this.parts.get(id) ?? { status: undefined, storing: false }
+    // A failure was reported by the packet itself; told again it would be another one.
+    if (packet.type === 'status') this.parts.set(id, { ...before, status: { ...packet, failed: [] } })
+    else if (packet.type === 'storing') this.parts.set(id, { ...before, storing: packet.storing })
+    else this.parts.set(id, before)
+  }
+
+  heardOf(peer: NodeId, tracker: NodeId, maxPeers: number): void {
+    this.#peers.delete(peer)
+    this.#peers.set(peer, tracker)
+    if (this.#peers.size <= maxPeers) return
+    for (const oldest of this.#peers.keys()) {
+      this.#peers.delete(oldest)
+      return
+    }
+  }
+
+  /** Where signals to a peer go: to the tracker that told of it, or else to any. */
+  whoToldOf(peer: NodeId): NodeId | undefined {
+    const tracker = this.#peers.get(peer)
+    return tracker !== undefined && this.open.has(tracker) ? tracker : [...this.open][0]
+  }
+}

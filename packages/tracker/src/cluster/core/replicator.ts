@@ -1,0 +1,159 @@
+import type { Crypto, StreamPartId } from '@runnel/protocol'
+import { DelayQueue } from '../../core/timing/delay-queue.ts'
+import { TokenBucket } from '../../core/timing/token-bucket.ts'
+import type { ClusterLimits } from '../limits.ts'
+import type { ClusterCounterName } from './cluster-counters.ts'
+import { encodeBody, type RecordBody, type ReplicatedNode, type TopologyBody } from './record.ts'
+
+export type ReplicatorLimits = Pick<
+  ClusterLimits,
+  | 'gatherMs'
+  | 'replicaIntervalMs'
+  | 'replicaLifetimeMs'
+  | 'recordsPerSecond'
+  | 'recordBurst'
+  | 'nodesPerChunk'
+  | 'maxChunks'
+  | 'maxRecordBytes'
+>
+
+export interface ReplicatorModules {
+  readonly crypto: Crypto
+  /** A stream part's overlay as it is now; undefined when this tracker does not lead it (any more). */
+  snapshot(id: StreamPartId): readonly ReplicatedNode[] | undefined
+  write(body: RecordBody): void
+  count(name: ClusterCounterName): void
+}
+
+/** When the records that wait for their turn are looked at again, in milliseconds. */
+const retryMs = 100
+/** What a record has besides its nodes: no more than this. */
+const overheadBytes = 512
+
+/**
+ * Writes the overlays that a tracker leads into the cluster: soon after a change, once in a while at most, and of each
+ * only the shares that differ from what was written.
+ */
+export class Replicator {
+  readonly #limits: ReplicatorLimits
+  readonly #modules: ReplicatorModules
+  /** Changed a moment ago. */
+  readonly #gathering: DelayQueue<StreamPartId>
+  /** Written a moment ago… */
+  readonly #cooling: DelayQueue<StreamPartId>
+  /** … and changed since. */
+  readonly #changed = new Set<StreamPartId>()
+  /** Written long ago. */
+  readonly #ageing: DelayQueue<StreamPartId>
+  readonly #ready = new Set<StreamPartId>()
+  /** What was written of each stream part, by share. */
+  readonly #written = new Map<StreamPartId, readonly string[]>()
+  readonly #bucket: TokenBucket
+  #blockedUntil = -Infinity
+
+  constructor(limits: ReplicatorLimits, modules: ReplicatorModules, now: number) {
+    this.#limits = limits
+    this.#modules = modules
+    this.#gathering = new DelayQueue(limits.gatherMs)
+    this.#cooling = new DelayQueue(limits.replicaIntervalMs)
+    this.#ageing = new DelayQueue(limits.replicaLifetimeMs / 2)
+    this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, now)
+  }
+
+  /** When `tick` has something to do; undefined when nothing is waited for. */
+  get wakeAt(): number | undefined {
+    const times = [this.#gathering.nextAt, this.#cooling.nextAt, this.#ageing.nextAt]
+    if (this.#ready.size > 0) times.push(this.#blockedUntil)
+    const known = times.filter((at) => at !== undefined)
+    return known.length === 0 ? undefined : Math.min(...known)
+  }
+
+  /** Something about the stream part changed. */
+  touched(id: StreamPartId, now: number): void {
+    if (this.#ready.has(id) || this.#gathering.has(id)) return
+    if (this.#cooling.has(id)) this.#changed.add(id)
+    else this.#gathering.add(id, now)
+  }
+
+  /** Others may have lost what was written: all of it is due again. */
+  writeAllAgain(): void {
+    for (const id of this.#written.keys()) this.#due(id)
+  }
+
+  tick(now: number): void {
+    for (const id of take(this.#gathering, now)) this.#ready.add(id)
+    for (const id of take(this.#cooling, now)) if (this.#changed.delete(id)) this.#ready.add(id)
+    for (const id of take(this.#ageing, now)) this.#due(id)
+    for (const id of this.#ready) {
+      if (!this.#write(id, now)) {
+        this.#blockedUntil = now + retryMs
+        this.#modules.count('writesDelayed')
+        return
+      }
+      this.#ready.delete(id)
+    }
+  }
+
+  #due(id: StreamPartId): void {
+    this.#written.set(id, [])
+    this.#ready.add(id)
+  }
+
+  /** False when it has to wait. */
+  #write(id: StreamPartId, now: number): boolean {
+    const nodes = this.#modules.snapshot(id) ?? []
+    const before = this.#written.get(id)
+    if (nodes.length === 0 && before === undefined) return true
+    const shares = this.#divide(id, nodes)
+    const hashes = shares.map((share) => this.#hash(share))
+    const changed = shares.filter((_, index) => hashes[index] !== before?.[index])
+    const lead = { kind: 'lead', streamPartId: id, chunks: shares.length, nodes: nodes.length } as const
+    if (changed.length === 0 && hashes.length === before?.length) return true
+    if (!this.#bucket.take(now, Math.min(changed.length + 1, this.#limits.recordBurst))) return false
+    for (const share of changed) this.#modules.write(share)
+    this.#modules.write(lead)
+    this.#cooling.add(id, now)
+    if (nodes.length === 0) {
+      this.#written.delete(id)
+      this.#ageing.delete(id)
+    } else {
+      this.#written.set(id, hashes)
+      this.#ageing.add(id, now)
+    }
+    return true
+  }
+
+  /** Nodes by their ids, so that a change touches few shares. */
+  #divide(id: StreamPartId, nodes: readonly ReplicatedNode[]): TopologyBody[] {
+    if (nodes.length === 0) return []
+    const { nodesPerChunk, maxChunks, maxRecordBytes } = this.#limits
+    let chunks = 1
+    while (chunks < maxChunks && chunks * nodesPerChunk < nodes.length) chunks *= 2
+    const shares = Array.from({ length: chunks }, (): ReplicatedNode[] => [])
+    const room = shares.map(() => maxRecordBytes - overheadBytes)
+    for (const node of nodes) {
+      const chunk = Number.parseInt(node.nodeId.slice(-4), 16) % chunks
+      const left = (room[chunk] ?? 0) - nodeBytes(node)
+      if (left < 0) {
+        this.#modules.count('replicasTruncated')
+        continue
+      }
+      room[chunk] = left
+      shares[chunk]?.push(node)
+    }
+    return shares.map((share, chunk) => ({ kind: 'topology', streamPartId: id, chunk, chunks, nodes: share }))
+  }
+
+  #hash(body: TopologyBody): string {
+    return String.fromCharCode(...this.#modules.crypto.keccak256(encodeBody(body)))
+  }
+}
+
+/** No fewer than a node takes in a record. */
+function nodeBytes({ contact, neighbours }: ReplicatedNode): number {
+  return 24 + contact.websocketUrl.length + 20 * neighbours.length
+}
+
+function* take<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {
+  for (let key = queue.takeDue(now); key !== undefined; key = queue.takeDue(now)) yield key
+}

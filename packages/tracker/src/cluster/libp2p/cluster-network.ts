@@ -1,0 +1,31 @@
+import type { NodeId } from '@runnel/protocol'
+import type { RelayFrame } from '../core/relay-frame.ts'
+
+/** What a cluster's network tells its owner. */
+export interface ClusterNetworkEvents {
+  /** A registered tracker is connected, and takes frames. */
+  onLinked(tracker: NodeId): void
+  onUnlinked(tracker: NodeId): void
+  /** A frame of a tracker, in order. Throws when it makes no sense: the tracker is disconnected. */
+  onFrame(tracker: NodeId, frame: RelayFrame): void
+  /** A record from the hash table, before it is stored or used. Throws when it is refused. */
+  onRecord(key: Uint8Array, value: Uint8Array): void
+}
+
+/** Authenticated links to other trackers, and the hash table they make together. */
+export interface ClusterNetwork {
+  readonly peerId: string
+  /** Where other trackers can dial this one. */
+  readonly addresses: readonly string[]
+  /** Resolves when the tracker is connected. Rejects when it cannot be, or somebody else answers. */
+  dial(tracker: NodeId, addresses: readonly string[], signal: AbortSignal): Promise<void>
+  /** Ends the link to a tracker, if there is one. */
+  hangUp(tracker: NodeId): void
+  /** False when there is no link, or too much waits on it. */
+  send(tracker: NodeId, frame: RelayFrame): boolean
+  /** Puts a record into the hash table; resolves to how many other trackers took it. */
+  put(key: Uint8Array, value: Uint8Array, signal: AbortSignal): Promise<number>
+  /** The first valid record that some tracker has. */
+  get(key: Uint8Array, signal: AbortSignal): Promise<Uint8Array | undefined>
+  stop(): Promise<void>
+}

@@ -1,0 +1,123 @@
+/** What is bounded, and what takes a while, in the trackers' cluster. */
+export interface ClusterLimits {
+  /** Other trackers that are linked at once; those whose ids come first count. */
+  readonly maxTrackers: number
+  /** How often the links to the others are looked after, in milliseconds. */
+  readonly reviewIntervalMs: number
+  /** The first pause before a tracker that could not be reached is tried again, in milliseconds; it doubles… */
+  readonly minRetryMs: number
+  /** … up to this. */
+  readonly maxRetryMs: number
+  /** How long a tracker may take to tell its address in the cluster, in milliseconds. */
+  readonly discoveryTimeoutMs: number
+  /** The longest such answer. */
+  readonly maxDiscoveryBytes: number
+  /** Addresses of one tracker that are tried. */
+  readonly maxAddresses: number
+  /** How long a dial may take, in milliseconds. */
+  readonly dialTimeoutMs: number
+  /** A linked tracker is pinged this often, in milliseconds. */
+  readonly pingIntervalMs: number
+  /** And is gone when it does not answer for this long. */
+  readonly pingTimeoutMs: number
+  /** The largest record. */
+  readonly maxRecordBytes: number
+  /** Records of one tracker that are kept; more are refused (`recordsTooMany`). */
+  readonly maxRecordsPerTracker: number
+  /** And their bytes. */
+  readonly maxRecordBytesPerTracker: number
+  /** Bytes of the store under the hash table; the oldest entries go first (`storeEvictions`). */
+  readonly maxStoreBytes: number
+  /** No record lasts longer, in milliseconds. */
+  readonly maxRecordLifetimeMs: number
+  /** How far ahead another tracker's clock may be, in milliseconds. */
+  readonly clockToleranceMs: number
+  /** How often a tracker says that it is alive, in milliseconds. */
+  readonly aliveIntervalMs: number
+  /** How long that is believed, in milliseconds. */
+  readonly aliveLifetimeMs: number
+  /** How long a replica of an overlay lasts, in milliseconds; it is written again after half of that. */
+  readonly replicaLifetimeMs: number
+  /** Changes of an overlay gather this long before they are replicated, in milliseconds. */
+  readonly gatherMs: number
+  /** One overlay is replicated at most once in this time, in milliseconds. */
+  readonly replicaIntervalMs: number
+  /** Records written, on average; overlays wait for their turn (`writesDelayed`). */
+  readonly recordsPerSecond: number
+  /** And how many at once. */
+  readonly recordBurst: number
+  /** Records on their way to the others at once. */
+  readonly maxWritesAtOnce: number
+  /** How long a write may take, in milliseconds. */
+  readonly writeTimeoutMs: number
+  /** How long a replica is looked for, in milliseconds. */
+  readonly readTimeoutMs: number
+  /** Nodes in one record of an overlay, on average. */
+  readonly nodesPerChunk: number
+  /** Records of one overlay. */
+  readonly maxChunks: number
+  /** An earlier tracker gets its stream parts back when it has been linked for this long, in milliseconds. */
+  readonly handOverAfterMs: number
+  /** A node that leaves a stream part it may only be taking home is believed after this time, in milliseconds. */
+  readonly leaveDelayMs: number
+  /** A relayed node that was refused is offered again after this time, in milliseconds. */
+  readonly relayRetryMs: number
+  /** Nodes that one tracker may relay to another; more are refused (`relaysRefused`). */
+  readonly maxRelayedNodes: number
+  /** Trackers a node's packets pass before the one that leads. */
+  readonly maxHops: number
+  /** Bytes that wait for another tracker; a frame beyond is dropped (`relayFramesDropped`), and its node disconnected. */
+  readonly maxLinkQueueBytes: number
+  /** The largest frame between trackers. */
+  readonly maxFrameBytes: number
+  /** Peers of a relayed node of which is remembered who told of them. */
+  readonly maxPeersPerNode: number
+  /** Streams whose own trackers are remembered. */
+  readonly maxStreams: number
+  /** Streams looked up in the registry at once; more are taken to name no trackers (`lookupsRefused`). */
+  readonly maxLookups: number
+  /** How long a stream's own trackers are remembered, in milliseconds. */
+  readonly streamLifetimeMs: number
+}
+
+export const defaultClusterLimits: ClusterLimits = {
+  maxTrackers: 64,
+  reviewIntervalMs: 500,
+  minRetryMs: 500,
+  maxRetryMs: 15_000,
+  discoveryTimeoutMs: 3_000,
+  maxDiscoveryBytes: 65_536,
+  maxAddresses: 8,
+  dialTimeoutMs: 5_000,
+  pingIntervalMs: 1_000,
+  pingTimeoutMs: 3_000,
+  maxRecordBytes: 65_536,
+  maxRecordsPerTracker: 200_000,
+  maxRecordBytesPerTracker: 64 * 1024 * 1024,
+  maxStoreBytes: 128 * 1024 * 1024,
+  maxRecordLifetimeMs: 3_600_000,
+  clockToleranceMs: 300_000,
+  aliveIntervalMs: 5_000,
+  aliveLifetimeMs: 20_000,
+  replicaLifetimeMs: 1_800_000,
+  gatherMs: 100,
+  replicaIntervalMs: 1_000,
+  recordsPerSecond: 100,
+  recordBurst: 1_000,
+  maxWritesAtOnce: 8,
+  writeTimeoutMs: 3_000,
+  readTimeoutMs: 1_000,
+  nodesPerChunk: 128,
+  maxChunks: 256,
+  handOverAfterMs: 500,
+  leaveDelayMs: 2_000,
+  relayRetryMs: 2_000,
+  maxRelayedNodes: 10_000,
+  maxHops: 3,
+  maxLinkQueueBytes: 8 * 1024 * 1024,
+  maxFrameBytes: 128 * 1024,
+  maxPeersPerNode: 1_024,
+  maxStreams: 100_000,
+  maxLookups: 256,
+  streamLifetimeMs: 60_000,
+}

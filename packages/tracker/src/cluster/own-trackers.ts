@@ -1,0 +1,78 @@
+import type { Clock, NodeId, StreamId } from '@runnel/protocol'
+import type { ClusterCounterName } from './core/cluster-counters.ts'
+import type { ClusterLimits } from './limits.ts'
+
+type OwnTrackersLimits = Pick<
+  ClusterLimits,
+  'maxStreams' | 'maxLookups' | 'streamLifetimeMs' | 'readTimeoutMs'
+>
+
+export interface OwnTrackersModules {
+  readonly clock: Clock
+  lookUp(streamId: StreamId): Promise<readonly NodeId[]>
+  /** What was asked for is known, or is not what it was. */
+  onKnown(streamId: StreamId): void
+  count(name: ClusterCounterName): void
+}
+
+interface Known {
+  readonly trackers: readonly NodeId[]
+  readonly askedAt: number
+}
+
+/** Which trackers streams name, as the registry says; remembered for a while. */
+export class OwnTrackers {
+  readonly #limits: OwnTrackersLimits
+  readonly #modules: OwnTrackersModules
+  readonly #known = new Map<StreamId, Known>()
+  readonly #asking = new Set<StreamId>()
+
+  constructor(limits: OwnTrackersLimits, modules: OwnTrackersModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** Undefined while the registry is asked; `onKnown` follows. */
+  of(streamId: StreamId): readonly NodeId[] | undefined {
+    const known = this.#known.get(streamId)
+    const now = this.#modules.clock.monotonicMs()
+    if (known !== undefined && now - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
+    if (!this.#asking.has(streamId)) {
+      if (this.#asking.size < this.#limits.maxLookups) this.#ask(streamId)
+      else {
+        this.#modules.count('lookupsRefused')
+        return known?.trackers ?? []
+      }
+    }
+    return known?.trackers
+  }
+
+  /** The registry is slow or silent: until it has answered, a stream is taken to name none. */
+  #ask(streamId: StreamId): void {
+    const { clock, count, lookUp } = this.#modules
+    const failed = () => {
+      count('lookupsFailed')
+      this.#learn(streamId, this.#known.get(streamId)?.trackers ?? [])
+    }
+    this.#asking.add(streamId)
+    const cancel = clock.schedule(this.#limits.readTimeoutMs, failed)
+    const end = () => {
+      cancel()
+      this.#asking.delete(streamId)
+    }
+    lookUp(streamId)
+      .finally(end)
+      .then((trackers) => this.#learn(streamId, trackers), failed)
+  }
+
+  #learn(streamId: StreamId, trackers: readonly NodeId[]): void {
+    const before = this.#known.get(streamId)
+    this.#known.delete(streamId)
+    this.#known.set(streamId, { trackers, askedAt: this.#modules.clock.monotonicMs() })
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= this.#limits.maxStreams) break
+      this.#known.delete(oldest)
+    }
+    if (before?.trackers.join() !== trackers.join()) this.#modules.onKnown(streamId)
+  }
+}

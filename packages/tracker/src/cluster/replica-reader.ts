@@ -1,0 +1,73 @@
+import type { NodeId, StreamPartId } from '@runnel/protocol'
+import { Replica } from '../core/replica.ts'
+import { leadKey, topologyKey } from './core/record.ts'
+import type { RecordTable } from './core/record-table.ts'
+import type { ClusterLimits } from './limits.ts'
+
+export interface ReplicaReaderModules {
+  readonly table: RecordTable
+  /** Fetches a record; what is valid comes into the table. */
+  fetch(key: Uint8Array, signal: AbortSignal): Promise<unknown>
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** Trackers whose replica is asked for: those that would have led it. */
+const maxWriters = 3
+const utf8 = new TextEncoder()
+
+/** Finds what the last tracker of a stream part left behind: here first, where most of it is, else with the others. */
+export class ReplicaReader {
+  readonly #limits: Pick<ClusterLimits, 'readTimeoutMs' | 'maxChunks' | 'maxLookups'>
+  readonly #modules: ReplicaReaderModules
+  #reading = 0
+
+  constructor(
+    limits: Pick<ClusterLimits, 'readTimeoutMs' | 'maxChunks' | 'maxLookups'>,
+    modules: ReplicaReaderModules,
+  ) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** What is here of the newest replica; undefined when nothing is. */
+  local(id: StreamPartId): Replica | undefined {
+    const { table, now } = this.#modules
+    const lead = table.newestLead(id, now())
+    if (lead === undefined) return undefined
+    const nodes = []
+    for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
+      nodes.push(...(table.chunk(lead.writer, id, chunk, lead.chunks, now())?.nodes ?? []))
+    return nodes.length === 0 ? undefined : new Replica(nodes)
+  }
+
+  /** As `local`, after asking the others for what some trackers have written. Never rejects. */
+  async remote(id: StreamPartId, writers: readonly NodeId[]): Promise<Replica | undefined> {
+    if (this.#reading >= this.#limits.maxLookups) return undefined
+    this.#reading++
+    try {
+      const signal = AbortSignal.timeout(this.#limits.readTimeoutMs)
+      await this.#fetchAll(
+        writers.slice(0, maxWriters).map((writer) => leadKey(writer, id)),
+        signal,
+      )
+      const lead = this.#modules.table.newestLead(id, this.#modules.now())
+      if (lead === undefined) return undefined
+      const chunks = Array.from(
+        { length: Math.min(lead.chunks, this.#limits.maxChunks) },
+        (_, chunk) => chunk,
+      )
+      await this.#fetchAll(
+        chunks.map((chunk) => topologyKey(lead.writer, id, chunk)),
+        signal,
+      )
+      return this.local(id)
+    } finally {
+      this.#reading--
+    }
+  }
+
+  async #fetchAll(keys: readonly string[], signal: AbortSignal): Promise<void> {
+    await Promise.allSettled(keys.map((key) => this.#modules.fetch(utf8.encode(key), signal)))
+  }
+}

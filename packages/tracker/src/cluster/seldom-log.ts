@@ -1,0 +1,26 @@
+import type { Clock } from '@runnel/protocol'
+import type { TrackerLogger } from '../logger.ts'
+
+/** How long the same kind of thing is not said again. */
+const quietMs = 60_000
+/** Kinds of which is remembered when they were last said. */
+const maxKinds = 1_024
+
+/** Warnings that others could provoke without end: of each kind one a minute. The counters have them all. */
+export class SeldomLog {
+  readonly #modules: { readonly clock: Clock; readonly logger: TrackerLogger }
+  readonly #saidAt = new Map<string, number>()
+
+  constructor(modules: { readonly clock: Clock; readonly logger: TrackerLogger }) {
+    this.#modules = modules
+  }
+
+  warn(kind: string, details: object, text: string): void {
+    const { clock, logger } = this.#modules
+    const now = clock.monotonicMs()
+    if (now - (this.#saidAt.get(kind) ?? -Infinity) < quietMs) return
+    if (this.#saidAt.size >= maxKinds) this.#saidAt.clear()
+    this.#saidAt.set(kind, now)
+    logger.warn({ kind, ...details }, text)
+  }
+}
