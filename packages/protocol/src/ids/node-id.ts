@@ -25,6 +25,12 @@ export function nodeIdFromBytes(bytes: Uint8Array): NodeId {
 /** The 20 bytes of a node id. */
 export function nodeIdToBytes(id: NodeId): Uint8Array {
   const bytes = new Uint8Array(20)
-  for (let i = 0; i < 20; i++) bytes[i] = Number.parseInt(id.slice(2 + 2 * i, 4 + 2 * i), 16)
+  for (let i = 0; i < 20; i++) bytes[i] = (digitAt(id, 2 + 2 * i) << 4) | digitAt(id, 3 + 2 * i)
   return bytes
+}
+
+/** The value of a lower-case hexadecimal digit. Trackers do this for every neighbour of every instruction. */
+function digitAt(id: NodeId, index: number): number {
+  const code = id.charCodeAt(index)
+  return code - (code < 0x61 ? 0x30 : 0x57)
 }
