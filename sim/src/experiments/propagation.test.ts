@@ -24,6 +24,10 @@ describe('propagation', () => {
       minDegree: 4,
       maxDegree: 4,
       connected: true,
+      connectedThroughout: true,
+      wrongLooks: 0,
+      minAttached: 4,
+      maxAttached: 4,
       missing: 0,
       published: { meanMs: 161, estimatedMeanMs: 159 },
     })
@@ -31,6 +35,8 @@ describe('propagation', () => {
     expect(row.meanMs).toBeGreaterThan(135)
     expect(row.meanMs).toBeLessThan(185)
     expect(row.mapePercent).toBeLessThan(1)
+    expect(row.predictionMapePercent).toBeLessThan(1)
+    expect(Math.abs(row.estimatedMeanMs / row.meanMs - 1)).toBeLessThan(0.05)
     expect(row.rdp).toBeGreaterThan(1.8)
     expect(row.p99Ms).toBeGreaterThan(row.meanMs)
     expect(row.convergedAfterS).toBeLessThan(20)
@@ -51,7 +57,10 @@ describe('propagation', () => {
       }),
     )
     expect(aware?.rdp).toBeLessThan(0.8 * (random?.rdp ?? 0))
-    expect(aware).toMatchObject({ minDegree: 4, maxDegree: 4, connected: true, missing: 0 })
+    expect(aware).toMatchObject({ minDegree: 4, maxDegree: 4, connectedThroughout: true, missing: 0 })
+    expect(aware?.looks).toBeGreaterThan(400)
+    expect(aware?.rdp).toBeLessThan(1.35)
+    expect(aware?.predictionMapePercent).toBeLessThan(1)
   })
 })
 
