@@ -17,7 +17,13 @@ import {
   type Status,
   type StreamPartId,
 } from '@runnel/protocol'
-import { MemoryNetwork, VirtualClock, type Connection, type Transport } from '@runnel/transport'
+import {
+  MemoryNetwork,
+  VirtualClock,
+  type Connection,
+  type MemoryNetworkOptions,
+  type Transport,
+} from '@runnel/transport'
 import { createNetworkNode, type NetworkNodeOptions } from './create-network-node.ts'
 import type { Delivery, NetworkNode, PublisherPolicy, TrackerAddress, TrackerDirectory } from './ports.ts'
 
@@ -184,7 +190,9 @@ export class Swarm {
   tracker: ScriptedTracker
   trackerTransport: Transport
 
-  constructor(options: { seed?: string; latencyMs?: number; jitterMs?: number } = {}) {
+  constructor(
+    options: { seed?: string; latencyMs?: MemoryNetworkOptions['latencyMs']; jitterMs?: number } = {},
+  ) {
     this.seed = options.seed ?? 'swarm'
     const { latencyMs = 5, jitterMs = 0 } = options
     this.network = new MemoryNetwork({ seed: this.seed, latencyMs, jitterMs }, { clock: this.clock })

@@ -1,5 +1,7 @@
+import type { NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import {
+  identityOf,
   neighboursOf,
   noContact,
   partId,
@@ -76,6 +78,24 @@ describe('a swarm of nodes', () => {
     members[2]?.node.publish(new TestPublisher('p', swarm.clock).next('early'))
     swarm.clock.advanceBy(5_000)
     expect(newcomer.texts()).toEqual(['early'])
+  })
+
+  it('gets what a node publishes as it leaves, though the tracker mends the overlay before it has come', async () => {
+    const [guestId, trackerId] = [identityOf('guest').nodeId, identityOf('tracker').nodeId]
+    const isFar = (from: NodeId, to: NodeId) =>
+      [from, to].includes(guestId) && ![from, to].includes(trackerId)
+    const latencyMs = (from: NodeId, to: NodeId) => (isFar(from, to) ? 300 : 5)
+    const swarm = new Swarm({ latencyMs })
+    const members = await swarm.grow(8)
+    const guest = swarm.make('guest')
+    await guest.node.start()
+    guest.node.join(partId)
+    await turn(swarm, guest.node.waitForNeighbours(partId))
+    swarm.clock.advanceBy(1_000)
+    guest.node.publish(new TestPublisher('guest', swarm.clock).next('and off'))
+    await turn(swarm, guest.node.stop())
+    swarm.clock.advanceBy(5_000)
+    for (const member of members) expect(member.texts()).toEqual(['and off'])
   })
 
   it('receives nothing of stream parts it has not joined', async () => {
