@@ -24,6 +24,8 @@ interface Place<Id extends string> {
   readonly coordinate: Coordinate
   /** Peers its coordinate rests on. */
   samples: number
+  /** Its neighbours were chosen by what an earlier tracker knew. */
+  takenOver: boolean
 }
 
 /**
@@ -69,6 +71,14 @@ export class Distances<Id extends string> {
     this.#claim(this.#places.get(b), a, Infinity)
   }
 
+  /** The two are neighbours since before this was made. */
+  takenOver(a: Id, b: Id): void {
+    for (const id of [a, b]) {
+      const place = this.#places.get(id)
+      if (place !== undefined) place.takenOver = true
+    }
+  }
+
   delete(id: Id): void {
     this.#places.delete(id)
   }
@@ -102,8 +112,13 @@ export class Distances<Id extends string> {
     if (measuredMs !== undefined) return measuredMs
     const [placeA, placeB] = [this.#places.get(a), this.#places.get(b)]
     if (!placeA?.samples || !placeB?.samples) return undefined
-    const doubt = 1 - (placeA.samples + placeB.samples) / (2 * this.#maxMeasuredPeers)
+    const doubt = (this.#doubt(placeA) + this.#doubt(placeB)) / 2
     return (1 - optimism * doubt) * coordinateDistanceMs(placeA.coordinate, placeB.coordinate)
+  }
+
+  /** How little is known of where a node is, 0 to 1; of one that is in its place already nobody need try what is far. */
+  #doubt({ takenOver, samples }: Place<Id>): number {
+    return takenOver ? 0 : 1 - samples / this.#maxMeasuredPeers
   }
 
   #claim(place: Place<Id> | undefined, peer: Id, rttMs: number): void {
@@ -128,5 +143,5 @@ export class Distances<Id extends string> {
 }
 
 function newPlace<Id extends string>(): Place<Id> {
-  return { claimedMs: new Map(), coordinate: newCoordinate(), samples: 0 }
+  return { claimedMs: new Map(), coordinate: newCoordinate(), samples: 0, takenOver: false }
 }

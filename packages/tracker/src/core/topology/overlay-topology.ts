@@ -3,7 +3,8 @@ import type { Chooser, RandomSource } from './cheapest.ts'
 import { connectComponents, reconnectChanged } from './connect-components.ts'
 import { fillSlots, fillSlotsByCutting } from './fill-slots.ts'
 import { GraphEdit } from './graph-edit.ts'
-import { improveAt, type Improvement, type Proximity } from './improve.ts'
+import { improveAt, randomEdgesPerNode, type Improvement, type Proximity } from './improve.ts'
+import { longestEdges } from './longest-edges.ts'
 
 export interface OverlayTopologyOptions {
   /** Neighbours per node once there are more than `degree` nodes; a whole number ≥ 2. */
@@ -120,16 +121,23 @@ export class OverlayTopology<Id extends string> {
    * so everything known should come in one call. Changed are the nodes whose wanted neighbours are not those reported:
    * none, when the edges are a right overlay already. O(nodes + edges).
    *
-   * Where distances matter (`near`) nobody knows which of the edges were drawn at random, or who had a hand in them: they
-   * count as near, and `improve` draws new ones.
+   * Where distances matter (`lengthMs`) nobody knows which of the edges were drawn at random. The longest of each node
+   * most likely were, and count as such.
    */
-  adopt(edges: Iterable<readonly [Id, Id]>, near = false): ReadonlySet<Id> {
+  adopt(
+    edges: Iterable<readonly [Id, Id]>,
+    lengthMs?: (a: Id, b: Id) => number | undefined,
+  ): ReadonlySet<Id> {
     const edit = new GraphEdit(this.#graph)
-    for (const [a, b] of edges) {
+    const known = [...edges]
+    const perNode = randomEdgesPerNode(new Set(known.flat()).size, this.#graph.degree)
+    const random = lengthMs === undefined ? new Set(known) : longestEdges(known, perNode, lengthMs)
+    for (const edge of known) {
+      const [a, b] = edge
       for (const id of [a, b]) if (!this.has(id)) this.#graph.addNode(id)
       if (this.hasEdge(a, b)) continue
       if (a !== b && this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0) {
-        this.#graph.connect(a, b, near)
+        this.#graph.connect(a, b, !random.has(edge))
       } else {
         edit.mark(a)
         edit.mark(b)
