@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import type { NodeId, Random } from '@runnel/protocol'
 import type { FloodDelays } from '@runnel/tracker'
 import { meanDelayMs, shortestDelaysMs } from '../graphs/shortest-delays.ts'
 import { meanOneWayMs } from '../latency/latency-model.ts'
@@ -7,7 +7,7 @@ import { ChainPublisher } from '../world/chain-publisher.ts'
 import { Formation, pick, type FormationOptions, type FormationWatch } from './formation.ts'
 
 export interface PropagationOptions extends FormationOptions {
-  /** Published by so many nodes, one after the other; the same ones again where there are fewer nodes. */
+  /** Published by so many nodes, one after the other. */
   readonly messages: number
 }
 
@@ -90,9 +90,13 @@ export async function runPropagation(
   }
 }
 
-function publishersOf(messages: number, nodes: number, random: Parameters<typeof pick>[2]): number[] {
-  const order = pick(nodes, messages, random)
-  return Array.from({ length: messages }, (_, i) => order[i % order.length] ?? 0)
+/**
+ * Every so many nodes one publishes, from any of them on, so that all regions have their share: in the thesis all nodes did.
+ * Some do so once more where there are fewer nodes than messages.
+ */
+function publishersOf(messages: number, nodes: number, random: Random): number[] {
+  const first = random.next() * nodes
+  return Array.from({ length: messages }, (_, i) => Math.floor(first + (i * nodes) / messages) % nodes)
 }
 
 /** Every message is the first of a chain of its own, so that none waits for another. */
