@@ -178,9 +178,20 @@ describe('attaches', () => {
   it('that are refused are reported when the peer has not joined', () => {
     const script = new CoreScript()
     script.run(join, instruct(1, 2), opened(2))
-    expect(script.run(detach(2, 'not-joined'))).toEqual(['status'])
+    expect(script.run(detach(2, 'not-joined'))).toContain('status')
     expect(script.status()).toBe('#1 [] failed [2:refused]')
-    expect(script.pass(500)).toEqual(['attach 2'])
+  })
+
+  it.each(['left', 'not-joined'] as const)('do not go to a peer that said %s before it is back', (reason) => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(detach(2, reason))
+    // Not even over a new link, with all trackers gone.
+    expect(script.pass(20_000).filter((effect) => effect.startsWith('attach'))).toEqual([])
+    expect(script.run(closed(2)).filter((effect) => effect.startsWith('connect'))).toEqual([])
+    expect(script.run(opened(2), attach(2))).toContain('attach 2')
+    expect(script.attached()).toBe('3 2')
+    script.run(detach(2, reason))
+    expect(script.run(instruct(9, 2, 3))).toEqual(expect.arrayContaining(['attach 2']))
   })
 
   it('that are refused because the order has not come there yet are tried again, then reported', () => {

@@ -116,6 +116,7 @@ export class Neighbourhood {
       return
     }
     if (this.#refuses(part, peerId, nowMs)) return
+    part.departed.delete(peerId)
     const edge = part.edgeTo(peerId, nowMs)
     edge.released = false
     if (edge.received) {
@@ -172,7 +173,7 @@ export class Neighbourhood {
   /** Brings a stream part nearer to what is wanted. */
   #refresh(part: StreamPart, nowMs: number): void {
     const { peers, effects, rttOf } = this.#modules
-    const { wanted, edges } = part
+    const { pursued: wanted, edges } = part
     const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
     for (const { peerId, contact } of plan.connect) {
       peers.opening(peerId, nowMs)
@@ -206,7 +207,7 @@ export class Neighbourhood {
 
   #updateUses(part: StreamPart, nowMs: number): void {
     const before = part.involved
-    const after = new Set([...part.wanted.keys(), ...part.edges.keys()])
+    const after = new Set([...part.pursued.keys(), ...part.edges.keys()])
     part.involved = after
     for (const peerId of after) if (!before.has(peerId)) this.#modules.peers.use(peerId, nowMs)
     for (const peerId of before) if (!after.has(peerId)) this.#modules.peers.unuse(peerId, nowMs)
@@ -247,6 +248,9 @@ export class Neighbourhood {
     if (reason === 'not-joined' || reason === 'full' || edge.refusals > 1) {
       this.#report(part, peerId, 'refused')
     } else if (wasAttached && reason === 'left') this.#modules.effects.statusDue(part.id)
+    if (reason !== 'left' && reason !== 'not-joined') return
+    part.departed.add(peerId)
+    part.edges.delete(peerId)
   }
 
   #replay(part: StreamPart, peerId: NodeId, edge: Edge, attach: Attach, nowMs: number): void {

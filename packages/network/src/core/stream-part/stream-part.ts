@@ -37,6 +37,8 @@ export class StreamPart {
   /** Peers that were ordered or had an edge when `NodeCore` last looked. */
   involved: ReadonlySet<NodeId> = new Set()
   wanted: ReadonlyMap<NodeId, Contact> = new Map()
+  /** Wanted peers that said they are not in this stream part, until they attach or an instruction names them again. */
+  readonly departed = new Set<NodeId>()
   /** When `reconcile` wants to look again. */
   wakeAtMs = Infinity
   delivered = 0
@@ -85,6 +87,12 @@ export class StreamPart {
     return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, this.gaps.dueMs)
   }
 
+  /** Those to be neighbours of: the wanted ones, but for those who would only hear what they did not ask for. */
+  get pursued(): ReadonlyMap<NodeId, Contact> {
+    if (this.departed.size === 0) return this.wanted
+    return new Map([...this.wanted].filter(([peerId]) => !this.departed.has(peerId)))
+  }
+
   isAttached(peerId: NodeId): boolean {
     return isAttached(this.edges.get(peerId))
   }
@@ -100,6 +108,7 @@ export class StreamPart {
     const wanted = new Map<NodeId, Contact>()
     for (const { nodeId, contact } of instruction.neighbours) if (nodeId !== self) wanted.set(nodeId, contact)
     this.wanted = wanted
+    this.departed.clear()
     for (const [peerId, edge] of this.edges) {
       if (wanted.has(peerId)) {
         edge.unwantedSinceMs = undefined
