@@ -1,5 +1,5 @@
 import { ChainOrder, type ChainOrderLimits, type Ordered } from '@runnel/network'
-import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { Instruction, NodeId, StreamPartId } from '@runnel/protocol'
 import { AuthenticChecker } from '../../measures/invariants/authentic.ts'
 import type { Breaches } from '../../measures/invariants/breaches.ts'
 import { DeliveryChecker } from '../../measures/invariants/delivery.ts'
@@ -22,6 +22,8 @@ interface Stay {
   readonly order: ChainOrder
   readonly authentic: AuthenticChecker
   readonly delivery: DeliveryChecker
+  /** By the last instruction. */
+  wanted: ReadonlySet<NodeId>
 }
 
 /** An honest node, and an application that reads all that it joins, with a checker at each door. */
@@ -57,6 +59,17 @@ export class FuzzNode {
     return [...this.#stays.keys()]
   }
 
+  /** What its tracker told it. */
+  instructed({ streamPartId, neighbours }: Instruction): void {
+    const stay = this.#stays.get(streamPartId)
+    if (stay !== undefined) stay.wanted = new Set(neighbours.map(({ nodeId }) => nodeId))
+  }
+
+  /** Whether it was told to have this neighbour. */
+  wants(id: StreamPartId, peerId: NodeId): boolean {
+    return this.#stays.get(id)?.wanted.has(peerId) ?? false
+  }
+
   /** Messages held back in each stream part. */
   get held(): readonly number[] {
     return Array.from(this.#stays.values(), ({ order }) => order.held)
@@ -76,6 +89,7 @@ export class FuzzNode {
       }),
       authentic: new AuthenticChecker(nodeId, { breaches, published }),
       delivery: new DeliveryChecker(nodeId, { breaches, published }),
+      wanted: new Set(),
     })
     noiseless.joined(nodeId, id)
     node.join(id)

@@ -1,6 +1,8 @@
 import { networkLimits } from '@runnel/network'
 import {
+  decodePacket,
   limits as wireLimits,
+  PacketType,
   seededRandom,
   type NodeId,
   type Random,
@@ -142,6 +144,9 @@ export class FuzzWorld {
       tapped(transport, {
         received: (peerId, type, body) => {
           if (isHonest(peerId)) this.#noiseless.received(nodeId, peerId, type, body)
+          if (peerId !== this.world.trackerId || type !== PacketType.instruction) return
+          const packet = decodePacket(type, body)
+          if (packet.type === 'instruction') this.nodes.get(nodeId)?.instructed(packet)
         },
       }),
     )
@@ -205,7 +210,7 @@ export class FuzzWorld {
       this.#publishers.set(key, publisher)
     }
     const batch = publisher.next(messages)
-    const reached = componentOf(this.overlay(id), node.nodeId)
+    const reached = componentOf(this.#firmOverlay(id), node.nodeId)
     reached.delete(node.nodeId)
     for (const message of this.#published.add(batch)) this.flooding.published(message, reached)
     node.sim.node.publish(batch)
@@ -215,6 +220,13 @@ export class FuzzWorld {
   overlay(id: StreamPartId): Overlay {
     const members = [...this.nodes.values()].filter((node) => node.isIn(id))
     return new Map(members.map((node) => [node.nodeId, node.neighbours(id)]))
+  }
+
+  /** Without those who came on their own, and may have to go. */
+  #firmOverlay(id: StreamPartId): Overlay {
+    const firm = (neighbours: ReadonlySet<NodeId>, nodeId: NodeId): Set<NodeId> =>
+      new Set([...neighbours].filter((peerId) => this.nodes.get(nodeId)?.wants(id, peerId)))
+    return new Map([...this.overlay(id)].map(([nodeId, neighbours]) => [nodeId, firm(neighbours, nodeId)]))
   }
 
   /** What must hold at any time. */

@@ -2,6 +2,7 @@ import {
   buildBatch,
   decodePacket,
   encodePacket,
+  isRunnelError,
   packetBytes,
   PacketType,
   parseStreamPartId,
@@ -96,9 +97,10 @@ export class Hostile {
     const { random } = this.#modules
     if (type === PacketType.data && this.#heard.length < 100) this.#heard.push(whole.slice())
     if (type !== PacketType.attach && type !== PacketType.instruction) return
-    const packet = decodePacket(type, body)
-    if (packet.type === 'attach' && chance(0.7, random)) this.#send(peerId, attach(packet.streamPartId))
-    if (packet.type === 'instruction') this.#instructed(packet)
+    // Another of its kind may be at the other end.
+    const packet = decoded(type, body)
+    if (packet?.type === 'attach' && chance(0.7, random)) this.#send(peerId, attach(packet.streamPartId))
+    if (packet?.type === 'instruction') this.#instructed(packet)
   }
 
   /** Goes where it was told: as a neighbour it can do the most. */
@@ -259,6 +261,15 @@ export class Hostile {
 
   #send(peerId: NodeId, packet: Packet): void {
     this.#connections.get(peerId)?.send(encodePacket(packet))
+  }
+}
+
+function decoded(type: number, body: Uint8Array): Packet | undefined {
+  try {
+    return decodePacket(type, body)
+  } catch (error) {
+    if (isRunnelError(error)) return undefined
+    throw error
   }
 }
 
