@@ -36,6 +36,8 @@ export interface RealNodeOptions {
 export class RealNode {
   readonly identity: ReturnType<typeof newIdentity>
   readonly received: Packet[] = []
+  /** Called with each packet, after it was added to `received`. */
+  onReceived: (packet: Packet) => void = () => {}
   readonly #transport: WebSocketTransport
   #connection: Connection | undefined
   #closed = Promise.withResolvers<CloseReason>()
@@ -70,7 +72,9 @@ export class RealNode {
       onOpen: (connection) => {
         connection.events = {
           onPacket: (type, body) => {
-            this.received.push(decodePacket(type, body.slice()))
+            const packet = decodePacket(type, body.slice())
+            this.received.push(packet)
+            this.onReceived(packet)
             for (const check of this.#waiting) check()
           },
           onDrain: () => {},

@@ -317,7 +317,11 @@ export class Cluster implements PacketRouter {
   }
 
   #accepted({ writer, body }: ClusterRecord): void {
-    const { core, identity } = this.#modules
+    const { core, identity, logger } = this.#modules
+    if (body.kind === 'lead' && writer !== identity.nodeId) {
+      const { streamPartId, nodes } = body
+      logger.debug({ tracker: writer, streamPartId, nodes }, 'another tracker has replicated an overlay')
+    }
     if (body.kind !== 'lead' || body.chunks === 0 || writer === identity.nodeId) return
     if (!core.streamParts.has(body.streamPartId)) return
     this.counters.count('leadsDisputed')
@@ -326,7 +330,7 @@ export class Cluster implements PacketRouter {
   }
 
   #createRouter(): RelayRouter {
-    const { core, identity, runtime } = this.#modules
+    const { core, identity, logger, runtime } = this.#modules
     return new RelayRouter(
       { ...this.#options.limits, maxStreamPartsPerNode: this.#options.maxStreamPartsPerNode },
       {
@@ -343,6 +347,8 @@ export class Cluster implements PacketRouter {
         ledParts: () => core.streamParts.keys(),
         release: (id) => core.release(id, this.#now()),
         prepare: (id, status) => this.#prepare(id, status),
+        moved: (streamPartId, leader) =>
+          logger.debug({ streamPartId, leader }, 'another tracker leads a stream part from now on'),
         maySignal: (a, b) => core.maySignal(a, b, this.#now()),
       },
     )

@@ -43,6 +43,8 @@ export interface RouterModules {
   /** The stream part comes here: what was replicated of it should come first. */
   prepare(id: StreamPartId, status: Status | undefined): void
   maySignal(a: NodeId, b: NodeId): boolean
+  /** A stream part with nodes has another leader from now on. */
+  moved(id: StreamPartId, to: NodeId): void
   count(name: ClusterCounterName, by?: number): void
 }
 
@@ -346,6 +348,7 @@ export class RelayRouter {
     const current = route?.target ?? self
     const target = this.#leader(id, current)
     if (target === current) return
+    this.#modules.moved(id, target)
     if (route === undefined) this.#handOver(id, target, now)
     else if (target === self) this.#takeOver(id, route)
     else this.#redirect(id, route, target)

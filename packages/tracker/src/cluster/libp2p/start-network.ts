@@ -187,9 +187,7 @@ class Libp2pNetwork implements ClusterNetwork {
       link.waitingBytes += bytes.length
       return true
     }
-    if (stream.status !== 'open') return false
-    stream.send(bytes)
-    return true
+    return trySend(stream, bytes)
   }
 
   async put(key: Uint8Array, value: Uint8Array, signal: AbortSignal): Promise<number> {
@@ -224,7 +222,7 @@ class Libp2pNetwork implements ClusterNetwork {
         if (this.#links.get(tracker) === link) this.#abort(peerId, 'its stream was closed')
       })
       link.stream = stream
-      for (const bytes of link.waiting.splice(0)) stream.send(bytes)
+      for (const bytes of link.waiting.splice(0)) trySend(stream, bytes)
       this.#modules.events.onLinked(tracker)
     } catch {
       this.#abort(peerId, 'it takes no frames')
@@ -256,6 +254,23 @@ class Libp2pNetwork implements ClusterNetwork {
   }
 
   #abort(peerId: PeerId, why: string): void {
-    for (const connection of this.#libp2p.getConnections(peerId)) connection.abort(new Error(why))
+    for (const connection of this.#libp2p.getConnections(peerId)) {
+      try {
+        connection.abort(new Error(why))
+      } catch {
+        // It was closing already, and cannot say goodbye any more.
+      }
+    }
+  }
+}
+
+/** False when the stream is closed, or closes at this moment: then it throws. */
+function trySend(stream: Stream, bytes: Uint8Array): boolean {
+  if (stream.status !== 'open') return false
+  try {
+    stream.send(bytes)
+    return true
+  } catch {
+    return false
   }
 }

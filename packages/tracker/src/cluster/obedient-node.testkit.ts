@@ -1,0 +1,69 @@
+import type { Instruction, NodeId, StreamPartId } from '@runnel/protocol'
+import { RealNode } from '../real-node.testkit.ts'
+import type { ClusterTracker } from './cluster.testkit.ts'
+
+/** A node in one stream part that does what it is told, without links to its neighbours. */
+export class ObedientNode extends RealNode {
+  readonly #streamPartId: StreamPartId
+  #counter = 0
+  #told: (() => void)[] = []
+  /** Those it was told, by the newest instruction. */
+  neighbours: readonly NodeId[] = []
+  /** Instructions that were new. */
+  instructions = 0
+
+  constructor(streamPartId: StreamPartId) {
+    super()
+    this.#streamPartId = streamPartId
+    this.onReceived = (packet) => {
+      if (packet.type === 'instruction' && packet.streamPartId === streamPartId) this.#obey(packet)
+    }
+  }
+
+  /** Connects to a tracker and says where it stands. */
+  async report(to: ClusterTracker): Promise<void> {
+    await this.connect(to.tracker)
+    this.#status()
+  }
+
+  /** Goes from the tracker it is at to another one, as nodes do. */
+  async moveTo(to: ClusterTracker): Promise<void> {
+    this.send({ type: 'leave', streamPartId: this.#streamPartId })
+    await this.report(to)
+  }
+
+  /** Resolves when its neighbours, as told by the newest instruction, are as they should be. */
+  async until(test: (neighbours: readonly NodeId[]) => boolean): Promise<void> {
+    while (!test(this.neighbours)) await new Promise<void>((resolve) => this.#told.push(resolve))
+  }
+
+  hasNeighbours(count: number): Promise<void> {
+    return this.until((neighbours) => neighbours.length === count)
+  }
+
+  #obey({ counter, neighbours }: Instruction): void {
+    if (counter <= this.#counter) return
+    this.#counter = counter
+    this.neighbours = neighbours.map(({ nodeId }) => nodeId)
+    this.instructions++
+    for (const resolve of this.#told.splice(0)) resolve()
+    this.#status()
+  }
+
+  #status(): void {
+    const neighbours = this.neighbours.map((nodeId) => ({ nodeId, rttMs: 1 }))
+    const status = { streamPartId: this.#streamPartId, counter: this.#counter, neighbours, failed: [] }
+    this.send({ type: 'status', ...status })
+  }
+}
+
+/** The edges both of whose ends have them. */
+export function edgesOf(nodes: readonly ObedientNode[]): ReadonlySet<string> {
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]))
+  const edges = nodes.flatMap((node) =>
+    node.neighbours
+      .filter((id) => node.nodeId < id && byId.get(id)?.neighbours.includes(node.nodeId))
+      .map((id) => `${node.nodeId} ${id}`),
+  )
+  return new Set(edges)
+}
