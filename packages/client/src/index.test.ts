@@ -5,6 +5,7 @@ it('exports what it promises, and nothing else', () => {
   expect(Object.keys(client).sort()).toEqual([
     'clientErrors',
     'createClient',
+    'openRegistry',
     'partitionOfKey',
     'readKeyFile',
     'readNetworkFile',

@@ -20,6 +20,11 @@ export const nodeErrors = {
     summary: 'This command needs a network with a chain',
     remedy: 'Give a network file with a "chain" section, or --rpc-url and the registry addresses.',
   },
+  NETWORK_NOT_PRIVATE: {
+    summary: 'The network is open to every node',
+    remedy:
+      'Only a private one lists nodes: its registries are deployed with runnel registry deploy --permissioned.',
+  },
   KEY_REQUIRED: {
     summary: 'This command needs a private key',
     remedy:

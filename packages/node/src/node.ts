@@ -1,6 +1,6 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { TrackerClosedError } from '@runnel/network'
-import { loadCrypto, type NodeId } from '@runnel/protocol'
+import { loadCrypto, protocolError, type NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { TrackerErrorCode } from '@runnel/tracker'
 import type { FastifyInstance } from 'fastify'
@@ -53,6 +53,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     : undefined
   const client = await createClient(clientConfigOf(config, env))
   const trackers = watchTrackers(client, logger)
+  void watchAdmission(client, logger)
   const startedMs = performance.now()
   const measurements = config.measurements.enabled ? createMeasurementsPlugin(config.measurements) : undefined
   const observer = createObserverPlugin(config.observer)
@@ -130,6 +131,18 @@ function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   })
   client.network.on('dropped', (counter, detail) => logger.debug({ counter }, detail))
   return { states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })), stop }
+}
+
+/** Logs whether a private network lists the node: at the start where it does not, and whenever that changes. */
+async function watchAdmission(client: RunnelClient, logger: Logger): Promise<void> {
+  const { nodeId } = client
+  const say = (isListed: boolean) => {
+    if (isListed) return logger.info({ nodeId }, 'the private network lists this node')
+    const { code, message, remedy } = protocolError('NODE_NOT_LISTED', nodeId)
+    return logger.error({ code }, `${message}. ${remedy}`)
+  }
+  if (!client.isListed) say(false)
+  for await (const status of client.status()) if (status.type === 'admission') say(status.isListed)
 }
 
 async function stopAll(plugins: readonly Plugin[], client: RunnelClient, logger: Logger): Promise<void> {

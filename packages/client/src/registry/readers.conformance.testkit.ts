@@ -132,6 +132,7 @@ export function describeRegistryReaders(name: string, registries: () => Registri
     })
 
     it('lists the trackers, ordered by id', async () => {
+      expect(await registries().trackers.listNodes()).toBeUndefined()
       expect(await registries().trackers.listTrackers()).toEqual([
         { nodeId: tracker1, url: 'ws://one.example:30300' },
         { nodeId: tracker2, url: 'wss://two.example' },

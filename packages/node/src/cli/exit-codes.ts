@@ -33,7 +33,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
   ],
   noPermission: [
     ...['NO_PUBLISH_PERMISSION', 'NO_SUBSCRIBE_PERMISSION', 'NOT_PERMITTED', 'NOT_STREAM_OWNER'],
-    ...['RESEND_DENIED', 'TOKEN_INVALID'],
+    ...['RESEND_DENIED', 'TOKEN_INVALID', 'NODE_NOT_LISTED'],
     'OWNABLE_UNAUTHORIZED_ACCOUNT',
   ],
   badConfig: [
@@ -47,7 +47,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
     ],
     ...['KEY_FILE_MISSING', 'KEY_FILE_UNREADABLE', 'KEY_FILE_TOO_OPEN', 'NETWORK_NOT_CONFIGURED'],
     ...['NETWORK_FILE_MISSING', 'NETWORK_FILE_UNREADABLE', 'NETWORK_FILE_INVALID', 'CHAIN_NOT_CONFIGURED'],
-    ...['CHAIN_MISMATCH', 'REGISTRY_MISSING', 'REGISTRY_READ_ONLY'],
+    ...['CHAIN_MISMATCH', 'REGISTRY_MISSING', 'REGISTRY_READ_ONLY', 'NETWORK_NOT_PRIVATE'],
   ],
 }
 

@@ -14,7 +14,8 @@ export interface WithClientOptions {
 /**
  * Runs a command with a client that lives as long as it: one that reaches out, but listens nowhere. It publishes and
  * subscribes in the name of the key, through a node with an id of its own: commands of one user can run side by side,
- * where two nodes of one id would drive each other out of the network.
+ * where two nodes of one id would drive each other out of the network. A private network knows nodes by their keys: there
+ * the node has the id of the key, which must be listed.
  */
 export async function withClient<T>(
   { network, key }: NetworkArguments,
@@ -27,7 +28,8 @@ export async function withClient<T>(
     { privateKey, network: readNetwork(network), transports: { websocket: {}, webrtc: {} } },
     {
       createNode: (options, modules) => {
-        const { random, crypto } = modules
+        const { random, crypto, admission } = modules
+        if (admission.isPrivate) return createNetworkNode(options, modules)
         const identity = createIdentity(generatePrivateKey(random), crypto)
         return createNetworkNode(options, { ...modules, identity })
       },

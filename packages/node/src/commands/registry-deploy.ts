@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { deployRegistries } from '@runnel/contracts'
+import { toNodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { notice, printResult } from '../cli/output.ts'
@@ -19,6 +20,16 @@ export const registryDeploy = defineCommand({
       demandOption: true,
       describe: 'JSON-RPC endpoint of the chain',
     },
+    permissioned: {
+      type: 'boolean',
+      default: false,
+      describe: 'A private network: only nodes that are listed may take part',
+    },
+    owner: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Who owns the tracker registry, such as a multisig contract; default: the account of the key',
+    },
     out: { type: 'string', requiresArg: true, default: 'network.json', describe: 'Network file to write' },
     force: { type: 'boolean', default: false, describe: 'Replace the network file if there is one' },
   },
@@ -27,13 +38,19 @@ export const registryDeploy = defineCommand({
       'registry deploy --rpc-url http://127.0.0.1:8545 --key owner.key',
       'Writes network.json; owner.key owns the tracker registry',
     ],
+    [
+      'registry deploy --permissioned --owner 0x5b38…ddc4 --rpc-url http://127.0.0.1:8545 --key any.key',
+      'A private network that is owned by a consortium',
+    ],
   ],
-  epilogue: 'The account of the key pays for it and owns the tracker registry.',
-  run: async ({ key, 'rpc-url': rpcUrl, out, force, json }) => {
+  epilogue:
+    'The account of the key pays for it. Nodes of a private network are listed with: runnel registry allow-node.',
+  run: async ({ key, 'rpc-url': rpcUrl, permissioned, owner: givenOwner, out, force, json }) => {
     const privateKey = requireKey({ key, env: process.env })
+    const owner = givenOwner === undefined ? undefined : toNodeId(givenOwner)
     checkWritable(out, force)
     await withWallet(rpcUrl, privateKey, async (wallet, chainId) => {
-      const registries = await deployRegistries(wallet)
+      const registries = await deployRegistries(wallet, { permissioned, owner })
       try {
         writeFileSync(out, networkFileOf(rpcUrl, chainId, registries), { flag: force ? 'w' : 'wx' })
       } catch (cause) {

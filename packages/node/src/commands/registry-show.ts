@@ -1,4 +1,4 @@
-import { trackerRegistry } from '@runnel/contracts'
+import { listsNodes, permissionedTrackerRegistry, trackerRegistry } from '@runnel/contracts'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readChain } from '../cli/network-source.ts'
@@ -24,9 +24,15 @@ export const registryShow = defineCommand({
         const page = await registry.listTrackers(trackers.length, pageSize, { blockTag })
         trackers.push(...page.map(({ tracker, url }) => ({ nodeId: tracker.toLowerCase(), url })))
       }
-      printResult({ chainId, registries, trackers }, json, [
+      const owner = (await registry.owner({ blockTag })).toLowerCase()
+      const isPrivate = await listsNodes(registries.trackerRegistry, provider)
+      const list = permissionedTrackerRegistry(registries.trackerRegistry, provider)
+      const listedNodes = isPrivate ? Number(await list.nodeCount({ blockTag })) : undefined
+      printResult({ chainId, registries, owner, listedNodes, trackers }, json, [
         `chain            ${chainId}`,
         ...Object.entries(registries).map(([name, address]) => `${name.padEnd(16)} ${address}`),
+        `owner            ${owner}`,
+        ...(listedNodes === undefined ? [] : [`listed nodes     ${listedNodes}`]),
         ...trackers.map(({ nodeId, url }) => `tracker          ${nodeId} ${printable(url)}`),
       ])
     })

@@ -1,8 +1,10 @@
+import { openRegistry } from '@runnel/client'
 import { createIdentity, generatePrivateKey, loadCrypto, parsePrivateKey } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type TrackerOptions } from '@runnel/tracker'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
+import { readNetwork } from '../cli/network-source.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { readTextFile, readTls } from '../cli/tls-files.ts'
@@ -69,7 +71,10 @@ export const tracker = defineCommand({
       implies: 'network',
       describe: 'Add itself to the tracker registry of --network',
     },
-    network: networkOptions.network,
+    network: {
+      ...networkOptions.network,
+      describe: 'Network file; in a private network only listed nodes are let in',
+    },
     'owner-key': {
       type: 'string',
       requiresArg: true,
@@ -101,11 +106,16 @@ export const tracker = defineCommand({
       crypto,
     )
     const logger = createLogger(level, 'tracker')
+    const registry =
+      network === undefined
+        ? undefined
+        : await openRegistry({ network: readNetwork(network) }, { clock: systemClock, logger })
     const running = createTracker(options, {
       ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
+      admission: registry?.admission,
     })
-    await running.start()
     try {
+      await running.start()
       if (register) {
         const payer =
           ownerKey === undefined
@@ -119,6 +129,7 @@ export const tracker = defineCommand({
       await stop.stopped
     } finally {
       await running.stop()
+      await registry?.stop()
       stop.release()
     }
   },
