@@ -27,8 +27,10 @@ export interface TrackerLimits {
   readonly edgeFailureBurst: number
   /** After an instruction went out, changes of the stream part gather this long, in milliseconds. */
   readonly quietWindowMs: number
-  /** How long the statuses of an unknown overlay are gathered before it is taken over, in milliseconds. */
+  /** How long the statuses of an unknown overlay are gathered before it is taken over while a node without neighbours waits, in milliseconds. */
   readonly adoptionWindowMs: number
+  /** And while nobody does, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` of nodes). */
+  readonly adoptionPatienceMs: number
   /** How long a node may be disconnected before it counts as gone, in milliseconds. */
   readonly disconnectGraceMs: number
   /** How long a node that is connected again may take to report its stream parts, in milliseconds. */
@@ -81,6 +83,7 @@ export const defaultTrackerLimits: TrackerLimits = {
   edgeFailureBurst: 16,
   quietWindowMs: 50,
   adoptionWindowMs: 1_500,
+  adoptionPatienceMs: 15_000,
   disconnectGraceMs: 2_000,
   confirmWindowMs: 10_000,
   avoidPairMs: 60_000,

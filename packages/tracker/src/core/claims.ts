@@ -5,6 +5,8 @@
 export class Claims<Id extends string> {
   readonly #neighboursOf = new Map<Id, ReadonlySet<Id>>()
   readonly #awaited = new Set<Id>()
+  /** Those that have no neighbours. */
+  readonly #alone = new Set<Id>()
 
   get size(): number {
     return this.#neighboursOf.size
@@ -13,6 +15,11 @@ export class Claims<Id extends string> {
   /** Whether somebody claims a neighbour who has not reported yet. */
   get incomplete(): boolean {
     return this.#awaited.size > 0
+  }
+
+  /** Whether somebody has no neighbours, and waits for some. */
+  get someoneIsAlone(): boolean {
+    return this.#alone.size > 0
   }
 
   has(id: Id): boolean {
@@ -27,6 +34,8 @@ export class Claims<Id extends string> {
     const isFirst = !this.#neighboursOf.has(id)
     this.#neighboursOf.set(id, neighbours)
     this.#awaited.delete(id)
+    if (neighbours.size === 0) this.#alone.add(id)
+    else this.#alone.delete(id)
     if (!isFirst) return
     for (const neighbour of neighbours) {
       if (!this.#neighboursOf.has(neighbour) && !isKnown(neighbour)) this.#awaited.add(neighbour)
@@ -44,6 +53,7 @@ export class Claims<Id extends string> {
   }
 
   delete(id: Id): boolean {
+    this.#alone.delete(id)
     return this.#neighboursOf.delete(id)
   }
 
@@ -52,6 +62,7 @@ export class Claims<Id extends string> {
     const taken = new Map(this.#neighboursOf)
     this.#neighboursOf.clear()
     this.#awaited.clear()
+    this.#alone.clear()
     return taken
   }
 }

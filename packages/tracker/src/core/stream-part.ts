@@ -89,6 +89,11 @@ export class StreamPart {
     return this.#claims.size > 0
   }
 
+  /** Whether a node has no neighbours until the overlay is taken over, or some are instructed already. */
+  get isAdoptionUrgent(): boolean {
+    return this.topology.size > 0 || this.#claims.someoneIsAlone
+  }
+
   /** Whether all nodes that others claim have reported. */
   get isClaimComplete(): boolean {
     return !this.#claims.incomplete

@@ -29,6 +29,35 @@ describe('a tracker that was restarted', () => {
     expect(story.core.counters.get('adoptedEdges')).toBe(200)
   })
 
+  it('waits for nodes that come back at different times, while nobody else does', () => {
+    const story = new TrackerStory()
+    const before = overlay(100)
+    for (const id of before.nodes()) {
+      story.connect(id)
+      story.packet(id, statusOf(partA, 7, [...before.neighbours(id)]))
+      story.advance(100)
+    }
+    expect(instructions(story.effects)).toEqual([])
+    expect(story.core.counters.get('adoptedEdges')).toBe(200)
+  })
+
+  it('does not let a node without neighbours wait for long', () => {
+    const story = new TrackerStory()
+    const before = overlay(100)
+    const [first, second] = [...before.nodes()]
+    for (const id of [first, second]) {
+      if (id === undefined) continue
+      story.connect(id)
+      story.packet(id, statusOf(partA, 7, [...before.neighbours(id)]))
+    }
+    story.advance(5_000)
+    expect(instructions(story.effects)).toEqual([])
+    story.join(nodeId(101))
+    story.advance(1_500)
+    const told = instructions(story.effects)
+    expect(told.find(({ to }) => to === nodeId(101))?.neighbours).toHaveLength(2)
+  })
+
   it('replaces only the edges of nodes that did not come back', () => {
     const story = new TrackerStory()
     const before = overlay(100)
@@ -38,8 +67,9 @@ describe('a tracker that was restarted', () => {
       story.connect(id)
       story.packet(id, statusOf(partA, 7, [...before.neighbours(id)]))
     }
+    story.advance(14_000)
     expect(instructions(story.effects)).toEqual([])
-    story.advance(1_500)
+    story.advance(1_000)
     const bereft = new Set(
       gone.flatMap((id) => [...before.neighbours(id)]).filter((id) => !gone.includes(id)),
     )

@@ -87,6 +87,8 @@ export class TrackerCore {
   /** Stream parts whose nodes were instructed a moment ago: the next instructions wait. */
   readonly #quiet: DelayQueue<StreamPart>
   readonly #adoptions: DelayQueue<StreamPart>
+  /** Those for whose overlay nobody waits. */
+  readonly #patientAdoptions: DelayQueue<StreamPart>
   readonly #disconnected: DelayQueue<NodeRecord>
   readonly #confirmations: DelayQueue<NodeRecord>
   readonly #unanswered: DelayQueue<Member>
@@ -108,6 +110,7 @@ export class TrackerCore {
     this.#random = modules.random
     this.#quiet = new DelayQueue(limits.quietWindowMs)
     this.#adoptions = new DelayQueue(limits.adoptionWindowMs)
+    this.#patientAdoptions = new DelayQueue(limits.adoptionPatienceMs)
     this.#disconnected = new DelayQueue(limits.disconnectGraceMs)
     this.#confirmations = new DelayQueue(limits.confirmWindowMs)
     this.#unanswered = new DelayQueue(limits.resendAfterMs)
@@ -139,7 +142,8 @@ export class TrackerCore {
 
   /** When a tick is due; undefined when nothing is waited for. */
   get wakeAt(): number | undefined {
-    const queues = [this.#quiet, this.#adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
+    const adoptions = [this.#adoptions, this.#patientAdoptions]
+    const queues = [this.#quiet, ...adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
     let wakeAt = this.#improveAt === Infinity ? undefined : this.#improveAt
     for (const { nextAt } of queues)
       if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
@@ -292,7 +296,10 @@ export class TrackerCore {
     this.#touched.add(part)
     if (!part.isAdopting) return
     if (part.isClaimComplete) this.#adopt(part)
-    else if (!this.#adoptions.has(part)) this.#adoptions.add(part, this.#now)
+    else {
+      const queue = part.isAdoptionUrgent ? this.#adoptions : this.#patientAdoptions
+      if (!queue.has(part)) queue.add(part, this.#now)
+    }
   }
 
   /** The stream part, made if there is none yet; undefined when it is one too many, which the node is told. */
@@ -386,6 +393,7 @@ export class TrackerCore {
 
   #tick(): void {
     for (const part of due(this.#adoptions, this.#now)) this.#adopt(part)
+    for (const part of due(this.#patientAdoptions, this.#now)) this.#adopt(part)
     for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
     for (const node of due(this.#disconnected, this.#now)) {
       this.counters.count('disconnected', node.parts.size)
@@ -426,6 +434,7 @@ export class TrackerCore {
 
   #adopt(part: StreamPart): void {
     this.#adoptions.delete(part)
+    this.#patientAdoptions.delete(part)
     part.adopt()
     this.#touched.add(part)
   }
@@ -439,6 +448,7 @@ export class TrackerCore {
         this.#improvable.delete(part)
         this.#quiet.delete(part)
         this.#adoptions.delete(part)
+        this.#patientAdoptions.delete(part)
       } else if (part.hasChanges && !this.#quiet.has(part) && part.flush()) {
         this.#quiet.add(part, this.#now)
       }

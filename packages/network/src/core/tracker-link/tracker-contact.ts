@@ -65,6 +65,13 @@ export class TrackerContact {
     this.#sinceMs = nowMs
   }
 
+  /** There is reason to think that it can be reached again: it is dialled at once, unless it was a moment ago. */
+  hurry(nowMs: number): void {
+    if (this.#state !== 'closed' || nowMs - this.#sinceMs < this.#limits.minTrackerBackoffMs) return
+    this.#failures = 0
+    this.#retryAtMs = nowMs
+  }
+
   /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. */
   closed(nowMs: number, random: number): void {
     const { minTrackerBackoffMs, maxTrackerBackoffMs, trackerForgiveMs } = this.#limits

@@ -156,6 +156,31 @@ describe('a tracker that cannot be reached', () => {
     expect(after(() => links.opened(idOf(2), 5_000))).toEqual(['info 2', 'session 0', 'status 2 0'])
   })
 
+  it('is tried at once when another opens after none could be reached, and still comes first', () => {
+    const { links, after, until } = script(1, 2)
+    links.join(partId, 0)
+    for (const nowMs of [0, 10_000, 20_000]) {
+      until(nowMs)
+      links.closed(idOf(1), nowMs)
+      if (nowMs < 20_000) links.closed(idOf(2), nowMs)
+    }
+    expect(after(() => links.opened(idOf(2), 21_000))).toEqual(['dial 1', 'info 2'])
+    expect(after(() => links.opened(idOf(1), 21_100))).toEqual(['info 1', 'session 0', 'status 1 0'])
+  })
+
+  it('does not hold up the one that opened for long', () => {
+    const { links, after, until } = script(1, 2)
+    links.join(partId, 0)
+    for (const nowMs of [0, 10_000, 20_000]) {
+      until(nowMs)
+      links.closed(idOf(1), nowMs)
+      if (nowMs < 20_000) links.closed(idOf(2), nowMs)
+    }
+    expect(after(() => links.opened(idOf(2), 21_000))).toEqual(['dial 1', 'info 2'])
+    const lateMs = 21_000 + trackerStaggerMs
+    expect(until(lateMs)).toEqual([`${lateMs}: session 0`, `${lateMs}: status 2 0`])
+  })
+
   it('still serves when it opens late, but first', () => {
     const { links, after, until } = script(1, 2)
     links.join(partId, 0)

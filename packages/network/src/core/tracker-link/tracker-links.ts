@@ -130,6 +130,11 @@ export class TrackerLinks {
       this.#modules.effects.hangUp(trackerId)
       return
     }
+    // After none could be reached, others have come back as well; their order should decide, not which was tried first.
+    if (!this.#hasOpen) {
+      for (const other of this.#trackers.values()) other.hurry(nowMs)
+      this.#dial(nowMs)
+    }
     tracker.opened(nowMs)
     this.#modules.effects.sendNodeInfo(trackerId)
     this.update(nowMs)
@@ -256,6 +261,11 @@ export class TrackerLinks {
       }
     }
     return candidates
+  }
+
+  get #hasOpen(): boolean {
+    for (const tracker of this.#trackers.values()) if (tracker.isOpen) return true
+    return false
   }
 
   #isOpen({ nodeId }: TrackerAddress): boolean {

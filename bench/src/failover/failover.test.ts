@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { failoverBench } from './failover-bench.ts'
+
+it(
+  'loses nothing and keeps the overlays when trackers are killed, restarted, and all dead',
+  { timeout: 240_000 },
+  async () => {
+    const report = await failoverBench({
+      trackers: 3,
+      processes: 2,
+      nodesPerProcess: 5,
+      streams: 6,
+      membersPerStream: 8,
+      ratePerS: 30,
+      joins: 4,
+      kills: 1,
+      freezes: 0,
+      restarts: 1,
+      allDeadMs: 2_000,
+    })
+    const { published, expected } = report.messages
+    expect(report.messages).toEqual({
+      published,
+      expected,
+      refused: 0,
+      delivered: expected,
+      lost: 0,
+      outOfOrder: 0,
+    })
+    expect(expected).toBe(published * 7)
+    for (const { joins, takenOverMs, returnedMs, keptByNext, keptByFirst } of report.kills) {
+      expect(joins).toMatchObject({ count: 4, failed: 0 })
+      expect(takenOverMs).not.toBeNull()
+      expect(returnedMs).not.toBeNull()
+      expect(Math.min(keptByNext, keptByFirst)).toBeGreaterThanOrEqual(0.98)
+    }
+    for (const { returnedMs, kept } of report.rolling) {
+      expect(returnedMs).not.toBeNull()
+      expect(kept).toBeGreaterThanOrEqual(0.98)
+    }
+    expect(report.allDead).toMatchObject({ keptWithout: 1, kept: 1 })
+  },
+)
