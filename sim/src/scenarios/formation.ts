@@ -25,6 +25,8 @@ const lookMs = 250
 const sampleMs = 1_000
 /** An overlay is taken as it is after this much virtual time. */
 const maxFormingMs = 900_000
+/** Once it has settled, so much longer until no edge is just being replaced: in large ones there is always some. */
+const maxReplacingMs = 30_000
 /** Nodes whose delays to all others are looked at in a sample. */
 const sampledSources = 16
 
@@ -177,18 +179,26 @@ export class Formation {
   }
 
   async #settle(onProgress: (text: string) => void): Promise<void> {
-    for (let sinceMs = lookMs; sinceMs <= maxFormingMs; sinceMs += lookMs) {
+    let untilMs = maxFormingMs
+    for (let sinceMs = lookMs; sinceMs <= untilMs; sinceMs += lookMs) {
       await this.world.advanceTo(joiningMs + sinceMs)
       this.#formationS = sinceMs / 1_000
       const complete = this.#isComplete(this.attachedDegrees)
       if (complete) this.#watch.begin(joiningMs + sinceMs)
       if (this.#watch.hasBegun) this.#look()
+      if (this.#settling.isSettled && !this.#isReplacing) return
       if (sinceMs % sampleMs !== 0) continue
       const delayMs = meanDelayMs(this.trueDelays, this.#sources)
       this.#settling.add({ atS: sinceMs / 1_000, meanDelayMs: delayMs, complete })
       onProgress(`${sinceMs / 1_000} s after the last join: ${delayMs.toFixed(1)} ms`)
-      if (this.#settling.isSettled) return
+      if (this.#settling.isSettled) untilMs = Math.min(untilMs, sinceMs + maxReplacingMs)
     }
+  }
+
+  /** Whether some node has more neighbours attached than the tracker wants. */
+  get #isReplacing(): boolean {
+    const sum = (degrees: readonly number[]): number => degrees.reduce((total, degree) => total + degree, 0)
+    return sum(this.attachedDegrees) > sum(this.wantedDegrees)
   }
 
   /** Whether what the tracker wants is an overlay of exact degree, in one piece. */
