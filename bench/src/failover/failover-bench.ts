@@ -19,12 +19,12 @@ export interface FailoverOptions extends FailoverNetworkOptions {
 
 /** A join that takes longer has failed. */
 const joinLimitMs = 15_000
-/** Joins under way at once: each is a node that makes a key, opens sockets and verifies, on the same machine as all others. */
-const joinsAtOnce = 2
+/** From the beginning of an outage on, one node begins to join after the other, this far apart. */
+const joinEveryMs = 500
 /** Streams of a tracker that others join meanwhile; their edges do not count, as each newcomer is put into some. */
 const joinedStreams = 2
 /** What the nodes want to change about their edges after all has settled would have changed by then. */
-const restMs = 3_000
+const restMs = 2_000
 const thawMs = 10_000
 /** How long the last messages may take. */
 const deliveryLimitMs = 30_000
@@ -124,17 +124,13 @@ async function markEdges(network: FailoverNetwork, streams: readonly string[]) {
   return async () => round((await network.edges(streams)).marked / marked)
 }
 
-async function joinAll(network: FailoverNetwork, streams: readonly string[], count: number) {
-  const times: JoinTimes[] = []
-  let next = 0
-  const work = async () => {
-    while (next < count && streams.length > 0) {
-      const stream = streams[next++ % streams.length] ?? ''
-      times.push(await network.join(stream, joinLimitMs))
-    }
+/** One after the other begins, evenly over the outage. */
+function joinAll(network: FailoverNetwork, streams: readonly string[], count: number): Promise<JoinTimes[]> {
+  const join = async (index: number): Promise<JoinTimes> => {
+    await delay(index * joinEveryMs)
+    return network.join(streams[index % streams.length] ?? '', joinLimitMs)
   }
-  await Promise.all(Array.from({ length: joinsAtOnce }, work))
-  return times
+  return Promise.all(Array.from({ length: streams.length === 0 ? 0 : count }, (_, index) => join(index)))
 }
 
 function joinFigures(times: readonly JoinTimes[]) {
