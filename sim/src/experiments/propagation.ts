@@ -56,7 +56,9 @@ function describe(rows: readonly PropagationRow[]): string {
       row.nodes,
       row.meanMs,
       thesis?.meanMs,
-      row.estimatedMeanMs,
+      row.estimatedErrorMs === null
+        ? row.estimatedMeanMs
+        : `${row.estimatedMeanMs} ± ${row.estimatedErrorMs}`,
       thesis?.estimatedMeanMs,
       row.mapePercent,
       row.predictionMapePercent ?? undefined,

@@ -18,6 +18,8 @@ export interface PropagationRow {
   readonly rdp: number
   /** From all nodes to all others (of more than 2,048 from as many), by shortest ways over the round-trip times reported to the tracker. */
   readonly estimatedMeanMs: number
+  /** How far that may be from the mean of endlessly many overlays: its standard error, from how the runs differ; null for one run. */
+  readonly estimatedErrorMs: number | null
   /** Mean absolute error of such an estimate from the nodes that published, over the runs. */
   readonly mapePercent: number
   /** What the tracker says over HTTP of the mean delay between all nodes, and its mean absolute error; null when it says nothing. */
@@ -89,6 +91,7 @@ function summarize(runs: readonly PropagationRun[]) {
     meanHops: average(({ hops }) => mean(hops) ?? 0),
     rdp: average((run) => meanOf(run) / run.underlayMeanMs),
     estimatedMeanMs: average((run) => run.estimatedMeanMs),
+    estimatedErrorMs: standardError(runs.map((run) => run.estimatedMeanMs)),
     mapePercent: average((run) => 100 * Math.abs(run.estimatedMeanOfPublishersMs / meanOf(run) - 1)),
     ...summarizePredictions(runs),
     minDegree: Math.min(...runs.map((run) => run.minDegree)),
@@ -109,6 +112,13 @@ function summarize(runs: readonly PropagationRun[]) {
     ),
     traceHashes: runs.map(({ traceHash }) => traceHash),
   }
+}
+
+function standardError(samples: readonly number[]): number | null {
+  const middle = mean(samples)
+  if (middle === undefined || samples.length < 2) return null
+  const squares = samples.reduce((sum, sample) => sum + (sample - middle) ** 2, 0)
+  return round(Math.sqrt(squares / (samples.length - 1) / samples.length))
 }
 
 function summarizePredictions(runs: readonly PropagationRun[]) {
