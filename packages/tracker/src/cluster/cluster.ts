@@ -266,7 +266,7 @@ export class Cluster implements PacketRouter {
     if (!this.#isRunning) return network.stop()
     const nodeIdOfPeer = (peerId: string) => nodeIdOfPeerText(peerId, crypto)
     const peers = new TrackerPeers(limits, {
-      ...{ network, logger, nodeIdOfPeer, count: this.#count },
+      ...{ self: identity.nodeId, network, logger, nodeIdOfPeer, count: this.#count },
       now: () => this.#now(),
     })
     this.#failedAt = undefined

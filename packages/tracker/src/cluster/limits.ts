@@ -8,6 +8,8 @@ export interface ClusterLimits {
   readonly minRetryMs: number
   /** … up to this. */
   readonly maxRetryMs: number
+  /** How long the tracker with the higher id leaves dialling to the other one, in milliseconds: two connections at once are one too many. */
+  readonly dialPatienceMs: number
   /** How long a tracker may take to tell its address in the cluster, in milliseconds. */
   readonly discoveryTimeoutMs: number
   /** The longest such answer. */
@@ -85,6 +87,7 @@ export const defaultClusterLimits: ClusterLimits = {
   reviewIntervalMs: 500,
   minRetryMs: 500,
   maxRetryMs: 15_000,
+  dialPatienceMs: 1_000,
   discoveryTimeoutMs: 3_000,
   maxDiscoveryBytes: 65_536,
   maxAddresses: 8,

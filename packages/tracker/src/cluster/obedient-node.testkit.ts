@@ -34,7 +34,12 @@ export class ObedientNode extends RealNode {
 
   /** Resolves when its neighbours, as told by the newest instruction, are as they should be. */
   async until(test: (neighbours: readonly NodeId[]) => boolean): Promise<void> {
-    while (!test(this.neighbours)) await new Promise<void>((resolve) => this.#told.push(resolve))
+    while (!test(this.neighbours)) await this.told()
+  }
+
+  /** Resolves with the next new instruction. */
+  told(): Promise<void> {
+    return new Promise((resolve) => this.#told.push(resolve))
   }
 
   hasNeighbours(count: number): Promise<void> {
@@ -66,4 +71,9 @@ export function edgesOf(nodes: readonly ObedientNode[]): ReadonlySet<string> {
       .map((id) => `${node.nodeId} ${id}`),
   )
   return new Set(edges)
+}
+
+/** Resolves when there are as many edges, all the nodes having as many neighbours as they should. */
+export async function untilEdges(nodes: readonly ObedientNode[], count: number): Promise<void> {
+  while (edgesOf(nodes).size !== count) await Promise.race(nodes.map((node) => node.told()))
 }

@@ -7,6 +7,7 @@ import type { ClusterLimits } from './limits.ts'
 import type { RegisteredTracker } from './ports.ts'
 
 export interface PeersModules {
+  readonly self: NodeId
   readonly network: ClusterNetwork
   readonly logger: TrackerLogger
   nodeIdOfPeer(peerId: string): NodeId | undefined
@@ -57,7 +58,7 @@ export class TrackerPeers {
       const known = this.#peers.get(id)
       if (known?.tracker.url === tracker.url) continue
       const { isLinked = false, isDialling = false } = known ?? {}
-      const retryAt = this.#modules.now()
+      const retryAt = this.#modules.now() + this.#patienceMs(id)
       this.#peers.set(id, { tracker, isLinked, isDialling, failures: 0, retryAt, error: undefined })
     }
   }
@@ -73,7 +74,10 @@ export class TrackerPeers {
   unlinked(id: NodeId): void {
     const peer = this.#peers.get(id)
     if (peer === undefined) return
-    Object.assign(peer, { isLinked: false, retryAt: this.#modules.now() + this.#limits.minRetryMs })
+    Object.assign(peer, {
+      isLinked: false,
+      retryAt: this.#modules.now() + this.#limits.minRetryMs + this.#patienceMs(id),
+    })
     this.#modules.logger.warn({ tracker: id }, 'the link to another tracker is gone')
   }
 
@@ -87,6 +91,11 @@ export class TrackerPeers {
         .catch((error: unknown) => this.#failed(peer, error))
         .finally(() => (peer.isDialling = false))
     }
+  }
+
+  /** Of two trackers the one with the lower id dials first. */
+  #patienceMs(id: NodeId): number {
+    return this.#modules.self < id ? 0 : this.#limits.dialPatienceMs
   }
 
   async #connect(tracker: RegisteredTracker): Promise<void> {

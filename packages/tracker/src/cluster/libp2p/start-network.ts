@@ -19,6 +19,8 @@ import type { ClusterNetwork, ClusterNetworkEvents } from './cluster-network.ts'
 import { nodeIdOfPeer, nodeIdOfPeerText } from './peer-key.ts'
 
 const kadProtocol = '/runnel/kad/1.0.0'
+/** Pings at once on one connection. */
+const pingStreams = 32
 const relayProtocol = '/runnel/relay/1.0.0'
 
 export interface NetworkOptions {
@@ -101,7 +103,8 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
     ),
     services: {
       identify: identify(),
-      ping: ping(),
+      // The hash table pings, too: with the one stream of the default either would take the other's for a dead connection.
+      ping: ping({ maxInboundStreams: pingStreams, maxOutboundStreams: pingStreams }),
       dht: kadDHT({
         protocol: kadProtocol,
         clientMode: false,
@@ -134,6 +137,8 @@ class Libp2pNetwork implements ClusterNetwork {
   readonly #modules: NetworkModules
   readonly #libp2p: Libp2p<Services>
   readonly #links = new Map<NodeId, Link>()
+  /** The stream by which each tracker's frames come. */
+  readonly #inbound = new Map<NodeId, Stream>()
 
   constructor(limits: ClusterLimits, modules: NetworkModules, libp2p: Libp2p<Services>) {
     this.#limits = limits
@@ -218,15 +223,20 @@ class Libp2pNetwork implements ClusterNetwork {
       if (this.#links.get(tracker) !== link) return stream.abort(new Error('the connection is gone'))
       // A little beyond what `send` allows: it should never be the stream that says no.
       stream.maxWriteBufferLength = 2 * this.#limits.maxLinkQueueBytes
-      stream.addEventListener('close', () => {
-        if (this.#links.get(tracker) === link) this.#abort(peerId, 'its stream was closed')
-      })
+      stream.addEventListener('close', () => this.#closed(tracker, link))
       link.stream = stream
       for (const bytes of link.waiting.splice(0)) trySend(stream, bytes)
       this.#modules.events.onLinked(tracker)
     } catch {
       this.#abort(peerId, 'it takes no frames')
     }
+  }
+
+  /** Of two connections to the same tracker, dialled at the same time, the one with the stream was closed. */
+  #closed(tracker: NodeId, link: Link): void {
+    if (this.#links.get(tracker) !== link) return
+    this.#disconnected(link.peerId)
+    if (this.#libp2p.getConnections(link.peerId).length > 0) void this.#connected(link.peerId)
   }
 
   #disconnected(peerId: PeerId): void {
@@ -242,6 +252,7 @@ class Libp2pNetwork implements ClusterNetwork {
     if (tracker === undefined) return stream.abort(new Error('not a tracker'))
     const reader = new FrameReader(this.#limits)
     stream.addEventListener('message', ({ data }) => {
+      if (this.#inbound.get(tracker) !== stream) return
       try {
         const frames = reader.push(data instanceof Uint8Array ? data : data.subarray())
         for (const frame of frames) this.#modules.events.onFrame(tracker, frame)
@@ -250,7 +261,15 @@ class Libp2pNetwork implements ClusterNetwork {
         this.#abort(peerId, 'what it sends are no frames')
       }
     })
-    stream.addEventListener('remoteCloseWrite', () => this.#abort(peerId, 'its stream was closed'))
+    const before = this.#inbound.get(tracker)
+    this.#inbound.set(tracker, stream)
+    stream.addEventListener('close', () => {
+      if (this.#inbound.get(tracker) === stream) this.#inbound.delete(tracker)
+    })
+    if (before === undefined || this.#links.get(tracker)?.stream === undefined) return
+    // The other side has begun anew, and knows nothing of what went on before.
+    this.#modules.events.onUnlinked(tracker)
+    this.#modules.events.onLinked(tracker)
   }
 
   #abort(peerId: PeerId, why: string): void {
