@@ -36,17 +36,17 @@ export async function failoverBench(options: FailoverOptions, say: (text: string
   try {
     await network.publish(options.ratePerS)
     const kills = []
-    for (const tracker of network.trackers.slice(0, options.kills)) {
+    for (const tracker of busiestFirst(network).slice(0, options.kills)) {
       say(`kill ${tracker.nodeId}`)
       kills.push(await outage(network, tracker, options, 'kill'))
     }
     const freezes = []
-    for (const tracker of network.trackers.slice(0, options.freezes)) {
+    for (const tracker of busiestFirst(network).slice(0, options.freezes)) {
       say(`freeze ${tracker.nodeId}`)
       freezes.push(await outage(network, tracker, options, 'freeze'))
     }
     const rolling = []
-    for (const tracker of network.trackers.slice(0, options.restarts)) {
+    for (const tracker of busiestFirst(network).slice(0, options.restarts)) {
       say(`restart ${tracker.nodeId}`)
       rolling.push(await restart(network, tracker))
     }
@@ -72,7 +72,7 @@ async function outage(
   { joins }: FailoverOptions,
   how: 'kill' | 'freeze',
 ) {
-  const led = network.streams.filter((stream) => network.orderOf(stream)[0] === tracker)
+  const led = ledBy(network, tracker)
   const joined = led.slice(0, joinedStreams)
   const watched = network.streams.filter((stream) => !joined.includes(stream))
   const kept = await markEdges(network, watched)
@@ -95,6 +95,14 @@ async function outage(
     joins: joinFigures(times),
     ...{ takenOverMs, keptByNext, returnedMs, keptByFirst: await kept() },
   }
+}
+
+function ledBy(network: FailoverNetwork, tracker: TrackerProcess): string[] {
+  return network.streams.filter((stream) => network.orderOf(stream)[0] === tracker)
+}
+
+function busiestFirst(network: FailoverNetwork): TrackerProcess[] {
+  return network.trackers.toSorted((a, b) => ledBy(network, b).length - ledBy(network, a).length)
 }
 
 async function restart(network: FailoverNetwork, tracker: TrackerProcess) {
