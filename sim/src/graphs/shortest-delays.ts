@@ -32,36 +32,40 @@ export function meanDelayMs(graph: WeightedGraph, sources: readonly number[]): n
 /** Nodes by their delay, each at most once. */
 class NodeHeap {
   readonly #delaysMs: Float64Array
-  readonly #heap: number[] = []
+  readonly #heap: Int32Array
   /** Where a node is in the heap; -1 when it is not. */
   readonly #places: Int32Array
+  #size = 0
 
   constructor(delaysMs: Float64Array) {
     this.#delaysMs = delaysMs
+    this.#heap = new Int32Array(delaysMs.length)
     this.#places = new Int32Array(delaysMs.length).fill(-1)
   }
 
   /** Puts a node in, or to its new place after its delay became less. */
   lower(node: number): void {
     const place = this.#places[node] ?? -1
-    this.#siftUp(node, place === -1 ? this.#heap.push(node) - 1 : place)
+    this.#siftUp(node, place === -1 ? this.#size++ : place)
   }
 
   pop(): number | undefined {
-    const first = this.#heap[0]
-    const last = this.#heap.pop()
-    if (first === undefined || last === undefined) return undefined
+    if (this.#size === 0) return undefined
+    const first = this.#heap[0] ?? 0
+    const last = this.#heap[--this.#size] ?? 0
     this.#places[first] = -1
     if (first !== last) this.#siftDown(last)
     return first
   }
 
   #siftUp(node: number, from: number): void {
+    const [heap, delaysMs] = [this.#heap, this.#delaysMs]
+    const delayMs = delaysMs[node] ?? 0
     let at = from
     while (at > 0) {
       const parentAt = (at - 1) >> 1
-      const parent = this.#heap[parentAt] ?? 0
-      if (this.#delayOf(parent) <= this.#delayOf(node)) break
+      const parent = heap[parentAt] ?? 0
+      if ((delaysMs[parent] ?? 0) <= delayMs) break
       this.#put(parent, at)
       at = parentAt
     }
@@ -69,15 +73,21 @@ class NodeHeap {
   }
 
   #siftDown(node: number): void {
+    const [heap, delaysMs, size] = [this.#heap, this.#delaysMs, this.#size]
+    const delayMs = delaysMs[node] ?? 0
     let at = 0
     for (;;) {
-      const left = this.#heap[2 * at + 1]
-      const right = this.#heap[2 * at + 2]
-      const isRight = left !== undefined && right !== undefined && this.#delayOf(right) < this.#delayOf(left)
-      const child = isRight ? right : left
-      if (child === undefined || this.#delayOf(child) >= this.#delayOf(node)) break
+      let childAt = 2 * at + 1
+      if (childAt >= size) break
+      let child = heap[childAt] ?? 0
+      const right = heap[childAt + 1] ?? 0
+      if (childAt + 1 < size && (delaysMs[right] ?? 0) < (delaysMs[child] ?? 0)) {
+        childAt++
+        child = right
+      }
+      if ((delaysMs[child] ?? 0) >= delayMs) break
       this.#put(child, at)
-      at = 2 * at + (isRight ? 2 : 1)
+      at = childAt
     }
     this.#put(node, at)
   }
@@ -85,9 +95,5 @@ class NodeHeap {
   #put(node: number, at: number): void {
     this.#heap[at] = node
     this.#places[node] = at
-  }
-
-  #delayOf(node: number): number {
-    return this.#delaysMs[node] ?? Infinity
   }
 }
