@@ -25,7 +25,10 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./storage-token.ts')).storageToken,
   ],
   node: async () => [(await import('./node.ts')).node, (await import('./node-init.ts')).nodeInit],
-  tracker: async () => [(await import('./tracker.ts')).tracker],
+  tracker: async () => [
+    (await import('./tracker.ts')).tracker,
+    (await import('./tracker-status.ts')).trackerStatus,
+  ],
   key: async () => [(await import('./key-new.ts')).keyNew, (await import('./key-show.ts')).keyShow],
   registry: async () => [
     (await import('./registry-deploy.ts')).registryDeploy,

@@ -1,7 +1,6 @@
-import { openRegistry } from '@runnel/client'
 import { createIdentity, generatePrivateKey, loadCrypto, parsePrivateKey } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createTracker, type TrackerOptions } from '@runnel/tracker'
+import { createTracker, type ClusterJoin, type TrackerOptions } from '@runnel/tracker'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
@@ -10,7 +9,7 @@ import { listenForStop } from '../cli/stop-signal.ts'
 import { readTextFile, readTls } from '../cli/tls-files.ts'
 import { nodeError } from '../errors.ts'
 import { requireKey, resolveKey } from '../keys/resolve-key.ts'
-import { createLogger } from '../logger.ts'
+import { createLogger, type Logger } from '../logger.ts'
 import { isSupervised, tellSupervisor } from '../up/child-protocol.ts'
 
 export const tracker = defineCommand({
@@ -73,7 +72,30 @@ export const tracker = defineCommand({
     },
     network: {
       ...networkOptions.network,
-      describe: 'Network file; in a private network only listed nodes are let in',
+      describe:
+        'Network file; the tracker joins the cluster of those in its registry, and in a private network lets only listed nodes in',
+    },
+    cluster: {
+      type: 'boolean',
+      default: true,
+      describe: 'Join the cluster of the trackers in the registry of --network, as soon as it is in it',
+    },
+    'cluster-host': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Address to listen on for other trackers; default: --host',
+    },
+    'cluster-port': {
+      type: 'number',
+      requiresArg: true,
+      default: 0,
+      describe: 'Port for other trackers; 0 takes a free one',
+    },
+    'cluster-announce': {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'Multiaddress others reach it at, such as /dns4/tracker.example/tcp/30301; may be repeated',
     },
     'owner-key': {
       type: 'string',
@@ -101,19 +123,19 @@ export const tracker = defineCommand({
     const privateKey = resolveKey({ key: args.key, env: process.env })
     if (privateKey === undefined && !isSupervised())
       notice('no --key given: this tracker has another id at each start')
-    const identity = createIdentity(
-      privateKey === undefined ? generatePrivateKey(systemRandom) : parsePrivateKey(privateKey),
-      crypto,
-    )
+    const key = privateKey === undefined ? generatePrivateKey(systemRandom) : parsePrivateKey(privateKey)
+    const identity = createIdentity(key, crypto)
     const logger = createLogger(level, 'tracker')
-    const registry =
-      network === undefined
-        ? undefined
-        : await openRegistry({ network: readNetwork(network) }, { clock: systemClock, logger })
-    const running = createTracker(options, {
-      ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
-      admission: registry?.admission,
-    })
+    const registry = network === undefined ? undefined : await followNetwork(network, logger)
+    const cluster = registry && args.cluster ? clusterOf(args, key) : undefined
+    const running = createTracker(
+      { ...options, ...(cluster && { cluster }) },
+      {
+        ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
+        admission: registry?.service.admission,
+        ...(registry && { registry: registry.view }),
+      },
+    )
     try {
       await running.start()
       if (register) {
@@ -129,11 +151,21 @@ export const tracker = defineCommand({
       await stop.stopped
     } finally {
       await running.stop()
-      await registry?.stop()
+      await registry?.service.stop()
       stop.release()
     }
   },
 })
+
+/** Loaded when it is needed: a tracker without a network does without a client. */
+async function followNetwork(network: string, logger: Logger) {
+  const [{ openRegistry }, { trackerRegistryView }] = await Promise.all([
+    import('@runnel/client'),
+    import('../tracker-registry-view.ts'),
+  ])
+  const service = await openRegistry({ network: readNetwork(network) }, { clock: systemClock, logger })
+  return { service, view: trackerRegistryView(service) }
+}
 
 interface TrackerArguments {
   readonly host: string
@@ -146,6 +178,15 @@ interface TrackerArguments {
   readonly 'ice-server': string[] | undefined
   readonly 'turn-url': string[] | undefined
   readonly 'turn-secret-file': string | undefined
+  readonly 'cluster-host': string | undefined
+  readonly 'cluster-port': number
+  readonly 'cluster-announce': string[] | undefined
+}
+
+function clusterOf(args: TrackerArguments, privateKey: Uint8Array): ClusterJoin {
+  const { 'cluster-host': host, 'cluster-port': port, 'cluster-announce': announce = [] } = args
+  checkNumber('cluster-port', port, 0, 65_535)
+  return { privateKey, port, announce, ...(host === undefined ? {} : { host }) }
 }
 
 function optionsOf(args: TrackerArguments): TrackerOptions {

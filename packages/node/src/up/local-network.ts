@@ -91,11 +91,12 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const user = await directory.key('user')
   const publisher = await directory.key('node-1')
   const storageKey = await directory.key('storage-1')
-  onProgress('starting the chain and the trackers')
-  const [{ chain, deployment }, trackers] = await bothOrNone(
-    startChain(options, owner, [user.nodeId, storageKey.nodeId], keep),
-    startTrackers(directory, options, keep),
-  )
+  onProgress('starting the chain')
+  const { chain, deployment } = await startChain(options, owner, [user.nodeId, storageKey.nodeId], keep)
+  throwIfAborted(signal)
+  directory.writeJson('network.json', { version: 1, chain: { rpcUrl: chain.url, ...deployment } })
+  onProgress('starting the trackers')
+  const trackers = await startTrackers(directory, options, keep)
   throwIfAborted(signal)
   onProgress('registering trackers and streams')
   const place = { rpcUrl: chain.url, registries: deployment.registries }
@@ -104,7 +105,6 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
     publisher: publisher.nodeId,
     trackers: trackers.map(({ ready }) => ({ nodeId: ready.nodeId, url: ready.url ?? '' })),
   })
-  directory.writeJson('network.json', { version: 1, chain: { rpcUrl: chain.url, ...deployment } })
   const startAndAssign = async () => {
     const child = await startStorage(directory, options, storageKey.file, keep)
     await registerStorage(place, storageKey.privateKey, child.ready.url ?? '')
@@ -138,6 +138,8 @@ function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, kee
       'tracker',
       '--key',
       file,
+      '--network',
+      directory.networkFile,
       '--port',
       `${port}`,
       '--degree',

@@ -1,20 +1,11 @@
 import Table from 'cli-table3'
 import type { NodeId } from '@runnel/protocol'
+import { plainLayout } from '../cli/plain-layout.ts'
 import type { StorageStatus } from '../plugins/storage/storage-status.ts'
 import type { NodeSnapshot } from '../snapshot.ts'
 
 /** Neighbours named in a row; of the others only the number is given. */
 const maxNamedNeighbours = 4
-
-/** Without lines: a terminal is narrow. */
-const layout = {
-  chars: {
-    ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', 'left-mid': '', mid: '' },
-    ...{ 'mid-mid': '', right: '', 'right-mid': '', middle: '', bottom: '', 'bottom-mid': '' },
-    ...{ 'bottom-left': '', 'bottom-right': '' },
-  },
-  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-}
 
 /**
  * How the network is doing, a row for each node, at most 100 columns wide for up to 99 nodes. Neighbours are given by
@@ -23,7 +14,7 @@ const layout = {
 export function statusTable(snapshots: readonly NodeSnapshot[], publisherId: NodeId): string {
   const rowNumbers = new Map(snapshots.map(({ nodeId }, index) => [nodeId, index + 1]))
   const head = ['#', 'node', 'neighbours', 'links', 'RTT ms', 'delivered', 'duplicates', 'p50/p99 ms', 'lost']
-  const table = new Table({ ...layout, head })
+  const table = new Table({ ...plainLayout, head })
   for (const snapshot of snapshots) table.push(rowOf(snapshot, publisherId, rowNumbers))
   const stores = snapshots.flatMap(({ storage }) => storage ?? []).map(storageLine)
   return [table.toString().replace(/ +$/gm, ''), ['* publishes', ...stores].join('   ')].join('\n')

@@ -222,7 +222,7 @@ export class Cluster implements PacketRouter {
     this.#registered = [...own, ...others]
     this.#registeredIds = this.#registered.map(({ nodeId }) => nodeId)
     if (registry.trackers.length === 0)
-      logger.warn({}, 'the registry lists no tracker; this one goes on alone')
+      logger.info({}, 'the registry lists no tracker; this one goes on alone')
     else if (own.length === 0 && before !== 'unregistered')
       logger.warn(
         { nodeId: self },
@@ -245,7 +245,8 @@ export class Cluster implements PacketRouter {
     this.#joining = this.#join()
       .catch((error: unknown) => {
         this.#failedAt = this.#now()
-        this.#modules.logger.error({ error }, 'cannot join the cluster of trackers')
+        const reason = error instanceof Error ? error.message : String(error)
+        this.#modules.logger.error({ reason }, 'cannot join the cluster of trackers; trying again')
       })
       .finally(() => (this.#joining = undefined))
   }
@@ -294,7 +295,7 @@ export class Cluster implements PacketRouter {
         if (refusal === undefined) return
         this.#seldom.warn(
           refusal,
-          { key: new TextDecoder().decode(key.subarray(0, 400)) },
+          { record: new TextDecoder().decode(key.subarray(0, 400)) },
           'a record was refused',
         )
         throw new Error(refusal)
