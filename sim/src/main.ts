@@ -7,6 +7,8 @@ import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
 import { reportCommand } from './cli/report-command.ts'
 import { simError } from './errors.ts'
+import { attack } from './experiments/attack.ts'
+import { churn } from './experiments/churn.ts'
 import { compare } from './experiments/compare.ts'
 import { diameter } from './experiments/diameter.ts'
 import { matrix } from './experiments/matrix.ts'
@@ -20,7 +22,7 @@ const parser = yargs(hideBin(process.argv))
   .command(reportCommand)
   .command(fuzzCommand)
   .command(placementCommand)
-for (const experiment of [matrix, diameter, redundancy, propagation, compare])
+for (const experiment of [matrix, diameter, redundancy, propagation, compare, churn, attack])
   parser.command(experimentCommand(experiment))
 
 try {
