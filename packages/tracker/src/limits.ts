@@ -98,7 +98,7 @@ export const defaultTrackerLimits: TrackerLimits = {
   maxResends: 5,
   maxMeasuredPeers: 32,
   improvementIntervalMs: 250,
-  improvementsPerInterval: 128,
+  improvementsPerInterval: 256,
   exchangesPerSecond: 1 / 60,
   exchangeBurst: 24,
   maxCounter: 2 ** 48,
