@@ -77,4 +77,20 @@ describe('a cluster of trackers', { timeout: 30_000 }, () => {
     expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 1, relayedToOthers: 0 })
     expect(await successor.view()).toMatchObject({ leads: 0, relayedFromOthers: 0, relayedToOthers: 1 })
   })
+
+  it('has the trackers lead that a stream names', async () => {
+    const { registry, trackers } = await cluster(3)
+    const [first, second, third] = inOrder(part(), trackers) as [
+      ClusterTracker,
+      ClusterTracker,
+      ClusterTracker,
+    ]
+    registry.own.set(streamId, [third.nodeId, second.nodeId])
+    const [a, b] = [await connected(third), await connected(second)]
+    for (const node of [a, b]) node.send(statusOf(part()))
+    for (const node of [a, b]) await node.receive('instruction', ({ neighbours }) => neighbours.length === 1)
+    expect(await third.view()).toMatchObject({ leads: 1, relayedFromOthers: 1 })
+    expect(await second.view()).toMatchObject({ leads: 0, relayedToOthers: 1 })
+    expect(await first.view()).toMatchObject({ leads: 0 })
+  })
 })

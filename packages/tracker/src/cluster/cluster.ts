@@ -59,6 +59,11 @@ export interface ClusterModules {
   url(): string
 }
 
+/** Trackers that are ready to lead a stream part: the one that does, and the next. */
+const replicasPerStreamPart = 2
+/** Trackers whose replicas of one stream part are looked for. */
+const maxBelieved = 4
+
 /** The links of a tracker that is not alone. */
 interface Joined {
   readonly network: ClusterNetwork
@@ -289,6 +294,10 @@ export class Cluster implements PacketRouter {
           this.#router.unlinked(tracker, this.#now())
         })
       },
+      onStranger: (id) => {
+        this.#count('strangersRefused')
+        this.#seldom.warn('stranger', { id }, 'somebody who is no registered tracker was turned away')
+      },
       onFrame: (tracker, frame) => this.#act(() => this.#receive(tracker, frame)),
       onRecord: (key, value) => {
         const refusal = this.#table.offer(key, value, this.#modules.clock.now())
@@ -365,15 +374,28 @@ export class Cluster implements PacketRouter {
 
   /** Continues an overlay from its replica, which is mostly here; where it is not, nodes are heard meanwhile. */
   #prepare(id: StreamPartId, status: Status | undefined): void {
-    const found = this.#replicas.local(id)
+    const writers = this.#believed(id)
+    const found = this.#replicas.local(id, writers)
     if (found !== undefined) return this.#continue(id, found)
     if (status === undefined || status.neighbours.length === 0) return
-    const own = this.#ownTrackers.of(parseStreamPartId(id).streamId)
-    const writers = trackerOrder(id, this.#registeredIds, own)
     void this.#replicas.remote(id, writers).then((replica) => {
       if (replica === undefined) this.#count('replicasMissing')
       else if (this.#isRunning && this.#modules.core.streamParts.has(id)) this.#continue(id, replica)
     })
+  }
+
+  /**
+   * Whose replica of a stream part is believed: those that should have led it before this tracker, or in its place. Who is
+   * there hands over what it leads, and what it writes all the same counts for nothing.
+   */
+  #believed(id: StreamPartId): readonly NodeId[] {
+    const self = this.#modules.identity.nodeId
+    const own = this.#ownTrackers.of(parseStreamPartId(id).streamId)
+    const order = trackerOrder(id, this.#registeredIds, own)
+    const before = order.slice(0, Math.max(replicasPerStreamPart, order.indexOf(self) + 1))
+    return before
+      .slice(-maxBelieved)
+      .filter((tracker) => tracker === self || !this.#joined?.peers.stateOf(tracker).linked)
   }
 
   #continue(streamPartId: StreamPartId, replica: Replica): void {

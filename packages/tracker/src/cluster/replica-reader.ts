@@ -12,8 +12,6 @@ export interface ReplicaReaderModules {
   now(): number
 }
 
-/** Trackers whose replica is asked for: those that would have led it. */
-const maxWriters = 3
 const utf8 = new TextEncoder()
 
 /** Finds what the last tracker of a stream part left behind: here first, where most of it is, else with the others. */
@@ -30,10 +28,10 @@ export class ReplicaReader {
     this.#modules = modules
   }
 
-  /** What is here of the newest replica; undefined when nothing is. */
-  local(id: StreamPartId): Replica | undefined {
+  /** What is here of the newest replica that one of some trackers wrote; undefined when nothing is. */
+  local(id: StreamPartId, writers: readonly NodeId[]): Replica | undefined {
     const { table, now } = this.#modules
-    const lead = table.newestLead(id, now())
+    const lead = table.newestLead(id, writers, now())
     if (lead === undefined) return undefined
     const nodes = []
     for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
@@ -41,17 +39,17 @@ export class ReplicaReader {
     return nodes.length === 0 ? undefined : new Replica(nodes)
   }
 
-  /** As `local`, after asking the others for what some trackers have written. Never rejects. */
+  /** As `local`, after asking all trackers for what those have written. Never rejects. */
   async remote(id: StreamPartId, writers: readonly NodeId[]): Promise<Replica | undefined> {
     if (this.#reading >= this.#limits.maxLookups) return undefined
     this.#reading++
     try {
       const signal = AbortSignal.timeout(this.#limits.readTimeoutMs)
       await this.#fetchAll(
-        writers.slice(0, maxWriters).map((writer) => leadKey(writer, id)),
+        writers.map((writer) => leadKey(writer, id)),
         signal,
       )
-      const lead = this.#modules.table.newestLead(id, this.#modules.now())
+      const lead = this.#modules.table.newestLead(id, writers, this.#modules.now())
       if (lead === undefined) return undefined
       const chunks = Array.from(
         { length: Math.min(lead.chunks, this.#limits.maxChunks) },
@@ -61,7 +59,7 @@ export class ReplicaReader {
         chunks.map((chunk) => topologyKey(lead.writer, id, chunk)),
         signal,
       )
-      return this.local(id)
+      return this.local(id, writers)
     } finally {
       this.#reading--
     }

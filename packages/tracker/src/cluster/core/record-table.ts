@@ -71,10 +71,10 @@ export class RecordTable {
     return record?.body.kind === 'alive' ? { ...record.body, writtenAt: record.writtenAt } : undefined
   }
 
-  /** The newest claim to lead a stream part, of any tracker that still has nodes in it. */
-  newestLead(streamPartId: StreamPartId, now: number) {
+  /** The newest claim of some trackers to lead a stream part, as far as they still have nodes in it. */
+  newestLead(streamPartId: StreamPartId, writers: readonly NodeId[], now: number) {
     let newest: { writer: NodeId; writtenAt: number; chunks: number } | undefined
-    for (const writer of this.#shelves.keys()) {
+    for (const writer of writers) {
       const record = this.get(writer, leadKey(writer, streamPartId), now)
       if (record?.body.kind !== 'lead' || record.body.chunks === 0) continue
       if (newest !== undefined && newest.writtenAt >= record.writtenAt) continue

@@ -6,6 +6,8 @@ export interface ClusterNetworkEvents {
   /** A registered tracker is connected, and takes frames. */
   onLinked(tracker: NodeId): void
   onUnlinked(tracker: NodeId): void
+  /** Somebody without a registered key was turned away. */
+  onStranger(id: string): void
   /** A frame of a tracker, in order. Throws when it makes no sense: the tracker is disconnected. */
   onFrame(tracker: NodeId, frame: RelayFrame): void
   /** A record from the hash table, before it is stored or used. Throws when it is refused. */

@@ -68,7 +68,7 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
   const deny = (peerId: PeerId) => {
     const tracker = nodeIdOfPeer(peerId, modules.crypto)
     if (tracker !== undefined && modules.mayJoin(tracker)) return false
-    modules.count('strangersRefused')
+    modules.events.onStranger(tracker ?? peerId.toString())
     return true
   }
   const version = host.includes(':') ? 'ip6' : 'ip4'
