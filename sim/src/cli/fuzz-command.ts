@@ -50,7 +50,7 @@ export async function fuzzTwice(seed: string, again: boolean): Promise<FuzzRepor
 }
 
 /** What was broken, when, and how to see it again. */
-export function describeBreach({ seed, breach }: FuzzReport): string {
+export function describeBreach({ seed, breach }: Pick<FuzzReport, 'seed' | 'breach'>): string {
   if (breach === null) return `seed ${seed}: all held`
   const { invariant, atMs, detail } = breach
   return `seed ${seed}: ${invariant}, at ${(atMs / 1000).toFixed(3)} s: ${detail}\n  npm run -s sim -- fuzz --from ${seed} --seeds 1`

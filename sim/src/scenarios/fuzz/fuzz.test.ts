@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { fuzzTwice, describeBreach } from '../../cli/fuzz-command.ts'
+import { runFuzz } from './fuzz-run.ts'
+
+const seeds = Array.from({ length: 20 }, (_, i) => String(i + 1))
+
+describe('worlds in which anything happens', () => {
+  it.each(seeds)('keep what must always hold, with seed %s', async (seed) => {
+    const report = await runFuzz(seed)
+    expect(report.breach).toBeNull()
+    expect(report.given).toBeGreaterThan(0)
+  })
+
+  it('are the same for the same seed, and others for others', async () => {
+    const report = await fuzzTwice('6', true)
+    expect(report.breach).toBeNull()
+    expect((await runFuzz('7')).traceHash).not.toBe(report.traceHash)
+  })
+
+  it('say how to see a breach again', () => {
+    const breach = { invariant: 'degree' as const, atMs: 1_234, detail: 'too many' }
+    const text = describeBreach({ seed: '9', breach })
+    expect(text).toBe('seed 9: degree, at 1.234 s: too many\n  npm run -s sim -- fuzz --from 9 --seeds 1')
+  })
+})
