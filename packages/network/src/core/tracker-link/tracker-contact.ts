@@ -65,10 +65,13 @@ export class TrackerContact {
     this.#sinceMs = nowMs
   }
 
-  /** There is reason to think that it can be reached again: it is dialled at once, unless it was a moment ago. */
+  /**
+   * There is reason to think that it can be reached again, and that what it went for was not of its making: it is dialled at
+   * once, unless it was a moment ago.
+   */
   hurry(nowMs: number): void {
     if (this.#state !== 'closed' || nowMs - this.#sinceMs < this.#limits.minTrackerBackoffMs) return
-    this.#failures = 0
+    this.#failures = this.#losses = 0
     this.#retryAtMs = nowMs
   }
 
