@@ -8,6 +8,7 @@ import { defaultTrackerLimits, defaultTrackerOptions, TrackerCore } from '@runne
 import { counterMetric, createMetrics, gaugeMetric } from '../packages/node/src/plugins/http/metrics.ts'
 import type { NodeSnapshot } from '../packages/node/src/snapshot.ts'
 import {
+  addClusterMetrics,
   addConnectionMetrics,
   createMetrics as createTrackerMetrics,
 } from '../packages/tracker/src/http/metrics.ts'
@@ -85,6 +86,7 @@ export async function metricsPage(): Promise<string> {
       ]),
     ),
     '## Trackers',
+    'Those that begin with `runnel_tracker_cluster_` are served by trackers in a cluster only.',
     table(
       ['metric', 'type', 'meaning'],
       ofTracker.map(({ name, type, help }) => [code(name), type, help]),
@@ -97,6 +99,11 @@ function trackerText(): Promise<string> {
   const options = { degree: defaultTrackerOptions.degree, limits: defaultTrackerLimits }
   const registry = createTrackerMetrics(new TrackerCore(options, { random: systemRandom }))
   addConnectionMetrics(registry, { opened: 0, refused: 0, failedHandshakes: 0 })
+  const view = { leads: 0, replicas: 0, relayedToOthers: 0, relayedFromOthers: 0 }
+  addClusterMetrics(registry, {
+    ...{ counters: { get: () => 0 }, size: { linked: 0, registered: 0 } },
+    view: () => view,
+  })
   return registry.metrics()
 }
 

@@ -140,8 +140,9 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
 const kinds = ['alive', 'lead', 'topology'] as const
 const websocketBit = 1
 const webrtcBit = 2
-/** As many nodes as fit a record. */
+/** Nodes in one record: more would not fit. */
 const maxNodes = 4_096
+/** Shares of one overlay that can be numbered. */
 const maxChunks = 65_535
 
 /** A body alone: the same bytes for the same content. */

@@ -18,7 +18,9 @@ export type RelayFrame =
   | { readonly type: 'closed'; readonly nodeId: NodeId; readonly code: string; readonly text: string }
 
 const types = ['open', 'up', 'gone', 'down', 'closed'] as const
+/** The longest code for which a relayed node is let go. */
 const maxCodeBytes = 64
+/** The longest text beside it. */
 const maxTextBytes = 512
 const lengthBytes = 4
 
