@@ -29,6 +29,7 @@ import {
   resolveOverlays,
   type TrackerOptions,
 } from './options.ts'
+import { StreamOverlays, type StreamOverlaySource } from './runtime/stream-overlays.ts'
 import { TrackerRuntime } from './runtime/tracker-runtime.ts'
 
 export interface TrackerModules {
@@ -43,6 +44,8 @@ export interface TrackerModules {
   readonly logger?: TrackerLogger
   /** The trackers of the network, for `cluster`. */
   readonly registry?: TrackerRegistryView
+  /** What the owners of streams have chosen; `streamOverlays` goes before. Default: nothing. */
+  readonly overlays?: StreamOverlaySource
 }
 
 /** A tracker: nodes over WebSocket, everybody over HTTP, on one port. */
@@ -105,18 +108,28 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   })
   const cluster = createCluster(options, modules, { core, runtime, url: () => transport.url })
   if (cluster !== undefined) addClusterMetrics(metrics, cluster)
+  const { streamOverlays = {} } = options
+  const overlays =
+    modules.overlays &&
+    new StreamOverlays({
+      ...{ core, source: modules.overlays },
+      chosen: (streamId, overlay) =>
+        Object.hasOwn(streamOverlays, streamId) || runtime.handle({ type: 'overlay', streamId, overlay }),
+    })
   const scheme = tls === undefined ? 'http' : 'https'
 
   async function open(): Promise<void> {
     await api.ready()
     await listen(server, host, port)
     await runtime.start()
+    overlays?.start()
     cluster?.start()
     logger?.info({ nodeId: identity.nodeId, url: transport.url }, 'tracker started')
   }
 
   async function close(): Promise<void> {
     await starting?.catch(() => {})
+    overlays?.stop()
     await cluster?.stop()
     await runtime.stop()
     await closeServer(server)

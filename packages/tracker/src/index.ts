@@ -27,5 +27,6 @@ export {
   type TrackerEvent,
   type TrackerToNode,
 } from './core/tracker-core.ts'
+export type { StreamOverlaySource } from './runtime/stream-overlays.ts'
 export { TrackerRuntime, type TrackerRuntimeModules } from './runtime/tracker-runtime.ts'
 export { OverlayTopology } from './core/topology/overlay-topology.ts'

@@ -21,7 +21,7 @@ export interface TrackerOptions {
   readonly degree?: number
   /** What overlays are made of: random edges only, or near ones besides; default `random`. */
   readonly overlay?: OverlayPolicy
-  /** And for some streams, by their ids. */
+  /** And for some streams, by their ids, whatever their owners have chosen. */
   readonly streamOverlays?: Readonly<Record<StreamId, OverlayPolicy>>
   /** What nodes are taken to need for checking a message and passing it on, in milliseconds, in predictions of delays; default 0.3. */
   readonly processingMs?: number

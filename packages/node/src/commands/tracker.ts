@@ -45,7 +45,8 @@ export const tracker = defineCommand({
     overlay: {
       choices: ['random', 'topology-aware'],
       default: 'random',
-      describe: 'Edges of overlays: random only, or near ones besides, chosen by round-trip times',
+      describe:
+        'Edges of overlays: random only, or near ones besides, chosen by round-trip times; with --network for streams whose metadata has no field overlay',
     },
     'ice-server': {
       type: 'string',
@@ -133,7 +134,7 @@ export const tracker = defineCommand({
       {
         ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
         admission: registry?.service.admission,
-        ...(registry && { registry: registry.view }),
+        ...(registry && { registry: registry.view, overlays: registry.overlays }),
       },
     )
     try {
@@ -159,12 +160,13 @@ export const tracker = defineCommand({
 
 /** Loaded when it is needed: a tracker without a network does without a client. */
 async function followNetwork(network: string, logger: Logger) {
-  const [{ openRegistry }, { trackerRegistryView }] = await Promise.all([
+  const [{ openRegistry }, { trackerRegistryView }, { streamOverlaySource }] = await Promise.all([
     import('@runnel/client'),
     import('../tracker-registry-view.ts'),
+    import('../stream-overlay-source.ts'),
   ])
   const service = await openRegistry({ network: readNetwork(network) }, { clock: systemClock, logger })
-  return { service, view: trackerRegistryView(service) }
+  return { service, view: trackerRegistryView(service), overlays: streamOverlaySource(service) }
 }
 
 interface TrackerArguments {

@@ -32,6 +32,7 @@ export const counterHelp = {
   storageQuestionsRefused: 'Questions for storage nodes above the limit',
   storagePermitsDropped:
     'Pairs of a storage node and who asked for it forgotten early because there were too many',
+  overlayLookupsFailed: 'Streams whose owner’s choice of an overlay could not be looked up',
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   nodesRefused: 'Nodes refused because there were too many',

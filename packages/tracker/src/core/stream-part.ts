@@ -52,8 +52,9 @@ export class StreamPart {
   readonly #claims = new Claims<NodeId>()
   readonly #changed = new Set<NodeId>()
   readonly #host: StreamPartHost
+  readonly #random: Random
   /** Of a topology-aware overlay. */
-  readonly #distances: Distances<NodeId> | undefined
+  #distances: Distances<NodeId> | undefined
   /** Members in turn, to be improved. */
   #walk: Iterator<NodeId> | undefined
   #attemptsInVain = 0
@@ -71,12 +72,22 @@ export class StreamPart {
       { degree: options.degree },
       { random, avoid: (a, b) => host.avoids(a, b) },
     )
-    if (options.overlay === 'topology-aware')
-      this.#distances = new Distances(host.limits, { random: random.fork('coordinates') })
+    this.#random = random
+    this.chooseOverlay(options.overlay)
   }
 
   get overlay(): OverlayPolicy {
     return this.#distances === undefined ? 'random' : 'topology-aware'
+  }
+
+  /** What becomes of its edges from now on: those there are stay until there are nearer ones. */
+  chooseOverlay(overlay: OverlayPolicy): void {
+    if (overlay === this.overlay) return
+    this.#distances = undefined
+    if (overlay === 'random') return
+    this.#distances = new Distances(this.#host.limits, { random: this.#random.fork('coordinates') })
+    for (const [nodeId, { rttsMs }] of this.#members) this.#distances.report(nodeId, rttsMs)
+    this.#attemptsInVain = 0
   }
 
   /** Nodes in it, those whose overlay is about to be taken over among them. */

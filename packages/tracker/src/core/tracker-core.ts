@@ -1,6 +1,8 @@
 import {
   canConnect,
+  limits as wireLimits,
   sameContact,
+  toStreamPartId,
   type Contact,
   type FindStorage,
   type IceServers,
@@ -11,6 +13,7 @@ import {
   type Signal,
   type Status,
   type Storing,
+  type StreamId,
   type StreamPartId,
   type TrackerPacket,
 } from '@runnel/protocol'
@@ -41,6 +44,8 @@ export type TrackerEvent =
   | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
   /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
   | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
+  /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
+  | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayPolicy | undefined }
   /** The time is `wakeAt` or later. */
   | { readonly type: 'tick' }
 
@@ -77,6 +82,8 @@ export class TrackerCore {
   readonly counters = new Counters()
   /** Hears of every stream part in which something may have changed, once an event. */
   onTouched: (id: StreamPartId) => void = () => {}
+  /** Hears of every stream part in which there was nobody before. */
+  onNewStreamPart: (id: StreamPartId) => void = () => {}
   readonly #options: TrackerCoreOptions
   readonly #random: Random
   readonly #host: StreamPartHost
@@ -158,6 +165,7 @@ export class TrackerCore {
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
+    else if (event.type === 'overlay') this.#choose(event.streamId, event.overlay)
     else this.#tick()
     this.#settleTouched()
     return this.#effects
@@ -316,17 +324,40 @@ export class TrackerCore {
       return undefined
     }
     if (known !== undefined) return known
-    const { degree, overlay: choice = 'random' } = this.#options
-    const overlay = typeof choice === 'string' ? choice : choice(id)
-    const part = new StreamPart({ id, degree, overlay }, { random: this.#random.fork(id), host: this.#host })
+    const part = new StreamPart(
+      { id, degree: this.#options.degree, overlay: this.#usualOverlay(id) },
+      { random: this.#random.fork(id), host: this.#host },
+    )
     this.#parts.set(id, part)
     if (this.#replica?.id === id) part.expect(this.#replica.replica)
     this.#replica = undefined
-    if (overlay === 'topology-aware') {
-      this.#improvable.add(part)
-      this.#improveAt = Math.min(this.#improveAt, this.#now + this.#options.limits.improvementIntervalMs)
-    }
+    this.#planImprovement(part)
+    this.onNewStreamPart(id)
     return part
+  }
+
+  #usualOverlay(id: StreamPartId): OverlayPolicy {
+    const { overlay = 'random' } = this.#options
+    return typeof overlay === 'string' ? overlay : overlay(id)
+  }
+
+  #choose(streamId: StreamId, overlay: OverlayPolicy | undefined): void {
+    for (let partition = 0; partition < wireLimits.maxPartitions; partition++) {
+      const id = toStreamPartId(streamId, partition)
+      const part = this.#parts.get(id)
+      if (part === undefined) continue
+      part.chooseOverlay(overlay ?? this.#usualOverlay(id))
+      this.#planImprovement(part)
+    }
+  }
+
+  #planImprovement(part: StreamPart): void {
+    if (part.overlay === 'random') {
+      this.#improvable.delete(part)
+      return
+    }
+    this.#improvable.add(part)
+    this.#improveAt = Math.min(this.#improveAt, this.#now + this.#options.limits.improvementIntervalMs)
   }
 
   #leave(node: NodeRecord, { streamPartId }: Leave): void {
