@@ -108,7 +108,7 @@ export class Replicator {
     const hashes = shares.map((share) => this.#hash(share))
     const changed = shares.filter((_, index) => hashes[index] !== before?.[index])
     const lead = { kind: 'lead', streamPartId: id, chunks: shares.length, nodes: nodes.length } as const
-    if (changed.length === 0 && hashes.length === before?.length) return true
+    if (nodes.length > 0 && changed.length === 0 && hashes.length === before?.length) return true
     if (!this.#bucket.take(now, Math.min(changed.length + 1, this.#limits.recordBurst))) return false
     for (const share of changed) this.#modules.write(share)
     this.#modules.write(lead)

@@ -1,0 +1,108 @@
+import { toStreamId, toStreamPartId, type NodeId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { nodeId, webrtcContact } from '../../core/tracker-core.testkit.ts'
+import { crypto } from '../cluster.testkit.ts'
+import { defaultClusterLimits, type ClusterLimits } from '../limits.ts'
+import { ClusterCounters } from './cluster-counters.ts'
+import type { RecordBody, ReplicatedNode } from './record.ts'
+import { Replicator } from './replicator.ts'
+
+const part = toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/replicator`), 0)
+const nodeOf = (id: NodeId, neighbours: readonly NodeId[] = []): ReplicatedNode => ({
+  ...{ nodeId: id, contact: webrtcContact, neighbours },
+})
+
+function setUp(limits: Partial<ClusterLimits> = {}) {
+  let nodes: readonly ReplicatedNode[] | undefined = []
+  const written: RecordBody[] = []
+  const counters = new ClusterCounters()
+  const replicator = new Replicator(
+    { ...defaultClusterLimits, ...limits },
+    {
+      ...{ crypto, snapshot: () => nodes, count: (name) => counters.count(name) },
+      write: (body) => void written.push(body),
+    },
+    0,
+  )
+  /** Something changes, and time goes on until all that follows has happened. */
+  const change = (to: readonly ReplicatedNode[] | undefined, now: number) => {
+    nodes = to
+    replicator.touched(part, now)
+  }
+  return { replicator, written, counters, change, take: () => written.splice(0) }
+}
+
+describe('a replicator', () => {
+  it('writes an overlay soon after a change, and once a second at most', () => {
+    const { replicator, change, take } = setUp()
+    expect(replicator.wakeAt).toBeUndefined()
+    change([nodeOf(nodeId(1))], 0)
+    change([nodeOf(nodeId(1)), nodeOf(nodeId(2))], 50)
+    replicator.tick(99)
+    expect(take()).toEqual([])
+    expect(replicator.wakeAt).toBe(100)
+    replicator.tick(100)
+    expect(take()).toMatchObject([
+      { kind: 'topology', chunk: 0, chunks: 1, nodes: [{ nodeId: nodeId(1) }, { nodeId: nodeId(2) }] },
+      { kind: 'lead', chunks: 1, nodes: 2 },
+    ])
+    change([nodeOf(nodeId(1))], 200)
+    expect(replicator.wakeAt).toBe(1_100)
+    replicator.tick(1_100)
+    expect(take()).toMatchObject([
+      { kind: 'topology', nodes: [{ nodeId: nodeId(1) }] },
+      { kind: 'lead', nodes: 1 },
+    ])
+  })
+
+  it('writes nothing when nothing is different, all of it when it is old or lost, and the end', () => {
+    const { replicator, change, take } = setUp()
+    change([nodeOf(nodeId(1))], 0)
+    replicator.tick(100)
+    take()
+    change([nodeOf(nodeId(1))], 2_000)
+    replicator.tick(2_100)
+    expect(take()).toEqual([])
+    replicator.tick(100 + defaultClusterLimits.replicaLifetimeMs / 2)
+    expect(take().map(({ kind }) => kind)).toEqual(['topology', 'lead'])
+    replicator.writeAllAgain()
+    replicator.tick(2_000_000)
+    expect(take().map(({ kind }) => kind)).toEqual(['topology', 'lead'])
+    change(undefined, 3_000_000)
+    replicator.tick(3_000_100)
+    expect(take()).toEqual([{ kind: 'lead', streamPartId: part, chunks: 0, nodes: 0 }])
+    replicator.tick(9_000_000)
+    expect(replicator.wakeAt).toBeUndefined()
+  })
+
+  it('divides a large overlay, and writes again only the shares that changed', () => {
+    const { replicator, change, take } = setUp({ nodesPerChunk: 4 })
+    const nodes = Array.from({ length: 30 }, (_, index) => nodeOf(nodeId(index)))
+    change(nodes, 0)
+    replicator.tick(100)
+    const first = take()
+    expect(first.length).toBe(9)
+    expect(first.flatMap((body) => (body.kind === 'topology' ? body.nodes : [])).length).toBe(30)
+    change([...nodes, nodeOf(nodeId(30))], 2_000)
+    replicator.tick(2_100)
+    expect(take()).toMatchObject([
+      { kind: 'topology', chunk: 30 % 8, chunks: 8 },
+      { kind: 'lead', nodes: 31 },
+    ])
+  })
+
+  it('writes no more than it may, and leaves out what does not fit a record', () => {
+    const { replicator, change, take, counters } = setUp({
+      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 600, replicaIntervalMs: 0 },
+    })
+    change([nodeOf(nodeId(1)), nodeOf(nodeId(2)), nodeOf(nodeId(3)), nodeOf(nodeId(4))], 0)
+    replicator.tick(100)
+    expect(take()).toMatchObject([{ nodes: [{}, {}, {}] }, { kind: 'lead' }])
+    expect(counters.get('replicasTruncated')).toBe(1)
+    change([nodeOf(nodeId(1))], 200)
+    replicator.tick(300)
+    expect([take(), counters.get('writesDelayed'), replicator.wakeAt]).toEqual([[], 1, 400])
+    replicator.tick(2_500)
+    expect(take().length).toBe(2)
+  })
+})

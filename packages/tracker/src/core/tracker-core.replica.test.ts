@@ -1,0 +1,123 @@
+import { seededRandom, type NodeId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { Replica } from './replica.ts'
+import { OverlayTopology } from './topology/overlay-topology.ts'
+import {
+  instructions,
+  nodeId,
+  partA,
+  statusOf,
+  storing,
+  TrackerStory,
+  webrtcContact,
+} from './tracker-core.testkit.ts'
+
+function overlay(size: number): OverlayTopology<NodeId> {
+  const topology = new OverlayTopology<NodeId>({ degree: 4 }, { random: seededRandom('replica') })
+  for (let n = 1; n <= size; n++) topology.add(nodeId(n))
+  return topology
+}
+
+function replicaOf(topology: OverlayTopology<NodeId>): Replica {
+  return new Replica(
+    [...topology.nodes()].map((id) => ({
+      ...{ nodeId: id, contact: webrtcContact, neighbours: [...topology.neighbours(id)] },
+    })),
+  )
+}
+
+function expectReplica(story: TrackerStory, replica: Replica): void {
+  story.core.handle({ type: 'replica', streamPartId: partA, replica }, story.now)
+}
+
+function report(story: TrackerStory, id: NodeId, neighbours: Iterable<NodeId>): void {
+  story.connect(id)
+  story.packet(id, statusOf(partA, 7, [...neighbours]))
+}
+
+const edgesAt = (story: TrackerStory) =>
+  new Set(
+    [...(story.core.streamParts.get(partA)?.topology.edges() ?? [])].map((edge) => [...edge].sort().join()),
+  )
+const edgesOf = (topology: OverlayTopology<NodeId>) =>
+  new Set([...topology.edges()].map((edge) => [...edge].sort().join()))
+
+describe('a tracker that takes an overlay over from a replica', () => {
+  it('has all of it with the first report, and tells nobody anything', () => {
+    const story = new TrackerStory()
+    const before = overlay(50)
+    expectReplica(story, replicaOf(before))
+    report(story, nodeId(1), before.neighbours(nodeId(1)))
+    expect(edgesAt(story)).toEqual(edgesOf(before))
+    for (let n = 2; n <= 50; n++) {
+      story.advance(100)
+      report(story, nodeId(n), before.neighbours(nodeId(n)))
+    }
+    story.advance(20_000)
+    expect(instructions(story.effects)).toEqual([])
+    expect(edgesAt(story)).toEqual(edgesOf(before))
+  })
+
+  it('lets a new node in at once, among nodes that have not reported yet', () => {
+    const story = new TrackerStory()
+    const before = overlay(50)
+    expectReplica(story, replicaOf(before))
+    const told = instructions(story.join(nodeId(51)))
+    expect(told).toMatchObject([{ to: nodeId(51), neighbours: { length: 4 } }])
+    expect([...edgesOf(before)].filter((edge) => !edgesAt(story).has(edge)).length).toBe(2)
+  })
+
+  it('believes nodes more: an edge that one end denies is left out, and a stranger waited for', () => {
+    const story = new TrackerStory()
+    const replica = new Replica([
+      { nodeId: nodeId(1), contact: webrtcContact, neighbours: [nodeId(2), nodeId(3)] },
+      { nodeId: nodeId(2), contact: webrtcContact, neighbours: [nodeId(3)] },
+      { nodeId: nodeId(3), contact: webrtcContact, neighbours: [] },
+    ])
+    expectReplica(story, replica)
+    report(story, nodeId(1), [nodeId(9)])
+    expect(edgesAt(story).size).toBe(0)
+    report(story, nodeId(9), [nodeId(1)])
+    expect(edgesAt(story).has([nodeId(1), nodeId(9)].join())).toBe(true)
+  })
+
+  it('forgets nodes that do not come, and fills their places', () => {
+    const story = new TrackerStory()
+    const before = overlay(10)
+    expectReplica(story, replicaOf(before))
+    for (let n = 1; n <= 8; n++) report(story, nodeId(n), before.neighbours(nodeId(n)))
+    expect(story.core.nodes.size).toBe(10)
+    story.advance(10_000)
+    expect(story.core.nodes.size).toBe(8)
+    expect(edgesAt(story).size).toBe(16)
+  })
+
+  it('expects no more nodes than it has room for, and ignores a replica that comes too late', () => {
+    const story = new TrackerStory({ limits: { maxNodes: 20 } })
+    expectReplica(story, replicaOf(overlay(50)))
+    story.join(nodeId(51))
+    expect(story.core.nodes.size).toBe(20)
+    expectReplica(story, replicaOf(overlay(50)))
+    expect(story.core.counters.get('replicasIgnored')).toBe(1)
+  })
+})
+
+describe('a stream part that another tracker leads again', () => {
+  it('is let go without a word, and what its nodes would report is known', () => {
+    const story = new TrackerStory()
+    const before = overlay(10)
+    for (let n = 1; n <= 10; n++) report(story, nodeId(n), before.neighbours(nodeId(n)))
+    story.packet(nodeId(1), storing(partA))
+    story.effects.length = 0
+    const released = story.core.release(partA, story.now)
+    story.advance(60_000)
+    expect(story.effects).toEqual([])
+    expect(story.core.streamParts.size).toBe(0)
+    expect(released.length).toBe(10)
+    for (const { nodeId: id, status, storing: stores } of released) {
+      expect(new Set(status.neighbours.map(({ nodeId }) => nodeId))).toEqual(before.neighbours(id))
+      expect([status.counter, stores]).toEqual([7, id === nodeId(1)])
+    }
+    expect(story.core.release(partA, story.now)).toEqual([])
+  })
+})
