@@ -1,3 +1,4 @@
+import { seededRandom } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -11,6 +12,7 @@ function setUp(options = {}) {
     { pingIntervalMs: 3000, maxMissedPongs: 3, rttIntervalMs: 30_000, ...options },
     {
       clock,
+      random: seededRandom('pings'),
       outflow,
       sendPing: (token) => pings.push({ token, atMs: clock.monotonicMs() }),
       onDead: () => (deadAtMs = clock.monotonicMs()),
@@ -67,6 +69,18 @@ describe('Heartbeat', () => {
     heartbeat.onPong(pings[0]?.token ?? 0)
     heartbeat.onPong(999)
     expect(heartbeat.rttMs).toBe(70)
+  })
+
+  it('asks what nobody can answer before it has come', () => {
+    const { clock, pings, heartbeat } = setUp({ pingIntervalMs: 1, maxMissedPongs: 1_000 })
+    heartbeat.start()
+    clock.advanceBy(1_000)
+    const tokens = pings.map(({ token }) => token)
+    expect(new Set(tokens).size).toBe(tokens.length)
+    expect(tokens.some((token, i) => token === (tokens[i - 1] ?? 0) + 1)).toBe(false)
+    expect(Math.max(...tokens)).toBeGreaterThan(2 ** 31)
+    for (let guess = 0; guess < 1_000; guess++) heartbeat.onPong(guess)
+    expect(heartbeat.rttMs).toBeUndefined()
   })
 
   it('does not give up a slow link while its backlog moves', () => {

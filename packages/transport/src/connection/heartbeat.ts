@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@runnel/protocol'
+import type { Cancel, Clock, Random } from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
 import type { Outflow } from './outflow.ts'
 
@@ -7,6 +7,7 @@ const newSampleWeight = 1 / 8
 
 interface HeartbeatModules {
   readonly clock: Clock
+  readonly random: Pick<Random, 'bytes'>
   readonly outflow: Pick<Outflow, 'queuedBytes' | 'leftBytes'>
   sendPing(token: number): void
   onDead(): void
@@ -21,7 +22,6 @@ export class Heartbeat {
   /** When the pings without an answer were sent, by token. At most `maxMissedPongs` + 1. */
   readonly #sentAtMs = new Map<number, number>()
   #rttMs: number | undefined
-  #lastToken = 0
   #lastPingMs = 0
   #lastHeardMs = 0
   #missed = 0
@@ -98,8 +98,8 @@ export class Heartbeat {
   }
 
   #ping(nowMs: number): void {
-    const token = (this.#lastToken + 1) >>> 0
-    this.#lastToken = token
+    // Nobody can answer before the ping has come, and so seem nearer than it is.
+    const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
     this.#lastPingMs = nowMs
     for (const oldest of this.#sentAtMs.keys()) {
       if (this.#sentAtMs.size <= this.#options.maxMissedPongs) break

@@ -64,7 +64,7 @@ export class LinkConnection implements Connection {
     this.#peer = peer
     this.#limits = limits
     this.#modules = modules
-    const { clock } = modules
+    const { clock, random } = modules
     this.#reassembler = new Reassembler(limits.maxPacketBytes)
     this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
     this.#outflow = new Outflow(channel, limits, {
@@ -75,6 +75,7 @@ export class LinkConnection implements Connection {
     })
     this.#heartbeat = new Heartbeat(limits, {
       clock,
+      random,
       outflow: this.#outflow,
       sendPing: (token) => this.#sendNow(encodePacket({ type: 'ping', token })),
       onDead: () => this.#onDead(),
