@@ -99,7 +99,7 @@ export const networkLimits = {
   firstRttCheckMs: 5_000,
   /** Changed round-trip times are reported at most this often. */
   rttCheckMs: 30_000,
-  /** First pause before a tracker is dialled again; doubles with each failure, and is shortened at random by up to a half. */
+  /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
   /** Longest such pause: shorter than a tracker that came back waits for all nodes of an overlay (`confirmWindowMs`). */
   maxTrackerBackoffMs: 10_000,
@@ -107,7 +107,7 @@ export const networkLimits = {
   trackerLingerMs: 10_000,
   /** The next tracker is tried when the one before has not opened for this long (RFC 8305, section 5). */
   trackerStaggerMs: 250,
-  /** A tracker gets its stream parts back from a later one when it has been open for this long; doubles each time it went. */
+  /** A tracker gets its stream parts back from a later one when it has been open for this long. */
   trackerSettleMs: 3_000,
   /** That it went before is forgotten when it has been open for this long. */
   trackerForgiveMs: 300_000,

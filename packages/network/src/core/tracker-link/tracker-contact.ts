@@ -42,11 +42,9 @@ export class TrackerContact {
     return this.#retryAtMs
   }
 
-  /** From when on it counts as one that stays; the more often it went, the later. */
+  /** From when on it counts as one that stays. */
   get settledAtMs(): number {
-    if (this.#state !== 'open') return Infinity
-    const { trackerSettleMs, maxTrackerBackoffMs } = this.#limits
-    return this.#sinceMs + backoffMs(this.#losses, trackerSettleMs, maxTrackerBackoffMs)
+    return this.#state === 'open' ? this.#sinceMs + this.#limits.trackerSettleMs : Infinity
   }
 
   /** From when on nobody should wait for it any more, though it may still open. RFC 8305, section 5. */
@@ -75,7 +73,7 @@ export class TrackerContact {
     this.#retryAtMs = nowMs
   }
 
-  /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. */
+  /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. The more often it went, the later it is dialled. */
   closed(nowMs: number, random: number): void {
     const { minTrackerBackoffMs, maxTrackerBackoffMs, trackerForgiveMs } = this.#limits
     if (this.#state === 'open') {
@@ -85,7 +83,8 @@ export class TrackerContact {
     this.#failures++
     this.#state = 'closed'
     this.#sinceMs = nowMs
-    const pauseMs = backoffMs(this.#failures, minTrackerBackoffMs, maxTrackerBackoffMs)
+    const times = Math.max(this.#failures, this.#losses)
+    const pauseMs = backoffMs(times, minTrackerBackoffMs, maxTrackerBackoffMs)
     this.#retryAtMs = nowMs + Math.ceil(pauseMs * (1 - random / 2))
   }
 }

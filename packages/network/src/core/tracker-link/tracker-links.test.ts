@@ -129,15 +129,20 @@ describe('a tracker that cannot be reached', () => {
     expect(pausesMs).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
   })
 
-  it('is dialled again soon when it had been there for a while', () => {
+  it('is dialled later the more often it went, until it has stayed long', () => {
     const { links } = script(1)
     links.join(partId, 0)
-    for (const nowMs of [0, minute, 2 * minute]) {
+    let nowMs = 0
+    const pausesMs = [1, 1, 1, 10, 1].map((minutes) => {
       links.tick(nowMs)
       links.opened(idOf(1), nowMs)
-      links.closed(idOf(1), nowMs + 30_000)
-      expect(links.dueMs).toBe(nowMs + 31_000)
-    }
+      nowMs += minutes * minute
+      links.closed(idOf(1), nowMs)
+      const pauseMs = links.dueMs - nowMs
+      nowMs = links.dueMs
+      return pauseMs
+    })
+    expect(pausesMs).toEqual([1_000, 2_000, 4_000, 1_000, 2_000])
   })
 
   it('gives way to the next at once when it refuses', () => {
@@ -255,30 +260,6 @@ describe('an earlier tracker that comes back', () => {
       links.closed(idOf(1), openMs + trackerSettleMs - 1)
       expect(links.homeOf(partId)).toBe(idOf(2))
     }
-  })
-
-  it('has to stay the longer the more often it went, until it has stayed long', () => {
-    const { links, until, open } = script(1, 2)
-    links.join(partId, 0)
-    open(1, 0)
-    let nowMs = 0
-    /** It goes after a while, and comes back: how long until it serves again. */
-    const settleMsAfter = (stayMs: number): number => {
-      until((nowMs += stayMs))
-      links.closed(idOf(1), nowMs)
-      open(2, nowMs)
-      until((nowMs += minute))
-      open(1, nowMs)
-      const said = until(nowMs + minute).find((line) => line.endsWith('status 1 0'))
-      return Number(said?.split(':')[0]) - nowMs
-    }
-    expect([1, 1, 1, 10, 1].map((minutes) => settleMsAfter(minutes * minute))).toEqual([
-      trackerSettleMs,
-      2 * trackerSettleMs,
-      networkLimits.maxTrackerBackoffMs,
-      trackerSettleMs,
-      2 * trackerSettleMs,
-    ])
   })
 })
 
