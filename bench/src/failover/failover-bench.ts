@@ -40,11 +40,6 @@ export async function failoverBench(options: FailoverOptions, say: (text: string
       say(`kill ${tracker.nodeId}`)
       kills.push(await outage(network, tracker, options, 'kill'))
     }
-    const freezes = []
-    for (const tracker of busiestFirst(network).slice(0, options.freezes)) {
-      say(`freeze ${tracker.nodeId}`)
-      freezes.push(await outage(network, tracker, options, 'freeze'))
-    }
     const rolling = []
     for (const tracker of busiestFirst(network).slice(0, options.restarts)) {
       say(`restart ${tracker.nodeId}`)
@@ -52,6 +47,11 @@ export async function failoverBench(options: FailoverOptions, say: (text: string
     }
     say('all trackers dead')
     const allDead = options.allDeadMs > 0 ? await killAll(network, options.allDeadMs) : undefined
+    const freezes = []
+    for (const tracker of busiestFirst(network).slice(0, options.freezes)) {
+      say(`freeze ${tracker.nodeId}`)
+      freezes.push(await outage(network, tracker, options, 'freeze'))
+    }
     say('ending')
     const messages = await account(network)
     const { trackers, streams, membersPerStream, ratePerS } = options
