@@ -8,6 +8,8 @@ export interface ServedPart {
   instructed: boolean
   /** Since when its home owes it the first instruction; undefined when it does not. */
   askedAtMs: number | undefined
+  /** How often its home was asked for that without an answer. */
+  unanswered: number
   /** Connected trackers that owed it the first instruction for too long. */
   readonly silent: Set<NodeId>
   /** Trackers that served it before, and when each is told that they no longer do. */
@@ -19,6 +21,7 @@ export function newServedPart(): ServedPart {
     home: undefined,
     instructed: false,
     askedAtMs: undefined,
+    unanswered: 0,
     silent: new Set(),
     farewells: new Map(),
   }

@@ -268,7 +268,11 @@ describe('a tracker that is connected and does not answer', () => {
     const { links, after, until, open } = script(1, 2)
     links.join(partId, 0)
     after(() => links.opened(idOf(1), 0))
-    expect(until(trackerAnswerMs)).toEqual([`${trackerAnswerMs}: silent 1 0`, `${trackerAnswerMs}: dial 2`])
+    expect(until(trackerAnswerMs)).toEqual([
+      `${trackerAnswerMs}: silent 1 0`,
+      `${trackerAnswerMs}: dial 2`,
+      `${trackerAnswerMs}: status 1 0`,
+    ])
     expect(links.homeOf(partId)).toBe(idOf(1))
     open(2, 2_100)
     expect(links.homeOf(partId)).toBe(idOf(2))
@@ -282,11 +286,14 @@ describe('a tracker that is connected and does not answer', () => {
     expect(isHome).toBe(true)
   })
 
-  it('is borne with where there is no other, and when the stream part has been told its neighbours before', () => {
+  it('is borne with, and asked again ever more rarely, where there is no other, and when the stream part has been told its neighbours before', () => {
     const { links, after, until, open } = script(1)
     links.join(partId, 0)
     after(() => links.opened(idOf(1), 0))
-    expect(until(minute)).toEqual([`${trackerAnswerMs}: silent 1 0`])
+    expect(until(minute)).toEqual([
+      `${trackerAnswerMs}: silent 1 0`,
+      ...[1, 3, 7, 15].map((times) => `${times * trackerAnswerMs}: status 1 0`),
+    ])
     expect(links.homeOf(partId)).toBe(idOf(1))
     open(1, minute)
     links.closed(idOf(1), minute)

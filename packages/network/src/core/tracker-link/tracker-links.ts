@@ -28,6 +28,9 @@ export interface TrackerLinksModules {
   random(): number
 }
 
+/** Until a tracker that does not answer is asked again, the time doubles so often. */
+const maxAnswerDoublings = 4
+
 /**
  * Which tracker serves which stream part: the first in the directory's order that can be reached. The next is tried as
  * soon as one fails or takes long; the earlier one gets its stream parts back when it has been there for a while. Nobody is
@@ -157,6 +160,7 @@ export class TrackerLinks {
     if (part.home !== trackerId) return false
     part.instructed = true
     part.askedAtMs = undefined
+    part.unanswered = 0
     return true
   }
 
@@ -193,6 +197,7 @@ export class TrackerLinks {
     if (before !== undefined) this.#sayFarewellLater(part, before, nowMs)
     part.home = home
     part.askedAtMs = undefined
+    part.unanswered = 0
     if (home === undefined) return
     part.farewells.delete(home)
     if (!part.instructed) {
@@ -217,11 +222,21 @@ export class TrackerLinks {
 
   #noticeSilence(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
     if (part.home === undefined || part.askedAtMs === undefined) return
-    const answerByMs = part.askedAtMs + this.#limits.trackerAnswerMs
+    const answerByMs = part.askedAtMs + this.#answerMs(part)
     if (nowMs < answerByMs) return this.#review(answerByMs)
-    part.askedAtMs = undefined
-    part.silent.add(part.home)
-    this.#modules.effects.silent(part.home, streamPartId)
+    if (part.unanswered++ === 0) {
+      part.silent.add(part.home)
+      this.#modules.effects.silent(part.home, streamPartId)
+    }
+    // There may be no other to ask, and the question or its answer may be what was lost.
+    part.askedAtMs = nowMs
+    this.#due.add(streamPartId)
+    this.#review(nowMs + this.#answerMs(part))
+  }
+
+  /** A tracker with too much to do is not asked ever more. */
+  #answerMs({ unanswered }: ServedPart): number {
+    return this.#limits.trackerAnswerMs * 2 ** Math.min(unanswered, maxAnswerDoublings)
   }
 
   #sayFarewellLater(part: ServedPart, trackerId: NodeId, nowMs: number): void {
