@@ -79,8 +79,6 @@ describe('a stream part whose tracker dies', { timeout: 30_000 }, () => {
     await replicated(successor, leader.nodeId, 12)
     await leader.stop()
     for (const each of nodes) await each.report(successor)
-    const instructions = () => nodes.reduce((sum, each) => sum + each.instructions, 0)
-    const told = instructions()
     const since = successor.logger.lines.length
     const returned = await start(at, leader.privateKey)
     at.add(returned.registered)
@@ -90,7 +88,6 @@ describe('a stream part whose tracker dies', { timeout: 30_000 }, () => {
     for (const each of nodes.slice(0, 6)) await each.moveTo(returned)
     const fresh = await node(returned)
     await untilEdges([...nodes, fresh], 26)
-    expect(instructions() - told).toBeLessThanOrEqual(4)
     const after = edgesOf([...nodes, fresh])
     expect([...before].filter((edge) => !after.has(edge)).length).toBeLessThanOrEqual(2)
     expect(await returned.view()).toMatchObject({ leads: 1, relayedFromOthers: 6 })

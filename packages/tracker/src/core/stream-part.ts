@@ -209,7 +209,10 @@ export class StreamPart {
     this.#changed.add(nodeId)
   }
 
-  /** Takes over the edges that both ends claim. Who wants no other neighbours than it has is told nothing. */
+  /**
+   * Takes over the edges that both ends claim. Everybody is told, even who has the neighbours it should have: it may have
+   * one without an order, and would let it go, or have orders for others, and go on seeking them.
+   */
   adopt(): void {
     const claims = this.#claims.take()
     const edges = [...mutualEdges(claims), ...this.#expectedEdges(claims)]
@@ -217,12 +220,7 @@ export class StreamPart {
     this.#mark(this.topology.adopt(edges, distances && ((a, b) => distances.measuredMs(a, b))))
     for (const [a, b] of edges) distances?.takenOver(a, b)
     for (const id of claims.keys()) this.#mark(this.topology.add(id))
-    for (const [id, claimed] of claims) {
-      const member = this.#members.get(id)
-      if (member === undefined) continue
-      this.#changed.add(id)
-      this.#settleAs(member, claimed)
-    }
+    for (const id of claims.keys()) this.#changed.add(id)
     this.#host.count('adoptions')
     this.#host.count('adoptedEdges', edges.length)
   }
@@ -315,24 +313,13 @@ export class StreamPart {
     return true
   }
 
-  /** A node of the replica reports: when it has the neighbours it should have, it hears nothing. */
+  /** A node of the replica reports. */
   #confirm(member: Member, status: Status): void {
     member.expected = false
     member.unsure = false
     member.counter = Math.max(member.counter, status.counter)
     this.#host.count('joins')
     this.#changed.add(member.nodeId)
-    this.#settleAs(member, new Set(status.neighbours.map(({ nodeId }) => nodeId)))
-  }
-
-  /** A node that has the neighbours it should have was told so, in effect. */
-  #settleAs(member: Member, reported: ReadonlySet<NodeId>): void {
-    const wanted = this.topology.neighbours(member.nodeId)
-    if (!sameSet(reported, wanted)) return
-    member.told = wanted
-    member.toldCounter = member.counter
-    member.mustTell = false
-    member.settled = true
   }
 
   #acknowledge(member: Member, status: Status): void {

@@ -43,7 +43,7 @@ const edgesOf = (topology: OverlayTopology<NodeId>) =>
   new Set([...topology.edges()].map((edge) => [...edge].sort().join()))
 
 describe('a tracker that takes an overlay over from a replica', () => {
-  it('has all of it with the first report, and tells nobody anything', () => {
+  it('has all of it with the first report, and tells each what it has', () => {
     const story = new TrackerStory()
     const before = overlay(50)
     expectReplica(story, replicaOf(before))
@@ -54,7 +54,9 @@ describe('a tracker that takes an overlay over from a replica', () => {
       report(story, nodeId(n), before.neighbours(nodeId(n)))
     }
     story.advance(20_000)
-    expect(instructions(story.effects)).toEqual([])
+    const told = instructions(story.effects)
+    expect(new Set(told.map(({ to }) => to)).size).toBe(50)
+    for (const { to, neighbours } of told) expect(new Set(neighbours)).toEqual(before.neighbours(to))
     expect(edgesAt(story)).toEqual(edgesOf(before))
   })
 
@@ -116,7 +118,7 @@ describe('a stream part that another tracker leads again', () => {
     expect(released.length).toBe(10)
     for (const { nodeId: id, status, storing: stores } of released) {
       expect(new Set(status.neighbours.map(({ nodeId }) => nodeId))).toEqual(before.neighbours(id))
-      expect([status.counter, stores]).toEqual([7, id === nodeId(1)])
+      expect([status.counter, stores]).toEqual([8, id === nodeId(1)])
     }
     expect(story.core.release(partA, story.now)).toEqual([])
   })
