@@ -23,6 +23,8 @@ const longestPauseMs = 4_000
 const calmMs = { min: 6_000, max: 15_000 }
 const checkEveryMs = 250
 const longestPublishPauseMs = 2_000
+/** Within this there is a moment without an exchange of edges. */
+const longestExchangeMs = 30_000
 /** After the last message. */
 const arrivingMs = 10_000
 
@@ -78,6 +80,7 @@ class FuzzRun {
     }
     await this.#quieten()
     await this.#pass(quietWithinMs)
+    await this.#untilWhole()
     this.#fuzz.checkQuiet()
     await this.#pass(arrivingMs)
   }
@@ -93,6 +96,13 @@ class FuzzRun {
     await fuzz.world.startTracker()
     fuzz.lossRate = 0
     fuzz.disturbances++
+  }
+
+  /** A topology-aware overlay goes on getting better: there is a moment at which no edge is just being replaced. */
+  async #untilWhole(): Promise<void> {
+    const { plan, nowMs } = this.#fuzz
+    const untilMs = nowMs + (plan.overlay === 'topology-aware' ? longestExchangeMs : 0)
+    while (!this.#isOver && !this.#fuzz.isWhole && this.#fuzz.nowMs < untilMs) await this.#pass(checkEveryMs)
   }
 
   /** Time passes; messages are published and everything is looked at meanwhile. */

@@ -14,7 +14,7 @@ import { checkBounds, type Size } from '../../measures/invariants/bounded.ts'
 import { Breaches } from '../../measures/invariants/breaches.ts'
 import { checkDegree } from '../../measures/invariants/degree.ts'
 import { FloodingChecker } from '../../measures/invariants/flooding.ts'
-import { checkGraph, componentOf, type Overlay } from '../../measures/invariants/graph.ts'
+import { checkGraph, componentOf, faultOf, type Overlay } from '../../measures/invariants/graph.ts'
 import { NoiselessChecker } from '../../measures/invariants/noiseless.ts'
 import { PublishedMessages } from '../../measures/invariants/published.ts'
 import { TraceHash } from '../../measures/trace-hash.ts'
@@ -271,6 +271,11 @@ export class FuzzWorld {
     for (const peerId of peers)
       yield { name: 'queued bytes', size: sim.node.queuedBytes(peerId), limit: maxQueueBytes }
     for (const size of held) yield { name: 'held messages', size, limit: orderLimits.maxHeldMessages }
+  }
+
+  /** Whether what must hold once it is quiet does so now. */
+  get isWhole(): boolean {
+    return this.streamParts.every((id) => faultOf(this.overlay(id), this.plan.degree) === undefined)
   }
 
   /** What must hold once it is quiet. */
