@@ -75,6 +75,8 @@ export const networkLimits = {
   refusedMs: 30_000,
   /** A neighbour no longer wanted stays at most this long, until both ends have their replacements: longer than a dial may take, so that one that fails is replaced first. */
   retireMs: 20_000,
+  /** Neighbours of one stream part that are no longer wanted and stay for now; beyond it the oldest go at once. */
+  maxRetiring: 16,
   /** A neighbour that does not answer an attach in this time is reported. */
   attachTimeoutMs: 10_000,
   /** An attach without an answer is sent again after this long, and a repeated one answered again: either may be lost. */

@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { contact, idOf } from '../core.testkit.ts'
 import { reconcile, type EdgeView, type LinkView, type ReconcileInput } from './reconcile.ts'
 
-const limits = { provisionalGraceMs: 5_000, retireMs: 5_000, attachTimeoutMs: 10_000, attachRetryMs: 1_000 }
+const limits = {
+  provisionalGraceMs: 5_000,
+  retireMs: 5_000,
+  maxRetiring: 3,
+  attachTimeoutMs: 10_000,
+  attachRetryMs: 1_000,
+}
 const nowMs = 100_000
 
 const attached: EdgeView = {
@@ -243,18 +249,34 @@ describe('reconcile', () => {
     ),
   })
 
+  it('lets those go at once that have been unwanted for longest, when there are too many', () => {
+    const unwanted = [4, 1, 5, 2, 3].map((agoS, i): [number, Partial<EdgeView>] => [
+      10 + i,
+      { unwantedSinceMs: nowMs - 500 * agoS },
+    ])
+    const edges: Situation['edges'] = [...unwanted, [20, { wasWanted: false, unwantedSinceMs: nowMs }]]
+    expect(planOf({ wanted: [2], links: [[2, { state: 'opening', retryAtMs: 0 }]], edges })).toBe(
+      'unsettled: detach 10 not-wanted, detach 12 not-wanted, wake +3500',
+    )
+  })
+
   it('never detaches what is wanted, nor all it has while the wanted ones are not there and the time is not up', () => {
     fc.assert(
       fc.property(situations, (situation) => {
         const given = input(situation)
         const plan = reconcile(given)
+        const toGo = [...given.edges].filter(
+          ([id, edge]) => edge.sent && edge.wasWanted && !given.wanted.has(id),
+        )
+        const isCrowded = toGo.length > limits.maxRetiring
         for (const { peerId, reason } of plan.detach) {
           expect(given.wanted.has(peerId)).toBe(false)
           const edge = given.edges.get(peerId)
           const recent = (edge?.unwantedSinceMs ?? nowMs) > nowMs - limits.retireMs
           if (reason === 'replaced') expect(plan.settled && edge?.released).toBe(true)
-          else expect(recent && edge?.wasWanted).toBe(false)
+          else expect(recent && edge?.wasWanted && !isCrowded).toBe(false)
         }
+        expect(toGo.length - plan.detach.length).toBeLessThanOrEqual(limits.maxRetiring)
         for (const peerId of plan.retire) {
           expect(given.wanted.has(peerId)).toBe(false)
           expect(plan.settled).toBe(true)

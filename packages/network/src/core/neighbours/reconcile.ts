@@ -43,6 +43,7 @@ export interface ReconcileInput {
 export interface ReconcileLimits {
   readonly provisionalGraceMs: number
   readonly retireMs: number
+  readonly maxRetiring: number
   readonly attachTimeoutMs: number
   readonly attachRetryMs: number
 }
@@ -119,6 +120,7 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
     return isDue(heardAtMs)
   }
 
+  const surplus = new Set(surplusOf(input))
   for (const [peerId, edge] of edges) {
     if (wanted.has(peerId) || !edge.sent) continue
     const sinceMs = edge.unwantedSinceMs ?? nowMs
@@ -126,11 +128,21 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
       detach.push({ peerId, reason: 'replaced' })
     } else if (!edge.wasWanted) {
       if (isDue(sinceMs + limits.provisionalGraceMs)) detach.push({ peerId, reason: 'not-wanted' })
-    } else if (isDue(sinceMs + limits.retireMs)) {
+    } else if (surplus.has(peerId) || isDue(sinceMs + limits.retireMs)) {
       detach.push({ peerId, reason: 'not-wanted' })
     } else if (isFirm() && isDue((edge.retiredAtMs ?? -Infinity) + limits.attachRetryMs)) {
       retire.push(peerId)
     }
   }
   return { connect, attach, detach, retire, silent, settled, wakeAtMs }
+}
+
+/** Of the neighbours that are to go, those that go at once because there are too many: the ones unwanted for longest. */
+function surplusOf({ wanted, edges, limits: { maxRetiring } }: ReconcileInput): readonly NodeId[] {
+  if (edges.size <= maxRetiring) return []
+  return [...edges]
+    .filter(([peerId, { sent, wasWanted }]) => sent && wasWanted && !wanted.has(peerId))
+    .sort(([, a], [, b]) => (b.unwantedSinceMs ?? 0) - (a.unwantedSinceMs ?? 0))
+    .slice(maxRetiring)
+    .map(([peerId]) => peerId)
 }
