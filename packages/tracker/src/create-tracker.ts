@@ -113,8 +113,12 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     modules.overlays &&
     new StreamOverlays({
       ...{ core, source: modules.overlays },
-      chosen: (streamId, overlay) =>
-        Object.hasOwn(streamOverlays, streamId) || runtime.handle({ type: 'overlay', streamId, overlay }),
+      chosen: (streamId, overlay) => {
+        if (Object.hasOwn(streamOverlays, streamId)) return
+        runtime.handle({ type: 'overlay', streamId, overlay })
+        if (overlay !== undefined)
+          logger?.info({ streamId, overlay }, 'the owner of a stream chose its overlay')
+      },
     })
   const scheme = tls === undefined ? 'http' : 'https'
 

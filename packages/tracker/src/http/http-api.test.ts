@@ -97,7 +97,14 @@ describe('the HTTP API', () => {
       total: 1,
       offset: 0,
       streamParts: [
-        { streamPartId: partA, nodeCount: 6, edgeCount: 12, storageNodeCount: 0, storageNodes: [] },
+        {
+          streamPartId: partA,
+          overlay: 'random',
+          nodeCount: 6,
+          edgeCount: 12,
+          storageNodeCount: 0,
+          storageNodes: [],
+        },
       ],
     })
     expect((await app.inject('/v1/nodes?limit=1&offset=2')).json()).toEqual({

@@ -1,5 +1,5 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
-import type { StreamPart } from '../core/stream-part.ts'
+import type { OverlayPolicy, StreamPart } from '../core/stream-part.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 
 /** Storage nodes shown with each stream part. */
@@ -21,6 +21,7 @@ export interface EdgeView {
 
 export interface TopologyView {
   readonly streamPartId: StreamPartId
+  readonly overlay: OverlayPolicy
   /** Nodes in the stream part. */
   readonly nodeCount: number
   readonly edgeCount: number
@@ -41,6 +42,7 @@ export function topologyView(part: StreamPart, page: Page): TopologyView {
   const { size: nodeCount, topology } = part
   return {
     streamPartId: part.id,
+    overlay: part.overlay,
     nodeCount,
     edgeCount: topology.edgeCount,
     offset: page.offset,
@@ -53,6 +55,7 @@ export function topologyView(part: StreamPart, page: Page): TopologyView {
 export function streamPartsView(core: TrackerCore, page: Page) {
   const streamParts = slice(core.streamParts.values(), page).map((part) => ({
     streamPartId: part.id,
+    overlay: part.overlay,
     nodeCount: part.size,
     edgeCount: part.topology.edgeCount,
     storageNodeCount: core.storage.count(part.id),

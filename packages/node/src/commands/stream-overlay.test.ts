@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newDirectory, runRunnel, startRunnel, stopAll } from '../cli.testkit.ts'
+
+/** Each command is a process, and the machine may be busy. */
+const timeoutMs = 180_000
+const cwd = newDirectory()
+const network = ['--network', 'network.json', '--key', 'owner.key']
+const run = (...args: string[]) => runRunnel(args, { cwd })
+
+describe('the overlay of a stream', { timeout: timeoutMs }, () => {
+  let chain: Anvil
+
+  beforeAll(async () => {
+    chain = await startAnvil()
+    writeFileSync(join(cwd, 'owner.key'), chain.privateKeys[0]?.replace('0x', '') ?? '', { mode: 0o600 })
+    await run('registry', 'deploy', '--rpc-url', chain.url, '--key', 'owner.key')
+  }, timeoutMs)
+  afterAll(async () => {
+    await stopAll()
+    await chain.stop()
+  })
+
+  it('is what its owner wrote into the metadata', async () => {
+    const tracker = startRunnel(['tracker', '--port', '0', '--register', ...network], { cwd })
+    await tracker.said('HTTP at')
+    const metadata = ['--metadata', '{"overlay":"topology-aware"}']
+    const near = (await run('stream', 'create', 'near', ...metadata, ...network)).stdout.trim()
+    const plain = (await run('stream', 'create', 'plain', ...network)).stdout.trim()
+    for (const id of [plain, near]) startRunnel(['subscribe', id, ...network], { cwd })
+    await tracker.said(`"streamId":"${near}","overlay":"topology-aware"`)
+    const http = /HTTP at (http:\S+)/.exec(tracker.stderr())?.[1] ?? ''
+    const answer = await fetch(`${http}/v1/stream-parts`)
+    const { streamParts } = (await answer.json()) as {
+      streamParts: { streamPartId: string; overlay: string }[]
+    }
+    const overlays = new Map(streamParts.map(({ streamPartId, overlay }) => [streamPartId, overlay]))
+    expect(overlays.get(`${near}#0`)).toBe('topology-aware')
+    expect(overlays.get(`${plain}#0`) ?? 'random').toBe('random')
+  })
+})
