@@ -27,7 +27,7 @@ export const churn: Experiment = {
     const figures = [
       lineFigure({
         name: 'churn-recovery',
-        title: `Until every degree is right again, ${nodes} nodes, ${overlay}`,
+        title: `Until all whom a join or leave concerns have their degree, ${nodes} nodes, ${overlay}`,
         xTitle: '% of the nodes that leave, and join, a minute',
         xScale: 'log',
         yTitle: 's',

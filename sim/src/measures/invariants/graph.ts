@@ -37,3 +37,12 @@ export function componentOf(overlay: Overlay, start = overlay.keys().next().valu
     for (const other of overlay.get(nodeId) ?? []) if (overlay.get(other)?.has(nodeId)) reached.add(other)
   return reached
 }
+
+/** How many neighbours a node has that have it, too; `gone` for a node that is not in the overlay. */
+export function twoWayDegree(overlay: Overlay, nodeId: NodeId, gone: number): number {
+  const neighbours = overlay.get(nodeId)
+  if (neighbours === undefined) return gone
+  let degree = 0
+  for (const other of neighbours) if (overlay.get(other)?.has(nodeId)) degree++
+  return degree
+}

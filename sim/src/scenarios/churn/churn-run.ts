@@ -1,7 +1,7 @@
 import { PacketType, type NodeId } from '@runnel/protocol'
 import type { Overlay } from '../../experiments/experiment.ts'
 import type { LatencyModel } from '../../latency/latency-model.ts'
-import { faultOf } from '../../measures/invariants/graph.ts'
+import { Recoveries } from '../../measures/recoveries.ts'
 import { ChainPublisher } from '../../world/chain-publisher.ts'
 import { tapped } from '../../world/tapped-transport.ts'
 import { World, type SimNode } from '../../world/world.ts'
@@ -24,7 +24,7 @@ export interface ChurnReport {
   readonly survivors: number
   readonly expected: number
   readonly delivered: number
-  /** From each join or leave until every degree was right; null where it was not before the end. */
+  /** From each join or leave until all whom it concerned had their degree; null where they had not before the end. */
   readonly recoveriesMs: readonly (number | null)[]
   /** Sent by nodes to nodes and to the tracker, and by the tracker to nodes, without data and pings. */
   readonly controlPerNodeMinute: number
@@ -90,9 +90,7 @@ class ChurnRun {
   readonly #received = new Map<NodeId, number>()
   /** Nodes that publish, and so stay. */
   readonly #staying = new Set<NodeId>()
-  /** When something happened after which it was not yet right. */
-  #waiting: number[] = []
-  readonly #recoveriesMs: (number | null)[] = []
+  readonly #recoveries = new Recoveries()
   #named = 0
   #joins = 0
   #leaves = 0
@@ -134,9 +132,9 @@ class ChurnRun {
       for (let i = 0; i < events; i++) {
         await this.#pass(startMs + ((i + random.next()) * churnMs) / events)
         this.#leaveOne(i % 2 === 0)
-        await this.#join()
+        const { nodeId } = await this.#join()
         this.#joins++
-        this.#waiting.push(clock.monotonicMs())
+        this.#recoveries.happened(clock.monotonicMs(), [nodeId])
       }
     }
     await this.#pass(startMs + churnMs)
@@ -154,14 +152,14 @@ class ChurnRun {
       survivors: survivors.length,
       expected: survivors.length * this.#published,
       delivered: survivors.reduce((sum, nodeId) => sum + (this.#received.get(nodeId) ?? 0), 0),
-      recoveriesMs: [...this.#recoveriesMs, ...this.#waiting.map(() => null)],
+      recoveriesMs: this.#recoveries.durationsMs,
       controlPerNodeMinute: this.#control / minutes,
       headsPerNodeMinute: this.#heads / minutes,
       edgeChangesPerNodeMinute: this.#attached / minutes,
     }
   }
 
-  async #join(): Promise<void> {
+  async #join(): Promise<SimNode> {
     const index = this.#named++
     const name = `node ${index}`
     const { nodeId } = this.#world.identity(name)
@@ -183,6 +181,7 @@ class ChurnRun {
     sim.node.on('message', () => {
       this.#received.set(nodeId, (this.#received.get(nodeId) ?? 0) + 1)
     })
+    return sim
   }
 
   #count(type: number | undefined): void {
@@ -203,28 +202,30 @@ class ChurnRun {
     const candidates = [...this.#alive.values()].filter(({ nodeId }) => !this.#staying.has(nodeId))
     const sim = candidates[Math.floor(random.next() * candidates.length)]
     if (sim === undefined) return
-    this.#gone(sim)
+    this.#recoveries.happened(this.#world.clock.monotonicMs(), this.#gone(sim))
     if (isSilent) this.#world.kill(sim, 'silent')
     else void sim.node.stop()
-    this.#waiting.push(this.#world.clock.monotonicMs())
   }
 
   #loseHalf(): void {
     const candidates = [...this.#alive.values()].filter(({ nodeId }) => !this.#staying.has(nodeId))
     const random = this.#world.random('half')
+    const concerned: NodeId[] = []
     for (let left = Math.floor(this.#alive.size / 2); left > 0 && candidates.length > 0; left--) {
       const [sim] = candidates.splice(Math.floor(random.next() * candidates.length), 1)
       if (sim === undefined) continue
-      this.#gone(sim)
+      concerned.push(...this.#gone(sim))
       this.#world.kill(sim, 'silent')
     }
-    this.#waiting.push(this.#world.clock.monotonicMs())
+    this.#recoveries.happened(this.#world.clock.monotonicMs(), concerned)
   }
 
-  #gone({ nodeId }: SimNode): void {
+  /** Whom it concerns. */
+  #gone({ nodeId }: SimNode): NodeId[] {
     this.#alive.delete(nodeId)
     this.#neighbours.delete(nodeId)
     this.#leaves++
+    return [...this.#neighbours].flatMap(([other, neighbours]) => (neighbours.has(nodeId) ? [other] : []))
   }
 
   #publish(number: number, untilMs: number): void {
@@ -251,10 +252,7 @@ class ChurnRun {
       await this.#world.advanceTo(Math.min(untilMs, fromMs + lookMs))
       const nowMs = clock.monotonicMs()
       if (this.#isCounting) this.#nodeMs += (nowMs - fromMs) * this.#alive.size
-      if (this.#waiting.length === 0 || faultOf(this.#neighbours, this.#options.degree) !== undefined)
-        continue
-      for (const sinceMs of this.#waiting) this.#recoveriesMs.push(nowMs - sinceMs)
-      this.#waiting = []
+      this.#recoveries.look(nowMs, this.#neighbours, this.#options.degree)
     }
   }
 }
