@@ -17,6 +17,8 @@ import { trackerError } from './errors.ts'
 import { createHttpApi, httpLimits } from './http/http-api.ts'
 import { closeServer, createHttpServer, listen, urlOf } from './http/http-server.ts'
 import { addClusterMetrics, addConnectionMetrics, createMetrics } from './http/metrics.ts'
+import { checkPlaces } from './http/places.ts'
+import { loadStaticFiles } from './http/static-files.ts'
 import { createIceServerSource } from './ice/ice-server-source.ts'
 import { predictionLimits, Predictions } from './http/predictions.ts'
 import { silentLogger, type TrackerLogger } from './logger.ts'
@@ -68,7 +70,7 @@ const spareConnections = 256
 
 /** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
 export function createTracker(options: TrackerOptions, modules: TrackerModules): Tracker {
-  const { listen: where = {}, degree = defaultTrackerOptions.degree, ice = {} } = options
+  const { listen: where = {}, degree = defaultTrackerOptions.degree, ice = {}, explorer } = options
   const { host = defaultTrackerOptions.host, port = defaultTrackerOptions.port, tls, publicUrl } = where
   const { identity, clock, random, logger } = modules
   const limits = resolveLimits(options.limits)
@@ -84,8 +86,15 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
   const clusterView = () => cluster?.view()
   const api = createHttpApi(
-    { nodeId: identity.nodeId, serverFactory },
-    { core, metrics, predictions, clusterView },
+    {
+      ...{ nodeId: identity.nodeId, serverFactory },
+      places: checkPlaces(options.places ?? {}),
+      publicNetwork: explorer?.network,
+    },
+    {
+      ...{ core, metrics, predictions, clusterView },
+      ...(explorer && { explorer: loadStaticFiles(explorer.directory) }),
+    },
   )
   const { server } = api
   const onError = (error: unknown) => logger?.error({ error }, 'a fault in the tracker')

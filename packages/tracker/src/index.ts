@@ -1,5 +1,11 @@
 export { createTracker, type Tracker, type TrackerModules } from './create-tracker.ts'
-export { defaultTrackerOptions, type ClusterJoin, type TrackerOptions } from './options.ts'
+export {
+  defaultTrackerOptions,
+  type ClusterJoin,
+  type ExplorerOptions,
+  type TrackerOptions,
+} from './options.ts'
+export type { Place, Places } from './http/places.ts'
 export { defaultClusterLimits, type ClusterLimits } from './cluster/limits.ts'
 export type { RegisteredTracker, TrackerRegistryView } from './cluster/ports.ts'
 export type { ClusterTrackerView, ClusterView } from './cluster/cluster-view.ts'

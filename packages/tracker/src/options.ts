@@ -2,6 +2,7 @@ import { limits as wireLimits, parseStreamPartId, type StreamId, type StreamPart
 import { defaultClusterLimits, type ClusterLimits } from './cluster/limits.ts'
 import type { OverlayPolicy } from './core/stream-part.ts'
 import { trackerError } from './errors.ts'
+import type { Places } from './http/places.ts'
 import type { IceOptions } from './ice/ice-options.ts'
 import { defaultTrackerLimits, type TrackerLimits } from './limits.ts'
 
@@ -31,6 +32,17 @@ export interface TrackerOptions {
   readonly limits?: Partial<TrackerLimits>
   /** How it takes part in the cluster of its network's trackers; default: not at all. */
   readonly cluster?: ClusterJoin
+  /** The page served under `/explorer/`; default: none. */
+  readonly explorer?: ExplorerOptions
+  /** Where nodes and trackers are, for the map of the explorer; default: nobody knows. */
+  readonly places?: Places
+}
+
+export interface ExplorerOptions {
+  /** The files of the page, `index.html` among them. */
+  readonly directory: string
+  /** The network, as `createClient` takes it, told to anybody who asks, so that a page can take part in it; default: not told. */
+  readonly network?: unknown
 }
 
 /** Where and how a tracker is among the others. */

@@ -1,18 +1,25 @@
 import { seededRandom } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { nodeId, partA, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
-import { createHttpApi } from './http-api.ts'
+import { nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
+import { createHttpApi, type HttpApiOptions } from './http-api.ts'
 import { createMetrics } from './metrics.ts'
 import { predictionLimits, Predictions, type PredictionLimits } from './predictions.ts'
+import type { StaticFiles } from './static-files.ts'
 import type { TopologyView } from './views.ts'
 
-function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits) {
+type Extras = Pick<HttpApiOptions, 'places' | 'publicNetwork'> & { readonly explorer?: StaticFiles }
+
+function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits, extras: Extras = {}) {
+  const { explorer, ...options } = extras
   const { core } = story
   const predictions = new Predictions(
     { processingMs: 0.3, limits },
     { random: seededRandom('api'), nowMs: () => story.now, turn: () => Promise.resolve() },
   )
-  return createHttpApi({ nodeId: nodeId(999) }, { core, metrics: createMetrics(core), predictions })
+  return createHttpApi(
+    { nodeId: nodeId(999), ...options },
+    { core, metrics: createMetrics(core), predictions, ...(explorer && { explorer }) },
+  )
 }
 
 function storyOf(nodes: number): TrackerStory {
@@ -51,6 +58,50 @@ describe('the HTTP API', () => {
         ['2-3', null],
       ]),
     )
+  })
+
+  it('tells of each edge what it was made for and how its ends connect', async () => {
+    const story = new TrackerStory({ overlay: 'topology-aware' })
+    const [a, b, c] = [1, 2, 3].map(nodeId)
+    for (const id of [a, b, c]) story.join(id ?? nodeId(9))
+    const contact = { websocketUrl: 'ws://127.0.0.1:1', websocket: true, webrtc: true }
+    story.packet(nodeId(2), { type: 'nodeInfo', contact })
+    const view = (await apiOf(story).inject(topologyUrl)).json<TopologyView>()
+    const told = view.edges.map(({ a, b, transport, near }) => [Number(a), Number(b), transport, near])
+    expect(told.toSorted()).toEqual([
+      [1, 2, 'websocket', false],
+      [1, 3, 'webrtc', false],
+      [2, 3, 'websocket', false],
+    ])
+  })
+
+  it('tells where nodes are, of those of whom it knows', async () => {
+    const place = { latitude: 60.2, longitude: 24.9, name: 'Helsinki' }
+    const places = { [nodeId(2)]: place, [nodeId(7)]: place }
+    const view = (await apiOf(storyOf(3), undefined, { places }).inject(topologyUrl)).json<TopologyView>()
+    expect(view.places).toEqual({ [nodeId(2)]: place })
+  })
+
+  it('finds stream parts and nodes', async () => {
+    const story = storyOf(20)
+    story.packet(nodeId(1), statusOf(partB))
+    const app = apiOf(story)
+    const part = (await app.inject(`/v1/stream-parts?contains=${encodeURIComponent('/b#')}`)).json<object>()
+    expect(part).toMatchObject({ total: 1, streamParts: [{ streamPartId: partB }] })
+    expect((await app.inject('/v1/stream-parts?contains=zzz')).json()).toMatchObject({ total: 0 })
+    const start = nodeId(16).slice(0, 41)
+    expect((await app.inject(`/v1/nodes?prefix=${start}&limit=2`)).json()).toMatchObject({
+      total: 5,
+      nodes: [{ nodeId: nodeId(16) }, { nodeId: nodeId(17) }],
+    })
+  })
+
+  it('says which network it is in only when it is told to', async () => {
+    const story = storyOf(1)
+    expect((await apiOf(story).inject('/v1/network')).statusCode).toBe(404)
+    const publicNetwork = { version: 1, streams: [] }
+    const told = await apiOf(story, undefined, { publicNetwork }).inject('/v1/network')
+    expect(told.json()).toEqual(publicNetwork)
   })
 
   it('pages an overlay so that every edge comes once', async () => {
@@ -158,6 +209,10 @@ describe('the HTTP API', () => {
     ['/v1/nodes?offset=-1', 400],
     ['/v1/nodes?offset=x', 400],
     ['/v1/nodes?page=2', 400],
+    ['/v1/nodes?prefix=zz', 400],
+    [`/v1/stream-parts?contains=${'x'.repeat(201)}`, 400],
+    ['/v1/network', 404],
+    ['/explorer/', 404],
     ['/v1/stream-parts/nonsense/topology', 400],
     [`/v1/stream-parts/${'x'.repeat(2_000)}/topology`, 414],
     [`${propagationUrl}?limit=1`, 400],

@@ -4,7 +4,16 @@ import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { Predictions } from './predictions.ts'
-import { nodesView, streamPartsView, topologyView, type Page } from './views.ts'
+import { placesOf, type Places } from './places.ts'
+import { serveStatic, type StaticFiles } from './static-files.ts'
+import {
+  nodesView,
+  streamPartsView,
+  topologyView,
+  type NodesQuery,
+  type Page,
+  type StreamPartsQuery,
+} from './views.ts'
 
 /** Bounds of the HTTP API. */
 export const httpLimits = {
@@ -14,6 +23,8 @@ export const httpLimits = {
   maxPageNodes: 100,
   /** A stream part id with everything in it percent-encoded, and some room. */
   maxParamChars: 1_024,
+  /** What can be looked for in ids. */
+  maxSearchChars: 200,
   /** Nothing is ever sent to this API. */
   maxBodyBytes: 1_024,
   /** A request that takes longer to arrive is cut off. */
@@ -32,16 +43,25 @@ export interface HttpApiOptions {
   readonly nodeId: NodeId
   /** Makes the server that fastify answers on; the WebSocket listener shares it. */
   readonly serverFactory?: FastifyServerFactory
+  /** Where nodes and trackers are. */
+  readonly places?: Places
+  /** The network it is a tracker of, for pages that want to take part; default: not told. */
+  readonly publicNetwork?: unknown
 }
 
-const page = (maxItems: number) => ({
+const page = (maxItems: number, more: object = {}) => ({
   type: 'object',
   additionalProperties: false,
   properties: {
+    ...more,
     offset: { type: 'integer', minimum: 0, maximum: 10_000_000, default: 0 },
     limit: { type: 'integer', minimum: 1, maximum: maxItems, default: maxItems },
   },
 })
+
+const contains = { type: 'string', maxLength: httpLimits.maxSearchChars }
+
+const prefix = { type: 'string', pattern: '^(0x?[0-9a-f]{0,40})?$' }
 
 const streamPartParams = {
   type: 'object',
@@ -57,6 +77,11 @@ const streamPartUnknown = { code: 'STREAM_PART_UNKNOWN', message: 'No node is in
 
 const noCluster = { code: 'NO_CLUSTER', message: 'This tracker is in no cluster of trackers.' }
 
+const networkNotTold = {
+  code: 'NETWORK_NOT_TOLD',
+  message: 'This tracker does not say which network it is in.',
+}
+
 const tooManyPredictions = {
   code: 'TOO_MANY_PREDICTIONS',
   message: 'Too many stream parts are being predicted: ask again in a few seconds.',
@@ -71,9 +96,12 @@ export function createHttpApi(
     readonly predictions: Predictions
     /** The cluster of trackers; undefined where the tracker is in none. */
     readonly clusterView?: () => ClusterView | undefined
+    /** The explorer's page; default: none. */
+    readonly explorer?: StaticFiles
   },
 ): FastifyInstance {
-  const { core, metrics, predictions } = modules
+  const { core, metrics, predictions, explorer } = modules
+  const { places = {}, publicNetwork } = options
   const app = fastify({
     bodyLimit: httpLimits.maxBodyBytes,
     routerOptions: { maxParamLength: httpLimits.maxParamChars },
@@ -95,15 +123,22 @@ export function createHttpApi(
     reply.type(metrics.contentType)
     return metrics.metrics()
   })
-  app.get('/v1/cluster', (_request, reply) => modules.clusterView?.() ?? reply.code(404).send(noCluster))
-  app.get<{ Querystring: Page }>(
+  app.get('/v1/cluster', (_request, reply) => {
+    const view = modules.clusterView?.()
+    if (view === undefined) return reply.code(404).send(noCluster)
+    const ids = view.trackers.map(({ nodeId }) => nodeId)
+    return { ...view, places: placesOf(places, ids) }
+  })
+  app.get('/v1/network', (_request, reply) => publicNetwork ?? reply.code(404).send(networkNotTold))
+  if (explorer !== undefined) serveStatic(app, '/explorer/', explorer)
+  app.get<{ Querystring: StreamPartsQuery }>(
     '/v1/stream-parts',
-    { schema: { querystring: page(httpLimits.maxPageItems) } },
+    { schema: { querystring: page(httpLimits.maxPageItems, { contains }) } },
     ({ query }) => streamPartsView(core, query),
   )
-  app.get<{ Querystring: Page }>(
+  app.get<{ Querystring: NodesQuery }>(
     '/v1/nodes',
-    { schema: { querystring: page(httpLimits.maxPageNodes) } },
+    { schema: { querystring: page(httpLimits.maxPageNodes, { prefix }) } },
     ({ query }) => nodesView(core, query),
   )
   app.get<{ Params: { id: string }; Querystring: Page }>(
@@ -111,7 +146,8 @@ export function createHttpApi(
     { schema: { params: streamPartParams, querystring: page(httpLimits.maxPageItems) } },
     ({ params, query }, reply) => {
       const part = core.streamParts.get(params.id as StreamPartId)
-      return part === undefined ? reply.code(404).send(streamPartUnknown) : topologyView(part, query)
+      if (part === undefined) return reply.code(404).send(streamPartUnknown)
+      return topologyView(core, part, query, places)
     },
   )
   app.get<{ Params: { id: string }; Querystring: Record<string, never> }>(

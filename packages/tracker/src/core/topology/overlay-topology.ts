@@ -162,6 +162,11 @@ export class OverlayTopology<Id extends string> {
     return { outcome, changed: edit.changed() }
   }
 
+  /** Whether the edge was made because its ends are near each other; false where there is no edge. */
+  isNear(a: Id, b: Id): boolean {
+    return this.has(a) && (this.#graph.linksOf(a).get(b)?.near ?? false)
+  }
+
   /** How many of the node's edges were drawn without regard to distance. */
   randomEdges(id: Id): number {
     if (!this.has(id)) return 0
