@@ -8,6 +8,8 @@ const arrows = {
   node: ['client', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
 }
 const notProduction = '\\.(test|testkit)\\.ts$'
+/** A package's core, and that of a room in it. */
+const coreFolders = ['/src/core/', '/src/[^/]+/core/']
 const folder = (name) => (name === 'contracts' ? 'contracts' : `packages/${name}`)
 const rooms = [...Object.keys(arrows), 'contracts']
 
@@ -54,8 +56,8 @@ module.exports = {
     {
       name: 'cores-import-only-protocol-and-cores',
       severity: 'error',
-      from: { path: '/src/core/', pathNot: notProduction },
-      to: { pathNot: '/src/(core|limits\\.ts|errors\\.ts|ports\\.ts)|^packages/protocol/' },
+      from: { path: coreFolders, pathNot: notProduction },
+      to: { pathNot: [...coreFolders, '/(limits|errors|ports)\\.ts$', '^packages/protocol/'] },
     },
     {
       name: 'production-imports-no-testkit',

@@ -39,7 +39,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/src/core/**/*.ts'],
+    files: ['**/src/**/core/**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.testkit.ts'],
     rules: {
       'no-restricted-globals': ['error', ...coreGlobals],
