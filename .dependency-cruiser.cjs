@@ -5,6 +5,7 @@ const arrows = {
   network: ['transport', 'protocol'],
   tracker: ['transport', 'protocol'],
   client: ['network', 'transport', 'protocol', 'contracts'],
+  browser: ['client'],
   node: ['client', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
 }
 const notProduction = '\\.(test|testkit)\\.ts$'

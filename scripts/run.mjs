@@ -69,6 +69,14 @@ function ensureOpenssl() {
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'openssl'])
 }
 
+/** Tests of pages run in a real browser. */
+function ensureChromium() {
+  if (env.RUNNEL_CHROMIUM || existsSync('/usr/bin/chromium')) return
+  say('Chromium is missing: installing it with apt-get (RUNNEL_CHROMIUM names another)')
+  run('apt-get', ['update', '-qq'])
+  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'])
+}
+
 function build() {
   run('node', ['node_modules/typescript/bin/tsc', '-b'])
 }
@@ -82,7 +90,7 @@ const tasks = {
     }),
   bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
-  build: () => {},
+  build: () => node('packages/browser/dist/bundle.js'),
   lint: () => {
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
@@ -99,6 +107,7 @@ const tasks = {
   },
   test: (args) => {
     ensureOpenssl()
+    ensureChromium()
     if (args.length === 0) tasks.lint()
     node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },

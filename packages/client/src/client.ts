@@ -13,7 +13,6 @@ import {
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
 import { silentLogger, type Logger } from './logger.ts'
-import { openChainRegistries } from './registry/chain/chain-registries.ts'
 import { LateArchive } from './resend/archive.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
@@ -113,6 +112,8 @@ async function openRegistries(
 ) {
   if (network.kind === 'static') return createStaticRegistries(network.document)
   const { rpcUrl, chainId, registries } = network
+  // Loaded when it is used: ethers is larger than all the rest.
+  const { openChainRegistries } = await import('./registry/chain/chain-registries.ts')
   return openChainRegistries(
     { rpcUrl, chainId, registries, privateKey: hexOf(privateKey), pollIntervalMs: registry.pollIntervalMs },
     { clock },

@@ -1,5 +1,5 @@
 import type { RegistryAddresses } from '@runnel/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { clientError } from './errors.ts'
 import { describeIssues, staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
 

@@ -1,32 +1,4 @@
 export { createClient, openRegistry, type ClientConfig, type NetworkSource } from './node/create-client.ts'
 export { readNetworkFile } from './node/network-file.ts'
 export { readKeyFile, writeKeyFile } from './node/key-file.ts'
-export type { QueueLimitsConfig, TransportsConfig } from './config.ts'
-export type { RegistryService } from './registry/registry-service.ts'
-export type { ClientModules, CreateNode, NodeModules } from './client.ts'
-export type { ClientClosed, RunnelClient } from './runnel-client.ts'
-export type { GrantOptions, NewStream, RevokeOptions } from './stream-changes.ts'
-export type { PublishOptions } from './publish/publisher.ts'
-export type { PublishedMessage } from './publish/part-outbox.ts'
-export { partitionOfKey } from './publish/partition.ts'
-export type { SubscribeOptions } from './subscribe/subscriber.ts'
-export type { OnMessage, Subscription, SubscriptionCounters } from './subscribe/subscription.ts'
-export type { MessageGap } from './subscribe/gap.ts'
-export type { HistoryFilter, HistoryPlace, HistorySelection } from './resend/selection.ts'
-export type { StoredPart } from './resend/read-storage-node.ts'
-export type { ResendOptions } from './resend/resend.ts'
-export type { Playback, PlaybackOptions } from './resend/playback.ts'
-export type { MessagePlace, WaitForStorageOptions } from './resend/wait-for-storage.ts'
-export type { Message } from './subscribe/message.ts'
-export type { ClientStatus } from './status.ts'
-export type { Logger } from './logger.ts'
-export type {
-  PermissionName,
-  Permissions,
-  RegistryChange,
-  StorageNodeInfo,
-  StreamInfo,
-  UserPermissions,
-} from './registry/ports.ts'
-export type { StaticNetwork } from './registry/static-network.ts'
-export { clientErrors, type ClientErrorCode } from './errors.ts'
+export * from './common.ts'

@@ -18,6 +18,19 @@ export const transportErrors = {
     summary: 'No tracker carries signalling to this peer',
     remedy: 'Check the connection to the tracker.',
   },
+  NO_WEBRTC: {
+    summary: 'The browser has no WebRTC, or forbids it',
+    remedy:
+      'Allow WebRTC, or take another browser; with transports: { webrtc: false } only nodes with a WebSocket URL can be neighbours.',
+  },
+  NO_WEBSOCKET: {
+    summary: 'The browser has no WebSocket',
+    remedy: 'Take another browser: trackers are reached over WebSockets only.',
+  },
+  OFFLINE: {
+    summary: 'The browser has no network',
+    remedy: 'Connect it to a network; the node then goes on by itself.',
+  },
   INVALID_ICE_SERVER: {
     summary: 'Not an ICE server',
     remedy: 'Write stun:host:port, or turn:host:port with a user name and a credential.',

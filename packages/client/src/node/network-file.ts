@@ -1,6 +1,6 @@
 /** Network files: how the commands and applications of Node find a network. */
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { chainSchema, type NetworkSource } from '../config.ts'
 import { clientError, reasonOf } from '../errors.ts'
 import { describeIssues, staticNetworkSchema } from '../registry/static-network.ts'

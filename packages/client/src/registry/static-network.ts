@@ -1,5 +1,5 @@
 import { limits, toNodeId, toStreamId } from '@runnel/protocol'
-import { z } from 'zod'
+import * as z from 'zod'
 import { isTrackerUrl } from './tracker-url.ts'
 
 /** The error texts of the ids' own constructors, as problems of the document. */

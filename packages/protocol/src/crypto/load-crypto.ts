@@ -2,9 +2,11 @@ import { createKeccak } from 'hash-wasm'
 import { protocolError } from '../errors.ts'
 import type { Crypto } from '../ports.ts'
 import type { CurveBackend } from './backend.ts'
-import { loadJsBackend } from './js-backend.ts'
 import { loadNativeBackend } from './native-backend.ts'
 import { loadWasmBackend } from './wasm-backend.ts'
+
+/** Loaded only where it is needed. */
+const loadJsBackend = async (): Promise<CurveBackend> => (await import('./js-backend.ts')).jsBackend
 
 const loaders = { native: loadNativeBackend, wasm: loadWasmBackend, js: loadJsBackend }
 

@@ -2,6 +2,7 @@ import type { Contact, NodeId, Signal } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testModules } from '../conformance/modules.testkit.ts'
+import { createPeerConnection } from '../webrtc/node-peer-connection.ts'
 import { WebRtcTransport } from '../webrtc/web-rtc-transport.ts'
 import { WebSocketTransport } from '../ws/web-socket-transport.ts'
 import { createLinks, type LinksOwner } from './create-links.ts'
@@ -37,7 +38,7 @@ async function createMixedNode(name: string, shape: Shape): Promise<MixedNode> {
       return true
     },
   }
-  const webrtc = new WebRtcTransport({}, { ...modules, signalling })
+  const webrtc = new WebRtcTransport({}, { ...modules, signalling, createPeerConnection })
   rtc.set(nodeId, webrtc)
   const contact = (): Contact => ({
     // The discard port: a URL that is announced and does not work.

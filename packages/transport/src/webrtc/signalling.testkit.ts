@@ -1,5 +1,7 @@
 import type { NodeId, Signal } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
+// By its name, so that a browser gets its own.
+import { createPeerConnection } from '@runnel/transport'
 import { testModules } from '../conformance/modules.testkit.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { WebRtcTransport, type WebRtcModules, type WebRtcOptions } from './web-rtc-transport.ts'
@@ -23,7 +25,12 @@ export class SignallingNetwork {
     const modules = testModules(name, systemClock, extra.limits)
     const { nodeId } = modules.identity
     const signalling = { send: (signal: Signal) => this.#carry(nodeId, signal) }
-    const transport = new WebRtcTransport(options, { ...modules, signalling, ...extra })
+    const transport = new WebRtcTransport(options, {
+      ...modules,
+      signalling,
+      createPeerConnection,
+      ...extra,
+    })
     await transport.start()
     this.#transports.set(nodeId, transport)
     return { nodeId, transport }
@@ -38,7 +45,7 @@ export class SignallingNetwork {
     if (!this.#transports.has(signal.peerId)) return false
     this.sent.push(signal)
     for (const altered of this.alter(from, signal)) {
-      setImmediate(() => this.deliver(altered.peerId, { ...altered, peerId: from }))
+      systemClock.endOfTurn(() => this.deliver(altered.peerId, { ...altered, peerId: from }))
     }
     return true
   }

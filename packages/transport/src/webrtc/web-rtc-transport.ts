@@ -5,7 +5,6 @@ import type { Connection, DialRequest, Signalling, Transport } from '../ports.ts
 import type { ConnectionModules } from '../connection/modules.ts'
 import { Attempt, type AttemptEvents, type AttemptModules, type AttemptOptions } from './attempt.ts'
 import { toIceServer } from './ice-server.ts'
-import { createPeerConnection } from './node-peer-connection.ts'
 import type { CreatePeerConnection } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
 
@@ -51,8 +50,8 @@ export const webRtcDefaults = {
 
 export interface WebRtcModules extends ConnectionModules {
   readonly signalling: Signalling
-  /** Another implementation of WebRTC than the one that belongs to the platform. */
-  readonly createPeerConnection?: CreatePeerConnection
+  /** The platform's implementation of WebRTC. */
+  readonly createPeerConnection: CreatePeerConnection
 }
 
 /** What has happened since the start. */
@@ -104,7 +103,7 @@ export class WebRtcTransport implements Transport {
 
   constructor(options: WebRtcOptions, modules: WebRtcModules) {
     this.#settings = { ...webRtcDefaults, ...options }
-    this.#modules = { createPeerConnection, ...modules }
+    this.#modules = modules
   }
 
   /** Throws INVALID_ICE_SERVER. */

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { bundleForPages, pageOptions } from './bundle.ts'
+import { launchChromium } from './chromium.testkit.ts'
+import { servePages, type PageServer } from './page-server.testkit.ts'
+import type { Driver } from './tab-driver.testkit.ts'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const page = (script: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>Runnel</title><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`
+
+type Async<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never
+/** The driver of a page, as it is called from outside. */
+export type Tab = { readonly [K in keyof Driver]: Async<Driver[K]> } & { readonly page: Page }
+
+/** A real browser, and pages in it with a client each. */
+export class Tabs {
+  readonly browser: Browser
+  readonly server: PageServer
+  /** What went wrong in pages without a test being told. */
+  readonly errors: string[] = []
+  readonly #directory: string
+
+  private constructor(browser: Browser, server: PageServer, directory: string) {
+    this.browser = browser
+    this.server = server
+    this.#directory = directory
+  }
+
+  static async start(): Promise<Tabs> {
+    const directory = mkdtempSync(join(tmpdir(), 'runnel-tabs-'))
+    await bundleForPages(directory)
+    await build({
+      ...pageOptions,
+      absWorkingDir: here,
+      entryPoints: [join(here, 'tab-driver.testkit.ts')],
+      outfile: join(directory, 'driver.js'),
+    })
+    const server = await servePages(directory, { '/tab': page('driver.js') })
+    return new Tabs(await launchChromium(), server, directory)
+  }
+
+  /** A page of its own, or of a context that others are in. */
+  async open(context?: BrowserContext): Promise<Tab> {
+    const opened = await (context ?? this.browser).newPage()
+    opened.on('pageerror', (error) => this.errors.push(String(error)))
+    await opened.goto(`${this.server.url}tab`)
+    return driven(opened)
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close()
+    await this.server.close()
+    rmSync(this.#directory, { recursive: true })
+  }
+}
+
+/** Calls of the driver in a page. */
+export function driven(page: Page): Tab {
+  const call = (name: string, args: unknown[]): Promise<unknown> =>
+    page.evaluate(
+      ([name, args]) => {
+        const { driver } = globalThis as unknown as {
+          driver: Record<string, (...args: unknown[]) => unknown>
+        }
+        const run = driver[name as string]
+        if (run === undefined) throw new Error(`the driver has no ${name}`)
+        return run(...(args as unknown[]))
+      },
+      [name, args] as const,
+    )
+  return new Proxy({ page } as Tab, {
+    get: (target, name) =>
+      name === 'page' || typeof name !== 'string' || name === 'then'
+        ? Reflect.get(target, name)
+        : (...args: unknown[]) => call(name, args),
+  })
+}

@@ -1,0 +1,39 @@
+/// <reference lib="dom" />
+/** The client for browsers: a page is a full member of the overlays it joins. */
+import { createNetworkNode } from '@runnel/network'
+import { transportError } from '@runnel/transport'
+import { followRegistry, openClient, type ClientModules } from '../client.ts'
+import type { ClientConfig } from '../config.ts'
+import type { RegistryService } from '../registry/registry-service.ts'
+import type { RunnelClient } from '../runnel-client.ts'
+
+/**
+ * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
+ * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, NO_WEBSOCKET, or
+ * NO_WEBRTC unless WebRTC is turned off. Nothing is left running when it throws.
+ */
+export async function createClient(
+  config: ClientConfig,
+  modules: Partial<ClientModules> = {},
+): Promise<RunnelClient> {
+  requirePlatform(config)
+  return openClient(config, { createNode: createNetworkNode, ...modules })
+}
+
+/**
+ * Follows a network's registries without taking part in the network; `stop` ends it. Throws INVALID_CONFIG,
+ * CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Nothing is left running when it throws.
+ */
+export async function openRegistry(
+  config: Pick<ClientConfig, 'network' | 'registry'>,
+  modules: Omit<ClientModules, 'createNode'> = {},
+): Promise<RegistryService> {
+  return followRegistry(config, modules)
+}
+
+/** Said at once, rather than when the first neighbour is dialled. */
+function requirePlatform({ transports = {} }: ClientConfig): void {
+  if (typeof WebSocket !== 'function') throw transportError('NO_WEBSOCKET')
+  if (transports.webrtc !== false && typeof RTCPeerConnection !== 'function')
+    throw transportError('NO_WEBRTC')
+}

@@ -1,0 +1,42 @@
+/// <reference lib="dom" />
+import type { Cancel, RunnelError } from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import { SocketChannel, type SocketChannelModules } from './socket-channel.ts'
+
+/**
+ * Opens a WebSocket of the browser. Has no time limit of its own. Fails with DIAL_FAILED, whatever the reason, as a page is
+ * not told; with OFFLINE when the browser knows that there is no network.
+ */
+export function connectSocket(
+  url: string | undefined,
+  modules: SocketChannelModules,
+  onChannel: (channel: SocketChannel) => void,
+  onFail: (error: RunnelError) => void,
+): Cancel {
+  let socket: WebSocket
+  try {
+    socket = new WebSocket(url ?? '')
+  } catch (cause) {
+    const error = transportError('DIAL_FAILED', `${url}: ${String(cause)}`, { cause })
+    modules.clock.endOfTurn(() => onFail(error))
+    return () => {}
+  }
+  const forget = (): void => void (socket.onopen = socket.onclose = null)
+  socket.onopen = () => {
+    forget()
+    onChannel(new SocketChannel(socket, modules))
+  }
+  socket.onclose = ({ code }) => {
+    forget()
+    onFail(dialError(url, code))
+  }
+  return () => {
+    forget()
+    socket.close()
+  }
+}
+
+function dialError(url: string | undefined, closeCode: number): RunnelError {
+  if (!navigator.onLine) return transportError('OFFLINE', url)
+  return transportError('DIAL_FAILED', `${url} (closed with ${closeCode}; a browser tells no more)`)
+}

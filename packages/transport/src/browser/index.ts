@@ -1,0 +1,4 @@
+/** `@runnel/transport` where there is no Node: the same links over the browser's WebSocket and RTCPeerConnection. */
+export * from '../core.ts'
+export * from './web-socket-transport.ts'
+export { createPeerConnection } from './peer-connection.ts'

@@ -1,0 +1,171 @@
+/// <reference lib="dom" />
+import type { IceServer } from '@runnel/protocol'
+import { transportError } from '../errors.ts'
+import { addressOf } from '../webrtc/candidate.ts'
+import { parseIceServer } from '../webrtc/ice-server.ts'
+import {
+  dataChannelLowMarkBytes,
+  type DataChannelEvents,
+  type DataChannelPort,
+  type DescriptionKind,
+  type PeerConnectionEvents,
+  type PeerConnectionOptions,
+  type PeerConnectionPort,
+  type RtcCandidate,
+} from '../webrtc/peer-connection-port.ts'
+
+/** Runs an event handler so that what it throws ends the peer connection, as it does in Node. */
+type Guard = (handler: () => void) => void
+
+/** A peer connection of the browser. Throws NO_WEBRTC where there is none. */
+export function createPeerConnection(
+  options: PeerConnectionOptions,
+  events: PeerConnectionEvents,
+): PeerConnectionPort {
+  return new BrowserPeerConnection(options, events)
+}
+
+class BrowserPeerConnection implements PeerConnectionPort {
+  readonly #native: RTCPeerConnection
+  readonly #events: PeerConnectionEvents
+  #channel: BrowserDataChannel | undefined
+  /** Candidates that the browser found before it gave the description: those come after it. */
+  #early: RtcCandidate[] | undefined = []
+  #closed = false
+
+  constructor({ iceServers, iceTransportPolicy }: PeerConnectionOptions, events: PeerConnectionEvents) {
+    if (typeof RTCPeerConnection !== 'function') throw transportError('NO_WEBRTC')
+    this.#events = events
+    this.#native = new RTCPeerConnection({ iceServers: iceServers.map(nativeIceServer), iceTransportPolicy })
+    this.#native.onicecandidate = ({ candidate }) => this.#guard(() => this.#found(candidate))
+    this.#native.onconnectionstatechange = () =>
+      this.#guard(() => {
+        const state = this.#native.connectionState
+        if (state === 'failed' || state === 'closed') this.#fail(`the peer connection ${state}`)
+      })
+    this.#native.ondatachannel = ({ channel }) => this.#guard(() => this.#adopt(channel))
+  }
+
+  offer(): void {
+    this.#hold(this.#native.createDataChannel('runnel'))
+    this.#describe('offer', async () => {})
+  }
+
+  setRemote(kind: DescriptionKind, sdp: string): void {
+    const applied = this.#native.setRemoteDescription({ type: kind, sdp })
+    if (kind === 'offer') this.#describe('answer', () => applied)
+    else applied.catch((error: unknown) => this.#guard(() => this.#fail(String(error))))
+  }
+
+  /**
+   * Names are not looked up: a stranger could make us ask any name server anything. Other browsers' `.local` names are
+   * multicast on the own network only (RFC 8828 and the mDNS candidates of browsers).
+   */
+  addCandidate({ candidate, mid }: RtcCandidate): boolean {
+    if (!isUsableAddress(addressOf(candidate))) return false
+    // One bad candidate does not spoil the others.
+    this.#native.addIceCandidate({ candidate, sdpMid: mid }).catch(() => undefined)
+    return true
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#native.close()
+  }
+
+  #describe(kind: DescriptionKind, ready: () => Promise<void>): void {
+    const described = async (): Promise<void> => {
+      await ready()
+      await this.#native.setLocalDescription()
+      this.#guard(() => {
+        this.#events.onDescription(kind, this.#native.localDescription?.sdp ?? '')
+        const early = this.#early ?? []
+        this.#early = undefined
+        for (const candidate of early) this.#events.onCandidate(candidate)
+      })
+    }
+    described().catch((error: unknown) => this.#guard(() => this.#fail(String(error))))
+  }
+
+  #found(found: RTCIceCandidate | null): void {
+    // An empty one says that there are no more; ours need not know.
+    if (!found?.candidate) return
+    const candidate = { mid: found.sdpMid ?? '0', candidate: found.candidate }
+    if (this.#early) this.#early.push(candidate)
+    else this.#events.onCandidate(candidate)
+  }
+
+  #adopt(native: RTCDataChannel): void {
+    if (this.#channel) native.close()
+    else this.#hold(native)
+  }
+
+  #hold(native: RTCDataChannel): void {
+    const channel = new BrowserDataChannel(native, this.#guard)
+    this.#channel = channel
+    channel.events = { ...channel.events, onClose: () => this.#fail('the data channel closed') }
+    channel.whenOpen(() => this.#events.onOpen(channel))
+  }
+
+  readonly #guard: Guard = (handler) => {
+    if (this.#closed) return
+    try {
+      handler()
+    } catch (error) {
+      this.#fail(`an event handler threw: ${String(error)}`)
+    }
+  }
+
+  #fail(text: string): void {
+    this.close()
+    try {
+      this.#events.onClose(text)
+    } catch {
+      // Its owner was told; there is nobody else to tell.
+    }
+  }
+}
+
+class BrowserDataChannel implements DataChannelPort {
+  events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
+  readonly #native: RTCDataChannel
+  readonly #guard: Guard
+
+  constructor(native: RTCDataChannel, guard: Guard) {
+    this.#native = native
+    this.#guard = guard
+    native.binaryType = 'arraybuffer'
+    native.bufferedAmountLowThreshold = dataChannelLowMarkBytes
+    native.onbufferedamountlow = () => guard(() => this.events.onLow())
+    native.onclose = () => guard(() => this.events.onClose())
+    native.onmessage = ({ data }: MessageEvent<unknown>) =>
+      guard(() => {
+        if (data instanceof ArrayBuffer) this.events.onMessage(new Uint8Array(data))
+        else this.events.onText()
+      })
+  }
+
+  /** Calls once. A channel that the other side made may be open when it is first seen, and say so all the same. */
+  whenOpen(onOpen: () => void): void {
+    if (this.#native.readyState === 'open') return onOpen()
+    this.#native.onopen = () => this.#guard(onOpen)
+  }
+
+  get bufferedBytes(): number {
+    return this.#native.bufferedAmount
+  }
+
+  send(message: Uint8Array<ArrayBuffer>): void {
+    this.#native.send(message)
+  }
+}
+
+function isUsableAddress(address: string): boolean {
+  return /^\d{1,3}(\.\d{1,3}){3}$/.test(address) || address.includes(':') || address.endsWith('.local')
+}
+
+function nativeIceServer(server: IceServer): RTCIceServer {
+  const { scheme, username, credential } = parseIceServer(server)
+  return scheme === 'stun' ? { urls: server.url } : { urls: server.url, username, credential }
+}

@@ -1,0 +1,92 @@
+/// <reference lib="dom" />
+import type { Cancel, Clock } from '@runnel/protocol'
+import type { Channel, ChannelEvents } from '../connection/channel.ts'
+import type { ConnectionLimits } from '../connection/limits.ts'
+import type { TransportErrorCode } from '../errors.ts'
+import { maxWebSocketFrameBytes } from '../ws/ws-options.ts'
+
+const noBinding = new Uint8Array(0)
+
+/** A browser tells nobody when a WebSocket's buffer has emptied: it is looked at this often while it is above the low mark. */
+const drainCheckMs = 10
+
+export interface SocketChannelModules {
+  readonly clock: Clock
+  readonly limits: Pick<ConnectionLimits, 'lowMarkBytes'>
+}
+
+/** An open WebSocket of the browser as a channel. */
+export class SocketChannel implements Channel {
+  readonly kind = 'websocket'
+  readonly maxFrameBytes = maxWebSocketFrameBytes
+  // A proxy may end TLS on the way, so there is nothing both ends are sure to see alike.
+  readonly binding = noBinding
+  events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
+  /** Called after `events.onClose`; the transport's. */
+  onGone: () => void = () => {}
+  readonly #socket: WebSocket
+  readonly #modules: SocketChannelModules
+  #cancelDrainCheck: Cancel | undefined
+  #fault: { readonly code: TransportErrorCode; readonly text: string } | undefined
+  #gone = false
+
+  constructor(socket: WebSocket, modules: SocketChannelModules) {
+    this.#socket = socket
+    this.#modules = modules
+    socket.binaryType = 'arraybuffer'
+    socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#received(data)
+    // An error says nothing, and a close follows.
+    socket.onerror = null
+    socket.onclose = ({ code }) => this.#closed(`the WebSocket closed with ${code}`)
+  }
+
+  get bufferedBytes(): number {
+    return this.#gone ? 0 : this.#socket.bufferedAmount
+  }
+
+  send(frame: Uint8Array<ArrayBuffer>): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    this.#socket.send(frame)
+    this.#watchDrain()
+  }
+
+  close(abrupt = false): void {
+    this.#socket.close(1000)
+    // A browser sends all it has before it lets go, so it is only left alone.
+    if (abrupt) this.#modules.clock.endOfTurn(() => this.#closed('closed'))
+  }
+
+  #watchDrain(): void {
+    const { clock, limits } = this.#modules
+    if (this.#cancelDrainCheck || this.bufferedBytes <= limits.lowMarkBytes) return
+    this.#cancelDrainCheck = clock.schedule(drainCheckMs, () => {
+      this.#cancelDrainCheck = undefined
+      if (this.bufferedBytes > limits.lowMarkBytes) this.#watchDrain()
+      else this.events.onDrain()
+    })
+  }
+
+  #received(data: unknown): void {
+    if (this.#fault || this.#gone) return
+    if (!(data instanceof ArrayBuffer)) return this.#refuse('PROTOCOL_VIOLATION', 'a text frame', 4003)
+    if (data.byteLength > maxWebSocketFrameBytes) {
+      return this.#refuse('FRAME_TOO_LARGE', `${data.byteLength} bytes`, 4009)
+    }
+    this.events.onFrame(new Uint8Array(data))
+  }
+
+  /** A page may close with 1000 and 3000 to 4999 only: 4000 is added to what RFC 6455 has in its place, less 1000. */
+  #refuse(code: TransportErrorCode, text: string, closeCode: number): void {
+    this.#fault = { code, text }
+    this.#socket.close(closeCode)
+  }
+
+  #closed(closeText: string): void {
+    if (this.#gone) return
+    this.#gone = true
+    this.#cancelDrainCheck?.()
+    const { text, code } = this.#fault ?? { text: closeText, code: undefined }
+    this.events.onClose(text, code)
+    this.onGone()
+  }
+}

@@ -1,0 +1,66 @@
+/// <reference lib="dom" />
+import type { Cancel, RunnelError } from '@runnel/protocol'
+import { ConnectionPool } from '../connection/connection-pool.ts'
+import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
+import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
+import type { Connection, DialRequest, Transport } from '../ports.ts'
+import {
+  webSocketDefaults,
+  type WebSocketCounters,
+  type WebSocketOptions,
+  type WebSocketSettings,
+} from '../ws/ws-options.ts'
+import { connectSocket } from './connect-socket.ts'
+import type { SocketChannel } from './socket-channel.ts'
+
+/** Links over the browser's WebSockets, which dial and cannot be dialled. */
+export class WebSocketTransport implements Transport {
+  readonly kind = 'websocket'
+  readonly url = ''
+  onInbound: (connection: Connection) => void = () => {}
+  readonly counters: WebSocketCounters = { opened: 0, refused: 0, failedHandshakes: 0, failedDials: 0 }
+  readonly #options: WebSocketSettings
+  readonly #limits: ConnectionLimits
+  readonly #modules: ConnectionModules
+  readonly #pool: ConnectionPool<SocketChannel>
+  #running = false
+
+  constructor(options: WebSocketOptions, modules: ConnectionModules) {
+    this.#options = { ...webSocketDefaults, ...options }
+    this.#limits = connectionLimits(modules.limits)
+    this.#modules = modules
+    this.#pool = new ConnectionPool(this.#options, modules)
+  }
+
+  /** Throws NO_WEBSOCKET and LISTEN_FAILED. */
+  async start(): Promise<void> {
+    if (typeof WebSocket !== 'function') throw transportError('NO_WEBSOCKET')
+    if (this.#options.listen) throw transportError('LISTEN_FAILED', 'a page cannot be dialled')
+    this.#running = true
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    await this.#pool.stop()
+  }
+
+  dial(request: DialRequest): Cancel {
+    const modules = { clock: this.#modules.clock, limits: this.#limits }
+    return this.#pool.dial(request, {
+      refusal: this.#dialRefusal(),
+      connect: (onChannel, onFail) => connectSocket(request.url, modules, onChannel, onFail),
+      onDone: (outcome) => {
+        if (outcome === 'open') this.counters.opened++
+        if (outcome === 'failed') this.counters.failedDials++
+      },
+    })
+  }
+
+  #dialRefusal(): RunnelError | undefined {
+    const { maxConnections } = this.#options
+    if (!this.#running) return transportError('SHUTTING_DOWN', 'the transport does not run')
+    if (this.#pool.size >= maxConnections) return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
+    return undefined
+  }
+}

@@ -1,0 +1,13 @@
+/** What is the same on every platform. */
+export * from './ports.ts'
+export * from './errors.ts'
+export * from './connection/channel.ts'
+export * from './connection/limits.ts'
+export * from './connection/open-connection.ts'
+export * from './memory/memory-network.ts'
+export * from './memory/memory-transport.ts'
+export * from './memory/virtual-clock.ts'
+export * from './ws/ws-options.ts'
+export * from './links/create-links.ts'
+export * from './links/links-options.ts'
+export * from './webrtc/web-rtc-transport.ts'
