@@ -286,6 +286,35 @@ describe('a tracker that is connected and does not answer', () => {
     expect(isHome).toBe(true)
   })
 
+  it('is no longer passed over when the one that served instead is gone', () => {
+    const { links, after, until, open, setOther } = script(1, 2, 3)
+    setOther(2)
+    links.join(otherPartId, 0)
+    links.join(partId, 0)
+    until(trackerStaggerMs)
+    links.opened(idOf(2), 300)
+    until(300 + trackerAnswerMs)
+    open(1, 300 + trackerAnswerMs)
+    expect(links.homeOf(partId)).toBe(idOf(1))
+    until(minute)
+    expect(after(() => links.closed(idOf(1), minute))).toEqual(['session 0', 'status 2 0'])
+  })
+
+  it('is left at once, and told so, when an earlier one opens before it has answered', () => {
+    const { links, after, until } = script(1, 2)
+    links.join(partId, 0)
+    until(trackerStaggerMs)
+    after(() => links.opened(idOf(2), 300))
+    expect(after(() => links.opened(idOf(1), 400))).toEqual([
+      'info 1',
+      'leave 2 0',
+      'session 0',
+      'status 1 0',
+    ])
+    links.instructed(idOf(1), partId, 500)
+    expect(until(minute)).toEqual([`${400 + trackerLingerMs}: hang up 2`])
+  })
+
   it('is borne with, and asked again ever more rarely, where there is no other, and when the stream part has been told its neighbours before', () => {
     const { links, after, until, open } = script(1)
     links.join(partId, 0)

@@ -193,8 +193,7 @@ export class TrackerLinks {
     const home = this.#choose(part, this.#candidates(streamPartId, nowMs), nowMs)
     this.#sayFarewells(streamPartId, part, home, nowMs)
     if (home === before) return
-    // The tracker before learns of it later: one that repairs the overlay while all its nodes go elsewhere tears it apart.
-    if (before !== undefined) this.#sayFarewellLater(part, before, nowMs)
+    if (before !== undefined) this.#leaveBehind(streamPartId, part, before, nowMs)
     part.home = home
     part.askedAtMs = undefined
     part.unanswered = 0
@@ -208,12 +207,12 @@ export class TrackerLinks {
     this.#due.add(streamPartId)
   }
 
-  /** The first that is open; but while another serves the stream part, only one that has proved to stay. */
+  /** The first that is open; but while another serves the stream part, and not just owes an answer, only one that has proved to stay. */
   #choose(part: ServedPart, candidates: readonly TrackerAddress[], nowMs: number): NodeId | undefined {
     const open = candidates.filter((address) => this.#isOpen(address))
     const answering = open.filter(({ nodeId }) => !part.silent.has(nodeId))
     const usable = answering.length > 0 ? answering : open
-    const hasHome = usable.some(({ nodeId }) => nodeId === part.home)
+    const hasHome = part.askedAtMs === undefined && usable.some(({ nodeId }) => nodeId === part.home)
     const first = usable.find(
       ({ nodeId }) => !hasHome || nodeId === part.home || this.#isSettled(nodeId, nowMs),
     )
@@ -239,7 +238,16 @@ export class TrackerLinks {
     return this.#limits.trackerAnswerMs * 2 ** Math.min(unanswered, maxAnswerDoublings)
   }
 
-  #sayFarewellLater(part: ServedPart, trackerId: NodeId, nowMs: number): void {
+  /**
+   * Another tracker serves the stream part from now on. The one before learns of it later: one that repairs the overlay
+   * while all its nodes go elsewhere tears it apart. If it has not even answered it has nothing to repair, and would only
+   * remember the node as it was when it came.
+   */
+  #leaveBehind(streamPartId: StreamPartId, part: ServedPart, trackerId: NodeId, nowMs: number): void {
+    if (part.askedAtMs !== undefined && !part.silent.has(trackerId)) {
+      this.#modules.effects.sendLeave(trackerId, streamPartId)
+      return
+    }
     const atMs = nowMs + this.#limits.trackerLingerMs
     part.farewells.set(trackerId, atMs)
     this.#review(atMs)
@@ -317,7 +325,10 @@ export class TrackerLinks {
     for (const part of this.#parts.values()) {
       part.silent.delete(trackerId)
       part.farewells.delete(trackerId)
-      if (part.home === trackerId) part.home = undefined
+      if (part.home !== trackerId) continue
+      part.home = undefined
+      // They were passed over for this one.
+      part.silent.clear()
     }
   }
 
