@@ -31,6 +31,7 @@ import {
   resolveOverlays,
   type TrackerOptions,
 } from './options.ts'
+import { StallGuard } from './runtime/stall-guard.ts'
 import { StreamOverlays, type StreamOverlaySource } from './runtime/stream-overlays.ts'
 import { TrackerRuntime } from './runtime/tracker-runtime.ts'
 
@@ -107,15 +108,23 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     { ...modules, onError },
   )
   addConnectionMetrics(metrics, transport.counters)
+  const onStall = (stalledMs: number) => {
+    logger?.warn({ stalledMs }, 'this process stood still: the tracker begins anew')
+    runtime.beginAnew()
+    cluster?.beginAnew()
+  }
+  const stallGuard = new StallGuard({ stallMs: limits.stallMs, onStall }, { clock })
+  const checkStall = () => stallGuard.check()
   const runtime = new TrackerRuntime({
     core,
     transport,
     clock,
     ice: createIceServerSource(ice),
     admission: modules.admission,
+    checkStall,
     ...(logger && { logger }),
   })
-  const cluster = createCluster(options, modules, { core, runtime, url: () => transport.url })
+  const cluster = createCluster(options, modules, { core, runtime, checkStall, url: () => transport.url })
   if (cluster !== undefined) addClusterMetrics(metrics, cluster)
   const { streamOverlays = {} } = options
   const overlays =
@@ -135,6 +144,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     await api.ready()
     await listen(server, host, port)
     await runtime.start()
+    stallGuard.start()
     overlays?.start()
     cluster?.start()
     logger?.info({ nodeId: identity.nodeId, url: transport.url }, 'tracker started')
@@ -142,6 +152,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
 
   async function close(): Promise<void> {
     await starting?.catch(() => {})
+    stallGuard.stop()
     overlays?.stop()
     await cluster?.stop()
     await runtime.stop()
@@ -172,6 +183,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
 interface ClusterSurroundings {
   readonly core: TrackerCore
   readonly runtime: TrackerRuntime
+  checkStall(): void
   url(): string
 }
 

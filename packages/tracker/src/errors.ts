@@ -58,6 +58,11 @@ export const trackerErrors = {
     summary: 'The node asks for storage nodes more often than the tracker answers',
     remedy: 'Try again later.',
   },
+  TRACKER_STALLED: {
+    summary: 'The tracker stood still for a while and begins anew',
+    remedy:
+      'Nothing: nodes connect again, or turn to another tracker. Give it a processor of its own if it happens often.',
+  },
   REPLACED: {
     summary: 'The node has connected once more',
     remedy: 'Nothing, if that was you; else someone else has your key.',

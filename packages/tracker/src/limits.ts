@@ -65,6 +65,8 @@ export interface TrackerLimits {
   readonly exchangesPerSecond: number
   /** And how many at once: enough for a node to find its place. */
   readonly exchangeBurst: number
+  /** A tracker that stood still for this long begins anew, in milliseconds: its nodes have gone elsewhere. */
+  readonly stallMs: number
   /** Largest instruction counter a node may report; beyond it is disconnected (`malformedStatuses`). */
   readonly maxCounter: number
 }
@@ -101,5 +103,6 @@ export const defaultTrackerLimits: TrackerLimits = {
   improvementsPerInterval: 256,
   exchangesPerSecond: 1 / 60,
   exchangeBurst: 24,
+  stallMs: 3_000,
   maxCounter: 2 ** 48,
 }

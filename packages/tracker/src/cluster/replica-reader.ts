@@ -12,6 +12,8 @@ export interface ReplicaReaderModules {
   now(): number
 }
 
+type IsGone = (tracker: NodeId) => boolean
+
 const utf8 = new TextEncoder()
 
 /** Finds what the last tracker of a stream part left behind: here first, where most of it is, else with the others. */
@@ -28,11 +30,14 @@ export class ReplicaReader {
     this.#modules = modules
   }
 
-  /** What is here of the newest replica that one of some trackers wrote; undefined when nothing is. */
-  local(id: StreamPartId, writers: readonly NodeId[]): Replica | undefined {
+  /**
+   * What is here of the newest replica that one of some trackers wrote; undefined when nothing is, or when its writer is not
+   * gone: older ones are out of date then.
+   */
+  local(id: StreamPartId, writers: readonly NodeId[], isGone: IsGone): Replica | undefined {
     const { table, now } = this.#modules
     const lead = table.newestLead(id, writers, now())
-    if (lead === undefined) return undefined
+    if (lead === undefined || !isGone(lead.writer)) return undefined
     const nodes = []
     for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
       nodes.push(...(table.chunk(lead.writer, id, chunk, lead.chunks, now())?.nodes ?? []))
@@ -40,7 +45,7 @@ export class ReplicaReader {
   }
 
   /** As `local`, after asking all trackers for what those have written. Never rejects. */
-  async remote(id: StreamPartId, writers: readonly NodeId[]): Promise<Replica | undefined> {
+  async remote(id: StreamPartId, writers: readonly NodeId[], isGone: IsGone): Promise<Replica | undefined> {
     if (this.#reading >= this.#limits.maxLookups) return undefined
     this.#reading++
     try {
@@ -50,7 +55,7 @@ export class ReplicaReader {
         signal,
       )
       const lead = this.#modules.table.newestLead(id, writers, this.#modules.now())
-      if (lead === undefined) return undefined
+      if (lead === undefined || !isGone(lead.writer)) return undefined
       const chunks = Array.from(
         { length: Math.min(lead.chunks, this.#limits.maxChunks) },
         (_, chunk) => chunk,
@@ -59,7 +64,7 @@ export class ReplicaReader {
         chunks.map((chunk) => topologyKey(lead.writer, id, chunk)),
         signal,
       )
-      return this.local(id, writers)
+      return this.local(id, writers, isGone)
     } finally {
       this.#reading--
     }

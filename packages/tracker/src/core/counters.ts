@@ -13,6 +13,7 @@ export const counterHelp = {
   adoptions: 'Overlays taken over from statuses',
   adoptedEdges: 'Edges taken over from statuses',
   released: 'Nodes of stream parts that an earlier tracker leads again',
+  stalls: 'Times that this process stood still, and the tracker began anew',
   replicasIgnored: 'Replicas of overlays that came when the overlay was taken over already',
   edgesFailed: 'Edges replaced because an end reported that they failed',
   edgeFailuresIgnored: 'Reports of failed edges above the limit',

@@ -46,6 +46,8 @@ export type TrackerEvent =
   | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
   /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
   | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayPolicy | undefined }
+  /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
+  | { readonly type: 'stalled' }
   /** The time is `wakeAt` or later. */
   | { readonly type: 'tick' }
 
@@ -166,6 +168,7 @@ export class TrackerCore {
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
     else if (event.type === 'overlay') this.#choose(event.streamId, event.overlay)
+    else if (event.type === 'stalled') this.#forgetAll()
     else this.#tick()
     this.#settleTouched()
     return this.#effects
@@ -263,6 +266,18 @@ export class TrackerCore {
   #forget(node: NodeRecord): void {
     for (const part of node.parts) part.remove(node.nodeId)
     this.#nodes.delete(node.nodeId)
+  }
+
+  #forgetAll(): void {
+    this.counters.count('stalls')
+    for (const part of [...this.#parts.values()]) part.dissolve()
+    for (const node of this.#nodes.values()) {
+      this.#storage.forget(node.nodeId)
+      this.#disconnected.delete(node)
+      this.#confirmations.delete(node)
+    }
+    this.#nodes.clear()
+    this.#replica = undefined
   }
 
   #packet(from: NodeId, packet: NodeToTracker): void {

@@ -16,6 +16,8 @@ import { partA, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { TrackerCore } from '../core/tracker-core.ts'
 import { createIceServerSource } from '../ice/ice-server-source.ts'
 import { defaultTrackerLimits } from '../limits.ts'
+import { FreezableClock } from './freezable-clock.testkit.ts'
+import { StallGuard } from './stall-guard.ts'
 import { TrackerRuntime } from './tracker-runtime.ts'
 
 const crypto = await loadCrypto()
@@ -56,10 +58,17 @@ class MemoryWorld {
   )
   readonly ice = createIceServerSource({ turn: { urls: ['turn:t.example.org'], secret: 'north', ttlS: 600 } })
   readonly admission = new RemovableNodes()
-  readonly runtime = new TrackerRuntime({
+  /** The tracker's own clock. */
+  readonly trackerClock = new FreezableClock(this.clock)
+  readonly stalls = new StallGuard(
+    { stallMs: 3_000, onStall: () => this.runtime.beginAnew() },
+    { clock: this.trackerClock },
+  )
+  readonly runtime: TrackerRuntime = new TrackerRuntime({
     admission: this.admission,
     core: this.core,
-    clock: this.clock,
+    clock: this.trackerClock,
+    checkStall: () => this.stalls.check(),
     ice: this.ice,
     transport: this.network.transport({ role: 'tracker' }, this.#modules('tracker', this.identity)),
   })
@@ -189,6 +198,31 @@ describe('the runtime', () => {
     expect(world.core.streamParts.size).toBe(0)
     await world.runtime.stop()
     expect(world.admission.isWatched).toBe(false)
+  })
+
+  it('lets its nodes go and tells nobody anything when it stood still, and takes them as they come again', async () => {
+    const world = await new MemoryWorld().start()
+    world.stalls.start()
+    const [a, b] = [await world.node('a'), await world.node('b')]
+    for (const node of [a, b]) node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    const told = [a, b].map(({ received }) => received.length)
+    // The other node's going falls due while the tracker stands still.
+    world.network.breakLinks(b.nodeId)
+    world.clock.advanceBy(100)
+    world.trackerClock.freeze()
+    world.clock.advanceBy(4_000)
+    world.trackerClock.thaw()
+    world.clock.advanceBy(20_000)
+    expect([a, b].map(({ received }) => received.length)).toEqual(told)
+    expect(a.closed).toMatchObject([{ code: 'TRACKER_STALLED', remote: true }])
+    expect([world.core.nodes.size, world.core.streamParts.size]).toEqual([0, 0])
+    const again = await world.node('a')
+    again.send({ ...statusOf(partA, 9, [b.nodeId]) })
+    world.clock.advanceBy(1_000)
+    expect(world.core.streamParts.get(partA)?.isAdopting).toBe(true)
+    expect(world.core.counters.get('stalls')).toBe(1)
+    world.stalls.stop()
   })
 
   it('asks for no more time after it was stopped', async () => {

@@ -3,7 +3,6 @@ import {
   encodePacket,
   isRunnelError,
   protocolErrors,
-  type Cancel,
   type Clock,
   type NodeAdmission,
   type NodeId,
@@ -16,6 +15,7 @@ import type { NodeToTracker, TrackerCore, TrackerEvent } from '../core/tracker-c
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
+import { Alarm } from './alarm.ts'
 
 export interface TrackerRuntimeModules {
   readonly core: TrackerCore
@@ -26,6 +26,8 @@ export interface TrackerRuntimeModules {
   /** Who may use the tracker. Default: everybody. */
   readonly admission?: NodeAdmission | undefined
   readonly logger?: TrackerLogger
+  /** Called before anything that has happened is dealt with: notices that the process stood still. Default: nobody does. */
+  readonly checkStall?: () => void
 }
 
 /** Whose packets are not for this tracker but for another one. */
@@ -51,13 +53,16 @@ export class TrackerRuntime {
   readonly #renewals: DelayQueue<NodeId>
   #stopped = false
   #unwatchAdmission = (): void => {}
-  #alarm: { readonly at: number; readonly cancel: Cancel } | undefined
+  readonly #alarm: Alarm
+  readonly #checkStall: () => void
 
   constructor(modules: TrackerRuntimeModules) {
     this.#core = modules.core
     this.#modules = modules
     this.#logger = modules.logger ?? silentLogger
     this.#renewals = new DelayQueue(modules.ice.renewAfterMs ?? Infinity)
+    this.#alarm = new Alarm({ onDue: () => this.#tick() }, modules)
+    this.#checkStall = modules.checkStall ?? (() => {})
   }
 
   async start(): Promise<void> {
@@ -65,15 +70,17 @@ export class TrackerRuntime {
     const { transport, admission } = this.#modules
     this.#unwatchAdmission()
     this.#unwatchAdmission = admission?.onChange(() => this.#expelUnlisted()) ?? (() => {})
-    transport.onInbound = (connection) => this.#accept(connection)
+    transport.onInbound = (connection) => {
+      this.#checkStall()
+      this.#accept(connection)
+    }
     await transport.start()
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
     this.#unwatchAdmission()
-    this.#alarm?.cancel()
-    this.#alarm = undefined
+    this.#alarm.clear()
     await this.#modules.transport.stop()
   }
 
@@ -82,6 +89,20 @@ export class TrackerRuntime {
     const older = this.#connections.get(connection.peerId)
     if (older === undefined || older instanceof RelayedConnection) this.#accept(connection)
     else connection.close('RELAY_NOT_NEEDED', trackerErrors.RELAY_NOT_NEEDED.summary)
+  }
+
+  /**
+   * This process stood still, and its nodes have gone elsewhere, or are about to: those that are connected directly are let
+   * go, and nothing is known of any, as after a restart.
+   */
+  beginAnew(): void {
+    const { summary } = trackerErrors.TRACKER_STALLED
+    for (const connection of [...this.#connections.values()]) {
+      if (connection instanceof RelayedConnection) continue
+      connection.close('TRACKER_STALLED', summary)
+      this.#forget(connection, 'TRACKER_STALLED')
+    }
+    this.#handle({ type: 'stalled' })
   }
 
   /** Something besides the packets of nodes has happened. */
@@ -110,7 +131,10 @@ export class TrackerRuntime {
     connection.events = {
       onPacket: (type, body) => this.#receive(connection, type, body),
       onDrain: () => {},
-      onClose: ({ code }) => this.#forget(connection, code),
+      onClose: ({ code }) => {
+        this.#checkStall()
+        this.#forget(connection, code)
+      },
     }
     if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
     if (!this.#isListed(peerId)) {
@@ -143,6 +167,7 @@ export class TrackerRuntime {
   }
 
   #receive(connection: Connection, type: number, body: Uint8Array): void {
+    this.#checkStall()
     if (this.#connections.get(connection.peerId) !== connection) return
     let packet: Packet
     try {
@@ -226,7 +251,7 @@ export class TrackerRuntime {
   }
 
   #tick(): void {
-    this.#alarm = undefined
+    this.#checkStall()
     const now = this.#now()
     for (let id = this.#renewals.takeDue(now); id !== undefined; id = this.#renewals.takeDue(now)) {
       this.#sendIceServers(id)
@@ -235,13 +260,8 @@ export class TrackerRuntime {
   }
 
   #setAlarm(): void {
-    const at = Math.min(this.#core.wakeAt ?? Infinity, this.#renewals.nextAt ?? Infinity)
-    if (this.#alarm !== undefined && this.#alarm.at <= at) return
-    this.#alarm?.cancel()
-    this.#alarm = undefined
-    if (at === Infinity || this.#stopped) return
-    const cancel = this.#modules.clock.schedule(Math.max(0, Math.ceil(at - this.#now())), () => this.#tick())
-    this.#alarm = { at, cancel }
+    if (!this.#stopped)
+      this.#alarm.set(Math.min(this.#core.wakeAt ?? Infinity, this.#renewals.nextAt ?? Infinity))
   }
 
   #now(): number {

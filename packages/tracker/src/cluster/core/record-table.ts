@@ -100,6 +100,11 @@ export class RecordTable {
     return count
   }
 
+  /** Forgets all of one tracker. */
+  forget(writer: NodeId): void {
+    this.#shelves.delete(writer)
+  }
+
   /** Forgets what has expired, and all of trackers that are not registered any more. */
   purge(now: number): void {
     for (const [writer, shelf] of this.#shelves) {

@@ -80,6 +80,12 @@ export class Replicator {
     for (const id of this.#written.keys()) this.#due(id)
   }
 
+  /** Forgets what was written and what is due: this tracker leads nothing any more, and others know what it led. */
+  clear(): void {
+    for (const queue of [this.#gathering, this.#cooling, this.#ageing]) while (queue.takeOldest() !== undefined);
+    for (const known of [this.#changed, this.#ready, this.#written]) known.clear()
+  }
+
   tick(now: number): void {
     for (const id of take(this.#gathering, now)) this.#ready.add(id)
     for (const id of take(this.#cooling, now)) if (this.#changed.delete(id)) this.#ready.add(id)

@@ -1,0 +1,37 @@
+import type { Clock, Crypto, Identity } from '@runnel/protocol'
+import type { TrackerCore } from '../core/tracker-core.ts'
+import type { TrackerLogger } from '../logger.ts'
+import type { TrackerRuntime } from '../runtime/tracker-runtime.ts'
+import type { ClusterLimits } from './limits.ts'
+import type { TrackerRegistryView } from './ports.ts'
+
+/** Where a tracker listens for other trackers. */
+export interface ClusterListen {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Multiaddresses that others dial, where they are not those listened on. */
+  readonly announce: readonly string[]
+}
+
+export interface ClusterOptions {
+  readonly listen: ClusterListen
+  /** The tracker's registered key, 32 bytes: other trackers know it by that. */
+  readonly privateKey: Uint8Array
+  readonly limits: ClusterLimits
+  readonly maxStreamPartsPerNode: number
+}
+
+export interface ClusterModules {
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly logger: TrackerLogger
+  readonly registry: TrackerRegistryView
+  readonly core: TrackerCore
+  readonly runtime: TrackerRuntime
+  /** Called before anything that has happened is dealt with: notices that the process stood still. */
+  checkStall(): void
+  /** What nodes dial. */
+  url(): string
+}

@@ -1,0 +1,61 @@
+import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
+import type { Replica } from '../core/replica.ts'
+import type { ClusterCounterName } from './core/cluster-counters.ts'
+import type { ReplicaReader } from './replica-reader.ts'
+
+/** Trackers that are ready to lead a stream part: the one that does, and the next. */
+const replicasPerStreamPart = 2
+/** Trackers whose replicas of one stream part are looked for. */
+const maxWriters = 4
+
+export interface SuccessionModules {
+  readonly self: NodeId
+  readonly replicas: ReplicaReader
+  /** Who is responsible for a stream part, the one that should lead first. */
+  order(id: StreamPartId): readonly NodeId[]
+  isLinked(tracker: NodeId): boolean
+  leads(id: StreamPartId): boolean
+  /** The overlay goes on like that. */
+  continue(id: StreamPartId, replica: Replica): void
+  count(name: ClusterCounterName): void
+}
+
+/** Continues overlays from what the trackers that led them before have left behind. */
+export class Succession {
+  readonly #modules: SuccessionModules
+
+  constructor(modules: SuccessionModules) {
+    this.#modules = modules
+  }
+
+  /** A stream part comes here. Its replica is mostly here as well; where it is not, nodes are heard meanwhile. */
+  prepare(id: StreamPartId, status: Status | undefined): void {
+    const { replicas, count, leads } = this.#modules
+    const writers = this.#writers(id)
+    const isGone = (tracker: NodeId) => this.#isGone(tracker)
+    const found = replicas.local(id, writers, isGone)
+    if (found !== undefined) return this.#continue(id, found)
+    if (status === undefined || status.neighbours.length === 0) return
+    void replicas.remote(id, writers, isGone).then((replica) => {
+      if (replica === undefined) count('replicasMissing')
+      else if (leads(id)) this.#continue(id, replica)
+    })
+  }
+
+  /** Whose replicas of a stream part are looked at: those that should have led it before this tracker, or in its place. */
+  #writers(id: StreamPartId): readonly NodeId[] {
+    const order = this.#modules.order(id)
+    const count = Math.max(replicasPerStreamPart, order.indexOf(this.#modules.self) + 1)
+    return order.slice(0, count).slice(-maxWriters)
+  }
+
+  /** Who is there hands over what it leads itself, and what it writes all the same counts for nothing. */
+  #isGone(tracker: NodeId): boolean {
+    return tracker === this.#modules.self || !this.#modules.isLinked(tracker)
+  }
+
+  #continue(id: StreamPartId, replica: Replica): void {
+    this.#modules.count('replicasFound')
+    this.#modules.continue(id, replica)
+  }
+}
