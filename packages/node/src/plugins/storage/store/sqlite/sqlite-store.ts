@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import type { MessageBatch, MessageChain, MessageRef, StreamPartId } from '@runnel/protocol'
 import { nodeError } from '../../../../errors.ts'
 import type {
@@ -153,6 +154,7 @@ export class SqliteStore implements MessageStore {
   async #open(): Promise<void> {
     try {
       await this.#writer.call('open', undefined)
+      keepAddonLoaded()
       await Promise.all([this.#reader.call('open', undefined), this.#counter.call('open', undefined)])
       this.#isOpen = true
     } catch (error) {
@@ -170,4 +172,12 @@ export class SqliteStore implements MessageStore {
     await Promise.all([this.#reader.stop(), this.#counter.stop()])
     await this.#writer.stop()
   }
+}
+
+/**
+ * Node unmaps a native add-on with the last thread that loaded it, unless the main thread has it too; code of it that is
+ * called later crashes the process (https://github.com/WiseLibs/better-sqlite3/issues/1476). The first database loads it.
+ */
+function keepAddonLoaded(): void {
+  new Database(':memory:').close()
 }
