@@ -190,7 +190,7 @@ interface ClusterSurroundings {
 /** Throws INVALID_TRACKER_OPTIONS. */
 function createCluster(
   { cluster: join, listen: { host: ownHost = defaultTrackerOptions.host } = {}, limits }: TrackerOptions,
-  { identity, crypto, clock, logger = silentLogger, registry }: TrackerModules,
+  { identity, crypto, clock, logger = silentLogger, registry, admission }: TrackerModules,
   surroundings: ClusterSurroundings,
 ): Cluster | undefined {
   if (join === undefined) return undefined
@@ -204,6 +204,6 @@ function createCluster(
       ...{ privateKey, maxStreamPartsPerNode, limits: resolveClusterLimits(join.limits) },
       listen: { host, port, announce },
     },
-    { identity, crypto, clock, logger, registry, ...surroundings },
+    { identity, crypto, clock, logger, registry, admission, ...surroundings },
   )
 }

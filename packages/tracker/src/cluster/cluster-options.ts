@@ -1,4 +1,4 @@
-import type { Clock, Crypto, Identity } from '@runnel/protocol'
+import type { Clock, Crypto, Identity, NodeAdmission } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { TrackerLogger } from '../logger.ts'
 import type { TrackerRuntime } from '../runtime/tracker-runtime.ts'
@@ -28,6 +28,8 @@ export interface ClusterModules {
   readonly clock: Clock
   readonly logger: TrackerLogger
   readonly registry: TrackerRegistryView
+  /** Which nodes may take part, in a private network. */
+  readonly admission?: NodeAdmission | undefined
   readonly core: TrackerCore
   readonly runtime: TrackerRuntime
   /** Called before anything that has happened is dealt with: notices that the process stood still. */

@@ -21,6 +21,8 @@ export interface ClusterRecordsModules {
   readonly seldom: SeldomLog
   readonly core: TrackerCore
   isRegistered(id: NodeId): boolean
+  /** Whether a node may take part. */
+  admits(nodeId: NodeId): boolean
   /** Undefined until there is one: then nothing is written. */
   network(): ClusterNetwork | undefined
   /** What nodes dial. */
@@ -57,6 +59,7 @@ export class ClusterRecords {
     this.replicas = new ReplicaReader(limits, {
       table: this.#table,
       fetch: (key, signal) => network()?.get(key, signal) ?? Promise.resolve(undefined),
+      admits: (nodeId) => modules.admits(nodeId),
       now: () => clock.now(),
     })
     this.#replicator = new Replicator(

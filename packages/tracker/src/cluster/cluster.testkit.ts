@@ -1,4 +1,11 @@
-import { createIdentity, generatePrivateKey, loadCrypto, type NodeId, type StreamId } from '@runnel/protocol'
+import {
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  type NodeAdmission,
+  type NodeId,
+  type StreamId,
+} from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '../create-tracker.ts'
 import type { TrackerLogger } from '../logger.ts'
@@ -83,6 +90,7 @@ export async function startClusterTracker(
   registry: TrackerRegistryView,
   options: TrackerOptions = {},
   privateKey = generatePrivateKey(systemRandom),
+  admission?: NodeAdmission,
 ): Promise<ClusterTracker> {
   const logger = new TestLogger()
   const identity = createIdentity(privateKey, crypto)
@@ -91,7 +99,8 @@ export async function startClusterTracker(
     listen: { port: 0, ...options.listen },
     cluster: { privateKey, ...options.cluster },
   }
-  const modules = { identity, crypto, logger, registry, clock: systemClock, random: systemRandom }
+  const system = { clock: systemClock, random: systemRandom }
+  const modules = { identity, crypto, logger, registry, admission, ...system }
   const tracker = createTracker(all, modules)
   await tracker.start()
   const { url, nodeId } = tracker

@@ -52,6 +52,7 @@ export class Cluster implements PacketRouter {
     this.#records = new ClusterRecords(limits, {
       ...{ identity, crypto, clock, logger, core, count, seldom: this.#seldom },
       isRegistered: (id) => this.#registered.has(id),
+      admits: (nodeId) => modules.admission?.allows(nodeId) ?? true,
       network: () => this.#links.network,
       url: () => modules.url(),
     })

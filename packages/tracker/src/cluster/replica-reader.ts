@@ -8,6 +8,8 @@ export interface ReplicaReaderModules {
   readonly table: RecordTable
   /** Fetches a record; what is valid comes into the table. */
   fetch(key: Uint8Array, signal: AbortSignal): Promise<unknown>
+  /** Whether a node may take part: who may not is left out. */
+  admits(nodeId: NodeId): boolean
   /** Milliseconds since the epoch. */
   now(): number
 }
@@ -35,13 +37,14 @@ export class ReplicaReader {
    * gone: older ones are out of date then.
    */
   local(id: StreamPartId, writers: readonly NodeId[], isGone: IsGone): Replica | undefined {
-    const { table, now } = this.#modules
+    const { table, admits, now } = this.#modules
     const lead = table.newestLead(id, writers, now())
     if (lead === undefined || !isGone(lead.writer)) return undefined
     const nodes = []
     for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
       nodes.push(...(table.chunk(lead.writer, id, chunk, lead.chunks, now())?.nodes ?? []))
-    return nodes.length === 0 ? undefined : new Replica(nodes)
+    const admitted = nodes.filter(({ nodeId }) => admits(nodeId))
+    return admitted.length === 0 ? undefined : new Replica(admitted)
   }
 
   /** As `local`, after asking all trackers for what those have written. Never rejects. */

@@ -6,8 +6,6 @@ import {
   loadCrypto,
   seededRandom,
   type IceServers,
-  type NodeAdmission,
-  type NodeId,
   type Packet,
 } from '@runnel/protocol'
 import { MemoryNetwork, VirtualClock, type CloseReason, type Connection } from '@runnel/transport'
@@ -16,35 +14,12 @@ import { partA, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { TrackerCore } from '../core/tracker-core.ts'
 import { createIceServerSource } from '../ice/ice-server-source.ts'
 import { defaultTrackerLimits } from '../limits.ts'
+import { RemovableNodes } from './removable-nodes.testkit.ts'
 import { FreezableClock } from './freezable-clock.testkit.ts'
 import { StallGuard } from './stall-guard.ts'
 import { TrackerRuntime } from './tracker-runtime.ts'
 
 const crypto = await loadCrypto()
-
-/** Everybody is listed but those a test removes. */
-class RemovableNodes implements NodeAdmission {
-  readonly #removed = new Set<NodeId>()
-  readonly #listeners = new Set<() => void>()
-
-  allows(nodeId: NodeId): boolean {
-    return !this.#removed.has(nodeId)
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  remove(nodeId: NodeId): void {
-    this.#removed.add(nodeId)
-    for (const listener of this.#listeners) listener()
-  }
-
-  get isWatched(): boolean {
-    return this.#listeners.size > 0
-  }
-}
 
 /** A tracker and its nodes in memory, on a clock that only turns when told to. */
 class MemoryWorld {

@@ -1,0 +1,25 @@
+import type { NodeAdmission, NodeId } from '@runnel/protocol'
+
+/** Everybody is listed but those a test removes. */
+export class RemovableNodes implements NodeAdmission {
+  readonly #removed = new Set<NodeId>()
+  readonly #listeners = new Set<() => void>()
+
+  allows(nodeId: NodeId): boolean {
+    return !this.#removed.has(nodeId)
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  remove(nodeId: NodeId): void {
+    this.#removed.add(nodeId)
+    for (const listener of this.#listeners) listener()
+  }
+
+  get isWatched(): boolean {
+    return this.#listeners.size > 0
+  }
+}
