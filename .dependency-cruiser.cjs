@@ -6,11 +6,12 @@ const arrows = {
   tracker: ['transport', 'protocol'],
   client: ['network', 'transport', 'protocol', 'contracts'],
   browser: ['client'],
-  node: ['client', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
+  explorer: ['client', 'protocol'],
+  node: ['client', 'explorer', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
 }
-const notProduction = '\\.(test|testkit)\\.ts$'
 /** A package's core, and that of a room in it. */
 const coreFolders = ['/src/core/', '/src/[^/]+/core/']
+const notProduction = '\\.(test|testkit)\\.ts$'
 const folder = (name) => (name === 'contracts' ? 'contracts' : `packages/${name}`)
 const rooms = [...Object.keys(arrows), 'contracts']
 
@@ -81,7 +82,7 @@ module.exports = {
     enhancedResolveOptions: {
       conditionNames: ['runnel-src', 'import', 'node', 'default'],
       exportsFields: ['exports'],
-      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'],
     },
   },
 }

@@ -79,6 +79,7 @@ function ensureChromium() {
 
 function build() {
   run('node', ['node_modules/typescript/bin/tsc', '-b'])
+  run('node', ['packages/explorer/scripts/bundle.mjs'])
 }
 
 const node = (...args) => run('node', args, { data: true })
@@ -94,6 +95,7 @@ const tasks = {
   lint: () => {
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
+    node('node_modules/typescript/bin/tsc', '-p', 'packages/explorer/tsconfig.page.json')
     node('node_modules/eslint/bin/eslint.js', '--cache', '--max-warnings', '0', '.')
     node(
       'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
+import { explorerDirectory } from '@runnel/explorer'
 import { createIdentity, generatePrivateKey, loadCrypto, parsePrivateKey } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type ClusterJoin, type TrackerOptions } from '@runnel/tracker'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
+import { readPlaces } from '../cli/places-file.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { readTextFile, readTls } from '../cli/tls-files.ts'
@@ -98,6 +101,23 @@ export const tracker = defineCommand({
       requiresArg: true,
       describe: 'Multiaddress others reach it at, such as /dns4/tracker.example/tcp/30301; may be repeated',
     },
+    explorer: {
+      type: 'boolean',
+      default: true,
+      describe: 'Serve the explorer, a page that shows the network, under /explorer/',
+    },
+    'explorer-network': {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'Network file that the explorer shows to everybody, so that pages can take part; keep keys of RPC providers out of it',
+    },
+    places: {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'JSON file with the places of nodes and trackers, for the map: {"0x…": {"latitude": 60.2, "longitude": 24.9, "name": "Helsinki"}}',
+    },
     'owner-key': {
       type: 'string',
       requiresArg: true,
@@ -183,6 +203,9 @@ interface TrackerArguments {
   readonly 'cluster-host': string | undefined
   readonly 'cluster-port': number
   readonly 'cluster-announce': string[] | undefined
+  readonly explorer: boolean
+  readonly 'explorer-network': string | undefined
+  readonly places: string | undefined
 }
 
 function clusterOf(args: TrackerArguments, privateKey: Uint8Array): ClusterJoin {
@@ -204,7 +227,16 @@ function optionsOf(args: TrackerArguments): TrackerOptions {
     degree,
     overlay,
     ice: { servers: args['ice-server'] ?? [], ...turnOf(args) },
+    ...explorerOf(args),
+    ...(args.places === undefined ? {} : { places: readPlaces(args.places) }),
   }
+}
+
+/** Nothing where the page was not built. */
+function explorerOf({ explorer, 'explorer-network': network }: TrackerArguments) {
+  if (!explorer || !existsSync(explorerDirectory)) return {}
+  const directory = explorerDirectory
+  return { explorer: { directory, ...(network === undefined ? {} : { network: readNetwork(network) }) } }
 }
 
 function turnOf(args: TrackerArguments) {

@@ -140,6 +140,9 @@ function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, kee
       file,
       '--network',
       directory.networkFile,
+      // Everything is on this machine, and so is whoever can read it.
+      '--explorer-network',
+      directory.networkFile,
       '--port',
       `${port}`,
       '--degree',

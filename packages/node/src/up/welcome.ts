@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
+import { explorerDirectory } from '@runnel/explorer'
 import type { UpDirectory } from './directory.ts'
 import { trackerAddresses, type LocalNetwork } from './local-network.ts'
 
@@ -8,6 +10,7 @@ export function welcome(network: LocalNetwork, directory: UpDirectory, startedIn
   const options = `--network ${pathFromHere(directory.networkFile)} --key ${pathFromHere(keyFiles.user)}`
   return [
     `The network runs: ${nodes.length} nodes, started in ${(startedInMs / 1000).toFixed(1)} s.`,
+    ...explorerAddress(network),
     `  chain     ${chain.url}`,
     ...trackerAddresses(network).map(({ id, url }) => `  tracker   ${url}  ${id}`),
     `  status    ${nodes[0].ready.httpUrl ?? ''}/v1/status  (of the publisher)`,
@@ -26,6 +29,13 @@ export function welcome(network: LocalNetwork, directory: UpDirectory, startedIn
     `  npx runnel stream list --network ${pathFromHere(directory.networkFile)}`,
     '',
   ].join('\n')
+}
+
+/** Nothing where the page was not built. */
+function explorerAddress({ trackers }: LocalNetwork): string[] {
+  const [first] = trackers
+  if (first?.ready.httpUrl === undefined || !existsSync(explorerDirectory)) return []
+  return [`  explorer  ${first.ready.httpUrl}/explorer/  (open it in a browser)`]
 }
 
 /** Quoted where a shell would take it apart. */

@@ -1,0 +1,169 @@
+import {
+  count,
+  flag,
+  list,
+  matching,
+  nullable,
+  numberFrom,
+  object,
+  oneOf,
+  record,
+  text,
+  withDefault,
+  type Decode,
+} from './decode.ts'
+
+/** What trackers answer, as far as the explorer shows it (packages/tracker/src/http/views.ts). */
+
+const nodeId = matching(/^0x[0-9a-f]{40}$/)
+const partId = matching(/^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#[0-9]{1,2}$/)
+const overlay = withDefault(oneOf('random', 'topology-aware'), 'random')
+const ms = numberFrom(0, 86_400_000)
+
+export interface Place {
+  readonly latitude: number
+  readonly longitude: number
+  readonly name: string
+}
+
+const places = withDefault(
+  record(
+    nodeId,
+    object<Place>({ latitude: numberFrom(-90, 90), longitude: numberFrom(-180, 180), name: text(64) }),
+    1_000,
+  ),
+  new Map<string, Place>(),
+)
+
+export interface Health {
+  readonly nodeId: string
+  readonly nodes: number
+  readonly streamParts: number
+}
+export const health: Decode<Health> = object<Health>({ nodeId, nodes: count, streamParts: count })
+
+export interface PartSummary {
+  readonly streamPartId: string
+  readonly overlay: 'random' | 'topology-aware'
+  readonly nodeCount: number
+  readonly edgeCount: number
+  readonly storageNodeCount: number
+  readonly storageNodes: readonly string[]
+}
+export interface PartList {
+  readonly total: number
+  readonly streamParts: readonly PartSummary[]
+}
+export const partList: Decode<PartList> = object<PartList>({
+  total: count,
+  streamParts: list(
+    object<PartSummary>({
+      streamPartId: partId,
+      overlay,
+      nodeCount: count,
+      edgeCount: count,
+      storageNodeCount: withDefault(count, 0),
+      storageNodes: withDefault(list(nodeId, 64), []),
+    }),
+    1_000,
+  ),
+})
+
+export interface NodeSummary {
+  readonly nodeId: string
+  readonly connected: boolean
+  readonly streamParts: readonly string[]
+}
+export interface NodeList {
+  readonly total: number
+  readonly nodes: readonly NodeSummary[]
+}
+export const nodeList: Decode<NodeList> = object<NodeList>({
+  total: count,
+  nodes: list(object<NodeSummary>({ nodeId, connected: flag, streamParts: list(partId, 10_000) }), 100),
+})
+
+export interface Edge {
+  readonly a: string
+  readonly b: string
+  readonly rttMs: number | null
+  readonly near: boolean
+  readonly transport: 'websocket' | 'webrtc' | null
+}
+export interface TopologyPage {
+  readonly streamPartId: string
+  readonly overlay: 'random' | 'topology-aware'
+  readonly nodeCount: number
+  readonly edgeCount: number
+  readonly nodes: readonly string[]
+  readonly edges: readonly Edge[]
+  readonly places: ReadonlyMap<string, Place>
+}
+export const topologyPage: Decode<TopologyPage> = object<TopologyPage>({
+  streamPartId: partId,
+  overlay,
+  nodeCount: count,
+  edgeCount: count,
+  nodes: list(nodeId, 1_000),
+  edges: list(
+    object<Edge>({
+      a: nodeId,
+      b: nodeId,
+      rttMs: nullable(ms),
+      near: withDefault(flag, false),
+      transport: withDefault(nullable(oneOf('websocket', 'webrtc')), null),
+    }),
+    64_000,
+  ),
+  places,
+})
+
+export interface Delays {
+  readonly meanMs: number
+  readonly p99Ms: number
+  readonly edges: number
+  readonly measuredEdges: number
+}
+export interface Propagation {
+  readonly processingMs: number
+  readonly delays: Delays | null
+}
+export const propagation: Decode<Propagation> = object<Propagation>({
+  processingMs: ms,
+  delays: nullable(object<Delays>({ meanMs: ms, p99Ms: ms, edges: count, measuredEdges: count })),
+})
+
+export interface ClusterTracker {
+  readonly nodeId: string
+  readonly url: string
+  readonly self: boolean
+  readonly linked: boolean
+  readonly error: string | null
+  readonly load: { readonly nodes: number; readonly leads: number; readonly replicas: number } | null
+}
+export interface Cluster {
+  readonly nodeId: string
+  readonly state: 'unregistered' | 'alone' | 'joined' | 'failed'
+  readonly leads: number
+  readonly replicas: number
+  readonly trackers: readonly ClusterTracker[]
+  readonly places: ReadonlyMap<string, Place>
+}
+export const cluster: Decode<Cluster> = object<Cluster>({
+  nodeId,
+  state: oneOf('unregistered', 'alone', 'joined', 'failed'),
+  leads: count,
+  replicas: count,
+  trackers: list(
+    object<ClusterTracker>({
+      nodeId,
+      url: text(512),
+      self: flag,
+      linked: flag,
+      error: nullable(text(4_096)),
+      load: nullable(object({ nodes: count, leads: count, replicas: count })),
+    }),
+    1_000,
+  ),
+  places,
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { cluster, nodeList, partList, topologyPage } from './answers.ts'
+import { Malformed } from './decode.ts'
+
+const id = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+const edge = { a: id(1), b: id(2), rttMs: 3.5, near: true, transport: 'webrtc' }
+const topology = {
+  streamPartId: `${id(9)}/a#0`,
+  ...{ overlay: 'random', nodeCount: 2, edgeCount: 1, offset: 0 },
+  ...{ nodes: [id(1), id(2)], edges: [edge] },
+  places: { [id(1)]: { latitude: 1, longitude: 2, name: 'x' } },
+}
+
+describe('what a tracker answers', () => {
+  it('is taken apart, without what nobody asked for', () => {
+    const page = topologyPage(topology)
+    expect(page.edges).toEqual([edge])
+    expect(page.places.get(id(1))).toEqual({ latitude: 1, longitude: 2, name: 'x' })
+    expect(page).not.toHaveProperty('offset')
+  })
+
+  it('may come from an older tracker', () => {
+    const { places: _places, ...older } = topology
+    const page = topologyPage({ ...older, edges: [{ a: id(1), b: id(2), rttMs: null }] })
+    expect(page.edges).toEqual([{ a: id(1), b: id(2), rttMs: null, near: false, transport: null }])
+    expect(page.places.size).toBe(0)
+  })
+
+  it.each([
+    ['no object', null],
+    ['an id that is none', { ...topology, nodes: ['<script>'] }],
+    ['too many nodes', { ...topology, nodes: Array.from({ length: 1_001 }, (_, n) => id(n)) }],
+    ['a negative time', { ...topology, edges: [{ ...edge, rttMs: -1 }] }],
+    ['a time that is none', { ...topology, edges: [{ ...edge, rttMs: 'soon' }] }],
+    ['an unknown transport', { ...topology, edges: [{ ...edge, transport: 'pigeon' }] }],
+    [
+      'a place beyond the earth',
+      { ...topology, places: { [id(1)]: { latitude: 91, longitude: 0, name: '' } } },
+    ],
+    ['a place of nobody', { ...topology, places: { Bob: { latitude: 1, longitude: 0, name: '' } } }],
+  ])('is refused with %s', (_, answer) => {
+    expect(() => topologyPage(answer)).toThrow(Malformed)
+  })
+
+  it('is refused with the place of the mistake', () => {
+    const nodes = [{ nodeId: id(1), connected: 'yes', streamParts: [] }]
+    expect(() => nodeList({ total: 1, nodes })).toThrow('nodes: [0]: connected: neither true nor false')
+    expect(() => partList({ total: -1, streamParts: [] })).toThrow('total: not a count')
+    expect(() => cluster({ nodeId: id(1), state: 'dreaming' })).toThrow('state: not one of')
+  })
+})

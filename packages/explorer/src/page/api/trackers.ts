@@ -1,0 +1,227 @@
+import {
+  cluster,
+  health,
+  nodeList,
+  partList,
+  propagation,
+  topologyPage,
+  type Cluster,
+  type Edge,
+  type Health,
+  type NodeSummary,
+  type PartSummary,
+  type Place,
+  type Propagation,
+} from './answers.ts'
+import { Failure } from './failure.ts'
+import { fetchJson } from './fetch-json.ts'
+
+/** Trackers of the cluster that are asked. */
+export const maxTrackersAsked = 16
+/** Nodes of one overlay that are shown. */
+export const maxNodesShown = 5_000
+const pageItems = 1_000
+const pageNodes = 100
+
+/** A tracker of the network: it answers, or there is a reason why not. */
+export interface TrackerState {
+  /** Empty until it has answered, where no other one names it. */
+  readonly nodeId: string
+  /** Of its HTTP API. */
+  readonly base: string
+  readonly isHome: boolean
+  readonly health: Health | undefined
+  readonly cluster: Cluster | undefined
+  readonly failure: Failure | undefined
+  /** As the tracker that served this page sees it. */
+  readonly seen: Cluster['trackers'][number] | undefined
+  readonly place: Place | undefined
+}
+
+/** An overlay, all pages of it together. */
+export interface Overlay {
+  readonly partId: string
+  readonly policy: 'random' | 'topology-aware'
+  /** Of the whole overlay; `nodes` may be fewer. */
+  readonly nodeCount: number
+  readonly edgeCount: number
+  readonly nodes: readonly string[]
+  readonly edges: readonly Edge[]
+  readonly places: ReadonlyMap<string, Place>
+}
+
+/** A stream part, and the tracker that builds its overlay. */
+export interface LedPart extends PartSummary {
+  readonly base: string
+}
+
+export interface Found<T> {
+  readonly total: number
+  readonly items: readonly T[]
+  /** Trackers that did not answer: what they know is missing. */
+  readonly failures: readonly Failure[]
+}
+
+/** Where a tracker's HTTP API is, by what nodes dial; undefined for what is no address. */
+export function httpBase(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { protocol, host } = new URL(url)
+  if (protocol === 'wss:' || protocol === 'https:') return `https://${host}`
+  return protocol === 'ws:' || protocol === 'http:' ? `http://${host}` : undefined
+}
+
+/** All trackers of the network of the one at `home`, as each says it is doing. Rejects when `home` does not answer. */
+export async function readTrackers(home: string, signal: AbortSignal): Promise<TrackerState[]> {
+  const [ownHealth, own] = await Promise.all([
+    fetchJson(`${home}/health`, health, signal),
+    readCluster(home, signal),
+  ])
+  const self = {
+    ...{ nodeId: ownHealth.nodeId, base: home, isHome: true, health: ownHealth, cluster: own },
+    failure: undefined,
+    seen: own?.trackers.find((tracker) => tracker.self),
+    place: own?.places.get(ownHealth.nodeId),
+  }
+  const others = (own?.trackers ?? []).filter((tracker) => !tracker.self).slice(0, maxTrackersAsked - 1)
+  const states = others.map(async (seen): Promise<TrackerState> => {
+    const base = httpBase(seen.url)
+    const known = {
+      nodeId: seen.nodeId,
+      base: base ?? seen.url,
+      isHome: false,
+      seen,
+      place: own?.places.get(seen.nodeId),
+    }
+    if (base === undefined) return { ...known, ...nothing, failure: new Failure('UNREACHABLE', seen.url) }
+    try {
+      const [itsHealth, its] = await Promise.all([
+        fetchJson(`${base}/health`, health, signal),
+        readCluster(base, signal),
+      ])
+      return { ...known, health: itsHealth, cluster: its, failure: undefined }
+    } catch (error) {
+      return { ...known, ...nothing, failure: asFailure(error) }
+    }
+  })
+  return [self, ...(await Promise.all(states))]
+}
+
+const nothing = { health: undefined, cluster: undefined }
+
+/** Undefined when the tracker is in none. */
+async function readCluster(base: string, signal: AbortSignal): Promise<Cluster | undefined> {
+  try {
+    return await fetchJson(`${base}/v1/cluster`, cluster, signal)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+/** The stream parts with `contains` in their ids, of all these trackers, the largest first; a thousand of each tracker at most. */
+export async function findParts(
+  bases: readonly string[],
+  contains: string,
+  signal: AbortSignal,
+): Promise<Found<LedPart>> {
+  const query = contains === '' ? '' : `&contains=${encodeURIComponent(contains)}`
+  const { answers, failures } = await askAll(bases, (base) =>
+    fetchJson(`${base}/v1/stream-parts?limit=${pageItems}${query}`, partList, signal),
+  )
+  const parts = new Map<string, LedPart>()
+  for (const { base, answer } of answers) {
+    for (const part of answer.streamParts) {
+      const known = parts.get(part.streamPartId)
+      // For a moment two trackers may have it, when one hands it to the other.
+      if (known === undefined || known.nodeCount < part.nodeCount)
+        parts.set(part.streamPartId, { ...part, base })
+    }
+  }
+  const items = [...parts.values()].toSorted(
+    (a, b) => b.nodeCount - a.nodeCount || (a.streamPartId < b.streamPartId ? -1 : 1),
+  )
+  const beyond = answers.reduce(
+    (sum, { answer }) => sum + Math.max(0, answer.total - answer.streamParts.length),
+    0,
+  )
+  return { total: items.length + beyond, items, failures }
+}
+
+/** The nodes whose ids begin with `prefix`, of all these trackers, with the stream parts they are in; a hundred of each tracker at most. */
+export async function findNodes(
+  bases: readonly string[],
+  prefix: string,
+  signal: AbortSignal,
+): Promise<Found<NodeSummary>> {
+  const query = prefix === '' ? '' : `&prefix=${encodeURIComponent(prefix)}`
+  const { answers, failures } = await askAll(bases, (base) =>
+    fetchJson(`${base}/v1/nodes?limit=${pageNodes}${query}`, nodeList, signal),
+  )
+  const nodes = new Map<string, NodeSummary>()
+  for (const node of answers.flatMap(({ answer }) => answer.nodes))
+    nodes.set(node.nodeId, together(nodes.get(node.nodeId), node))
+  const items = [...nodes.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
+  const beyond = Math.max(0, ...answers.map(({ answer }) => answer.total - answer.nodes.length))
+  return { total: items.length + beyond, items, failures }
+}
+
+function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary {
+  if (one === undefined) return other
+  return {
+    nodeId: one.nodeId,
+    connected: one.connected || other.connected,
+    streamParts: [...new Set([...one.streamParts, ...other.streamParts])],
+  }
+}
+
+/** The tracker among these that has the stream part. Throws Failure when none has. */
+export async function leaderOf(
+  bases: readonly string[],
+  partId: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { items, failures } = await findParts(bases, partId, signal)
+  const found = items.find(({ streamPartId }) => streamPartId === partId)
+  if (found !== undefined) return found.base
+  throw failures[0] ?? new Failure('UNKNOWN_STREAM_PART', partId)
+}
+
+/** The overlay of a stream part; of a very large one the first `maxNodesShown` nodes. Throws Failure. */
+export async function readOverlay(base: string, partId: string, signal: AbortSignal): Promise<Overlay> {
+  const url = `${base}/v1/stream-parts/${encodeURIComponent(partId)}/topology`
+  const read = (offset: number) =>
+    fetchJson(`${url}?offset=${offset}&limit=${pageItems}`, topologyPage, signal)
+  const first = await read(0)
+  const pages = [first]
+  for (let offset = pageItems; offset < Math.min(first.nodeCount, maxNodesShown); offset += pageItems)
+    pages.push(await read(offset))
+  const nodes = [...new Set(pages.flatMap((page) => page.nodes))]
+  const known = new Set(nodes)
+  // Nodes may come and go between two pages: an edge is shown when both its ends are.
+  const edges = pages
+    .flatMap((page) => page.edges)
+    .filter(({ a, b }) => a !== b && known.has(a) && known.has(b))
+  const places = new Map(pages.flatMap((page) => [...page.places]))
+  const { streamPartId, overlay: policy, nodeCount, edgeCount } = first
+  return { partId: streamPartId, policy, nodeCount, edgeCount, nodes, edges, places }
+}
+
+export function readPropagation(base: string, partId: string, signal: AbortSignal): Promise<Propagation> {
+  return fetchJson(`${base}/v1/stream-parts/${encodeURIComponent(partId)}/propagation`, propagation, signal)
+}
+
+/** What those say who answer. Rejects when nobody does. */
+async function askAll<T>(bases: readonly string[], ask: (base: string) => Promise<T>) {
+  const settled = await Promise.allSettled(bases.map(async (base) => ({ base, answer: await ask(base) })))
+  const answers = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const reasons: unknown[] = settled.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason] : [],
+  )
+  if (answers.length === 0 && reasons.length > 0) throw reasons[0]
+  return { answers, failures: reasons.map(asFailure) }
+}
+
+function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  throw error
+}

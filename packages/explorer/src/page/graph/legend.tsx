@@ -1,0 +1,84 @@
+import { palettes, rttColours, type RttScale, type Theme } from '../colours.ts'
+import { formatMs } from '../format.ts'
+import type { GraphShape } from '../layout/layout-input.ts'
+import type { Coloring } from './scene.ts'
+
+export interface LegendProps {
+  readonly shape: GraphShape
+  readonly coloring: Coloring
+  readonly theme: Theme
+  readonly scale: RttScale
+  readonly hasStorage: boolean
+  readonly self: string | undefined
+}
+
+/** What colours and lines mean. */
+export function Legend({ shape, coloring, theme, scale, hasStorage, self }: LegendProps) {
+  const palette = palettes[theme]
+  const hasNear = shape.edges.some(({ near }) => near)
+  return (
+    <div class="legend" aria-label="Legend" role="group">
+      {coloring === 'rtt' ? (
+        <div class="ramp">
+          <span>{formatMs(scale.shortMs)}</span>
+          <svg viewBox="0 0 80 8" width="80" height="8" aria-hidden="true">
+            {rttColours(palette).map((colour, step) => (
+              <rect key={step} x={step * 10} y="0" width="10" height="8" fill={colour} />
+            ))}
+          </svg>
+          <span>{formatMs(scale.longMs)}</span>
+        </div>
+      ) : (
+        <>
+          <Line colour={palette.websocket} label="WebSocket" />
+          <Line colour={palette.webrtc} label="WebRTC" />
+        </>
+      )}
+      {hasNear && <Line colour="currentColor" label="near" wide />}
+      {hasNear && <Line colour="currentColor" label="random" dashed />}
+      {hasStorage && <Dot colour={palette.storage} label="storage node" square />}
+      {self !== undefined && <Dot colour={palette.self} label="this page" />}
+    </div>
+  )
+}
+
+function Line({
+  colour,
+  label,
+  wide = false,
+  dashed = false,
+}: {
+  colour: string
+  label: string
+  wide?: boolean
+  dashed?: boolean
+}) {
+  return (
+    <span class="key">
+      <svg viewBox="0 0 20 8" width="20" height="8" aria-hidden="true">
+        <path
+          d="M0 4h20"
+          stroke={colour}
+          stroke-width={wide ? 3 : 1.6}
+          stroke-dasharray={dashed ? '4 3' : 'none'}
+        />
+      </svg>
+      {label}
+    </span>
+  )
+}
+
+function Dot({ colour, label, square = false }: { colour: string; label: string; square?: boolean }) {
+  return (
+    <span class="key">
+      <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+        {square ? (
+          <rect width="10" height="10" rx="2" fill={colour} />
+        ) : (
+          <circle cx="5" cy="5" r="5" fill={colour} />
+        )}
+      </svg>
+      {label}
+    </span>
+  )
+}

@@ -1,0 +1,22 @@
+import { sentenceFor } from '../api/failure.ts'
+import { formatAge, shownText } from '../format.ts'
+
+/** Says what went wrong, and how old what is shown is; nothing while all is well. */
+export function Notice({
+  failure,
+  readAtMs,
+}: {
+  readonly failure: unknown
+  readonly readAtMs?: number | undefined
+}) {
+  return (
+    <div role="alert" class="notices">
+      {failure !== undefined && (
+        <p class="notice">
+          {shownText(sentenceFor(failure), 300)}
+          {readAtMs !== undefined && <> What is shown is from {formatAge(performance.now() - readAtMs)}.</>}
+        </p>
+      )}
+    </div>
+  )
+}

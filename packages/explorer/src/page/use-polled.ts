@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+/** What was last read, and why it could not be read anew. */
+export interface Polled<T> {
+  /** Undefined until it was read for the first time. */
+  readonly value: T | undefined
+  /** When, in milliseconds since the page was opened. */
+  readonly readAtMs: number
+  /** Why the newest attempt failed; undefined when it did not. */
+  readonly failure: unknown
+}
+
+const nothingYet = { value: undefined, readAtMs: 0, failure: undefined }
+
+/**
+ * Reads something now and again every `everyMs` after each answer, while the page is seen. `key` names what is read: when it
+ * changes, what was read is forgotten; while it is undefined nothing is read.
+ */
+export function usePolled<T>(
+  key: string | undefined,
+  everyMs: number,
+  read: (signal: AbortSignal) => Promise<T>,
+): Polled<T> {
+  const [state, setState] = useState<Polled<T> & { readonly key: string | undefined }>({ ...nothingYet, key })
+  const newestRead = useRef(read)
+  newestRead.current = read
+  useEffect(() => {
+    if (key === undefined) return
+    const stop = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isReading = false
+    const poll = async () => {
+      if (isReading || document.hidden) return
+      isReading = true
+      clearTimeout(timer)
+      try {
+        const value = await newestRead.current(stop.signal)
+        if (stop.signal.aborted) return
+        setState({ key, value, readAtMs: performance.now(), failure: undefined })
+      } catch (failure) {
+        if (stop.signal.aborted) return
+        setState((before) => ({ ...(before.key === key ? before : nothingYet), key, failure }))
+      }
+      isReading = false
+      timer = setTimeout(poll, everyMs)
+    }
+    const wake = () => void poll()
+    void poll()
+    document.addEventListener('visibilitychange', wake)
+    addEventListener('online', wake)
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', wake)
+      removeEventListener('online', wake)
+    }
+  }, [key, everyMs])
+  return state.key === key ? state : nothingYet
+}

@@ -1,0 +1,59 @@
+import { findNodes } from '../api/trackers.ts'
+import { plural } from '../format.ts'
+import { PartLink } from '../parts/ids.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Table } from '../parts/table.tsx'
+import { usePolled } from '../use-polled.ts'
+
+const nodeEveryMs = 4_000
+
+/** What the trackers know of one node. */
+export function NodeView({
+  bases,
+  nodeId,
+}: {
+  readonly bases: readonly string[] | undefined
+  readonly nodeId: string
+}) {
+  const key = bases && `${bases.join()} ${nodeId}`
+  const { value, failure, readAtMs } = usePolled(key, nodeEveryMs, (signal) =>
+    findNodes(bases ?? [], nodeId, signal),
+  )
+  const node = value?.items.find((item) => item.nodeId === nodeId)
+  return (
+    <section class="page">
+      <h1>Node</h1>
+      <p class="full-id">{nodeId}</p>
+      <Notice
+        failure={failure ?? value?.failures[0]}
+        readAtMs={failure === undefined ? undefined : readAtMs}
+      />
+      {value !== undefined && node === undefined && (
+        <p class="empty">No tracker knows this node at the moment: it has gone, or was never here.</p>
+      )}
+      {node !== undefined && (
+        <>
+          <p>
+            In {plural(node.streamParts.length, 'stream part')};{' '}
+            {node.connected ? 'connected to its trackers' : 'its tracker has just lost it'}.
+          </p>
+          <Table
+            caption="Stream parts of this node"
+            columns={[
+              { title: 'Stream', cell: (partId: string) => <PartLink partId={partId} nodeId={nodeId} /> },
+              {
+                title: 'Partition',
+                isNumber: true,
+                isMinor: true,
+                cell: (partId) => partId.slice(partId.lastIndexOf('#') + 1),
+              },
+            ]}
+            rows={node.streamParts}
+            rowKey={(partId) => partId}
+            empty="It is in no stream part."
+          />
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,61 @@
+import { findNodes } from '../api/trackers.ts'
+import type { NodeSummary } from '../api/answers.ts'
+import { formatCount } from '../format.ts'
+import { NodeLink } from '../parts/ids.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Table, type Column } from '../parts/table.tsx'
+import { usePolled } from '../use-polled.ts'
+
+const nodesEveryMs = 4_000
+
+const columns: Column<NodeSummary>[] = [
+  { title: 'Node', cell: ({ nodeId }) => <NodeLink nodeId={nodeId} /> },
+  { title: 'Id', isMinor: true, cell: ({ nodeId }) => <span class="host">{nodeId}</span> },
+  { title: 'Stream parts', isNumber: true, cell: ({ streamParts }) => formatCount(streamParts.length) },
+  { title: 'Tracker link', cell: ({ connected }) => (connected ? 'open' : 'just lost') },
+]
+
+/** The nodes of the network, or those that were looked for. */
+export function NodesView({
+  bases,
+  search,
+}: {
+  readonly bases: readonly string[] | undefined
+  readonly search: string
+}) {
+  const prefix = search.toLowerCase()
+  const isPrefix = /^(0x?[0-9a-f]{0,40})?$/.test(prefix)
+  const key = bases && isPrefix ? `${bases.join()} ${prefix}` : undefined
+  const { value, failure, readAtMs } = usePolled(key, nodesEveryMs, (signal) =>
+    findNodes(bases ?? [], prefix, signal),
+  )
+  return (
+    <section class="page">
+      <h1>{search === '' ? 'Nodes' : <>Nodes whose ids begin with “{search}”</>}</h1>
+      <Notice
+        failure={failure ?? value?.failures[0]}
+        readAtMs={failure === undefined ? undefined : readAtMs}
+      />
+      {!isPrefix && (
+        <p class="empty">Ids of nodes are 0x and 40 hexadecimal digits; this is not how one begins.</p>
+      )}
+      {value !== undefined && (
+        <>
+          <Table
+            caption="Nodes"
+            columns={columns}
+            rows={value.items}
+            rowKey={({ nodeId }) => nodeId}
+            empty="There is no such node at the moment."
+          />
+          {value.total > value.items.length && (
+            <p class="empty">
+              {formatCount(value.items.length)} of {formatCount(value.total)} are shown. Type the beginning of
+              an id into the search to find others.
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  )
+}

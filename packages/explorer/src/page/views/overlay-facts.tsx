@@ -1,0 +1,91 @@
+import type { Propagation } from '../api/answers.ts'
+import type { Overlay } from '../api/trackers.ts'
+import { palettes, rttColours, rttStep, type Theme } from '../colours.ts'
+import { figuresOf } from '../figures.ts'
+import { formatCount, formatMs } from '../format.ts'
+import { scaleOf } from '../graph/scene.ts'
+import { Histogram } from '../parts/histogram.tsx'
+import { Stat } from '../parts/stat.tsx'
+
+export interface OverlayFactsProps {
+  readonly overlay: Overlay
+  readonly propagation: Propagation | undefined
+  readonly theme: Theme
+}
+
+/** An overlay in figures. */
+export function OverlayFacts({ overlay, propagation, theme }: OverlayFactsProps) {
+  const { nodes, edges, policy } = overlay
+  const figures = figuresOf(nodes, edges)
+  const rtts = edges.flatMap(({ rttMs }) => rttMs ?? [])
+  const scale = scaleOf(overlay)
+  const colours = rttColours(palettes[theme])
+  const degree =
+    figures.minDegree === figures.maxDegree
+      ? `${figures.maxDegree}`
+      : `${figures.minDegree}–${figures.maxDegree}`
+  return (
+    <>
+      <div class="card">
+        <h2>Overlay</h2>
+        <dl class="facts-list">
+          <Stat label="Nodes">{formatCount(overlay.nodeCount)}</Stat>
+          <Stat label="Edges">{formatCount(overlay.edgeCount)}</Stat>
+          <Stat label="Neighbours each">{degree}</Stat>
+          <Stat label="Construction">{policy}</Stat>
+          <Stat label="Near edges">{share(figures.nearEdges, figures.edges)}</Stat>
+          <Stat label="WebSocket" hint="What the two ends try first, by what they say of themselves">
+            {share(figures.websocketEdges, figures.edges)}
+          </Stat>
+          <Stat label="WebRTC" hint="What the two ends try first, by what they say of themselves">
+            {share(figures.webrtcEdges, figures.edges)}
+          </Stat>
+        </dl>
+      </div>
+      <div class="card">
+        <h2>Round-trip times</h2>
+        {figures.rtt === null ? (
+          <p class="empty">No node has measured any yet.</p>
+        ) : (
+          <>
+            <Histogram
+              timesMs={rtts}
+              label="Distribution of the round-trip times of edges"
+              colourOf={(ms) => colours[rttStep(ms, scale)] ?? ''}
+            />
+            <dl class="facts-list">
+              <Stat label="Median">{formatMs(figures.rtt.medianMs)}</Stat>
+              <Stat label="95th percentile">{formatMs(figures.rtt.p95Ms)}</Stat>
+              <Stat label="Measured">{share(figures.rtt.measured, figures.edges)}</Stat>
+            </dl>
+          </>
+        )}
+      </div>
+      <div class="card">
+        <h2>Propagation</h2>
+        <Predicted propagation={propagation} />
+      </div>
+    </>
+  )
+}
+
+function Predicted({ propagation }: { readonly propagation: Propagation | undefined }) {
+  if (propagation === undefined) return <p class="empty">Asking for a prediction…</p>
+  const { delays, processingMs } = propagation
+  if (delays === null) return <p class="empty">Nothing can be predicted before round-trip times are known.</p>
+  return (
+    <dl class="facts-list">
+      <Stat
+        label="Predicted mean"
+        hint={`From any node to any other, with ${formatMs(processingMs)} at each node`}
+      >
+        {formatMs(delays.meanMs)}
+      </Stat>
+      <Stat label="Predicted, 99 of 100">{formatMs(delays.p99Ms)}</Stat>
+    </dl>
+  )
+}
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${formatCount(part)} · ${Math.round((100 * part) / whole)} %`
+}
