@@ -136,8 +136,11 @@ class BrowserDataChannel implements DataChannelPort {
     this.#native = native
     this.#guard = guard
     native.binaryType = 'arraybuffer'
-    native.bufferedAmountLowThreshold = dataChannelLowMarkBytes
-    native.onbufferedamountlow = () => guard(() => this.events.onLow())
+    native.onbufferedamountlow = () =>
+      guard(() => {
+        this.events.onLow()
+        this.#watchForLow()
+      })
     native.onclose = () => guard(() => this.events.onClose())
     native.onmessage = ({ data }: MessageEvent<unknown>) =>
       guard(() => {
@@ -158,6 +161,15 @@ class BrowserDataChannel implements DataChannelPort {
 
   send(message: Uint8Array<ArrayBuffer>): void {
     this.#native.send(message)
+    this.#watchForLow()
+  }
+
+  /** The next event is due at half of what is buffered now, so that one comes whatever the marks of the connection are. */
+  #watchForLow(): void {
+    this.#native.bufferedAmountLowThreshold = Math.min(
+      dataChannelLowMarkBytes,
+      Math.floor(this.#native.bufferedAmount / 2),
+    )
   }
 }
 
