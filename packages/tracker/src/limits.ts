@@ -27,9 +27,9 @@ export interface TrackerLimits {
   readonly edgeFailureBurst: number
   /** After an instruction went out, changes of the stream part gather this long, in milliseconds. */
   readonly quietWindowMs: number
-  /** How long the statuses of an unknown overlay are gathered before it is taken over while a node without neighbours waits, in milliseconds. */
+  /** How long a node without neighbours waits for an overlay to be taken over before it is made a guest of that, in milliseconds. */
   readonly adoptionWindowMs: number
-  /** And while nobody does, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` of nodes). */
+  /** How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes). */
   readonly adoptionPatienceMs: number
   /** How long a node may be disconnected before it counts as gone, in milliseconds. */
   readonly disconnectGraceMs: number

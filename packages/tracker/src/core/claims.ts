@@ -4,7 +4,11 @@
  */
 export class Claims<Id extends string> {
   readonly #neighboursOf = new Map<Id, ReadonlySet<Id>>()
+  /** The instruction that each report is about. */
+  readonly #counters = new Map<Id, number>()
   readonly #awaited = new Set<Id>()
+  /** Those that have named neighbours once. */
+  readonly #named = new Set<Id>()
   /** Those that have no neighbours. */
   readonly #alone = new Set<Id>()
 
@@ -17,9 +21,19 @@ export class Claims<Id extends string> {
     return this.#awaited.size > 0
   }
 
-  /** Whether somebody has no neighbours, and waits for some. */
-  get someoneIsAlone(): boolean {
-    return this.#alone.size > 0
+  /** Those that have no neighbours, and wait for some. */
+  get alone(): ReadonlySet<Id> {
+    return this.#alone
+  }
+
+  /** All reports, in the order of each node's first. */
+  get all(): ReadonlyMap<Id, ReadonlySet<Id>> {
+    return this.#neighboursOf
+  }
+
+  /** What a node has reported; undefined when it has not. */
+  of(id: Id): ReadonlySet<Id> | undefined {
+    return this.#neighboursOf.get(id)
   }
 
   has(id: Id): boolean {
@@ -27,19 +41,32 @@ export class Claims<Id extends string> {
   }
 
   /**
-   * The newest report of a node counts. `isKnown` says who need not report any more. Only its first report makes others
-   * awaited, so that there are not more of them than a status has neighbours.
+   * The newest report of a node counts: one about an older instruction than the report before came by a longer way, and
+   * changes nothing (false). `isKnown` says who need not report any more. Only the first report that names neighbours makes
+   * them awaited, so that there are not more of them than a status has neighbours.
    */
-  add(id: Id, neighbours: ReadonlySet<Id>, isKnown: (id: Id) => boolean): void {
-    const isFirst = !this.#neighboursOf.has(id)
+  add(id: Id, counter: number, neighbours: ReadonlySet<Id>, isKnown: (id: Id) => boolean): boolean {
+    if (counter < (this.#counters.get(id) ?? 0)) return false
+    this.#counters.set(id, counter)
     this.#neighboursOf.set(id, neighbours)
-    this.#awaited.delete(id)
+    // Who has none although others claim it was reported as it was once, or has lost them: there may be more to come.
     if (neighbours.size === 0) this.#alone.add(id)
-    else this.#alone.delete(id)
-    if (!isFirst) return
-    for (const neighbour of neighbours) {
-      if (!this.#neighboursOf.has(neighbour) && !isKnown(neighbour)) this.#awaited.add(neighbour)
+    else {
+      this.#alone.delete(id)
+      this.#awaited.delete(id)
     }
+    if (neighbours.size === 0 || this.#named.has(id)) return true
+    this.#named.add(id)
+    for (const neighbour of neighbours) {
+      if ((this.of(neighbour)?.size ?? 0) === 0 && !isKnown(neighbour)) this.#awaited.add(neighbour)
+    }
+    return true
+  }
+
+  /** It waits for neighbours no longer, or again. */
+  setAlone(id: Id, isAlone: boolean): void {
+    if (isAlone && this.has(id)) this.#alone.add(id)
+    else this.#alone.delete(id)
   }
 
   /** More is known now: nobody waits any more for those that `isKnown` in every claim. */
@@ -54,14 +81,17 @@ export class Claims<Id extends string> {
 
   delete(id: Id): boolean {
     this.#alone.delete(id)
+    this.#counters.delete(id)
     return this.#neighboursOf.delete(id)
   }
 
-  /** All reports, in the order of each node's first; there are none afterwards. */
+  /** All reports; there are none afterwards. */
   take(): ReadonlyMap<Id, ReadonlySet<Id>> {
     const taken = new Map(this.#neighboursOf)
     this.#neighboursOf.clear()
+    this.#counters.clear()
     this.#awaited.clear()
+    this.#named.clear()
     this.#alone.clear()
     return taken
   }

@@ -15,6 +15,8 @@ export class Member {
   toldCounter = 0
   /** It was disconnected since: its next status says what it knows. */
   unsure = false
+  /** One of its statuses was about the newest instruction then. */
+  hasAnswered = false
   /** Known from a replica only: it has not reported here. */
   expected = false
   /** By its newest status, all neighbours it was told are attached. */

@@ -209,6 +209,7 @@ export class SimulatedNodes {
       const effect = effects[this.#heard++]
       if (effect?.type !== 'send' || effect.packet.type !== 'instruction') continue
       const { to, packet } = effect
+      if (!this.nodes.get(to)?.connected) continue
       const neighbours = packet.neighbours.map((neighbour) => neighbour.nodeId)
       const deliver = () => this.#instructed(to, packet.streamPartId, packet.counter, neighbours)
       if (this.#random.next() >= this.faults.lossRate) this.#later(deliver, to)

@@ -3,6 +3,7 @@ import type { TrackerLimits } from '../limits.ts'
 import { Claims, mutualEdges } from './claims.ts'
 import { Distances } from './coordinates/distances.ts'
 import type { CounterName } from './counters.ts'
+import { Guests } from './guests.ts'
 import { Member } from './member.ts'
 import type { Replica } from './replica.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
@@ -44,15 +45,23 @@ const roundsBeforeRest = 4
 /** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
 const lostQuorum = 2
 
+/** Of a neighbour that a node has, and that has not come here yet: nobody can dial it. */
+const unknownContact: Contact = { websocketUrl: '', websocket: false, webrtc: false }
+
 /** One overlay: who is in it, what each was told, and what has to be told. Instructions wait for `flush`. */
 export class StreamPart {
   readonly id: StreamPartId
   readonly topology: OverlayTopology<NodeId>
   readonly #members = new Map<NodeId, Member>()
   readonly #claims = new Claims<NodeId>()
+  /** Of an overlay that is about to be taken over. */
+  readonly #guests = new Guests<NodeId>()
+  /** Whether nodes that were here before are guests of it. */
+  #isBridged = false
   readonly #changed = new Set<NodeId>()
   readonly #host: StreamPartHost
   readonly #random: Random
+  readonly #degree: number
   /** Of a topology-aware overlay. */
   #distances: Distances<NodeId> | undefined
   /** Members in turn, to be improved. */
@@ -73,6 +82,7 @@ export class StreamPart {
       { random, avoid: (a, b) => host.avoids(a, b) },
     )
     this.#random = random
+    this.#degree = options.degree
     this.chooseOverlay(options.overlay)
   }
 
@@ -100,9 +110,9 @@ export class StreamPart {
     return this.#claims.size > 0
   }
 
-  /** Whether a node has no neighbours until the overlay is taken over, or some are instructed already. */
-  get isAdoptionUrgent(): boolean {
-    return this.topology.size > 0 || this.#claims.someoneIsAlone
+  /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
+  get isLodgingDue(): boolean {
+    return this.#claims.alone.size > 0 || (this.isAdopting && this.topology.size > 0 && !this.#isBridged)
   }
 
   /** Whether all nodes that others claim have reported. */
@@ -141,6 +151,10 @@ export class StreamPart {
       this.#join(member, status)
     } else if (this.#claims.has(nodeId)) {
       this.#claim(member, status)
+      this.#partFailed(member, status, now)
+    } else if (this.#belongsElsewhere(member, status)) {
+      this.#mark(this.topology.remove(nodeId))
+      this.#claim(member, status)
     } else if (member.expected) {
       this.#confirm(member, status)
       this.#replaceFailed(member, status, now)
@@ -163,7 +177,7 @@ export class StreamPart {
 
   /** Lets all nodes go without a word: another tracker has them. What each would have reported comes back. */
   dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    const claims = this.#claims.take()
+    const claims = this.#takeClaims()
     const statuses = [...this.#members.values()]
       .filter(({ expected }) => !expected)
       .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claims.get(member.nodeId)) }))
@@ -183,6 +197,9 @@ export class StreamPart {
     if (member === undefined) return
     this.#members.delete(nodeId)
     this.#claims.delete(nodeId)
+    const guests = this.#guests.of(nodeId)
+    this.#guests.delete(nodeId)
+    for (const id of guests) this.#parted(id)
     this.#changed.delete(nodeId)
     this.#distances?.delete(nodeId)
     this.#mark(this.topology.remove(nodeId))
@@ -214,15 +231,45 @@ export class StreamPart {
    * one without an order, and would let it go, or have orders for others, and go on seeking them.
    */
   adopt(): void {
-    const claims = this.#claims.take()
-    const edges = [...mutualEdges(claims), ...this.#expectedEdges(claims)]
+    // Guests get neighbours as all newcomers do.
+    const isLasting = ([a, b]: readonly [NodeId, NodeId]) => !this.#guests.of(a).has(b)
+    const mutual = mutualEdges(this.#claims.all).filter(isLasting)
+    const claims = this.#takeClaims()
+    const edges = [...mutual, ...this.#expectedEdges(claims)]
     const distances = this.#distances
     this.#mark(this.topology.adopt(edges, distances && ((a, b) => distances.measuredMs(a, b))))
     for (const [a, b] of edges) distances?.takenOver(a, b)
     for (const id of claims.keys()) this.#mark(this.topology.add(id))
-    for (const id of claims.keys()) this.#changed.add(id)
+    for (const id of claims.keys()) this.#tellAgain(id)
     this.#host.count('adoptions')
     this.#host.count('adoptedEdges', edges.length)
+  }
+
+  /**
+   * Has those who would wait for neighbours until the overlay is taken over be guests of its nodes meanwhile, and some of
+   * those who are here already, so that there are not two overlays. False when there is nobody they could be guests of.
+   */
+  lodge(): boolean {
+    const { alone } = this.#claims
+    const hosts = [...this.#claims.all.keys()].filter((id) => !alone.has(id) && this.#host.isConnected(id))
+    if (hosts.length === 0) return false
+    const degree = this.#degree
+    // Whoever is claimed by somebody is no newcomer, whatever was said of it: those two stay together.
+    const areClaimed = (a: NodeId, b: NodeId) => this.#claims.of(a)?.has(b) || this.#claims.of(b)?.has(a)
+    const choice = {
+      ...{ degree, random: this.#random },
+      avoids: (a: NodeId, b: NodeId) => areClaimed(a, b) === true || this.#host.avoids(a, b),
+    }
+    const bridges = this.#isBridged ? [] : [...this.topology.nodes()].slice(-degree)
+    this.#isBridged = true
+    for (const guest of [...alone, ...bridges]) {
+      const found = this.#guests.lodge(guest, hosts, choice)
+      if (found.length === 0) continue
+      this.#claims.setAlone(guest, false)
+      this.#mark(new Set([guest, ...found]))
+      if (this.#claims.has(guest)) hosts.push(guest)
+    }
+    return true
   }
 
   /** Tells everyone whose neighbours have changed since it was last told. True when there was anybody. */
@@ -230,7 +277,8 @@ export class StreamPart {
     let told = false
     for (const id of this.#changed) {
       const member = this.#members.get(id)
-      if (member === undefined || member.expected || this.#claims.has(id)) continue
+      if (member === undefined || member.expected) continue
+      if (this.#claims.has(id) && !this.#guests.has(id) && member.toldCounter === 0) continue
       if (!this.#host.isConnected(id)) member.unsure = true
       else if (this.#tell(member)) told = true
     }
@@ -272,35 +320,72 @@ export class StreamPart {
   }
 
   #join(member: Member, status: Status): void {
-    const claimsStrangers = status.neighbours.some(({ nodeId }) => !this.#members.has(nodeId))
     const waitsForOthers = (this.isAdopting || this.#replica !== undefined) && this.topology.size === 0
-    if (claimsStrangers || waitsForOthers) this.#claim(member, status)
+    if (this.#claimsOthers(status) || waitsForOthers) this.#claim(member, status)
     else this.#mark(this.topology.add(member.nodeId))
   }
 
+  /** Whether a node has neighbours that are not here, or not yet: there is an overlay to be taken over. */
+  #claimsOthers(status: Status): boolean {
+    return status.neighbours.some(({ nodeId }) => !this.topology.has(nodeId))
+  }
+
+  /** It came before the others of its overlay; what was said of it then was older, and what it was told did not reach it. */
+  #belongsElsewhere({ expected, hasAnswered, unsure, toldCounter }: Member, status: Status): boolean {
+    if (expected || hasAnswered || !(unsure || status.counter > toldCounter)) return false
+    return this.#claimsOthers(status)
+  }
+
   #claim(member: Member, status: Status): void {
-    member.counter = Math.max(member.counter, status.counter)
-    const neighbours = new Set(status.neighbours.map(({ nodeId }) => nodeId))
-    this.#claims.add(member.nodeId, neighbours, (id) => this.#isKnown(member.nodeId, id))
+    const { nodeId } = member
+    const { counter } = status
+    member.counter = Math.max(member.counter, counter)
+    const neighbours = new Set(status.neighbours.map((neighbour) => neighbour.nodeId))
+    const isNews = this.#claims.add(nodeId, counter, neighbours, (id) => this.#isKnown(nodeId, id))
+    if (!isNews) this.#host.count('staleStatuses')
+    if (this.#guests.has(nodeId)) this.#claims.setAlone(nodeId, false)
+    // Nothing was said to it but of guests and hosts.
+    if (counter >= member.toldCounter) this.#host.settle(member)
+    else if (member.unsure) this.#tellAgain(nodeId)
+    member.unsure = false
+  }
+
+  #takeClaims(): ReadonlyMap<NodeId, ReadonlySet<NodeId>> {
+    this.#guests.clear()
+    this.#isBridged = false
+    return this.#claims.take()
+  }
+
+  /** Who is to be a node's neighbour; as long as its overlay is not taken over, all it has, and its guests or hosts. */
+  #wantedBy(id: NodeId): ReadonlySet<NodeId> {
+    const wanted = this.#claims.of(id) ?? this.topology.neighbours(id)
+    return this.#guests.has(id) ? new Set([...wanted, ...this.#guests.of(id)]) : wanted
   }
 
   /** Whether a neighbour need not report before a node's claim is believed: it is in, or the replica says the same. */
   #isKnown(id: NodeId, neighbour: NodeId): boolean {
-    return this.#members.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
+    return this.topology.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
   }
 
-  /** Edges of the replica that no end denies. Their ends that have not reported are in from now on, until they should have. */
+  /**
+   * Edges of the replica that not both ends deny, before the others those that none does: what one end said may be older than
+   * the replica. Their ends that have not reported are in from now on, until they should have.
+   */
   #expectedEdges(claims: ReadonlyMap<NodeId, ReadonlySet<NodeId>>): (readonly [NodeId, NodeId])[] {
     const replica = this.#replica
     this.#replica = undefined
     if (replica === undefined) return []
-    const agrees = (a: NodeId, b: NodeId) => claims.get(a)?.has(b) ?? true
+    const denies = (a: NodeId, b: NodeId) => !(claims.get(a)?.has(b) ?? true)
     const edges: (readonly [NodeId, NodeId])[] = []
+    const disputed: (readonly [NodeId, NodeId])[] = []
     for (const [a, b] of replica.edges()) {
-      if ((claims.has(a) && claims.has(b)) || !agrees(a, b) || !agrees(b, a)) continue
-      if (this.#expectNode(a, replica) && this.#expectNode(b, replica)) edges.push([a, b])
+      const [byA, byB] = [denies(a, b), denies(b, a)]
+      const isMutual = claims.has(a) && claims.has(b) && !byA && !byB
+      if (isMutual || (byA && byB)) continue
+      if (this.#expectNode(a, replica) && this.#expectNode(b, replica))
+        (byA || byB ? disputed : edges).push([a, b])
     }
-    return edges
+    return [...edges, ...disputed]
   }
 
   #expectNode(id: NodeId, replica: Replica): boolean {
@@ -332,6 +417,7 @@ export class StreamPart {
       this.#host.count('staleStatuses')
     } else {
       if (member.unsure) this.#changed.add(member.nodeId)
+      member.hasAnswered = true
       const attached = new Set(status.neighbours.map(({ nodeId }) => nodeId))
       member.settled = [...member.told].every((id) => attached.has(id))
       this.#host.settle(member)
@@ -350,6 +436,26 @@ export class StreamPart {
       else if (this.#host.isConnected(nodeId)) this.#fail(member.nodeId, nodeId)
       else this.#lost(neighbour, member.nodeId)
     }
+  }
+
+  /** A guest and a host that cannot be had by each other. */
+  #partFailed(member: Member, status: Status, now: number): void {
+    for (const { nodeId } of status.failed) {
+      if (!this.#guests.of(member.nodeId).has(nodeId)) continue
+      if (!this.#mayFail(member, now)) {
+        this.#host.count('edgeFailuresIgnored')
+        continue
+      }
+      this.#guests.part(member.nodeId, nodeId)
+      this.#host.avoid(member.nodeId, nodeId)
+      for (const id of [member.nodeId, nodeId]) this.#parted(id)
+    }
+  }
+
+  /** A guest or a host has lost one of the other kind. */
+  #parted(id: NodeId): void {
+    this.#changed.add(id)
+    if (this.#claims.of(id)?.size === 0 && !this.#guests.has(id)) this.#claims.setAlone(id, true)
   }
 
   #mayFail(member: Member, now: number): boolean {
@@ -400,7 +506,7 @@ export class StreamPart {
   }
 
   #tell(member: Member): boolean {
-    const wanted = this.topology.neighbours(member.nodeId)
+    const wanted = this.#wantedBy(member.nodeId)
     if (!member.mustTell && sameSet(member.told, wanted)) return false
     for (const id of member.told) if (!wanted.has(id)) this.#host.permitSignals(member.nodeId, id)
     member.counter++
@@ -415,7 +521,8 @@ export class StreamPart {
 
   #instruction(member: Member): Instruction {
     const neighbours = [...member.told].flatMap((nodeId) => {
-      const contact = this.#host.contactOf(nodeId)
+      const known = this.#host.contactOf(nodeId)
+      const contact = known ?? (this.#claims.has(member.nodeId) ? unknownContact : undefined)
       return contact === undefined ? [] : [{ nodeId, contact }]
     })
     return { type: 'instruction', streamPartId: this.id, counter: member.toldCounter, neighbours }

@@ -139,10 +139,110 @@ describe('a tracker that was restarted', () => {
     story.packet(nodeId(1), statusOf(partA, 3, [nodeId(2)]))
     expect(instructions(story.join(nodeId(5)))).toEqual([])
     expect(instructions(story.advance(1_499))).toEqual([])
-    const told = instructions(story.advance(1))
-    expect(told).toEqual([
-      { to: nodeId(1), part: partA, counter: 4, neighbours: [nodeId(5)] },
-      { to: nodeId(5), part: partA, counter: 1, neighbours: [nodeId(1)] },
+    expect(instructions(story.advance(1)).map(({ to, neighbours }) => [to, neighbours])).toEqual([
+      [nodeId(5), [nodeId(1)]],
+      [nodeId(1), [nodeId(2), nodeId(5)]],
     ])
+    story.packet(nodeId(5), statusOf(partA, 1, [nodeId(1)]))
+    story.packet(nodeId(1), statusOf(partA, 4, [nodeId(5)]))
+    expect(instructions(story.advance(13_499))).toEqual([])
+    expect(instructions(story.advance(1))).toEqual([
+      { to: nodeId(1), part: partA, counter: 5, neighbours: [nodeId(5)] },
+      { to: nodeId(5), part: partA, counter: 2, neighbours: [nodeId(1)] },
+    ])
+  })
+
+  it('believes no report that is older than the one before', () => {
+    const story = new TrackerStory()
+    const before = overlay(20)
+    const [first, ...others] = [...before.nodes()]
+    const late = others.pop()
+    const report = (id: NodeId | undefined, counter = 7): void => {
+      if (id === undefined) return
+      story.connect(id)
+      story.packet(id, statusOf(partA, counter, counter === 0 ? [] : [...before.neighbours(id)]))
+    }
+    report(first)
+    for (const id of others) report(id)
+    // By another tracker, which has it from when the node came.
+    report(first, 0)
+    expect(instructions(story.advance(5_000))).toEqual([])
+    report(late)
+    expectToldAsBefore(story, before)
+  })
+})
+
+describe('a node without neighbours, while an overlay is taken over', () => {
+  const before = overlay(40)
+  const newcomer = nodeId(41)
+
+  function report(story: TrackerStory, from: number, to: number): void {
+    for (const id of [...before.nodes()].slice(from, to)) {
+      story.connect(id)
+      story.packet(id, statusOf(partA, 7, [...before.neighbours(id)]))
+    }
+  }
+
+  function expectGuest(story: TrackerStory): void {
+    const told = new Map(instructions(story.advance(1_500)).map(({ to, neighbours }) => [to, neighbours]))
+    const hosts = told.get(newcomer) ?? []
+    expect(hosts.length).toBe(4)
+    expect(new Set(told.keys())).toEqual(new Set([newcomer, ...hosts]))
+    for (const host of hosts) expect(told.get(host)).toEqual([...before.neighbours(host), newcomer])
+  }
+
+  /** An edge less for each two that the newcomer gets. */
+  function expectTakenOver(story: TrackerStory): void {
+    const after = story.core.streamParts.get(partA)?.topology
+    expect(after?.neighbours(newcomer).size).toBe(4)
+    expect([...before.edges()].filter(([a, b]) => after?.hasEdge(a, b)).length).toBe(78)
+    const told = new Map(instructions(story.effects).map(({ to, neighbours }) => [to, neighbours]))
+    for (const [id, neighbours] of told) expect(new Set(neighbours)).toEqual(after?.neighbours(id))
+    expect(told.size).toBe(41)
+  }
+
+  it('is a guest of some of its nodes, which keep all they have, known here or not', () => {
+    const story = new TrackerStory()
+    report(story, 0, 20)
+    story.join(newcomer)
+    expectGuest(story)
+    expect(story.core.counters.get('adoptions')).toBe(0)
+    report(story, 20, 40)
+    story.advance(100)
+    expectTakenOver(story)
+  })
+
+  it('is so also when it came first', () => {
+    const story = new TrackerStory()
+    story.join(newcomer)
+    story.advance(1_000)
+    report(story, 0, 20)
+    expectGuest(story)
+    report(story, 20, 40)
+    story.advance(100)
+    expectTakenOver(story)
+  })
+
+  it('gets another host for one that it cannot reach', () => {
+    const story = new TrackerStory()
+    report(story, 0, 20)
+    story.join(newcomer)
+    const hosts = instructions(story.advance(1_500)).find(({ to }) => to === newcomer)?.neighbours ?? []
+    const failed = hosts.map((id) => ({ nodeId: id, reason: 'timeout' as const }))
+    story.packet(newcomer, statusOf(partA, 1, [], failed))
+    const next = instructions(story.advance(1_500)).findLast(({ to }) => to === newcomer)?.neighbours ?? []
+    expect(next.length).toBe(4)
+    expect(next.filter((id) => hosts.includes(id))).toEqual([])
+  })
+
+  it('waits for nobody where there is nobody to be guest of', () => {
+    const story = new TrackerStory()
+    report(story, 0, 1)
+    story.join(newcomer)
+    story.join(nodeId(42))
+    story.disconnect([...before.nodes()][0] ?? newcomer)
+    story.advance(2_000)
+    story.advance(1_500)
+    expect(story.core.streamParts.get(partA)?.topology.hasEdge(newcomer, nodeId(42))).toBe(true)
   })
 })

@@ -83,6 +83,17 @@ describe('a tracker that takes an overlay over from a replica', () => {
     expect(edgesAt(story).has([nodeId(1), nodeId(9)].join())).toBe(true)
   })
 
+  it('keeps edges that one end knows nothing of: what it says may be older', () => {
+    const story = new TrackerStory()
+    const before = overlay(50)
+    expectReplica(story, replicaOf(before))
+    story.join(nodeId(1))
+    for (let n = 2; n <= 50; n++) report(story, nodeId(n), before.neighbours(nodeId(n)))
+    expect(edgesAt(story)).toEqual(edgesOf(before))
+    const told = instructions(story.effects).find(({ to }) => to === nodeId(1))
+    expect(new Set(told?.neighbours)).toEqual(before.neighbours(nodeId(1)))
+  })
+
   it('forgets nodes that do not come, and fills their places', () => {
     const story = new TrackerStory()
     const before = overlay(10)

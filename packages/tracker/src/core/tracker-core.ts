@@ -39,6 +39,12 @@ export type TrackerEvent =
   | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
+  /** A node is still connected, but not by the way by which it reported these stream parts; it has a while to do so again. */
+  | {
+      readonly type: 'partsLost'
+      readonly nodeId: NodeId
+      readonly streamPartIds: readonly StreamPartId[]
+    }
   /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
   | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
   | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
@@ -96,8 +102,8 @@ export class TrackerCore {
   /** Stream parts whose nodes were instructed a moment ago: the next instructions wait. */
   readonly #quiet: DelayQueue<StreamPart>
   readonly #adoptions: DelayQueue<StreamPart>
-  /** Those for whose overlay nobody waits. */
-  readonly #patientAdoptions: DelayQueue<StreamPart>
+  /** Those in whose overlay somebody is alone until it is taken over. */
+  readonly #lodgings: DelayQueue<StreamPart>
   readonly #disconnected: DelayQueue<NodeRecord>
   readonly #confirmations: DelayQueue<NodeRecord>
   readonly #unanswered: DelayQueue<Member>
@@ -118,8 +124,8 @@ export class TrackerCore {
     this.#options = options
     this.#random = modules.random
     this.#quiet = new DelayQueue(limits.quietWindowMs)
-    this.#adoptions = new DelayQueue(limits.adoptionWindowMs)
-    this.#patientAdoptions = new DelayQueue(limits.adoptionPatienceMs)
+    this.#adoptions = new DelayQueue(limits.adoptionPatienceMs)
+    this.#lodgings = new DelayQueue(limits.adoptionWindowMs)
     this.#disconnected = new DelayQueue(limits.disconnectGraceMs)
     this.#confirmations = new DelayQueue(limits.confirmWindowMs)
     this.#unanswered = new DelayQueue(limits.resendAfterMs)
@@ -151,7 +157,7 @@ export class TrackerCore {
 
   /** When a tick is due; undefined when nothing is waited for. */
   get wakeAt(): number | undefined {
-    const adoptions = [this.#adoptions, this.#patientAdoptions]
+    const adoptions = [this.#adoptions, this.#lodgings]
     const queues = [this.#quiet, ...adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
     let wakeAt = this.#improveAt === Infinity ? undefined : this.#improveAt
     for (const { nextAt } of queues)
@@ -164,6 +170,7 @@ export class TrackerCore {
     this.#effects = []
     if (event.type === 'nodeConnected') this.#connected(event.nodeId)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
+    else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
@@ -253,6 +260,19 @@ export class TrackerCore {
     this.#disconnected.add(node, this.#now)
   }
 
+  #partsLost(nodeId: NodeId, ids: readonly StreamPartId[]): void {
+    const node = this.#nodes.get(nodeId)
+    if (node === undefined) return
+    for (const id of ids) {
+      const part = this.#parts.get(id)
+      if (part === undefined || !node.parts.has(part)) continue
+      this.#storage.delete(nodeId, id)
+      node.unconfirmed.add(part)
+      part.reconnected(nodeId)
+    }
+    if (node.unconfirmed.size > 0) this.#confirmations.add(node, this.#now)
+  }
+
   #expel(nodeId: NodeId): void {
     const node = this.#nodes.get(nodeId)
     if (node === undefined) return
@@ -318,11 +338,8 @@ export class TrackerCore {
     part.status(node.nodeId, status, this.#now)
     this.#touched.add(part)
     if (!part.isAdopting) return
-    if (part.isClaimComplete) this.#adopt(part)
-    else {
-      const queue = part.isAdoptionUrgent ? this.#adoptions : this.#patientAdoptions
-      if (!queue.has(part)) queue.add(part, this.#now)
-    }
+    if (part.isClaimComplete) return this.#adopt(part)
+    if (!this.#adoptions.has(part)) this.#adoptions.add(part, this.#now)
   }
 
   /** The stream part, made if there is none yet; undefined when it is one too many, which the node is told. */
@@ -438,8 +455,8 @@ export class TrackerCore {
   }
 
   #tick(): void {
+    for (const part of due(this.#lodgings, this.#now)) this.#lodge(part)
     for (const part of due(this.#adoptions, this.#now)) this.#adopt(part)
-    for (const part of due(this.#patientAdoptions, this.#now)) this.#adopt(part)
     for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
     for (const node of due(this.#disconnected, this.#now)) {
       this.counters.count('disconnected', node.parts.size)
@@ -478,9 +495,15 @@ export class TrackerCore {
     part.resend(member)
   }
 
+  #lodge(part: StreamPart): void {
+    if (!part.isLodgingDue) return
+    if (!part.lodge()) return this.#adopt(part)
+    this.#touched.add(part)
+  }
+
   #adopt(part: StreamPart): void {
+    this.#lodgings.delete(part)
     this.#adoptions.delete(part)
-    this.#patientAdoptions.delete(part)
     part.adopt()
     this.#touched.add(part)
   }
@@ -493,11 +516,12 @@ export class TrackerCore {
         this.#parts.delete(part.id)
         this.#improvable.delete(part)
         this.#quiet.delete(part)
+        this.#lodgings.delete(part)
         this.#adoptions.delete(part)
-        this.#patientAdoptions.delete(part)
-      } else if (part.hasChanges && !this.#quiet.has(part) && part.flush()) {
-        this.#quiet.add(part, this.#now)
+        continue
       }
+      if (part.isLodgingDue && !this.#lodgings.has(part)) this.#lodgings.add(part, this.#now)
+      if (part.hasChanges && !this.#quiet.has(part) && part.flush()) this.#quiet.add(part, this.#now)
     }
     this.#touched.clear()
   }
