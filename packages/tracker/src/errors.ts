@@ -92,10 +92,6 @@ export const trackerErrors = {
     summary: 'Under a tracker’s URL answers somebody without its registered key',
     remedy: 'Have the registry’s owner correct the id or the URL of the tracker.',
   },
-  RELAY_NOT_NEEDED: {
-    summary: 'A relayed node is connected directly',
-    remedy: 'Nothing: its direct connection counts.',
-  },
   TOO_MANY_RELAYED: {
     summary: 'Another tracker relays more nodes, or over more trackers, than this one takes',
     remedy: 'Nothing: the node is offered again later.',

@@ -4,6 +4,7 @@ import { statusOf } from '../core/tracker-core.testkit.ts'
 import { RealNode } from '../real-node.testkit.ts'
 import { isLink, startClusterTracker, TestRegistry, type ClusterTracker } from './cluster.testkit.ts'
 import { trackerOrder } from './core/stream-order.ts'
+import { ObedientNode, untilEdges } from './obedient-node.testkit.ts'
 
 const stops: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -76,6 +77,30 @@ describe('a cluster of trackers', { timeout: 30_000 }, () => {
     expect(await b.receive('signal')).toEqual({ ...signal, peerId: a.nodeId })
     expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 1, relayedToOthers: 0 })
     expect(await successor.view()).toMatchObject({ leads: 0, relayedFromOthers: 0, relayedToOthers: 1 })
+  })
+
+  it('has a node in the overlay that is connected to the leader, and has not come home yet', async () => {
+    const { trackers } = await cluster(2)
+    const [leader, successor] = inOrder(part(), trackers) as [ClusterTracker, ClusterTracker]
+    const [home, node] = [new ObedientNode(part()), new ObedientNode(part())]
+    stops.push(
+      () => home.stop(),
+      () => node.stop(),
+    )
+    await home.report(leader)
+    await node.connect(leader.tracker)
+    await node.report(successor)
+    await untilEdges([home, node], 1)
+    expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 1 })
+    const told = home.instructions
+    await node.moveTo(leader)
+    await leader.logger.line(({ detail }) => 'code' in detail && detail.code === 'REPLACED')
+    const third = new ObedientNode(part())
+    stops.push(() => third.stop())
+    await third.report(leader)
+    await untilEdges([home, node, third], 3)
+    expect(home.instructions).toBe(told + 1)
+    expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 0 })
   })
 
   it('has the trackers lead that a stream names', async () => {

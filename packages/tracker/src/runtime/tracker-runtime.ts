@@ -6,16 +6,19 @@ import {
   type Clock,
   type NodeAdmission,
   type NodeId,
+  type NodeInfo,
   type Packet,
+  type StreamPartId,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { RelayedConnection } from '../cluster/relay-server.ts'
 import { DelayQueue } from '../core/timing/delay-queue.ts'
-import type { NodeToTracker, TrackerCore, TrackerEvent } from '../core/tracker-core.ts'
+import type { NodeToTracker, TrackerCore, TrackerEffect, TrackerEvent } from '../core/tracker-core.ts'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
 import { Alarm } from './alarm.ts'
+import { NodeConnections } from './node-connections.ts'
 
 export interface TrackerRuntimeModules {
   readonly core: TrackerCore
@@ -47,7 +50,7 @@ export class TrackerRuntime {
   readonly #core: TrackerCore
   readonly #modules: TrackerRuntimeModules
   readonly #logger: TrackerLogger
-  readonly #connections = new Map<NodeId, Connection>()
+  readonly #connections = new NodeConnections()
   /** Nodes that were told their ICE servers. */
   readonly #informed = new Set<NodeId>()
   readonly #renewals: DelayQueue<NodeId>
@@ -84,11 +87,9 @@ export class TrackerRuntime {
     await this.#modules.transport.stop()
   }
 
-  /** A node that another tracker relays. Who is connected directly needs that no more. */
+  /** A node that another tracker relays, be it that it is connected directly and has not brought all home yet. */
   acceptRelayed(connection: RelayedConnection): void {
-    const older = this.#connections.get(connection.peerId)
-    if (older === undefined || older instanceof RelayedConnection) this.#accept(connection)
-    else connection.close('RELAY_NOT_NEEDED', trackerErrors.RELAY_NOT_NEEDED.summary)
+    this.#accept(connection)
   }
 
   /**
@@ -97,7 +98,7 @@ export class TrackerRuntime {
    */
   beginAnew(): void {
     const { summary } = trackerErrors.TRACKER_STALLED
-    for (const connection of [...this.#connections.values()]) {
+    for (const connection of [...this.#connections]) {
       if (connection instanceof RelayedConnection) continue
       connection.close('TRACKER_STALLED', summary)
       this.#forget(connection, 'TRACKER_STALLED')
@@ -116,10 +117,9 @@ export class TrackerRuntime {
     if (connection !== undefined) this.#sendBytes(connection, packet)
   }
 
-  /** Closes the connection of a node, if it has one. */
+  /** Closes the connections of a node. */
   disconnect(nodeId: NodeId, code: string, text: string): void {
-    const connection = this.#connections.get(nodeId)
-    if (connection !== undefined) this.#drop(connection, code, text)
+    for (const connection of this.#connections.all(nodeId)) this.#drop(connection, code, text)
   }
 
   connectionOf(nodeId: NodeId): Connection | undefined {
@@ -141,12 +141,14 @@ export class TrackerRuntime {
       this.#core.counters.count('nodesNotListed')
       return this.#dropUnlisted(connection)
     }
+    const isDirect = !(connection instanceof RelayedConnection)
     const older = this.#connections.get(peerId)
-    this.#connections.set(peerId, connection)
-    this.#informed.delete(peerId)
-    if (older !== undefined) this.#close(older, 'REPLACED')
+    const isReplaced = isDirect && older !== undefined && !(older instanceof RelayedConnection)
+    this.#connections.add(connection, isDirect, this.#reportedBy(peerId))
+    if (isDirect) this.#informed.delete(peerId)
     this.#logger.debug({ nodeId: peerId }, 'node connected')
-    this.#handle({ type: 'nodeConnected', nodeId: peerId })
+    if (isReplaced) this.#close(older, 'REPLACED')
+    if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId })
   }
 
   #isListed(nodeId: NodeId): boolean {
@@ -156,8 +158,7 @@ export class TrackerRuntime {
   #expelUnlisted(): void {
     for (const nodeId of [...this.#core.nodes.keys()]) {
       if (this.#isListed(nodeId)) continue
-      const connection = this.#connections.get(nodeId)
-      if (connection !== undefined) this.#dropUnlisted(connection)
+      for (const connection of this.#connections.all(nodeId)) this.#dropUnlisted(connection)
       this.#handle({ type: 'nodeExpelled', nodeId })
     }
   }
@@ -168,7 +169,7 @@ export class TrackerRuntime {
 
   #receive(connection: Connection, type: number, body: Uint8Array): void {
     this.#checkStall()
-    if (this.#connections.get(connection.peerId) !== connection) return
+    if (!this.#connections.has(connection)) return
     let packet: Packet
     try {
       packet = decodePacket(type, body)
@@ -188,21 +189,55 @@ export class TrackerRuntime {
       case 'signal':
       case 'storing':
       case 'findStorage':
-        if (!this.router.takes(from, packet)) this.#handle({ type: 'packet', from, packet })
-        return
+        return this.#take(connection, packet)
       default:
         return this.#close(connection, 'NOT_FOR_TRACKERS')
     }
   }
 
-  #handle(event: TrackerEvent): void {
+  #take(connection: Connection, packet: Exclude<NodeToTracker, NodeInfo>): void {
+    const from = connection.peerId
+    const now = this.#now()
+    const isMember = () => 'streamPartId' in packet && this.#isMember(from, packet.streamPartId)
+    const wasMember = isMember()
+    if (!this.#connections.counts(connection, packet, wasMember, now)) return
+    // What it was told last by the other way it may not have heard, or not have heeded.
+    if (
+      packet.type === 'status' &&
+      wasMember &&
+      this.#connections.towards(from, packet.streamPartId) !== connection
+    )
+      this.#handle({ type: 'partsLost', nodeId: from, streamPartIds: [packet.streamPartId] })
+    if (!this.router.takes(from, packet)) this.#handle({ type: 'packet', from, packet }, connection)
+    if (packet.type !== 'status' || !isMember()) return
+    const idle = this.#connections.reported(connection, packet.streamPartId, now)
+    if (idle !== undefined) this.#close(idle, 'REPLACED')
+  }
+
+  #isMember(nodeId: NodeId, id: StreamPartId): boolean {
+    return this.#core.streamParts.get(id)?.members.has(nodeId) ?? false
+  }
+
+  /** Stream parts of a node that are led here. */
+  #reportedBy(nodeId: NodeId): StreamPartId[] {
+    return [...(this.#core.nodes.get(nodeId)?.parts ?? [])].map(({ id }) => id)
+  }
+
+  /** `by` is how the node said what is handled: so it hears the answer. */
+  #handle(event: TrackerEvent, by?: Connection): void {
     for (const effect of this.#core.handle(event, this.#now())) {
-      const connection = this.#connections.get(effect.to)
-      if (connection === undefined) continue
-      if (effect.type === 'send') this.#send(connection, effect.packet)
-      else this.#drop(connection, effect.code, effect.text)
+      if (effect.type === 'refuse') this.disconnect(effect.to, effect.code, effect.text)
+      else this.#sendTo(effect, by)
     }
     this.#setAlarm()
+  }
+
+  #sendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
+    const isAnswer = by?.peerId === to && packet.type !== 'signal'
+    const usual = this.#connections.get(to)
+    const way = packet.type === 'instruction' ? this.#connections.towards(to, packet.streamPartId) : usual
+    const connection = isAnswer ? by : way
+    if (connection !== undefined) this.#send(connection, packet)
   }
 
   /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
@@ -241,11 +276,12 @@ export class TrackerRuntime {
 
   #forget(connection: Connection, code: string): void {
     const nodeId = connection.peerId
-    if (this.#connections.get(nodeId) !== connection) return
-    this.#connections.delete(nodeId)
+    if (!this.#connections.has(connection)) return
+    const { isLast, lost } = this.#connections.delete(connection, this.#reportedBy(nodeId))
+    this.#logger.debug({ nodeId, code }, 'node disconnected')
+    if (!isLast) return this.#handle({ type: 'partsLost', nodeId, streamPartIds: lost })
     this.#informed.delete(nodeId)
     this.#renewals.delete(nodeId)
-    this.#logger.debug({ nodeId, code }, 'node disconnected')
     this.router.gone(nodeId)
     this.#handle({ type: 'nodeDisconnected', nodeId })
   }

@@ -156,9 +156,9 @@ describe('a router between trackers', () => {
     expect(router.load).toEqual({ nodes: 0, streamParts: 0 })
   })
 
-  it('offers a node again that the leader had otherwise, and lets go what it will not have', () => {
+  it('offers a node again that was one too many, and lets go what it will not have', () => {
     const { router, take } = relaying()
-    router.receive(first, { type: 'closed', nodeId: n1, code: 'RELAY_NOT_NEEDED', text: '' }, 0)
+    router.receive(first, { type: 'closed', nodeId: n1, code: 'TOO_MANY_RELAYED', text: '' }, 0)
     router.tick(1_999)
     expect(take()).toEqual([])
     router.tick(2_000)

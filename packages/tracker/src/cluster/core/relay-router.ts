@@ -90,7 +90,7 @@ export class RelayRouter {
     if (node === undefined || !node.open.has(tracker)) return
     if (frame.type === 'down') return this.#traffic.down(node, tracker, frame.packet)
     node.open.delete(tracker)
-    if (isPassing(frame.code)) return this.#nodes.retry(frame.nodeId, tracker, now)
+    if (frame.code === 'TOO_MANY_RELAYED') return this.#nodes.retry(frame.nodeId, tracker, now)
     if (frame.code !== 'REPLACED') return this.#modules.disconnect(frame.nodeId, frame.code, frame.text)
     for (const id of this.#nodes.forgetAt(node, tracker)) this.#departures.delete(frame.nodeId, id)
   }
@@ -190,9 +190,4 @@ export class RelayRouter {
     if (target !== undefined) this.#nodes.up(nodeId, target, leave)
     this.#nodes.dropPart(node, id)
   }
-}
-
-/** Errors after which a node is not disconnected but offered again, for it may be on its way home. */
-function isPassing(code: string): boolean {
-  return code === 'RELAY_NOT_NEEDED' || code === 'TOO_MANY_RELAYED'
 }

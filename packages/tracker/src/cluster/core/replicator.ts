@@ -82,7 +82,8 @@ export class Replicator {
 
   /** Forgets what was written and what is due: this tracker leads nothing any more, and others know what it led. */
   clear(): void {
-    for (const queue of [this.#gathering, this.#cooling, this.#ageing]) while (queue.takeOldest() !== undefined);
+    for (const queue of [this.#gathering, this.#cooling, this.#ageing])
+      while (queue.takeOldest() !== undefined);
     for (const known of [this.#changed, this.#ready, this.#written]) known.clear()
   }
 

@@ -1,0 +1,120 @@
+import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { Connection } from '@runnel/transport'
+import { DelayQueue } from '../core/timing/delay-queue.ts'
+import type { NodeToTracker } from '../core/tracker-core.ts'
+
+/** For how long after a node has come home with a stream part its earlier reports may still arrive by another tracker, in milliseconds. */
+const stragglerMs = 2_000
+
+/** How a node is connected. */
+interface Ways {
+  /** The direct connection if there is one, else the first by which another tracker relays it. */
+  main: Connection
+  readonly others: Set<Connection>
+  /** Stream parts that it reported by one of the others. */
+  readonly byOthers: Map<StreamPartId, Connection>
+}
+
+/** What a connection that is closed leaves behind. */
+export interface Closed {
+  /** The node has no other. */
+  readonly isLast: boolean
+  /** The stream parts that it was the way for, of those given. */
+  readonly lost: readonly StreamPartId[]
+}
+
+/**
+ * The connections of nodes. Mostly a node has one; one that is on its way home is connected directly, and other trackers
+ * still relay what it has not brought with it yet. What concerns a stream part goes the way it was reported last.
+ */
+export class NodeConnections {
+  readonly #nodes = new Map<NodeId, Ways>()
+  readonly #cameHome = new DelayQueue<`${NodeId} ${StreamPartId}`>(stragglerMs)
+
+  /** The node's direct connection, or another one. */
+  get(nodeId: NodeId): Connection | undefined {
+    return this.#nodes.get(nodeId)?.main
+  }
+
+  has(connection: Connection): boolean {
+    const ways = this.#nodes.get(connection.peerId)
+    return ways?.main === connection || (ways?.others.has(connection) ?? false)
+  }
+
+  /** The way to a node for what concerns a stream part. */
+  towards(nodeId: NodeId, id: StreamPartId): Connection | undefined {
+    const ways = this.#nodes.get(nodeId)
+    return ways?.byOthers.get(id) ?? ways?.main
+  }
+
+  all(nodeId: NodeId): Connection[] {
+    const ways = this.#nodes.get(nodeId)
+    return ways === undefined ? [] : [ways.main, ...ways.others]
+  }
+
+  *[Symbol.iterator](): Iterator<Connection> {
+    for (const nodeId of [...this.#nodes.keys()]) yield* this.all(nodeId)
+  }
+
+  /** Adds a connection, the main one if `isDirect`; `reported` is what the node reported so far. */
+  add(connection: Connection, isDirect: boolean, reported: Iterable<StreamPartId>): void {
+    const ways = this.#nodes.get(connection.peerId)
+    if (ways === undefined) {
+      this.#nodes.set(connection.peerId, { main: connection, others: new Set(), byOthers: new Map() })
+    } else if (isDirect) {
+      for (const id of reported) if (!ways.byOthers.has(id)) ways.byOthers.set(id, ways.main)
+      ways.others.add(ways.main)
+      ways.main = connection
+    } else {
+      ways.others.add(connection)
+    }
+  }
+
+  /** A connection is closed; `reported` is what its node reported so far. */
+  delete(connection: Connection, reported: Iterable<StreamPartId>): Closed {
+    const ways = this.#nodes.get(connection.peerId)
+    const wasMain = ways?.main === connection
+    const [next] = ways?.others ?? []
+    if (ways === undefined || (wasMain && next === undefined)) {
+      this.#nodes.delete(connection.peerId)
+      return { isLast: true, lost: [] }
+    }
+    const isLost = (id: StreamPartId) => (ways.byOthers.get(id) ?? ways.main) === connection
+    const lost = [...reported].filter(isLost)
+    if (wasMain && next !== undefined) ways.main = next
+    ways.others.delete(ways.main)
+    ways.others.delete(connection)
+    for (const [id, way] of ways.byOthers)
+      if (way === ways.main || way === connection) ways.byOthers.delete(id)
+    return { isLast: false, lost }
+  }
+
+  /**
+   * Whether a packet counts that came by a connection: nobody is taken out of a stream part, nor back into one, by what was
+   * said before it went another way. `isMember` says whether the node has reported a stream part.
+   */
+  counts(connection: Connection, packet: NodeToTracker, isMember: boolean, now: number): boolean {
+    const ways = this.#nodes.get(connection.peerId)
+    if (ways === undefined || ways.others.size === 0) return true
+    if (packet.type !== 'status' && packet.type !== 'leave' && packet.type !== 'storing') return true
+    const { streamPartId: id } = packet
+    if (packet.type !== 'status') return !isMember || this.towards(connection.peerId, id) === connection
+    while (this.#cameHome.takeDue(now) !== undefined);
+    return connection === ways.main || !this.#cameHome.has(`${connection.peerId} ${id}`)
+  }
+
+  /** A node has reported a stream part that this tracker leads. Another connection that is of no use any more, if there is one. */
+  reported(connection: Connection, id: StreamPartId, now: number): Connection | undefined {
+    const ways = this.#nodes.get(connection.peerId)
+    if (ways === undefined || ways.others.size === 0) return undefined
+    const before = ways.byOthers.get(id)
+    if (connection === ways.main) {
+      if (ways.byOthers.delete(id)) this.#cameHome.add(`${connection.peerId} ${id}`, now)
+    } else {
+      ways.byOthers.set(id, connection)
+    }
+    const isIdle =
+      before !== undefined && before !== connection && ![...ways.byOthers.values()].includes(before)
+    return isIdle ? before : undefined
+  }
+}

@@ -1,0 +1,115 @@
+import { decodePacket, encodePacket, readPackets, type NodeId, type Packet } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import { RelayedConnection } from '../cluster/relay-server.ts'
+import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { MemoryWorld } from './memory-world.testkit.ts'
+
+/** A node that comes over another tracker. */
+function relayed(world: MemoryWorld, nodeId: NodeId) {
+  const received: Packet[] = []
+  const closed: string[] = []
+  const connection = new RelayedConnection(nodeId, 1, {
+    send: (packets) => {
+      for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
+      return true
+    },
+    closed: (code) => closed.push(code),
+    ended: () => {},
+  })
+  world.runtime.acceptRelayed(connection)
+  const send = (packet: Packet) => {
+    connection.receive(encodePacket(packet))
+    world.clock.advanceBy(1_000)
+  }
+  send({ type: 'nodeInfo', contact: webrtcContact })
+  return { connection, received, closed, send }
+}
+
+const leave = { type: 'leave', streamPartId: partA } as const
+const types = (received: readonly (Packet | { packet: Packet })[]) =>
+  received.map((each) => ('packet' in each ? each.packet.type : each.type))
+
+async function setUp() {
+  const world = await new MemoryWorld().start()
+  const other = await world.node('other')
+  other.send(statusOf(partA))
+  const node = await world.node('node')
+  const neighbours = () => [...(world.core.streamParts.get(partA)?.topology.neighbours(other.nodeId) ?? [])]
+  return { world, other, node, neighbours }
+}
+
+describe('a node that is connected, and relayed as well', () => {
+  it('is told of each stream part where it reported it, and brings them home one by one', async () => {
+    const { world, node, other, neighbours } = await setUp()
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA))
+    expect(neighbours()).toEqual([node.nodeId])
+    expect(types(relay.received)).toEqual(['instruction'])
+    expect(types(node.received)).toEqual(['iceServers'])
+    relay.send(statusOf(partB))
+    node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    expect([types(node.received).at(-1), relay.closed]).toEqual(['instruction', []])
+    // The tracker that relayed it says goodbye for it: it has gone home.
+    relay.send(leave)
+    expect(neighbours()).toEqual([node.nodeId])
+    node.send(statusOf(partB))
+    world.clock.advanceBy(1_000)
+    expect(relay.closed).toEqual(['REPLACED'])
+    node.send(leave)
+    world.clock.advanceBy(1_000)
+    expect([neighbours(), node.closed, other.closed]).toEqual([[], [], []])
+  })
+
+  it('may go to the other tracker again, and says goodbye here later', async () => {
+    const { world, node, neighbours } = await setUp()
+    node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA, 1))
+    node.send(leave)
+    world.clock.advanceBy(20_000)
+    expect(neighbours()).toEqual([node.nodeId])
+    relay.send(leave)
+    expect(neighbours()).toEqual([])
+  })
+
+  it('has a while to report again what came by the connection that is lost, and keeps the rest', async () => {
+    const { world, node, neighbours } = await setUp()
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA))
+    node.send(statusOf(partB))
+    world.clock.advanceBy(1_000)
+    relay.connection.end({ code: 'LINK_LOST', text: '', remote: true })
+    world.clock.advanceBy(9_000)
+    expect(neighbours()).toEqual([node.nodeId])
+    world.clock.advanceBy(2_000)
+    expect(neighbours()).toEqual([])
+    expect([...(world.core.streamParts.get(partB)?.members.keys() ?? [])]).toEqual([node.nodeId])
+  })
+
+  it('stays when its direct connection is lost', async () => {
+    const { world, node, neighbours } = await setUp()
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA))
+    world.network.breakLinks(node.nodeId)
+    world.clock.advanceBy(20_000)
+    expect(neighbours()).toEqual([node.nodeId])
+    relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
+    world.clock.advanceBy(5_000)
+    expect([neighbours(), world.core.nodes.has(node.nodeId)]).toEqual([[], false])
+  })
+
+  it('is let go everywhere when it may not be here', async () => {
+    const { world, node } = await setUp()
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA))
+    world.admission.remove(node.nodeId)
+    world.clock.advanceBy(100)
+    expect([relay.closed, node.closed.map(({ code }) => code)]).toEqual([
+      ['NODE_NOT_LISTED'],
+      ['NODE_NOT_LISTED'],
+    ])
+    expect(world.runtime.connectionOf(node.nodeId)).toBeUndefined()
+  })
+})
