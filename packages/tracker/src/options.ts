@@ -20,7 +20,7 @@ export interface TrackerOptions {
   }
   /** Neighbours per node, 2 to 64; default 4. */
   readonly degree?: number
-  /** What overlays are made of: random edges only, or near ones besides; default `random`. */
+  /** What overlays are made of: random edges only, or near ones besides; default `topology-aware`. */
   readonly overlay?: OverlayPolicy
   /** And for some streams, by their ids, whatever their owners have chosen. */
   readonly streamOverlays?: Readonly<Record<StreamId, OverlayPolicy>>
@@ -62,7 +62,7 @@ export const defaultTrackerOptions = {
   host: '127.0.0.1',
   port: 30_300,
   degree: 4,
-  overlay: 'random',
+  overlay: 'topology-aware',
   processingMs: 0.3,
 } as const
 

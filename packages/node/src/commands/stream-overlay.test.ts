@@ -26,18 +26,18 @@ describe('the overlay of a stream', { timeout: timeoutMs }, () => {
   it('is what its owner wrote into the metadata', async () => {
     const tracker = startRunnel(['tracker', '--port', '0', '--register', ...network], { cwd })
     await tracker.said('HTTP at')
-    const metadata = ['--metadata', '{"overlay":"topology-aware"}']
-    const near = (await run('stream', 'create', 'near', ...metadata, ...network)).stdout.trim()
+    const metadata = ['--metadata', '{"overlay":"random"}']
+    const chosen = (await run('stream', 'create', 'chosen', ...metadata, ...network)).stdout.trim()
     const plain = (await run('stream', 'create', 'plain', ...network)).stdout.trim()
-    for (const id of [plain, near]) startRunnel(['subscribe', id, ...network], { cwd })
-    await tracker.said(`"streamId":"${near}","overlay":"topology-aware"`)
+    for (const id of [plain, chosen]) startRunnel(['subscribe', id, ...network], { cwd })
+    await tracker.said(`"streamId":"${chosen}","overlay":"random"`)
     const http = /HTTP at (http:\S+)/.exec(tracker.stderr())?.[1] ?? ''
     const answer = await fetch(`${http}/v1/stream-parts`)
     const { streamParts } = (await answer.json()) as {
       streamParts: { streamPartId: string; overlay: string }[]
     }
     const overlays = new Map(streamParts.map(({ streamPartId, overlay }) => [streamPartId, overlay]))
-    expect(overlays.get(`${near}#0`)).toBe('topology-aware')
-    expect(overlays.get(`${plain}#0`) ?? 'random').toBe('random')
+    expect(overlays.get(`${chosen}#0`)).toBe('random')
+    expect(overlays.get(`${plain}#0`) ?? 'topology-aware').toBe('topology-aware')
   })
 })

@@ -47,7 +47,7 @@ export const tracker = defineCommand({
     degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
     overlay: {
       choices: ['random', 'topology-aware'],
-      default: 'random',
+      default: 'topology-aware',
       describe:
         'Edges of overlays: random only, or near ones besides, chosen by round-trip times; with --network for streams whose metadata has no field overlay',
     },

@@ -95,6 +95,8 @@ export async function startClusterTracker(
   const logger = new TestLogger()
   const identity = createIdentity(privateKey, crypto)
   const all = {
+    // Edges change then only when nodes come and go.
+    overlay: 'random' as const,
     ...options,
     listen: { port: 0, ...options.listen },
     cluster: { privateKey, ...options.cluster },
