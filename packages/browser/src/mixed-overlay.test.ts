@@ -1,8 +1,7 @@
-import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
-import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createTracker, type Tracker } from '@runnel/tracker'
+import { createClient, type RunnelClient } from '@runnel/client'
+import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { networkOf, startTracker } from './network.testkit.ts'
 import { Tabs, type Tab } from './tabs.testkit.ts'
 
 const streamId = `0x${'a'.repeat(40)}/mixed`
@@ -11,13 +10,7 @@ let tabs: Tabs
 let tracker: Tracker
 const clients: RunnelClient[] = []
 beforeAll(async () => {
-  const crypto = await loadCrypto()
-  const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
-  tracker = createTracker(
-    { listen: { port: 0 } },
-    { identity, crypto, clock: systemClock, random: systemRandom },
-  )
-  ;[tabs] = await Promise.all([Tabs.start(), tracker.start()])
+  ;[tabs, tracker] = await Promise.all([Tabs.start(), startTracker()])
 })
 afterAll(async () => {
   await tabs.close()
@@ -25,14 +18,7 @@ afterAll(async () => {
   await tracker.stop()
 })
 
-function network(): { readonly kind: 'static'; readonly document: StaticNetwork } {
-  const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
-  const permissions = [{ user: 'public', publish: true, subscribe: true }] as const
-  return {
-    kind: 'static',
-    document: { version: 1, trackers, streams: [{ id: streamId, permissions: [...permissions] }] },
-  }
-}
+const network = () => networkOf(tracker, streamId)
 
 describe('an overlay of pages and Node', () => {
   it('has every kind of link, and each member gets what every member publishes', async () => {
@@ -50,7 +36,7 @@ describe('an overlay of pages and Node', () => {
       })
       return { promise }
     })
-    const [first, second] = [await tabs.open(), await tabs.open()]
+    const [first, second] = [await tabs.open(), await tabs.open({ build: 'single' })]
     const idOf = new Map<Tab, string>()
     for (const tab of [first, second]) {
       const opened = await tab.open({ network: network() })

@@ -1,7 +1,10 @@
 /// <reference lib="dom" />
 /** Runs in the page: a client, and what a test asks of it. */
 import type { ClientConfig, Message, RunnelClient } from '@runnel/client/browser'
-import * as runnel from './index.ts'
+import type * as Runnel from './index.ts'
+
+/** The bundle, which the page has loaded. */
+declare const runnel: typeof Runnel
 
 export interface TabNeighbour {
   readonly nodeId: string
@@ -27,6 +30,13 @@ class Inbox {
 let client: RunnelClient | undefined
 const inbox = new Inbox()
 
+/** What a wallet's extension would have put there. */
+function injected(): Runnel.Eip1193Provider {
+  const { ethereum } = globalThis as { ethereum?: Runnel.Eip1193Provider }
+  if (ethereum === undefined) throw new Error('no wallet is injected')
+  return ethereum
+}
+
 function opened(): RunnelClient {
   if (client === undefined) throw new Error('no client is open')
   return client
@@ -45,9 +55,9 @@ async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
 }
 
 export const driver = {
-  open: (config: ClientConfig) =>
+  open: (config: ClientConfig, { wallet = false } = {}) =>
     outcome(async () => {
-      client = await runnel.createClient(config)
+      client = await runnel.createClient(config, wallet ? { wallet: injected() } : {})
       return client.nodeId as string
     }),
   subscribe: (streamId: string) =>
@@ -74,6 +84,12 @@ export const driver = {
     const [part] = opened().network.metrics().streamParts
     return (part?.neighbours ?? []).map(({ nodeId, transport }) => ({ nodeId, transport }))
   },
+  keyFromWallet: () =>
+    outcome(() => runnel.keyFromWallet((globalThis as { ethereum?: Runnel.Eip1193Provider }).ethereum)),
+  storedKey: () => outcome(() => runnel.storedKey()),
+  createStream: (path: string) => outcome(async () => (await opened().createStream({ path })).id as string),
+  grant: (streamId: string, grant: Runnel.GrantOptions) => outcome(() => opened().grant(streamId, grant)),
+  phases: () => opened().phases,
   async close(): Promise<void> {
     await client?.close()
     client = undefined
@@ -81,4 +97,4 @@ export const driver = {
 }
 
 export type Driver = typeof driver
-Object.assign(globalThis, { driver, runnel })
+Object.assign(globalThis, { driver })

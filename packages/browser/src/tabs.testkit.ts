@@ -10,12 +10,31 @@ import { servePages, type PageServer } from './page-server.testkit.ts'
 import type { Driver } from './tab-driver.testkit.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const page = (script: string): string =>
-  `<!doctype html><meta charset="utf-8"><title>Runnel</title><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`
+/** A page as anybody would write it, with what drives it for a test loaded after it. */
+const pageWith = (bundle: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>Runnel</title><link rel="icon" href="data:,">
+<script type="module">
+import * as runnel from './${bundle}'
+globalThis.runnel = runnel
+await import('./driver.js')
+</script>`
 
 type Async<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never
 /** The driver of a page, as it is called from outside. */
 export type Tab = { readonly [K in keyof Driver]: Async<Driver[K]> } & { readonly page: Page }
+
+export interface TabOptions {
+  /** With the ES module build, or the single file. */
+  readonly build?: 'modules' | 'single'
+  readonly context?: BrowserContext
+  /** Called before the page is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>
+}
+
+/** After a page was loaded, or loaded again. */
+export async function driverLoaded(page: Page): Promise<void> {
+  await page.waitForFunction(() => 'driver' in globalThis)
+}
 
 /** A real browser, and pages in it with a client each. */
 export class Tabs {
@@ -40,15 +59,20 @@ export class Tabs {
       entryPoints: [join(here, 'tab-driver.testkit.ts')],
       outfile: join(directory, 'driver.js'),
     })
-    const server = await servePages(directory, { '/tab': page('driver.js') })
+    const server = await servePages(directory, {
+      '/modules': pageWith('runnel.js'),
+      '/single': pageWith('runnel.single.js'),
+    })
     return new Tabs(await launchChromium(), server, directory)
   }
 
-  /** A page of its own, or of a context that others are in. */
-  async open(context?: BrowserContext): Promise<Tab> {
+  /** A page with a bundle, in a context of its own or in one that others are in. */
+  async open({ build = 'modules', context, prepare }: TabOptions = {}): Promise<Tab> {
     const opened = await (context ?? this.browser).newPage()
     opened.on('pageerror', (error) => this.errors.push(String(error)))
-    await opened.goto(`${this.server.url}tab`)
+    await prepare?.(opened)
+    await opened.goto(`${this.server.url}${build}`)
+    await driverLoaded(opened)
     return driven(opened)
   }
 

@@ -12,11 +12,14 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
+import { toHex } from './hex.ts'
 import { silentLogger, type Logger } from './logger.ts'
+import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
+import type { Eip1193Provider } from './wallet.ts'
 
 /** What a node is made of, besides its configuration. */
 export interface NodeModules {
@@ -40,6 +43,8 @@ export interface ClientModules {
   readonly createNode: CreateNode
   /** Where log lines go. Default: nowhere; everything that is logged is also a status. */
   readonly logger?: Logger | undefined
+  /** Signs and pays for changes of the registries, in place of the client's own key; its user is asked for each. */
+  readonly wallet?: Eip1193Provider | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
 }
@@ -48,11 +53,13 @@ export interface ClientModules {
 export async function openClient(config: ClientConfig, modules: ClientModules): Promise<RunnelClient> {
   const parsed = parseConfig(config)
   const { clock = systemClock, random = systemRandom, logger = silentLogger, createNode } = modules
+  const phases = new Phases(clock)
   const crypto = await loadCrypto()
   const privateKey =
     parsed.privateKey === undefined ? generatePrivateKey(random) : parsePrivateKey(parsed.privateKey)
   const identity = createIdentity(privateKey, crypto)
-  const registry = await startRegistry(parsed, privateKey, { clock, logger })
+  const registry = await startRegistry(parsed, modules.wallet ?? toHex(privateKey), { clock, logger })
+  phases.reach('registry')
   let node: NetworkNode | undefined
   try {
     const { publisherPolicy, directory: trackers, admission } = registry
@@ -71,6 +78,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       node,
       registry,
       archive,
+      phases,
     })
     await node.start()
     return client
@@ -86,15 +94,15 @@ export async function followRegistry(
   config: ClientConfig,
   { clock = systemClock, random = systemRandom, logger = silentLogger }: Omit<ClientModules, 'createNode'>,
 ): Promise<RegistryService> {
-  return startRegistry(parseConfig(config), generatePrivateKey(random), { clock, logger })
+  return startRegistry(parseConfig(config), toHex(generatePrivateKey(random)), { clock, logger })
 }
 
 async function startRegistry(
   parsed: ParsedClientConfig,
-  privateKey: Uint8Array,
+  account: string | Eip1193Provider,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<RegistryService> {
-  const registries = await openRegistries(parsed, privateKey, clock)
+  const registries = await openRegistries(parsed, account, clock)
   const registry = new RegistryService(parsed.registry, { registries, clock, logger })
   try {
     await registry.start()
@@ -107,7 +115,7 @@ async function startRegistry(
 
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
-  privateKey: Uint8Array,
+  account: string | Eip1193Provider,
   clock: Clock,
 ) {
   if (network.kind === 'static') return createStaticRegistries(network.document)
@@ -115,11 +123,7 @@ async function openRegistries(
   // Loaded when it is used: ethers is larger than all the rest.
   const { openChainRegistries } = await import('./registry/chain/chain-registries.ts')
   return openChainRegistries(
-    { rpcUrl, chainId, registries, privateKey: hexOf(privateKey), pollIntervalMs: registry.pollIntervalMs },
+    { rpcUrl, chainId, registries, account, pollIntervalMs: registry.pollIntervalMs },
     { clock },
   )
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return bytes.reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '0x')
 }

@@ -17,6 +17,8 @@ export type { Playback, PlaybackOptions } from './resend/playback.ts'
 export type { MessagePlace, WaitForStorageOptions } from './resend/wait-for-storage.ts'
 export type { Message } from './subscribe/message.ts'
 export type { ClientStatus } from './status.ts'
+export type { PhaseName, PhaseTimes } from './phases.ts'
+export type { Eip1193Provider } from './wallet.ts'
 export type { Logger } from './logger.ts'
 export type {
   PermissionName,

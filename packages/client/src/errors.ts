@@ -50,6 +50,23 @@ export const clientErrors = {
     remedy: 'Check that its directory exists and that you may write there.',
   },
 
+  NO_WALLET: {
+    summary: 'There is no Ethereum wallet',
+    remedy: 'Install one that gives pages a provider (EIP-1193), or use a key without a wallet.',
+  },
+  WALLET_REFUSED: {
+    summary: 'The wallet’s user refused',
+    remedy: 'Nothing was signed or sent: ask again when the user is ready.',
+  },
+  WALLET_FAILED: {
+    summary: 'The wallet did not do what it was asked',
+    remedy: 'Read the message; check that the wallet is unlocked and has an account.',
+  },
+  STORAGE_BLOCKED: {
+    summary: 'The browser keeps nothing for this page',
+    remedy: 'Allow it to, over https or on localhost; or leave the key out, and be somebody new each time.',
+  },
+
   CHAIN_UNREACHABLE: {
     summary: 'The chain does not answer',
     remedy: 'Check the RPC URL and the network; what is known already stays in use.',

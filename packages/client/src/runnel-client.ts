@@ -19,6 +19,7 @@ import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { checkPartition } from './publish/partition.ts'
+import type { Phases, PhaseTimes } from './phases.ts'
 import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
@@ -60,6 +61,7 @@ export interface RunnelClientModules {
   readonly registry: RegistryService
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
+  readonly phases: Phases
 }
 
 /**
@@ -82,6 +84,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #status = new StatusHub()
   readonly #clock: Clock
   readonly #closeTimeoutMs: number
+  readonly #phases: Phases
   readonly #closed = Promise.withResolvers<ClientClosed>()
   #closing: Promise<ClientClosed> | undefined
 
@@ -91,6 +94,7 @@ export class RunnelClient implements AsyncDisposable {
     this.network = node
     this.#registry = registry
     this.#clock = clock
+    this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
     const parts = new StreamParts({ node, registry })
     this.#parts = parts
@@ -113,10 +117,15 @@ export class RunnelClient implements AsyncDisposable {
     this.#listen(parts, logger)
   }
 
-  /** Creates a stream under the client's own address, and resolves when it can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED and what a chain throws. */
+  /** In whose name registries are changed: the address of the wallet, or of the client's own key. */
+  get account(): NodeId {
+    return this.#registry.account ?? this.nodeId
+  }
+
+  /** Creates a stream under the client's account, and resolves when it can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED and what a chain throws. */
   async createStream(stream: NewStream): Promise<StreamInfo> {
     this.#requireOpen()
-    const draft = draftOf(stream, this.nodeId)
+    const draft = draftOf(stream, this.account)
     await this.#registry.writer.createStream(draft)
     return draft
   }
@@ -307,6 +316,11 @@ export class RunnelClient implements AsyncDisposable {
     return this.#status.listen()
   }
 
+  /** When the client reached each step on its way to the first message; the status 'phase' tells of each. */
+  get phases(): PhaseTimes {
+    return this.#phases.times
+  }
+
   /** Sizes and losses of the client's own; those of the node are in `network.metrics()`. */
   counters(): Readonly<Record<string, number>> {
     return { ...this.#registry.cache.counters(), ...this.#history.counters(), ...this.#archive.counters() }
@@ -365,14 +379,20 @@ export class RunnelClient implements AsyncDisposable {
   /** Before the node starts, so that nothing is missed. */
   #listen(parts: StreamParts, logger: Logger): void {
     const status = this.#status
-    this.network.on('message', (delivery) => this.#subscriber.receive(delivery))
+    this.#phases.onReached = (phase, afterMs) => status.emit({ type: 'phase', phase, afterMs })
+    this.network.on('message', (delivery) => {
+      if (delivery.from !== undefined) this.#phases.reach('message')
+      this.#subscriber.receive(delivery)
+    })
     this.network.on('gap', (gap) => this.#subscriber.gap(gap))
     this.network.on('neighbours', (streamPartId, neighbours) => {
+      if (neighbours.length > 0) this.#phases.reach('neighbour')
       parts.neighboursChanged(streamPartId, neighbours)
       status.emit({ type: 'neighbours', streamPartId, neighbours })
     })
     this.network.on('tracker', (trackerId, state, error) => {
       logger.info({ trackerId, state, code: error?.code }, 'tracker')
+      if (state === 'connected') this.#phases.reach('tracker')
       status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
     })
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))

@@ -1,4 +1,5 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
+import type { PhaseName } from './phases.ts'
 import type { RegistryChange } from './registry/ports.ts'
 import type { MessageGap } from './subscribe/gap.ts'
 import { BoundedQueue } from './queue/bounded-queue.ts'
@@ -12,6 +13,8 @@ export type ClientStatus =
       readonly source: string
       readonly error?: Error
     }
+  /** The client reached a phase on its way to the first message, so many milliseconds after its start; `client.phases` has them all. */
+  | { readonly type: 'phase'; readonly phase: PhaseName; readonly afterMs: number }
   /** The registry changed, and from now on counts as it is. Only chains change. */
   | { readonly type: 'registry'; readonly change: RegistryChange }
   /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */

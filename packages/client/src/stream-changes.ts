@@ -4,9 +4,9 @@ import type { Grant, PermissionName, StreamDraft } from './registry/ports.ts'
 
 /** A stream to create. */
 export interface NewStream {
-  /** What follows the client's address in the id; or give `id`. */
+  /** What follows the account's address in the id; or give `id`. */
   readonly path?: string | undefined
-  /** The whole id, beginning with the client's address; or give `path`. */
+  /** The whole id, beginning with the account's address; or give `path`. */
   readonly id?: string | undefined
   /** 1 to 100. Default 1. */
   readonly partitions?: number | undefined

@@ -141,6 +141,8 @@ export interface RegistryEvents {
 
 /** The registries of a network, wherever they stand. */
 export interface Registries {
+  /** In whose name changes are made; undefined where nothing can be changed. */
+  readonly account?: NodeId | undefined
   readonly streams: StreamRegistry & StreamRegistryWriter
   readonly trackers: TrackerRegistryReader
   readonly storage: StorageRegistryReader & StorageRegistryWriter

@@ -31,6 +31,8 @@ export class RegistryService {
   readonly publisherPolicy: PublisherPolicy
   /** Changes, after which what was cached is forgotten. */
   readonly writer: StreamRegistryWriter
+  /** In whose name; undefined where nothing can be changed. */
+  readonly account: NodeId | undefined
   /** As `writer`, of storage nodes. */
   readonly storageWriter: StorageRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
@@ -63,6 +65,7 @@ export class RegistryService {
       { clock, streams: registries.streams, storage: registries.storage },
     )
     this.publisherPolicy = createPublisherPolicy(this.cache)
+    this.account = registries.account
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
   }

@@ -16,11 +16,13 @@ export interface ChainAddress {
 /** How long one request may take. */
 const requestTimeoutMs = 10_000
 /** How often ethers looks whether a transaction is mined, while one is waited for. */
-const receiptPollingMs = 200
+export const receiptPollingMs = 200
 
 /** The endpoint of a chain, and whether it answers. */
 export class ChainConnection {
   readonly provider: JsonRpcProvider
+  /** What the endpoint said that it serves. */
+  readonly chainId: number
   /** The endpoint's URL as it may be shown. */
   readonly source: string
   /** Hears of every change between reachable and unreachable. */
@@ -28,8 +30,9 @@ export class ChainConnection {
   #reachable = true
   #closed = false
 
-  constructor(rpcUrl: string, provider: JsonRpcProvider) {
-    this.provider = provider
+  constructor(rpcUrl: string, chainId: number) {
+    this.provider = createProvider(rpcUrl, chainId)
+    this.chainId = chainId
     this.source = publicUrl(rpcUrl)
   }
 
@@ -79,7 +82,7 @@ export async function openChainConnection({
   if (chainId !== undefined && chainId !== servedId) {
     throw clientError('CHAIN_MISMATCH', `${publicUrl(rpcUrl)} serves ${servedId}, configured is ${chainId}`)
   }
-  const connection = new ChainConnection(rpcUrl, createProvider(rpcUrl, servedId))
+  const connection = new ChainConnection(rpcUrl, servedId)
   try {
     await requireContracts(connection, registries)
   } catch (error) {
@@ -102,7 +105,7 @@ function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
 
 /** ethers, left to find out by itself, would ask for ever when nobody answers. */
 async function askChainId(rpcUrl: string): Promise<number> {
-  const connection = new ChainConnection(rpcUrl, createProvider(rpcUrl, 1))
+  const connection = new ChainConnection(rpcUrl, 1)
   try {
     return Number(await connection.call(() => connection.provider.send('eth_chainId', [])))
   } finally {

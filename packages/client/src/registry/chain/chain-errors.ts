@@ -10,6 +10,7 @@ export function translateChainError(error: unknown, source: string): RunnelError
   if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause: error })
   if (isUnreachable(error))
     return clientError('CHAIN_UNREACHABLE', `${source} (${reasonOf(error)})`, { cause: error })
+  if (isError(error, 'ACTION_REJECTED')) return clientError('WALLET_REFUSED', undefined, { cause: error })
   if (isError(error, 'INSUFFICIENT_FUNDS'))
     return clientError('INSUFFICIENT_FUNDS', undefined, { cause: error })
   return clientError('CHAIN_CALL_FAILED', `${source} (${reasonOf(error)})`, { cause: error })
@@ -26,6 +27,8 @@ const unreachableCodes = new Set(['NETWORK_ERROR', 'SERVER_ERROR', 'TIMEOUT'])
 
 /** An error of ethers' about the way to the endpoint, or of the operating system's about the socket (ECONNREFUSED and such). */
 function isUnreachable(error: unknown): boolean {
+  // What a browser's fetch rejects with when it got no answer.
+  if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message)) return true
   if (!(error instanceof Error) || !('code' in error)) return false
   const code = String(error.code)
   return unreachableCodes.has(code) || /^E[A-Z_]+$/.test(code)

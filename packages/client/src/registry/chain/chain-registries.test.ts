@@ -22,7 +22,7 @@ function open(account = chain.accounts[0], overrides: { rpcUrl?: string; chainId
     {
       rpcUrl: chain.url,
       registries: chain.registries,
-      privateKey: account.privateKey,
+      account: account.privateKey,
       pollIntervalMs: 20,
       ...overrides,
     },
@@ -183,7 +183,7 @@ describe('writer', () => {
       {
         rpcUrl: chain.url,
         registries: chain.registries,
-        privateKey,
+        account: privateKey,
         pollIntervalMs: 20,
       },
       { clock: systemClock },
@@ -245,7 +245,7 @@ describe('changes', () => {
       {
         rpcUrl: other.url,
         registries: other.registries,
-        privateKey: other.accounts[0].privateKey,
+        account: other.accounts[0].privateKey,
         pollIntervalMs: 20,
       },
       { clock: systemClock },
@@ -294,7 +294,7 @@ describe('opening', () => {
       {
         rpcUrl: chain.url,
         registries: { ...chain.registries, streamRegistry },
-        privateKey: chain.accounts[0].privateKey,
+        account: chain.accounts[0].privateKey,
         pollIntervalMs: 20,
       },
       { clock: systemClock },

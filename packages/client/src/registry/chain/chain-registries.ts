@@ -1,8 +1,9 @@
 import { listsNodes, permissionedTrackerRegistry } from '@runnel/contracts'
 import { toNodeId, type Clock } from '@runnel/protocol'
-import { Wallet } from 'ethers'
+import type { Eip1193Provider } from '../../wallet.ts'
 import type { Registries, TrackerRegistryReader } from '../ports.ts'
 import { compare } from '../order.ts'
+import { keyAccount, walletAccount, type ChainAccount } from './chain-account.ts'
 import { ChainChanges } from './chain-changes.ts'
 import { openChainConnection, type ChainAddress, type ChainConnection } from './chain-connection.ts'
 import { createChainStorageReader, createChainStorageWriter } from './chain-storage.ts'
@@ -12,31 +13,32 @@ import { readPages } from './read-pages.ts'
 import { TransactionSender } from './transaction-sender.ts'
 
 export interface ChainRegistriesOptions extends ChainAddress {
-  /** Pays for and signs the changes: 0x and 64 hexadecimal digits. */
-  readonly privateKey: string
+  /** Pays for and signs the changes: 0x and 64 hexadecimal digits, or a wallet. */
+  readonly account: string | Eip1193Provider
   /** How often the chain is asked for new events. */
   readonly pollIntervalMs: number
 }
 
-/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. */
+/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING or WALLET_REFUSED. */
 export async function openChainRegistries(
   options: ChainRegistriesOptions,
   modules: { clock: Clock },
 ): Promise<Registries> {
-  const { registries, privateKey, pollIntervalMs } = options
+  const { registries, pollIntervalMs } = options
   const connection = await openChainConnection(options)
-  const wallet = new Wallet(privateKey, connection.provider)
-  const sender = new TransactionSender(wallet, connection)
+  const account = await openAccount(options.account, connection)
+  const sender = new TransactionSender(account.signer, connection)
   const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
   return {
+    account: account.id,
     streams: {
       ...createChainStreamReader(registries.streamRegistry, connection),
-      ...createChainStreamWriter(registries.streamRegistry, sender, wallet),
+      ...createChainStreamWriter(registries.streamRegistry, sender, account),
     },
     trackers: trackerReader(registries.trackerRegistry, connection),
     storage: {
       ...createChainStorageReader(registries.storageRegistry, connection),
-      ...createChainStorageWriter(registries.storageRegistry, sender, wallet),
+      ...createChainStorageWriter(registries.storageRegistry, sender, account),
     },
     async start({ onChange, onHealth }) {
       connection.onHealth = onHealth
@@ -46,6 +48,19 @@ export async function openChainRegistries(
       changes.stop()
       connection.close()
     },
+  }
+}
+
+async function openAccount(
+  account: string | Eip1193Provider,
+  connection: ChainConnection,
+): Promise<ChainAccount> {
+  if (typeof account === 'string') return keyAccount(account, connection)
+  try {
+    return await walletAccount(account, connection.chainId, connection)
+  } catch (error) {
+    connection.close()
+    throw error
   }
 }
 

@@ -1,8 +1,8 @@
 import { storageRegistry } from '@runnel/contracts'
 import { toNodeId, toStreamId } from '@runnel/protocol'
-import type { Wallet } from 'ethers'
 import { compare } from '../order.ts'
 import type { StorageNodeInfo, StorageRegistryReader, StorageRegistryWriter } from '../ports.ts'
+import type { ChainAccount } from './chain-account.ts'
 import type { ChainConnection } from './chain-connection.ts'
 import { readPages } from './read-pages.ts'
 import type { TransactionSender } from './transaction-sender.ts'
@@ -38,20 +38,20 @@ function toInfos(nodes: readonly { node: string; url: string }[]): StorageNodeIn
     .sort((a, b) => compare(a.nodeId, b.nodeId))
 }
 
-/** Assigns streams to storage nodes, in the name of the wallet. */
+/** Assigns streams to storage nodes, in the name of the account. */
 export function createChainStorageWriter(
   address: string,
   sender: TransactionSender,
-  wallet: Wallet,
+  account: ChainAccount,
 ): StorageRegistryWriter {
-  const contract = storageRegistry(address, wallet)
+  const contract = storageRegistry(address, account.signer)
   return {
     assign: (streamId, nodeId) => sender.send((overrides) => contract.assign(streamId, nodeId, overrides)),
     unassign: (streamId, nodeId) =>
       sender.send((overrides) => contract.unassign(streamId, nodeId, overrides)),
     register: (url) =>
       sender.send(async (overrides) => {
-        const known = await contract.isRegistered(wallet.address)
+        const known = await contract.isRegistered(account.id)
         return known ? contract.updateNode(url, '', overrides) : contract.registerNode(url, '', overrides)
       }),
   }

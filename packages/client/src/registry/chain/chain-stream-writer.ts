@@ -1,17 +1,18 @@
 import { Permission, streamRegistry } from '@runnel/contracts'
-import { ZeroAddress, type Wallet } from 'ethers'
+import { ZeroAddress } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { Grant, StreamRegistryWriter } from '../ports.ts'
+import type { ChainAccount } from './chain-account.ts'
 import type { TransactionSender } from './transaction-sender.ts'
 import { toContractSeconds } from './until.ts'
 
-/** Writes streams and permissions to the contract, in the name of the wallet. */
+/** Writes streams and permissions to the contract, in the name of the account. */
 export function createChainStreamWriter(
   address: string,
   sender: TransactionSender,
-  wallet: Wallet,
+  account: ChainAccount,
 ): StreamRegistryWriter {
-  const contract = streamRegistry(address, wallet)
+  const contract = streamRegistry(address, account.signer)
 
   /** The contract replaces both public permissions at once: the one not named stays as it is. */
   const setPublic = async (streamId: string, { permissions }: Omit<Grant, 'untilMs'>, expiry: bigint) => {
@@ -30,7 +31,7 @@ export function createChainStreamWriter(
 
   return {
     async createStream({ id, metadata, partitions, trackers }) {
-      const owner = wallet.address.toLowerCase()
+      const owner = account.id
       if (!id.startsWith(`${owner}/`)) throw clientError('NOT_STREAM_OWNER', `${id} is not under ${owner}`)
       const path = id.slice(owner.length + 1)
       await sender.send((overrides) => contract.createStream(path, metadata, partitions, trackers, overrides))

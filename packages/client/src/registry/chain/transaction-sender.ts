@@ -1,4 +1,4 @@
-import { isError, type ContractTransactionResponse, type Wallet } from 'ethers'
+import { isError, type AbstractSigner, type ContractTransactionResponse } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { ChainConnection } from './chain-connection.ts'
 
@@ -10,14 +10,14 @@ const confirmationTimeoutMs = 120_000
  * side by side; one that is refused before it is sent uses up no nonce.
  */
 export class TransactionSender {
-  readonly #wallet: Wallet
+  readonly #signer: AbstractSigner
   readonly #connection: ChainConnection
   #sending: Promise<unknown> = Promise.resolve()
   #unconfirmed = 0
   #nextNonce = 0
 
-  constructor(wallet: Wallet, connection: ChainConnection) {
-    this.#wallet = wallet
+  constructor(signer: AbstractSigner, connection: ChainConnection) {
+    this.#signer = signer
     this.#connection = connection
   }
 
@@ -36,7 +36,7 @@ export class TransactionSender {
 
   #sendNow(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>) {
     return this.#connection.call(async () => {
-      const known = await this.#wallet.getNonce('pending')
+      const known = await this.#signer.getNonce('pending')
       // An endpoint may not have heard yet of what was sent a moment ago; with nothing under way it knows best.
       const nonce = this.#unconfirmed > 0 ? Math.max(known, this.#nextNonce) : known
       const transaction = await start({ nonce })

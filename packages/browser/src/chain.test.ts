@@ -1,0 +1,127 @@
+import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import type { Tracker } from '@runnel/tracker'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mined, startTestChain, type TestChain } from '../../client/src/registry/chain.testkit.ts'
+import { startTracker } from './network.testkit.ts'
+import { Tabs, type Tab } from './tabs.testkit.ts'
+
+let tabs: Tabs
+let tracker: Tracker
+let chain: TestChain
+const clients: RunnelClient[] = []
+beforeAll(async () => {
+  ;[tabs, tracker, chain] = await Promise.all([Tabs.start(), startTracker(), startTestChain()])
+  await mined(chain.trackers.addTracker(tracker.nodeId, tracker.url, ''))
+})
+afterAll(async () => {
+  await tabs.close()
+  await Promise.all(clients.map((client) => client.close()))
+  await tracker.stop()
+  await chain.stop()
+})
+
+const config = (): Omit<ClientConfig, 'network'> & { readonly network: ChainNetwork } => ({
+  network: { kind: 'chain', rpcUrl: chain.url, chainId: 31337, registries: chain.registries },
+  registry: { pollIntervalMs: 20 },
+})
+type ChainNetwork = Extract<ClientConfig['network'], { kind: 'chain' }>
+
+/** A wallet whose accounts are the chain's own, and whose user says yes, or no. */
+const inject =
+  (answer: 'yes' | 'no') =>
+  async (page: Page): Promise<void> => {
+    await page.addInitScript(
+      ([rpcUrl, account, answer]) => {
+        const ask = async (method: string, params: unknown): Promise<unknown> => {
+          const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+          const headers = { 'content-type': 'application/json' }
+          const response = await fetch(rpcUrl as string, { method: 'POST', headers, body })
+          const { result, error } = (await response.json()) as { result: unknown; error?: unknown }
+          if (error !== undefined) throw error
+          return result
+        }
+        const asksUser = /^(eth_requestAccounts|eth_sendTransaction|personal_sign)$/
+        const request = ({ method, params = [] }: { method: string; params?: unknown }): Promise<unknown> => {
+          if (answer === 'no' && asksUser.test(method))
+            return Promise.reject(Object.assign(new Error('the user said no'), { code: 4001 }))
+          return /Accounts$|_accounts$/.test(method) ? Promise.resolve([account]) : ask(method, params)
+        }
+        Object.assign(globalThis, { ethereum: { request } })
+      },
+      [chain.url, chain.accounts[2].wallet.address, answer],
+    )
+  }
+
+async function value<T>(
+  outcome: ReturnType<Tab['open']> | Promise<{ value: T } | { code: string; message: string }>,
+): Promise<T> {
+  const result = await outcome
+  if (!('value' in result)) throw new Error(`${result.code}: ${result.message}`)
+  return result.value as T
+}
+
+describe('a page with the registries of a chain', () => {
+  it('reads them, and loads what reads them only then', async () => {
+    const owner = await createClient({ ...config(), privateKey: chain.accounts[1].privateKey })
+    clients.push(owner)
+    const { id } = await owner.createStream({ path: 'read' })
+    await owner.grant(id, { user: 'public', permissions: ['publish', 'subscribe'] })
+    const loaded: string[] = []
+    const tab = await tabs.open({
+      prepare: async (page) => void page.on('response', (response) => loaded.push(response.url())),
+    })
+    const chunks = () => loaded.filter((url) => url.includes('runnel-chain'))
+    expect(chunks()).toEqual([])
+    await value(tab.open(config()))
+    expect(chunks()).toHaveLength(1)
+    await value(tab.subscribe(id))
+    await owner.publish(id, 'to the page')
+    expect(await tab.received(1)).toEqual(['to the page'])
+    const { registry = 0, tracker = 0, neighbour = 0, message = 0 } = await tab.phases()
+    expect(registry).toBeGreaterThan(0)
+    expect([registry, tracker, neighbour, message]).toEqual(
+      [registry, tracker, neighbour, message].toSorted((a, b) => a - b),
+    )
+  })
+
+  it('changes them through a wallet, whose account owns what is created', async () => {
+    const tab = await tabs.open({ prepare: inject('yes') })
+    const key = await value<{ privateKey: string; account: string }>(tab.keyFromWallet())
+    expect(key.account).toBe(chain.accounts[2].nodeId)
+    const nodeId = await value<string>(
+      tab.open({ ...config(), privateKey: key.privateKey }, { wallet: true }),
+    )
+    expect(nodeId).not.toBe(key.account)
+    const id = await value<string>(tab.createStream('by-wallet'))
+    expect(id).toBe(`${key.account}/by-wallet`)
+    expect(await tab.publish(id, 'too early')).toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
+    await value(tab.grant(id, { user: nodeId, permissions: ['publish'] }))
+    await value(tab.publish(id, 'granted'))
+  })
+
+  it('has the same key from the same wallet each time', async () => {
+    const keys = await Promise.all(
+      [1, 2].map(async () => value(((await tabs.open({ prepare: inject('yes') })) as Tab).keyFromWallet())),
+    )
+    expect(keys[0]).toEqual(keys[1])
+  })
+
+  it('is told that the user refused, or that there is no wallet', async () => {
+    const refused = await tabs.open({ prepare: inject('no') })
+    expect(await refused.keyFromWallet()).toMatchObject({ code: 'WALLET_REFUSED' })
+    expect(await refused.open(config(), { wallet: true })).toMatchObject({ code: 'WALLET_REFUSED' })
+    const without = await tabs.open()
+    expect(await without.keyFromWallet()).toMatchObject({ code: 'NO_WALLET' })
+  })
+
+  it('is told of a wrong address, a wrong chain, and of one that does not answer', async () => {
+    const tab = await tabs.open()
+    const { network } = config()
+    const nowhere = { ...network.registries, streamRegistry: `0x${'1'.repeat(40)}` }
+    const opened = (changed: Partial<ChainNetwork>) => tab.open({ network: { ...network, ...changed } })
+    expect(await opened({ registries: nowhere })).toMatchObject({ code: 'REGISTRY_MISSING' })
+    expect(await opened({ chainId: 1 })).toMatchObject({ code: 'CHAIN_MISMATCH' })
+    expect(await opened({ rpcUrl: 'http://127.0.0.1:9' })).toMatchObject({ code: 'CHAIN_UNREACHABLE' })
+  })
+})

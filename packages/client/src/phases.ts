@@ -1,0 +1,33 @@
+import type { Clock } from '@runnel/protocol'
+
+/** What a client has to reach before its first message, in the usual order. */
+export const phaseNames = ['registry', 'tracker', 'neighbour', 'message'] as const
+export type PhaseName = (typeof phaseNames)[number]
+
+/** When each phase was reached first, in milliseconds from the start of the client; undefined until then. */
+export type PhaseTimes = Readonly<Partial<Record<PhaseName, number>>>
+
+/** How a client comes to its first message: the registry was read, a tracker and a neighbour connected, a message delivered. */
+export class Phases {
+  /** Called when a phase is reached, which it is once. */
+  onReached: (phase: PhaseName, afterMs: number) => void = () => {}
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #startedMs: number
+  readonly #times: Partial<Record<PhaseName, number>> = {}
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+    this.#startedMs = clock.monotonicMs()
+  }
+
+  get times(): PhaseTimes {
+    return { ...this.#times }
+  }
+
+  reach(phase: PhaseName): void {
+    if (this.#times[phase] !== undefined) return
+    const afterMs = this.#clock.monotonicMs() - this.#startedMs
+    this.#times[phase] = afterMs
+    this.onReached(phase, afterMs)
+  }
+}
