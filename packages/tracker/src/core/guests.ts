@@ -2,7 +2,7 @@
 const drawsPerHost = 4
 
 export interface GuestChoice<Id> {
-  /** Hosts for each guest, and guests that one host takes at most. */
+  /** Hosts for each guest. A host that is no guest itself takes at most twice as many guests. */
   readonly degree: number
   readonly random: { next(): number }
   /** Whether the pair should rather not be connected. */
@@ -19,6 +19,11 @@ export class Guests<Id extends string> {
   /** The other ends of a node's edges. */
   of(id: Id): ReadonlySet<Id> {
     return this.#edges.get(id) ?? new Set()
+  }
+
+  /** Guests and hosts. */
+  ids(): IterableIterator<Id> {
+    return this.#edges.keys()
   }
 
   has(id: Id): boolean {

@@ -351,6 +351,7 @@ export class StreamPart {
   }
 
   #takeClaims(): ReadonlyMap<NodeId, ReadonlySet<NodeId>> {
+    this.#mark(new Set(this.#guests.ids()))
     this.#guests.clear()
     this.#isBridged = false
     return this.#claims.take()

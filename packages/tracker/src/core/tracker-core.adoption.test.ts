@@ -146,7 +146,7 @@ describe('a tracker that was restarted', () => {
     story.packet(nodeId(5), statusOf(partA, 1, [nodeId(1)]))
     story.packet(nodeId(1), statusOf(partA, 4, [nodeId(5)]))
     expect(instructions(story.advance(13_499))).toEqual([])
-    expect(instructions(story.advance(1))).toEqual([
+    expect(instructions(story.advance(1)).toSorted((one, other) => (one.to < other.to ? -1 : 1))).toEqual([
       { to: nodeId(1), part: partA, counter: 5, neighbours: [nodeId(5)] },
       { to: nodeId(5), part: partA, counter: 2, neighbours: [nodeId(1)] },
     ])
@@ -221,6 +221,27 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     report(story, 20, 40)
     story.advance(100)
     expectTakenOver(story)
+  })
+
+  it('leaves no guest behind where several came first', () => {
+    const story = new TrackerStory()
+    const early = [41, 42, 43, 44, 45, 46, 47, 48].map(nodeId)
+    for (const id of early) {
+      story.join(id)
+      story.advance(100)
+    }
+    report(story, 0, 20)
+    story.advance(1_500)
+    const guests = instructions(story.effects).filter(
+      ({ to, neighbours }) => early.includes(to) && neighbours.some((id) => before.has(id)),
+    )
+    expect(guests.length).toBeGreaterThan(0)
+    report(story, 20, 40)
+    story.advance(1_000)
+    const after = story.core.streamParts.get(partA)?.topology
+    const told = new Map(instructions(story.effects).map(({ to, neighbours }) => [to, neighbours]))
+    expect(told.size).toBe(48)
+    for (const [id, neighbours] of told) expect(new Set(neighbours)).toEqual(after?.neighbours(id))
   })
 
   it('gets another host for one that it cannot reach', () => {
