@@ -79,7 +79,7 @@ function ensureChromium() {
 
 function build() {
   run('node', ['node_modules/typescript/bin/tsc', '-b'])
-  run('node', ['packages/explorer/scripts/bundle.mjs'])
+  run('node', ['packages/explorer/dist/bundle.js'])
 }
 
 const node = (...args) => run('node', args, { data: true })

@@ -10,10 +10,13 @@ export interface Polled<T> {
   readonly failure: unknown
 }
 
+/** How soon after a failure it is tried again at the latest. */
+const retryEveryMs = 2_000
+
 const nothingYet = { value: undefined, readAtMs: 0, failure: undefined }
 
 /**
- * Reads something now and again every `everyMs` after each answer, while the page is seen. `key` names what is read: when it
+ * Reads something now and again `everyMs` after each answer, sooner after a failure, while the page is seen. `key` names what is read: when it
  * changes, what was read is forgotten; while it is undefined nothing is read.
  */
 export function usePolled<T>(
@@ -33,16 +36,18 @@ export function usePolled<T>(
       if (isReading || document.hidden) return
       isReading = true
       clearTimeout(timer)
+      let failed = false
       try {
         const value = await newestRead.current(stop.signal)
         if (stop.signal.aborted) return
         setState({ key, value, readAtMs: performance.now(), failure: undefined })
       } catch (failure) {
+        failed = true
         if (stop.signal.aborted) return
         setState((before) => ({ ...(before.key === key ? before : nothingYet), key, failure }))
       }
       isReading = false
-      timer = setTimeout(poll, everyMs)
+      timer = setTimeout(poll, failed ? Math.min(everyMs, retryEveryMs) : everyMs)
     }
     const wake = () => void poll()
     void poll()

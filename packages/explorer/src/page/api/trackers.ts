@@ -174,15 +174,15 @@ function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary
   }
 }
 
-/** The tracker among these that has the stream part. Throws Failure when none has. */
+/** A stream part, and who among these trackers leads it. Throws Failure when none does. */
 export async function leaderOf(
   bases: readonly string[],
   partId: string,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<LedPart> {
   const { items, failures } = await findParts(bases, partId, signal)
   const found = items.find(({ streamPartId }) => streamPartId === partId)
-  if (found !== undefined) return found.base
+  if (found !== undefined) return found
   throw failures[0] ?? new Failure('UNKNOWN_STREAM_PART', partId)
 }
 

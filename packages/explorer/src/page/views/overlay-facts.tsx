@@ -1,9 +1,10 @@
 import type { Propagation } from '../api/answers.ts'
 import type { Overlay } from '../api/trackers.ts'
 import { palettes, rttColours, rttStep, type Theme } from '../colours.ts'
-import { figuresOf } from '../figures.ts'
+import { figuresOf, quantile } from '../figures.ts'
 import { formatCount, formatMs } from '../format.ts'
 import { scaleOf } from '../graph/scene.ts'
+import type { LiveLog } from '../live/live-log.ts'
 import { Histogram } from '../parts/histogram.tsx'
 import { Stat } from '../parts/stat.tsx'
 
@@ -11,10 +12,12 @@ export interface OverlayFactsProps {
   readonly overlay: Overlay
   readonly propagation: Propagation | undefined
   readonly theme: Theme
+  /** What this page has received, once it takes part. */
+  readonly log: LiveLog | undefined
 }
 
 /** An overlay in figures. */
-export function OverlayFacts({ overlay, propagation, theme }: OverlayFactsProps) {
+export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsProps) {
   const { nodes, edges, policy } = overlay
   const figures = figuresOf(nodes, edges)
   const rtts = edges.flatMap(({ rttMs }) => rttMs ?? [])
@@ -64,6 +67,7 @@ export function OverlayFacts({ overlay, propagation, theme }: OverlayFactsProps)
       <div class="card">
         <h2>Propagation</h2>
         <Predicted propagation={propagation} />
+        <Measured log={log} />
       </div>
     </>
   )
@@ -82,6 +86,23 @@ function Predicted({ propagation }: { readonly propagation: Propagation | undefi
         {formatMs(delays.meanMs)}
       </Stat>
       <Stat label="Predicted, 99 of 100">{formatMs(delays.p99Ms)}</Stat>
+    </dl>
+  )
+}
+
+function Measured({ log }: { readonly log: LiveLog | undefined }) {
+  const delays = log?.delaysMs() ?? []
+  if (delays.length === 0)
+    return <p class="empty measured">Measured delays appear here when this page joins and messages arrive.</p>
+  const hint = "From the publishers' clocks to this device's: right where both agree"
+  return (
+    <dl class="facts-list measured">
+      <Stat label="Measured here, median" hint={hint}>
+        {formatMs(quantile(delays, 0.5))}
+      </Stat>
+      <Stat label="Measured, 99 of 100" hint={hint}>
+        {formatMs(quantile(delays, 0.99))}
+      </Stat>
     </dl>
   )
 }

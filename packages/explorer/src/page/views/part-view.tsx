@@ -1,14 +1,18 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { Propagation } from '../api/answers.ts'
 import { leaderOf, readOverlay, readPropagation, type Overlay } from '../api/trackers.ts'
 import type { Theme } from '../colours.ts'
 import { formatCount, formatMs, plural, shortId, splitPart } from '../format.ts'
 import { OverlayGraph } from '../graph/overlay-graph.tsx'
 import { colourings, type Coloring } from '../graph/scene.ts'
 import { shapeOf } from '../layout/layout-input.ts'
+import { useMembership, type Live } from '../live/use-membership.ts'
 import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { nodeHref, partHref, type PartShow, type Route } from '../route.ts'
 import { usePolled } from '../use-polled.ts'
+import { WorldMap } from '../world/world-map.tsx'
+import { LiveView, OwnNode } from './live-view.tsx'
 import { OverlayFacts } from './overlay-facts.tsx'
 import { OverlayTables, transportNames } from './overlay-tables.tsx'
 
@@ -27,60 +31,76 @@ export interface PartViewProps {
 
 const shows: readonly { readonly show: PartShow; readonly label: string }[] = [
   { show: 'graph', label: 'Graph' },
+  { show: 'map', label: 'Map' },
   { show: 'table', label: 'Table' },
+  { show: 'live', label: 'Live' },
 ]
 
-/** One overlay: its picture, its figures, and its nodes and edges as text. */
-export function PartView({ route: { partId, show, nodeId }, bases, theme }: PartViewProps) {
-  const leader = usePolled(bases && `${bases.join()} ${partId}`, overlayEveryMs, (signal) =>
-    leaderOf(bases ?? [], partId, signal),
-  )
-  const base = leader.value
+const nobody: ReadonlySet<string> = new Set()
+
+/** One overlay: its picture, its figures, its nodes and edges as text, and what is published in it. */
+export function PartView({ route: { partId, show, nodeId }, bases, home, theme }: PartViewProps) {
+  const live = useMembership(partId, bases?.[0] ?? home)
+  const leader = usePolled(bases && partId, overlayEveryMs, (signal) => leaderOf(bases ?? [], partId, signal))
+  const base = leader.value?.base
   const [isLarge, setLarge] = useState(false)
-  const overlay = usePolled(
-    base && `${base} ${partId}`,
-    isLarge ? largeEveryMs : overlayEveryMs,
-    async (signal) => {
-      const read = await readOverlay(base ?? '', partId, signal)
-      setLarge(read.nodes.length > largeOverlay)
-      return read
-    },
-  )
-  const propagation = usePolled(base && `${base} ${partId}`, propagationEveryMs, (signal) =>
+  const overlay = usePolled(base && partId, isLarge ? largeEveryMs : overlayEveryMs, async (signal) => {
+    const read = await readOverlay(base ?? '', partId, signal)
+    setLarge(read.nodes.length > largeOverlay)
+    return read
+  })
+  const propagation = usePolled(base && partId, propagationEveryMs, (signal) =>
     readPropagation(base ?? '', partId, signal),
   )
-  const { path, owner, partition } = splitPart(partId)
   const { value } = overlay
   const failure = leader.failure ?? overlay.failure
+  const storedBy = leader.value?.storageNodes.join() ?? ''
+  const storage = useMemo(() => (storedBy === '' ? nobody : new Set(storedBy.split(','))), [storedBy])
   return (
     <section class="part-view">
-      <div class="part-head">
-        <div>
-          <h1>{path}</h1>
-          <p class="part-more" title={partId}>
-            {shortId(owner)} · partition {partition}
-            {value !== undefined && <> · {plural(value.nodeCount, 'node')}</>}
-          </p>
-        </div>
-        <nav class="tabs" aria-label="What to show of the overlay">
-          {shows.map(({ show: other, label }) => (
-            <a
-              key={other}
-              href={partHref(partId, other, nodeId)}
-              aria-current={other === show ? 'page' : undefined}
-            >
-              {label}
-            </a>
-          ))}
-        </nav>
-      </div>
+      <PartHead {...{ partId, show, nodeId }} nodeCount={value?.nodeCount} />
       <Notice failure={failure} readAtMs={value && overlay.readAtMs} />
-      {value === undefined ? (
-        failure === undefined && <p class="empty">Asking for the overlay…</p>
+      {value !== undefined ? (
+        <Shown {...{ overlay: value, show, theme, nodeId, live, propagation: propagation.value, storage }} />
+      ) : show === 'live' ? (
+        <LiveView live={live} />
       ) : (
-        <Shown overlay={value} show={show} theme={theme} nodeId={nodeId} propagation={propagation.value} />
+        failure === undefined && <p class="empty">Asking for the overlay…</p>
       )}
     </section>
+  )
+}
+
+interface PartHeadProps {
+  readonly partId: string
+  readonly show: PartShow
+  readonly nodeId: string | undefined
+  readonly nodeCount: number | undefined
+}
+
+function PartHead({ partId, show, nodeId, nodeCount }: PartHeadProps) {
+  const { path, owner, partition } = splitPart(partId)
+  return (
+    <div class="part-head">
+      <div>
+        <h1>{path}</h1>
+        <p class="part-more" title={partId}>
+          {shortId(owner)} · partition {partition}
+          {nodeCount !== undefined && <> · {plural(nodeCount, 'node')}</>}
+        </p>
+      </div>
+      <nav class="tabs" aria-label="What to show of the overlay">
+        {shows.map(({ show: other, label }) => (
+          <a
+            key={other}
+            href={partHref(partId, other, nodeId)}
+            aria-current={other === show ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+    </div>
   )
 }
 
@@ -89,12 +109,12 @@ interface ShownProps {
   readonly show: PartShow
   readonly theme: Theme
   readonly nodeId: string | undefined
-  readonly propagation: Awaited<ReturnType<typeof readPropagation>> | undefined
+  readonly propagation: Propagation | undefined
+  readonly live: Live
+  readonly storage: ReadonlySet<string>
 }
 
-const nobody: ReadonlySet<string> = new Set()
-
-function Shown({ overlay, show, theme, nodeId, propagation }: ShownProps) {
+function Shown({ overlay, show, theme, nodeId, propagation, live, storage }: ShownProps) {
   const [coloring, setColoring] = useState<Coloring>('rtt')
   const shape = useMemo(() => shapeOf(overlay.nodes, overlay.edges), [overlay])
   const { partId } = overlay
@@ -111,37 +131,53 @@ function Shown({ overlay, show, theme, nodeId, propagation }: ShownProps) {
         </p>
       )}
       <div class="part-body" data-show={show}>
-        {show === 'table' ? (
-          <OverlayTables overlay={overlay} />
-        ) : (
+        {show === 'table' && <OverlayTables overlay={overlay} />}
+        {show === 'live' && <LiveView live={live} />}
+        {(show === 'graph' || show === 'map') && (
           <div class="picture">
-            <div class="segmented" role="group" aria-label="Colour edges by">
-              {colourings.map((option) => (
-                <button
-                  key={option}
-                  type="button"
-                  aria-pressed={option === coloring}
-                  onClick={() => setColoring(option)}
-                >
-                  {option === 'rtt' ? 'Round trip' : 'Transport'}
-                </button>
-              ))}
-            </div>
-            <OverlayGraph
-              {...{ shape, theme, coloring, selected: nodeId, self: undefined, storage: nobody }}
-              onSelect={select}
-              onOpen={(opened) => (location.hash = nodeHref(opened))}
-            />
+            <ColoringChoice {...{ coloring, setColoring }} />
+            {show === 'map' ? (
+              <WorldMap {...{ overlay, shape, theme, coloring }} />
+            ) : (
+              <OverlayGraph
+                {...{ shape, theme, coloring, storage, selected: nodeId, self: live.state?.nodeId }}
+                onSelect={select}
+                onOpen={(opened) => (location.hash = nodeHref(opened))}
+              />
+            )}
           </div>
         )}
         <aside class="facts" aria-label="Figures of the overlay">
           {nodeId !== undefined && (
             <SelectedNode nodeId={nodeId} overlay={overlay} onClose={() => select(undefined)} />
           )}
-          <OverlayFacts overlay={overlay} propagation={propagation} theme={theme} />
+          {live.state !== undefined && <OwnNode state={live.state} />}
+          <OverlayFacts {...{ overlay, propagation, theme, log: live.state?.log }} />
         </aside>
       </div>
     </>
+  )
+}
+
+interface ColoringChoiceProps {
+  readonly coloring: Coloring
+  readonly setColoring: (coloring: Coloring) => void
+}
+
+function ColoringChoice({ coloring, setColoring }: ColoringChoiceProps) {
+  return (
+    <div class="segmented" role="group" aria-label="Colour edges by">
+      {colourings.map((option) => (
+        <button
+          key={option}
+          type="button"
+          aria-pressed={option === coloring}
+          onClick={() => setColoring(option)}
+        >
+          {option === 'rtt' ? 'Round trip' : 'Transport'}
+        </button>
+      ))}
+    </div>
   )
 }
 

@@ -1,14 +1,15 @@
-// Builds the page into dist/page, ready to be served from any path:  node packages/explorer/scripts/bundle.mjs
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+/** Bundles the page, ready to be served from any path. As a program: writes `dist/page/`. */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { explorerDirectory } from './index.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const source = join(root, 'src/page')
 
 /** Writes the page, and takes away what is left of an earlier build. */
-export async function bundleExplorer(target = join(root, 'dist/page')) {
-  const source = join(root, 'src/page')
+export async function bundleExplorer(target: string): Promise<void> {
   const assets = join(target, 'assets')
   mkdirSync(assets, { recursive: true })
   const { metafile } = await build({
@@ -37,16 +38,15 @@ export async function bundleExplorer(target = join(root, 'dist/page')) {
     logLevel: 'warning',
   })
   const built = Object.keys(metafile.outputs).map((path) => relative(assets, join(root, path)))
-  const named = (name, extension) =>
-    built.find((file) => file.startsWith(`${name}-`) && file.endsWith(extension))
+  const named = (name: string, extension: string) =>
+    `assets/${built.find((file) => file.startsWith(`${name}-`) && file.endsWith(extension))}`
   const page = readFileSync(join(source, 'index.html'), 'utf8')
-    .replace('{{script}}', `assets/${named('page', '.js')}`)
-    .replace('{{style}}', `assets/${named('style', '.css')}`)
-    .replace('{{worker}}', `assets/${named('layout', '.js')}`)
+    .replace('{{script}}', named('page', '.js'))
+    .replace('{{style}}', named('style', '.css'))
+    .replace('{{worker}}', named('layout', '.js'))
+  copyFileSync(join(source, 'icon.svg'), join(target, 'icon.svg'))
   writeFileSync(join(target, 'index.html'), page)
-  cpSync(join(source, 'icon.svg'), join(target, 'icon.svg'))
   for (const file of readdirSync(assets)) if (!built.includes(file)) rmSync(join(assets, file))
-  return metafile
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleExplorer()
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleExplorer(explorerDirectory)

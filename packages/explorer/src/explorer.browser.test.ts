@@ -1,0 +1,237 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { launchChromium } from '../../browser/src/chromium.testkit.ts'
+import { nodeId as simulatedId, partA } from '../../tracker/src/core/tracker-core.testkit.ts'
+import { startDemoWorld, type DemoWorld } from './demo-world.testkit.ts'
+import { buildPage, partId, SmallNetwork, streamId } from './explorer.testkit.ts'
+
+let browser: Browser
+let built: Awaited<ReturnType<typeof buildPage>>
+let network: SmallNetwork
+let demo: DemoWorld
+const pages: Page[] = []
+/** What went wrong in pages, or what their policy forbade. */
+const errors: string[] = []
+
+beforeAll(async () => {
+  ;[browser, built] = await Promise.all([launchChromium(), buildPage()])
+  network = await SmallNetwork.start(built.directory, 5)
+  for (const client of network.clients) await client.subscribe(streamId, {}, () => {})
+  demo = await startDemoWorld({ nodes: 120, directory: built.directory, ageMs: 20_000 })
+})
+afterEach(async () => {
+  for (const page of pages.splice(0)) await page.close()
+  expect(errors.splice(0)).toEqual([])
+})
+afterAll(async () => {
+  await browser.close()
+  await demo.stop()
+  await network.stop()
+  built.remove()
+})
+
+interface Opened {
+  readonly width?: number
+  readonly height?: number
+  readonly colorScheme?: 'light' | 'dark'
+}
+
+async function open(
+  base: string,
+  hash = '',
+  { width = 1_280, height = 800, colorScheme = 'light' }: Opened = {},
+) {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme })
+  pages.push(page)
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) errors.push(message.text())
+  })
+  await page.goto(`${base}/explorer/${hash}`)
+  return page
+}
+
+const partHash = (id: string, show = 'graph') => `#/part/${encodeURIComponent(id)}?show=${show}`
+
+const fitted = [
+  ['#/streams', 'Streams'],
+  ['#/nodes', 'Nodes'],
+  ['#/trackers', 'Trackers'],
+  [partHash(partA), 'a'],
+  [partHash(partA, 'table'), 'a'],
+] as const
+
+/** Waits until the picture rests and is not empty. */
+async function picture(page: Page): Promise<void> {
+  await page.locator('.graph[data-resting=true] canvas').waitFor()
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector('canvas')
+    const pixels = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data
+    return pixels?.some((value) => value !== 0)
+  })
+}
+
+describe('the explorer', () => {
+  it('leads from the list of streams to an overlay and its nodes', async () => {
+    const page = await open(network.tracker.httpUrl)
+    await page.getByRole('link', { name: 'lobby' }).click()
+    await picture(page)
+    await page.getByText('1 tracker', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Table' }).click()
+    const table = page.getByRole('region', { name: 'Nodes of the overlay' })
+    for (const { nodeId } of network.clients) await table.locator(`th [title="${nodeId}"]`).waitFor()
+    const edges = page.getByRole('region', { name: /Edges of the overlay/ })
+    await edges.getByText('WebSocket').nth(9).waitFor()
+  })
+
+  it('finds streams and nodes', async () => {
+    const page = await open(network.tracker.httpUrl)
+    const search = page.getByRole('searchbox')
+    await search.fill('no such stream')
+    await search.press('Enter')
+    await page.getByText('No stream that somebody takes part in has this in its id.').waitFor()
+    const nodeId = network.clients[0]?.nodeId ?? ''
+    await search.fill(nodeId)
+    await search.press('Enter')
+    await page.getByText(nodeId, { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'lobby' }).waitFor()
+    await search.fill(nodeId.slice(0, 10))
+    await search.press('Enter')
+    await page.getByRole('region', { name: 'Nodes' }).locator(`[title="${nodeId}"]`).waitFor()
+  })
+
+  it('takes part in an overlay: gets what nodes publish, and they get what it publishes', async () => {
+    const [publisher] = network.clients
+    const received = Promise.withResolvers<unknown>()
+    await publisher?.subscribe(streamId, {}, ({ content }) => {
+      if (content === 'from the page') received.resolve(content)
+    })
+    const page = await open(network.tracker.httpUrl, partHash(partId, 'live'))
+    await page.getByRole('button', { name: 'Join and listen' }).click()
+    await page.getByText(/^[1-4] neighbours?, 0 messages received$/).waitFor()
+    const evil = '<img src=x onerror="document.title=1"> \u202e'
+    await publisher?.publish(streamId, evil)
+    await page.locator('.messages p').getByText('<img src=x onerror="document.title=1"> \ufffd').waitFor()
+    await page.getByLabel('Message', { exact: true }).fill('from the page')
+    await page.getByRole('button', { name: 'Publish text' }).click()
+    expect(await received.promise).toBe('from the page')
+    await page.getByText('Measured here, median').waitFor()
+    await page.getByRole('link', { name: 'Graph' }).click()
+    await page.locator('.legend').getByText('this page').waitFor()
+  })
+
+  it('is used with a keyboard', async () => {
+    const page = await open(network.tracker.httpUrl, partHash(partId))
+    await picture(page)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    await page.locator('canvas').focus()
+    await page.keyboard.press('ArrowRight')
+    await page
+      .locator('[aria-live]')
+      .getByText(/^Node 0x.*, 4 neighbours: /)
+      .waitFor({ state: 'attached' })
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Node' }).waitFor()
+  })
+
+  it('draws many nodes on a map and in a graph, and follows who leaves', async () => {
+    const page = await open(demo.url, partHash(partA, 'map'))
+    await page.getByRole('img', { name: 'Map: 120 nodes at 16 places' }).waitFor()
+    await page.getByRole('link', { name: 'Graph' }).click()
+    await picture(page)
+    await page.getByRole('button', { name: 'Transport' }).click()
+    await page.locator('.legend').getByText('WebRTC').waitFor()
+    demo.churn()
+    await page.getByText('119 nodes').waitFor()
+    await picture(page)
+  })
+
+  it.each([
+    ['a phone', { width: 390, height: 844, colorScheme: 'dark' }],
+    ['a desk', { width: 1_280, height: 800, colorScheme: 'light' }],
+  ] as const)('fits %s', async (_, screen) => {
+    const page = await open(demo.url, '', screen)
+    for (const [hash, heading] of fitted) {
+      await page.goto(`${demo.url}/explorer/${hash}`)
+      await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      expect([hash, tooWide]).toEqual([hash, 0])
+    }
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe(screen.colorScheme)
+  })
+
+  it('lets one choose the colours, and remembers', async () => {
+    const page = await open(demo.url)
+    const theme = () => page.evaluate(() => document.documentElement.dataset['theme'])
+    await page.getByRole('button', { name: /^Colours: as the system/ }).click()
+    await page.getByRole('button', { name: /^Colours: light/ }).click()
+    await page.getByRole('button', { name: /^Colours: dark/ }).waitFor()
+    expect(await theme()).toBe('dark')
+    await page.reload()
+    await page.getByRole('button', { name: /^Colours: dark/ }).waitFor()
+    expect(await theme()).toBe('dark')
+  })
+})
+
+describe('the explorer in trouble', () => {
+  it('says so when the tracker stops, and goes on when it is there again', async () => {
+    const page = await open(demo.url)
+    await page.getByRole('link', { name: 'a', exact: true }).or(page.locator('.part')).first().waitFor()
+    const isTracker = (url: URL) => url.pathname.startsWith('/v1/') || url.pathname === '/health'
+    await page.route(isTracker, (route) => route.abort())
+    await page
+      .getByText(/does not answer\. It may have stopped/)
+      .first()
+      .waitFor()
+    await page.getByText('No answer').waitFor()
+    await page.unroute(isTracker)
+    await page.getByText('1 tracker', { exact: true }).waitFor()
+  })
+
+  it('says so when the device is offline', async () => {
+    const page = await open(demo.url)
+    await page.getByText('1 tracker', { exact: true }).waitFor()
+    await page.context().setOffline(true)
+    await page
+      .getByText(/This device is offline/)
+      .first()
+      .waitFor()
+    await page.context().setOffline(false)
+    await page.getByText('1 tracker', { exact: true }).waitFor()
+  })
+
+  it.each([
+    ['nonsense', '{"nodeId":"<b>"}'],
+    ['no JSON', '<html>'],
+  ])('says so when something else answers: %s', async (_, body) => {
+    const page = await open(demo.url)
+    await page.route('**/health', (route) => route.fulfill({ body, contentType: 'application/json' }))
+    await page.reload()
+    await page.getByText(/is not a tracker this page understands/).waitFor()
+  })
+
+  it('says so when an answer is far too large', async () => {
+    const page = await open(demo.url)
+    await page.route('**/v1/stream-parts*', (route) => route.fulfill({ body: ' '.repeat(9_000_000) }))
+    await page.reload()
+    await page.getByText(/larger than this page takes/).waitFor()
+  })
+
+  it('says so when there is no such stream part, node or page', async () => {
+    const page = await open(demo.url, partHash(`${simulatedId(1)}/nothing#0`))
+    await page.getByText(/No node is in this stream part at the moment/).waitFor()
+    await page.goto(`${demo.url}/explorer/#/node/${simulatedId(0xabcdef)}`)
+    await page.getByText(/No tracker knows this node/).waitFor()
+    await page.goto(`${demo.url}/explorer/#/part/${encodeURIComponent('<script>')}`)
+    await page.getByText('There is no such page').waitFor()
+  })
+
+  it('says so when the tracker does not tell its network', async () => {
+    const page = await open(demo.url, partHash(partA, 'live'))
+    await page.getByRole('button', { name: 'Join and listen' }).click()
+    await page.getByText(/does not say which network it is in/).waitFor()
+  })
+})

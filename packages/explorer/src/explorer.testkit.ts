@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
+import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { createTracker, type Tracker } from '@runnel/tracker'
+import { bundleExplorer } from './bundle.ts'
+
+export const streamId = `0x${'a'.repeat(40)}/lobby`
+export const partId = `${streamId}#0`
+
+/** The page, built for a test. */
+export async function buildPage(): Promise<{ readonly directory: string; remove(): void }> {
+  const directory = mkdtempSync(join(tmpdir(), 'runnel-explorer-'))
+  await bundleExplorer(directory)
+  return { directory, remove: () => rmSync(directory, { recursive: true }) }
+}
+
+/** A real tracker that serves the page, and real nodes. */
+export class SmallNetwork {
+  readonly tracker: Tracker
+  readonly clients: readonly RunnelClient[]
+
+  private constructor(tracker: Tracker, clients: readonly RunnelClient[]) {
+    this.tracker = tracker
+    this.clients = clients
+  }
+
+  static async start(directory: string, nodes: number): Promise<SmallNetwork> {
+    const port = await freePort()
+    const crypto = await loadCrypto()
+    const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
+    const network = networkOf({ nodeId: identity.nodeId, url: `ws://127.0.0.1:${port}` })
+    const tracker = createTracker(
+      { listen: { port }, explorer: { directory, network } },
+      { identity, crypto, clock: systemClock, random: systemRandom },
+    )
+    await tracker.start()
+    const websocket = { listen: { host: '127.0.0.1', port: 0 } }
+    const clients = await Promise.all(
+      Array.from({ length: nodes }, () =>
+        createClient({ network, transports: { websocket, webrtc: false } }),
+      ),
+    )
+    return new SmallNetwork(tracker, clients)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.clients.map((client) => client.close()))
+    await this.tracker.stop()
+  }
+}
+
+function networkOf(tracker: StaticNetwork['trackers'][number]) {
+  const permissions: StaticNetwork['streams'][number]['permissions'] = [
+    { user: 'public', publish: true, subscribe: true },
+  ]
+  const document: StaticNetwork = {
+    version: 1,
+    trackers: [tracker],
+    streams: [{ id: streamId, permissions }],
+  }
+  return { kind: 'static', document } as const
+}
+
+/** A port nobody listens on: the page has to be told where the tracker is before it listens. */
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const server = createServer()
+  const listening = Promise.withResolvers<void>()
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  const address = server.address()
+  const closed = new Promise((resolve) => server.close(resolve))
+  await closed
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

@@ -1,0 +1,101 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Overlay } from '../api/trackers.ts'
+import { palettes, rttColours, rttScale, rttStep, type RttScale, type Theme } from '../colours.ts'
+import { formatCount, formatMs, plural, shownText } from '../format.ts'
+import { Legend } from '../graph/legend.tsx'
+import type { Coloring } from '../graph/scene.ts'
+import type { GraphShape } from '../layout/layout-input.ts'
+import { Table, type Column } from '../parts/table.tsx'
+import { freeLabels } from './labels.ts'
+import { loadLand, mapSize, pointOnMap, wayOnMap } from './land.ts'
+import { meanRtt, sitesOf, type Site, type Way } from './sites.ts'
+
+const columns: Column<Site>[] = [
+  { title: 'Place', cell: ({ place }) => shownText(place.name) },
+  { title: 'Nodes', isNumber: true, cell: ({ nodes }) => formatCount(nodes.length) },
+  { title: 'Edges within', isNumber: true, cell: ({ inner }) => formatCount(inner.length) },
+  { title: 'Mean RTT within', isNumber: true, isMinor: true, cell: ({ inner }) => formatMs(meanRtt(inner)) },
+]
+
+export interface WorldMapProps {
+  readonly overlay: Overlay
+  readonly shape: GraphShape
+  readonly theme: Theme
+  readonly coloring: Coloring
+}
+
+/** Where the nodes of an overlay are, as far as the tracker knows. */
+export function WorldMap({ overlay, shape, theme, coloring }: WorldMapProps) {
+  const [land, setLand] = useState('')
+  useEffect(() => void loadLand().then(setLand), [])
+  const { nodes, edges, places } = overlay
+  const { sites, ways } = useMemo(() => sitesOf(nodes, edges, places), [overlay])
+  if (sites.length === 0)
+    return (
+      <p class="empty">
+        The tracker does not know where the nodes are. Whoever runs it can say so with --places; nobody is
+        located by their address.
+      </p>
+    )
+  // Edges within a place are not drawn: the scale is that of what is.
+  const scale = rttScale(ways.flatMap(({ meanRttMs }) => meanRttMs ?? []))
+  const located = sites.reduce((sum, site) => sum + site.nodes.length, 0)
+  return (
+    <div class="world">
+      <svg
+        viewBox={`0 0 ${mapSize.width} ${mapSize.height}`}
+        role="img"
+        aria-label={`Map: ${plural(located, 'node')} at ${plural(sites.length, 'place')}`}
+      >
+        <path class="land" d={land} fill={palettes[theme].land} />
+        <g fill="none" stroke-linecap="round">
+          {ways.map((way) => (
+            <path
+              key={way.key}
+              d={wayOnMap(way.from.place, way.to.place)}
+              stroke={wayColour(way, theme, coloring, scale)}
+              stroke-width={Math.min(3, 0.7 + way.edges.length / 6)}
+              stroke-opacity="0.65"
+            />
+          ))}
+        </g>
+        {sites.map((site) => (
+          <circle
+            key={site.key}
+            {...circleOf(site)}
+            fill={palettes[theme].node}
+            stroke={palettes[theme].halo}
+          />
+        ))}
+        {freeLabels(sites.map((site) => ({ ...circleOf(site), name: shownText(site.place.name) }))).map(
+          ({ name, x, y }) => (
+            <text key={name} x={x} y={y} stroke={palettes[theme].halo} fill={palettes[theme].ink}>
+              {name}
+            </text>
+          ),
+        )}
+      </svg>
+      <Legend {...{ shape, coloring, theme, scale }} hasStorage={false} self={undefined} />
+      {located < nodes.length && (
+        <p class="empty">{plural(nodes.length - located, 'node')} at unknown places.</p>
+      )}
+      <Table caption="Places" columns={columns} rows={sites} rowKey={({ key }) => key} empty="No places." />
+    </div>
+  )
+}
+
+/** As large as there are nodes. */
+function circleOf({ place, nodes }: Site) {
+  const [cx, cy] = pointOnMap(place)
+  return { cx, cy, r: Math.min(14, 2.5 + Math.sqrt(nodes.length)) }
+}
+
+function wayColour({ edges, meanRttMs }: Way, theme: Theme, coloring: Coloring, scale: RttScale): string {
+  const palette = palettes[theme]
+  if (coloring === 'rtt')
+    return meanRttMs === null
+      ? palette.unmeasured
+      : (rttColours(palette)[rttStep(meanRttMs, scale)] ?? palette.unmeasured)
+  const webrtc = edges.filter(({ transport }) => transport === 'webrtc').length
+  return 2 * webrtc > edges.length ? palette.webrtc : palette.websocket
+}
