@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest'
 import { failoverBench } from './failover-bench.ts'
 
+/** The part of the edges that has to stay. */
+const leastKept = 0.98
+
 it(
-  'loses nothing and lets others join when trackers are killed, restarted, and all dead',
+  'loses nothing, keeps the overlays and lets others join when trackers are killed, restarted, and all dead',
   { timeout: 240_000 },
   async () => {
     const report = await failoverBench({
@@ -28,8 +31,15 @@ it(
       outOfOrder: 0,
     })
     expect(expected).toBe(published * 7)
-    for (const { joins } of report.kills) expect(joins).toMatchObject({ count: 4, failed: 0 })
-    for (const { returnedMs } of report.rolling) expect(returnedMs).not.toBeNull()
+    for (const { joins, keptByNext, keptByFirst } of report.kills) {
+      expect(joins).toMatchObject({ count: 4, failed: 0 })
+      for (const kept of [keptByNext, keptByFirst]) expect(kept).toBeGreaterThanOrEqual(leastKept)
+    }
+    for (const { returnedMs, kept } of report.rolling) {
+      expect(returnedMs).not.toBeNull()
+      expect(kept).toBeGreaterThanOrEqual(leastKept)
+    }
     expect(report.allDead).toMatchObject({ keptWithout: 1, returnedMs: expect.any(Number) })
+    expect(report.allDead?.kept).toBeGreaterThanOrEqual(leastKept)
   },
 )

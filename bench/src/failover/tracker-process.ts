@@ -36,7 +36,11 @@ export class TrackerProcess {
   /** Resolves when it takes nodes. */
   async start(): Promise<void> {
     const { keyFile, port, networkFile, logFile } = this.#options
-    const args = ['--key', keyFile, '--port', `${port}`, '--network', networkFile, '--log-level', 'info']
+    const args = [
+      ...['--key', keyFile, '--port', `${port}`, '--network', networkFile, '--log-level', 'info'],
+      // A topology-aware overlay exchanges edges, whatever happens to its trackers.
+      ...['--overlay', 'random'],
+    ]
     const log = openSync(logFile, 'a')
     const child = fork(program, ['tracker', ...args], {
       execArgv: ['--conditions=runnel-src'],
