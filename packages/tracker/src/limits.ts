@@ -103,6 +103,6 @@ export const defaultTrackerLimits: TrackerLimits = {
   improvementsPerInterval: 256,
   exchangesPerSecond: 1 / 60,
   exchangeBurst: 24,
-  stallMs: 3_000,
+  stallMs: 2_000,
   maxCounter: 2 ** 48,
 }

@@ -62,7 +62,7 @@ export class RealNode {
   }
 
   /** Connects to a tracker; with `introduce`, says how it is reached. */
-  async connect(tracker: Tracker, introduce = true): Promise<void> {
+  async connect(tracker: Pick<Tracker, 'nodeId' | 'url'>, introduce = true): Promise<void> {
     await this.#transport.start()
     const { promise, resolve, reject } = Promise.withResolvers<Connection>()
     this.#transport.dial({

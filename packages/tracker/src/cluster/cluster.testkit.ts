@@ -50,6 +50,7 @@ export interface LogLine {
 /** Keeps what is logged, and wakes who waits for it. */
 export class TestLogger implements TrackerLogger {
   readonly lines: LogLine[] = []
+  onLine: (line: LogLine) => void = () => {}
   #waiting: (() => void)[] = []
 
   debug = (detail: object, text: string) => this.#add({ level: 'debug', detail, text })
@@ -68,6 +69,7 @@ export class TestLogger implements TrackerLogger {
 
   #add(line: LogLine): void {
     this.lines.push(line)
+    this.onLine(line)
     for (const wake of this.#waiting.splice(0)) wake()
   }
 }

@@ -1,6 +1,11 @@
 import type { Instruction, NodeId, StreamPartId } from '@runnel/protocol'
 import { RealNode } from '../real-node.testkit.ts'
-import type { ClusterTracker } from './cluster.testkit.ts'
+import type { Tracker } from '../create-tracker.ts'
+
+/** What can be connected to. */
+export interface AtTracker {
+  readonly tracker: Pick<Tracker, 'nodeId' | 'url'>
+}
 
 /** A node in one stream part that does what it is told, without links to its neighbours. */
 export class ObedientNode extends RealNode {
@@ -21,13 +26,13 @@ export class ObedientNode extends RealNode {
   }
 
   /** Connects to a tracker and says where it stands. */
-  async report(to: ClusterTracker): Promise<void> {
+  async report(to: AtTracker): Promise<void> {
     await this.connect(to.tracker)
     this.#status()
   }
 
   /** Goes from the tracker it is at to another one, as nodes do. */
-  async moveTo(to: ClusterTracker): Promise<void> {
+  async moveTo(to: AtTracker): Promise<void> {
     this.send({ type: 'leave', streamPartId: this.#streamPartId })
     await this.report(to)
   }

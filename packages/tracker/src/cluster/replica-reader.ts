@@ -1,5 +1,6 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import { Replica } from '../core/replica.ts'
+import { believedLead, type Heir } from './core/believed-lead.ts'
 import { leadKey, topologyKey } from './core/record.ts'
 import type { RecordTable } from './core/record-table.ts'
 import type { ClusterLimits } from './limits.ts'
@@ -13,8 +14,6 @@ export interface ReplicaReaderModules {
   /** Milliseconds since the epoch. */
   now(): number
 }
-
-type IsGone = (tracker: NodeId) => boolean
 
 const utf8 = new TextEncoder()
 
@@ -32,14 +31,11 @@ export class ReplicaReader {
     this.#modules = modules
   }
 
-  /**
-   * What is here of the newest replica that one of some trackers wrote; undefined when nothing is, or when its writer is not
-   * gone: older ones are out of date then.
-   */
-  local(id: StreamPartId, writers: readonly NodeId[], isGone: IsGone): Replica | undefined {
+  /** What is here of the replica, by one of some trackers, that is believed; undefined when there is none. */
+  local(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Replica | undefined {
     const { table, admits, now } = this.#modules
-    const lead = table.newestLead(id, writers, now())
-    if (lead === undefined || !isGone(lead.writer)) return undefined
+    const lead = believedLead(table.leads(id, writers, now()), heir)
+    if (lead === undefined) return undefined
     const nodes = []
     for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
       nodes.push(...(table.chunk(lead.writer, id, chunk, lead.chunks, now())?.nodes ?? []))
@@ -48,7 +44,7 @@ export class ReplicaReader {
   }
 
   /** As `local`, after asking all trackers for what those have written. Never rejects. */
-  async remote(id: StreamPartId, writers: readonly NodeId[], isGone: IsGone): Promise<Replica | undefined> {
+  async remote(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Promise<Replica | undefined> {
     if (this.#reading >= this.#limits.maxLookups) return undefined
     this.#reading++
     try {
@@ -57,8 +53,9 @@ export class ReplicaReader {
         writers.map((writer) => leadKey(writer, id)),
         signal,
       )
-      const lead = this.#modules.table.newestLead(id, writers, this.#modules.now())
-      if (lead === undefined || !isGone(lead.writer)) return undefined
+      const { table, now } = this.#modules
+      const lead = believedLead(table.leads(id, writers, now()), heir)
+      if (lead === undefined) return undefined
       const chunks = Array.from(
         { length: Math.min(lead.chunks, this.#limits.maxChunks) },
         (_, chunk) => chunk,
@@ -67,7 +64,7 @@ export class ReplicaReader {
         chunks.map((chunk) => topologyKey(lead.writer, id, chunk)),
         signal,
       )
-      return this.local(id, writers, isGone)
+      return this.local(id, writers, heir)
     } finally {
       this.#reading--
     }

@@ -1,5 +1,6 @@
 import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
 import type { Replica } from '../core/replica.ts'
+import type { Heir } from './core/believed-lead.ts'
 import type { ClusterCounterName } from './core/cluster-counters.ts'
 import type { ReplicaReader } from './replica-reader.ts'
 
@@ -30,13 +31,13 @@ export class Succession {
 
   /** A stream part comes here. Its replica is mostly here as well; where it is not, nodes are heard meanwhile. */
   prepare(id: StreamPartId, status: Status | undefined): void {
-    const { replicas, count, leads } = this.#modules
+    const { self, replicas, isLinked, count, leads } = this.#modules
     const writers = this.#writers(id)
-    const isGone = (tracker: NodeId) => this.#isGone(tracker)
-    const found = replicas.local(id, writers, isGone)
+    const heir: Heir = { self, isGone: (tracker) => !isLinked(tracker) }
+    const found = replicas.local(id, writers, heir)
     if (found !== undefined) return this.#continue(id, found)
     if (status === undefined || status.neighbours.length === 0) return
-    void replicas.remote(id, writers, isGone).then((replica) => {
+    void replicas.remote(id, writers, heir).then((replica) => {
       if (replica === undefined) count('replicasMissing')
       else if (leads(id)) this.#continue(id, replica)
     })
@@ -47,11 +48,6 @@ export class Succession {
     const order = this.#modules.order(id)
     const count = Math.max(replicasPerStreamPart, order.indexOf(this.#modules.self) + 1)
     return order.slice(0, count).slice(-maxWriters)
-  }
-
-  /** Who is there hands over what it leads itself, and what it writes all the same counts for nothing. */
-  #isGone(tracker: NodeId): boolean {
-    return tracker === this.#modules.self || !this.#modules.isLinked(tracker)
   }
 
   #continue(id: StreamPartId, replica: Replica): void {

@@ -94,8 +94,8 @@ describe('a table of records', () => {
     }
     expect(counters.get('recordsAccepted')).toBe(3)
     expect(made.alive(writer.nodeId, now)).toMatchObject({ nodes: 1, leads: 2 })
-    expect(made.newestLead(part, [writer.nodeId], now)).toMatchObject({ writer: writer.nodeId, chunks: 2 })
-    expect(made.newestLead(part, [stranger.nodeId], now)).toBeUndefined()
+    expect(made.leads(part, [writer.nodeId], now)).toMatchObject([{ writer: writer.nodeId, chunks: 2 }])
+    expect(made.leads(part, [stranger.nodeId], now)).toEqual([])
     expect(made.chunk(writer.nodeId, part, 1, 2, now)).toEqual(topology)
     expect(made.chunk(writer.nodeId, part, 1, 4, now)).toBeUndefined()
     expect(made.leadCount(stranger.nodeId)).toBe(1)
@@ -124,7 +124,7 @@ describe('a table of records', () => {
       expect(made.offer(key, bytes, now)).toBe(refusal)
       expect(counters.get(refusal)).toBe(before + 1)
     }
-    expect(made.newestLead(part, [writer.nodeId], now)).toMatchObject({ writtenAt: now })
+    expect(made.leads(part, [writer.nodeId], now)).toMatchObject([{ writtenAt: now }])
   })
 
   it('keeps no more of a tracker than it may have, forgets what expires and who is removed', () => {

@@ -1,5 +1,6 @@
 import { isRunnelError, type Crypto, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { ClusterLimits } from '../limits.ts'
+import type { Lead } from './believed-lead.ts'
 import type { ClusterCounterName } from './cluster-counters.ts'
 import { decodeRecord, leadKey, topologyKey, type AliveBody, type ClusterRecord } from './record.ts'
 
@@ -71,16 +72,13 @@ export class RecordTable {
     return record?.body.kind === 'alive' ? { ...record.body, writtenAt: record.writtenAt } : undefined
   }
 
-  /** The newest claim of some trackers to lead a stream part, as far as they still have nodes in it. */
-  newestLead(streamPartId: StreamPartId, writers: readonly NodeId[], now: number) {
-    let newest: { writer: NodeId; writtenAt: number; chunks: number } | undefined
-    for (const writer of writers) {
+  /** What some trackers last said of a stream part. */
+  leads(streamPartId: StreamPartId, writers: readonly NodeId[], now: number): Lead[] {
+    return writers.flatMap((writer) => {
       const record = this.get(writer, leadKey(writer, streamPartId), now)
-      if (record?.body.kind !== 'lead' || record.body.chunks === 0) continue
-      if (newest !== undefined && newest.writtenAt >= record.writtenAt) continue
-      newest = { writer, writtenAt: record.writtenAt, chunks: record.body.chunks }
-    }
-    return newest
+      if (record?.body.kind !== 'lead') return []
+      return [{ writer, writtenAt: record.writtenAt, chunks: record.body.chunks }]
+    })
   }
 
   /** One share of a tracker's replica, as long as it is of the same division. */
