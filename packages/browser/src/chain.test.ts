@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mined, startTestChain, type TestChain } from '../../client/src/registry/chain.testkit.ts'
 import { startTracker } from './network.testkit.ts'
-import { Tabs, type Tab } from './tabs.testkit.ts'
+import { Tabs, value } from './tabs.testkit.ts'
 
 let tabs: Tabs
 let tracker: Tracker
@@ -53,14 +53,6 @@ const inject =
     )
   }
 
-async function value<T>(
-  outcome: ReturnType<Tab['open']> | Promise<{ value: T } | { code: string; message: string }>,
-): Promise<T> {
-  const result = await outcome
-  if (!('value' in result)) throw new Error(`${result.code}: ${result.message}`)
-  return result.value as T
-}
-
 describe('a page with the registries of a chain', () => {
   it('reads them, and loads what reads them only then', async () => {
     const owner = await createClient({ ...config(), privateKey: chain.accounts[1].privateKey })
@@ -87,13 +79,11 @@ describe('a page with the registries of a chain', () => {
 
   it('changes them through a wallet, whose account owns what is created', async () => {
     const tab = await tabs.open({ prepare: inject('yes') })
-    const key = await value<{ privateKey: string; account: string }>(tab.keyFromWallet())
+    const key = await value(tab.keyFromWallet())
     expect(key.account).toBe(chain.accounts[2].nodeId)
-    const nodeId = await value<string>(
-      tab.open({ ...config(), privateKey: key.privateKey }, { wallet: true }),
-    )
+    const nodeId = await value(tab.open({ ...config(), privateKey: key.privateKey }, { wallet: true }))
     expect(nodeId).not.toBe(key.account)
-    const id = await value<string>(tab.createStream('by-wallet'))
+    const id = await value(tab.createStream('by-wallet'))
     expect(id).toBe(`${key.account}/by-wallet`)
     expect(await tab.publish(id, 'too early')).toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
     await value(tab.grant(id, { user: nodeId, permissions: ['publish'] }))
@@ -102,7 +92,7 @@ describe('a page with the registries of a chain', () => {
 
   it('has the same key from the same wallet each time', async () => {
     const keys = await Promise.all(
-      [1, 2].map(async () => value(((await tabs.open({ prepare: inject('yes') })) as Tab).keyFromWallet())),
+      [1, 2].map(async () => value((await tabs.open({ prepare: inject('yes') })).keyFromWallet())),
     )
     expect(keys[0]).toEqual(keys[1])
   })

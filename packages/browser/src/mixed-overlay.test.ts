@@ -2,7 +2,7 @@ import { createClient, type RunnelClient } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { networkOf, startTracker } from './network.testkit.ts'
-import { Tabs, type Tab } from './tabs.testkit.ts'
+import { Tabs, value, type Tab } from './tabs.testkit.ts'
 
 const streamId = `0x${'a'.repeat(40)}/mixed`
 
@@ -39,9 +39,7 @@ describe('an overlay of pages and Node', () => {
     const [first, second] = [await tabs.open(), await tabs.open({ build: 'single' })]
     const idOf = new Map<Tab, string>()
     for (const tab of [first, second]) {
-      const opened = await tab.open({ network: network() })
-      if (!('value' in opened)) throw new Error(opened.message)
-      idOf.set(tab, opened.value)
+      idOf.set(tab, await value(tab.open({ network: network() })))
       await tab.subscribe(streamId)
     }
     // Of four nodes each has the three others as neighbours.

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /** Runs in the page: a client, and what a test asks of it. */
-import type { ClientConfig, Message, RunnelClient } from '@runnel/client/browser'
+import type { ClientConfig, ClientStatus, RunnelClient } from '@runnel/client/browser'
 import type * as Runnel from './index.ts'
 
 /** The bundle, which the page has loaded. */
@@ -11,24 +11,40 @@ export interface TabNeighbour {
   readonly transport: string
 }
 
-/** What a page has received, and who waits for more. */
-class Inbox {
-  readonly contents: unknown[] = []
-  #waiting: { readonly count: number; readonly resolve: () => void }[] = []
+/** What has come, and who waits for more. */
+class Inbox<T> {
+  readonly items: T[] = []
+  #waiting: (() => void)[] = []
 
-  push({ content }: Message): void {
-    this.contents.push(content)
-    for (const { count, resolve } of this.#waiting) if (this.contents.length >= count) resolve()
+  push(item: T): void {
+    this.items.push(item)
+    for (const check of this.#waiting.splice(0)) check()
   }
 
-  count(count: number): Promise<void> {
-    if (this.contents.length >= count) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.push({ count, resolve }))
+  /** Resolves when it is so. */
+  until(isSo: (items: readonly T[]) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => (isSo(this.items) ? resolve() : void this.#waiting.push(check))
+      check()
+    })
   }
 }
 
+/** A status as it can leave the page: of an error the code. */
+export type PlainStatus = Readonly<Record<string, unknown>> & { readonly code?: string }
+
+function plain(status: ClientStatus): PlainStatus {
+  const code = 'error' in status && runnel.isRunnelError(status.error) ? status.error.code : undefined
+  return { ...status, ...(code === undefined ? {} : { code }), error: undefined }
+}
+
+async function keepStatuses(client: RunnelClient): Promise<void> {
+  for await (const status of client.status()) statuses.push(plain(status))
+}
+
 let client: RunnelClient | undefined
-const inbox = new Inbox()
+const inbox = new Inbox<unknown>()
+const statuses = new Inbox<PlainStatus>()
 
 /** What a wallet's extension would have put there. */
 function injected(): Runnel.Eip1193Provider {
@@ -58,19 +74,24 @@ export const driver = {
   open: (config: ClientConfig, { wallet = false } = {}) =>
     outcome(async () => {
       client = await runnel.createClient(config, wallet ? { wallet: injected() } : {})
+      void keepStatuses(client)
       return client.nodeId as string
     }),
   subscribe: (streamId: string) =>
     outcome(async () => {
-      await opened().subscribe(streamId, {}, (message) => inbox.push(message))
+      await opened().subscribe(streamId, {}, ({ content }) => inbox.push(content))
     }),
   publish: (streamId: string, content: unknown) =>
     outcome(async () => {
       await opened().publish(streamId, content)
     }),
   async received(count: number): Promise<unknown[]> {
-    await inbox.count(count)
-    return inbox.contents
+    await inbox.until(({ length }) => length >= count)
+    return inbox.items
+  },
+  async receivedUpTo(content: unknown): Promise<unknown[]> {
+    await inbox.until((items) => items.includes(content))
+    return inbox.items
   },
   /** Resolves when there are as many neighbours in the first stream part, with how they are reached. */
   async neighbours(count: number): Promise<TabNeighbour[]> {
@@ -89,6 +110,13 @@ export const driver = {
   storedKey: () => outcome(() => runnel.storedKey()),
   createStream: (path: string) => outcome(async () => (await opened().createStream({ path })).id as string),
   grant: (streamId: string, grant: Runnel.GrantOptions) => outcome(() => opened().grant(streamId, grant)),
+  /** Resolves with the first status, of all since the client was opened, that has these fields. */
+  async status(fields: PlainStatus): Promise<PlainStatus> {
+    const has = (status: PlainStatus): boolean =>
+      Object.entries(fields).every(([name, value]) => status[name] === value)
+    await statuses.until((items) => items.some(has))
+    return statuses.items.find(has) ?? {}
+  },
   phases: () => opened().phases,
   async close(): Promise<void> {
     await client?.close()

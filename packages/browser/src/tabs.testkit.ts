@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { bundleForPages, pageOptions } from './bundle.ts'
 import { launchChromium } from './chromium.testkit.ts'
 import { servePages, type PageServer } from './page-server.testkit.ts'
-import type { Driver } from './tab-driver.testkit.ts'
+import type { Driver, Outcome } from './tab-driver.testkit.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
 /** A page as anybody would write it, with what drives it for a test loaded after it. */
@@ -76,6 +76,17 @@ export class Tabs {
     return driven(opened)
   }
 
+  /** Stops the processes of all pages, as a machine that sleeps does; they find their clock ahead when the result is called. */
+  async sleep(): Promise<() => void> {
+    const devtools = await this.browser.newBrowserCDPSession()
+    const { processInfo } = await devtools.send('SystemInfo.getProcessInfo')
+    const renderers = processInfo.filter(({ type }) => type === 'renderer')
+    for (const { id } of renderers) process.kill(id, 'SIGSTOP')
+    return () => {
+      for (const { id } of renderers) process.kill(id, 'SIGCONT')
+    }
+  }
+
   async close(): Promise<void> {
     await this.browser.close()
     await this.server.close()
@@ -103,4 +114,11 @@ export function driven(page: Page): Tab {
         ? Reflect.get(target, name)
         : (...args: unknown[]) => call(name, args),
   })
+}
+
+/** What a call in a page resolved with. Throws what it was refused with. */
+export async function value<T>(outcome: Promise<Outcome<T>>): Promise<T> {
+  const result = await outcome
+  if ('code' in result) throw new Error(`${result.code}: ${result.message}`)
+  return result.value
 }
