@@ -24,12 +24,20 @@ export async function changeNodes(
 ): Promise<void> {
   const { rpcUrl, registries } = readChain(network)
   await withWallet(rpcUrl, requireKey({ key, env: process.env }), async (wallet) => {
-    const list = await nodeList(registries.trackerRegistry, wallet)
-    const perCall = Number(await list.MAX_NODES_PER_CALL())
-    for (let from = 0; from < nodes.length; from += perCall) {
-      await (await list[change](nodes.slice(from, from + perCall))).wait()
-    }
+    await changeList(await nodeList(registries.trackerRegistry, wallet), change, nodes)
   })
+}
+
+/** As `changeNodes`, of a list that is known. */
+export async function changeList(
+  list: PermissionedTrackerRegistry,
+  change: 'allowNodes' | 'removeNodes',
+  nodes: readonly NodeId[],
+): Promise<void> {
+  const perCall = Number(await list.MAX_NODES_PER_CALL())
+  for (let from = 0; from < nodes.length; from += perCall) {
+    await (await list[change](nodes.slice(from, from + perCall))).wait()
+  }
 }
 
 /** Nodes read from the chain at once. */

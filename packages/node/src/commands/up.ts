@@ -31,6 +31,11 @@ export const up = defineCommand({
       describe:
         'Share of the nodes that can be reached by WebSocket; the others connect to each other by WebRTC',
     },
+    permissioned: {
+      type: 'boolean',
+      default: false,
+      describe: 'A private network: only its own nodes may take part, and those you list later',
+    },
     for: {
       type: 'string',
       requiresArg: true,
@@ -56,10 +61,11 @@ export const up = defineCommand({
       'up --nodes 16 --for 20s --json',
       'Unattended: one JSON report on stdout; 0 if every message came exactly once',
     ],
+    ['up --permissioned', 'A private network; it prints how to list further nodes'],
   ],
   epilogue: 'It prints the commands to publish and subscribe from another terminal.',
   run: async (args) => {
-    const { nodes, trackers, degree, 'websocket-share': websocketShare } = args
+    const { nodes, trackers, degree, permissioned, 'websocket-share': websocketShare } = args
     checkRange('nodes', nodes, 2, 256)
     checkRange('trackers', trackers, 1, 16)
     checkRange('degree', degree, 2, 64)
@@ -74,6 +80,7 @@ export const up = defineCommand({
       nodes,
       trackers,
       degree,
+      permissioned,
       websocketShare,
       intervalMs: Math.round(intervalMs),
       logLevel: args['log-level'] ?? 'warn',

@@ -3,7 +3,6 @@ import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
 import type { NodeId } from '@runnel/protocol'
 import type { BrokerConfigInput, LogLevel } from '../config/schema.ts'
 import { nodeError } from '../errors.ts'
-import type { NamedKey } from '../keys/key-file.ts'
 import { measurementKinds } from '../plugins/measurements/readings.ts'
 import { startChild, type Child } from './child.ts'
 import type { UpDirectory } from './directory.ts'
@@ -12,6 +11,7 @@ import {
   deployAsOwner,
   registerStorage,
   setUpRegistries,
+  type Deployment,
   type LocalStreams,
 } from './registry-setup.ts'
 
@@ -24,6 +24,8 @@ export interface LocalNetworkOptions {
   readonly websocketShare: number
   /** Time between two messages of a measurement stream. */
   readonly intervalMs: number
+  /** A private network: only its own nodes may take part, its user, and who is listed later. */
+  readonly permissioned: boolean
   /** Of the processes started. */
   readonly logLevel: LogLevel
   /** Ports of the chain and of the first tracker; 0 takes free ones. */
@@ -44,6 +46,8 @@ export interface LocalNetwork {
   /** Keeps every stream of the network. */
   readonly storage: Child
   readonly streams: LocalStreams
+  /** Only listed nodes may take part. */
+  readonly permissioned: boolean
   /** A key for the user, and the owner's. */
   readonly keyFiles: { readonly user: string; readonly owner: string }
   stop(): Promise<void>
@@ -92,7 +96,11 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const publisher = await directory.key('node-1')
   const storageKey = await directory.key('storage-1')
   onProgress('starting the chain')
-  const { chain, deployment } = await startChain(options, owner, [user.nodeId, storageKey.nodeId], keep)
+  const others = [user.nodeId, storageKey.nodeId]
+  const members = options.permissioned
+    ? await memberIds(directory, options, [owner.nodeId, ...others])
+    : undefined
+  const { chain, deployment } = await startChain(options, { owner, others, members }, keep)
   throwIfAborted(signal)
   directory.writeJson('network.json', { version: 1, chain: { rpcUrl: chain.url, ...deployment } })
   onProgress('starting the trackers')
@@ -115,17 +123,24 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const [first, ...rest] = nodes
   if (!first) throw nodeError('INTERNAL', 'no nodes')
   const keyFiles = { user: user.file, owner: owner.file }
-  return { chain, trackers, nodes: [first, ...rest] as const, storage, streams, keyFiles }
+  const { permissioned } = options
+  return { chain, trackers, nodes: [first, ...rest] as const, storage, streams, keyFiles, permissioned }
 }
 
-async function startChain(
-  { chainPort, signal }: LocalNetworkOptions,
-  owner: NamedKey,
+/** Who may take part in a private network. */
+async function memberIds(
+  directory: UpDirectory,
+  { nodes }: LocalNetworkOptions,
   others: readonly NodeId[],
-  keep: Keep,
-) {
+): Promise<NodeId[]> {
+  const ids = [...others]
+  for (let index = 1; index <= nodes; index++) ids.push((await directory.key(`node-${index}`)).nodeId)
+  return ids
+}
+
+async function startChain({ chainPort, signal }: LocalNetworkOptions, deployment: Deployment, keep: Keep) {
   const chain = keep(rank.chain, await startAnvil({ port: chainPort, signal }))
-  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', owner, others) }
+  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', deployment) }
 }
 
 function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {

@@ -9,6 +9,7 @@ import {
 } from '@runnel/contracts'
 import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
 import { parseEther, type TransactionResponse, type Wallet } from 'ethers'
+import { changeList, nodeList } from '../cli/node-list.ts'
 import { withWallet } from '../cli/with-chain.ts'
 import { measurementKinds, type MeasurementKind } from '../plugins/measurements/readings.ts'
 
@@ -22,12 +23,19 @@ export interface LocalStreams {
   readonly lobby: StreamId
 }
 
+export interface Deployment {
+  readonly owner: { readonly privateKey: string; readonly nodeId: NodeId }
+  /** Who else gets funds. */
+  readonly others: readonly NodeId[]
+  /** A private network: who may take part in it. Undefined: everybody may. */
+  readonly members: readonly NodeId[] | undefined
+}
+
 /** Gives the owner and others funds from an account that has some, and deploys the registries in the owner's name. */
 export async function deployAsOwner(
   rpcUrl: string,
   funderKey: string,
-  owner: { readonly privateKey: string; readonly nodeId: NodeId },
-  others: readonly NodeId[],
+  { owner, others, members }: Deployment,
 ): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
   await withWallet(rpcUrl, funderKey.replace(/^0x/, ''), async (funder) => {
     const value = parseEther(fundsEther)
@@ -40,10 +48,12 @@ export async function deployAsOwner(
       ),
     )
   })
-  return withWallet(rpcUrl, owner.privateKey, async (wallet, chainId) => ({
-    chainId,
-    registries: await deployRegistries(wallet),
-  }))
+  return withWallet(rpcUrl, owner.privateKey, async (wallet, chainId) => {
+    const registries = await deployRegistries(wallet, { permissioned: members !== undefined })
+    if (members !== undefined)
+      await changeList(await nodeList(registries.trackerRegistry, wallet), 'allowNodes', members)
+    return { chainId, registries }
+  })
 }
 
 export interface RegistrySetup {

@@ -8,8 +8,10 @@ import { trackerAddresses, type LocalNetwork } from './local-network.ts'
 export function welcome(network: LocalNetwork, directory: UpDirectory, startedInMs: number): string {
   const { chain, nodes, storage, streams, keyFiles } = network
   const options = `--network ${pathFromHere(directory.networkFile)} --key ${pathFromHere(keyFiles.user)}`
+  const ownerOptions = `--network ${pathFromHere(directory.networkFile)} --key ${pathFromHere(keyFiles.owner)}`
+  const kind = network.permissioned ? 'private network' : 'network'
   return [
-    `The network runs: ${nodes.length} nodes, started in ${(startedInMs / 1000).toFixed(1)} s.`,
+    `The ${kind} runs: ${nodes.length} nodes, started in ${(startedInMs / 1000).toFixed(1)} s.`,
     ...explorerAddress(network),
     `  chain     ${chain.url}`,
     ...trackerAddresses(network).map(({ id, url }) => `  tracker   ${url}  ${id}`),
@@ -27,6 +29,7 @@ export function welcome(network: LocalNetwork, directory: UpDirectory, startedIn
     `  npx runnel subscribe ${streams.lobby} ${options}`,
     `  echo '{"hello":"world"}' | npx runnel publish ${streams.lobby} ${options}`,
     `  npx runnel stream list --network ${pathFromHere(directory.networkFile)}`,
+    ...(network.permissioned ? [`  npx runnel registry allow-node NODE ${ownerOptions}`] : []),
     '',
   ].join('\n')
 }
