@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import {
   createIdentity,
   generatePrivateKey,
@@ -112,21 +115,52 @@ describe('a tracker in a cluster', { timeout: 30_000 }, () => {
       () => b.stop(),
     )
     expect(await a.view()).toMatchObject({ state: 'unregistered', trackers: [] })
-    const dead = { nodeId: nodeId(1), url: 'ws://127.0.0.1:1' }
+    const gone = await startClusterTracker(registry)
+    await gone.stop()
+    const dead = { ...gone.registered, nodeId: nodeId(1) }
     const wrong = { nodeId: nodeId(2), url: b.registered.url }
-    registry.add(a.registered, b.registered, dead, wrong)
-    for (const [id, code] of [
-      [dead.nodeId, 'CLUSTER_PEER_UNREACHABLE'],
-      [wrong.nodeId, 'CLUSTER_PEER_WRONG_KEY'],
-    ])
-      await a.logger.line(({ detail }) => {
-        const { tracker, code: said } = detail as Record<string, unknown>
-        return tracker === id && said === code
-      })
+    const nowhere = { nodeId: nodeId(3), url: 'tracker.example' }
+    const other = createServer((_request, response) => response.end('x'.repeat(100_000)))
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    stops.push(async () => void other.close())
+    const talker = { nodeId: nodeId(4), url: `ws://127.0.0.1:${(other.address() as AddressInfo).port}` }
+    registry.add(a.registered, b.registered, dead, wrong, nowhere, talker)
+    for (const [{ nodeId: id, url }, code, reason] of [
+      [dead, 'CLUSTER_PEER_UNREACHABLE', 'ECONNREFUSED'],
+      [wrong, 'CLUSTER_PEER_WRONG_KEY', wrong.nodeId],
+      [nowhere, 'CLUSTER_PEER_UNREACHABLE', 'Invalid URL'],
+      [talker, 'CLUSTER_PEER_UNREACHABLE', 'more than 65536 bytes'],
+    ] as const) {
+      const { level, detail } = await a.logger.line(
+        ({ text, detail }) =>
+          text === 'another tracker cannot be reached' && 'tracker' in detail && detail.tracker === id,
+      )
+      expect([level, detail]).toMatchObject(['warn', { url, code, reason: expect.stringContaining(reason) }])
+    }
     await a.logger.line(isLink(b.nodeId))
     expect(await a.metric('cluster_discoveries_failed_total')).toBeGreaterThan(1)
     await node(a, toStreamPartId(streamId, 0))
+  })
+
+  it('says when the registry lists it no longer, or nobody, and goes on alone', async () => {
+    const registry = new TestRegistry()
+    const [a, b] = [await startClusterTracker(registry), await startClusterTracker(registry)]
+    stops.push(
+      () => a.stop(),
+      () => b.stop(),
+    )
+    registry.add(a.registered, b.registered)
+    await a.logger.line(isLink(b.nodeId))
+    await b.logger.line(isLink(a.nodeId))
+    registry.set([a.registered])
+    const { detail } = await b.logger.line(
+      ({ level, text }) => level === 'warn' && text.startsWith('the registry does not list this tracker'),
+    )
+    expect(detail).toEqual({ nodeId: b.nodeId })
+    const since = b.logger.lines.length
     registry.set([])
+    await b.logger.line(({ text }) => text === 'the registry lists no tracker; this one goes on alone', since)
     await node(b, toStreamPartId(streamId, 1))
     expect(await b.view()).toMatchObject({ state: 'unregistered', trackers: [] })
   })
@@ -148,7 +182,12 @@ describe('a tracker in a cluster', { timeout: 30_000 }, () => {
     ] as const)
       expect(await tracker.metric(`cluster_records_${name}_total`), name).toBeGreaterThanOrEqual(count)
     const lines = tracker.logger.lines.filter(({ text }) => text === 'a record was refused')
-    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn'])
+    expect(lines.map(({ level, detail }) => [level, 'kind' in detail && detail.kind])).toEqual([
+      ['warn', 'recordsForged'],
+      ['warn', 'recordsStale'],
+      ['warn', 'recordsTooLarge'],
+    ])
+    expect(lines[0]?.detail).toMatchObject({ record: `/runnel/alive/${tracker.nodeId}` })
     await node(tracker, part)
     expect((await tracker.view()).trackers.filter(({ linked }) => linked).length).toBe(1)
   })
@@ -160,7 +199,10 @@ describe('a tracker in a cluster', { timeout: 30_000 }, () => {
     const lead: RecordBody = { kind: 'lead', streamPartId: part, chunks: 1, nodes: 3 }
     await put(attack, lead)
     expect(await tracker.metric('cluster_leads_disputed_total')).toBeGreaterThan(0)
-    await tracker.logger.line(({ text }) => text.startsWith('another tracker says that it leads'))
+    const { level, detail } = await tracker.logger.line(({ text }) =>
+      text.startsWith('another tracker says that it leads'),
+    )
+    expect([level, detail]).toMatchObject(['warn', { tracker: attack.identity.nodeId, streamPartId: part }])
     const second = await node(tracker, part)
     await second.hasNeighbours(1)
     expect([second.neighbours, await tracker.view()]).toMatchObject([
