@@ -92,6 +92,10 @@ const tasks = {
   bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   build: () => node('packages/browser/dist/bundle.js'),
+  screenshot: () => {
+    ensureChromium()
+    node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts')
+  },
   lint: () => {
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')

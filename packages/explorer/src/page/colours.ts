@@ -22,13 +22,13 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
     ...{ rtt: ['#0b8f7f', '#d08700', '#a3154f'], unmeasured: '#aab1bd' },
     ...{ websocket: '#2563c9', webrtc: '#d0651b' },
     ...{ node: '#38465c', storage: '#7a3fc4', self: '#c2186b', tracker: '#111827' },
-    ...{ ink: '#1b2430', halo: '#ffffff', land: '#e3e7ee' },
+    ...{ ink: '#1b2430', halo: '#f5f7fa', land: '#e3e7ee' },
   },
   dark: {
     ...{ rtt: ['#35d6bd', '#f5b83d', '#ff6a97'], unmeasured: '#5c6778' },
     ...{ websocket: '#6ea8ff', webrtc: '#ff9d5c' },
     ...{ node: '#b9c6d9', storage: '#bf95ff', self: '#ff6fb1', tracker: '#f2f5fa' },
-    ...{ ink: '#e6ebf2', halo: '#10151d', land: '#222b38' },
+    ...{ ink: '#e6ebf2', halo: '#0c1118', land: '#222b38' },
   },
 }
 

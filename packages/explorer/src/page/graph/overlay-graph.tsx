@@ -57,7 +57,8 @@ export function OverlayGraph(props: OverlayGraphProps) {
   }, [])
   useEffect(() => {
     view.current?.show(scene)
-    if (layout.current?.show(scene.shape)) setResting(false)
+    const { clientWidth = 1, clientHeight = 1 } = canvas.current ?? {}
+    if (layout.current?.show(scene.shape, clientHeight > clientWidth)) setResting(false)
   }, [scene])
   const onKeyDown = (event: KeyboardEvent) => {
     const graph = view.current

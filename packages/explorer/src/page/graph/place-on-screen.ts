@@ -5,10 +5,12 @@ export interface View {
   readonly y: number
 }
 
+/** Pixels of the screen for one of the plane, at most. */
 export const largestZoom = 12
+/** And at least. */
 export const smallestZoom = 0.05
-/** Around the picture, in CSS pixels. */
-const margin = 36
+/** Around the picture, in CSS pixels: names of nodes are wider than nodes. */
+const margin = 44
 
 /** The view in which everything is seen. */
 export function fitView(positions: Float32Array, width: number, height: number): View {

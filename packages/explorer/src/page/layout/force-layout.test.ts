@@ -22,7 +22,7 @@ function distance(positions: Float32Array, a: number, b: number): number {
 describe('the layout', () => {
   it('comes to rest, with near nodes near each other', () => {
     const layout = new ForceLayout()
-    layout.take(layoutRequest(circle(20), 1, true))
+    layout.take(layoutRequest(circle(20), 1, { tall: false, still: true }))
     expect(layout.resting).toBe(true)
     const positions = layout.positions()
     expect(positions.every(Number.isFinite)).toBe(true)
@@ -32,10 +32,15 @@ describe('the layout', () => {
   it('leaves nodes about where they were when others come and go', () => {
     const layout = new ForceLayout()
     const shape = circle(40)
-    layout.take(layoutRequest(shape, 1, true))
+    layout.take(layoutRequest(shape, 1, { tall: false, still: true }))
     const before = layout.positions()
     const ids = [...shape.ids, 'z-new']
-    layout.take(layoutRequest(shapeOf(ids, [...shape.edges, edge('n000', 'z-new', 1)]), 2, false))
+    layout.take(
+      layoutRequest(shapeOf(ids, [...shape.edges, edge('n000', 'z-new', 1)]), 2, {
+        tall: false,
+        still: false,
+      }),
+    )
     const after = layout.positions()
     expect(after.length).toBe(2 * ids.length)
     expect(after.subarray(0, before.length)).toEqual(before)
@@ -44,9 +49,9 @@ describe('the layout', () => {
 
   it('needs no edges, nor nodes', () => {
     const layout = new ForceLayout()
-    layout.take(layoutRequest(shapeOf([], []), 1, true))
+    layout.take(layoutRequest(shapeOf([], []), 1, { tall: false, still: true }))
     expect(layout.positions()).toHaveLength(0)
-    layout.take(layoutRequest(shapeOf(['a', 'b'], []), 2, true))
+    layout.take(layoutRequest(shapeOf(['a', 'b'], []), 2, { tall: false, still: true }))
     expect(layout.positions().every(Number.isFinite)).toBe(true)
   })
 })

@@ -41,7 +41,7 @@ export class ForceLayout {
   }
 
   /** A new overlay, or the old one with changes. */
-  take({ ids, ends, lengths, still }: LayoutRequest): void {
+  take({ ids, ends, lengths, tall, still }: LayoutRequest): void {
     const before = new Map(this.#bodies.map((body) => [body.id, body]))
     const kept = ids.filter((id) => before.has(id)).length
     this.#bodies = bodiesOf(ids, ends, before)
@@ -58,8 +58,8 @@ export class ForceLayout {
           .strength(({ length }) => strongest - length * (strongest - weakest)),
       )
       .force('charges', forceManyBody<Body>().strength(-90).distanceMax(600))
-      .force('x', forceX<Body>().strength(0.03))
-      .force('y', forceY<Body>().strength(0.045))
+      .force('x', forceX<Body>().strength(tall ? 0.06 : 0.03))
+      .force('y', forceY<Body>().strength(tall ? 0.03 : 0.045))
     const isNew = kept < ids.length / 2
     this.#simulation.alpha(isNew ? 1 : changedAlpha)
     if (isNew) this.step(unseenSteps)

@@ -18,11 +18,11 @@ export class LayoutClient {
   }
 
   /** Lays a shape out, unless it is the same as before. True when it is another. */
-  show(shape: GraphShape): boolean {
+  show(shape: GraphShape, tall: boolean): boolean {
     if (shape.signature === this.#signature) return false
     this.#signature = shape.signature
     const still = matchMedia('(prefers-reduced-motion: reduce)').matches
-    this.#worker.postMessage(layoutRequest(shape, ++this.#generation, still))
+    this.#worker.postMessage(layoutRequest(shape, ++this.#generation, { tall, still }))
     return true
   }
 

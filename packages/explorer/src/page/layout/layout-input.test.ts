@@ -20,7 +20,7 @@ describe('the input of the layout', () => {
 
   it('speaks of nodes by number, and leaves out edges to nowhere', () => {
     const shape = shapeOf(['b', 'a'], [edge('a', 'b', 9), edge('a', 'gone')])
-    const { ids, ends, lengths } = layoutRequest(shape, 1, false)
+    const { ids, ends, lengths } = layoutRequest(shape, 1, { tall: false, still: false })
     expect([ids, [...ends], lengths.length]).toEqual([['a', 'b'], [0, 1], 1])
   })
 

@@ -16,6 +16,9 @@ export interface ShapedEdge extends Edge {
   readonly to: number
 }
 
+/** Time between two pictures of a layout that moves. */
+export const frameMs = 16
+
 /** What the worker gets. */
 export interface LayoutRequest {
   readonly generation: number
@@ -24,6 +27,8 @@ export interface LayoutRequest {
   readonly ends: Uint32Array
   /** How long each edge is among the others, 0 to 1. */
   readonly lengths: Float32Array
+  /** The picture is higher than wide. */
+  readonly tall: boolean
   /** Nothing should move: only the end of the movement is told. */
   readonly still: boolean
 }
@@ -48,12 +53,16 @@ export function shapeOf(nodes: readonly string[], edges: readonly Edge[]): Graph
   return { ids, indexOf, edges: shaped, signature: `${ids.join()}|${pairs.join()}` }
 }
 
-export function layoutRequest(shape: GraphShape, generation: number, still: boolean): LayoutRequest {
+export function layoutRequest(
+  shape: GraphShape,
+  generation: number,
+  how: Pick<LayoutRequest, 'tall' | 'still'>,
+): LayoutRequest {
   const ends = new Uint32Array(2 * shape.edges.length)
   shape.edges.forEach(({ from, to }, index) => ends.set([from, to], 2 * index))
   const scale = rttScale(shape.edges.flatMap(({ rttMs }) => rttMs ?? []))
   const lengths = Float32Array.from(shape.edges, (edge) => edgeLength(edge, scale))
-  return { generation, ids: shape.ids, ends, lengths, still }
+  return { generation, ids: shape.ids, ends, lengths, ...how }
 }
 
 /** Short where the round-trip time is, on the scale of its overlay: what is near is drawn near. */

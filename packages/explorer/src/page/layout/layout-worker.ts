@@ -1,11 +1,9 @@
 import { ForceLayout } from './force-layout.ts'
-import type { LayoutAnswer, LayoutRequest } from './layout-input.ts'
+import { frameMs, type LayoutAnswer, type LayoutRequest } from './layout-input.ts'
 
 /** Computes the layout where it cannot hold up the page. */
 
 const layout = new ForceLayout()
-/** Time between two pictures. */
-const frameMs = 16
 let generation = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 

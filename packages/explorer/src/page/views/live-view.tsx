@@ -66,7 +66,7 @@ function PublishForm({ publish }: { readonly publish: Live['publish'] }) {
       <input
         value={typed}
         maxLength={maxTypedChars}
-        placeholder="A message to everybody in this stream part"
+        placeholder="Write a message"
         aria-label="Message"
         autocomplete="off"
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
