@@ -64,7 +64,8 @@ module.exports = {
     {
       name: 'production-imports-no-testkit',
       severity: 'error',
-      from: { path: '/src/', pathNot: notProduction },
+      // Benchmarks are no part of a product either.
+      from: { path: '/src/', pathNot: [notProduction, '^bench/'] },
       to: { path: notProduction },
     },
     {

@@ -89,7 +89,10 @@ const tasks = {
       env,
       cwd: process.env.INIT_CWD ?? root,
     }),
-  bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
+  bench: (args) => {
+    if (args[0] === 'browser') ensureChromium()
+    node('--conditions=runnel-src', 'bench/src/main.ts', ...args)
+  },
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   build: () => node('packages/browser/dist/bundle.js'),
   screenshot: () => {

@@ -1,5 +1,6 @@
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { browserBench } from './browser/browser-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
@@ -136,6 +137,18 @@ await yargs(hideBin(process.argv))
       const say = (text: string) => process.stderr.write(`${text}\n`)
       print(await failoverBench(options, say), json)
     },
+  )
+  .command(
+    'browser',
+    'pages in Chromium: from load to the first live message, and what relaying costs a tab',
+    {
+      json: link.json,
+      loads: { type: 'number' as const, default: 40 },
+      rate: { type: 'number' as const, default: 1000, describe: 'messages a second that a tab relays' },
+      seconds: { type: 'number' as const, default: 15, describe: 'how long it does' },
+    },
+    async ({ loads, rate, seconds, json }) =>
+      print(await browserBench({ loads, ratePerS: rate, relaySeconds: seconds }), json),
   )
   .demandCommand(1, 'Name a benchmark.')
   .strict()
