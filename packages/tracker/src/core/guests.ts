@@ -2,7 +2,7 @@
 const drawsPerHost = 4
 
 export interface GuestChoice<Id> {
-  /** Hosts for each guest. A host that is no guest itself takes at most twice as many guests. */
+  /** Hosts for each guest. One node has at most twice as many guests and hosts. */
   readonly degree: number
   readonly random: { next(): number }
   /** Whether the pair should rather not be connected. */

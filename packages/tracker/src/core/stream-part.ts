@@ -1,4 +1,12 @@
-import type { Contact, Instruction, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
+import {
+  limits as wireLimits,
+  type Contact,
+  type Instruction,
+  type NodeId,
+  type Random,
+  type Status,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import { Claims, mutualEdges } from './claims.ts'
 import { Distances } from './coordinates/distances.ts'
@@ -251,9 +259,11 @@ export class StreamPart {
    */
   lodge(): boolean {
     const { alone } = this.#claims
-    const hosts = [...this.#claims.all.keys()].filter((id) => !alone.has(id) && this.#host.isConnected(id))
-    if (hosts.length === 0) return false
     const degree = this.#degree
+    const reported = [...this.#claims.all].filter(([id, { size }]) => size > 0 && this.#host.isConnected(id))
+    if (reported.length === 0) return false
+    const hosts = reported.filter(([, { size }]) => size <= degree).map(([id]) => id)
+    if (hosts.length === 0) return true
     // Whoever is claimed by somebody is no newcomer, whatever was said of it: those two stay together.
     const areClaimed = (a: NodeId, b: NodeId) => this.#claims.of(a)?.has(b) || this.#claims.of(b)?.has(a)
     const choice = {
@@ -357,10 +367,15 @@ export class StreamPart {
     return this.#claims.take()
   }
 
-  /** Who is to be a node's neighbour; as long as its overlay is not taken over, all it has, and its guests or hosts. */
+  /**
+   * Who is to be a node's neighbour. As long as its overlay is not taken over, its guests or hosts, and those that it claims
+   * and that claim it.
+   */
   #wantedBy(id: NodeId): ReadonlySet<NodeId> {
-    const wanted = this.#claims.of(id) ?? this.topology.neighbours(id)
-    return this.#guests.has(id) ? new Set([...wanted, ...this.#guests.of(id)]) : wanted
+    const claimed = this.#claims.of(id)
+    const isMutual = (other: NodeId) => this.#claims.of(other)?.has(id) === true
+    const wanted = claimed === undefined ? this.topology.neighbours(id) : [...claimed].filter(isMutual)
+    return new Set([...wanted, ...this.#guests.of(id)])
   }
 
   /** Whether a neighbour need not report before a node's claim is believed: it is in, or the replica says the same. */
@@ -522,10 +537,13 @@ export class StreamPart {
 
   #instruction(member: Member): Instruction {
     const neighbours = [...member.told].flatMap((nodeId) => {
-      const known = this.#host.contactOf(nodeId)
-      const contact = known ?? (this.#claims.has(member.nodeId) ? unknownContact : undefined)
+      const contact = this.#host.contactOf(nodeId)
       return contact === undefined ? [] : [{ nodeId, contact }]
     })
+    // Of what only it says it may keep what it has, and learns nothing.
+    for (const nodeId of this.#claims.of(member.nodeId) ?? [])
+      if (!member.told.has(nodeId)) neighbours.push({ nodeId, contact: unknownContact })
+    neighbours.length = Math.min(neighbours.length, wireLimits.maxNeighbours)
     return { type: 'instruction', streamPartId: this.id, counter: member.toldCounter, neighbours }
   }
 

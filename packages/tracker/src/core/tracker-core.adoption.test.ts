@@ -1,7 +1,15 @@
 import { seededRandom, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { OverlayTopology } from './topology/overlay-topology.ts'
-import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+import {
+  instructions,
+  nodeId,
+  partA,
+  partB,
+  statusOf,
+  TrackerStory,
+  webrtcContact,
+} from './tracker-core.testkit.ts'
 
 function overlay(size: number): OverlayTopology<NodeId> {
   const topology = new OverlayTopology<NodeId>({ degree: 4 }, { random: seededRandom('overlay') })
@@ -141,7 +149,7 @@ describe('a tracker that was restarted', () => {
     expect(instructions(story.advance(1_499))).toEqual([])
     expect(instructions(story.advance(1)).map(({ to, neighbours }) => [to, neighbours])).toEqual([
       [nodeId(5), [nodeId(1)]],
-      [nodeId(1), [nodeId(2), nodeId(5)]],
+      [nodeId(1), [nodeId(5), nodeId(2)]],
     ])
     story.packet(nodeId(5), statusOf(partA, 1, [nodeId(1)]))
     story.packet(nodeId(1), statusOf(partA, 4, [nodeId(5)]))
@@ -188,7 +196,8 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     const hosts = told.get(newcomer) ?? []
     expect(hosts.length).toBe(4)
     expect(new Set(told.keys())).toEqual(new Set([newcomer, ...hosts]))
-    for (const host of hosts) expect(told.get(host)).toEqual([...before.neighbours(host), newcomer])
+    for (const host of hosts)
+      expect(new Set(told.get(host))).toEqual(new Set([...before.neighbours(host), newcomer]))
   }
 
   /** An edge less for each two that the newcomer gets. */
@@ -242,6 +251,43 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     const told = new Map(instructions(story.effects).map(({ to, neighbours }) => [to, neighbours]))
     expect(told.size).toBe(48)
     for (const [id, neighbours] of told) expect(new Set(neighbours)).toEqual(after?.neighbours(id))
+  })
+
+  it('brings a liar that is its host nothing about those it claims', () => {
+    const story = new TrackerStory()
+    const [liar, victim] = [nodeId(98), nodeId(99)]
+    story.join(victim, partB)
+    story.connect(liar)
+    story.packet(liar, statusOf(partA, 7, [victim, nodeId(97)]))
+    story.join(newcomer)
+    story.advance(1_500)
+    const packets = story.effects.flatMap((effect) => (effect.type === 'send' ? effect : []))
+    const told = packets.flatMap(({ to, packet }) =>
+      to === liar && packet.type === 'instruction' ? packet.neighbours : [],
+    )
+    expect(told.map((it) => it.nodeId)).toEqual([newcomer, victim, nodeId(97)])
+    const nothing = { websocketUrl: '', websocket: false, webrtc: false }
+    expect(told.map((it) => it.contact)).toEqual([webrtcContact, nothing, nothing])
+    const signal = { type: 'signal', peerId: victim, sessionId: 1, kind: 'offer', payload: '' } as const
+    expect(story.packet(liar, signal)).toMatchObject([{ to: liar, packet: { code: 'SIGNAL_NOT_ALLOWED' } }])
+  })
+
+  it('burdens no node, and no instruction, with more than there is room for', () => {
+    const story = new TrackerStory()
+    const many = Array.from({ length: 64 }, (_, i) => nodeId(200 + i))
+    story.connect(nodeId(98))
+    story.packet(nodeId(98), statusOf(partA, 7, many))
+    report(story, 0, 20)
+    for (let n = 300; n < 400; n++) story.join(nodeId(n))
+    story.advance(1_500)
+    for (const { to, neighbours } of instructions(story.effects))
+      story.packet(to, statusOf(partA, 9, to === nodeId(300) ? many : neighbours))
+    story.advance(1_500)
+    const told = instructions(story.effects)
+    expect(new Set(told.map(({ to }) => to)).size).toBeGreaterThan(100)
+    for (const { to, neighbours } of told)
+      expect(neighbours.length).toBeLessThanOrEqual(to === nodeId(300) ? 64 : 12)
+    expect(told.some(({ to }) => to === nodeId(98))).toBe(false)
   })
 
   it('gets another host for one that it cannot reach', () => {

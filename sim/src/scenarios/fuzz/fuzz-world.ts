@@ -236,7 +236,8 @@ export class FuzzWorld {
       const { nodeId, sim } = node
       const { streamParts } = sim.node.metrics()
       const wanted = streamParts.map(({ wantedNeighbours }) => ({ nodeId, neighbours: wantedNeighbours }))
-      checkDegree(wanted, degree, this.breaches)
+      // Until a tracker that began anew has taken the overlay over, a node may have guests besides, or be one.
+      checkDegree(wanted, 3 * degree, this.breaches)
       checkBounds(nodeId, this.#sizesOf(node), this.breaches)
     }
     const { nodes, streamParts } = this.world.tracker
