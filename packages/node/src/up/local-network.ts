@@ -144,29 +144,39 @@ async function startChain({ chainPort, signal }: LocalNetworkOptions, deployment
 }
 
 function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {
-  const { degree, trackerPort, logLevel, onDeath } = options
-  return forEachAtOnce(options.trackers, async (index) => {
-    const name = `tracker ${index + 1}`
-    const { file } = await directory.key(`tracker-${index + 1}`)
+  const { trackers, trackerPort } = options
+  return forEachAtOnce(trackers, async (index) => {
     const port = trackerPort === 0 ? 0 : trackerPort + index
-    const args = [
-      'tracker',
-      '--key',
-      file,
-      '--network',
-      directory.networkFile,
-      // Everything is on this machine, and so is whoever can read it.
-      '--explorer-network',
-      directory.networkFile,
-      '--port',
-      `${port}`,
-      '--degree',
-      `${degree}`,
-      '--log-level',
-      logLevel,
-    ]
-    return keep(rank.trackers, await startChild({ name, args, logFile: directory.logFile(name), onDeath }))
+    return keep(rank.trackers, await startTracker(directory, options, index, port))
   })
+}
+
+/** Starts one of the trackers, or starts it again; `port` 0 takes a free one. Throws UP_START_FAILED. */
+export async function startTracker(
+  directory: UpDirectory,
+  { degree, logLevel, onDeath }: Pick<LocalNetworkOptions, 'degree' | 'logLevel' | 'onDeath'>,
+  index: number,
+  port: number,
+): Promise<Child> {
+  const name = `tracker ${index + 1}`
+  const { file } = await directory.key(`tracker-${index + 1}`)
+  const args = [
+    'tracker',
+    '--key',
+    file,
+    '--network',
+    directory.networkFile,
+    // Everything is on this machine, and so is whoever can read it.
+    '--explorer-network',
+    directory.networkFile,
+    '--port',
+    `${port}`,
+    '--degree',
+    `${degree}`,
+    '--log-level',
+    logLevel,
+  ]
+  return startChild({ name, args, logFile: directory.logFile(name), onDeath })
 }
 
 function startNodes(
