@@ -1,5 +1,5 @@
 /** Bundles the client for pages. As a program: writes `dist/page/`. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type BuildOptions, type Metafile } from 'esbuild'
@@ -45,6 +45,7 @@ export async function bundleForPages(outdir: string): Promise<PageBundles> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const outdir = join(packageRoot, 'dist/page')
+  await rm(outdir, { recursive: true, force: true })
   await mkdir(outdir, { recursive: true })
   await bundleForPages(outdir)
 }

@@ -21,8 +21,10 @@ export async function servePages(
     const page = pages[pathname]
     const content = page === undefined ? readFile(join(directory, pathname)) : Promise.resolve(page)
     content.then(
-      (body) =>
-        response.writeHead(200, { 'content-type': types[extname(pathname)] ?? 'text/html' }).end(body),
+      (body) => {
+        const type = types[extname(pathname)] ?? 'text/html'
+        response.writeHead(200, { 'content-type': type, 'cache-control': 'max-age=3600' }).end(body)
+      },
       () => response.writeHead(404).end(),
     )
   })
