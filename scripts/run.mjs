@@ -95,6 +95,11 @@ const tasks = {
   },
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   build: () => node('packages/browser/dist/bundle.js'),
+  example: (args) =>
+    handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
+      env,
+      cwd: root,
+    }),
   screenshot: () => {
     ensureChromium()
     node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts')
@@ -102,7 +107,7 @@ const tasks = {
   lint: () => {
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
-    node('node_modules/typescript/bin/tsc', '-p', 'packages/explorer/tsconfig.page.json')
+    node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.pages.json')
     node('node_modules/eslint/bin/eslint.js', '--cache', '--max-warnings', '0', '.')
     node(
       'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',

@@ -1,0 +1,102 @@
+import { createClient, type NetworkSource, type RunnelClient, type StaticNetwork } from '@runnel/client'
+import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { createTracker, type Tracker } from '@runnel/tracker'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchChromium } from '../packages/browser/src/chromium.testkit.ts'
+import { serveExample, type Example } from './serve.ts'
+
+const owner = `0x${'a'.repeat(40)}`
+const errors: string[] = []
+const stops: (() => Promise<unknown>)[] = []
+let browser: Browser
+let network: NetworkSource
+let node: RunnelClient
+
+beforeAll(async () => {
+  browser = await launchChromium()
+  stops.push(() => browser.close())
+  const tracker = await startTracker()
+  network = { kind: 'static', document: documentOf(tracker) }
+  node = await createClient({ network })
+  stops.push(() => node.close())
+  for (const path of ['lobby', 'system/cpu']) await node.subscribe(`${owner}/${path}`, {}, () => {})
+})
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop()
+})
+
+async function startTracker(): Promise<Tracker> {
+  const crypto = await loadCrypto()
+  const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
+  const modules = { identity, crypto, clock: systemClock, random: systemRandom }
+  const tracker = createTracker({ listen: { port: 0 } }, modules)
+  await tracker.start()
+  stops.push(() => tracker.stop())
+  return tracker
+}
+
+function documentOf({ nodeId, url }: Tracker): StaticNetwork {
+  const permissions: StaticNetwork['streams'][number]['permissions'] = [
+    { user: 'public', publish: true, subscribe: true },
+  ]
+  const streams = ['lobby', 'system/cpu'].map((path) => ({ id: `${owner}/${path}`, permissions }))
+  return { version: 1, trackers: [{ nodeId, url }], streams }
+}
+
+async function open(example: Example, pages: number): Promise<Page[]> {
+  const served = await serveExample(example, network)
+  stops.push(() => served.stop())
+  return Promise.all(
+    Array.from({ length: pages }, async () => {
+      const page = await browser.newPage()
+      page.on('pageerror', (error) => errors.push(String(error)))
+      await page.goto(served.url)
+      return page
+    }),
+  )
+}
+
+describe('the examples', () => {
+  it('publish and subscribe from a page', async () => {
+    const received = Promise.withResolvers<unknown>()
+    await node.subscribe(`${owner}/lobby`, {}, ({ content }) => received.resolve(content))
+    const [page] = await open('publish-subscribe', 1)
+    await page?.getByText(/This page is the node 0x/).waitFor()
+    await page?.getByLabel('Message', { exact: true }).fill('<b>hello</b>')
+    await page?.getByRole('button').click()
+    expect(await received.promise).toBe('<b>hello</b>')
+    await page?.locator('li').getByText('<b>hello</b>').waitFor()
+    await node.publish(`${owner}/lobby`, { from: 'a node' })
+    await page?.locator('li').getByText('{"from":"a node"}').waitFor()
+  })
+
+  it('chat between pages', async () => {
+    const [first, second] = await open('chat', 2)
+    for (const page of [first, second]) await page?.getByText('You are in the room.').waitFor()
+    await first?.getByLabel('Your name').fill('Ada')
+    await first?.getByLabel('Message', { exact: true }).fill('good morning')
+    await first?.getByRole('button').click()
+    await second?.locator('li').getByText('good morning').waitFor()
+    await node.publish(`${owner}/lobby`, 'no chat message')
+    await second?.getByLabel('Your name').fill('Ben')
+    await second?.getByLabel('Message', { exact: true }).fill('hello Ada')
+    await second?.getByRole('button').click()
+    await first?.locator('li').getByText('hello Ada').waitFor()
+    expect(await first?.locator('li').count()).toBe(2)
+  })
+
+  it('draw a live chart', async () => {
+    const [page] = await open('live-chart', 1)
+    await page?.getByText('Live, from the overlay').waitFor()
+    for (const busy of [0.25, 'nonsense', 7, 0.5]) await node.publish(`${owner}/system/cpu`, { busy })
+    await page?.getByText('50 %').waitFor()
+    const points = await page?.locator('#line').getAttribute('points')
+    expect(points?.split(' ')).toHaveLength(2)
+  })
+
+  it('leave no error in a page', () => {
+    expect(errors).toEqual([])
+  })
+})

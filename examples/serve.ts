@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pageOptions } from '@runnel/browser/bundle'
+import type { NetworkSource } from '@runnel/client'
+import { build } from 'esbuild'
+
+const here = dirname(fileURLToPath(import.meta.url))
+
+export const examples = ['publish-subscribe', 'live-chart', 'chat'] as const
+export type Example = (typeof examples)[number]
+
+export interface ServedExample {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Serves the page of an example, and the network it joins, on this machine. */
+export async function serveExample(
+  example: Example,
+  network: NetworkSource,
+  port = 0,
+): Promise<ServedExample> {
+  const files = await filesOf(example)
+  files.set('/network.json', { type: 'application/json', body: JSON.stringify(network) })
+  const server = createServer((request, response) => {
+    const file = files.get(new URL(request.url ?? '/', 'http://localhost').pathname)
+    if (file === undefined) response.writeHead(404).end()
+    else response.writeHead(200, { 'content-type': file.type }).end(file.body)
+  })
+  const listening = Promise.withResolvers<void>()
+  server.once('error', listening.reject)
+  server.listen(port, '127.0.0.1', listening.resolve)
+  await listening.promise
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+interface File {
+  readonly type: string
+  readonly body: string | Uint8Array
+}
+
+async function filesOf(example: Example): Promise<Map<string, File>> {
+  const { outputFiles } = await build({
+    ...pageOptions,
+    absWorkingDir: here,
+    entryPoints: { main: join(here, example, 'main.ts') },
+    outdir: here,
+    splitting: true,
+    write: false,
+  })
+  const text = (path: string) => readFileSync(join(here, path), 'utf8')
+  return new Map<string, File>([
+    ['/', { type: 'text/html; charset=utf-8', body: text(`${example}/index.html`) }],
+    ['/page.css', { type: 'text/css', body: text('shared/page.css') }],
+    ...outputFiles.map(({ path, contents }): [string, File] => {
+      return [`/${basename(path)}`, { type: 'text/javascript', body: contents }]
+    }),
+  ])
+}

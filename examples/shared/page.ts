@@ -1,0 +1,63 @@
+import { createClient, type NetworkSource, type RunnelClient } from '@runnel/client/browser'
+
+/** Messages shown; older ones are taken off the page. */
+const maxShown = 100
+
+/** Joins the network that this page was served for. */
+export async function join(): Promise<RunnelClient> {
+  const response = await fetch('network.json')
+  const network = (await response.json()) as NetworkSource
+  return createClient({ network })
+}
+
+/** The id of the network's stream with this path. */
+export async function streamCalled(client: RunnelClient, path: string): Promise<string> {
+  const stream = (await client.listStreams()).find(({ id }) => id.endsWith(`/${path}`))
+  if (stream === undefined) throw new Error(`the network has no stream ${path}`)
+  return stream.id
+}
+
+/** The element with an id. */
+export function element<T extends Element>(id: string, type: new () => T): T {
+  const found = document.getElementById(id)
+  if (found instanceof type) return found
+  throw new Error(`the page has no ${type.name} ${id}`)
+}
+
+/** Puts a message on top of the list. What strangers say is text, and nothing else. */
+export function show(from: string, text: string): void {
+  const messages = element('messages', HTMLOListElement)
+  const item = document.createElement('li')
+  const author = document.createElement('small')
+  author.textContent = from
+  item.append(author, text)
+  messages.prepend(item)
+  while (messages.childElementCount > maxShown) messages.lastElementChild?.remove()
+}
+
+/** What somebody typed, when they send a form; the field `text` is emptied. */
+export function onSubmit(id: string, send: (fields: FormData) => Promise<unknown>): void {
+  const form = element(id, HTMLFormElement)
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const fields = new FormData(form)
+    if (fields.get('text') === '') return
+    send(fields).then(() => {
+      const text = form.elements.namedItem('text')
+      if (text instanceof HTMLInputElement) text.value = ''
+    }, sayWhatFailed)
+  })
+}
+
+export function say(state: string): void {
+  element('state', HTMLParagraphElement).textContent = state
+}
+
+export function sayWhatFailed(error: unknown): void {
+  say(error instanceof Error ? error.message : String(error))
+}
+
+/** Runs a page, and says what went wrong. */
+export function run(main: () => Promise<void>): void {
+  main().catch(sayWhatFailed)
+}
