@@ -113,7 +113,11 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     runtime.beginAnew()
     cluster?.beginAnew()
   }
-  const stallGuard = new StallGuard({ stallMs: limits.stallMs, onStall }, { clock })
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1_000
+  }
+  const stallGuard = new StallGuard({ stallMs: limits.stallMs, onStall }, { clock, cpuMs })
   const checkStall = () => stallGuard.check()
   const runtime = new TrackerRuntime({
     core,

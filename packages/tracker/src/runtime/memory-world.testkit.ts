@@ -35,7 +35,7 @@ export class MemoryWorld {
   readonly trackerClock = new FreezableClock(this.clock)
   readonly stalls = new StallGuard(
     { stallMs: 3_000, onStall: () => this.runtime.beginAnew() },
-    { clock: this.trackerClock },
+    { clock: this.trackerClock, cpuMs: () => 0 },
   )
   readonly runtime: TrackerRuntime = new TrackerRuntime({
     admission: this.admission,

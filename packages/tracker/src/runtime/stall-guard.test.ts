@@ -7,10 +7,14 @@ function setUp() {
   const time = new VirtualClock()
   const clock = new FreezableClock(time)
   const stalls: number[] = []
-  const guard = new StallGuard({ stallMs: 3_000, onStall: (stalledMs) => stalls.push(stalledMs) }, { clock })
+  const used = { cpuMs: 0 }
+  const guard = new StallGuard(
+    { stallMs: 3_000, onStall: (stalledMs) => stalls.push(stalledMs) },
+    { clock, cpuMs: () => used.cpuMs },
+  )
   guard.start()
   guard.start()
-  return { time, clock, guard, stalls }
+  return { time, clock, guard, stalls, used }
 }
 
 describe('the stall guard', () => {
@@ -55,6 +59,19 @@ describe('the stall guard', () => {
     }
     clock.thaw()
     expect(stalls).toEqual([])
+  })
+
+  it('does not take one long piece of work for a stall, on a busy machine either', () => {
+    const { time, clock, guard, stalls, used } = setUp()
+    for (const share of [1, 0.1, 0.01]) {
+      clock.freeze()
+      time.advanceBy(5_000)
+      used.cpuMs += share * 5_000
+      guard.check()
+      clock.thaw()
+      time.advanceBy(5_000)
+    }
+    expect(stalls).toEqual([5_000])
   })
 
   it('asks for no more time after it was stopped', () => {
