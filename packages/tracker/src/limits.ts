@@ -65,7 +65,7 @@ export interface TrackerLimits {
   readonly exchangesPerSecond: number
   /** And how many at once: enough for a node to find its place. */
   readonly exchangeBurst: number
-  /** A tracker that stood still for this long begins anew, in milliseconds: its nodes have gone elsewhere. */
+  /** A tracker that stood still for this long begins anew, in milliseconds: no longer than nodes and other trackers take to notice, and to go on without it. */
   readonly stallMs: number
   /** Largest instruction counter a node may report; beyond it is disconnected (`malformedStatuses`). */
   readonly maxCounter: number
