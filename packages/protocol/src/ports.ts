@@ -36,8 +36,11 @@ export interface Crypto {
   keccak256(...parts: readonly Uint8Array[]): Uint8Array
   /** Signs a 32-byte digest: 65 bytes, r ‖ s ‖ v with v in {0, 1}, low s. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array
-  /** The 20-byte address whose key made the signature, or undefined when it is no valid signature. High-s signatures are invalid. Never throws. */
-  recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined
+  /**
+   * The 20-byte address whose key made the signature, or undefined when it is no valid signature. High-s signatures are
+   * invalid. Never throws. The answer is the same whoever is `expected`; it is quicker when it is somebody seen often.
+   */
+  recover(digest: Uint8Array, signature: Uint8Array, expected?: NodeId): Uint8Array | undefined
   /** The 20-byte address of a private key. Throws INVALID_KEY. */
   addressOf(privateKey: Uint8Array): Uint8Array
 }

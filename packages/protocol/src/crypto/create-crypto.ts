@@ -1,7 +1,9 @@
 import { createKeccak } from 'hash-wasm'
 import { protocolError } from '../errors.ts'
+import { nodeIdFromBytes, nodeIdToBytes } from '../ids/node-id.ts'
 import type { Crypto } from '../ports.ts'
 import type { CurveBackend } from './backend.ts'
+import { KnownKeys } from './known-keys.ts'
 
 async function loadKeccak256(): Promise<Crypto['keccak256']> {
   const hasher = await createKeccak(256)
@@ -16,15 +18,22 @@ async function loadKeccak256(): Promise<Crypto['keccak256']> {
 export async function createCrypto(curve: CurveBackend): Promise<Crypto> {
   const keccak256 = await loadKeccak256()
   const toAddress = (publicKey: Uint8Array): Uint8Array => keccak256(publicKey.subarray(1)).slice(12)
+  const { prepareCheck } = curve
+  const known = prepareCheck && new KnownKeys(prepareCheck)
   return {
     backend: curve.name,
     keccak256,
     sign: (digest, privateKey) => curve.sign(digest, privateKey),
-    recover(digest, signature) {
+    recover(digest, signature, expected) {
       if (digest.length !== 32 || !isCanonicalSignature(signature)) return undefined
       try {
+        if (expected !== undefined && known?.confirms(expected, digest, signature))
+          return nodeIdToBytes(expected)
         const publicKey = curve.recover(digest, signature)
-        return publicKey && toAddress(publicKey)
+        if (publicKey === undefined) return undefined
+        const address = toAddress(publicKey)
+        known?.recovered(nodeIdFromBytes(address), publicKey)
+        return address
       } catch {
         return undefined
       }

@@ -26,6 +26,7 @@ export function batchDigest(batch: HashedBatch, crypto: Crypto): Uint8Array {
 
 /** True when the publisher that the batch names signed it. Never throws. */
 export function verifyBatch(batch: MessageBatch, crypto: Crypto): boolean {
-  const address = crypto.recover(batchDigest(batch, crypto), batch.signature)
-  return address !== undefined && nodeIdFromBytes(address) === batch.chain.publisherId
+  const { publisherId } = batch.chain
+  const address = crypto.recover(batchDigest(batch, crypto), batch.signature, publisherId)
+  return address !== undefined && nodeIdFromBytes(address) === publisherId
 }

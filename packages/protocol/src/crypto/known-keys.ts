@@ -1,0 +1,50 @@
+import type { NodeId } from '../ids/node-id.ts'
+import type { CheckSignature } from './backend.ts'
+
+export const knownKeysLimits = {
+  /** Keys remembered; the one unused longest is forgotten first. */
+  maxKnownKeys: 32,
+  /** A key's check is prepared when it was recovered this often: preparing costs as much as some ten checks save. */
+  minRecoveries: 16,
+} as const
+
+interface KnownKey {
+  recoveries: number
+  check: CheckSignature | undefined
+}
+
+/** The keys that sign often, whose signatures are checked more quickly than by recovering the key from each. */
+export class KnownKeys {
+  readonly #prepare: (publicKey: Uint8Array) => CheckSignature
+  /** The one unused longest first. */
+  readonly #keys = new Map<NodeId, KnownKey>()
+
+  constructor(prepare: (publicKey: Uint8Array) => CheckSignature) {
+    this.#prepare = prepare
+  }
+
+  /** True when the key of this address signed. False says nothing: it may not be known. */
+  confirms(address: NodeId, digest: Uint8Array, signature: Uint8Array): boolean {
+    const known = this.#keys.get(address)
+    if (known?.check?.(digest, signature) !== true) return false
+    this.#used(address, known)
+    return true
+  }
+
+  /** A signature gave this key. */
+  recovered(address: NodeId, publicKey: Uint8Array): void {
+    const known = this.#keys.get(address) ?? { recoveries: 0, check: undefined }
+    if (++known.recoveries === knownKeysLimits.minRecoveries) known.check = this.#prepare(publicKey)
+    this.#used(address, known)
+  }
+
+  #used(address: NodeId, known: KnownKey): void {
+    this.#keys.delete(address)
+    this.#keys.set(address, known)
+    if (this.#keys.size <= knownKeysLimits.maxKnownKeys) return
+    for (const oldest of this.#keys.keys()) {
+      this.#keys.delete(oldest)
+      return
+    }
+  }
+}
