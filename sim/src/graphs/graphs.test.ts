@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { greatestEccentricity } from './diameter.ts'
-import { shortestDelaysMs } from './shortest-delays.ts'
+import { meanDelayMs, meanDelayOfAllMs, shortestDelaysMs } from './shortest-delays.ts'
 import { WeightedGraph } from './weighted-graph.ts'
 
 /** A ring, each node with the one before and the one after. */
@@ -52,5 +52,31 @@ describe('shortestDelaysMs', () => {
         )
     for (let source = 0; source < nodes; source++)
       expect([...shortestDelaysMs(graph, source)]).toEqual(direct[source])
+  })
+})
+
+describe('meanDelayOfAllMs', () => {
+  const nodes = 101
+  /** A star of near leaves and remote ones. */
+  const star = new WeightedGraph(nodes)
+  for (let leaf = 1; leaf < nodes; leaf++) star.connect(0, leaf, leaf % 10 === 0 ? 200 : 10)
+  const all = Array.from({ length: nodes }, (_, node) => node)
+
+  it('is the mean of all when all are followed', () => {
+    expect(meanDelayOfAllMs(star, all)).toBeCloseTo(meanDelayMs(star, all))
+  })
+
+  it('does not depend on how remote those are that are followed', () => {
+    const remote = all.filter((node) => node % 10 === 0 || node % 10 === 1)
+    const near = all.filter((node) => node % 10 > 1)
+    for (const sources of [remote, near])
+      expect(Math.abs(meanDelayOfAllMs(star, sources) / meanDelayMs(star, all) - 1)).toBeLessThan(0.05)
+    expect(meanDelayMs(star, remote) / meanDelayMs(star, all)).toBeGreaterThan(1.5)
+  })
+
+  it('is infinite when a node cannot be reached', () => {
+    const graph = new WeightedGraph(3)
+    graph.connect(0, 1, 10)
+    expect(meanDelayOfAllMs(graph, [0, 1, 2])).toBe(Infinity)
   })
 })

@@ -29,6 +29,26 @@ export function meanDelayMs(graph: WeightedGraph, sources: readonly number[]): n
   return sumMs / (sources.length * (graph.nodes - 1))
 }
 
+/**
+ * The mean delay from every node to every other, followed from some of them only, two at least. Delays are the same both ways, so those to
+ * the sources, compared with those to all nodes, tell how remote the sources are: by so much the mean from them is off.
+ */
+export function meanDelayOfAllMs(graph: WeightedGraph, sources: readonly number[]): number {
+  const sumsMs = new Float64Array(graph.nodes)
+  for (const source of sources)
+    for (const [node, delayMs] of shortestDelaysMs(graph, source).entries())
+      sumsMs[node] = (sumsMs[node] ?? 0) + delayMs
+  const ofSources = new Set(sources)
+  let [toAllMs, toSourcesMs] = [0, 0]
+  for (const [node, sumMs] of sumsMs.entries()) {
+    const isSource = ofSources.has(node)
+    const delayMs = sumMs / (isSource ? sources.length - 1 : sources.length)
+    toAllMs += delayMs / graph.nodes
+    if (isSource) toSourcesMs += delayMs / sources.length
+  }
+  return toAllMs === Infinity ? Infinity : 2 * toAllMs - toSourcesMs
+}
+
 /** Nodes by their delay, each at most once. */
 class NodeHeap {
   readonly #delaysMs: Float64Array

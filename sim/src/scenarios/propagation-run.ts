@@ -1,6 +1,6 @@
 import type { NodeId, Random } from '@runnel/protocol'
 import type { FloodDelays } from '@runnel/tracker'
-import { meanDelayMs, shortestDelaysMs } from '../graphs/shortest-delays.ts'
+import { meanDelayMs, meanDelayOfAllMs, shortestDelaysMs } from '../graphs/shortest-delays.ts'
 import { meanOneWayMs } from '../latency/latency-model.ts'
 import { TraceHash } from '../measures/trace-hash.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
@@ -71,9 +71,9 @@ export async function runPropagation(
     delaysMs: flood.delaysMs,
     hops: flood.hops,
     expected: sources.length * (nodes.length - 1),
-    estimatedMeanMs: meanDelayMs(reported, everywhere),
+    estimatedMeanMs: meanDelayOfAllMs(reported, everywhere),
     estimatedMeanOfPublishersMs: meanDelayMs(reported, sources),
-    trueMeanMs: meanDelayMs(real, everywhere),
+    trueMeanMs: meanDelayOfAllMs(real, everywhere),
     predicted,
     underlayMeanMs: meanOneWayMs(options.model),
     minDegree: Math.min(...wantedDegrees),
