@@ -1,3 +1,4 @@
+import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium } from '../../browser/src/chromium.testkit.ts'
@@ -58,8 +59,21 @@ const fitted = [
   ['#/nodes', 'Nodes'],
   ['#/trackers', 'Trackers'],
   [partHash(partA), 'a'],
+  [partHash(partA, 'map'), 'a'],
   [partHash(partA, 'table'), 'a'],
+  [partHash(partA, 'live'), 'a'],
 ] as const
+
+/** What keeps somebody from using a page, by the rules of WCAG 2.2 AA that a program can check; contrasts are among them. */
+async function inaccessible(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
+  )
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
 
 /** Waits until the picture rests and is not empty. */
 async function picture(page: Page): Promise<void> {
@@ -150,15 +164,16 @@ describe('the explorer', () => {
   })
 
   it.each([
-    ['a phone', { width: 390, height: 844, colorScheme: 'dark' }],
+    ['a phone, in the dark,', { width: 390, height: 844, colorScheme: 'dark' }],
     ['a desk', { width: 1_280, height: 800, colorScheme: 'light' }],
-  ] as const)('fits %s', async (_, screen) => {
+  ] as const)('fits %s and can be used by all', async (_, screen) => {
     const page = await open(demo.url, '', screen)
     for (const [hash, heading] of fitted) {
       await page.goto(`${demo.url}/explorer/${hash}`)
       await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
       const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect([hash, tooWide]).toEqual([hash, 0])
+      expect(await inaccessible(page)).toEqual([])
     }
     expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe(screen.colorScheme)
   })

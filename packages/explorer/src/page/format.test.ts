@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { formatAge, formatCount, formatMs, plural, shortId, shownText, splitPart } from './format.ts'
+import {
+  formatAge,
+  formatCount,
+  formatMs,
+  plural,
+  shortId,
+  shownHost,
+  shownText,
+  splitPart,
+} from './format.ts'
 
 describe('formats', () => {
   it.each([
@@ -21,6 +30,11 @@ describe('formats', () => {
       partition: 12,
     })
     expect([0, 12_000, 180_000].map(formatAge)).toEqual(['just now', '12 s ago', '3 min ago'])
+  })
+
+  it('shows where a tracker is, whatever it says', () => {
+    const urls = ['http://a.example:1/x', 'nonsense', 'javascript:x']
+    expect(urls.map(shownHost)).toEqual(['a.example:1', 'nonsense', 'javascript:x'])
   })
 
   it('lets no text of a stranger pass for another, nor fill the page', () => {

@@ -43,6 +43,12 @@ export function formatAge(ms: number): string {
   return ms < 90_000 ? `${Math.round(ms / 1_000)} s ago` : `${Math.round(ms / 60_000)} min ago`
 }
 
+/** Where a tracker is, for people; what is no URL is shown as it is. */
+export function shownHost(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).host : ''
+  return shownText(host === '' ? url : host, 80)
+}
+
 /** Controls, and what turns the direction of writing around: with them a text could pass for another. */
 const invisible = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
 

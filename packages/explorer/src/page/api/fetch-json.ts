@@ -56,7 +56,7 @@ async function boundedText(response: Response, host: string, signal: AbortSignal
 
 function failed(cause: unknown, host: string, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason
-  if (!navigator.onLine) return new Failure('OFFLINE', host, '', { cause })
+  if (navigator.onLine === false) return new Failure('OFFLINE', host, '', { cause })
   const isLate = cause instanceof DOMException && cause.name === 'TimeoutError'
   return new Failure(isLate ? 'TIMEOUT' : 'UNREACHABLE', host, '', { cause })
 }

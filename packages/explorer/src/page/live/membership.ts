@@ -1,12 +1,8 @@
-import type { NetworkSource, RunnelClient } from '@runnel/client/browser'
+import type { NetworkSource, PhaseTimes, RunnelClient } from '@runnel/client/browser'
 import { object, type Decode } from '../api/decode.ts'
 import { Failure } from '../api/failure.ts'
 import { fetchJson } from '../api/fetch-json.ts'
 import { LiveLog } from './live-log.ts'
-
-/** Steps from nothing to the first message, and when they were done, in milliseconds since the beginning. */
-export const phases = ['client', 'registry', 'joined', 'neighbour', 'message'] as const
-export type Phase = (typeof phases)[number]
 
 /** How this page takes part in a stream part. */
 export interface MembershipState {
@@ -15,7 +11,10 @@ export interface MembershipState {
   readonly received: number
   readonly published: number
   readonly log: LiveLog
-  readonly phasesMs: Readonly<Partial<Record<Phase, number>>>
+  /** How long it took to load the client; undefined until it is there. */
+  readonly loadedMs: number | undefined
+  /** And from then on. */
+  readonly phases: PhaseTimes
 }
 
 /** The network is for the client to check. */
@@ -33,7 +32,7 @@ export class Membership {
   #client: RunnelClient | undefined
   #neighbours: readonly string[] = []
   #published = 0
-  #phasesMs: Partial<Record<Phase, number>> = {}
+  #loadedMs: number | undefined
 
   constructor(onChange: () => void) {
     this.#onChange = onChange
@@ -46,7 +45,8 @@ export class Membership {
       received: this.log.received,
       published: this.#published,
       log: this.log,
-      phasesMs: this.#phasesMs,
+      loadedMs: this.#loadedMs,
+      phases: this.#client?.phases ?? {},
     }
   }
 
@@ -57,18 +57,17 @@ export class Membership {
       import('@runnel/client/browser'),
       readNetwork(base, signal),
     ])
-    this.#reach('client')
+    this.#loadedMs = performance.now() - this.#startedMs
     const client = await createClient({ network })
     if (signal.aborted) return void client.close()
     this.#client = client
-    this.#reach('registry')
     void this.#follow(client, partId)
     const { streamId, partition } = splitId(partId)
     await client.subscribe(streamId, { partitions: [partition] }, (message) => {
       this.log.add(message, Date.now())
-      this.#reach('message')
+      this.#onChange()
     })
-    this.#reach('joined')
+    this.#onChange()
   }
 
   /** Throws what the client throws. */
@@ -87,17 +86,10 @@ export class Membership {
 
   async #follow(client: RunnelClient, partId: string): Promise<void> {
     for await (const status of client.status()) {
-      if (status.type !== 'neighbours' || status.streamPartId !== partId) continue
-      this.#neighbours = status.neighbours
-      if (status.neighbours.length > 0) this.#reach('neighbour')
+      if (status.type === 'neighbours' && status.streamPartId === partId) this.#neighbours = status.neighbours
+      else if (status.type !== 'phase') continue
       this.#onChange()
     }
-  }
-
-  #reach(phase: Phase): void {
-    if (this.#phasesMs[phase] === undefined)
-      this.#phasesMs = { ...this.#phasesMs, [phase]: performance.now() - this.#startedMs }
-    this.#onChange()
   }
 }
 

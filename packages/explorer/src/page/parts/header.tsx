@@ -101,9 +101,11 @@ function NetworkState({ trackers: { value, failure } }: { readonly trackers: Pol
     good: all === 1 ? '1 tracker' : `${all} trackers`,
   }[state]
   return (
-    <a class="state" href="#/trackers" role="status" data-state={state}>
-      <span class="lamp" aria-hidden="true" />
-      {words}
-    </a>
+    <span role="status">
+      <a class="state" href="#/trackers" data-state={state}>
+        <span class="lamp" aria-hidden="true" />
+        {words}
+      </a>
+    </span>
   )
 }

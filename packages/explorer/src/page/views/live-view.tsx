@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { formatCount, formatMs, plural } from '../format.ts'
 import { typedContent, type ShownMessage } from '../live/live-log.ts'
-import { phases, type MembershipState, type Phase } from '../live/membership.ts'
+import type { MembershipState } from '../live/membership.ts'
 import type { Live } from '../live/use-membership.ts'
 import { NodeLink } from '../parts/ids.tsx'
 import { Stat } from '../parts/stat.tsx'
@@ -98,17 +98,16 @@ function Messages({ messages }: { readonly messages: readonly ShownMessage[] }) 
   )
 }
 
-const phaseNames: Readonly<Record<Phase, string>> = {
-  client: 'Client loaded',
-  registry: 'Registries read',
-  joined: 'Joined',
-  neighbour: 'First neighbour',
-  message: 'First message',
-}
+const phaseNames = [
+  ['registry', 'Registries read'],
+  ['tracker', 'First tracker'],
+  ['neighbour', 'First neighbour'],
+  ['message', 'First message'],
+] as const
 
 /** How this page does as a node. */
 export function OwnNode({ state }: { readonly state: MembershipState }) {
-  const { nodeId, received, published, neighbours, phasesMs } = state
+  const { nodeId, received, published, neighbours, loadedMs, phases } = state
   return (
     <div class="card">
       <h2>This page</h2>
@@ -121,9 +120,10 @@ export function OwnNode({ state }: { readonly state: MembershipState }) {
         <Stat label="Neighbours">{formatCount(neighbours.length)}</Stat>
         <Stat label="Received">{formatCount(received)}</Stat>
         <Stat label="Published">{formatCount(published)}</Stat>
-        {phases.map((phase) => (
-          <Stat key={phase} label={phaseNames[phase]}>
-            {formatMs(phasesMs[phase])}
+        <Stat label="Client loaded">{formatMs(loadedMs)}</Stat>
+        {phaseNames.map(([phase, label]) => (
+          <Stat key={phase} label={label} hint="After the client was loaded">
+            {formatMs(phases[phase])}
           </Stat>
         ))}
       </dl>

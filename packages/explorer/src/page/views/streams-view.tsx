@@ -1,5 +1,5 @@
 import { findParts, type LedPart, type TrackerState } from '../api/trackers.ts'
-import { formatCount, plural } from '../format.ts'
+import { formatCount, plural, shownHost } from '../format.ts'
 import { PartLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Stat } from '../parts/stat.tsx'
@@ -37,7 +37,7 @@ export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
       isMinor: true,
       cell: ({ storageNodeCount }) => storageNodeCount || '–',
     },
-    { title: 'Tracker', isMinor: true, cell: ({ base }) => <span class="host">{new URL(base).host}</span> },
+    { title: 'Tracker', isMinor: true, cell: ({ base }) => <span class="host">{shownHost(base)}</span> },
   ]
   return (
     <section class="page">

@@ -1,6 +1,6 @@
 import { sentenceFor } from '../api/failure.ts'
 import { maxTrackersAsked, type TrackerState } from '../api/trackers.ts'
-import { formatCount, shortId, shownText } from '../format.ts'
+import { formatCount, shortId, shownHost, shownText } from '../format.ts'
 import { Table, type Column } from '../parts/table.tsx'
 import type { Polled } from '../use-polled.ts'
 
@@ -9,7 +9,7 @@ const columns: Column<TrackerState>[] = [
     title: 'Tracker',
     cell: ({ base, nodeId, isHome }) => (
       <>
-        <span class="part-path">{shownText(new URL(base).host, 80)}</span>
+        <span class="part-path">{shownHost(base)}</span>
         <span class="part-more" title={nodeId}>
           {shortId(nodeId)}
           {isHome && ' · serves this page'}
