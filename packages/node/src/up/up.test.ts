@@ -74,6 +74,16 @@ describe('runnel up', { timeout: timeoutMs }, () => {
     return line.replace(/^.*npx runnel /, '').split(' ')
   }
 
+  it('prints where the explorer is, which knows the network', async () => {
+    const url = /explorer {2}(http:\S+)/.exec(up.stdout())?.[1] ?? ''
+    const page = await fetch(url)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(await page.text()).toContain('<title>Runnel explorer</title>')
+    const file = JSON.parse(readFileSync(join(cwd, '.runnel/up/network.json'), 'utf8')) as { chain: object }
+    const told = await (await fetch(new URL('/v1/network', url))).json()
+    expect(told).toEqual({ kind: 'chain', ...file.chain })
+  })
+
   it('prints commands that work', async () => {
     const subscriber = startRunnel([...printedCommand('subscribe', lobby), '--count', '2'], { cwd })
     await subscriber.said('subscribed to')

@@ -41,6 +41,8 @@ export interface TrackerState {
 /** An overlay, all pages of it together. */
 export interface Overlay {
   readonly partId: string
+  /** The HTTP API of the tracker that leads it. */
+  readonly base: string
   readonly policy: 'random' | 'topology-aware'
   /** Of the whole overlay; `nodes` may be fewer. */
   readonly nodeCount: number
@@ -203,7 +205,7 @@ export async function readOverlay(base: string, partId: string, signal: AbortSig
     .filter(({ a, b }) => a !== b && known.has(a) && known.has(b))
   const places = new Map(pages.flatMap((page) => [...page.places]))
   const { streamPartId, overlay: policy, nodeCount, edgeCount } = first
-  return { partId: streamPartId, policy, nodeCount, edgeCount, nodes, edges, places }
+  return { partId: streamPartId, base, policy, nodeCount, edgeCount, nodes, edges, places }
 }
 
 export function readPropagation(base: string, partId: string, signal: AbortSignal): Promise<Propagation> {

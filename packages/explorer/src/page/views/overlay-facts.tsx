@@ -2,7 +2,7 @@ import type { Propagation } from '../api/answers.ts'
 import type { Overlay } from '../api/trackers.ts'
 import { palettes, rttColours, rttStep, type Theme } from '../colours.ts'
 import { figuresOf, quantile } from '../figures.ts'
-import { formatCount, formatMs } from '../format.ts'
+import { formatCount, formatMs, shownHost } from '../format.ts'
 import { scaleOf } from '../graph/scene.ts'
 import type { LiveLog } from '../live/live-log.ts'
 import { Histogram } from '../parts/histogram.tsx'
@@ -36,6 +36,9 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
           <Stat label="Edges">{formatCount(overlay.edgeCount)}</Stat>
           <Stat label="Neighbours each">{degree}</Stat>
           <Stat label="Construction">{policy}</Stat>
+          <Stat label="Led by">
+            <a href="#/trackers">{shownHost(overlay.base)}</a>
+          </Stat>
           <Stat label="Near edges">{share(figures.nearEdges, figures.edges)}</Stat>
           <Stat label="WebSocket" hint="What the two ends try first, by what they say of themselves">
             {share(figures.websocketEdges, figures.edges)}
