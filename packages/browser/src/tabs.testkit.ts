@@ -43,6 +43,7 @@ export class Tabs {
   /** What went wrong in pages without a test being told. */
   readonly errors: string[] = []
   readonly #directory: string
+  #wake: () => void = () => {}
 
   private constructor(browser: Browser, server: PageServer, directory: string) {
     this.browser = browser
@@ -82,12 +83,15 @@ export class Tabs {
     const { processInfo } = await devtools.send('SystemInfo.getProcessInfo')
     const renderers = processInfo.filter(({ type }) => type === 'renderer')
     for (const { id } of renderers) process.kill(id, 'SIGSTOP')
-    return () => {
+    this.#wake = () => {
       for (const { id } of renderers) process.kill(id, 'SIGCONT')
+      this.#wake = () => {}
     }
+    return this.#wake
   }
 
   async close(): Promise<void> {
+    this.#wake()
     await this.browser.close()
     await this.server.close()
     rmSync(this.#directory, { recursive: true })
