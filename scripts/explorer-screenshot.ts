@@ -15,7 +15,7 @@ const demo = await startDemoWorld({ nodes: 200, directory: built.directory, ageM
 const browser = await launchChromium()
 for (const colorScheme of ['light', 'dark'] as const) {
   const page = await browser.newPage({
-    ...{ viewport: { width: 1_200, height: 720 }, colorScheme, reducedMotion: 'reduce' },
+    ...{ viewport: { width: 1_200, height: 770 }, colorScheme, reducedMotion: 'reduce' },
   })
   await page.goto(`${demo.url}/explorer/#/part/${encodeURIComponent(partA)}`)
   await page.locator('.graph[data-resting=true]').waitFor()

@@ -1,10 +1,10 @@
 import { palettes, rttColours, type RttScale, type Theme } from '../colours.ts'
 import { formatMs } from '../format.ts'
-import type { GraphShape } from '../layout/layout-input.ts'
 import type { Coloring } from './scene.ts'
 
 export interface LegendProps {
-  readonly shape: GraphShape
+  /** Near and random edges are drawn differently. */
+  readonly hasNear: boolean
   readonly coloring: Coloring
   readonly theme: Theme
   readonly scale: RttScale
@@ -13,9 +13,8 @@ export interface LegendProps {
 }
 
 /** What colours and lines mean. */
-export function Legend({ shape, coloring, theme, scale, hasStorage, self }: LegendProps) {
+export function Legend({ hasNear, coloring, theme, scale, hasStorage, self }: LegendProps) {
   const palette = palettes[theme]
-  const hasNear = shape.edges.some(({ near }) => near)
   return (
     <div class="legend" aria-label="Legend" role="group">
       {coloring === 'rtt' ? (

@@ -36,6 +36,7 @@ export function OverlayGraph(props: OverlayGraphProps) {
   select.current = onSelect
   const [isResting, setResting] = useState(false)
   const scale = useMemo(() => scaleOf(shape), [shape])
+  const hasNear = useMemo(() => shape.edges.some(({ near }) => near), [shape])
   const scene = useMemo(
     (): Scene => ({ shape, coloring, theme, scale, storage, self, selected }),
     [shape, coloring, theme, scale, storage, self, selected],
@@ -107,14 +108,7 @@ export function OverlayGraph(props: OverlayGraphProps) {
           </svg>
         </button>
       </div>
-      <Legend
-        shape={shape}
-        coloring={coloring}
-        theme={theme}
-        scale={scale}
-        hasStorage={storage.size > 0}
-        self={self}
-      />
+      <Legend {...{ hasNear, coloring, theme, scale, self }} hasStorage={storage.size > 0} />
     </div>
   )
 }

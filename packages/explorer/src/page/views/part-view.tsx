@@ -137,7 +137,7 @@ function Shown({ overlay, show, theme, nodeId, propagation, live, storage }: Sho
           <div class="picture">
             <ColoringChoice {...{ coloring, setColoring }} />
             {show === 'map' ? (
-              <WorldMap {...{ overlay, shape, theme, coloring }} />
+              <WorldMap {...{ overlay, theme, coloring }} />
             ) : (
               <OverlayGraph
                 {...{ shape, theme, coloring, storage, selected: nodeId, self: live.state?.nodeId }}

@@ -4,7 +4,6 @@ import { palettes, rttColours, rttScale, rttStep, type RttScale, type Theme } fr
 import { formatCount, formatMs, plural, shownText } from '../format.ts'
 import { Legend } from '../graph/legend.tsx'
 import type { Coloring } from '../graph/scene.ts'
-import type { GraphShape } from '../layout/layout-input.ts'
 import { Table, type Column } from '../parts/table.tsx'
 import { freeLabels } from './labels.ts'
 import { loadLand, mapSize, pointOnMap, wayOnMap } from './land.ts'
@@ -19,13 +18,12 @@ const columns: Column<Site>[] = [
 
 export interface WorldMapProps {
   readonly overlay: Overlay
-  readonly shape: GraphShape
   readonly theme: Theme
   readonly coloring: Coloring
 }
 
 /** Where the nodes of an overlay are, as far as the tracker knows. */
-export function WorldMap({ overlay, shape, theme, coloring }: WorldMapProps) {
+export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
   const [land, setLand] = useState('')
   useEffect(() => void loadLand().then(setLand), [])
   const { nodes, edges, places } = overlay
@@ -75,7 +73,7 @@ export function WorldMap({ overlay, shape, theme, coloring }: WorldMapProps) {
           ),
         )}
       </svg>
-      <Legend {...{ shape, coloring, theme, scale }} hasStorage={false} self={undefined} />
+      <Legend {...{ coloring, theme, scale }} hasNear={false} hasStorage={false} self={undefined} />
       {located < nodes.length && (
         <p class="empty">{plural(nodes.length - located, 'node')} at unknown places.</p>
       )}
