@@ -15,7 +15,7 @@ export function connectSocket(
 ): Cancel {
   let socket: WebSocket
   try {
-    socket = new WebSocket(url ?? '')
+    socket = new WebSocket(checkedUrl(url))
   } catch (cause) {
     const error = transportError('DIAL_FAILED', `${url}: ${String(cause)}`, { cause })
     modules.clock.endOfTurn(() => onFail(error))
@@ -34,6 +34,13 @@ export function connectSocket(
     forget()
     socket.close()
   }
+}
+
+/** A browser would take anything else as relative to the page. */
+function checkedUrl(text: string | undefined): URL {
+  const url = new URL(text ?? '')
+  if (!/^wss?:$/.test(url.protocol)) throw new TypeError('not a WebSocket URL')
+  return url
 }
 
 function dialError(url: string | undefined, closeCode: number): RunnelError {
