@@ -249,4 +249,27 @@ describe('the explorer in trouble', () => {
     await page.getByRole('button', { name: 'Join and listen' }).click()
     await page.getByText(/does not say which network it is in/).waitFor()
   })
+
+  const registry = `0x${'1'.repeat(40)}`
+  const registries = { trackerRegistry: registry, streamRegistry: registry, storageRegistry: registry }
+  it.each([
+    ['is none that it knows', { kind: 'hearsay' }, /cannot be used by this page/],
+    [
+      'is on a chain that does not answer',
+      { kind: 'chain', rpcUrl: 'http://127.0.0.1:1', chainId: 1, registries },
+      /The chain with the registries does not answer/,
+    ],
+  ])('says so when the network %s', async (_, json, sentence) => {
+    const page = await open(network.tracker.httpUrl, partHash(partId, 'live'))
+    await page.route('**/v1/network', (route) => route.fulfill({ json }))
+    await page.getByRole('button', { name: 'Join and listen' }).click()
+    await page.getByText(sentence).waitFor()
+  })
+
+  it('says so when the browser has no WebRTC', async () => {
+    const page = await open(network.tracker.httpUrl, partHash(partId, 'live'))
+    await page.evaluate(() => Reflect.deleteProperty(globalThis, 'RTCPeerConnection'))
+    await page.getByRole('button', { name: 'Join and listen' }).click()
+    await page.getByText(/This browser has no WebRTC/).waitFor()
+  })
 })
