@@ -12,12 +12,12 @@ import {
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { NodeToTracker, TrackerCore, TrackerEffect, TrackerEvent } from '../core/tracker-core.ts'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
 import { Alarm } from './alarm.ts'
+import { IceLeases } from './ice-leases.ts'
 import { NodeConnections } from './node-connections.ts'
 
 export interface TrackerRuntimeModules {
@@ -51,9 +51,7 @@ export class TrackerRuntime {
   readonly #modules: TrackerRuntimeModules
   readonly #logger: TrackerLogger
   readonly #connections = new NodeConnections()
-  /** Nodes that were told their ICE servers. */
-  readonly #informed = new Set<NodeId>()
-  readonly #renewals: DelayQueue<NodeId>
+  readonly #iceLeases: IceLeases
   #stopped = false
   #unwatchAdmission = (): void => {}
   readonly #alarm: Alarm
@@ -63,7 +61,7 @@ export class TrackerRuntime {
     this.#core = modules.core
     this.#modules = modules
     this.#logger = modules.logger ?? silentLogger
-    this.#renewals = new DelayQueue(modules.ice.renewAfterMs ?? Infinity)
+    this.#iceLeases = new IceLeases(modules)
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, modules)
     this.#checkStall = modules.checkStall ?? (() => {})
   }
@@ -145,7 +143,7 @@ export class TrackerRuntime {
     const older = this.#connections.get(peerId)
     const isReplaced = isDirect && older !== undefined && !(older instanceof RelayedConnection)
     this.#connections.add(connection, isDirect, this.#reportedBy(peerId))
-    if (isDirect) this.#informed.delete(peerId)
+    if (isDirect) this.#iceLeases.reconnected(peerId)
     this.#logger.debug({ nodeId: peerId }, 'node connected')
     if (isReplaced) this.#close(older, 'REPLACED')
     if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId })
@@ -182,7 +180,7 @@ export class TrackerRuntime {
       case 'nodeInfo':
         this.router.takes(from, packet)
         this.#handle({ type: 'packet', from, packet })
-        if (!this.#informed.has(from)) this.#sendIceServers(from)
+        if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
         return
       case 'status':
       case 'leave':
@@ -252,14 +250,11 @@ export class TrackerRuntime {
   }
 
   #sendIceServers(nodeId: NodeId): void {
-    const { ice, clock } = this.#modules
     const connection = this.#connections.get(nodeId)
-    const packet = ice.serversFor(nodeId, clock.now())
-    if (connection === undefined || packet.servers.length === 0) return
-    this.#informed.add(nodeId)
+    if (connection === undefined) return
+    const packet = this.#iceLeases.grant(nodeId)
+    if (packet === undefined) return
     this.#send(connection, packet)
-    if (ice.renewAfterMs === undefined) return
-    this.#renewals.add(nodeId, this.#now())
     this.#setAlarm()
   }
 
@@ -280,24 +275,19 @@ export class TrackerRuntime {
     const { isLast, lost } = this.#connections.delete(connection, this.#reportedBy(nodeId))
     this.#logger.debug({ nodeId, code }, 'node disconnected')
     if (!isLast) return this.#handle({ type: 'partsLost', nodeId, streamPartIds: lost })
-    this.#informed.delete(nodeId)
-    this.#renewals.delete(nodeId)
+    this.#iceLeases.gone(nodeId)
     this.router.gone(nodeId)
     this.#handle({ type: 'nodeDisconnected', nodeId })
   }
 
   #tick(): void {
     this.#checkStall()
-    const now = this.#now()
-    for (let id = this.#renewals.takeDue(now); id !== undefined; id = this.#renewals.takeDue(now)) {
-      this.#sendIceServers(id)
-    }
+    for (const nodeId of this.#iceLeases.takeDue()) this.#sendIceServers(nodeId)
     this.#handle({ type: 'tick' })
   }
 
   #setAlarm(): void {
-    if (!this.#stopped)
-      this.#alarm.set(Math.min(this.#core.wakeAt ?? Infinity, this.#renewals.nextAt ?? Infinity))
+    if (!this.#stopped) this.#alarm.set(Math.min(this.#core.wakeAt ?? Infinity, this.#iceLeases.wakeAt))
   }
 
   #now(): number {
