@@ -5,6 +5,7 @@ import { addressOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import {
   dataChannelLowMarkBytes,
+  maxDataChannelFrameBytes,
   type DataChannelEvents,
   type DataChannelPort,
   type DescriptionKind,
@@ -13,6 +14,7 @@ import {
   type PeerConnectionPort,
   type RtcCandidate,
 } from '../webrtc/peer-connection-port.ts'
+import { pageInflow } from './inflow.ts'
 
 /** Runs an event handler so that what it throws ends the peer connection, as it does in Node. */
 type Guard = (handler: () => void) => void
@@ -38,11 +40,11 @@ class BrowserPeerConnection implements PeerConnectionPort {
     this.#events = events
     this.#native = new RTCPeerConnection({ iceServers: iceServers.map(nativeIceServer), iceTransportPolicy })
     this.#native.onicecandidate = ({ candidate }) => this.#guard(() => this.#found(candidate))
-    this.#native.onconnectionstatechange = () =>
-      this.#guard(() => {
-        const state = this.#native.connectionState
-        if (state === 'failed' || state === 'closed') this.#fail(`the peer connection ${state}`)
-      })
+    this.#native.onconnectionstatechange = () => {
+      const state = this.#native.connectionState
+      if (state !== 'failed' && state !== 'closed') return
+      pageInflow.andThen(() => this.#guard(() => this.#fail(`the peer connection ${state}`)))
+    }
     this.#native.ondatachannel = ({ channel }) => this.#guard(() => this.#adopt(channel))
   }
 
@@ -141,12 +143,16 @@ class BrowserDataChannel implements DataChannelPort {
         this.events.onLow()
         this.#watchForLow()
       })
-    native.onclose = () => guard(() => this.events.onClose())
-    native.onmessage = ({ data }: MessageEvent<unknown>) =>
-      guard(() => {
-        if (data instanceof ArrayBuffer) this.events.onMessage(new Uint8Array(data))
-        else this.events.onText()
-      })
+    native.onclose = () => pageInflow.andThen(() => guard(() => this.events.onClose()))
+    native.onmessage = ({ data }: MessageEvent<unknown>) => this.#received(data)
+  }
+
+  #received(data: unknown): void {
+    const onMessage = (message: Uint8Array): void => this.#guard(() => this.events.onMessage(message))
+    if (!(data instanceof ArrayBuffer)) pageInflow.andThen(() => this.#guard(() => this.events.onText()))
+    else if (data.byteLength <= maxDataChannelFrameBytes) pageInflow.receive(new Uint8Array(data), onMessage)
+    // Too large: whole, so that it is found to be.
+    else pageInflow.andThen(() => onMessage(new Uint8Array(data)))
   }
 
   /** Calls once. A channel that the other side made may be open when it is first seen, and say so all the same. */

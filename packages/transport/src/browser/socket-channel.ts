@@ -4,6 +4,7 @@ import type { Channel, ChannelEvents } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
 import { maxWebSocketFrameBytes } from '../ws/ws-options.ts'
+import { pageInflow } from './inflow.ts'
 
 const noBinding = new Uint8Array(0)
 
@@ -37,7 +38,7 @@ export class SocketChannel implements Channel {
     socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#received(data)
     // An error says nothing, and a close follows.
     socket.onerror = null
-    socket.onclose = ({ code }) => this.#closed(`the WebSocket closed with ${code}`)
+    socket.onclose = ({ code }) => pageInflow.andThen(() => this.#closed(`the WebSocket closed with ${code}`))
   }
 
   get bufferedBytes(): number {
@@ -72,7 +73,9 @@ export class SocketChannel implements Channel {
     if (data.byteLength > maxWebSocketFrameBytes) {
       return this.#refuse('FRAME_TOO_LARGE', `${data.byteLength} bytes`, 4009)
     }
-    this.events.onFrame(new Uint8Array(data))
+    pageInflow.receive(new Uint8Array(data), (frame) => {
+      if (!this.#gone) this.events.onFrame(frame)
+    })
   }
 
   /** A page may close with 1000 and 3000 to 4999 only: 4000 is added to what RFC 6455 has in its place, less 1000. */
