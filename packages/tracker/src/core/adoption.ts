@@ -1,0 +1,171 @@
+import type { NodeId, Random } from '@runnel/protocol'
+import { Claims, mutualEdges } from './claims.ts'
+import { Guests } from './guests.ts'
+import type { Replica } from './replica.ts'
+import type { StreamPartHost } from './stream-part-host.ts'
+import type { OverlayTopology } from './topology/overlay-topology.ts'
+
+export type Edge = readonly [NodeId, NodeId]
+
+export interface AdoptionModules {
+  readonly random: Random
+  /** Those who are in an overlay of this tracker already. */
+  readonly topology: Pick<OverlayTopology<NodeId>, 'has' | 'size' | 'nodes'>
+  readonly host: Pick<StreamPartHost, 'isConnected' | 'avoids'>
+}
+
+/** All that was gathered about an overlay. */
+export interface GatheredOverlay {
+  /** What each node said, in the order in which they came. */
+  readonly claims: ReadonlyMap<NodeId, ReadonlySet<NodeId>>
+  /** Edges that both ends claim. */
+  readonly edges: readonly Edge[]
+  /** Guests and their hosts, who are so no longer. */
+  readonly guests: ReadonlySet<NodeId>
+  readonly replica: Replica | undefined
+}
+
+/**
+ * An overlay that is about to be taken over: what its nodes say of it, what its last tracker left behind, and who is a guest
+ * of it meanwhile.
+ */
+export class Adoption {
+  readonly #claims = new Claims<NodeId>()
+  readonly #guests = new Guests<NodeId>()
+  /** Whether nodes that were here before are guests of it. */
+  #isBridged = false
+  #replica: Replica | undefined
+  readonly #degree: number
+  readonly #modules: AdoptionModules
+
+  constructor({ degree }: { readonly degree: number }, modules: AdoptionModules) {
+    this.#degree = degree
+    this.#modules = modules
+  }
+
+  /** Whether some nodes wait for their overlay to be taken over. */
+  get isPending(): boolean {
+    return this.#claims.size > 0
+  }
+
+  /** Whether newcomers have to wait too: nobody is in yet, and there is an overlay to come. */
+  get holdsNewcomers(): boolean {
+    return (this.isPending || this.#replica !== undefined) && this.#modules.topology.size === 0
+  }
+
+  /** Whether all nodes that others claim have reported. */
+  get isComplete(): boolean {
+    return !this.#claims.incomplete
+  }
+
+  /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
+  get isLodgingDue(): boolean {
+    const { size } = this.#modules.topology
+    return this.#claims.alone.size > 0 || (this.isPending && size > 0 && !this.#isBridged)
+  }
+
+  /** Whether a node waits for the overlay to be taken over. */
+  has(id: NodeId): boolean {
+    return this.#claims.has(id)
+  }
+
+  /** What a node says; empty when it has said nothing. */
+  claimedBy(id: NodeId): ReadonlySet<NodeId> {
+    return this.#claims.of(id) ?? new Set()
+  }
+
+  /** Whether a node is a guest or a host. */
+  isLodged(id: NodeId): boolean {
+    return this.#guests.has(id)
+  }
+
+  /** A node's guests, or hosts. */
+  lodgedWith(id: NodeId): ReadonlySet<NodeId> {
+    return this.#guests.of(id)
+  }
+
+  /** What nodes say counts for more. False when it comes too late. */
+  expect(replica: Replica): boolean {
+    if (this.#modules.topology.size > 0) return false
+    this.#replica = replica
+    this.#claims.recheck((id, neighbour) => this.#isKnown(id, neighbour))
+    return true
+  }
+
+  /** A node says which neighbours it has. False when it has said something newer. */
+  claim(id: NodeId, counter: number, neighbours: ReadonlySet<NodeId>): boolean {
+    const isNews = this.#claims.add(id, counter, neighbours, (neighbour) => this.#isKnown(id, neighbour))
+    if (this.#guests.has(id)) this.#claims.setAlone(id, false)
+    return isNews
+  }
+
+  /**
+   * Has those who would wait for neighbours until the overlay is taken over be guests of its nodes meanwhile, and some of
+   * those who are here already, so that there are not two overlays. Who has new neighbours by that; undefined when there is
+   * nobody they could be guests of.
+   */
+  lodge(): ReadonlySet<NodeId> | undefined {
+    const { random, topology, host } = this.#modules
+    const { alone } = this.#claims
+    const degree = this.#degree
+    const changed = new Set<NodeId>()
+    const reported = [...this.#claims.all].filter(([id, { size }]) => size > 0 && host.isConnected(id))
+    if (reported.length === 0) return undefined
+    const hosts = reported.filter(([, { size }]) => size <= degree).map(([id]) => id)
+    if (hosts.length === 0) return changed
+    // Whoever is claimed by somebody is no newcomer, whatever was said of it: those two stay together.
+    const areClaimed = (a: NodeId, b: NodeId) => this.claimedBy(a).has(b) || this.claimedBy(b).has(a)
+    const avoids = (a: NodeId, b: NodeId) => areClaimed(a, b) || host.avoids(a, b)
+    const bridges = this.#isBridged ? [] : [...topology.nodes()].slice(-degree)
+    this.#isBridged = true
+    for (const guest of [...alone, ...bridges]) {
+      const found = this.#guests.lodge(guest, hosts, { degree, random, avoids })
+      if (found.length === 0) continue
+      this.#claims.setAlone(guest, false)
+      for (const id of [guest, ...found]) changed.add(id)
+      if (this.#claims.has(guest)) hosts.push(guest)
+    }
+    return changed
+  }
+
+  /** A guest and a host that cannot be had by each other. */
+  part(a: NodeId, b: NodeId): void {
+    this.#guests.part(a, b)
+    for (const id of [a, b]) this.#parted(id)
+  }
+
+  /** The node is gone. Who has lost a guest or a host by that. */
+  delete(nodeId: NodeId): ReadonlySet<NodeId> {
+    this.#claims.delete(nodeId)
+    const parted = this.#guests.of(nodeId)
+    this.#guests.delete(nodeId)
+    for (const id of parted) this.#parted(id)
+    return parted
+  }
+
+  /** Everything; nothing is left afterwards. */
+  take(): GatheredOverlay {
+    // Guests get neighbours as all newcomers do.
+    const isLasting = ([a, b]: Edge) => !this.#guests.of(a).has(b)
+    const gathered = {
+      edges: mutualEdges(this.#claims.all).filter(isLasting),
+      guests: new Set(this.#guests.ids()),
+      claims: this.#claims.take(),
+      replica: this.#replica,
+    }
+    this.#guests.clear()
+    this.#isBridged = false
+    this.#replica = undefined
+    return gathered
+  }
+
+  /** Whether a neighbour need not report before a node's claim is believed: it is in, or the replica says the same. */
+  #isKnown(id: NodeId, neighbour: NodeId): boolean {
+    return this.#modules.topology.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
+  }
+
+  /** Has lost a guest or a host. */
+  #parted(id: NodeId): void {
+    if (this.#claims.of(id)?.size === 0 && !this.#guests.has(id)) this.#claims.setAlone(id, true)
+  }
+}

@@ -1,0 +1,88 @@
+import type { NodeId } from '@runnel/protocol'
+import type { Distances } from './coordinates/distances.ts'
+import type { Instructions } from './instructions.ts'
+import type { Member } from './member.ts'
+import type { StreamPartHost } from './stream-part-host.ts'
+import { TokenBucket } from './timing/token-bucket.ts'
+import type { OverlayTopology } from './topology/overlay-topology.ts'
+
+export interface ImprovementsModules {
+  readonly members: ReadonlyMap<NodeId, Member>
+  readonly topology: OverlayTopology<NodeId>
+  readonly instructions: Instructions
+  readonly host: StreamPartHost
+}
+
+/** Of its nodes a stream part tries to improve one in so many at a time… */
+const improvedShare = 8
+/** … and one in so many when all were tried this often and nothing was found. */
+const restingShare = 128
+const roundsBeforeRest = 4
+
+/** Looks for nearer neighbours for the nodes of a topology-aware overlay, one after the other. */
+export class Improvements {
+  /** Members in turn. */
+  #walk: Iterator<NodeId> | undefined
+  #attemptsInVain = 0
+  readonly #modules: ImprovementsModules
+
+  constructor(modules: ImprovementsModules) {
+    this.#modules = modules
+  }
+
+  /** How many nodes to improve at a time. */
+  get due(): number {
+    const { size } = this.#modules.topology
+    return Math.ceil(size / (this.#attemptsInVain > roundsBeforeRest * size ? restingShare : improvedShare))
+  }
+
+  /** There may be more to find than before. */
+  wake(): void {
+    this.#attemptsInVain = 0
+  }
+
+  /** Looks for nearer neighbours for the next `count` nodes whose turn it is. */
+  improve(count: number, distances: Distances<NodeId>, now: number): void {
+    const { topology, instructions, host } = this.#modules
+    const proximity = {
+      distanceMs: (a: NodeId, b: NodeId) => distances.estimateMs(a, b),
+      mayChange: (id: NodeId) => this.#mayExchange(id, now),
+    }
+    for (let i = 0; i < count; i++) {
+      const id = this.#nextInTurn()
+      if (id === undefined) return
+      distances.learn(id)
+      const { outcome, changed } = topology.improve(id, proximity)
+      this.#attemptsInVain = outcome === 'improved' ? 0 : this.#attemptsInVain + 1
+      if (outcome === 'improved') host.count('edgesExchanged', 2)
+      if (outcome === 'disconnecting' || outcome === 'stranding') host.count('exchangesRefused')
+      for (const other of changed) this.#exchangesOf(other, now)?.take(now)
+      instructions.mark(changed)
+    }
+  }
+
+  #nextInTurn(): NodeId | undefined {
+    let step = this.#walk?.next()
+    if (step === undefined || step.done === true) {
+      this.#walk = this.#modules.members.keys()
+      step = this.#walk.next()
+    }
+    return step.done === true ? undefined : step.value
+  }
+
+  /** Only where all is in place, so that a node never opens more links than one exchange calls for. */
+  #mayExchange(id: NodeId, now: number): boolean {
+    const { members, instructions, host } = this.#modules
+    const member = members.get(id)
+    if (member === undefined || !member.settled || member.unsure || instructions.isPending(id)) return false
+    return host.isConnected(id) && (this.#exchangesOf(id, now)?.has(now) ?? false)
+  }
+
+  #exchangesOf(id: NodeId, now: number): TokenBucket | undefined {
+    const { members, host } = this.#modules
+    const member = members.get(id)
+    const { exchangeBurst: burst, exchangesPerSecond: perSecond } = host.limits
+    if (member !== undefined) member.exchanges ??= new TokenBucket({ burst, perSecond }, now)
+    return member?.exchanges
+  }
+}

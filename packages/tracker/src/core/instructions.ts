@@ -1,0 +1,141 @@
+import {
+  limits as wireLimits,
+  type Contact,
+  type Instruction,
+  type NodeId,
+  type Status,
+} from '@runnel/protocol'
+import type { Adoption } from './adoption.ts'
+import type { Member } from './member.ts'
+import type { StreamPartHost } from './stream-part-host.ts'
+import type { OverlayTopology } from './topology/overlay-topology.ts'
+
+export interface InstructionsModules {
+  readonly members: ReadonlyMap<NodeId, Member>
+  readonly topology: Pick<OverlayTopology<NodeId>, 'neighbours'>
+  readonly adoption: Adoption
+  readonly host: StreamPartHost
+}
+
+/** Of a neighbour that a node has, and that has not come here yet: nobody can dial it. */
+const unknownContact: Contact = { websocketUrl: '', websocket: false, webrtc: false }
+
+/** Who in a stream part has been told what, has answered, and has to be told. Instructions wait for `flush`. */
+export class Instructions {
+  readonly #changed = new Set<NodeId>()
+  readonly #modules: InstructionsModules
+
+  constructor(modules: InstructionsModules) {
+    this.#modules = modules
+  }
+
+  /** Whether anybody's neighbours may have changed since it was told. */
+  get arePending(): boolean {
+    return this.#changed.size > 0
+  }
+
+  isPending(id: NodeId): boolean {
+    return this.#changed.has(id)
+  }
+
+  /** The neighbours of these nodes may have changed. */
+  mark(ids: Iterable<NodeId>): void {
+    for (const id of ids) this.#changed.add(id)
+  }
+
+  /** The node has to be told its neighbours again, whether or not they have changed. */
+  tellAgain(nodeId: NodeId): void {
+    const member = this.#modules.members.get(nodeId)
+    if (member === undefined) return
+    member.mustTell = true
+    this.#changed.add(nodeId)
+  }
+
+  forget(nodeId: NodeId): void {
+    this.#changed.delete(nodeId)
+  }
+
+  clear(): void {
+    this.#changed.clear()
+  }
+
+  /** Tells everyone whose neighbours have changed since it was last told. True when there was anybody. */
+  flush(): boolean {
+    const { members, adoption, host } = this.#modules
+    let told = false
+    for (const id of this.#changed) {
+      const member = members.get(id)
+      if (member === undefined || member.expected) continue
+      if (adoption.has(id) && !adoption.isLodged(id) && member.toldCounter === 0) continue
+      if (!host.isConnected(id)) member.unsure = true
+      else if (this.#tell(member)) told = true
+    }
+    this.#changed.clear()
+    return told
+  }
+
+  /** Sends the newest instruction once more. */
+  resend(member: Member): void {
+    this.#modules.host.instruct(member, this.#instruction(member))
+  }
+
+  /** A status of a node in the overlay says which instruction it has heeded. */
+  acknowledge(member: Member, { counter, neighbours }: Status): void {
+    const { host } = this.#modules
+    member.counter = Math.max(member.counter, counter)
+    // A higher counter is another tracker's, or of the node's earlier time in this stream part: ours has to be higher.
+    if (counter > member.toldCounter || (member.unsure && counter < member.toldCounter)) {
+      this.tellAgain(member.nodeId)
+    } else if (counter < member.toldCounter) {
+      host.count('staleStatuses')
+    } else {
+      if (member.unsure) this.#changed.add(member.nodeId)
+      member.hasAnswered = true
+      const attached = new Set(neighbours.map(({ nodeId }) => nodeId))
+      member.settled = [...member.told].every((id) => attached.has(id))
+      host.settle(member)
+    }
+  }
+
+  #tell(member: Member): boolean {
+    const wanted = this.#wantedBy(member.nodeId)
+    if (!member.mustTell && sameSet(member.told, wanted)) return false
+    for (const id of member.told) if (!wanted.has(id)) this.#modules.host.permitSignals(member.nodeId, id)
+    member.counter++
+    member.told = wanted
+    member.mustTell = false
+    member.toldCounter = member.counter
+    member.resends = 0
+    member.settled = false
+    this.#modules.host.instruct(member, this.#instruction(member))
+    return true
+  }
+
+  /**
+   * Who is to be a node's neighbour. As long as its overlay is not taken over, its guests or hosts, and those that it claims
+   * and that claim it.
+   */
+  #wantedBy(id: NodeId): ReadonlySet<NodeId> {
+    const { topology, adoption } = this.#modules
+    const isMutual = (other: NodeId) => adoption.claimedBy(other).has(id)
+    const wanted = adoption.has(id) ? [...adoption.claimedBy(id)].filter(isMutual) : topology.neighbours(id)
+    return new Set([...wanted, ...adoption.lodgedWith(id)])
+  }
+
+  #instruction({ streamPartId, nodeId: id, told, toldCounter }: Member): Instruction {
+    const { adoption, host } = this.#modules
+    const neighbours = [...told].flatMap((nodeId) => {
+      const contact = host.contactOf(nodeId)
+      return contact === undefined ? [] : [{ nodeId, contact }]
+    })
+    // Of what only it says it may keep what it has, and learns nothing.
+    for (const nodeId of adoption.claimedBy(id))
+      if (!told.has(nodeId)) neighbours.push({ nodeId, contact: unknownContact })
+    neighbours.length = Math.min(neighbours.length, wireLimits.maxNeighbours)
+    return { type: 'instruction', streamPartId, counter: toldCounter, neighbours }
+  }
+}
+
+function sameSet(a: ReadonlySet<NodeId>, b: ReadonlySet<NodeId>): boolean {
+  return a.size === b.size && [...a].every((id) => b.has(id))
+}
