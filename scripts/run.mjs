@@ -90,7 +90,7 @@ const tasks = {
       cwd: process.env.INIT_CWD ?? root,
     }),
   bench: (args) => {
-    if (args[0] === 'browser') ensureChromium()
+    if (['browser', 'tabs'].includes(args[0])) ensureChromium()
     node('--conditions=runnel-src', 'bench/src/main.ts', ...args)
   },
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),

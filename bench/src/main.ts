@@ -1,6 +1,7 @@
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { browserBench } from './browser/browser-bench.ts'
+import { tabsBench } from './browser/tabs-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
@@ -149,6 +150,20 @@ await yargs(hideBin(process.argv))
     },
     async ({ loads, rate, seconds, json }) =>
       print(await browserBench({ loads, ratePerS: rate, relaySeconds: seconds }), json),
+  )
+  .command(
+    'tabs',
+    'tabs of Chromium and nodes in one overlay: tabs open and close at random, what do those that stay lose',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 10, describe: 'of Node, all of which stay' },
+      tabs: { type: 'number' as const, default: 10, describe: 'open at a time; half of them stay' },
+      rate: { type: 'number' as const, default: 20, describe: 'messages a second' },
+      seconds: { type: 'number' as const, default: 120 },
+      seed: { type: 'string' as const, default: 'tabs' },
+    },
+    async ({ nodes, tabs, rate, seconds, seed, json }) =>
+      print(await tabsBench({ nodes, tabs, ratePerS: rate, seconds, seed }), json),
   )
   .demandCommand(1, 'Name a benchmark.')
   .strict()
