@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { createClient, type RunnelClient } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { TcpProxy } from '../../transport/src/ws/tcp-proxy.testkit.ts'
 import { networkOf, startTracker } from './network.testkit.ts'
@@ -50,6 +51,26 @@ async function neighbours(client: RunnelClient, count: number): Promise<void> {
     if (status.type === 'neighbours' && status.neighbours.length === count) return
   }
   throw new Error('the client closed')
+}
+
+/** What `countDials` leaves in a page. */
+interface DialCount {
+  readonly dials: { sinceOnline: number }
+}
+
+/** Counts the WebSockets that a page opens after each event `online`. */
+async function countDials(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const dials = { sinceOnline: 0 }
+    addEventListener('online', () => (dials.sinceOnline = 0))
+    const counted = class extends WebSocket {
+      constructor(url: string | URL) {
+        super(url)
+        dials.sinceOnline++
+      }
+    }
+    Object.assign(globalThis, { dials, WebSocket: counted })
+  })
 }
 
 const numbered = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i)
@@ -105,6 +126,30 @@ describe('a tab', () => {
     await publishAll(publisher, streamId, numbered(25, 30))
     expect(await tab.received(30)).toEqual(numbered(0, 30))
     await Promise.all([toTracker.stop(), toPublisher.stop()])
+  })
+
+  it('dials its tracker at once when the browser says that it is online again', async () => {
+    const streamId = newStreamId()
+    const toTracker = await TcpProxy.to(Number(new URL(tracker.url).port))
+    const tab = await tabs.open({ prepare: countDials })
+    await value(tab.open({ network: networkOf({ nodeId: tracker.nodeId, url: toTracker.url }, streamId) }))
+    await value(tab.subscribe(streamId))
+    await tab.status({ type: 'tracker', state: 'connected' })
+    await tab.page.context().setOffline(true)
+    toTracker.cut()
+    await tab.status({ type: 'tracker', state: 'disconnected', code: 'OFFLINE' })
+    // This listener comes after the client's, as countDials' comes before it.
+    const dialledInTheEvent = tab.page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const { dials } = globalThis as unknown as DialCount
+          addEventListener('online', () => resolve(dials.sinceOnline), { once: true })
+        }),
+    )
+    await tab.page.context().setOffline(false)
+    expect(await dialledInTheEvent).toBe(1)
+    await tab.close()
+    await toTracker.stop()
   })
 
   it('is the same node after a reload, and goes on', async () => {

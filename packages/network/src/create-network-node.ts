@@ -19,7 +19,14 @@ import {
   type WebRtcOptions,
 } from '@runnel/transport'
 import { networkLimits, type NetworkLimits } from './limits.ts'
-import type { Archive, NetworkNode, NodeTransports, PublisherPolicy, TrackerDirectory } from './ports.ts'
+import type {
+  Archive,
+  NetworkNode,
+  NodeTransports,
+  OnNetworkBack,
+  PublisherPolicy,
+  TrackerDirectory,
+} from './ports.ts'
 import { NodeRuntime } from './runtime/node-runtime.ts'
 
 /** Ways of a node to its neighbours. */
@@ -51,6 +58,8 @@ export interface NetworkNodeModules {
   readonly admission?: NodeAdmission | undefined
   /** Where messages are that no neighbour has. Default: nowhere. */
   readonly archive?: Archive | undefined
+  /** Trackers and neighbours that wait to be dialled again are dialled at once then. Default: each waits for its time. */
+  readonly onNetworkBack?: OnNetworkBack | undefined
   /** Transports to use instead of those the options describe: for tests, the simulator, and other wires. */
   readonly transports?: (modules: ConnectionModules & { readonly signalling: Signalling }) => NodeTransports
   /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */

@@ -211,6 +211,14 @@ export class Swarm {
     return this.network.transport({ role }, { clock: this.clock, random, crypto, identity })
   }
 
+  /** What the machine of a node tells it. */
+  readonly #networkBack = new Map<string, () => void>()
+
+  /** As if the network of a node's machine came back. */
+  networkBack({ name }: Member): void {
+    this.#networkBack.get(name)?.()
+  }
+
   /** A node, not started. */
   make(name: string, options: NetworkNodeOptions = {}, policy: PublisherPolicy = everybodyMay): Member {
     const { clock, network } = this
@@ -223,6 +231,10 @@ export class Swarm {
       publisherPolicy: policy,
       trackers: oneTracker(this.trackerAddress),
       transports: (modules) => ({ memory: network.transport({ role: 'node' }, modules) }),
+      onNetworkBack: (listener) => {
+        this.#networkBack.set(name, listener)
+        return () => this.#networkBack.delete(name)
+      },
     })
     const deliveries: Delivery[] = []
     node.on('message', (delivery) => deliveries.push(delivery))

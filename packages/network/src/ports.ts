@@ -24,6 +24,9 @@ export interface PublisherPolicy {
   resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
 }
 
+/** Calls back whenever this machine's network is there again, until the function it returns is called. */
+export type OnNetworkBack = (listener: () => void) => () => void
+
 /** A tracker as found in a registry. */
 export interface TrackerAddress {
   readonly nodeId: NodeId

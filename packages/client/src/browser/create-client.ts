@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /** The client for browsers: a page is a full member of the overlays it joins. */
-import { createNetworkNode } from '@runnel/network'
+import { createNetworkNode, type OnNetworkBack } from '@runnel/network'
 import { transportError } from '@runnel/transport'
-import { followRegistry, openClient, type ClientModules } from '../client.ts'
+import { followRegistry, openClient, type ClientModules, type CreateNode } from '../client.ts'
 import type { ClientConfig } from '../config.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 import type { RunnelClient } from '../runnel-client.ts'
@@ -17,7 +17,16 @@ export async function createClient(
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   requirePlatform(config)
-  return openClient(config, { createNode: createNetworkNode, ...modules })
+  return openClient(config, { createNode: createPageNode, ...modules })
+}
+
+/** A node that makes use of what a page is told of its network. */
+const createPageNode: CreateNode = (options, modules) =>
+  createNetworkNode(options, { ...modules, onNetworkBack })
+
+const onNetworkBack: OnNetworkBack = (listener) => {
+  addEventListener('online', listener)
+  return () => removeEventListener('online', listener)
 }
 
 /**

@@ -46,4 +46,6 @@ export type NodeEvent =
       readonly publisherId: NodeId
       readonly found: boolean
     }
+  /** The network is there again: what failed without it is no reason to wait. */
+  | { readonly type: 'networkBack' }
   | { readonly type: 'tick' }

@@ -124,6 +124,9 @@ export class NodeCore {
       case 'unhold':
         this.#neighbourhood.unhold(event.peerId, nowMs)
         break
+      case 'networkBack':
+        this.#neighbourhood.networkBack(nowMs)
+        break
       case 'unsupported':
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
         this.#neighbourhood.uselessData(event.peerId, nowMs)

@@ -69,6 +69,40 @@ describe('a swarm of nodes', () => {
     expect(neighboursOf(first)).toHaveLength(4)
   })
 
+  it('dials its tracker at once when the network of its machine is back', async () => {
+    const swarm = new Swarm()
+    const [first] = await swarm.grow(1)
+    if (first === undefined) throw new Error('no members')
+    const trackersOpen = () => first.node.metrics().counters['trackers.open']
+    await turn(swarm, swarm.trackerTransport.stop())
+    swarm.clock.advanceBy(60_000)
+    let failed = false
+    first.node.on('tracker', () => (failed = true))
+    while (!failed) swarm.clock.advanceBy(10)
+    swarm.trackerTransport = swarm.wire('tracker', 'tracker')
+    swarm.tracker = new ScriptedTracker(swarm.trackerTransport)
+    await swarm.trackerTransport.start()
+    swarm.clock.advanceBy(1_000)
+    expect(trackersOpen()).toBe(0)
+    swarm.networkBack(first)
+    swarm.clock.advanceBy(100)
+    expect(trackersOpen()).toBe(1)
+  })
+
+  it('dials its neighbours at once when the network of its machine is back', async () => {
+    const swarm = new Swarm()
+    const [first] = await swarm.grow(8)
+    if (first === undefined) throw new Error('no members')
+    swarm.network.breakLinks(first.node.nodeId)
+    swarm.clock.advanceBy(200)
+    expect(neighboursOf(first)).toEqual([])
+    swarm.networkBack(first)
+    swarm.clock.advanceBy(100)
+    expect(neighboursOf(first)).toHaveLength(4)
+    await turn(swarm, first.node.stop())
+    swarm.networkBack(first)
+  })
+
   it('gives a newcomer what was published while it looked for neighbours', async () => {
     const swarm = new Swarm({ latencyMs: 50 })
     const members = await swarm.grow(6)

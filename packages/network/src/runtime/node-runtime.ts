@@ -33,6 +33,7 @@ import type {
   NetworkNode,
   NodeEvents,
   NodeTransports,
+  OnNetworkBack,
   PublisherPolicy,
   StreamPartMetrics,
   TrackerDirectory,
@@ -66,6 +67,7 @@ export interface NodeRuntimeModules {
   readonly publisherPolicy: PublisherPolicy
   readonly trackers: TrackerDirectory
   readonly archive?: Archive | undefined
+  readonly onNetworkBack?: OnNetworkBack | undefined
   readonly onError?: ((error: unknown) => void) | undefined
   /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
   readonly wires: (runtime: { readonly signalling: Signalling; contact(): Contact }) => NodeWires
@@ -99,6 +101,7 @@ export class NodeRuntime implements NetworkNode {
   #stopping: Promise<void> | undefined
   #flushPlanned = false
   #unwatchDirectory = (): void => undefined
+  #unwatchNetwork = (): void => undefined
 
   constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
     const { identity, clock, random, publisherPolicy, trackers } = modules
@@ -332,6 +335,7 @@ export class NodeRuntime implements NetworkNode {
     this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
       this.#withTrackers((nowMs) => this.#trackerLinks.update(nowMs))
     })
+    this.#unwatchNetwork = this.#modules.onNetworkBack?.(() => this.#networkBack()) ?? this.#unwatchNetwork
   }
 
   #leave(streamPartId: StreamPartId): void {
@@ -343,6 +347,7 @@ export class NodeRuntime implements NetworkNode {
     for (const streamPartId of this.streamParts) this.#leave(streamPartId)
     this.#state = 'stopped'
     this.#unwatchDirectory()
+    this.#unwatchNetwork()
     this.#alarm.set(Infinity)
     this.#waiters.check()
     this.#archive.stop()
@@ -372,6 +377,11 @@ export class NodeRuntime implements NetworkNode {
     }
     this.#core.handle(item, nowMs)
     if (item.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
+  }
+
+  #networkBack(): void {
+    this.#withTrackers((nowMs) => this.#trackerLinks.networkBack(nowMs))
+    this.#dispatch({ type: 'networkBack' })
   }
 
   #setAlarm(): void {

@@ -75,6 +75,12 @@ export class Neighbourhood {
     this.#linkGone(peerId, 'lost', nowMs)
   }
 
+  /** Wanted peers that wait to be dialled again are dialled now. */
+  networkBack(nowMs: number): void {
+    this.#modules.peers.hurry(nowMs)
+    for (const part of this.#modules.parts) this.#refresh(part, nowMs)
+  }
+
   /** Ends the link to a peer that did what no correct node does, tells the tracker, and keeps away from it. */
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
     const { peers, effects } = this.#modules

@@ -85,6 +85,15 @@ export class PeerTable {
     this.#forgetIfIdle(peerId, peer)
   }
 
+  /** What failed was not the peers' fault: all but those that misbehaved may be tried again now. */
+  hurry(nowMs: number): void {
+    for (const [peerId, peer] of this.#peers) {
+      if (peer.state !== 'closed' || this.isBanned(peerId, nowMs)) continue
+      peer.failures = 0
+      peer.retryAtMs = 0
+    }
+  }
+
   use(peerId: NodeId, nowMs: number): void {
     this.#of(peerId, nowMs).uses++
   }

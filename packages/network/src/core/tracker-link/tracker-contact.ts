@@ -68,7 +68,12 @@ export class TrackerContact {
    * once, unless it was a moment ago.
    */
   hurry(nowMs: number): void {
-    if (this.#state !== 'closed' || nowMs - this.#sinceMs < this.#limits.minTrackerBackoffMs) return
+    if (nowMs - this.#sinceMs >= this.#limits.minTrackerBackoffMs) this.networkBack(nowMs)
+  }
+
+  /** What went was the way to it: it is dialled at once. */
+  networkBack(nowMs: number): void {
+    if (this.#state !== 'closed') return
     this.#failures = this.#losses = 0
     this.#retryAtMs = nowMs
   }

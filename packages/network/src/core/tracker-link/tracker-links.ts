@@ -164,6 +164,12 @@ export class TrackerLinks {
     return true
   }
 
+  /** The network is there again: trackers that wait to be dialled again are dialled now. */
+  networkBack(nowMs: number): void {
+    for (const tracker of this.#trackers.values()) tracker.networkBack(nowMs)
+    this.#dial(nowMs)
+  }
+
   /** The directory may have changed. */
   update(nowMs: number): void {
     this.#followMoves(nowMs)
