@@ -69,12 +69,19 @@ function ensureOpenssl() {
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'openssl'])
 }
 
-/** Tests of pages run in a real browser. */
+/** Tests of pages run in real browsers. */
 function ensureChromium() {
   if (env.RUNNEL_CHROMIUM || existsSync('/usr/bin/chromium')) return
   say('Chromium is missing: installing it with apt-get (RUNNEL_CHROMIUM names another)')
   run('apt-get', ['update', '-qq'])
   run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'])
+}
+
+function ensureFirefox() {
+  if (env.RUNNEL_FIREFOX || existsSync('/usr/bin/firefox-esr')) return
+  say('Firefox is missing: installing it with apt-get (RUNNEL_FIREFOX names another)')
+  run('apt-get', ['update', '-qq'])
+  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'firefox-esr'])
 }
 
 function build() {
@@ -122,6 +129,7 @@ const tasks = {
   test: (args) => {
     ensureOpenssl()
     ensureChromium()
+    ensureFirefox()
     if (args.length === 0) tasks.lint()
     node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },

@@ -1,26 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { pageOptions } from '../bundle.ts'
 import { launchChromium } from '../chromium.testkit.ts'
 import { servePages } from '../page-server.testkit.ts'
+import { bundleSuite } from './bundle-suite.testkit.ts'
 import type { suite as pageSuite } from './page-suite.testkit.ts'
 import { SocketRelay } from './socket-relay.testkit.ts'
 
 declare const suite: typeof pageSuite
 
-const here = dirname(fileURLToPath(import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'runnel-suite-'))
-await build({
-  ...pageOptions,
-  absWorkingDir: here,
-  entryPoints: [join(here, 'page-suite.testkit.ts')],
-  outfile: join(directory, 'suite.js'),
-  alias: { vitest: join(here, 'vitest-shim.testkit.ts') },
-})
+await bundleSuite(directory)
 const relay = new SocketRelay()
 const relayUrl = await relay.start()
 const server = await servePages(directory, { '/': '<!doctype html><link rel="icon" href="data:,">' })
