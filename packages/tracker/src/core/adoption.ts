@@ -137,8 +137,7 @@ export class Adoption {
   /** The node is gone. Who has lost a guest or a host by that. */
   delete(nodeId: NodeId): ReadonlySet<NodeId> {
     this.#claims.delete(nodeId)
-    const parted = this.#guests.of(nodeId)
-    this.#guests.delete(nodeId)
+    const parted = this.#guests.delete(nodeId)
     for (const id of parted) this.#parted(id)
     return parted
   }

@@ -46,7 +46,7 @@ describe('guests', () => {
     expect(guests.part('guest', 'a')).toBe(true)
     expect(guests.part('guest', 'a')).toBe(false)
     expect(guests.has('a')).toBe(false)
-    guests.delete('guest')
+    expect(guests.delete('guest')).toEqual(new Set(['b']))
     expect([guests.has('guest'), guests.has('b')]).toEqual([false, false])
   })
 })

@@ -52,8 +52,11 @@ export class Guests<Id extends string> {
     return wasThere
   }
 
-  delete(id: Id): void {
-    for (const other of [...this.of(id)]) this.part(id, other)
+  /** Ends all edges of a node. Who had them with it. */
+  delete(id: Id): ReadonlySet<Id> {
+    const others = new Set(this.of(id))
+    for (const other of others) this.part(id, other)
+    return others
   }
 
   clear(): void {

@@ -5,63 +5,31 @@ import {
   toStreamPartId,
   type Contact,
   type FindStorage,
-  type IceServers,
   type Leave,
   type NodeId,
   type NodeInfo,
   type Random,
-  type Signal,
   type Status,
   type Storing,
   type StreamId,
   type StreamPartId,
-  type TrackerPacket,
 } from '@runnel/protocol'
-import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { TrackerLimits } from '../limits.ts'
 import { Counters } from './counters.ts'
+import { Improver } from './improver.ts'
 import type { Member } from './member.ts'
 import { NodeRecord } from './node-record.ts'
+import { Outbox } from './outbox.ts'
 import type { Replica } from './replica.ts'
+import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
 import { StreamPart, type OverlayPolicy } from './stream-part.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
-import { IndexedSet } from './topology/indexed-set.ts'
+import type { NodeToTracker, TrackerEffect, TrackerEvent } from './tracker-events.ts'
 
-/** What nodes may send to a tracker. */
-export type NodeToTracker = NodeInfo | Status | Leave | Signal | Storing | FindStorage
-/** What the core sends to nodes. */
-export type TrackerToNode = Signal | Exclude<TrackerPacket, NodeToTracker | IceServers>
-
-export type TrackerEvent =
-  /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
-  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
-  /** The newest connection of a node is closed. */
-  | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
-  /** A node is still connected, but not by the way by which it reported these stream parts; it has a while to do so again. */
-  | {
-      readonly type: 'partsLost'
-      readonly nodeId: NodeId
-      readonly streamPartIds: readonly StreamPartId[]
-    }
-  /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
-  | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
-  | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
-  /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
-  | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
-  /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
-  | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayPolicy | undefined }
-  /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
-  | { readonly type: 'stalled' }
-  /** The time is `wakeAt` or later. */
-  | { readonly type: 'tick' }
-
-export type TrackerEffect =
-  | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
-  /** Close the connection, saying why. */
-  | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }
+export type * from './tracker-events.ts'
 
 /** A node of a stream part that another tracker leads from now on. */
 export interface ReleasedNode {
@@ -84,7 +52,7 @@ export interface TrackerCoreOptions {
  * All a tracker decides: who is in which overlay, who is told what, whose signals pass. Events and the time in
  * (milliseconds that never go back), effects out.
  *
- * Read `StreamPart` next: it has one overlay each. Here are the nodes, their limits, signalling, who stores what, and what
+ * Read `StreamPart` next: it has one overlay each. Here are the nodes, their limits, who stores what, and what
  * falls due.
  */
 export class TrackerCore {
@@ -93,6 +61,7 @@ export class TrackerCore {
   onTouched: (id: StreamPartId) => void = () => {}
   /** Hears of every stream part in which there was nobody before. */
   onNewStreamPart: (id: StreamPartId) => void = () => {}
+  readonly #outbox = new Outbox({ counters: this.counters })
   readonly #options: TrackerCoreOptions
   readonly #random: Random
   readonly #host: StreamPartHost
@@ -109,16 +78,12 @@ export class TrackerCore {
   readonly #confirmations: DelayQueue<NodeRecord>
   readonly #unanswered: DelayQueue<Member>
   readonly #avoided: ExpiringPairs<NodeId>
-  readonly #permits: ExpiringPairs<NodeId>
+  readonly #signalling: Signalling
   readonly #storage: StorageDirectory
-  /** Stream parts with a topology-aware overlay, in turn. */
-  readonly #improvable = new IndexedSet<StreamPart>()
-  #nextImproved = 0
-  #improveAt = Infinity
+  readonly #improver: Improver
   /** For the stream part that comes next. */
   #replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   #now = 0
-  #effects: TrackerEffect[] = []
 
   constructor(options: TrackerCoreOptions, modules: { readonly random: Random }) {
     const { limits } = options
@@ -131,15 +96,18 @@ export class TrackerCore {
     this.#confirmations = new DelayQueue(limits.confirmWindowMs)
     this.#unanswered = new DelayQueue(limits.resendAfterMs)
     this.#avoided = new ExpiringPairs({ lifetimeMs: limits.avoidPairMs, maxPairs: limits.maxAvoidedPairs })
-    this.#permits = new ExpiringPairs({
-      lifetimeMs: limits.signalPermitMs,
-      maxPairs: limits.maxSignalPermits,
-    })
     this.#storage = new StorageDirectory(limits, {
       random: modules.random.fork('storage'),
       contactOf: (id) => this.#nodes.get(id)?.contact,
       count: (name) => this.counters.count(name),
     })
+    this.#signalling = new Signalling(limits, {
+      nodes: this.#nodes,
+      storage: this.#storage,
+      outbox: this.#outbox,
+      counters: this.counters,
+    })
+    this.#improver = new Improver(limits)
     this.#host = this.#createHost(limits)
   }
 
@@ -160,7 +128,7 @@ export class TrackerCore {
   get wakeAt(): number | undefined {
     const adoptions = [this.#adoptions, this.#lodgings]
     const queues = [this.#quiet, ...adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
-    let wakeAt = this.#improveAt === Infinity ? undefined : this.#improveAt
+    let { wakeAt } = this.#improver
     for (const { nextAt } of queues)
       if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
     return wakeAt
@@ -168,7 +136,7 @@ export class TrackerCore {
 
   handle(event: TrackerEvent, now: number): TrackerEffect[] {
     this.#now = now
-    this.#effects = []
+    const effects = this.#outbox.begin(now)
     if (event.type === 'nodeConnected') this.#connected(event.nodeId)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
     else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds)
@@ -179,7 +147,7 @@ export class TrackerCore {
     else if (event.type === 'stalled') this.#forgetAll()
     else this.#tick()
     this.#settleTouched()
-    return this.#effects
+    return effects
   }
 
   /**
@@ -188,7 +156,7 @@ export class TrackerCore {
    */
   release(id: StreamPartId, now: number): ReleasedNode[] {
     this.#now = now
-    this.#effects = []
+    this.#outbox.begin(now)
     const part = this.#parts.get(id)
     if (part === undefined) return []
     const stores = new Set(this.#storage.nodes(id))
@@ -201,8 +169,7 @@ export class TrackerCore {
   /** Whether one of the two was told of the other here. */
   maySignal(a: NodeId, b: NodeId, now: number): boolean {
     const [nodeA, nodeB] = [this.#nodes.get(a), this.#nodes.get(b)]
-    this.#now = now
-    return nodeA !== undefined && nodeB?.connected === true && this.#maySignal(nodeA, nodeB)
+    return nodeA !== undefined && nodeB?.connected === true && this.#signalling.allows(nodeA, nodeB, now)
   }
 
   #expect(id: StreamPartId, replica: Replica): void {
@@ -230,7 +197,7 @@ export class TrackerCore {
       }
     } else if (this.#nodes.size >= this.#options.limits.maxNodes) {
       this.counters.count('nodesRefused')
-      this.#effects.push(refusal(nodeId, 'TOO_MANY_NODES'))
+      this.#outbox.refuseUnknown(nodeId, 'TOO_MANY_NODES')
     } else {
       this.#nodes.set(nodeId, new NodeRecord(nodeId, this.#options.limits, this.#now))
     }
@@ -304,9 +271,9 @@ export class TrackerCore {
   #packet(from: NodeId, packet: NodeToTracker): void {
     const node = this.#nodes.get(from)
     if (node === undefined || !node.connected || node.refused) return
-    if (packet.type === 'signal') this.#relay(node, packet)
+    if (packet.type === 'signal') this.#signalling.relay(node, packet, this.#now)
     else if (packet.type === 'findStorage') this.#findStorage(node, packet)
-    else if (!node.statuses.take(this.#now)) this.#refuseFlood(node)
+    else if (!node.statuses.take(this.#now)) this.#outbox.refuseFlood(node)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.#status(node, packet)
     else if (packet.type === 'storing') this.#storing(node, packet)
@@ -318,7 +285,7 @@ export class TrackerCore {
     node.contact = contact
     if (before === undefined || sameContact(before, contact)) return
     // Its neighbours in every stream part have to be told, which it pays for.
-    if (!node.statuses.take(this.#now, node.parts.size)) return this.#refuseFlood(node)
+    if (!node.statuses.take(this.#now, node.parts.size)) return this.#outbox.refuseFlood(node)
     for (const part of node.parts) {
       part.contactChanged(node.nodeId)
       this.#touched.add(part)
@@ -326,10 +293,10 @@ export class TrackerCore {
   }
 
   #status(node: NodeRecord, status: Status): void {
-    if (node.contact === undefined) return this.#refuse(node, 'NODE_INFO_MISSING')
+    if (node.contact === undefined) return this.#outbox.refuse(node, 'NODE_INFO_MISSING')
     if (status.counter > this.#options.limits.maxCounter) {
       this.counters.count('malformedStatuses')
-      return this.#refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
+      return this.#outbox.refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
     }
     const part = this.#partFor(node, status.streamPartId)
     if (part === undefined) return
@@ -353,7 +320,7 @@ export class TrackerCore {
       (known === undefined && this.#parts.size >= maxStreamParts)
     ) {
       this.counters.count('streamPartsRefused')
-      this.#error(node, 'TOO_MANY_STREAM_PARTS', id)
+      this.#outbox.error(node, 'TOO_MANY_STREAM_PARTS', id)
       return undefined
     }
     if (known !== undefined) return known
@@ -364,7 +331,7 @@ export class TrackerCore {
     this.#parts.set(id, part)
     if (this.#replica?.id === id) part.expect(this.#replica.replica)
     this.#replica = undefined
-    this.#planImprovement(part)
+    this.#improver.plan(part, this.#now)
     this.onNewStreamPart(id)
     return part
   }
@@ -380,17 +347,8 @@ export class TrackerCore {
       const part = this.#parts.get(id)
       if (part === undefined) continue
       part.chooseOverlay(overlay ?? this.#usualOverlay(id))
-      this.#planImprovement(part)
+      this.#improver.plan(part, this.#now)
     }
-  }
-
-  #planImprovement(part: StreamPart): void {
-    if (part.overlay === 'random') {
-      this.#improvable.delete(part)
-      return
-    }
-    this.#improvable.add(part)
-    this.#improveAt = Math.min(this.#improveAt, this.#now + this.#options.limits.improvementIntervalMs)
   }
 
   #leave(node: NodeRecord, { streamPartId }: Leave): void {
@@ -405,7 +363,7 @@ export class TrackerCore {
     const part = this.#parts.get(streamPartId)
     if (part === undefined || !node.parts.has(part)) {
       this.counters.count('storageOffersRefused')
-      return this.#error(node, 'STORING_NOT_JOINED', streamPartId)
+      return this.#outbox.error(node, 'STORING_NOT_JOINED', streamPartId)
     }
     this.counters.count('storageOffers')
     this.#storage.add(node.nodeId, streamPartId)
@@ -413,46 +371,15 @@ export class TrackerCore {
 
   #findStorage(asker: NodeRecord, { requestId, streamPartId }: FindStorage): void {
     const { contact } = asker
-    if (contact === undefined) return this.#refuse(asker, 'NODE_INFO_MISSING')
+    if (contact === undefined) return this.#outbox.refuse(asker, 'NODE_INFO_MISSING')
     if (!asker.storageQuestions.take(this.#now)) {
       this.counters.count('storageQuestionsRefused')
-      return this.#error(asker, 'STORAGE_RATE', streamPartId)
+      return this.#outbox.error(asker, 'STORAGE_RATE', streamPartId)
     }
     this.counters.count('storageQuestions')
     const nodes = this.#storage.introduce({ nodeId: asker.nodeId, contact }, streamPartId, this.#now)
     const packet = { type: 'storageNodes', requestId, streamPartId, nodes } as const
-    this.#effects.push({ type: 'send', to: asker.nodeId, packet })
-  }
-
-  #relay(sender: NodeRecord, signal: Signal): void {
-    if (!sender.signals.take(this.#now)) {
-      this.counters.count('signalsRefused')
-      return this.#error(sender, 'SIGNAL_RATE')
-    }
-    const target = this.#nodes.get(signal.peerId)
-    if (!target?.connected) {
-      this.counters.count('signalsToUnknown')
-      return this.#error(sender, 'SIGNAL_TARGET_UNKNOWN', signal.peerId)
-    }
-    if (!this.#maySignal(sender, target)) {
-      this.counters.count('signalsToStrangers')
-      return this.#error(sender, 'SIGNAL_NOT_ALLOWED', signal.peerId)
-    }
-    this.counters.count('signalsRelayed')
-    this.#effects.push({ type: 'send', to: target.nodeId, packet: { ...signal, peerId: sender.nodeId } })
-  }
-
-  /** Whether one of the two was told of the other: to connect to it, or, a while ago at most, as a storage node. */
-  #maySignal(a: NodeRecord, b: NodeRecord): boolean {
-    if (this.#permits.has(a.nodeId, b.nodeId, this.#now)) return true
-    if (this.#storage.wereIntroduced(a.nodeId, b.nodeId, this.#now)) return true
-    const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
-    for (const part of few.parts) {
-      if (!many.parts.has(part)) continue
-      if (part.members.get(a.nodeId)?.told.has(b.nodeId) || part.members.get(b.nodeId)?.told.has(a.nodeId))
-        return true
-    }
-    return false
+    this.#outbox.send(asker.nodeId, packet)
   }
 
   #tick(): void {
@@ -469,22 +396,7 @@ export class TrackerCore {
       if (!node.connected && !this.#disconnected.has(node)) this.#nodes.delete(node.nodeId)
     }
     for (const member of due(this.#unanswered, this.#now)) this.#resend(member)
-    if (this.#improveAt <= this.#now) this.#improve()
-  }
-
-  /** Makes topology-aware overlays a little better, each in its turn. What is left of the turn waits for the next time. */
-  #improve(): void {
-    const { improvementIntervalMs, improvementsPerInterval } = this.#options.limits
-    this.#improveAt = this.#improvable.size > 0 ? this.#now + improvementIntervalMs : Infinity
-    let left = improvementsPerInterval
-    for (let turns = this.#improvable.size; turns > 0 && left > 0; turns--) {
-      this.#nextImproved = (this.#nextImproved + 1) % this.#improvable.size
-      const part = this.#improvable.at(this.#nextImproved)
-      const count = Math.min(left, part.improvementsDue)
-      left -= count
-      part.improve(count, this.#now)
-      this.#touched.add(part)
-    }
+    for (const part of this.#improver.improve(this.#now)) this.#touched.add(part)
   }
 
   #resend(member: Member): void {
@@ -515,7 +427,7 @@ export class TrackerCore {
       this.onTouched(part.id)
       if (part.size === 0) {
         this.#parts.delete(part.id)
-        this.#improvable.delete(part)
+        this.#improver.delete(part)
         this.#quiet.delete(part)
         this.#lodgings.delete(part)
         this.#adoptions.delete(part)
@@ -525,23 +437,6 @@ export class TrackerCore {
       if (part.hasChanges && !this.#quiet.has(part) && part.flush()) this.#quiet.add(part, this.#now)
     }
     this.#touched.clear()
-  }
-
-  #refuseFlood(node: NodeRecord): void {
-    this.counters.count('floodsRefused')
-    this.#refuse(node, 'TOO_MANY_PACKETS')
-  }
-
-  #refuse(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
-    node.refused = true
-    this.#effects.push(refusal(node.nodeId, code, detail))
-  }
-
-  #error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
-    if (!node.errors.take(this.#now)) return this.#refuseFlood(node)
-    this.counters.count('errors')
-    const packet = { type: 'trackerError', code, message: textOf(code, detail) } as const
-    this.#effects.push({ type: 'send', to: node.nodeId, packet })
   }
 
   #createHost(limits: TrackerLimits): StreamPartHost {
@@ -558,13 +453,11 @@ export class TrackerCore {
       avoid: (a, b) => {
         if (this.#avoided.add(a, b, this.#now)) this.counters.count('avoidedPairsDropped')
       },
-      permitSignals: (a, b) => {
-        if (this.#permits.add(a, b, this.#now)) this.counters.count('signalPermitsDropped')
-      },
+      permitSignals: (a, b) => this.#signalling.permit(a, b, this.#now),
       instruct: (member, packet) => {
         this.counters.count('instructions')
         this.#unanswered.add(member, this.#now)
-        this.#effects.push({ type: 'send', to: member.nodeId, packet })
+        this.#outbox.send(member.nodeId, packet)
       },
       settle: (member) => {
         this.#unanswered.delete(member)
@@ -584,13 +477,4 @@ export class TrackerCore {
 
 function* due<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {
   for (let key = queue.takeDue(now); key !== undefined; key = queue.takeDue(now)) yield key
-}
-
-function refusal(to: NodeId, code: TrackerErrorCode, detail?: string): TrackerEffect {
-  return { type: 'refuse', to, code, text: textOf(code, detail) }
-}
-
-function textOf(code: TrackerErrorCode, detail?: string): string {
-  const { summary } = trackerErrors[code]
-  return detail === undefined ? summary : `${summary}: ${detail}`
 }

@@ -1,0 +1,50 @@
+import type { TrackerLimits } from '../limits.ts'
+import type { StreamPart } from './stream-part.ts'
+import { IndexedSet } from './topology/indexed-set.ts'
+
+/** Makes topology-aware overlays a little better, each in its turn. */
+export class Improver {
+  readonly #limits: Pick<TrackerLimits, 'improvementIntervalMs' | 'improvementsPerInterval'>
+  /** Stream parts with a topology-aware overlay. */
+  readonly #parts = new IndexedSet<StreamPart>()
+  #next = 0
+  #wakeAt: number | undefined
+
+  constructor(limits: Pick<TrackerLimits, 'improvementIntervalMs' | 'improvementsPerInterval'>) {
+    this.#limits = limits
+  }
+
+  /** When the next turn is due; undefined when there is nothing to improve. */
+  get wakeAt(): number | undefined {
+    return this.#wakeAt
+  }
+
+  /** The stream part is new, or its overlay was chosen anew. */
+  plan(part: StreamPart, now: number): void {
+    if (part.overlay === 'random') return this.#parts.delete(part)
+    this.#parts.add(part)
+    this.#wakeAt = Math.min(this.#wakeAt ?? Infinity, now + this.#limits.improvementIntervalMs)
+  }
+
+  delete(part: StreamPart): void {
+    this.#parts.delete(part)
+  }
+
+  /** Takes a turn if it is due: the stream parts that had a share of it. What is left waits for the next time. */
+  improve(now: number): readonly StreamPart[] {
+    if (this.#wakeAt === undefined || this.#wakeAt > now) return []
+    const { improvementIntervalMs, improvementsPerInterval } = this.#limits
+    this.#wakeAt = this.#parts.size > 0 ? now + improvementIntervalMs : undefined
+    const improved: StreamPart[] = []
+    let left = improvementsPerInterval
+    for (let turns = this.#parts.size; turns > 0 && left > 0; turns--) {
+      this.#next = (this.#next + 1) % this.#parts.size
+      const part = this.#parts.at(this.#next)
+      const count = Math.min(left, part.improvementsDue)
+      left -= count
+      part.improve(count, now)
+      improved.push(part)
+    }
+    return improved
+  }
+}

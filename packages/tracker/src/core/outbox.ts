@@ -1,0 +1,55 @@
+import type { NodeId } from '@runnel/protocol'
+import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
+import type { Counters } from './counters.ts'
+import type { NodeRecord } from './node-record.ts'
+import type { TrackerEffect, TrackerToNode } from './tracker-events.ts'
+
+/** What the present event has brought about: what is sent to whom, and who is refused. */
+export class Outbox {
+  readonly #counters: Counters
+  #effects: TrackerEffect[] = []
+  #now = 0
+
+  constructor(modules: { readonly counters: Counters }) {
+    this.#counters = modules.counters
+  }
+
+  /** The effects of the event that begins now; they are added as it is dealt with. */
+  begin(now: number): TrackerEffect[] {
+    this.#now = now
+    this.#effects = []
+    return this.#effects
+  }
+
+  send(to: NodeId, packet: TrackerToNode): void {
+    this.#effects.push({ type: 'send', to, packet })
+  }
+
+  /** Tells a node what was wrong; one that is told so too often is refused. */
+  error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
+    if (!node.errors.take(this.#now)) return this.refuseFlood(node)
+    this.#counters.count('errors')
+    this.send(node.nodeId, { type: 'trackerError', code, message: textOf(code, detail) })
+  }
+
+  /** Nothing more is heard of the node on this connection. */
+  refuse(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
+    node.refused = true
+    this.refuseUnknown(node.nodeId, code, detail)
+  }
+
+  refuseFlood(node: NodeRecord): void {
+    this.#counters.count('floodsRefused')
+    this.refuse(node, 'TOO_MANY_PACKETS')
+  }
+
+  /** Refuses a node of which there is no record. */
+  refuseUnknown(to: NodeId, code: TrackerErrorCode, detail?: string): void {
+    this.#effects.push({ type: 'refuse', to, code, text: textOf(code, detail) })
+  }
+}
+
+function textOf(code: TrackerErrorCode, detail?: string): string {
+  const { summary } = trackerErrors[code]
+  return detail === undefined ? summary : `${summary}: ${detail}`
+}

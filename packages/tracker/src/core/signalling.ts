@@ -1,0 +1,67 @@
+import type { NodeId, Signal } from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
+import type { Counters } from './counters.ts'
+import type { NodeRecord } from './node-record.ts'
+import type { Outbox } from './outbox.ts'
+import type { StorageDirectory } from './storage-directory.ts'
+import { ExpiringPairs } from './timing/expiring-pairs.ts'
+
+export interface SignallingModules {
+  readonly nodes: ReadonlyMap<NodeId, NodeRecord>
+  readonly storage: Pick<StorageDirectory, 'wereIntroduced'>
+  readonly outbox: Outbox
+  readonly counters: Counters
+}
+
+/** Whose signals pass. */
+export class Signalling {
+  /** Pairs that were neighbours a while ago. */
+  readonly #permits: ExpiringPairs<NodeId>
+  readonly #modules: SignallingModules
+
+  constructor(
+    limits: Pick<TrackerLimits, 'signalPermitMs' | 'maxSignalPermits'>,
+    modules: SignallingModules,
+  ) {
+    const { signalPermitMs: lifetimeMs, maxSignalPermits: maxPairs } = limits
+    this.#permits = new ExpiringPairs({ lifetimeMs, maxPairs })
+    this.#modules = modules
+  }
+
+  /** Lets signals pass for a while, although neither is told to connect to the other any more. */
+  permit(a: NodeId, b: NodeId, now: number): void {
+    if (this.#permits.add(a, b, now)) this.#modules.counters.count('signalPermitsDropped')
+  }
+
+  relay(sender: NodeRecord, signal: Signal, now: number): void {
+    const { nodes, outbox, counters } = this.#modules
+    if (!sender.signals.take(now)) {
+      counters.count('signalsRefused')
+      return outbox.error(sender, 'SIGNAL_RATE')
+    }
+    const target = nodes.get(signal.peerId)
+    if (!target?.connected) {
+      counters.count('signalsToUnknown')
+      return outbox.error(sender, 'SIGNAL_TARGET_UNKNOWN', signal.peerId)
+    }
+    if (!this.allows(sender, target, now)) {
+      counters.count('signalsToStrangers')
+      return outbox.error(sender, 'SIGNAL_NOT_ALLOWED', signal.peerId)
+    }
+    counters.count('signalsRelayed')
+    outbox.send(target.nodeId, { ...signal, peerId: sender.nodeId })
+  }
+
+  /** Whether one of the two was told of the other: to connect to it, or, a while ago at most, as a storage node. */
+  allows(a: NodeRecord, b: NodeRecord, now: number): boolean {
+    if (this.#permits.has(a.nodeId, b.nodeId, now)) return true
+    if (this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, now)) return true
+    const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
+    for (const part of few.parts) {
+      if (!many.parts.has(part)) continue
+      if (part.members.get(a.nodeId)?.told.has(b.nodeId) || part.members.get(b.nodeId)?.told.has(a.nodeId))
+        return true
+    }
+    return false
+  }
+}

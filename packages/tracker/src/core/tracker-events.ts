@@ -1,0 +1,49 @@
+import type {
+  FindStorage,
+  IceServers,
+  Leave,
+  NodeId,
+  NodeInfo,
+  Signal,
+  Status,
+  Storing,
+  StreamId,
+  StreamPartId,
+  TrackerPacket,
+} from '@runnel/protocol'
+import type { TrackerErrorCode } from '../errors.ts'
+import type { Replica } from './replica.ts'
+import type { OverlayPolicy } from './stream-part.ts'
+
+/** What nodes may send to a tracker. */
+export type NodeToTracker = NodeInfo | Status | Leave | Signal | Storing | FindStorage
+/** What the core sends to nodes. */
+export type TrackerToNode = Signal | Exclude<TrackerPacket, NodeToTracker | IceServers>
+
+export type TrackerEvent =
+  /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
+  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
+  /** The newest connection of a node is closed. */
+  | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
+  /** A node is still connected, but not by the way by which it reported these stream parts; it has a while to do so again. */
+  | {
+      readonly type: 'partsLost'
+      readonly nodeId: NodeId
+      readonly streamPartIds: readonly StreamPartId[]
+    }
+  /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
+  | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
+  | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
+  /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
+  | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
+  /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
+  | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayPolicy | undefined }
+  /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
+  | { readonly type: 'stalled' }
+  /** The time is `wakeAt` or later. */
+  | { readonly type: 'tick' }
+
+export type TrackerEffect =
+  | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
+  /** Close the connection, saying why. */
+  | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }
