@@ -11,8 +11,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     // Native add-ons (node-datachannel) want a process of their own, not a thread.
     pool: 'forks',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     allowOnly: false,
   },
 })

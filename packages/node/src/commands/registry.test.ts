@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newDirectory, runRunnel, startRunnel, stopAll } from '../cli.testkit.ts'
 
 /** Each command is a process, and the machine may be busy. */
-const timeoutMs = 60_000
+const timeoutMs = 300_000
 const cwd = newDirectory()
 const run = (line: string) => runRunnel(line.split(' '), { cwd })
 

@@ -51,7 +51,7 @@ const streamId = toStreamId(`0x${'ab'.repeat(20)}/cluster`)
 const part = (partition = 0) => toStreamPartId(streamId, partition)
 const ids = (neighbours: readonly { readonly nodeId: NodeId }[]) => neighbours.map(({ nodeId }) => nodeId)
 
-describe('a cluster of trackers', { timeout: 30_000 }, () => {
+describe('a cluster of trackers', { timeout: 120_000 }, () => {
   it('links all registered trackers', async () => {
     const { trackers } = await cluster(3)
     for (const { view, metric } of trackers) {

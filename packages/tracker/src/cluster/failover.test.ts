@@ -52,7 +52,7 @@ async function replicated(at: ClusterTracker, by: NodeId, nodes: number, since =
   }, since)
 }
 
-describe('a stream part whose tracker dies', { timeout: 30_000 }, () => {
+describe('a stream part whose tracker dies', { timeout: 120_000 }, () => {
   it('goes on as it is: the next tracker has a replica, and lets new nodes in before the old ones have reported', async () => {
     const [leader, successor] = (await cluster(registry(), 2)) as [ClusterTracker, ClusterTracker]
     const nodes = await overlay(leader, 12)

@@ -96,7 +96,7 @@ async function node(at: ClusterTracker, part: StreamPartId): Promise<ObedientNod
   return fresh
 }
 
-describe('a tracker in a cluster', { timeout: 30_000 }, () => {
+describe('a tracker in a cluster', { timeout: 120_000 }, () => {
   it('lets nobody in who is not registered', async () => {
     const { tracker, addresses } = await attacked()
     const stranger = await hostile()

@@ -44,7 +44,7 @@ function newNode(): ObedientNode {
   return node
 }
 
-describe('trackers of a private network', { timeout: 60_000 }, () => {
+describe('trackers of a private network', { timeout: 120_000 }, () => {
   it('take no node that only the relaying tracker lists', async () => {
     const [leader, successor] = await privateCluster()
     const [listed, other] = [newNode(), newNode()]

@@ -13,7 +13,7 @@ import {
 } from './storage-network.testkit.ts'
 
 /** Processes start slowly on a busy machine. */
-const timeoutMs = 120_000
+const timeoutMs = 300_000
 const endOfTime = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
 
 describe('storage nodes', { timeout: timeoutMs }, () => {
