@@ -9,24 +9,11 @@ import type {
 } from '../../../transport/src/conformance/transport-pair.testkit.ts'
 import { describeTransport } from '../../../transport/src/conformance/transport-suite.testkit.ts'
 import type { ConnectionLimits } from '../../../transport/src/connection/limits.ts'
-import { SignallingNetwork } from '../../../transport/src/webrtc/signalling.testkit.ts'
+import { makeWebRtcPair } from '../../../transport/src/webrtc/signalling.testkit.ts'
 import { RelayedTransport } from './relayed-transport.testkit.ts'
 import { runTest, testNames } from './vitest-shim.testkit.ts'
 
 const relayUrl = new URLSearchParams(location.search).get('relay') ?? ''
-
-async function makeWebRtcPair({ limits, limitsOfB }: PairOptions): Promise<TransportPair> {
-  const network = new SignallingNetwork()
-  const a = await network.transport('a', {}, { limits: { ...limits } })
-  const b = await network.transport('b', {}, { limits: { ...limits, ...limitsOfB } })
-  return {
-    a,
-    b,
-    nobody: { peerId: testModules('nobody', systemClock).identity.nodeId },
-    settle: (promise) => promise,
-    stop: async () => void (await Promise.all([a.transport.stop(), b.transport.stop()])),
-  }
-}
 
 let pairs = 0
 

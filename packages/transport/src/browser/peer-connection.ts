@@ -3,6 +3,7 @@ import type { IceServer } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import { addressOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
+import { EventGuard } from '../webrtc/event-guard.ts'
 import {
   dataChannelLowMarkBytes,
   maxDataChannelFrameBytes,
@@ -16,9 +17,6 @@ import {
 } from '../webrtc/peer-connection-port.ts'
 import { pageInflow } from './inflow.ts'
 
-/** Runs an event handler so that what it throws ends the peer connection, as it does in Node. */
-type Guard = (handler: () => void) => void
-
 /** A peer connection of the browser. Throws NO_WEBRTC where there is none. */
 export function createPeerConnection(
   options: PeerConnectionOptions,
@@ -30,22 +28,26 @@ export function createPeerConnection(
 class BrowserPeerConnection implements PeerConnectionPort {
   readonly #native: RTCPeerConnection
   readonly #events: PeerConnectionEvents
+  readonly #guard: EventGuard
   #channel: BrowserDataChannel | undefined
   /** Candidates that the browser found before it gave the description: those come after it. */
   #early: RtcCandidate[] | undefined = []
-  #closed = false
 
   constructor({ iceServers, iceTransportPolicy }: PeerConnectionOptions, events: PeerConnectionEvents) {
     if (typeof RTCPeerConnection !== 'function') throw transportError('NO_WEBRTC')
     this.#events = events
     this.#native = new RTCPeerConnection({ iceServers: iceServers.map(nativeIceServer), iceTransportPolicy })
-    this.#native.onicecandidate = ({ candidate }) => this.#guard(() => this.#found(candidate))
+    this.#guard = new EventGuard({
+      close: () => this.#native.close(),
+      onClose: (text) => events.onClose(text),
+    })
+    this.#native.onicecandidate = ({ candidate }) => this.#guard.run(() => this.#found(candidate))
     this.#native.onconnectionstatechange = () => {
       const state = this.#native.connectionState
       if (state !== 'failed' && state !== 'closed') return
-      pageInflow.andThen(() => this.#guard(() => this.#fail(`the peer connection ${state}`)))
+      pageInflow.andThen(() => this.#guard.run(() => this.#guard.fail(`the peer connection ${state}`)))
     }
-    this.#native.ondatachannel = ({ channel }) => this.#guard(() => this.#adopt(channel))
+    this.#native.ondatachannel = ({ channel }) => this.#guard.run(() => this.#adopt(channel))
   }
 
   offer(): void {
@@ -56,7 +58,7 @@ class BrowserPeerConnection implements PeerConnectionPort {
   setRemote(kind: DescriptionKind, sdp: string): void {
     const applied = this.#native.setRemoteDescription({ type: kind, sdp })
     if (kind === 'offer') this.#describe('answer', () => applied)
-    else applied.catch((error: unknown) => this.#guard(() => this.#fail(String(error))))
+    else applied.catch((error: unknown) => this.#guard.run(() => this.#guard.fail(String(error))))
   }
 
   /**
@@ -71,23 +73,21 @@ class BrowserPeerConnection implements PeerConnectionPort {
   }
 
   close(): void {
-    if (this.#closed) return
-    this.#closed = true
-    this.#native.close()
+    this.#guard.close()
   }
 
   #describe(kind: DescriptionKind, ready: () => Promise<void>): void {
     const described = async (): Promise<void> => {
       await ready()
       await this.#native.setLocalDescription()
-      this.#guard(() => {
+      this.#guard.run(() => {
         this.#events.onDescription(kind, this.#native.localDescription?.sdp ?? '')
         const early = this.#early ?? []
         this.#early = undefined
         for (const candidate of early) this.#events.onCandidate(candidate)
       })
     }
-    described().catch((error: unknown) => this.#guard(() => this.#fail(String(error))))
+    described().catch((error: unknown) => this.#guard.run(() => this.#guard.fail(String(error))))
   }
 
   #found(found: RTCIceCandidate | null): void {
@@ -104,37 +104,19 @@ class BrowserPeerConnection implements PeerConnectionPort {
   }
 
   #hold(native: RTCDataChannel): void {
-    const channel = new BrowserDataChannel(native, this.#guard)
+    const channel = new BrowserDataChannel(native, this.#guard.run)
     this.#channel = channel
-    channel.events = { ...channel.events, onClose: () => this.#fail('the data channel closed') }
+    channel.events = { ...channel.events, onClose: () => this.#guard.fail('the data channel closed') }
     channel.whenOpen(() => this.#events.onOpen(channel))
-  }
-
-  readonly #guard: Guard = (handler) => {
-    if (this.#closed) return
-    try {
-      handler()
-    } catch (error) {
-      this.#fail(`an event handler threw: ${String(error)}`)
-    }
-  }
-
-  #fail(text: string): void {
-    this.close()
-    try {
-      this.#events.onClose(text)
-    } catch {
-      // Its owner was told; there is nobody else to tell.
-    }
   }
 }
 
 class BrowserDataChannel implements DataChannelPort {
   events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
   readonly #native: RTCDataChannel
-  readonly #guard: Guard
+  readonly #guard: EventGuard['run']
 
-  constructor(native: RTCDataChannel, guard: Guard) {
+  constructor(native: RTCDataChannel, guard: EventGuard['run']) {
     this.#native = native
     this.#guard = guard
     native.binaryType = 'arraybuffer'

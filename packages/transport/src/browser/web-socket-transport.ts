@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { Cancel, RunnelError } from '@runnel/protocol'
+import type { Cancel } from '@runnel/protocol'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
@@ -48,19 +48,12 @@ export class WebSocketTransport implements Transport {
   dial(request: DialRequest): Cancel {
     const modules = { clock: this.#modules.clock, limits: this.#limits }
     return this.#pool.dial(request, {
-      refusal: this.#dialRefusal(),
+      running: this.#running,
       connect: (onChannel, onFail) => connectSocket(request.url, modules, onChannel, onFail),
       onDone: (outcome) => {
         if (outcome === 'open') this.counters.opened++
         if (outcome === 'failed') this.counters.failedDials++
       },
     })
-  }
-
-  #dialRefusal(): RunnelError | undefined {
-    const { maxConnections } = this.#options
-    if (!this.#running) return transportError('SHUTTING_DOWN', 'the transport does not run')
-    if (this.#pool.size >= maxConnections) return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
-    return undefined
   }
 }

@@ -15,6 +15,8 @@ export interface PooledChannel extends Channel {
 export interface PoolOptions {
   readonly role: LinkRole
   readonly dialTimeoutMs: number
+  /** Dials that would make for more are refused; default: none are. */
+  readonly maxConnections?: number
 }
 
 /** All that a transport has under way and open, so that it can count it and end it. */
@@ -38,16 +40,17 @@ export class ConnectionPool<C extends PooledChannel> {
     return this.#connections.size + this.#dials.size + this.#handshakes.size
   }
 
-  /** Dials over what `connect` opens, or fails the dial when there is a refusal. */
+  /** Dials over what `connect` opens; fails with SHUTTING_DOWN when the transport does not run, and TOO_MANY_CONNECTIONS. */
   dial(
     request: DialRequest,
     how: {
       readonly connect: Connect<C>
-      readonly refusal: RunnelError | undefined
+      readonly running: boolean
       onDone?(outcome: DialOutcome): void
     },
   ): Cancel {
     const { role, dialTimeoutMs } = this.#options
+    const refusal = this.#dialRefusal(how.running)
     const dial: Dial<C> = new Dial(
       { request, role, timeoutMs: request.timeoutMs ?? dialTimeoutMs, connect: how.connect },
       {
@@ -60,7 +63,6 @@ export class ConnectionPool<C extends PooledChannel> {
       },
     )
     this.#dials.add(dial)
-    const { refusal } = how
     if (refusal === undefined) dial.start()
     else this.#modules.clock.endOfTurn(() => dial.fail(refusal))
     return () => dial.cancel()
@@ -81,6 +83,13 @@ export class ConnectionPool<C extends PooledChannel> {
       },
     })
     this.#handshakes.add(cancel)
+  }
+
+  #dialRefusal(running: boolean): RunnelError | undefined {
+    const { maxConnections = Infinity } = this.#options
+    if (!running) return transportError('SHUTTING_DOWN', 'the transport does not run')
+    if (this.size >= maxConnections) return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
+    return undefined
   }
 
   #add(connection: Connection, channel: C): void {

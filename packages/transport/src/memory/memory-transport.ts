@@ -63,7 +63,7 @@ export class MemoryTransport implements Transport {
 
   dial(request: DialRequest): Cancel {
     return this.#pool.dial(request, {
-      refusal: this.#running ? undefined : transportError('SHUTTING_DOWN', 'the transport does not run'),
+      running: this.#running,
       connect: (onChannel, onFail) =>
         this.#options.network.connect(this, request.peerId, onChannel, (text) =>
           onFail(transportError('DIAL_FAILED', `${request.peerId}: ${text}`)),

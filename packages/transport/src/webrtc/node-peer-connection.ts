@@ -9,6 +9,7 @@ import {
 } from 'node-datachannel'
 
 import { addressOf } from './candidate.ts'
+import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import {
   dataChannelLowMarkBytes,
@@ -21,9 +22,6 @@ import {
   type PeerConnectionPort,
   type RtcCandidate,
 } from './peer-connection-port.ts'
-
-/** Runs an event handler so that nothing it throws reaches native code, where it would abort the process. */
-type Guard = (handler: () => void) => void
 
 /**
  * A peer connection of node-datachannel. The library's global `cleanup` is never called: a process ends without it once
@@ -39,34 +37,38 @@ export function createPeerConnection(
 class NodePeerConnection implements PeerConnectionPort {
   readonly #native: PeerConnection
   readonly #events: PeerConnectionEvents
+  readonly #guard: EventGuard
   /** Held because a data channel nobody refers to is collected, and closes. */
   #channel: NodeDataChannel | undefined
   #open = false
-  #closed = false
 
   constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
     this.#events = events
     this.#native = new PeerConnection('runnel', nativeConfig(options))
+    this.#guard = new EventGuard({
+      close: () => this.#closeNative(),
+      onClose: (text) => events.onClose(text),
+    })
     this.#native.onLocalDescription((sdp, kind) =>
-      this.#guard(() => {
+      this.#guard.run(() => {
         if (kind === 'offer' || kind === 'answer') events.onDescription(kind, sdp)
       }),
     )
     this.#native.onLocalCandidate((candidate, mid) =>
-      this.#guard(() => events.onCandidate({ mid, candidate })),
+      this.#guard.run(() => events.onCandidate({ mid, candidate })),
     )
     this.#native.onStateChange((state) =>
-      this.#guard(() => {
-        if (state === 'failed' || state === 'closed') this.#fail(`the peer connection ${state}`)
+      this.#guard.run(() => {
+        if (state === 'failed' || state === 'closed') this.#guard.fail(`the peer connection ${state}`)
       }),
     )
-    this.#native.onDataChannel((channel) => this.#guard(() => this.#adopt(channel)))
+    this.#native.onDataChannel((channel) => this.#guard.run(() => this.#adopt(channel)))
   }
 
   offer(): void {
     const native = this.#native.createDataChannel('runnel')
     const channel = this.#hold(native)
-    native.onOpen(() => this.#guard(() => this.#opened(channel)))
+    native.onOpen(() => this.#guard.run(() => this.#opened(channel)))
   }
 
   setRemote(kind: DescriptionKind, sdp: string): void {
@@ -81,8 +83,10 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   close(): void {
-    if (this.#closed) return
-    this.#closed = true
+    this.#guard.close()
+  }
+
+  #closeNative(): void {
     // What never opened must be closed by hand, or its callbacks keep the process alive. What is open must not be: were the other
     // side to close it at the same instant, the library would lose the event that releases them.
     if (!this.#open) this.#channel?.close()
@@ -95,8 +99,8 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   #hold(native: DataChannel): NodeDataChannel {
-    const channel = new NodeDataChannel(native, this.#guard)
-    channel.events = { ...channel.events, onClose: () => this.#fail('the data channel closed') }
+    const channel = new NodeDataChannel(native, this.#guard.run)
+    channel.events = { ...channel.events, onClose: () => this.#guard.fail('the data channel closed') }
     this.#channel = channel
     return channel
   }
@@ -106,33 +110,15 @@ class NodePeerConnection implements PeerConnectionPort {
     channel.start()
     this.#events.onOpen(channel)
   }
-
-  readonly #guard: Guard = (handler) => {
-    if (this.#closed) return
-    try {
-      handler()
-    } catch (error) {
-      this.#fail(`an event handler threw: ${String(error)}`)
-    }
-  }
-
-  #fail(text: string): void {
-    this.close()
-    try {
-      this.#events.onClose(text)
-    } catch {
-      // Its owner was told; there is nobody else to tell, and native code must not see it.
-    }
-  }
 }
 
 class NodeDataChannel implements DataChannelPort {
   readonly #native: DataChannel
   events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
 
-  readonly #guard: Guard
+  readonly #guard: EventGuard['run']
 
-  constructor(native: DataChannel, guard: Guard) {
+  constructor(native: DataChannel, guard: EventGuard['run']) {
     this.#native = native
     this.#guard = guard
     native.onClosed(() => guard(() => this.events.onClose()))

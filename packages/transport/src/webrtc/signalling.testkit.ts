@@ -3,6 +3,7 @@ import { systemClock } from '@runnel/protocol/system'
 // By its name, so that a browser gets its own.
 import { createPeerConnection } from '@runnel/transport'
 import { testModules } from '../conformance/modules.testkit.ts'
+import type { PairOptions, TransportPair } from '../conformance/transport-pair.testkit.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { WebRtcTransport, type WebRtcModules, type WebRtcOptions } from './web-rtc-transport.ts'
 
@@ -48,5 +49,19 @@ export class SignallingNetwork {
       systemClock.endOfTurn(() => this.deliver(altered.peerId, { ...altered, peerId: from }))
     }
     return true
+  }
+}
+
+/** Two transports that signal over a network of their own, for the conformance suite. */
+export async function makeWebRtcPair({ limits, limitsOfB }: PairOptions): Promise<TransportPair> {
+  const network = new SignallingNetwork()
+  const a = await network.transport('a', {}, { limits: { ...limits } })
+  const b = await network.transport('b', {}, { limits: { ...limits, ...limitsOfB } })
+  return {
+    a,
+    b,
+    nobody: { peerId: testModules('nobody', systemClock).identity.nodeId },
+    settle: (promise) => promise,
+    stop: async () => void (await Promise.all([a.transport.stop(), b.transport.stop()])),
   }
 }

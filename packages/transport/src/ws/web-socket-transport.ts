@@ -1,9 +1,8 @@
-import type { Cancel, RunnelError } from '@runnel/protocol'
+import type { Cancel } from '@runnel/protocol'
 import type { WebSocket } from 'ws'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
-import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { Admission } from './admission.ts'
 import { asDialError, connectWebSocket } from './connect-web-socket.ts'
@@ -62,7 +61,7 @@ export class WebSocketTransport implements Transport {
   dial(request: DialRequest): Cancel {
     const { url } = request
     return this.#pool.dial(request, {
-      refusal: this.#dialRefusal(),
+      running: this.#running,
       connect: (onChannel, onFail) => {
         try {
           const { trustedCertificates } = this.#options
@@ -77,13 +76,6 @@ export class WebSocketTransport implements Transport {
         if (outcome === 'failed') this.counters.failedDials++
       },
     })
-  }
-
-  #dialRefusal(): RunnelError | undefined {
-    const { maxConnections } = this.#options
-    if (!this.#running) return transportError('SHUTTING_DOWN', 'the transport does not run')
-    if (this.#pool.size >= maxConnections) return transportError('TOO_MANY_CONNECTIONS', `${maxConnections}`)
-    return undefined
   }
 
   #createListener(listen: NonNullable<WebSocketOptions['listen']>): WsListener {
