@@ -4,6 +4,7 @@ import {
   generatePrivateKey,
   loadCrypto,
   parsePrivateKey,
+  toHex,
   type Clock,
   type Crypto,
   type Identity,
@@ -12,7 +13,6 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
-import { toHex } from './hex.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'

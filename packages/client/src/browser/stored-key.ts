@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
-import { generatePrivateKey, parsePrivateKey } from '@runnel/protocol'
+import { generatePrivateKey, parsePrivateKey, toHex } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { clientError } from '../errors.ts'
-import { toHex } from '../hex.ts'
 
 /** Tabs of one origin that have a key of their own at once; each more waits for one of them to close. */
 const maxTabs = 64

@@ -1,7 +1,6 @@
 /// <reference lib="dom" />
-import { loadCrypto, parsePrivateKey } from '@runnel/protocol'
+import { loadCrypto, parsePrivateKey, toHex } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
-import { toHex } from '../hex.ts'
 import { askForAccount, askWallet, type Eip1193Provider } from '../wallet.ts'
 
 export interface WalletKey {

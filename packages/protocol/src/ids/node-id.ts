@@ -1,3 +1,4 @@
+import { toHex } from '../codec/hex.ts'
 import { protocolError } from '../errors.ts'
 
 /** The Ethereum address of a node's, tracker's or publisher's key: `0x` and 40 lower-case hexadecimal digits. */
@@ -12,14 +13,10 @@ export function toNodeId(text: string): NodeId {
   return id as NodeId
 }
 
-const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
 /** The node id of a 20-byte address. Throws INVALID_NODE_ID on another length. */
 export function nodeIdFromBytes(bytes: Uint8Array): NodeId {
   if (bytes.length !== 20) throw protocolError('INVALID_NODE_ID', `${bytes.length} bytes instead of 20`)
-  let text = '0x'
-  for (const byte of bytes) text += hexOfByte[byte]
-  return text as NodeId
+  return toHex(bytes) as NodeId
 }
 
 /** The 20 bytes of a node id. */
