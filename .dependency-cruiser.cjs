@@ -40,8 +40,15 @@ module.exports = {
     {
       name: 'nothing-imports-sim',
       severity: 'error',
-      from: { pathNot: '^sim/' },
+      // Emulated and simulated networks leave the same records.
+      from: { pathNot: '^(sim|emulation)/' },
       to: { path: '^sim/' },
+    },
+    {
+      name: 'nothing-imports-emulation',
+      severity: 'error',
+      from: { pathNot: '^emulation/' },
+      to: { path: '^emulation/' },
     },
     {
       name: 'sim-imports-only-network-tracker-transport-protocol',

@@ -7,7 +7,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['{packages,contracts,bench,sim,scripts,examples}/**/*.test.ts'],
+    include: ['{packages,contracts,bench,sim,emulation,scripts,examples}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     // Native add-ons (node-datachannel) want a process of their own, not a thread.
     pool: 'forks',

@@ -61,27 +61,46 @@ function ensureInstalled() {
   writeFileSync(stamp, lock)
 }
 
-/** Tests make their certificates with openssl. */
-function ensureOpenssl() {
-  if (!spawnSync('openssl', ['version']).error) return
-  say('openssl is missing: installing it with apt-get')
-  run('apt-get', ['update', '-qq'])
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'openssl'])
+/** What Debian calls the programs that tests and experiments use, and how to tell that one is there. */
+const programs = {
+  openssl: { packages: ['openssl'], isThere: () => isOnPath('openssl') },
+  chromium: {
+    packages: ['chromium'],
+    isThere: () => env.RUNNEL_CHROMIUM !== undefined || existsSync('/usr/bin/chromium'),
+  },
+  firefox: {
+    packages: ['firefox-esr'],
+    isThere: () => env.RUNNEL_FIREFOX !== undefined || existsSync('/usr/bin/firefox-esr'),
+  },
+  'C compiler': { packages: ['gcc', 'libc6-dev'], isThere: () => isOnPath('cc') },
+  ip: { packages: ['iproute2'], isThere: () => isOnPath('ip') },
+  nft: { packages: ['nftables'], isThere: () => isOnPath('nft') },
+  turnserver: { packages: ['coturn'], isThere: () => isOnPath('turnserver') },
+  'python3 with venv': {
+    packages: ['python3', 'python3-venv'],
+    isThere: () => spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0,
+  },
 }
 
-/** Tests of pages run in real browsers. */
-function ensureChromium() {
-  if (env.RUNNEL_CHROMIUM || existsSync('/usr/bin/chromium')) return
-  say('Chromium is missing: installing it with apt-get (RUNNEL_CHROMIUM names another)')
-  run('apt-get', ['update', '-qq'])
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'])
+function isOnPath(command) {
+  const path = `${env.PATH}${delimiter}/usr/sbin${delimiter}/sbin`
+  return path.split(delimiter).some((directory) => existsSync(join(directory, command)))
 }
 
-function ensureFirefox() {
-  if (env.RUNNEL_FIREFOX || existsSync('/usr/bin/firefox-esr')) return
-  say('Firefox is missing: installing it with apt-get (RUNNEL_FIREFOX names another)')
-  run('apt-get', ['update', '-qq'])
-  run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'firefox-esr'])
+/** Installs what is missing with apt-get. */
+function ensurePrograms(...names) {
+  const missing = names.filter((name) => !programs[name].isThere())
+  if (missing.length === 0) return
+  say(`missing: ${missing.join(', ')}. Installing with apt-get`)
+  const apt = (...args) => run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args])
+  apt('update', '-qq')
+  apt(
+    'install',
+    '-y',
+    '-qq',
+    '--no-install-recommends',
+    ...missing.flatMap((name) => programs[name].packages),
+  )
 }
 
 function build() {
@@ -97,10 +116,14 @@ const tasks = {
       cwd: process.env.INIT_CWD ?? root,
     }),
   bench: (args) => {
-    if (['browser', 'tabs'].includes(args[0])) ensureChromium()
+    if (['browser', 'tabs'].includes(args[0])) ensurePrograms('chromium')
     node('--conditions=runnel-src', 'bench/src/main.ts', ...args)
   },
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
+  emulate: (args) => {
+    ensurePrograms('C compiler', 'ip', 'nft', 'turnserver')
+    node('--conditions=runnel-src', 'emulation/src/main.ts', ...args)
+  },
   build: () => node('packages/browser/dist/bundle.js'),
   example: (args) =>
     handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
@@ -108,7 +131,7 @@ const tasks = {
       cwd: root,
     }),
   screenshot: () => {
-    ensureChromium()
+    ensurePrograms('chromium')
     node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts')
   },
   lint: () => {
@@ -124,12 +147,11 @@ const tasks = {
       'contracts',
       'bench',
       'sim',
+      'emulation',
     )
   },
   test: (args) => {
-    ensureOpenssl()
-    ensureChromium()
-    ensureFirefox()
+    ensurePrograms(...Object.keys(programs))
     if (args.length === 0) tasks.lint()
     node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },

@@ -1,0 +1,2 @@
+/** The format that experiments leave their results in, whatever made them: docs/records.md. */
+export { parseRecord, readRecord, type ExperimentRecord, type RecordRow } from './record.ts'
