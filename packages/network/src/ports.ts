@@ -14,7 +14,7 @@ import type {
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
-import type { Transport } from '@runnel/transport'
+import type { LinkPath, Transport } from '@runnel/transport'
 
 /** May this publisher publish? Answers come from a registry, through whoever embeds the node; never from here. */
 export interface PublisherPolicy {
@@ -72,6 +72,8 @@ export interface StreamPartMetrics {
     readonly nodeId: NodeId
     readonly transport: string
     readonly rttMs: number | undefined
+    /** Of WebRTC: what kind of address each end uses; `relay` is through a TURN server. */
+    readonly path?: LinkPath | undefined
   }[]
   readonly wantedNeighbours: number
   readonly delivered: number

@@ -90,6 +90,8 @@ describe.each([
       for (const node of nodes) {
         const neighbours = node.metrics().streamParts[0]?.neighbours ?? []
         expect(new Set(neighbours.map(({ transport }) => transport))).toEqual(new Set([kind]))
+        const paths = new Set(neighbours.map(({ path }) => path?.local))
+        expect(paths).toEqual(new Set([kind === 'webrtc' ? 'host' : undefined]))
       }
     })
   },

@@ -31,11 +31,25 @@ export interface ConnectionStats {
   readonly packetsDropped: number
 }
 
+/** How ICE found an address (RFC 8445, section 4): an own one, one that a NAT gave, as a STUN server or as the peer saw it, or one of a TURN server. */
+export type CandidateKind = 'host' | 'srflx' | 'prflx' | 'relay'
+
+/**
+ * What the two ends of a WebRTC link send from: with `relay` at either, through a TURN server. The local end of a direct link is mostly
+ * `host`, NAT or not, because a check goes out from the own address; what the NAT made of it is the `remote` of the other side.
+ */
+export interface LinkPath {
+  readonly local: CandidateKind
+  readonly remote: CandidateKind
+}
+
 /** An open, mutually authenticated link to one peer. Made by a Transport; packets in order, each at most once. */
 export interface Connection {
   readonly peerId: NodeId
   readonly peerRole: 'node' | 'tracker'
   readonly transport: TransportKind
+  /** Of WebRTC, as it is now: it may change in the first seconds. Undefined where the platform does not say. */
+  readonly path?: LinkPath | undefined
   /** Who dialled. */
   readonly direction: 'outbound' | 'inbound'
   /** Smoothed round-trip time; undefined before the first pong. */

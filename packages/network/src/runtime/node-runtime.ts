@@ -286,7 +286,12 @@ export class NodeRuntime implements NetworkNode {
       streamPartId: part.id,
       neighbours: part.attached.map((nodeId) => {
         const connection = peers.get(nodeId)
-        return { nodeId, transport: connection?.transport ?? '', rttMs: connection?.rttMs }
+        return {
+          nodeId,
+          transport: connection?.transport ?? '',
+          rttMs: connection?.rttMs,
+          path: connection?.path,
+        }
       }),
       wantedNeighbours: part.wanted.size,
       delivered: part.delivered,

@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 import type { IceServer } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import { addressOf } from '../webrtc/candidate.ts'
+import type { LinkPath } from '../ports.ts'
+import { addressOf, pathOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import { EventGuard } from '../webrtc/event-guard.ts'
 import {
@@ -48,6 +49,10 @@ class BrowserPeerConnection implements PeerConnectionPort {
       pageInflow.andThen(() => this.#guard.run(() => this.#guard.fail(`the peer connection ${state}`)))
     }
     this.#native.ondatachannel = ({ channel }) => this.#guard.run(() => this.#adopt(channel))
+  }
+
+  get path(): LinkPath | undefined {
+    return pathOf(() => this.#native.sctp?.transport.iceTransport.getSelectedCandidatePair())
   }
 
   offer(): void {

@@ -62,6 +62,20 @@ function describeOpening(make: Make): void {
     expect(a.connection.transport).toBe(pair.a.transport.kind)
   })
 
+  it('says of WebRTC, and of nothing else, how it goes', async () => {
+    const pair = await make()
+    const recorders = await openLink(pair)
+    for (const { connection } of recorders) {
+      const { local, remote } = connection.path ?? { local: 'host', remote: 'host' }
+      // Not every browser says.
+      expect(connection.transport === 'webrtc' || connection.path === undefined).toBe(true)
+      expect([local, remote]).not.toContain('relay')
+    }
+    recorders[0].connection.close('UNUSED', '')
+    await pair.settle(Promise.all(recorders.map(({ closed }) => closed)))
+    expect(recorders.map(({ connection }) => connection.path)).toEqual([undefined, undefined])
+  })
+
   it('opens two links when both ends dial at once', async () => {
     const pair = await make()
     const [[ab, ba], [ba2, ab2]] = await Promise.all([openLink(pair), openLink(pair, pair.b, pair.a)])

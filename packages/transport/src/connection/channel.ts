@@ -1,5 +1,5 @@
 import type { TransportErrorCode } from '../errors.ts'
-import type { TransportKind } from '../ports.ts'
+import type { LinkPath, TransportKind } from '../ports.ts'
 
 export interface ChannelEvents {
   /** One frame, whole, in order. Never throws into the channel. */
@@ -16,6 +16,8 @@ export interface ChannelEvents {
  */
 export interface Channel {
   readonly kind: TransportKind
+  /** As of a Connection. Never throws. */
+  readonly path?: LinkPath | undefined
   /** A larger packet is sent in fragments. 16 KiB on data channels, where browsers may refuse more. */
   readonly maxFrameBytes: number
   /** Bytes handed to `send` that have not left yet. */

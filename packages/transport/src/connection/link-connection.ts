@@ -14,7 +14,14 @@ import {
   type RawPacket,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, TransportKind } from '../ports.ts'
+import type {
+  CloseReason,
+  Connection,
+  ConnectionEvents,
+  ConnectionStats,
+  LinkPath,
+  TransportKind,
+} from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
 import { Reassembler } from './fragments.ts'
@@ -92,6 +99,10 @@ export class LinkConnection implements Connection {
 
   get transport(): TransportKind {
     return this.#channel.kind
+  }
+
+  get path(): LinkPath | undefined {
+    return this.#channel.path
   }
 
   get rttMs(): number | undefined {

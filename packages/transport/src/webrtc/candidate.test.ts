@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressOf, decodeCandidate, encodeCandidate } from './candidate.ts'
+import { addressOf, decodeCandidate, encodeCandidate, pathOf } from './candidate.ts'
 
 const candidate = 'candidate:1 1 UDP 2114977791 192.0.2.2 33367 typ host'
 
@@ -26,3 +26,25 @@ describe('candidates', () => {
     expect(addressOf('candidate:1')).toBe('')
   })
 })
+
+describe('pathOf', () => {
+  it.each([
+    ['nothing', () => null, undefined],
+    ['a pair', () => pair('host', 'relay'), { local: 'host', remote: 'relay' }],
+    ['a pair of something else', () => pair('host', 'tunnel'), undefined],
+    ['a pair of unnamed ends', () => pair('host', null), undefined],
+    [
+      'an exception',
+      () => {
+        throw new Error('closed')
+      },
+      undefined,
+    ],
+  ])('of %s', (_, selected, path) => {
+    expect(pathOf(selected)).toEqual(path)
+  })
+})
+
+function pair(local: string | null, remote: string | null) {
+  return { local: { type: local }, remote: { type: remote } }
+}

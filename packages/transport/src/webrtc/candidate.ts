@@ -1,3 +1,4 @@
+import type { CandidateKind, LinkPath } from '../ports.ts'
 import type { RtcCandidate } from './peer-connection-port.ts'
 
 /** Longer than any candidate of RFC 8839 in use. */
@@ -20,4 +21,28 @@ export function decodeCandidate(payload: string): RtcCandidate | undefined {
 /** The fifth field of a candidate (RFC 8839, section 5.1): an IP address, or a name. */
 export function addressOf(candidate: string): string {
   return candidate.split(' ')[4] ?? ''
+}
+
+const candidateKinds: readonly string[] = ['host', 'srflx', 'prflx', 'relay'] satisfies CandidateKind[]
+
+interface SelectedPair {
+  readonly local: { readonly type: string | null }
+  readonly remote: { readonly type: string | null }
+}
+
+/** The path of the pair that a platform says it has selected; undefined when it has none, says something else, or throws. */
+export function pathOf(selectedPair: () => SelectedPair | null | undefined): LinkPath | undefined {
+  try {
+    const pair = selectedPair()
+    if (!pair) return undefined
+    const [local, remote] = [pair.local.type, pair.remote.type]
+    return isCandidateKind(local) && isCandidateKind(remote) ? { local, remote } : undefined
+  } catch {
+    // The peer connection is closed, or the platform lacks it.
+    return undefined
+  }
+}
+
+function isCandidateKind(type: string | null): type is CandidateKind {
+  return type !== null && candidateKinds.includes(type)
 }

@@ -33,6 +33,7 @@ afterEach(async () => {
 function noted(maxCandidates = 4) {
   const asked: string[] = []
   const port: PeerConnectionPort = {
+    path: undefined,
     offer: () => void asked.push('offer'),
     setRemote: (kind) => void asked.push(kind),
     addCandidate: ({ candidate }) => asked.push(candidate) > 0,

@@ -8,7 +8,8 @@ import {
   type RtcConfig,
 } from 'node-datachannel'
 
-import { addressOf } from './candidate.ts'
+import type { LinkPath } from '../ports.ts'
+import { addressOf, pathOf } from './candidate.ts'
 import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import {
@@ -63,6 +64,10 @@ class NodePeerConnection implements PeerConnectionPort {
       }),
     )
     this.#native.onDataChannel((channel) => this.#guard.run(() => this.#adopt(channel)))
+  }
+
+  get path(): LinkPath | undefined {
+    return pathOf(() => this.#native.getSelectedCandidatePair())
   }
 
   offer(): void {

@@ -1,5 +1,7 @@
 import type { IceServer } from '@runnel/protocol'
 
+import type { LinkPath } from '../ports.ts'
+
 /** Data channels of some browsers refuse, or choke on, larger messages. */
 export const maxDataChannelFrameBytes = 16 * 1024
 
@@ -56,6 +58,8 @@ export interface PeerConnectionEvents {
  * No exception of an event handler reaches the native side: it closes the peer connection, with the error as its text.
  */
 export interface PeerConnectionPort {
+  /** How the selected pair of candidates goes; undefined while there is none, or where it cannot be known. Never throws. */
+  readonly path: LinkPath | undefined
   /** Creates the data channel and the offer. */
   offer(): void
   /** The other side's description; an offer is answered. Throws when it is no good. */

@@ -1,6 +1,7 @@
 import type { Clock } from '@runnel/protocol'
 import type { Channel, ChannelEvents } from '../connection/channel.ts'
 import type { TransportErrorCode } from '../errors.ts'
+import type { LinkPath } from '../ports.ts'
 import {
   maxDataChannelFrameBytes,
   type DataChannelPort,
@@ -45,6 +46,10 @@ export class RtcChannel implements Channel {
       onLow: () => this.events.onDrain(),
       onClose: () => this.gone('the data channel closed'),
     }
+  }
+
+  get path(): LinkPath | undefined {
+    return this.#state === 'closed' ? undefined : this.#peerConnection.path
   }
 
   get bufferedBytes(): number {

@@ -83,7 +83,13 @@ class ManInTheMiddle {
 /** A peer connection that does nothing until the test says so. */
 function idlePeerConnections() {
   const made: PeerConnectionEvents[] = []
-  const port: PeerConnectionPort = { offer() {}, setRemote() {}, addCandidate: () => true, close() {} }
+  const port: PeerConnectionPort = {
+    path: undefined,
+    offer() {},
+    setRemote() {},
+    addCandidate: () => true,
+    close() {},
+  }
   return {
     made,
     create: (_: unknown, events: PeerConnectionEvents) => {
@@ -142,6 +148,15 @@ describe('WebRtcTransport and who carries its signals', () => {
       return [signal, ...held.splice(0)]
     }
     expect(failureCode(await dialTo(a, b))).toBeUndefined()
+  })
+
+  it('knows how a link goes', async () => {
+    const network = new SignallingNetwork()
+    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    const connection = await dialTo(a, b)
+    expect(connection).toMatchObject({
+      path: { local: 'host', remote: expect.stringMatching(/^(host|prflx)$/) },
+    })
   })
 
   it('says that there is no way to the peer', async () => {
