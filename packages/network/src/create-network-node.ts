@@ -45,6 +45,11 @@ export interface NetworkNodeOptions {
   readonly connectionLimits?: Partial<ConnectionLimits>
   /** Limit for opening one link, in milliseconds. Default 15,000. */
   readonly dialTimeoutMs?: number
+  /**
+   * Measures how old messages are when they come, and how many links they took: for experiments, with all nodes of a
+   * stream part alike. What the node forwards then says so, unsigned, to its neighbours. Default false.
+   */
+  readonly tracing?: boolean
 }
 
 export interface NetworkNodeModules {
@@ -83,7 +88,8 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
     ...(options.connectionLimits === undefined ? {} : { limits: options.connectionLimits }),
     ...(onError === undefined ? {} : { onError }),
   }
-  const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs }
+  const { tracing = false } = options
+  const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs, tracing }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),

@@ -220,8 +220,13 @@ export class Swarm {
   }
 
   /** A node, not started. */
-  make(name: string, options: NetworkNodeOptions = {}, policy: PublisherPolicy = everybodyMay): Member {
-    const { clock, network } = this
+  make(
+    name: string,
+    options: NetworkNodeOptions = {},
+    policy: PublisherPolicy = everybodyMay,
+    clock: Clock = this.clock,
+  ): Member {
+    const { network } = this
     const random = seededRandom(`${this.seed} ${name}`)
     const node = createNetworkNode(options, {
       identity: identityOf(name),

@@ -102,11 +102,21 @@ export interface JoinOptions {
   readonly fillGaps?: boolean
 }
 
+/** How far a batch has come. Only in nodes that measure, of what comes from such nodes. */
+export interface Trace {
+  /** Links it has taken; 0 for the node's own. */
+  readonly hops: number
+  /** Milliseconds since it was published, by the clocks of the links it has taken. */
+  readonly ageMs: number
+}
+
 /** What an embedding application hears from its node. */
 export interface NodeEvents {
   message: (delivery: Delivery) => void
   /** A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. */
-  batch: (streamPartId: StreamPartId, batch: MessageBatch) => void
+  batch: (streamPartId: StreamPartId, batch: MessageBatch, trace: Trace | undefined) => void
+  /** A batch came once more. */
+  duplicate: (streamPartId: StreamPartId, batch: MessageBatch) => void
   /** A gap is given up: these messages will not come, though a very late one may still. */
   gap: (gap: Gap) => void
   /** A packet of a direct link; what it holds of bytes is the listener's to keep. */

@@ -157,6 +157,7 @@ export class CoreScript {
       },
       sendData: (peerId) => note(`data ${short(peerId)}`),
       accepted: () => undefined,
+      duplicate: () => undefined,
       fillFromArchive: (gap) => {
         this.archiveGaps.push(gap)
         note(`archive ${rangeText(gap)}`)

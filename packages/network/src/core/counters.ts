@@ -71,6 +71,7 @@ export const counterHelp = {
 export const gaugeHelp = {
   'links.open': 'Links to other nodes that are open',
   'trackers.open': 'Connections to trackers that are open',
+  'trace.clocks': 'Links whose other end’s clock is known; 0 in a node that does not measure',
 } as const
 
 export type CounterName = keyof typeof counterHelp

@@ -27,6 +27,8 @@ export interface NodeEffects {
   sendData(peerId: NodeId, packet: Uint8Array): void
   /** A batch was taken; what is new in it is delivered next. */
   accepted(streamPartId: StreamPartId, batch: MessageBatch): void
+  /** A batch came of which everything was there already. */
+  duplicate(streamPartId: StreamPartId, batch: MessageBatch): void
   deliver(streamPartId: StreamPartId, message: StreamMessage, from: NodeId | undefined): void
   /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
   fillFromArchive(gap: Gap): void

@@ -7,6 +7,7 @@ export class Listeners {
   readonly #sets: ListenerSets = {
     message: new Set(),
     batch: new Set(),
+    duplicate: new Set(),
     gap: new Set(),
     direct: new Set(),
     linkClosed: new Set(),

@@ -2,20 +2,40 @@ import {
   decodeBatch,
   decodePacket,
   isRunnelError,
+  packetBytes,
   PacketType,
+  readTraced,
   type NodeId,
   type Packet,
+  type TraceHeader,
 } from '@runnel/protocol'
 import type { ControlPacket } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
 
+/** What hears of traced batches before the core does. */
+export type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
+
 /** What a packet from another node is to the core. Never throws: bytes nobody should send become `malformed`. */
-export function eventOfPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): NodeEvent {
+export function eventOfPacket(
+  peerId: NodeId,
+  type: number,
+  body: Uint8Array,
+  whole: Uint8Array,
+  onTraced?: OnTraced,
+): NodeEvent {
   try {
     if (type === PacketType.data) {
       // The views die with this call, but what is new is kept, forwarded and delivered.
       const packet = whole.slice()
       return { type: 'data', peerId, batch: decodeBatch(packet.subarray(whole.length - body.length)), packet }
+    }
+    if (type === PacketType.traced) {
+      const { trace, batchBytes } = readTraced(body)
+      const packet = packetBytes(PacketType.data, batchBytes)
+      const batch = decodeBatch(packet.subarray(packet.length - batchBytes.length))
+      const event = { type: 'data', peerId, batch, packet } as const
+      onTraced?.(trace, event)
+      return event
     }
     const packet = decodePacket(type, body)
     return isControl(packet)

@@ -38,13 +38,14 @@ import type {
   StreamPartMetrics,
   TrackerDirectory,
 } from '../ports.ts'
+import { isAboutClocks, Tracer } from '../trace/tracer.ts'
 import { SignalRoutes } from '../signalling/signal-routes.ts'
 import { Alarm } from './alarm.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { decodeDirect, DirectLinks, isDirect } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
 import { Listeners } from './listeners.ts'
-import { eventOfPacket } from './node-packets.ts'
+import { eventOfPacket, type OnTraced } from './node-packets.ts'
 import { resolvePublisher } from './publisher-resolver.ts'
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
@@ -56,6 +57,8 @@ type TrackerTask = (nowMs: number) => void
 export interface NodeRuntimeOptions {
   readonly limits: NetworkLimits
   readonly dialTimeoutMs: number
+  /** Whether it measures how long messages take. */
+  readonly tracing: boolean
 }
 
 export interface NodeRuntimeModules {
@@ -91,11 +94,14 @@ export class NodeRuntime implements NetworkNode {
   readonly #direct: DirectLinks
   readonly #storage: StorageSearch
   readonly #archive: ArchiveRequests
+  readonly #tracer: Tracer | undefined
   /** What happens to the cores, one thing after the other: a listener may publish while a message is delivered. */
   readonly #sequence = new Sequence<NodeEvent | TrackerTask>((item) => this.#handle(item))
   readonly #alarm: Alarm
   readonly #waiters = new Waiters()
   readonly #listeners: Listeners
+  readonly #onTraced: OnTraced = (trace, { peerId, batch, packet }) =>
+    this.#tracer?.received(peerId, trace, batch, packet)
   #state: 'new' | 'running' | 'stopped' = 'new'
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
@@ -105,7 +111,7 @@ export class NodeRuntime implements NetworkNode {
 
   constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
     const { identity, clock, random, publisherPolicy, trackers } = modules
-    const { limits, dialTimeoutMs } = options
+    const { limits, dialTimeoutMs, tracing } = options
     this.nodeId = identity.nodeId
     this.#modules = modules
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock })
@@ -125,6 +131,13 @@ export class NodeRuntime implements NetworkNode {
         hasArchive: modules.archive !== undefined,
       },
     )
+    this.#tracer = tracing
+      ? new Tracer({
+          clock,
+          send: (peerId, packet) => void this.#wires.links.send(peerId, packet),
+          rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
+        })
+      : undefined
     this.#archive = new ArchiveRequests({
       archive: modules.archive,
       give: (bytes) => this.#takeArchived(bytes),
@@ -219,6 +232,7 @@ export class NodeRuntime implements NetworkNode {
     if (this.#core.streamParts.ofChain(batch.chain) === undefined) {
       throw networkError('NOT_JOINED', `${streamId}#${partition}`)
     }
+    this.#tracer?.published(batch, packet)
     this.#dispatch({ type: 'publish', batch, packet })
     const part = this.#core.streamParts.ofChain(batch.chain)
     return part === undefined || this.#isWritable(part.attached)
@@ -281,6 +295,7 @@ export class NodeRuntime implements NetworkNode {
     const gauges: Record<GaugeName, number> = {
       'links.open': peers.size,
       'trackers.open': this.#trackerConnections.open,
+      'trace.clocks': this.#tracer?.knownClocks ?? 0,
     }
     const streamParts = Array.from(this.#core.streamParts, (part) => ({
       streamPartId: part.id,
@@ -306,11 +321,13 @@ export class NodeRuntime implements NetworkNode {
     this.#wires.links.events = {
       onOpened: (peerId, connection) => {
         if (connection.peerRole === 'node') {
+          this.#tracer?.linkOpened(peerId)
           this.#dispatch({ type: 'linkOpened', peerId })
           this.#direct.check()
         } else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
       },
       onClosed: (peerId) => {
+        this.#tracer?.linkClosed(peerId)
         this.#dispatch({ type: 'linkClosed', peerId })
         this.#direct.check()
         this.#listeners.emit('linkClosed', peerId)
@@ -321,7 +338,8 @@ export class NodeRuntime implements NetworkNode {
       },
       onPacket: (peerId, type, body, whole) => {
         if (isDirect(type)) this.#onDirect(peerId, type, body)
-        else this.#dispatch(eventOfPacket(peerId, type, body, whole))
+        else if (isAboutClocks(type)) this.#onClock(peerId, type, body)
+        else this.#dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
       },
       onDrain: () => {
         this.#waiters.check()
@@ -417,8 +435,10 @@ export class NodeRuntime implements NetworkNode {
       connect: (peerId, contact, alone) => this.#wires.links.connect(peerId, contact, { alone }),
       disconnect: (peerId, code, text) => this.#wires.links.disconnect(peerId, code, text),
       sendControl: (peerId, packet) => send(peerId, encodePacket(packet)),
-      sendData: send,
-      accepted: (streamPartId, batch) => this.#listeners.emit('batch', streamPartId, batch),
+      sendData: (peerId, packet) => send(peerId, this.#tracer?.outgoing(packet) ?? packet),
+      accepted: (streamPartId, batch) =>
+        this.#listeners.emit('batch', streamPartId, batch, this.#tracer?.travelOf(batch)),
+      duplicate: (streamPartId, batch) => this.#listeners.emit('duplicate', streamPartId, batch),
       fillFromArchive: (gap) => this.#archive.fill(gap),
       gapLost: (gap) => this.#listeners.emit('gap', gap),
       deliver: (streamPartId, message, from) => {
@@ -522,13 +542,21 @@ export class NodeRuntime implements NetworkNode {
     })
   }
 
+  /** Who does not measure has nothing to say about clocks. */
+  #onClock(peerId: NodeId, type: number, body: Uint8Array): void {
+    try {
+      this.#tracer?.handleClock(peerId, type, body)
+    } catch (error) {
+      this.#dispatch({ type: 'malformed', peerId, detail: textOf(error) })
+    }
+  }
+
   #onDirect(peerId: NodeId, type: number, body: Uint8Array): void {
     let packet: DirectPacket
     try {
       packet = decodeDirect(type, body)
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
-      this.#dispatch({ type: 'malformed', peerId, detail })
+      this.#dispatch({ type: 'malformed', peerId, detail: textOf(error) })
       return
     }
     this.#listeners.emit('direct', peerId, packet)
@@ -592,4 +620,8 @@ export class NodeRuntime implements NetworkNode {
     const text = isRunnelError(error) ? error.code : error instanceof Error ? error.message : String(error)
     this.#listeners.emit('dropped', 'listener.failed', `${event}: ${text}`)
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

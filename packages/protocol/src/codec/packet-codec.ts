@@ -19,6 +19,7 @@ import {
   stored,
   storing,
 } from '../messages/codecs/storage.ts'
+import { clockAsk, clockTell, traced } from '../messages/codecs/trace.ts'
 import { PacketType, type Packet } from '../messages/packets.ts'
 import { packetBytes } from './frame.ts'
 import { Reader } from './reader.ts'
@@ -39,6 +40,9 @@ const codecs: CodecTable = {
   fetch,
   fetched,
   heads,
+  traced,
+  clockAsk,
+  clockTell,
   nodeInfo,
   status,
   leave,

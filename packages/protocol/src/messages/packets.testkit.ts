@@ -135,6 +135,8 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   fc.record({ type: is('fetch'), requestId: u32, streamPartId, ...chain, ranges }),
   fc.record({ type: is('fetched'), requestId: u32, complete: flag }),
   fc.record({ type: is('heads'), streamPartId, heads: list(head, limits.maxChainHeads) }),
+  fc.record({ type: is('clockAsk'), token: u32 }),
+  fc.record({ type: is('clockTell'), token: u32, atUs: counter }),
   fc.record({ type: is('storing'), streamPartId, storing: flag }),
   fc.record({ type: is('findStorage'), requestId: u32, streamPartId }),
   fc.record({

@@ -16,6 +16,9 @@ export const PacketType = {
   fetch: 0x13,
   fetched: 0x14,
   heads: 0x15,
+  traced: 0x16,
+  clockAsk: 0x17,
+  clockTell: 0x18,
   nodeInfo: 0x20,
   status: 0x21,
   leave: 0x22,
@@ -147,6 +150,36 @@ export interface Heads {
   readonly type: 'heads'
   readonly streamPartId: StreamPartId
   readonly heads: readonly ChainHead[]
+}
+
+/**
+ * Flooded messages that say how long they have been under way: nodes that measure send these in place of `data`. Nobody
+ * signs the trace, and nothing but measurements may depend on it. A node that does not measure takes the batch and
+ * forwards it as `data`.
+ */
+export interface Traced {
+  readonly type: 'traced'
+  /** Links taken so far, this one not included. */
+  readonly hops: number
+  /** Since it was published until it was sent, in whole microseconds. */
+  readonly ageUs: number
+  /** When it was sent, by the sender's monotonic clock, in whole microseconds. */
+  readonly sentUs: number
+  readonly batch: MessageBatch
+}
+
+/** "What time is it?" Asked by nodes that measure; others need not answer. */
+export interface ClockAsk {
+  readonly type: 'clockAsk'
+  /** Comes back in the answer. Unsigned 32 bits. */
+  readonly token: number
+}
+
+/** The answerer's monotonic clock, in whole microseconds from any moment. */
+export interface ClockTell {
+  readonly type: 'clockTell'
+  readonly token: number
+  readonly atUs: number
 }
 
 /** How a node can be reached. */
@@ -366,6 +399,8 @@ export interface AccessToken {
 
 export type LinkPacket = Hello | Proof | Ping | Pong | Close | Fragment
 export type NodePacket = Data | Attach | Detach | Fetch | Fetched | Heads
+/** Between nodes that measure how long messages take. */
+export type TracePacket = Traced | ClockAsk | ClockTell
 export type TrackerPacket =
   | NodeInfo
   | Status
@@ -383,4 +418,4 @@ export type StorageRequest = Resend | ResendMore | ResendCancel | AwaitStored
 export type StorageAnswer = ResendStart | ResendData | ResendEnd | Stored
 /** Travels between two nodes on a link of their own, whether they are neighbours or not. */
 export type DirectPacket = StorageRequest | StorageAnswer
-export type Packet = LinkPacket | NodePacket | TrackerPacket | DirectPacket
+export type Packet = LinkPacket | NodePacket | TracePacket | TrackerPacket | DirectPacket

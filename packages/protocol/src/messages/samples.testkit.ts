@@ -176,6 +176,26 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
       name: 'heads',
       packet: { type: 'heads', streamPartId, heads: [head, { ...head, messageChainId: '', ...largestRef }] },
     },
+    ...sampleBatches(crypto)
+      .slice(0, 1)
+      .flatMap(({ name, batch }) => [
+        {
+          name: `traced, just published: ${name}`,
+          packet: { type: 'traced', hops: 0, ageUs: 0, sentUs: 1_000_000, batch } as const,
+        },
+        {
+          name: `traced, with the largest numbers: ${name}`,
+          packet: {
+            type: 'traced',
+            hops: 0xffff,
+            ageUs: Number.MAX_SAFE_INTEGER,
+            sentUs: Number.MAX_SAFE_INTEGER,
+            batch,
+          } as const,
+        },
+      ]),
+    { name: 'clockAsk', packet: { type: 'clockAsk', token: 7 } },
+    { name: 'clockTell', packet: { type: 'clockTell', token: 0xffffffff, atUs: 86_400_000_000 } },
   ]
 }
 

@@ -10,7 +10,10 @@ export interface FloodLimits extends HeldBatchesLimits {
 }
 
 export interface FloodModules {
-  readonly effects: Pick<NodeEffects, 'sendData' | 'accepted' | 'deliver' | 'resolvePublisher' | 'dropped'>
+  readonly effects: Pick<
+    NodeEffects,
+    'sendData' | 'accepted' | 'duplicate' | 'deliver' | 'resolvePublisher' | 'dropped'
+  >
   readonly counters: Counters
   readonly parts: StreamPartMap
   /** True when the publisher that the batch names signed it. */
@@ -104,6 +107,7 @@ export class Flood {
     if (part.seen.hasNew(batch)) return false
     part.duplicates += batch.messages.length
     this.#modules.counters['data.duplicates'] += batch.messages.length
+    this.#modules.effects.duplicate(part.id, batch)
     return true
   }
 
