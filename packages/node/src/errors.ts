@@ -72,6 +72,14 @@ export const nodeErrors = {
     summary: 'Not every subscriber got every message exactly once',
     remedy: 'The report says which node misses what.',
   },
+  CONTROL_REFUSED: {
+    summary: 'The control API does not obey this request',
+    remedy: 'Show the token (authorization: Bearer …), or ask as http://127.0.0.1 from this machine.',
+  },
+  CONTROL_BUSY: {
+    summary: 'The process does that already, or too much of it',
+    remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
+  },
   STORE_UNAVAILABLE: {
     summary: 'The message store cannot be reached',
     remedy:

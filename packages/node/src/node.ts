@@ -1,5 +1,5 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
-import { TrackerClosedError } from '@runnel/network'
+import { createNetworkNode, TrackerClosedError } from '@runnel/network'
 import { loadCrypto, protocolError, type NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import type { TrackerErrorCode } from '@runnel/tracker'
@@ -8,6 +8,7 @@ import { readNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
 import { nodeError } from './errors.ts'
+import { createControlPlugin } from './control/control-plugin.ts'
 import { resolveKey } from './keys/resolve-key.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createHttpPlugin } from './plugins/http/http-plugin.ts'
@@ -51,7 +52,12 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
         store: createStore(storeConfigOf(config.storage), { clock: systemClock }),
       })
     : undefined
-  const client = await createClient(clientConfigOf(config, env))
+  // Who is told what to do for an experiment measures what comes of it.
+  const client = config.control.enabled
+    ? await createClient(clientConfigOf(config, env), {
+        createNode: (options, nodeModules) => createNetworkNode({ ...options, tracing: true }, nodeModules),
+      })
+    : await createClient(clientConfigOf(config, env))
   const trackers = watchTrackers(client, logger)
   void watchAdmission(client, logger)
   const startedMs = performance.now()
@@ -72,7 +78,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   })
   const addRoutes = (server: FastifyInstance) => storage?.addRoutes(server)
   const http = config.http.enabled ? createHttpPlugin(config.http, snapshot, addRoutes) : undefined
-  const plugins = [storage, http, observer, measurements].filter((plugin) => plugin !== undefined)
+  const control = config.control.enabled ? createControlPlugin(config.control) : undefined
+  const plugins = [storage, http, observer, measurements, control].filter((plugin) => plugin !== undefined)
   const stop = () => {
     trackers.stop()
     return (stopped ??= stopAll(plugins, client, logger))
@@ -85,6 +92,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     throw error
   }
   logger.info({ nodeId: client.nodeId, http: http?.url, crypto: backend }, 'the node is running')
+  if (control !== undefined)
+    logger.warn({ control: control.url }, 'this node obeys commands, and says how old messages are')
   return { nodeId: client.nodeId, client, httpUrl: http?.url, measurements, storage, snapshot, stop }
 }
 

@@ -19,6 +19,7 @@ import { closeServer, createHttpServer, listen, urlOf } from './http/http-server
 import { addClusterMetrics, addConnectionMetrics, createMetrics } from './http/metrics.ts'
 import { checkPlaces } from './http/places.ts'
 import { loadStaticFiles } from './http/static-files.ts'
+import { topologyView, type TopologyView } from './http/views.ts'
 import { createIceServerSource } from './ice/ice-server-source.ts'
 import { predictionLimits, Predictions } from './http/predictions.ts'
 import { silentLogger, type TrackerLogger } from './logger.ts'
@@ -62,6 +63,8 @@ export interface Tracker {
   start(): Promise<void>
   /** Closes everything. Idempotent. */
   stop(): Promise<void>
+  /** Every overlay as it is now, whole. */
+  readonly overlays: readonly TopologyView[]
   /** All counts, in Prometheus' text format. */
   metrics(): Promise<string>
 }
@@ -180,6 +183,10 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
       await (starting ??= open())
     },
     stop: () => (stopping ??= close()),
+    get overlays() {
+      const whole = { offset: 0, limit: Infinity }
+      return Array.from(core.streamParts.values(), (part) => topologyView(core, part, whole))
+    },
     metrics: () => metrics.metrics(),
   }
 }

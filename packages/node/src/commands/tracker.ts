@@ -10,6 +10,8 @@ import { readPlaces } from '../cli/places-file.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { readTextFile, readTls } from '../cli/tls-files.ts'
+import { defaultControlPort, type ControlOptions } from '../control/control-options.ts'
+import { createTrackerControl } from '../control/tracker-control.ts'
 import { nodeError } from '../errors.ts'
 import { requireKey, resolveKey } from '../keys/resolve-key.ts'
 import { createLogger, type Logger } from '../logger.ts'
@@ -118,6 +120,26 @@ export const tracker = defineCommand({
       describe:
         'JSON file with the places of nodes and trackers, for the map: {"0x…": {"latitude": 60.2, "longitude": 24.9, "name": "Helsinki"}}',
     },
+    'control-socket': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Obey commands on this Unix socket, for experiments: docs/control.md',
+    },
+    'control-host': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Obey commands on this address; needs a token file where it is no loopback address',
+    },
+    'control-port': {
+      type: 'number',
+      requiresArg: true,
+      describe: `Obey commands on this port; 0 takes a free one; with --control-host ${defaultControlPort}`,
+    },
+    'control-token-file': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'File with the token that commands must show',
+    },
     'owner-key': {
       type: 'string',
       requiresArg: true,
@@ -157,8 +179,12 @@ export const tracker = defineCommand({
         ...(registry && { registry: registry.view, overlays: registry.overlays }),
       },
     )
+    const controlOptions = controlOf(args)
+    const control = controlOptions && createTrackerControl(controlOptions, { tracker: running })
     try {
       await running.start()
+      await control?.start()
+      if (control !== undefined) logger.warn({ control: control.url }, 'this tracker obeys commands')
       if (register) {
         const payer =
           ownerKey === undefined
@@ -171,6 +197,7 @@ export const tracker = defineCommand({
       if (!isSupervised()) notice(`tracker ${running.nodeId} at ${running.url}, HTTP at ${running.httpUrl}`)
       await stop.stopped
     } finally {
+      await control?.stop()
       await running.stop()
       await registry?.service.stop()
       stop.release()
@@ -206,6 +233,23 @@ interface TrackerArguments {
   readonly explorer: boolean
   readonly 'explorer-network': string | undefined
   readonly places: string | undefined
+  readonly 'control-socket': string | undefined
+  readonly 'control-host': string | undefined
+  readonly 'control-port': number | undefined
+  readonly 'control-token-file': string | undefined
+}
+
+/** Undefined where no option asks for it. */
+function controlOf(args: TrackerArguments): ControlOptions | undefined {
+  const { 'control-socket': socket, 'control-host': host, 'control-port': port } = args
+  if (socket === undefined && host === undefined && port === undefined) return undefined
+  checkNumber('control-port', port ?? defaultControlPort, 0, 65_535)
+  return {
+    socket,
+    host: host ?? '127.0.0.1',
+    port: port ?? defaultControlPort,
+    tokenFile: args['control-token-file'],
+  }
 }
 
 function clusterOf(args: TrackerArguments, privateKey: Uint8Array): ClusterJoin {

@@ -32,6 +32,8 @@ const fileSettings: readonly (readonly string[])[] = [
   ['websocket', 'keyFile'],
   ['storage', 'directory'],
   ['storage', 'cassandra', 'passwordFile'],
+  ['control', 'socket'],
+  ['control', 'tokenFile'],
 ]
 
 /** Merges the sources, checks the result and fills in defaults. Throws CONFIG_NOT_FOUND or CONFIG_INVALID. */

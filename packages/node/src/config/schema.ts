@@ -1,5 +1,6 @@
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
+import { defaultControlPort } from '../control/control-options.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -159,6 +160,23 @@ const storage = z
   })
   .prefault({})
 
+const control = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether this node obeys commands by HTTP, for experiments: ping, join, publish, stop (docs/control.md). It then says how old messages are.',
+      ),
+    socket: file().optional().describe('Unix socket the control API listens on, instead of host and port.'),
+    host: host('The control API'),
+    port: port('The control API', defaultControlPort),
+    tokenFile: file()
+      .optional()
+      .describe('File with the token that commands must show; needed where host is no loopback address.'),
+  })
+  .prefault({})
+
 /** The configuration of a broker node; also the source of the environment variables, the flags and the documentation. */
 export const brokerConfigSchema = z.strictObject({
   network: file().optional().describe('Network file: where the registries or trackers are.'),
@@ -172,6 +190,7 @@ export const brokerConfigSchema = z.strictObject({
   measurements,
   observer,
   storage,
+  control,
 })
 
 /** A checked configuration with every default filled in. */
