@@ -1,0 +1,16 @@
+/** The value below which that share of the samples lies (nearest rank). NaN without samples. */
+export function quantile(samples: readonly number[], share: number): number {
+  const sorted = Float64Array.from(samples).sort()
+  return sorted[Math.min(sorted.length, Math.max(1, Math.ceil(share * sorted.length))) - 1] ?? NaN
+}
+
+/** NaN without samples. */
+export function mean(samples: readonly number[]): number {
+  return samples.reduce((sum, sample) => sum + sample, 0) / samples.length
+}
+
+/** Standard deviation of a sample. */
+export function deviation(samples: readonly number[]): number {
+  const middle = mean(samples)
+  return Math.sqrt(samples.reduce((sum, sample) => sum + (sample - middle) ** 2, 0) / (samples.length - 1))
+}
