@@ -109,7 +109,10 @@ function offerOf(peerId: NodeId, sessionId: number, payload = plausibleSdp): Sig
 describe('WebRtcTransport and who carries its signals', () => {
   it('opens nothing through a man in the middle', async () => {
     const network = new SignallingNetwork()
-    const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+    // Each frame goes over two peer connections that are set up one after the other: on a busy machine that may take longer
+    // than a handshake may, and then nobody has looked at a signature.
+    const [options, extra] = [{ dialTimeoutMs: 60_000 }, { limits: { handshakeTimeoutMs: 60_000 } }]
+    const [a, b] = [await station(network, 'a', options, extra), await station(network, 'b', options, extra)]
     const man = new ManInTheMiddle(network, a.nodeId, b.nodeId)
     let result = await dialTo(a, b)
     while (man.hasFailed) result = await dialTo(a, b)
