@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { everyWay, withEmulator } from './emulator.testkit.ts'
 import type { EmulatedHost } from './link-emulator.ts'
@@ -148,4 +149,16 @@ describe.skipIf(lacksRoot)('the link emulator', () => {
     await emulator.stop()
     await expect(emulator.statistics()).rejects.toMatchObject({ code: 'LINK_EMULATOR_FAILED' })
   })
+
+  it('tells when it ends by itself, and takes its namespaces with it', () =>
+    withEmulator({ hosts: 1, delayMs: 1 }, async (emulator, hosts) => {
+      const namespace = hosts[0]?.namespace ?? ''
+      expect(existsSync(namespace)).toBe(true)
+      const { promise: ended, resolve } = Promise.withResolvers<Event>()
+      emulator.failed.addEventListener('abort', resolve)
+      process.kill(Number(namespace.split('/')[2]), 'SIGKILL')
+      await ended
+      expect(emulator.failed.reason).toMatchObject({ code: 'LINK_EMULATOR_FAILED' })
+      expect(existsSync(namespace)).toBe(false)
+    }))
 })

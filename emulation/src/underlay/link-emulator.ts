@@ -52,9 +52,15 @@ interface Waiting {
  */
 export class LinkEmulator {
   readonly #waiting: Waiting[] = []
+  readonly #failed = new AbortController()
   #child: ChildProcessWithoutNullStreams | undefined
   #closed: Promise<unknown> = Promise.resolve()
   #lastWords = ''
+
+  /** Aborts, with why, when it has ended by itself. */
+  get failed(): AbortSignal {
+    return this.#failed.signal
+  }
 
   /** Rejects also with COMPILATION_FAILED. */
   async start(): Promise<void> {
@@ -62,7 +68,7 @@ export class LinkEmulator {
     const child = spawn(await compiled('link-emulator'), { stdio: 'pipe' })
     this.#child = child
     this.#closed = once(child, 'close').catch((error: unknown) => this.#hear(String(error)))
-    void this.#closed.then(() => this.#rejectAll())
+    void this.#closed.then(() => this.#ended(child))
     // Writing to one that has ended: what waits is rejected when it closes.
     child.stdin.on('error', () => {})
     child.stderr.setEncoding('utf8').on('data', (text: string) => this.#hear(text))
@@ -137,7 +143,8 @@ export class LinkEmulator {
     return underlayError('LINK_EMULATOR_FAILED', words.join(': ') || 'it has ended')
   }
 
-  #rejectAll(): void {
+  #ended({ stdin }: ChildProcessWithoutNullStreams): void {
+    if (!stdin.writableEnded) this.#failed.abort(this.#failure())
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure())
   }
 }
