@@ -103,12 +103,36 @@ function ensurePrograms(...names) {
   )
 }
 
+/** Makes the virtual environment for the Python of aws/, anew when the pins or the Python change; returns its interpreter. */
+function ensurePython() {
+  const home = join(root, '.tools', 'python')
+  const pins = ['requirements.txt', 'requirements-dev.txt'].map((name) => join(root, 'aws', name))
+  const check = 'import sys; print(sys.executable, sys.version); sys.exit(sys.version_info < (3, 11))'
+  const { status, stdout } = spawnSync('python3', ['-c', check], { env, encoding: 'utf8' })
+  if (status !== 0) {
+    say('aws/ needs python3, 3.11 or newer, on the PATH')
+    process.exit(1)
+  }
+  const wanted = pins
+    .reduce((hash, pin) => hash.update(readFileSync(pin)), createHash('sha256').update(stdout))
+    .digest('hex')
+  const stamp = join(home, '.runnel-pins')
+  const python = join(home, 'bin', 'python')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return python
+  say('installing the Python packages of aws/ into .tools/python')
+  run('python3', ['-m', 'venv', '--clear', home])
+  run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', pins[1]])
+  writeFileSync(stamp, wanted)
+  return python
+}
+
 function build() {
   run('node', ['node_modules/typescript/bin/tsc', '-b'])
   run('node', ['packages/explorer/dist/bundle.js'])
 }
 
 const node = (...args) => run('node', args, { data: true })
+const python = (...args) => run(ensurePython(), args, { data: true, cwd: join(root, 'aws') })
 const tasks = {
   start: (args) =>
     handOver('node', [join(root, 'packages/node/bin/runnel.js'), 'up', ...args], {
@@ -134,7 +158,16 @@ const tasks = {
     ensurePrograms('chromium')
     node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts')
   },
+  aws: (args) => {
+    ensurePrograms('python3 with venv')
+    handOver(ensurePython(), ['-m', 'runnel_aws', ...args], {
+      env: { ...env, PYTHONPATH: join(root, 'aws') },
+      cwd: process.env.INIT_CWD ?? root,
+    })
+  },
   lint: () => {
+    ensurePrograms('python3 with venv')
+    python('-m', 'mypy', '--no-error-summary')
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.pages.json')
@@ -152,7 +185,11 @@ const tasks = {
   },
   test: (args) => {
     ensurePrograms(...Object.keys(programs))
-    if (args.length === 0) tasks.lint()
+    if (args[0] === 'aws') return python('-m', 'pytest', ...args.slice(1))
+    if (args.length === 0) {
+      tasks.lint()
+      python('-m', 'pytest', '-q')
+    }
     node('node_modules/vitest/vitest.mjs', 'run', ...args)
   },
 }

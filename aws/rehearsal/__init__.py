@@ -1,0 +1,1 @@
+"""Plays AWS and its machines on this one, so that everything but the machines themselves can be tested."""

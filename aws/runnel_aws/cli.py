@@ -1,0 +1,138 @@
+"""The commands: plan, setup, run, teardown."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from .addresses import MappedAddresses, PublicAddresses
+from .cloud import Cloud, as_aws_error
+from .config import Config
+from .control import HttpControl, PlannedControl
+from .cost import cost_table, estimate
+from .driver import Driver
+from .dry_run import PlannedCalls
+from .errors import AwsError, error_line
+from .options import config_from, parse
+from .runner import EmulateRunner, PlannedRunner
+from .setup import setup
+from .state import State, StateDirectory
+from .teardown import teardown
+from .tools import Tools
+from .waiting import Pace
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command; returns its exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
+        if options.command == "teardown":
+            _teardown(options)
+        else:
+            _experiment(options)
+        return 0
+    except AwsError as error:
+        return _fail(error)
+    except (ClientError, BotoCoreError) as error:
+        return _fail(as_aws_error(error))
+    except KeyboardInterrupt:
+        _say("interrupted. The same command goes on where it was; teardown ends what runs.")
+        return 130
+
+
+def _experiment(options: argparse.Namespace) -> None:
+    if options.endpoint_url is not None and options.address_map is None:
+        raise AwsError("ADDRESS_MAP_REQUIRED")
+    config = config_from(options)
+    print(cost_table(config, estimate(config, options.hours)), flush=True)
+    directory = StateDirectory(options.out, config)
+    if options.command == "plan" or options.dry_run:
+        _plan(options, config, directory)
+        return
+    _confirm(options)
+    with directory.lock() as lock:
+        state = directory.load()
+        tools = _tools(options, config, HttpControl(directory.token()), EmulateRunner(lock))
+        if options.command == "setup":
+            setup(tools, config, directory.token())
+            if state.phase == "setup":
+                directory.save(state.at("tracker"))
+            return
+        Driver(tools, config, options.out, directory.token(), directory.save).run(state)
+    _say_what_next(options.out, config)
+
+
+def _plan(options: argparse.Namespace, config: Config, directory: StateDirectory) -> None:
+    planned = PlannedCalls(lambda step: print(step, flush=True))
+    tools = _tools(options, config, PlannedControl(planned), PlannedRunner(planned), planned)
+    state = directory.load()
+    if options.command == "setup":
+        setup(tools, config, "(token)")
+    else:
+        Driver(tools, config, options.out, "(token)", _forget).run(state)
+
+
+def _tools(
+    options: argparse.Namespace,
+    config: Config,
+    control: HttpControl | PlannedControl,
+    runner: EmulateRunner | PlannedRunner,
+    planned: PlannedCalls | None = None,
+) -> Tools:
+    return Tools(
+        Cloud(config.all_regions, options.endpoint_url, planned),
+        PublicAddresses() if options.address_map is None else MappedAddresses(options.address_map),
+        control,
+        runner,
+        _say,
+        Pace(options.poll_interval, options.timeout),
+    )
+
+
+def _teardown(options: argparse.Namespace) -> None:
+    planned = PlannedCalls(lambda step: print(step, flush=True)) if options.dry_run else None
+    regions = options.regions
+    if regions is None:
+        first = Cloud(("us-east-1",), options.endpoint_url).region("us-east-1")
+        regions = tuple(sorted(region["RegionName"] for region in first.ec2.describe_regions()["Regions"]))
+    cloud = Cloud(regions, options.endpoint_url, planned)
+    teardown(cloud, options.id, Pace(options.poll_interval, options.timeout), _say)
+    if planned is None:
+        _say(f"nothing of {options.id} is left in {len(regions)} regions")
+
+
+def _confirm(options: argparse.Namespace) -> None:
+    if options.yes:
+        return
+    print("Start this? Type yes: ", end="", flush=True)
+    if sys.stdin.readline().strip() != "yes":
+        raise AwsError("NOT_CONFIRMED")
+
+
+def _say_what_next(out: Path, config: Config) -> None:
+    records = out / "*-nodes" / "repeat-*" / f"{config.experiment}.json"
+    _say(f"done. The report: npm run -s sim -- report {records} --out {out / 'report'}")
+    _say(f"The tracker still runs. To end it: python3 -m runnel_aws teardown --id {config.id}")
+
+
+def _forget(state: State) -> None:
+    """A dry run leaves no trace."""
+
+
+def _fail(error: AwsError) -> int:
+    _say(error_line(error))
+    return error.exit_code
+
+
+def _say(text: str) -> None:
+    print(f"runnel: {text}", file=sys.stderr, flush=True)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,1 @@
+"""The four phases, one a file."""

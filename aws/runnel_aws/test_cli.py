@@ -1,0 +1,75 @@
+"""The command line as people use it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from botocore.config import Config as ClientConfig
+
+from . import cli
+from .errors import ERRORS, AwsError, error_line
+from .regions import REPOSITORY_ROOT
+
+EXPERIMENT = ["--id", "t", "--regions", "us-east-1", "--sizes", "2", "--driver-cidr", "192.0.2.7/32"]
+REVISION = ["--repository", "https://git.example/runnel.git", "--revision", "0" * 40]
+
+
+def run(*arguments: str) -> int:
+    return cli.main([*arguments])
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["run"], ["run", "--id", "x", "--out", "y", "--sizes", "many"]])
+def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*arguments) == 64
+    assert "(USAGE)" in capsys.readouterr().err
+
+
+def test_an_emulated_aws_needs_to_be_told_where_its_machines_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("run", *EXPERIMENT, *REVISION, "--out", str(tmp_path), "--endpoint-url", "http://127.0.0.1:1") == 78
+    assert "(ADDRESS_MAP_REQUIRED)" in capsys.readouterr().err
+
+
+def test_nothing_starts_unasked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
+    out = tmp_path / "out"
+    command = ["run", *EXPERIMENT, *REVISION, "--out", str(out), "--endpoint-url", endpoint, "--address-map", "true"]
+    assert run(*command) == 1
+    said = capsys.readouterr()
+    assert "(NOT_CONFIRMED)" in said.err
+    assert "total" in said.out and "Prices change" in said.out
+    assert not out.exists()
+
+
+def test_the_plan_has_costs_and_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], endpoint: str) -> None:
+    map_nobody = "python3 -c 'print({})'"
+    command = ["plan", *EXPERIMENT, *REVISION, "--out", str(tmp_path), "--endpoint-url", endpoint, "--address-map", map_nobody]
+    assert run(*command, "--", "--messages", "3") == 0
+    said = capsys.readouterr().out
+    assert "Prices change" in said
+    assert "us-east-1  autoscaling  SetDesiredCapacity" in said
+    assert "--messages 3" in said
+
+
+def test_teardown_says_that_nothing_is_left(capsys: pytest.CaptureFixture[str], endpoint: str) -> None:
+    assert run("teardown", "--id", "t", "--endpoint-url", endpoint) == 0
+    assert "nothing of t is left in" in capsys.readouterr().err
+
+
+def test_aws_that_is_not_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runnel_aws.cloud._client_config", ClientConfig(retries={"max_attempts": 1}))
+    assert run("teardown", "--id", "t", "--endpoint-url", "http://127.0.0.1:1") == 69
+    assert "(AWS_UNREACHABLE)" in capsys.readouterr().err
+
+
+def test_an_error_is_one_line_with_what_to_do() -> None:
+    line = error_line(AwsError("NO_IMAGE", "two\nlines."))
+    assert line == "The region has no image of Debian 12: two lines (NO_IMAGE). Name one: --image REGION=ami-…"
+
+
+def test_every_code_is_documented() -> None:
+    readme = (REPOSITORY_ROOT / "aws/README.md").read_text("utf-8")
+    assert [code for code in ERRORS if f"`{code}`" not in readme] == []

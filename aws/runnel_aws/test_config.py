@@ -1,0 +1,69 @@
+"""What an experiment may be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .config import NODE_VERSION, Config
+from .errors import AwsError
+from .regions import REPOSITORY_ROOT, thesis_regions
+from .testkit import small_config
+
+
+def test_the_regions_are_those_of_the_thesis_in_its_order() -> None:
+    regions = thesis_regions()
+    assert len(regions) == 16
+    assert (regions[0], regions[4], regions[-1]) == ("eu-central-1", "eu-north-1", "sa-east-1")
+
+
+def test_sizes_of_the_thesis_are_spread_evenly() -> None:
+    config = small_config(regions=thesis_regions(), sizes=(32, 64, 128, 256, 512, 1024, 2048))
+    assert [config.per_region(size) for size in config.sizes] == [2, 4, 8, 16, 32, 64, 128]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("id", "Has Spaces"),
+        ("owner", "a;b"),
+        ("experiment", "../../x"),
+        ("revision", "main"),
+        ("repository", "git@host:x.git"),
+        ("repository", "https://user@host/$(reboot)"),
+        ("driver_cidr", "0.0.0.0/0"),
+        ("driver_cidr", "nowhere/32"),
+        ("regions", ()),
+        ("regions", ("eu-central-1", "eu-central-1")),
+        ("regions", ("http://x",)),
+        ("sizes", ()),
+        ("sizes", (3,)),
+        ("sizes", (0,)),
+        ("sizes", (2 * 129,)),
+        ("repeats", 0),
+        ("links", "carrier-pigeon"),
+        ("overlay", "none"),
+        ("degree", 3),
+        ("images", (("eu-central-1", "not-an-image"),)),
+    ],
+)
+def test_refuses_what_cannot_be_and_names_it(name: str, value: Any) -> None:
+    with pytest.raises(AwsError) as error:
+        small_config(**{name: value})
+    assert error.value.code == "INVALID_CONFIG"
+    assert ("image" if name == "images" else name) in str(error.value)
+
+
+def test_all_regions_have_the_tracker_once(config: Config) -> None:
+    assert config.all_regions == ("eu-central-1", "us-east-1", "eu-north-1")
+    assert small_config(tracker_region="us-east-1").all_regions == ("eu-central-1", "us-east-1")
+
+
+def test_the_machines_run_the_node_that_developers_do() -> None:
+    assert f"const pinnedNode = '{NODE_VERSION}'" in (REPOSITORY_ROOT / "scripts/run.mjs").read_text("utf-8")
+
+
+def test_survives_json(config: Config) -> None:
+    assert json.loads(json.dumps(config.to_json())) == config.to_json()
