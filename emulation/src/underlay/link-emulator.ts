@@ -1,9 +1,7 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { compiled } from './compiled.ts'
 import { underlayError } from './errors.ts'
+import { LineProcess } from './line-process.ts'
 
 /** A host of the emulator: a network namespace with a device of its own. */
 export interface EmulatedHost {
@@ -38,24 +36,13 @@ export type EmulatorStatistics = z.output<typeof statisticsSchema>
 const hostSchema = z.object({ host: z.number(), namespace: z.string() })
 const doneSchema = z.strictObject({})
 
-/** The last of what the emulator says that is kept for an error message. */
-const maxKeptText = 2_000
-
-interface Waiting {
-  readonly resolve: (line: string) => void
-  readonly reject: (error: Error) => void
-}
-
 /**
  * The link emulator (`emulation/link-emulator/src/commands.h`) as a child process. It ends when this process does, whatever
  * ends it: namespaces and devices go with it. Every method rejects with LINK_EMULATOR_FAILED when it has ended, or refuses.
  */
 export class LinkEmulator {
-  readonly #waiting: Waiting[] = []
   readonly #failed = new AbortController()
-  #child: ChildProcessWithoutNullStreams | undefined
-  #closed: Promise<unknown> = Promise.resolve()
-  #lastWords = ''
+  #process: LineProcess | undefined
 
   /** Aborts, with why, when it has ended by itself. */
   get failed(): AbortSignal {
@@ -64,15 +51,11 @@ export class LinkEmulator {
 
   /** Rejects also with COMPILATION_FAILED. */
   async start(): Promise<void> {
-    if (this.#child) return
-    const child = spawn(await compiled('link-emulator'), { stdio: 'pipe' })
-    this.#child = child
-    this.#closed = once(child, 'close').catch((error: unknown) => this.#hear(String(error)))
-    void this.#closed.then(() => this.#ended(child))
-    // Writing to one that has ended: what waits is rejected when it closes.
-    child.stdin.on('error', () => {})
-    child.stderr.setEncoding('utf8').on('data', (text: string) => this.#hear(text))
-    createInterface({ input: child.stdout }).on('line', (line) => this.#waiting.shift()?.resolve(line))
+    if (this.#process) return
+    const program = await compiled('link-emulator')
+    const child = new LineProcess(program, [], (detail) => underlayError('LINK_EMULATOR_FAILED', detail))
+    child.failed.addEventListener('abort', () => this.#failed.abort(child.failed.reason))
+    this.#process = child
     await this.statistics()
   }
 
@@ -116,36 +99,15 @@ export class LinkEmulator {
 
   /** Idempotent. */
   async stop(): Promise<void> {
-    this.#child?.stdin.end()
-    await this.#closed
+    await this.#process?.stop()
   }
 
   async #ask<T>(command: string, schema: z.ZodType<T>): Promise<T> {
-    const child = this.#child
-    if (!child || child.exitCode !== null || child.signalCode !== null || child.stdin.writableEnded)
-      throw this.#failure(command)
-    const line = await new Promise<string>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject })
-      child.stdin.write(`${command}\n`)
-    })
-    const answer: unknown = JSON.parse(line)
-    const { success, data } = schema.safeParse(answer)
+    if (!this.#process) throw underlayError('LINK_EMULATOR_FAILED', 'it was not started')
+    const line = await this.#process.ask(command)
+    const { success, data } = schema.safeParse(JSON.parse(line))
     if (!success) throw underlayError('LINK_EMULATOR_FAILED', `"${command}": ${line}`)
     return data
-  }
-
-  #hear(text: string): void {
-    this.#lastWords = (this.#lastWords + text).slice(-maxKeptText)
-  }
-
-  #failure(command?: string): Error {
-    const words = [command && `"${command}"`, this.#lastWords.trim()].filter(Boolean)
-    return underlayError('LINK_EMULATOR_FAILED', words.join(': ') || 'it has ended')
-  }
-
-  #ended({ stdin }: ChildProcessWithoutNullStreams): void {
-    if (!stdin.writableEnded) this.#failed.abort(this.#failure())
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure())
   }
 }
 
