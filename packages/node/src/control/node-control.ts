@@ -106,6 +106,7 @@ export class NodeControl {
       /** Links whose ages can be trusted: all, once measuring may begin. */
       knownClocks: counters['trace.clocks'],
       phases,
+      isPublishing: this.#publishing !== undefined,
     }
   }
 

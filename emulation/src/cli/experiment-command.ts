@@ -1,0 +1,126 @@
+import type { CommandModule } from 'yargs'
+import { textTable } from '@runnel/sim/text-table'
+import type { RecordRow } from '@runnel/sim/records'
+import { emulationError } from '../errors.ts'
+import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
+import { runOnPlace } from '../experiments/run-on-place.ts'
+import { createPlace, placeKinds, sourceOf, type PlaceOptions } from '../places/create-place.ts'
+import { linkKinds, overlayKinds } from '../places/place.ts'
+import { writeResults } from './write-results.ts'
+
+interface ExperimentArguments {
+  readonly place: string
+  readonly hosts: string | undefined
+  readonly latency: string
+  readonly jitter: number
+  readonly seed: number
+  readonly nodes: number | undefined
+  readonly degree: number | undefined
+  readonly overlay: string
+  readonly links: string | undefined
+  readonly repeats: number | undefined
+  readonly messages: number | undefined
+  readonly json: boolean
+  readonly out: string | undefined
+}
+
+/** An experiment as a command of the command line. */
+export function experimentCommand(
+  experiment: Experiment,
+  signal: AbortSignal,
+): CommandModule<object, ExperimentArguments> {
+  return {
+    command: experiment.name,
+    describe: experiment.describe,
+    builder: {
+      place: { type: 'string', default: 'namespaces', describe: placeKinds.join(', ') },
+      hosts: { type: 'string', describe: 'file of hosts, for --place hosts' },
+      latency: {
+        type: 'string',
+        default: 'aws',
+        describe: 'aws: table 5.1; cities: over links between 16 cities; or a file, as docs/records.md says',
+      },
+      jitter: { type: 'number', default: 0, describe: 'standard deviation of the delay on each link, ms' },
+      seed: { type: 'number', default: 1, describe: 'of loss and jitter' },
+      nodes: { type: 'number', describe: 'nodes' },
+      degree: { type: 'number', describe: 'neighbours per node' },
+      overlay: { type: 'string', default: 'random', describe: overlayKinds.join(' or ') },
+      links: { type: 'string', describe: linkKinds.join(', ') },
+      repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
+      messages: { type: 'number', describe: 'messages of each publisher' },
+      json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON' },
+    },
+    handler: async (argv) => {
+      const options = optionsOf(argv)
+      const place = placeOptionsOf(argv)
+      const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
+      const { rows, facts } = await runOnPlace(
+        { experiment, options, signal },
+        { createPlace: () => createPlace(place), latency: place.latency, onProgress },
+      )
+      if (argv.out !== undefined)
+        writeResults(argv.out, {
+          experiment: experiment.name,
+          source: sourceOf(place),
+          rows,
+          facts,
+          parameters: { ...place, ...options },
+        })
+      process.stdout.write(
+        `${argv.json ? JSON.stringify({ experiment: experiment.name, rows }) : tabulate(experiment, rows)}\n`,
+      )
+    },
+  }
+}
+
+function tabulate({ columns }: Experiment, rows: readonly RecordRow[]): string {
+  const cells = rows.map((row) =>
+    columns.map((column) => {
+      const value = row[column]
+      if (typeof value === 'boolean') return String(value)
+      return typeof value === 'number' || typeof value === 'string' ? value : undefined
+    }),
+  )
+  return textTable(columns, cells)
+}
+
+const limits = {
+  nodes: { min: 2, max: 10_000 },
+  degree: { min: 2, max: 64 },
+  repeats: { min: 1, max: 1_000 },
+  messages: { min: 1, max: 100_000 },
+}
+
+/** Checks the arguments. Throws INVALID_ARGUMENT. */
+function optionsOf(argv: ExperimentArguments): ExperimentOptions {
+  return {
+    nodes: whole('nodes', argv.nodes),
+    degree: whole('degree', argv.degree),
+    overlay: oneOf('overlay', overlayKinds, argv.overlay),
+    links: argv.links === undefined ? undefined : oneOf('links', linkKinds, argv.links),
+    repeats: whole('repeats', argv.repeats),
+    messages: whole('messages', argv.messages),
+  }
+}
+
+function placeOptionsOf(argv: ExperimentArguments): PlaceOptions {
+  const { hosts, latency, jitter: jitterMs, seed } = argv
+  if (!Number.isFinite(jitterMs) || jitterMs < 0)
+    throw emulationError('INVALID_ARGUMENT', '--jitter is 0 or more')
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw emulationError('INVALID_ARGUMENT', '--seed is a whole number from 0')
+  return { place: oneOf('place', placeKinds, argv.place), hosts, latency, jitterMs, seed }
+}
+
+function oneOf<Word extends string>(name: string, words: readonly Word[], given: string): Word {
+  const word = words.find((one) => one === given)
+  if (word !== undefined) return word
+  throw emulationError('INVALID_ARGUMENT', `--${name} is one of ${words.join(', ')}`)
+}
+
+function whole(name: keyof typeof limits, value: number | undefined): number | undefined {
+  const { min, max } = limits[name]
+  if (value === undefined || (Number.isSafeInteger(value) && value >= min && value <= max)) return value
+  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
+}

@@ -1,0 +1,42 @@
+import type { RecordRow } from '@runnel/sim/records'
+import type { Fleet, LinkKind, OverlayKind, Place } from '../places/place.ts'
+import type { Session } from '../session/session.ts'
+
+/** What can be said of every experiment; each has its own defaults. */
+export interface ExperimentOptions {
+  readonly nodes: number | undefined
+  readonly degree: number | undefined
+  readonly overlay: OverlayKind
+  /** undefined: what the experiment compares. */
+  readonly links: LinkKind | undefined
+  readonly repeats: number | undefined
+  /** Of each publisher. */
+  readonly messages: number | undefined
+}
+
+export interface ExperimentModules {
+  /** Brings a fleet up on the place chosen, does some work with it, and takes it down. */
+  onFleet<Result>(fleet: Fleet, work: (running: Running) => Promise<Result>): Promise<Result>
+  /** A few words for people, now and then. */
+  readonly onProgress: (text: string) => void
+}
+
+/** A fleet that is up. */
+export interface Running {
+  readonly place: Place
+  readonly session: Session
+  /** Names what hosts and latencies are like, for rows. */
+  readonly latency: string
+  /** One-way delay of the underlay by numbers of nodes; undefined where nobody knows it. */
+  oneWayMs(from: number, to: number): number | undefined
+  /** Ends a node without warning; resolves when it runs again, which it does as somebody else. */
+  restart(node: number): Promise<void>
+}
+
+export interface Experiment {
+  readonly name: string
+  readonly describe: string
+  run(options: ExperimentOptions, modules: ExperimentModules): Promise<readonly RecordRow[]>
+  /** What people are shown of the rows. */
+  readonly columns: readonly string[]
+}

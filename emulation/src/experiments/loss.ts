@@ -1,0 +1,60 @@
+import type { RecordRow } from '@runnel/sim/records'
+import { linkKinds } from '../places/place.ts'
+import { analyse } from '../session/analysis.ts'
+import type { Experiment } from './experiment.ts'
+
+/** Of figure 5.5: 16 nodes with a host each, 250 messages of each, 50 ms apart. */
+const defaults = { nodes: 16, degree: 4, repeats: 1, messages: 250 } as const
+const intervalMs = 50
+const bytes = 64
+const lossPercents = [0, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5]
+/** Longer than the longest pause of a link that loses so much. */
+const quietMs = 60_000
+
+/** Mean delivery time by loss on each host's link: thesis, figure 5.5. */
+export const loss: Experiment = {
+  name: 'loss',
+  describe:
+    'how long do messages take when links lose packets? figure 5.5 of the thesis: 16 nodes, 0 to 5 % loss, all kinds of links unless --links',
+  columns: [
+    ...['links', 'lossPercent', 'repeat', 'meanMs', 'p50Ms', 'p99Ms', 'maxMs'],
+    ...['expected', 'missing', 'undelivered', 'duplicatesPerMessage', 'overlayKept'],
+  ],
+  async run(options, { onFleet, onProgress }) {
+    const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
+    const { repeats = defaults.repeats, messages = defaults.messages } = options
+    const everybody = Array.from({ length: nodes }, (_, index) => index)
+    const rows: RecordRow[] = []
+    for (const links of options.links === undefined ? linkKinds : [options.links])
+      await onFleet({ nodes, degree, links, overlay }, async ({ place, session, latency }) => {
+        for (const lossPercent of place.kind === 'loopback' ? [0] : lossPercents)
+          for (let repeat = 0; repeat < repeats; repeat++) {
+            onProgress(`${links}, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
+            const formed = await session.join()
+            // Overlays form undisturbed; it is their messages that are watched.
+            await place.setLoss(lossPercent / 100)
+            await session.publish(everybody, { messages, intervalMs, bytes })
+            await session.published()
+            const isComplete = await session.delivered(nodes * messages, quietMs)
+            await place.setLoss(0)
+            const { delaysMs, ...figures } = analyse(await session.collect())
+            const overlayKept =
+              JSON.stringify(formed.degrees) === JSON.stringify((await session.overlay()).degrees)
+            rows.push({
+              nodes,
+              degree,
+              links,
+              overlay,
+              latency,
+              lossPercent,
+              repeat,
+              isComplete,
+              overlayKept,
+              ...figures,
+            })
+            await session.reset()
+          }
+      })
+    return rows
+  },
+}

@@ -1,0 +1,141 @@
+import { floodGivenOverlay } from '@runnel/sim/given-overlay'
+import { meanDelayMs } from '@runnel/sim/shortest-delays'
+import { WeightedGraph } from '@runnel/sim/weighted-graph'
+import { mean, round } from '@runnel/sim/statistics'
+import type { RecordRow } from '@runnel/sim/records'
+import { analyse, worstClockErrorMs } from '../session/analysis.ts'
+import type { FormedOverlay, SessionMeasurements } from '../session/session.ts'
+import type { Experiment, Running } from './experiment.ts'
+import { publishInPairs } from './publish-in-pairs.ts'
+
+const defaults = { nodes: 16, degree: 4, links: 'webrtc', repeats: 1 } as const
+
+/** Delay and RDP by nodes, and what the simulator has for the same overlays: thesis, sections 5.4.3 to 5.4.5. */
+export const propagation: Experiment = {
+  name: 'propagation',
+  describe: 'how long do messages take, against the underlay and against the simulator on the same overlay?',
+  columns: [
+    ...['nodes', 'links', 'overlay', 'latency', 'meanMs', 'p99Ms', 'simulatedMeanMs', 'simulatedOffPercent'],
+    ...[
+      'estimatedMeanMs',
+      'mapePercent',
+      'rdp',
+      'simulatedRdp',
+      'meanHops',
+      'duplicatesPerMessage',
+      'missing',
+    ],
+  ],
+  async run(options, { onFleet, onProgress }) {
+    const { nodes = defaults.nodes, degree = defaults.degree, links = defaults.links } = options
+    const { repeats = defaults.repeats, overlay } = options
+    return onFleet({ nodes, degree, links, overlay }, async (running) => {
+      const rows: RecordRow[] = []
+      for (let repeat = 0; repeat < repeats; repeat++) {
+        onProgress(`run ${repeat + 1} of ${repeats}: the overlay forms`)
+        const formed = await running.session.join()
+        onProgress(`run ${repeat + 1} of ${repeats}: messages`)
+        const messages = await publishInPairs(running.session, { messages: options.messages ?? 2 })
+        await running.session.delivered(messages, quietMs)
+        const measured = await running.session.collect()
+        const isSame = sameEdges(formed, await running.session.overlay())
+        await running.session.reset()
+        onProgress(`run ${repeat + 1} of ${repeats}: the same overlay in the simulator`)
+        const figures = await compare(running, formed, measured)
+        rows.push({
+          nodes,
+          degree,
+          links,
+          overlay,
+          latency: running.latency,
+          repeat,
+          overlayKept: isSame,
+          ...figures,
+        })
+      }
+      return rows
+    })
+  },
+}
+
+/** Nothing new came for so long: nothing more will. */
+const quietMs = 20_000
+
+async function compare(running: Running, overlay: FormedOverlay, measured: SessionMeasurements) {
+  const { delaysMs, ...figures } = analyse(measured)
+  const nodes = overlay.degrees.length
+  const everybody = Array.from({ length: nodes }, (_, index) => index)
+  const underlayMs = underlayMean(running, nodes)
+  const simulatedMs = await simulate(running, overlay, everybody)
+  const estimatedMs = estimate(overlay, everybody)
+  const meanMs = mean(delaysMs) ?? 0
+  const against = (otherMs: number | undefined) =>
+    otherMs === undefined || otherMs === 0 ? null : round(100 * (meanMs / otherMs - 1))
+  const rdp = (ms: number | undefined) =>
+    ms === undefined || underlayMs === undefined || underlayMs === 0 ? null : round(ms / underlayMs)
+  const offPercent = against(estimatedMs)
+  return {
+    ...figures,
+    underlayMeanMs: underlayMs === undefined ? null : round(underlayMs),
+    rdp: rdp(meanMs),
+    estimatedMeanMs: estimatedMs === undefined ? null : round(estimatedMs),
+    mapePercent: offPercent === null ? null : Math.abs(offPercent),
+    simulatedMeanMs: simulatedMs === undefined ? null : round(simulatedMs),
+    simulatedOffPercent: against(simulatedMs),
+    simulatedRdp: rdp(simulatedMs),
+    clockErrorMs: worstClockErrorMs(measured),
+    minDegree: Math.min(...overlay.degrees),
+    maxDegree: Math.max(...overlay.degrees),
+    percentilesMs: percentiles(delaysMs),
+  }
+}
+
+/** Undefined where the underlay is not known. */
+async function simulate(
+  { oneWayMs }: Running,
+  { edges, degrees }: FormedOverlay,
+  publishers: readonly number[],
+): Promise<number | undefined> {
+  if (edges.some(({ a, b }) => oneWayMs(a, b) === undefined)) return undefined
+  const { meanMs } = await floodGivenOverlay({
+    nodes: degrees.length,
+    edges: edges.map(({ a, b }) => [a, b] as const),
+    oneWayMs: (from, to) => oneWayMs(from, to) ?? 0,
+    publishers,
+  })
+  return meanMs
+}
+
+/** By shortest ways over the round-trip times that nodes reported; undefined where some are missing. */
+function estimate({ edges, degrees }: FormedOverlay, sources: readonly number[]): number | undefined {
+  const graph = new WeightedGraph(degrees.length)
+  for (const { a, b, rttMs } of edges) {
+    if (rttMs === null) return undefined
+    graph.connect(a, b, rttMs / 2)
+  }
+  return meanDelayMs(graph, sources)
+}
+
+function underlayMean({ oneWayMs }: Running, nodes: number): number | undefined {
+  const delays: number[] = []
+  for (let from = 0; from < nodes; from++)
+    for (let to = 0; to < nodes; to++) {
+      const delayMs = from === to ? 0 : oneWayMs(from, to)
+      if (delayMs === undefined) return undefined
+      if (from !== to) delays.push(delayMs)
+    }
+  return mean(delays)
+}
+
+function sameEdges(before: FormedOverlay, after: FormedOverlay): boolean {
+  const textOf = ({ edges }: FormedOverlay) => JSON.stringify(edges.map(({ a, b }) => [a, b]).toSorted())
+  return textOf(before) === textOf(after)
+}
+
+/** Delays at 0 %, 1 % … 100 % of the deliveries. */
+function percentiles(delaysMs: readonly number[]): number[] {
+  const sorted = delaysMs.toSorted((a, b) => a - b)
+  return Array.from({ length: 101 }, (_, percent) =>
+    round(sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0),
+  )
+}

@@ -1,0 +1,80 @@
+import type { RecordRow } from '@runnel/sim/records'
+import type { Fleet, Place, PlaceFacts } from '../places/place.ts'
+import { Session } from '../session/session.ts'
+import type { Experiment, ExperimentOptions, Running } from './experiment.ts'
+
+export interface RunOptions {
+  readonly experiment: Experiment
+  readonly options: ExperimentOptions
+  readonly signal: AbortSignal
+}
+
+export interface RunModules {
+  readonly createPlace: () => Place
+  /** What rows call the latencies. */
+  readonly latency: string
+  readonly onProgress: (text: string) => void
+}
+
+export interface RunResults {
+  readonly rows: readonly RecordRow[]
+  /** Of the last place. */
+  readonly facts: PlaceFacts
+}
+
+/** Runs an experiment; each of its fleets has a place of its own, which is taken down whatever happens. */
+export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<RunResults> {
+  const { experiment, options, signal } = run
+  let facts: PlaceFacts = {}
+  const onFleet = async <Result>(
+    fleet: Fleet,
+    work: (running: Running) => Promise<Result>,
+  ): Promise<Result> => {
+    const place = modules.createPlace()
+    try {
+      modules.onProgress(`${fleet.nodes} nodes start, ${fleet.links}, degree ${fleet.degree}`)
+      const running = await runningOn(place, { fleet, signal, latency: modules.latency })
+      const result = await Promise.race([work(running), failureOf(place, signal)])
+      facts = { place: place.kind, ...(await place.facts()) }
+      return result
+    } finally {
+      await place.stop()
+    }
+  }
+  const rows = await experiment.run(options, { onFleet, onProgress: modules.onProgress })
+  return { rows, facts }
+}
+
+async function runningOn(
+  place: Place,
+  {
+    fleet,
+    signal,
+    latency,
+  }: { readonly fleet: Fleet; readonly signal: AbortSignal; readonly latency: string },
+): Promise<Running> {
+  const hosts = await place.start(fleet, signal)
+  const session = await Session.open(hosts, fleet.degree, signal)
+  return {
+    place,
+    session,
+    latency: place.kind === 'loopback' ? 'none' : latency,
+    oneWayMs: (from, to) => {
+      const [a, b] = [hosts.nodes[from], hosts.nodes[to]]
+      return a === undefined || b === undefined ? undefined : place.delayMs(a, b)
+    },
+    restart: async (node) => {
+      const host = hosts.nodes[node]
+      if (host !== undefined) await place.restart(host, signal)
+    },
+  }
+}
+
+/** Rejects when the place fails or somebody interrupts; else it is pending for ever. */
+function failureOf({ failed }: Place, signal: AbortSignal): Promise<never> {
+  const either = failed === undefined ? signal : AbortSignal.any([signal, failed])
+  return new Promise((_, reject) => {
+    if (either.aborted) reject(either.reason)
+    either.addEventListener('abort', () => reject(either.reason), { once: true })
+  })
+}

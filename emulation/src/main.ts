@@ -1,0 +1,34 @@
+import { isRunnelError } from '@runnel/protocol'
+import yargs from 'yargs'
+import { hideBin } from 'yargs/helpers'
+import { experimentCommand } from './cli/experiment-command.ts'
+import { emulationError } from './errors.ts'
+import { churn } from './experiments/churn.ts'
+import { delays } from './experiments/delays.ts'
+import { loss } from './experiments/loss.ts'
+import { propagation } from './experiments/propagation.ts'
+import { redundancy } from './experiments/redundancy.ts'
+
+const stop = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => stop.abort(emulationError('INTERRUPTED', name)))
+
+const parser = yargs(hideBin(process.argv))
+  .scriptName('emulate')
+  .usage('$0 <experiment>\n\nRuns real processes on emulated or real networks and prints what came of it.')
+for (const experiment of [propagation, loss, redundancy, churn, delays])
+  parser.command(experimentCommand(experiment, stop.signal))
+
+try {
+  await parser
+    .demandCommand(1, 'Name an experiment.')
+    .strict()
+    .fail((message, error) => {
+      throw error ?? emulationError('INVALID_ARGUMENT', message)
+    })
+    .parseAsync()
+} catch (error) {
+  if (!isRunnelError(error)) throw error
+  process.stderr.write(`${error.code}: ${error.message}\n${error.remedy}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,38 @@
+import { emulationError } from '../errors.ts'
+import { readHostsFile } from './hosts/hosts-file.ts'
+import { HostsPlace } from './hosts/hosts-place.ts'
+import { LoopbackPlace } from './loopback/loopback-place.ts'
+import { NamespacesPlace } from './namespaces/namespaces-place.ts'
+import type { Place } from './place.ts'
+
+export const placeKinds = ['namespaces', 'loopback', 'hosts'] as const
+export type PlaceKind = (typeof placeKinds)[number]
+
+export interface PlaceOptions {
+  readonly place: PlaceKind
+  /** A file, for hosts. */
+  readonly hosts: string | undefined
+  /** `aws`, `cities`, or a file. */
+  readonly latency: string
+  readonly jitterMs: number
+  readonly seed: number
+}
+
+/** What records made there say. Throws INVALID_HOSTS. */
+export function sourceOf({ place, hosts }: PlaceOptions): 'emulation' | 'aws' {
+  return place === 'hosts' && hosts !== undefined ? readHostsFile(hosts).source : 'emulation'
+}
+
+/** The place by its name; nothing runs yet. Throws INVALID_ARGUMENT, INVALID_HOSTS, and what reading latencies throws. */
+export function createPlace(options: PlaceOptions): Place {
+  const { place, hosts, latency, jitterMs, seed } = options
+  switch (place) {
+    case 'loopback':
+      return new LoopbackPlace()
+    case 'namespaces':
+      return new NamespacesPlace({ latency, jitterMs, seed })
+    case 'hosts':
+      if (hosts === undefined) throw emulationError('INVALID_ARGUMENT', '--place hosts needs --hosts FILE')
+      return new HostsPlace(readHostsFile(hosts))
+  }
+}

@@ -1,0 +1,58 @@
+import { mean, percentile, round } from '@runnel/sim/statistics'
+import type { SessionMeasurements } from './session.ts'
+
+/** What came of one run, over all messages at all nodes but their publisher. */
+export interface MessageFigures {
+  /** Deliveries that there should have been, and were not. */
+  readonly expected: number
+  readonly missing: number
+  /** Messages that applications were not given, though their nodes had them. */
+  readonly undelivered: number
+  readonly delaysMs: readonly number[]
+  readonly meanMs: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  readonly meanHops: number
+  readonly maxHops: number
+  readonly duplicatesPerMessage: number
+  /** Mean delay by the timestamps of messages and the wall clocks of receivers, for comparison. */
+  readonly wallMeanMs: number
+  /** Messages of which nobody knows how long they took: they came from a cache of a node that does not measure. */
+  readonly untraced: number
+}
+
+export function analyse({ nodes }: SessionMeasurements): MessageFigures {
+  const published = nodes.reduce((sum, node) => sum + node.published, 0)
+  const received = nodes.flatMap(({ nodeId, messages }) =>
+    messages.filter(({ publisherId }) => publisherId !== nodeId),
+  )
+  const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs]))
+  const hops = received.flatMap((message) => (message.hops === null ? [] : [message.hops]))
+  const expected = published * (nodes.length - 1)
+  const delivered = nodes.reduce((sum, node) => sum + node.delivered, 0)
+  const duplicates = received.reduce((sum, message) => sum + message.duplicates, 0)
+  return {
+    expected,
+    missing: expected - received.length,
+    undelivered: published * nodes.length - delivered,
+    delaysMs,
+    meanMs: round(mean(delaysMs) ?? 0),
+    p50Ms: round(percentile(delaysMs, 0.5) ?? 0),
+    p99Ms: round(percentile(delaysMs, 0.99) ?? 0),
+    maxMs: round(percentile(delaysMs, 1) ?? 0),
+    meanHops: round(mean(hops) ?? 0),
+    maxHops: percentile(hops, 1) ?? 0,
+    duplicatesPerMessage: round(duplicates / Math.max(1, received.length)),
+    wallMeanMs: round(mean(received.map(({ wallAgeMs }) => wallAgeMs)) ?? 0),
+    untraced: received.length - delaysMs.length,
+  }
+}
+
+/** How good the clocks of the machines were: the worst of them; null where nobody says. */
+export function worstClockErrorMs({ nodes, tracker }: SessionMeasurements): number | null {
+  const errors = [...nodes, tracker].map(({ clock }) => clock.errorMs)
+  return errors.some((errorMs) => errorMs === null)
+    ? null
+    : Math.max(...errors.map((errorMs) => errorMs ?? 0))
+}

@@ -1,0 +1,233 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { NodeId, StreamPartId } from '@runnel/protocol'
+import {
+  ControlClient,
+  type MeasuredOverlay,
+  type NodeMeasurements,
+  type ProcessInfo,
+  type TrackerMeasurements,
+} from '../control/control-client.ts'
+import { emulationError } from '../errors.ts'
+import type { Host, Hosts } from '../places/place.ts'
+import { experimentStream } from './experiment-stream.ts'
+import { inParallel } from './in-parallel.ts'
+
+/** Commands under way at a time. */
+const atOnce = 32
+/** How often it is looked whether something has come to pass. */
+const lookEveryMs = 250
+/** How long an overlay may take until all its edges are open. */
+const formedWithinMs = 300_000
+/** Where nobody listens: the refusal comes as quickly as a welcome. */
+const unusedPort = 9
+/** In so many looks one after the other the overlay has to be the same. */
+const looksAlike = 4
+
+export interface SessionNode {
+  readonly host: Host
+  readonly nodeId: NodeId
+  readonly control: ControlClient
+}
+
+/** An overlay that is complete, its nodes by number. */
+export interface FormedOverlay {
+  readonly edges: readonly { readonly a: number; readonly b: number; readonly rttMs: number | null }[]
+  readonly degrees: readonly number[]
+}
+
+/** Round-trip times from one node to another, by number. */
+export interface PairPings {
+  readonly from: number
+  readonly to: number
+  readonly rttsMs: readonly number[]
+  readonly failed: number
+}
+
+/** What was measured, by node. */
+export interface SessionMeasurements {
+  readonly nodes: readonly NodeMeasurements[]
+  readonly tracker: TrackerMeasurements
+}
+
+/** One run of an experiment on hosts that run: join, wait, publish, wait, collect. */
+export class Session {
+  readonly streamPartId: StreamPartId
+  readonly #tracker: ControlClient
+  readonly #nodes: SessionNode[]
+  readonly #degree: number
+  readonly #signal: AbortSignal
+
+  private constructor(
+    options: { readonly degree: number; readonly streamPartId: StreamPartId; readonly signal: AbortSignal },
+    modules: { readonly tracker: ControlClient; readonly nodes: readonly SessionNode[] },
+  ) {
+    this.#degree = options.degree
+    this.streamPartId = options.streamPartId
+    this.#signal = options.signal
+    this.#tracker = modules.tracker
+    this.#nodes = [...modules.nodes]
+  }
+
+  get nodes(): readonly SessionNode[] {
+    return this.#nodes
+  }
+
+  /** Finds out who is where; whatever was measured before is forgotten. */
+  static async open(hosts: Hosts, degree: number, signal: AbortSignal): Promise<Session> {
+    const clientOf = ({ control }: Host): ControlClient => new ControlClient(control, hosts.token)
+    const tracker = clientOf(hosts.tracker)
+    const { nodeId } = await tracker.info()
+    const nodes = await inParallel(atOnce, hosts.nodes, async (host) => {
+      const control = clientOf(host)
+      await control.reset()
+      return { host, nodeId: (await control.info()).nodeId, control }
+    })
+    const { streamPartId } = experimentStream(nodeId)
+    return new Session({ degree, streamPartId, signal }, { tracker, nodes })
+  }
+
+  /** Every node joins; resolves when every edge is open and the clocks of all links are known. Rejects with NOT_FORMED. */
+  async join(): Promise<FormedOverlay> {
+    await inParallel(atOnce, this.nodes, ({ control }) => control.join(this.streamPartId))
+    return this.formed()
+  }
+
+  /** Resolves when every node has the neighbours that the tracker wants, and that has not changed for a while. */
+  async formed(): Promise<FormedOverlay> {
+    const untilMs = performance.now() + formedWithinMs
+    let [last, alike] = ['', 0]
+    for (;;) {
+      const [overlay, infos] = await Promise.all([this.#overlay(), this.#infos()])
+      const text = JSON.stringify(overlay.edges.map(({ a, b }) => [a, b]))
+      const late = this.nodes.filter((node, index) => !isThere(node, infos[index], overlay))
+      const isWhole = late.length === 0 && overlay.edges.length === edgesOf(this.nodes.length, this.#degree)
+      alike = isWhole && text === last ? alike + 1 : 0
+      last = text
+      if (alike >= looksAlike) return this.#numbered(overlay)
+      if (performance.now() > untilMs)
+        throw emulationError('NOT_FORMED', late.map(({ host }) => host.name).join(', '))
+      await this.#pause(lookEveryMs)
+    }
+  }
+
+  /** The overlay as the tracker has it now. */
+  async overlay(): Promise<FormedOverlay> {
+    return this.#numbered(await this.#overlay())
+  }
+
+  /** A node that has been started anew joins, and the overlay is whole again. */
+  async rejoin(index: number): Promise<FormedOverlay> {
+    const node = this.nodes[index]
+    if (node === undefined) return this.formed()
+    const { nodeId } = await node.control.info()
+    this.#nodes[index] = { ...node, nodeId }
+    await node.control.join(this.streamPartId)
+    return this.formed()
+  }
+
+  /** The same session without some of its nodes: what is waited for and collected is of the others. */
+  without(indexes: readonly number[]): Session {
+    const nodes = this.nodes.filter((_, index) => !indexes.includes(index))
+    const [degree, streamPartId, signal] = [this.#degree, this.streamPartId, this.#signal]
+    return new Session({ degree, streamPartId, signal }, { tracker: this.#tracker, nodes })
+  }
+
+  /** Every node pings every other, so many times, all nodes at once. */
+  async pingAll(count: number): Promise<PairPings[]> {
+    const targets = await inParallel(atOnce, this.nodes, async ({ host, control }) => {
+      const { websocketUrl } = await control.info()
+      return `${host.address}:${websocketUrl === '' ? unusedPort : new URL(websocketUrl).port}`
+    })
+    const answers = await inParallel(atOnce, [...this.nodes.entries()], async ([from, { control }]) => {
+      const others = targets.filter((_, to) => to !== from)
+      const { results } = await control.ping(others, count)
+      return results.map(({ rttsMs, failed }, at) => ({ from, to: at < from ? at : at + 1, rttsMs, failed }))
+    })
+    return answers.flat()
+  }
+
+  /** Some nodes publish a series each; resolves when all have begun. */
+  async publish(
+    publishers: readonly number[],
+    series: { readonly messages: number; readonly intervalMs: number; readonly bytes: number },
+  ): Promise<void> {
+    const { streamPartId } = this
+    await Promise.all(
+      publishers.map((index) => this.nodes[index]?.control.publish({ streamPartId, ...series })),
+    )
+  }
+
+  /** Resolves when nobody publishes any more. */
+  async published(): Promise<void> {
+    while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.#pause(lookEveryMs)
+  }
+
+  /**
+   * Resolves when every node has so many messages, or none has had a new one for a while.
+   * True when every node has them all.
+   */
+  async delivered(messages: number, quietMs: number): Promise<boolean> {
+    let [last, sinceMs] = [-1, performance.now()]
+    for (;;) {
+      const counts = (await this.#infos()).map(({ streamParts }) => this.#part(streamParts)?.delivered ?? 0)
+      if (counts.every((count) => count >= messages)) return true
+      const sum = counts.reduce((total, count) => total + count, 0)
+      if (sum !== last) [last, sinceMs] = [sum, performance.now()]
+      else if (performance.now() - sinceMs > quietMs) return false
+      await this.#pause(lookEveryMs)
+    }
+  }
+
+  async collect(): Promise<SessionMeasurements> {
+    const nodes = await inParallel(atOnce, this.nodes, ({ control }) => control.nodeMeasurements())
+    return { nodes, tracker: await this.#tracker.trackerMeasurements() }
+  }
+
+  /** Every node leaves and forgets what it measured. */
+  async reset(): Promise<void> {
+    await inParallel(atOnce, this.nodes, ({ control }) => control.reset())
+  }
+
+  #pause(ms: number): Promise<void> {
+    return delay(ms, undefined, { signal: this.#signal })
+  }
+
+  #infos(): Promise<ProcessInfo[]> {
+    return inParallel(atOnce, this.nodes, ({ control }) => control.info())
+  }
+
+  #part<Part extends { readonly streamPartId: StreamPartId }>(parts: readonly Part[]): Part | undefined {
+    return parts.find(({ streamPartId }) => streamPartId === this.streamPartId)
+  }
+
+  async #overlay(): Promise<MeasuredOverlay> {
+    const { overlays } = await this.#tracker.trackerMeasurements()
+    return this.#part(overlays) ?? { streamPartId: this.streamPartId, nodes: [], edges: [] }
+  }
+
+  #numbered({ edges }: MeasuredOverlay): FormedOverlay {
+    const numbers = new Map(this.nodes.map(({ nodeId }, index) => [nodeId, index]))
+    const degrees = this.nodes.map(() => 0)
+    const numbered = edges.map(({ a, b, rttMs }) => ({
+      ...{ a: numbers.get(a) ?? -1, b: numbers.get(b) ?? -1 },
+      rttMs,
+    }))
+    for (const end of numbered.flatMap(({ a, b }) => [a, b])) degrees[end] = (degrees[end] ?? 0) + 1
+    return { edges: numbered, degrees }
+  }
+}
+
+/** Edges of a whole overlay: everybody with everybody, or so many for each node. */
+function edgesOf(nodes: number, degree: number): number {
+  return nodes <= degree ? (nodes * (nodes - 1)) / 2 : Math.floor((nodes * degree) / 2)
+}
+
+/** Whether a node has exactly the neighbours of the overlay, and knows their clocks. */
+function isThere({ nodeId }: SessionNode, info: ProcessInfo | undefined, overlay: MeasuredOverlay): boolean {
+  const part = info?.streamParts.find(({ streamPartId }) => streamPartId === overlay.streamPartId)
+  if (info === undefined || part === undefined || !overlay.nodes.includes(nodeId)) return false
+  const wanted = overlay.edges.flatMap(({ a, b }) => (a === nodeId ? [b] : b === nodeId ? [a] : []))
+  const attached = new Set(part.neighbours.map((neighbour) => neighbour.nodeId))
+  const hasAll = wanted.length > 0 && wanted.every((peer) => attached.has(peer))
+  return hasAll && attached.size === wanted.length && info.knownClocks === info.links
+}
