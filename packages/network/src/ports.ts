@@ -123,6 +123,8 @@ export interface NodeEvents {
   direct: (peerId: NodeId, packet: DirectPacket) => void
   /** A link to a peer closed. */
   linkClosed: (peerId: NodeId) => void
+  /** A link to a peer could not be opened in any way; its tracker is told too. */
+  linkFailed: (peerId: NodeId, error: RunnelError) => void
   /** The set of attached neighbours of a joined stream part changed. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void

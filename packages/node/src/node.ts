@@ -138,6 +138,9 @@ function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
     } else if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
     else logger.info({ tracker: nodeId }, `tracker ${state}`)
   })
+  client.network.on('linkFailed', (peer, { code, message }) =>
+    logger.info({ peer, code }, `no link: ${message}`),
+  )
   client.network.on('dropped', (counter, detail) => logger.debug({ counter }, detail))
   return { states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })), stop }
 }

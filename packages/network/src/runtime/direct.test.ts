@@ -54,9 +54,12 @@ describe('a direct link', () => {
     const swarm = new Swarm()
     const { first, second } = await twoStrangers(swarm)
     const nobody = { nodeId: swarm.make('nobody').node.nodeId, contact: noContact }
+    const failed: (readonly [NodeId, string])[] = []
+    first.node.on('linkFailed', (peerId, { code }) => failed.push([peerId, code]))
     await expect(turn(swarm, first.node.connect(nobody, { streamPartId: partId }))).rejects.toMatchObject({
       code: 'LINK_FAILED',
     })
+    expect(failed).toEqual([[nobody.nodeId, 'DIAL_FAILED']])
     const link = await turn(swarm, first.node.connect(peerOf(second), { streamPartId: partId }))
     const closed: NodeId[] = []
     first.node.on('linkClosed', (peerId) => closed.push(peerId))

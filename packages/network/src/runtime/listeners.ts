@@ -11,6 +11,7 @@ export class Listeners {
     gap: new Set(),
     direct: new Set(),
     linkClosed: new Set(),
+    linkFailed: new Set(),
     neighbours: new Set(),
     tracker: new Set(),
     dropped: new Set(),

@@ -335,6 +335,7 @@ export class NodeRuntime implements NetworkNode {
       onFailed: (peerId, error) => {
         this.#dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
         this.#direct.failed(peerId, error)
+        this.#listeners.emit('linkFailed', peerId, error)
       },
       onPacket: (peerId, type, body, whole) => {
         if (isDirect(type)) this.#onDirect(peerId, type, body)

@@ -199,6 +199,8 @@ export class TrackerRuntime {
     const isMember = () => 'streamPartId' in packet && this.#isMember(from, packet.streamPartId)
     const wasMember = isMember()
     if (!this.#connections.counts(connection, packet, wasMember, now)) return
+    if (packet.type === 'status' && packet.failed.length > 0)
+      this.#logger.debug({ nodeId: from, failed: packet.failed }, 'edges failed')
     // What it was told last by the other way it may not have heard, or not have heeded.
     if (
       packet.type === 'status' &&
