@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
@@ -7,6 +6,7 @@ import { ControlClient } from '../../control/control-client.ts'
 import { experimentStream } from '../../session/experiment-stream.ts'
 import { inParallel } from '../../session/in-parallel.ts'
 import type { Fleet, Host, Hosts, LinkKind } from '../place.ts'
+import { openRunDirectory } from './run-directory.ts'
 import { RunnelProcess } from './runnel-process.ts'
 
 /** A machine, or what stands for one. */
@@ -56,7 +56,7 @@ export class ProcessFleet {
   async start(signal: AbortSignal): Promise<Hosts> {
     const { tracker, nodes, fleet } = this.#options
     const either = AbortSignal.any([signal, this.failed])
-    this.#directory = mkdtempSync(join(tmpdir(), 'runnel-emulation-'))
+    this.#directory = openRunDirectory()
     const key = generatePrivateKey(systemRandom)
     this.#trackerKey = Buffer.from(key).toString('hex')
     await this.#startTracker(either)
