@@ -26,9 +26,19 @@ export const emulationErrors = {
     summary: 'Somebody ended the experiment',
     remedy: 'Everything that was started has been stopped; run it again.',
   },
+  CORE_FAILED: {
+    summary: 'The network emulator CORE is not there, or does not do what it should',
+    remedy:
+      'Install it as emulation/core/README.md says, and name its Python in RUNNEL_CORE_PYTHON; what it says is in the message.',
+  },
   PLACE_CANNOT: {
     summary: 'This place cannot do what the experiment needs',
     remedy: 'Choose another with --place: namespaces and core can emulate delay and loss.',
+  },
+  AGAINST_THEORY: {
+    summary: 'Pairs of NATs were not linked as theory has it',
+    remedy:
+      'The table says how they were; run them alone with --pair, on a machine that has nothing else to do.',
   },
 } as const satisfies ErrorTable
 

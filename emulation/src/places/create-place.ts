@@ -1,11 +1,12 @@
 import { emulationError } from '../errors.ts'
+import { CorePlace, defaultPython } from './core-emulator/core-place.ts'
 import { readHostsFile } from './hosts/hosts-file.ts'
 import { HostsPlace } from './hosts/hosts-place.ts'
 import { LoopbackPlace } from './loopback/loopback-place.ts'
 import { NamespacesPlace } from './namespaces/namespaces-place.ts'
 import type { Place } from './place.ts'
 
-export const placeKinds = ['namespaces', 'loopback', 'hosts'] as const
+export const placeKinds = ['namespaces', 'core', 'loopback', 'hosts'] as const
 export type PlaceKind = (typeof placeKinds)[number]
 
 export interface PlaceOptions {
@@ -31,6 +32,8 @@ export function createPlace(options: PlaceOptions): Place {
       return new LoopbackPlace()
     case 'namespaces':
       return new NamespacesPlace({ latency, jitterMs, seed })
+    case 'core':
+      return new CorePlace({ python: process.env['RUNNEL_CORE_PYTHON'] ?? defaultPython })
     case 'hosts':
       if (hosts === undefined) throw emulationError('INVALID_ARGUMENT', '--place hosts needs --hosts FILE')
       return new HostsPlace(readHostsFile(hosts))
