@@ -8,6 +8,7 @@ import { delays } from './experiments/delays.ts'
 import { loss } from './experiments/loss.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
+import { natCommand } from './nat/nat-command.ts'
 
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const)
@@ -18,6 +19,7 @@ const parser = yargs(hideBin(process.argv))
   .usage('$0 <experiment>\n\nRuns real processes on emulated or real networks and prints what came of it.')
 for (const experiment of [propagation, loss, redundancy, churn, delays])
   parser.command(experimentCommand(experiment, stop.signal))
+parser.command(natCommand(stop.signal))
 
 try {
   await parser

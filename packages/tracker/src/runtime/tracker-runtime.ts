@@ -200,7 +200,10 @@ export class TrackerRuntime {
     const wasMember = isMember()
     if (!this.#connections.counts(connection, packet, wasMember, now)) return
     if (packet.type === 'status' && packet.failed.length > 0)
-      this.#logger.debug({ nodeId: from, failed: packet.failed }, 'edges failed')
+      this.#logger.debug(
+        { nodeId: from, streamPartId: packet.streamPartId, failed: packet.failed },
+        'edges failed',
+      )
     // What it was told last by the other way it may not have heard, or not have heeded.
     if (
       packet.type === 'status' &&

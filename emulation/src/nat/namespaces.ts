@@ -1,0 +1,81 @@
+import { spawn, spawnSync, type ChildProcess, type StdioOptions } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+
+const familyName = 'runnel-nat-'
+const mountedAt = '/run/netns'
+
+/** Network namespaces of one run, and the processes in them. Names begin with the id of this process: what one that crashed left behind can be told. */
+export class Namespaces {
+  readonly #names = new Set<string>()
+  readonly #children = new Set<ChildProcess>()
+  #count = 0
+
+  /** Adds one, with a loopback interface and without IPv6. Gives its name. */
+  add(label: string): string {
+    const name = `${familyName}${process.pid}-${++this.#count}-${label}`
+    run('ip', ['netns', 'add', name])
+    this.#names.add(name)
+    this.configure(name, ['link set lo up'])
+    this.run(name, 'sysctl', ['-qw', 'net.ipv6.conf.all.disable_ipv6=1', 'net.ipv4.ip_forward=1'])
+    return name
+  }
+
+  /** Commands of `ip`, one a line, in a namespace. */
+  configure(name: string, commands: readonly string[]): void {
+    run('ip', ['-n', name, '-batch', '-'], commands.join('\n'))
+  }
+
+  /** Runs a program in a namespace to its end. Gives what it printed; throws when it fails. */
+  run(name: string, command: string, args: readonly string[], input = ''): string {
+    return run('ip', ['netns', 'exec', name, command, ...args], input)
+  }
+
+  /** Starts a program in a namespace; it is ended with the namespace. */
+  spawn(name: string, command: string, args: readonly string[], stdio: StdioOptions): ChildProcess {
+    const child = spawn('ip', ['netns', 'exec', name, command, ...args], { stdio })
+    this.#children.add(child)
+    child.once('close', () => this.#children.delete(child))
+    return child
+  }
+
+  /** Ends the processes in these namespaces, or in all, and removes those. Idempotent. */
+  async remove(names: readonly string[] = [...this.#names]): Promise<void> {
+    const left = names.filter((name) => this.#names.delete(name))
+    const ended: Promise<unknown>[] = []
+    const pids = new Set(left.flatMap(pidsIn))
+    for (const child of this.#children) {
+      if (child.pid === undefined || !pids.has(child.pid)) continue
+      ended.push(new Promise((resolve) => child.once('close', resolve)))
+      child.kill('SIGKILL')
+    }
+    await Promise.all(ended)
+    for (const name of left) removeNamespace(name)
+  }
+}
+
+/** Removes what runs left behind whose process is no more. */
+export function removeStaleNamespaces(): void {
+  if (!existsSync(mountedAt)) return
+  for (const name of readdirSync(mountedAt)) {
+    const pid = name.startsWith(familyName) ? Number.parseInt(name.slice(familyName.length), 10) : NaN
+    if (Number.isNaN(pid) || existsSync(`/proc/${pid}`)) continue
+    for (const left of pidsIn(name)) process.kill(left, 'SIGKILL')
+    removeNamespace(name)
+  }
+}
+
+function removeNamespace(name: string): void {
+  run('ip', ['netns', 'del', name])
+}
+
+function pidsIn(name: string): number[] {
+  return run('ip', ['netns', 'pids', name]).split('\n').filter(Boolean).map(Number)
+}
+
+function run(command: string, args: readonly string[], input = ''): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { input, encoding: 'utf8' })
+  if (status !== 0) {
+    throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`, { cause: error })
+  }
+  return stdout
+}

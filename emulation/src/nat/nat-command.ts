@@ -1,0 +1,89 @@
+import type { CommandModule } from 'yargs'
+import type { RecordRow } from '@runnel/sim/records'
+import { textTable } from '@runnel/sim/text-table'
+import { writeResults } from '../cli/write-results.ts'
+import { emulationError } from '../errors.ts'
+import type { NatRow } from './nat-rows.ts'
+import { helperSets, nameOf, type HelperSet } from './nat-scenarios.ts'
+import { natDefaults, runNat } from './run-nat.ts'
+
+interface NatArguments {
+  readonly repeats: number
+  readonly helpers: string | undefined
+  readonly pair: string | undefined
+  readonly json: boolean
+  readonly out: string | undefined
+}
+
+const maxRepeats = 1_000
+const columns = [
+  'pair',
+  'helpers',
+  'expected',
+  'outcome',
+  'asExpected',
+  'runs',
+  'candidates',
+  'upgraded',
+  'failure',
+  'reported',
+  'linkP50Ms',
+  'linkMinMs',
+  'linkMaxMs',
+  'processP50Ms',
+  'trackerP50Ms',
+  'messageP50Ms',
+  'totalP50Ms',
+] as const satisfies (keyof NatRow)[]
+
+/** `emulate nat`: every pair of NATs. */
+export function natCommand(signal: AbortSignal): CommandModule<object, NatArguments> {
+  return {
+    command: 'nat',
+    describe: 'WebRTC links through pairs of NATs, with a STUN and a TURN server; needs root',
+    builder: {
+      repeats: { type: 'number', default: natDefaults.repeats, describe: 'times that each pair is set up' },
+      helpers: { type: 'string', describe: `only with ${Object.keys(helperSets).join(', or only with ')}` },
+      pair: { type: 'string', describe: 'only pairs with this in their name' },
+      json: { type: 'boolean', default: false, describe: 'one line of JSON' },
+      out: { type: 'string', describe: 'folder for the record, JSON' },
+    },
+    handler: async (argv) => {
+      const options = optionsOf(argv)
+      const onProgress = (text: string): void => void process.stderr.write(`nat: ${text}\n`)
+      const { rows, facts } = await runNat(options, signal, onProgress)
+      if (argv.out !== undefined)
+        writeResults(argv.out, {
+          experiment: 'nat',
+          source: 'emulation',
+          parameters: { repeats: argv.repeats, helpers: argv.helpers, pair: argv.pair },
+          facts,
+          rows: rows.map((row): RecordRow => ({ ...row })),
+        })
+      process.stdout.write(`${argv.json ? JSON.stringify({ experiment: 'nat', rows }) : tabulate(rows)}\n`)
+      const off = rows.filter(({ asExpected, runs }) => asExpected < runs)
+      if (off.length > 0)
+        throw emulationError(
+          'AGAINST_THEORY',
+          off.map(({ pair, helpers }) => `${pair} with ${helpers}`).join('; '),
+        )
+    },
+  }
+}
+
+/** Throws INVALID_ARGUMENT. */
+function optionsOf({ repeats, helpers, pair = '' }: NatArguments) {
+  if (!Number.isSafeInteger(repeats) || repeats < 1 || repeats > maxRepeats)
+    throw emulationError('INVALID_ARGUMENT', `--repeats is a whole number from 1 to ${maxRepeats}`)
+  const sets = natDefaults.helpers.filter((one: HelperSet) => helpers === undefined || one === helpers)
+  if (sets.length === 0)
+    throw emulationError('INVALID_ARGUMENT', `--helpers is one of ${natDefaults.helpers.join(', ')}`)
+  const scenarios = natDefaults.scenarios.filter((one) => nameOf(one).includes(pair))
+  if (scenarios.length === 0) throw emulationError('INVALID_ARGUMENT', `--pair: no pair is called ${pair}`)
+  return { repeats, helpers: sets, scenarios }
+}
+
+function tabulate(rows: readonly NatRow[]): string {
+  const cells = rows.map((row) => columns.map((column) => row[column] ?? undefined))
+  return textTable(columns, cells)
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { publicAddresses, type Laboratory } from './laboratory.ts'
+
+const port = 3478
+
+export interface TurnServer {
+  readonly stunUrl: string
+  readonly turnUrl: string
+  /** File with the secret that trackers make credentials from. */
+  readonly secretFile: string
+  readonly version: string
+}
+
+/**
+ * Starts coturn at the first public address: STUN for everybody, TURN for those with credentials of the secret. It ends with the
+ * laboratory. Rejects when it does not start.
+ */
+export async function startTurnServer(laboratory: Laboratory, directory: string): Promise<TurnServer> {
+  const [address] = publicAddresses
+  const secret = randomBytes(24).toString('base64url')
+  const secretFile = join(directory, 'turn-secret')
+  const configFile = join(directory, 'turnserver.conf')
+  const lines = [
+    `listening-ip=${address}`,
+    `listening-port=${port}`,
+    `relay-ip=${address}`,
+    'realm=nat.laboratory',
+    'use-auth-secret',
+    `static-auth-secret=${secret}`,
+    `userdb=${join(directory, 'turn.db')}`,
+    `pidfile=${join(directory, 'turn.pid')}`,
+    'fingerprint',
+    'no-tls',
+    'no-dtls',
+    'no-cli',
+    'log-file=stdout',
+    'simple-log',
+  ]
+  writeFileSync(secretFile, secret, { mode: 0o600 })
+  writeFileSync(configFile, `${lines.join('\n')}\n`, { mode: 0o600 })
+  const child = laboratory.spawn(
+    laboratory.internet,
+    'turnserver',
+    ['-c', configFile],
+    ['ignore', 'pipe', 'pipe'],
+  )
+  const said: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) createInterface({ input: stream }).on('line', (line) => said.push(line))
+  }
+  const ended = new Promise<never>((_, reject) => {
+    child.once('close', (code) =>
+      reject(new Error(`turnserver ended with ${code}: ${said.slice(-5).join(' ')}`)),
+    )
+  })
+  ended.catch(() => {})
+  const client = [fileURLToPath(new URL('./probe/await-stun.ts', import.meta.url)), address, String(port)]
+  const answered = once(
+    laboratory.spawn(laboratory.internet, process.execPath, client, ['ignore', 'ignore', 'inherit']),
+    'close',
+  )
+  await Promise.race([answered, ended])
+  const version = laboratory.run('turnserver', ['--version']).trim().split('\n').at(-1) ?? ''
+  return { stunUrl: `stun:${address}:${port}`, turnUrl: `turn:${address}:${port}`, secretFile, version }
+}
