@@ -168,6 +168,33 @@ describe('publish and subscribe', () => {
     const subscription = await subscriber.subscribe(id('one'))
     expect((await take(subscription, 1))[0]?.content).toBe('anybody?')
   })
+
+  it('can stop publishing, and go on with the same chain', async () => {
+    const [publisher, subscriber] = [
+      await clients.create({ privateKey: owner.privateKey }),
+      await clients.create(),
+    ]
+    const subscription = await subscriber.subscribe(id('one'))
+    void publisher.publish(id('one'), 1)
+    const second = publisher.publish(id('one'), 2)
+    await publisher.stopPublishing(id('one'))
+    expect(publisher.network.streamParts).toEqual([])
+    await publisher.stopPublishing(id('one'))
+    await publisher.publish(id('one'), 3)
+    expect(publisher.network.streamParts).toEqual([`${id('one')}#0`])
+    const messages = await take(subscription, 3)
+    expect(messages.map(({ content }) => content)).toEqual([1, 2, 3])
+    const { timestamp, sequenceNumber } = await second
+    expect(messages[2]?.previous).toEqual({ timestamp, sequenceNumber })
+  })
+
+  it('stays where it subscribes when it stops publishing', async () => {
+    const client = await clients.create({ privateKey: owner.privateKey, waitForNeighboursMs: 1 })
+    await client.subscribe(id('one'))
+    await client.publish(id('one'), 1)
+    await client.stopPublishing(id('one'))
+    expect(client.network.streamParts).toEqual([`${id('one')}#0`])
+  })
 })
 
 describe('a subscription', () => {

@@ -229,13 +229,22 @@ export class RunnelClient implements AsyncDisposable {
    * was handed to the network, which it is not before the network has taken those before it: awaiting it is how not to
    * publish faster than can be sent.
    * Joins the stream part with the first message, waits up to `waitForNeighboursMs` for a first neighbour, and stays in
-   * it until `close`. With nobody there the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
+   * it until `stopPublishing` or `close`. With nobody there the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
    * the message a while for those who come.
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     this.#requireOpen()
     this.#requireListed()
     return this.#publisher.publish(toStreamId(streamId), content, options)
+  }
+
+  /**
+   * Leaves the stream parts that were joined for publishing to a stream, when nothing else keeps them joined. Resolves when
+   * all messages published there before are handed over. The next message joins again, and goes on where the last one was.
+   */
+  async stopPublishing(streamId: string): Promise<void> {
+    this.#requireOpen()
+    await this.#publisher.leave(toStreamId(streamId))
   }
 
   /**

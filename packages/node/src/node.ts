@@ -29,6 +29,8 @@ export interface Broker {
   readonly client: RunnelClient
   /** Where the HTTP plugin answers; undefined without it. */
   readonly httpUrl: string | undefined
+  /** Where it obeys commands; undefined when it does not. */
+  readonly controlUrl: string | undefined
   /** Undefined when this machine's measurements are not published. */
   readonly measurements: MeasurementsPlugin | undefined
   /** Undefined when this is no storage node. */
@@ -94,7 +96,8 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   logger.info({ nodeId: client.nodeId, http: http?.url, crypto: backend }, 'the node is running')
   if (control !== undefined)
     logger.warn({ control: control.url }, 'this node obeys commands, and says how old messages are')
-  return { nodeId: client.nodeId, client, httpUrl: http?.url, measurements, storage, snapshot, stop }
+  const [httpUrl, controlUrl] = [http?.url, control?.url]
+  return { nodeId: client.nodeId, client, httpUrl, controlUrl, measurements, storage, snapshot, stop }
 }
 
 function clientConfigOf(

@@ -49,8 +49,10 @@ export class PartOutbox {
   readonly #modules: PartOutboxModules
   readonly #messageClock = new MessageClock()
   readonly #closing = new AbortController()
-  readonly #ready: Promise<void>
+  #ready: Promise<void>
   #entries: Entry[] = []
+  /** Those that are neither sent nor refused. */
+  readonly #pending = new Set<Promise<unknown>>()
   #flushing = false
 
   /** Nothing is sent before `ready` resolves. */
@@ -75,7 +77,22 @@ export class PartOutbox {
     const onAbort = () => this.#withdraw(entry, signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#scheduleFlush()
-    return promise.finally(() => signal?.removeEventListener('abort', onAbort))
+    const added = promise.finally(() => {
+      this.#pending.delete(promise)
+      signal?.removeEventListener('abort', onAbort)
+    })
+    this.#pending.add(promise)
+    return added
+  }
+
+  /** Sends nothing more before this resolves, either. */
+  waitFor(ready: Promise<void>): void {
+    this.#ready = ready
+  }
+
+  /** Resolves when all that was added so far is sent or refused. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pending)
   }
 
   /** Refuses what was not sent. */

@@ -1,11 +1,13 @@
 import type { NetworkNode } from '@runnel/network'
 import {
+  parseStreamPartId,
   toStreamPartId,
   type Clock,
   type Crypto,
   type Identity,
   type Random,
   type StreamId,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'
@@ -49,6 +51,12 @@ export interface PublisherModules {
   readonly status: StatusHub
 }
 
+interface JoinedOutbox {
+  readonly outbox: PartOutbox
+  /** Leaves the stream part; undefined after that was done. */
+  leave: (() => void) | undefined
+}
+
 /** Publishes: checks, chooses the partition, and puts messages in order into the outbox of their stream part. */
 export class Publisher {
   readonly #options: PublisherOptions
@@ -56,7 +64,7 @@ export class Publisher {
   readonly #budget: QueueBudget
   /** One chain of messages per client and stream part. */
   readonly #messageChainId: string
-  readonly #outboxes = new Map<string, PartOutbox>()
+  readonly #outboxes = new Map<StreamPartId, JoinedOutbox>()
   readonly #usualPartitions = new Map<StreamId, number>()
   /** The checks of a stream's messages, one after the other, so that the messages stay in the order of the calls. */
   readonly #lanes = new Map<StreamId, Promise<unknown>>()
@@ -103,7 +111,19 @@ export class Publisher {
   /** Refuses what was not sent, with CLIENT_CLOSED. */
   close(): void {
     this.#closing.abort()
-    for (const outbox of this.#outboxes.values()) outbox.close()
+    for (const { outbox } of this.#outboxes.values()) outbox.close()
+  }
+
+  /** Leaves the stream parts joined for publishing, once what was published there is handed over. */
+  leave(streamId: StreamId): Promise<void> {
+    return this.#inLane(streamId, async () => {
+      for (const [streamPartId, joined] of this.#outboxes) {
+        if (parseStreamPartId(streamPartId).streamId !== streamId) continue
+        await joined.outbox.settled()
+        joined.leave?.()
+        joined.leave = undefined
+      }
+    })
   }
 
   #inLane<T>(streamId: StreamId, run: () => Promise<T>): Promise<T> {
@@ -141,13 +161,19 @@ export class Publisher {
     return chosen
   }
 
-  /** The stream part is joined with its first message, and left when the client closes. */
+  /** The stream part is joined with its first message, and left by `leave` or when the client closes; the chain goes on. */
   #outbox(stream: StreamInfo, partition: number): PartOutbox {
     const { node, identity, crypto, clock, parts } = this.#modules
     const streamPartId = toStreamPartId(stream.id, partition)
     const known = this.#outboxes.get(streamPartId)
-    if (known !== undefined) return known
-    parts.join(stream, partition, { fillGaps: false })
+    if (known !== undefined) {
+      if (known.leave === undefined) {
+        known.leave = parts.join(stream, partition, { fillGaps: false })
+        known.outbox.waitFor(this.#firstNeighbour(streamPartId))
+      }
+      return known.outbox
+    }
+    const leave = parts.join(stream, partition, { fillGaps: false })
     const outbox = new PartOutbox(
       {
         chain: {
@@ -156,16 +182,16 @@ export class Publisher {
           publisherId: identity.nodeId,
           messageChainId: this.#messageChainId,
         },
-        ready: this.#firstNeighbour(toStreamPartId(stream.id, partition)),
+        ready: this.#firstNeighbour(streamPartId),
       },
       { node, identity, crypto, clock, neighbourCount: (id) => parts.neighbourCount(id) },
     )
-    this.#outboxes.set(streamPartId, outbox)
+    this.#outboxes.set(streamPartId, { outbox, leave })
     return outbox
   }
 
   /** Waits, not for ever: a message published alone is kept by the node for those who come soon. */
-  async #firstNeighbour(streamPartId: ReturnType<typeof toStreamPartId>): Promise<void> {
+  async #firstNeighbour(streamPartId: StreamPartId): Promise<void> {
     const { node, clock, status, parts } = this.#modules
     const { waitForNeighboursMs } = this.#options
     const { signal, end } = deadline(clock, waitForNeighboursMs, this.#closing.signal)

@@ -18,7 +18,7 @@ export const controlLimits = {
 /** What a mistake of the asker is answered with; anything else is 500. */
 const statusOf: Readonly<Record<string, number>> = {
   ...{ INVALID_ARGUMENT: 400, INVALID_STREAM_ID: 400, INVALID_PARTITION: 400, INPUT_INVALID: 400 },
-  ...{ CONTROL_REFUSED: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, CONTROL_BUSY: 409 },
+  ...{ CONTROL_REFUSED: 401, NOT_PERMITTED: 403, STREAM_NOT_FOUND: 404, CONTROL_BUSY: 409 },
 }
 
 /** An HTTP server that does what it is told: for experiments, and only where somebody switched it on. */

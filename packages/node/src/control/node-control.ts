@@ -158,9 +158,12 @@ export class NodeControl {
   async reset(): Promise<void> {
     this.#publishing?.stop.abort()
     await this.#publishing?.done
-    const joined = [...this.#joined.values()]
+    const joined = [...this.#joined]
     this.#joined.clear()
-    for (const joining of joined) await (await joining).unsubscribe()
+    for (const [streamPartId, joining] of joined) {
+      await (await joining).unsubscribe()
+      await this.#client.stopPublishing(parseStreamPartId(streamPartId).streamId)
+    }
     this.#log.clear()
     this.#delivered = 0
     this.#published = 0

@@ -46,7 +46,9 @@ function connectMs(target: string, timeoutMs: number): Promise<number | undefine
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const colon = target.lastIndexOf(':')
   const startedMs = performance.now()
-  const socket = connect({ host: target.slice(0, colon), port: Number(target.slice(colon + 1)) })
+  const port = Number(target.slice(colon + 1))
+  if (!(port > 0 && port <= 65_535)) return Promise.resolve(undefined)
+  const socket = connect({ host: target.slice(0, colon), port })
   const finish = (rttMs: number | undefined) => {
     socket.destroy()
     resolve(rttMs)
