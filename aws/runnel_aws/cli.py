@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -90,7 +91,7 @@ def _tools(
         PublicAddresses() if options.address_map is None else MappedAddresses(options.address_map),
         control,
         runner,
-        _say,
+        _say_news(),
         Pace(options.poll_interval, options.timeout),
     )
 
@@ -102,7 +103,7 @@ def _teardown(options: argparse.Namespace) -> None:
         first = Cloud(("us-east-1",), options.endpoint_url).region("us-east-1")
         regions = tuple(sorted(region["RegionName"] for region in first.ec2.describe_regions()["Regions"]))
     cloud = Cloud(regions, options.endpoint_url, planned)
-    teardown(cloud, options.id, Pace(options.poll_interval, options.timeout), _say)
+    teardown(cloud, options.id, Pace(options.poll_interval, options.timeout), _say_news())
     if planned is None:
         _say(f"nothing of {options.id} is left in {len(regions)} regions")
 
@@ -132,6 +133,19 @@ def _fail(error: AwsError) -> int:
 
 def _say(text: str) -> None:
     print(f"runnel: {text}", file=sys.stderr, flush=True)
+
+
+def _say_news() -> Callable[[str], None]:
+    """Says nothing twice in a row: who waits wants to see what changes."""
+    last = ""
+
+    def say(text: str) -> None:
+        nonlocal last
+        if text != last:
+            _say(text)
+        last = text
+
+    return say
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -42,7 +42,7 @@ def test_a_node_has_its_unit_clock_token_and_network(config: Config) -> None:
 
 
 def test_the_network_has_one_tracker_and_a_stream_for_everybody() -> None:
-    document = json.loads(NETWORK)["document"]
+    document = json.loads(NETWORK)
     assert document["trackers"] == [{"nodeId": "0x" + "a" * 40, "url": "ws://192.0.2.1:30300"}]
     assert document["streams"] == [
         {"id": "0x" + "a" * 40 + "/experiment", "permissions": [{"user": "public", "publish": True, "subscribe": True}]}

@@ -58,7 +58,7 @@ def network_file(tracker_id: str, tracker_url: str) -> str:
         "trackers": [{"nodeId": tracker_id, "url": tracker_url}],
         "streams": [{"id": f"{tracker_id}/experiment", "permissions": [everybody]}],
     }
-    return json.dumps({"kind": "static", "document": document})
+    return json.dumps(document)
 
 
 def _here_document(name: str) -> str:

@@ -22,7 +22,7 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
     hosts_file = directory / "hosts.json"
     if tools.cloud.planned is not None:
         tools.cloud.planned.add(f"GET /v1/control of {size} nodes, until all answer")
-        tools.runner.run(config.experiment, hosts_file, out, config.emulate_arguments)
+        tools.runner.run(config.experiment, hosts_file, out, _arguments(config, size))
         return True
     by_region = tools.cloud.in_each(config.regions, lambda region: list_machines(region, config.id, "node"))
     if not all(all_running(machines, config.per_region(size)) for machines in by_region.values()):
@@ -34,8 +34,14 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
     if tracker is None:
         raise AwsError("TRACKER_UNREACHABLE", f"no machine of it runs in {config.tracker_region}")
     write_hosts_file(hosts_file, tracker, machines, addresses, "token")
-    tools.runner.run(config.experiment, hosts_file, out, config.emulate_arguments)
+    tools.runner.run(config.experiment, hosts_file, out, _arguments(config, size))
     return True
+
+
+def _arguments(config: Config, size: int) -> tuple[str, ...]:
+    """What the machines were made for, and what the user wants besides."""
+    made_for = ("--nodes", str(size), "--links", config.links, "--degree", str(config.degree), "--overlay", config.overlay)
+    return (*made_for, *config.emulate_arguments)
 
 
 def _wait_for_nodes(tools: Tools, machines: list[Machine]) -> dict[str, Address]:
