@@ -9,7 +9,7 @@ import {
 } from '../control/control-client.ts'
 import { emulationError } from '../errors.ts'
 import type { Host, Hosts } from '../places/place.ts'
-import { experimentStream } from './experiment-stream.ts'
+import { experimentPart } from './experiment-stream.ts'
 import { inParallel } from './in-parallel.ts'
 
 /** Commands under way at a time. */
@@ -43,26 +43,36 @@ export interface PairPings {
   readonly failed: number
 }
 
+interface SessionOptions {
+  readonly degree: number
+  readonly trackerId: NodeId
+  /** Runs before this one. */
+  readonly run: number
+  readonly signal: AbortSignal
+}
+
 /** What was measured, by node. */
 export interface SessionMeasurements {
   readonly nodes: readonly NodeMeasurements[]
   readonly tracker: TrackerMeasurements
 }
 
-/** One run of an experiment on hosts that run: join, wait, publish, wait, collect. */
+/** Runs of an experiment on hosts that run, one after the other: join, wait, publish, wait, collect, reset. */
 export class Session {
-  readonly streamPartId: StreamPartId
+  readonly #trackerId: NodeId
   readonly #tracker: ControlClient
   readonly #nodes: SessionNode[]
   readonly #degree: number
   readonly #signal: AbortSignal
+  #run: number
 
   private constructor(
-    options: { readonly degree: number; readonly streamPartId: StreamPartId; readonly signal: AbortSignal },
+    options: SessionOptions,
     modules: { readonly tracker: ControlClient; readonly nodes: readonly SessionNode[] },
   ) {
     this.#degree = options.degree
-    this.streamPartId = options.streamPartId
+    this.#trackerId = options.trackerId
+    this.#run = options.run
     this.#signal = options.signal
     this.#tracker = modules.tracker
     this.#nodes = [...modules.nodes]
@@ -72,18 +82,22 @@ export class Session {
     return this.#nodes
   }
 
+  /** Of this run. */
+  get streamPartId(): StreamPartId {
+    return experimentPart(this.#trackerId, this.#run)
+  }
+
   /** Finds out who is where; whatever was measured before is forgotten. */
   static async open(hosts: Hosts, degree: number, signal: AbortSignal): Promise<Session> {
     const clientOf = ({ control }: Host): ControlClient => new ControlClient(control, hosts.token)
     const tracker = clientOf(hosts.tracker)
-    const { nodeId } = await tracker.info()
+    const { nodeId: trackerId } = await tracker.info()
     const nodes = await inParallel(atOnce, hosts.nodes, async (host) => {
       const control = clientOf(host)
       await control.reset()
       return { host, nodeId: (await control.info()).nodeId, control }
     })
-    const { streamPartId } = experimentStream(nodeId)
-    return new Session({ degree, streamPartId, signal }, { tracker, nodes })
+    return new Session({ degree, trackerId, run: 0, signal }, { tracker, nodes })
   }
 
   /** Every node joins; resolves when every edge is open and the clocks of all links are known. Rejects with NOT_FORMED. */
@@ -128,8 +142,8 @@ export class Session {
   /** The same session without some of its nodes: what is waited for and collected is of the others. */
   without(indexes: readonly number[]): Session {
     const nodes = this.nodes.filter((_, index) => !indexes.includes(index))
-    const [degree, streamPartId, signal] = [this.#degree, this.streamPartId, this.#signal]
-    return new Session({ degree, streamPartId, signal }, { tracker: this.#tracker, nodes })
+    const options = { degree: this.#degree, trackerId: this.#trackerId, run: this.#run, signal: this.#signal }
+    return new Session(options, { tracker: this.#tracker, nodes })
   }
 
   /** Every node pings every other, so many times, all nodes at once. */
@@ -183,8 +197,9 @@ export class Session {
     return { nodes, tracker: await this.#tracker.trackerMeasurements() }
   }
 
-  /** Every node leaves and forgets what it measured. */
+  /** Every node leaves and forgets what it measured. What is still under way is not of the next run, which has another stream part. */
   async reset(): Promise<void> {
+    this.#run++
     await inParallel(atOnce, this.nodes, ({ control }) => control.reset())
   }
 

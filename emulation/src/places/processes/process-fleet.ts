@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { ControlClient } from '../../control/control-client.ts'
-import { experimentStream } from '../../session/experiment-stream.ts'
+import { experimentPartitions, experimentStream } from '../../session/experiment-stream.ts'
 import { inParallel } from '../../session/in-parallel.ts'
 import type { Fleet, Host, Hosts, LinkKind } from '../place.ts'
 import { openRunDirectory } from './run-directory.ts'
@@ -153,6 +153,6 @@ function flagsOf(flags: Readonly<Record<string, string | number | boolean>>): st
 /** A network without a chain: one tracker, one stream that is everybody's. */
 function networkOf(nodeId: Parameters<typeof experimentStream>[0], url: string) {
   const permissions = [{ user: 'public', publish: true, subscribe: true }]
-  const { streamId: id } = experimentStream(nodeId)
-  return { version: 1, trackers: [{ nodeId, url }], streams: [{ id, permissions }] }
+  const stream = { id: experimentStream(nodeId), partitions: experimentPartitions, permissions }
+  return { version: 1, trackers: [{ nodeId, url }], streams: [stream] }
 }

@@ -1,0 +1,57 @@
+import { toNodeId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import type { MeasuredMessage, NodeMeasurements } from '../control/control-client.ts'
+import { analyse, worstClockErrorMs } from './analysis.ts'
+
+const id = (digit: string) => toNodeId(`0x${digit.repeat(40)}`)
+const chrony = { source: 'chrony', offsetMs: 0.01, errorMs: 0.3 }
+const message = { publisherId: id('a'), timestamp: 5, sequenceNumber: 0, wallAgeMs: 11 }
+
+function node(digit: string, some: Partial<NodeMeasurements>): NodeMeasurements {
+  const rest = { clock: chrony, isPublishing: false, published: 0, delivered: 2, dropped: 0, messages: [] }
+  return { nodeId: id(digit), ...rest, ...some }
+}
+
+const copy = (some: Partial<MeasuredMessage>): MeasuredMessage => ({
+  ...message,
+  ageMs: 10,
+  hops: 1,
+  duplicates: 0,
+  ...some,
+})
+
+describe('analyse', () => {
+  it('counts what others received, and what they did not', () => {
+    const own = [copy({ hops: 0, ageMs: 0, duplicates: 7 }), copy({ hops: 0, ageMs: 0, timestamp: 6 })]
+    const nodes = [
+      node('a', { published: 2, messages: own }),
+      node('b', { messages: [copy({ duplicates: 3 }), copy({ timestamp: 6, ageMs: 30, hops: 3 })] }),
+      node('c', { delivered: 0, messages: [copy({ ageMs: null, hops: null, duplicates: 0 })] }),
+    ]
+    const figures = analyse({ nodes, tracker: { clock: chrony, overlays: [] } })
+    expect(figures).toEqual({
+      expected: 4,
+      missing: 1,
+      undelivered: 2,
+      delaysMs: [10, 30],
+      meanMs: 20,
+      p50Ms: 10,
+      p99Ms: 30,
+      maxMs: 30,
+      meanHops: 2,
+      maxHops: 3,
+      duplicatesPerMessage: 1,
+      wallMeanMs: 11,
+      untraced: 1,
+    })
+  })
+})
+
+describe('worstClockErrorMs', () => {
+  it('is that of the worst clock, or null where one is unknown', () => {
+    const tracker = { clock: { ...chrony, errorMs: 0.7 }, overlays: [] }
+    expect(worstClockErrorMs({ nodes: [node('a', {})], tracker })).toBe(0.7)
+    const unknown = { source: 'unknown', offsetMs: null, errorMs: null }
+    expect(worstClockErrorMs({ nodes: [node('a', { clock: unknown })], tracker })).toBeNull()
+  })
+})
