@@ -65,6 +65,10 @@ export async function runNat(
       }
     }
     return { rows, facts: { coturn: turn.version } }
+  } catch (error) {
+    // Whatever was under way when it was ended says so in its own words.
+    signal.throwIfAborted()
+    throw error
   } finally {
     await laboratory.remove()
     rmSync(directory, { recursive: true, force: true })
