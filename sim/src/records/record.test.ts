@@ -57,6 +57,20 @@ describe('a record', () => {
 })
 
 describe('reportRecords', () => {
+  it('draws the mean of repeats, and a band around it', () => {
+    const lost = { links: 'webrtc', lossPercent: 1, p99Ms: 9 }
+    const rows = [
+      { ...lost, meanMs: 10 },
+      { ...lost, meanMs: 30 },
+      { ...lost, lossPercent: 2, meanMs: 40 },
+    ]
+    const record = makeRecord({ rows }, { ...head, experiment: 'loss' })
+    const { figures } = reportRecords([{ name: 'mine', record }])
+    const figure = JSON.stringify(figures.find(({ name }) => name === 'report-loss-meanMs')?.spec)
+    expect(figure).toContain('{"x":1,"y":20,"series":"mine, webrtc","low":10,"high":30}')
+    expect(figure).toContain('{"x":2,"y":40,"series":"mine, webrtc"}')
+  })
+
   it('puts records and the thesis side by side, and draws a line for each kind of overlay', () => {
     const aware = { ...row, overlay: 'topology-aware', meanMs: 80.25 }
     const thesis = publishedRecord('propagation')

@@ -1,6 +1,7 @@
 import { lineFigure, type LinePoint } from '../figures/line-figure.ts'
 import type { Figure } from '../figures/write-figures.ts'
 import type { ExperimentRecord, RecordRow } from '../records/record.ts'
+import { mean } from '../measures/statistics.ts'
 import { textTable, type Cell } from './text-table.ts'
 
 /** A record and what it is called in tables and figures. */
@@ -10,7 +11,7 @@ export interface NamedRecord {
 }
 
 /** Fields by which rows of one record differ: each combination is a line of its own in a figure. */
-const kinds = ['overlay', 'latency', 'underlay', 'degree']
+const kinds = ['links', 'overlay', 'latency', 'underlay', 'degree']
 
 /** What is drawn and tabulated of an experiment; of any other all scalars are tabulated and nothing is drawn. */
 const views: Partial<Record<string, View>> = {
@@ -27,12 +28,20 @@ const views: Partial<Record<string, View>> = {
       'p99Ms',
       'rdp',
       'meanHops',
+      'links',
+      'simulatedMeanMs',
+      'simulatedOffPercent',
     ],
   },
   redundancy: {
     x: 'degree',
     y: ['duplicatesPerMessage'],
-    columns: ['degree', 'duplicatesPerMessage', 'meanMs'],
+    columns: ['nodes', 'links', 'degree', 'duplicatesPerMessage', 'meanMs', 'missing'],
+  },
+  loss: {
+    x: 'lossPercent',
+    y: ['meanMs', 'p99Ms'],
+    columns: ['nodes', 'links', 'lossPercent', 'repeat', 'meanMs', 'p99Ms', 'expected', 'missing'],
   },
   diameter: {
     x: 'nodes',
@@ -93,9 +102,20 @@ function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {
       xTitle: xField,
       yTitle: yField,
       ...(xField === 'nodes' && { xScale: 'log' }),
-      points,
+      points: averaged(points),
     })
   })
+}
+
+/** One point for all repeats of the same, with a band from the least to the most. */
+function averaged(points: readonly LinePoint[]): LinePoint[] {
+  const alike = Map.groupBy(points, ({ series, x }) => JSON.stringify([series, x]))
+  return Array.from(alike.values(), (some) => {
+    const [first] = some
+    const ys = some.map(({ y }) => y)
+    if (first === undefined || some.length === 1) return some
+    return [{ ...first, y: mean(ys) ?? first.y, low: Math.min(...ys), high: Math.max(...ys) }]
+  }).flat()
 }
 
 function kindsOf(row: RecordRow, xField: string): string[] {
