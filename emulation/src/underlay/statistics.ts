@@ -8,9 +8,3 @@ export function quantile(samples: readonly number[], share: number): number {
 export function mean(samples: readonly number[]): number {
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length
 }
-
-/** Standard deviation of a sample. */
-export function deviation(samples: readonly number[]): number {
-  const middle = mean(samples)
-  return Math.sqrt(samples.reduce((sum, sample) => sum + (sample - middle) ** 2, 0) / (samples.length - 1))
-}
