@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import botocore.session
 import pytest
 
 from rehearsal.moto_server import MotoServer
@@ -13,9 +15,15 @@ from runnel_aws.cloud import Cloud, Region
 from runnel_aws.config import Config
 from runnel_aws.testkit import small_config
 
-os.environ.update({"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_EC2_METADATA_DISABLED": "true"})
+os.environ.update(
+    {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_EC2_METADATA_DISABLED": "true"}
+)
 for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_CONFIG_FILE"):
     os.environ.pop(name, None)
+
+
+# Descriptions of services are large: all sessions of the tests share what has been read.
+setattr(botocore.session, "create_loader", functools.cache(botocore.session.create_loader))
 
 
 @pytest.fixture(scope="session")

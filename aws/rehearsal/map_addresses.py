@@ -9,4 +9,6 @@ from pathlib import Path
 if __name__ == "__main__":
     places = json.loads(Path(sys.argv[1]).read_text("utf-8"))
     machines = json.load(sys.stdin)
-    print(json.dumps({machine["id"]: places[machine["id"]] for machine in machines if machine["id"] in places}))
+    print(
+        json.dumps({machine["id"]: places[machine["id"]] for machine in machines if machine["id"] in places})
+    )

@@ -21,7 +21,9 @@ class MotoServer:
 
     def __init__(self, directory: Path) -> None:
         images = directory / "images.json"
-        images.write_text(json.dumps([_image("ami-0000000000000d11", "2025-01-01"), _image(NEWEST_IMAGE, "2026-01-01")]))
+        images.write_text(
+            json.dumps([_image("ami-0000000000000d11", "2025-01-01"), _image(NEWEST_IMAGE, "2026-01-01")])
+        )
         port = free_port("127.0.0.1")
         self.url = f"http://127.0.0.1:{port}"
         self._log = (directory / "moto.log").open("wb")
@@ -33,7 +35,9 @@ class MotoServer:
         )
         if Pace(0.1, 60).until(self._answers) is None:
             self.stop()
-            raise RuntimeError(f"moto's server does not answer: {(directory / 'moto.log').read_text()[-2000:]}")
+            raise RuntimeError(
+                f"moto's server does not answer: {(directory / 'moto.log').read_text()[-2000:]}"
+            )
 
     def reset(self) -> None:
         """Forgets all that was made."""
@@ -55,7 +59,9 @@ class MotoServer:
         return True
 
     def _post(self, path: str) -> None:
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, method="POST"), timeout=30) as reply:
+        with urllib.request.urlopen(
+            urllib.request.Request(self.url + path, method="POST"), timeout=30
+        ) as reply:
             reply.read()
 
 

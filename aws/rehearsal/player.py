@@ -25,7 +25,11 @@ class Player:
         (directory / "token").write_text(script.token)
         (directory / "network.json").write_text(script.network)
         if script.role == "tracker":
-            self._run(self._here("/opt/node/bin/node /opt/runnel/packages/node/bin/runnel.js key new /etc/runnel/tracker.key"))
+            self._run(
+                self._here(
+                    "/opt/node/bin/node /opt/runnel/packages/node/bin/runnel.js key new /etc/runnel/tracker.key"
+                )
+            )
         arguments = script.arguments(instance_id, address)
         self._command = self._here(script.command.replace("$RUNNEL_ARGUMENTS", arguments))
         self._process = self._start()
@@ -55,7 +59,9 @@ class Player:
     def _start(self) -> subprocess.Popen[bytes]:
         self.starts += 1
         with self.log.open("ab") as log:
-            return subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment())
+            return subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_environment()
+            )
 
     def _run(self, command: list[str]) -> None:
         with self.log.open("ab") as log:

@@ -42,7 +42,9 @@ class Supervisor:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stopping.set()
         self._thread.join()
         for player in self.players.values():
@@ -62,7 +64,9 @@ class Supervisor:
             self._failure = failure
 
     def _look(self) -> None:
-        found = {machine.id: region for region in self._cloud.regions.values() for machine in self._running(region)}
+        found = {
+            machine.id: region for region in self._cloud.regions.values() for machine in self._running(region)
+        }
         for name in self.players.keys() - found.keys():
             self.players.pop(name).end()
         for name in found.keys() - self.players.keys():

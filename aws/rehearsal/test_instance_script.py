@@ -14,7 +14,9 @@ def test_reads_a_node() -> None:
     network = network_file("0x" + "a" * 40, "ws://192.0.2.1:30300")
     script = read_script(user_data(small_config(links="websocket"), "node", TOKEN, network))
     assert (script.role, script.token, script.network, script.links) == ("node", TOKEN, network, "websocket")
-    assert script.command.startswith("/opt/node/bin/node /opt/runnel/packages/node/bin/runnel.js node --network")
+    assert script.command.startswith(
+        "/opt/node/bin/node /opt/runnel/packages/node/bin/runnel.js node --network"
+    )
     assert "ws://127.0.0.9:7170" in script.arguments("i-1", "127.0.0.9")
 
 

@@ -40,7 +40,16 @@ def command(name: str, endpoint: str, supervisor: Supervisor, out: Path, *experi
     """A driver that is quick to look."""
     address_map = f"{sys.executable} {REPOSITORY_ROOT / 'aws/rehearsal/map_addresses.py'} {supervisor.places}"
     where = ["--endpoint-url", endpoint, "--poll-interval", "0.2", "--timeout", "120", "--id", EXPERIMENT]
-    what = ["--regions", ",".join(REGIONS), "--sizes", "6", "--links", "websocket", "--driver-cidr", "127.0.0.1/32"]
+    what = [
+        "--regions",
+        ",".join(REGIONS),
+        "--sizes",
+        "6",
+        "--links",
+        "websocket",
+        "--driver-cidr",
+        "127.0.0.1/32",
+    ]
     code = ["--repository", "https://git.example/runnel.git", "--revision", "0" * 40]
     return [name, *where, *what, *code, "--address-map", address_map, "--out", str(out), "--yes", *experiment]
 
@@ -59,7 +68,11 @@ def test_a_driver_killed_twice_completes_the_experiment(
     second.wait_for("propagation: run 1 of 1: messages")
     assert second.kill(signal.SIGTERM) == 130, second.all_said()
     assert not (out / "0006-nodes/repeat-01/propagation.json").exists()
-    machines = {machine.id for region in stage.regions.values() for machine in list_machines(region, EXPERIMENT, "node")}
+    machines = {
+        machine.id
+        for region in stage.regions.values()
+        for machine in list_machines(region, EXPERIMENT, "node")
+    }
     third = DriverProcess(run)
     third.wait_for("going on: phase 3")
     assert third.end() == 0, third.all_said() + supervisor.logs()
@@ -67,16 +80,26 @@ def test_a_driver_killed_twice_completes_the_experiment(
     hosts = json.loads((out / "hosts.json").read_text())
     assert {node["name"] for node in hosts["nodes"]} == machines
     record = json.loads((out / "0006-nodes/repeat-01/propagation.json").read_text())
-    assert (record["format"], record["source"], record["experiment"]) == ("runnel-record", "aws", "propagation")
+    assert (record["format"], record["source"], record["experiment"]) == (
+        "runnel-record",
+        "aws",
+        "propagation",
+    )
     assert [row["nodes"] for row in record["rows"]] == [6]
     # Phase 4: the nodes are gone, the tracker stays; phase 1 has restarted it.
-    assert [machine for region in stage.regions.values() for machine in list_machines(region, EXPERIMENT, "node")] == []
+    assert [
+        machine for region in stage.regions.values() for machine in list_machines(region, EXPERIMENT, "node")
+    ] == []
     assert report(out) == 0
 
     where = ["--endpoint-url", endpoint, "--regions", ",".join(REGIONS), "--poll-interval", "0.2"]
     fourth = DriverProcess(["teardown", "--id", EXPERIMENT, *where])
     assert fourth.end() == 0, fourth.all_said()
-    assert [find_leftovers(region, EXPERIMENT).describe() for region in stage.regions.values()] == [[], [], []]
+    assert [find_leftovers(region, EXPERIMENT).describe() for region in stage.regions.values()] == [
+        [],
+        [],
+        [],
+    ]
 
 
 def report(out: Path) -> int:

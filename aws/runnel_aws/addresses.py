@@ -55,13 +55,28 @@ class MappedAddresses:
         question = json.dumps([asdict(machine) for machine in machines])
         try:
             ended = subprocess.run(
-                self._command, input=question, capture_output=True, text=True, check=True, timeout=self._timeout_s
+                self._command,
+                input=question,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=self._timeout_s,
             )
             answer: Any = json.loads(ended.stdout)
             return {
-                str(name): Address(str(entry["address"]), str(entry["control"])) for name, entry in answer.items()
+                str(name): Address(str(entry["address"]), str(entry["control"]))
+                for name, entry in answer.items()
             }
         except subprocess.CalledProcessError as error:
-            raise AwsError("ADDRESS_MAP_FAILED", f"exit code {error.returncode}: {error.stderr[:500]}") from error
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise AwsError(
+                "ADDRESS_MAP_FAILED", f"exit code {error.returncode}: {error.stderr[:500]}"
+            ) from error
+        except (
+            OSError,
+            subprocess.SubprocessError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+        ) as error:
             raise AwsError("ADDRESS_MAP_FAILED", str(error)) from error

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import boto3
 from botocore.config import Config as ClientConfig
-from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError, NoCredentialsError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+)
 
 from .dry_run import PlannedCalls
 from .errors import AwsError
@@ -67,7 +72,9 @@ class Cloud:
         """
         with ThreadPoolExecutor(1 if self.planned is not None else max(len(names), 1)) as pool:
             futures = {name: pool.submit(work, self.region(name)) for name in names}
-        failures = {name: error for name, future in futures.items() if (error := future.exception()) is not None}
+        failures = {
+            name: error for name, future in futures.items() if (error := future.exception()) is not None
+        }
         if len(failures) > 0:
             raise regions_failed(failures)
         return {name: future.result() for name, future in futures.items()}

@@ -18,6 +18,8 @@ CONTROL_PORT = 7172
 WEBSOCKET_PORT = 7170
 TRACKER_PORT = 30300
 STUN_PORT = 3478
+PING_PORT = 9
+"""Of nodes that do not listen: nobody does there, and that the kernel says so takes one round trip. As in emulation/src/session/session.ts."""
 LINKS = ("webrtc", "websocket", "mixed")
 OVERLAYS = ("random", "topology-aware")
 
@@ -70,14 +72,22 @@ class Config:
         for size in self.sizes:
             each, rest = divmod(size, len(self.regions))
             fits = rest == 0 and 1 <= each <= MAX_PER_REGION
-            _require(fits, "sizes", f"{size} is no multiple of {len(self.regions)} regions, 1 to {MAX_PER_REGION} in each")
+            _require(
+                fits,
+                "sizes",
+                f"{size} is no multiple of {len(self.regions)} regions, 1 to {MAX_PER_REGION} in each",
+            )
         _require(1 <= self.repeats <= 1000, "repeats", str(self.repeats))
         _require(self.links in LINKS, "links", self.links)
         _require(self.overlay in OVERLAYS, "overlay", self.overlay)
         _require(self.degree >= 2 and self.degree % 2 == 0 and self.degree <= 32, "degree", str(self.degree))
         for region, image in self.images:
             _require(re.fullmatch(r"ami-[0-9a-f]{8,17}", image) is not None, "image", f"{region}={image}")
-        _require(_is_one_address(self.driver_cidr), "driver_cidr", f"{self.driver_cidr} is not one address, such as 203.0.113.7/32")
+        _require(
+            _is_one_address(self.driver_cidr),
+            "driver_cidr",
+            f"{self.driver_cidr} is not one address, such as 203.0.113.7/32",
+        )
 
     @property
     def all_regions(self) -> tuple[str, ...]:

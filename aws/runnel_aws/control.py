@@ -51,12 +51,12 @@ class HttpControl:
             return None
 
     def stop(self, url: str) -> None:
-        """Asks the process to end. One that is gone before it has answered has done as asked."""
+        """Asks the process to end. What comes of it, its status tells: many are gone before they have answered."""
         request = Request(f"{url}/v1/control/stop", data=b"{}", method="POST", headers=self._headers)
         request.add_header("content-type", "application/json")
         try:
             self._ask(request)
-        except (ConnectionError, HTTPException):
+        except (OSError, HTTPException):
             return
 
     def _ask(self, request: Request) -> bytes:

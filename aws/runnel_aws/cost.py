@@ -47,7 +47,9 @@ def estimate(config: Config, hours_per_repeat: float | None = None) -> Cost:
     regions, and what T3 charges for more processor time than its own.
     """
     prices: Any = json.loads((files(__package__) / "data" / "prices.json").read_text("utf-8"))
-    each = [INSTALL_HOURS + config.repeats * (hours_per_repeat or repeat_hours(size)) for size in config.sizes]
+    each = [
+        INSTALL_HOURS + config.repeats * (hours_per_repeat or repeat_hours(size)) for size in config.sizes
+    ]
     hours = sum(each) + INSTALL_HOURS
     node_hours = sum(time * size for time, size in zip(each, config.sizes, strict=True))
     in_region = node_hours / len(config.regions)
@@ -66,7 +68,9 @@ def _hourly(prices: Any, instance_type: str, region: str) -> float:
         volume: float = prices["volumeUsdPerGibMonth"][region] * VOLUME_GIB / HOURS_PER_MONTH
         address: float = prices["publicIpv4UsdPerHour"]
     except KeyError as error:
-        raise AwsError("INVALID_CONFIG", f"no price for {instance_type} in {region}: add it to data/prices.json") from error
+        raise AwsError(
+            "INVALID_CONFIG", f"no price for {instance_type} in {region}: add it to data/prices.json"
+        ) from error
     return instance + volume + address
 
 

@@ -18,7 +18,9 @@ from .tools import Tools
 class Driver:
     """Goes from phase to phase, and keeps before each what is next: the one after a killed driver goes on there."""
 
-    def __init__(self, tools: Tools, config: Config, directory: Path, token: str, save: Callable[[State], None]) -> None:
+    def __init__(
+        self, tools: Tools, config: Config, directory: Path, token: str, save: Callable[[State], None]
+    ) -> None:
         self._tools = tools
         self._config = config
         self._directory = directory

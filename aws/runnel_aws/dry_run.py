@@ -35,7 +35,9 @@ class PlannedCalls:
     def _keep_parameters(self, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         context["runnel_parameters"] = params
 
-    def _answer(self, model: OperationModel, context: dict[str, Any], **_: Any) -> tuple[AWSResponse, Any] | None:
+    def _answer(
+        self, model: OperationModel, context: dict[str, Any], **_: Any
+    ) -> tuple[AWSResponse, Any] | None:
         if model.name.startswith(_reading):
             return None
         region = context["client_region"]
@@ -49,7 +51,8 @@ def _shortened(value: Any) -> Any:
     """Without the token, which user data holds, and without its length."""
     if isinstance(value, dict):
         return {
-            key: f"({len(entry)} bytes)" if key == "UserData" else _shortened(entry) for key, entry in value.items()
+            key: f"({len(entry)} bytes)" if key == "UserData" else _shortened(entry)
+            for key, entry in value.items()
         }
     if isinstance(value, list):
         return [_shortened(entry) for entry in value]
@@ -59,7 +62,11 @@ def _shortened(value: Any) -> Any:
 def _placeholder(shape: Shape, name: str, depth: int) -> Any:
     """A value of the shape: texts say what they stand for, lists have one entry."""
     if isinstance(shape, StructureShape):
-        return {key: _placeholder(member, key, depth + 1) for key, member in shape.members.items()} if depth < 4 else {}
+        return (
+            {key: _placeholder(member, key, depth + 1) for key, member in shape.members.items()}
+            if depth < 4
+            else {}
+        )
     if isinstance(shape, ListShape):
         return [_placeholder(shape.member, name, depth + 1)]
     if shape.type_name == "string":

@@ -48,9 +48,7 @@ ERRORS: dict[str, ErrorEntry] = {
         "AWS refused a call", "Compare the rights of the account with aws/iam-policy.json, and its quotas."
     ),
     "AWS_UNREACHABLE": ErrorEntry("AWS cannot be reached", "Check the network, and --endpoint-url.", 69),
-    "NO_IMAGE": ErrorEntry(
-        "The region has no image of Debian 12", "Name one: --image REGION=ami-…", 69
-    ),
+    "NO_IMAGE": ErrorEntry("The region has no image of Debian 12", "Name one: --image REGION=ami-…", 69),
     "NO_SUBNET": ErrorEntry(
         "The region has no default subnet with machines of this type",
         "Make its default VPC again (aws ec2 create-default-vpc), or leave the region out of --regions.",
@@ -81,7 +79,9 @@ ERRORS: dict[str, ErrorEntry] = {
         "The experiment did not complete",
         "Its output says why. The machines still run: the same command goes on where it was, teardown ends them.",
     ),
-    "STILL_RUNNING": ErrorEntry("Machines still run that were told to end", "Try again, or look into the AWS console."),
+    "STILL_RUNNING": ErrorEntry(
+        "Machines still run that were told to end", "Try again, or look into the AWS console."
+    ),
     "LEFTOVERS": ErrorEntry("Something could not be deleted", "Run teardown again in a few minutes."),
 }
 

@@ -13,7 +13,11 @@ from .tracker_host import TrackerHost
 
 
 def write_hosts_file(
-    path: Path, tracker: TrackerHost, nodes: Sequence[Machine], addresses: Mapping[str, Address], token_file: str
+    path: Path,
+    tracker: TrackerHost,
+    nodes: Sequence[Machine],
+    addresses: Mapping[str, Address],
+    token_file: str,
 ) -> None:
     """The tracker and the nodes, region by region in turn as the nodes of the simulator are, with where each is reached."""
     hosts = {

@@ -23,23 +23,33 @@ def template_name(config: Config, role: Role) -> str:
     return f"runnel-{config.id}-{role}"
 
 
-def template_data(config: Config, role: Role, image: str, security_group: str, script: str) -> RequestLaunchTemplateDataTypeDef:
+def template_data(
+    config: Config, role: Role, image: str, security_group: str, script: str
+) -> RequestLaunchTemplateDataTypeDef:
     """
     No key pair, so nobody logs in. Metadata only with a session token, and only from the machine itself (one hop). The
     volume is encrypted and goes with the machine. A public address, and tags on whatever comes with it.
     """
-    return {
+    instance_type = config.instance_type if role == "node" else config.tracker_instance_type
+    data: RequestLaunchTemplateDataTypeDef = {
         "ImageId": image,
-        "InstanceType": cast("InstanceTypeType", config.instance_type if role == "node" else config.tracker_instance_type),
+        "InstanceType": cast("InstanceTypeType", instance_type),
         "UserData": base64.b64encode(script.encode()).decode(),
         "InstanceInitiatedShutdownBehavior": "terminate",
-        # Building Runnel takes a processor for minutes, which T3 lends; standard credits would make it take an hour.
-        "CreditSpecification": {"CpuCredits": "unlimited"},
-        "MetadataOptions": {"HttpTokens": "required", "HttpPutResponseHopLimit": 1, "HttpEndpoint": "enabled"},
+        "MetadataOptions": {
+            "HttpTokens": "required",
+            "HttpPutResponseHopLimit": 1,
+            "HttpEndpoint": "enabled",
+        },
         "BlockDeviceMappings": [
             {
                 "DeviceName": "/dev/xvda",
-                "Ebs": {"VolumeSize": VOLUME_GIB, "VolumeType": "gp3", "Encrypted": True, "DeleteOnTermination": True},
+                "Ebs": {
+                    "VolumeSize": VOLUME_GIB,
+                    "VolumeType": "gp3",
+                    "Encrypted": True,
+                    "DeleteOnTermination": True,
+                },
             }
         ],
         "NetworkInterfaces": [
@@ -56,9 +66,15 @@ def template_data(config: Config, role: Role, image: str, security_group: str, s
             {"ResourceType": "network-interface", "Tags": tags(config, role)},
         ],
     }
+    if instance_type.startswith("t"):
+        # Building Runnel takes a processor for minutes, which T3 lends; other types refuse to be asked.
+        data["CreditSpecification"] = {"CpuCredits": "unlimited"}
+    return data
 
 
-def ensure_template(region: Region, config: Config, role: Role, data: RequestLaunchTemplateDataTypeDef) -> str:
+def ensure_template(
+    region: Region, config: Config, role: Role, data: RequestLaunchTemplateDataTypeDef
+) -> str:
     """Makes the template, or a new version where the newest is another; returns its name."""
     name = template_name(config, role)
     fingerprint = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

@@ -23,7 +23,9 @@ class Leftovers:
     def describe(self) -> list[str]:
         """One line each kind that there is something of."""
         texts = {field.name: [_name(entry) for entry in getattr(self, field.name)] for field in fields(self)}
-        return [f"{kind.replace('_', ' ')}: {', '.join(names)}" for kind, names in texts.items() if len(names) > 0]
+        return [
+            f"{kind.replace('_', ' ')}: {', '.join(names)}" for kind, names in texts.items() if len(names) > 0
+        ]
 
 
 def _name(entry: str | Machine) -> str:

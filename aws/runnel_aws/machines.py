@@ -30,7 +30,10 @@ def list_machines(region: Region, experiment: str, role: Role | None = None) -> 
     """All machines of the experiment in a region but those that are gone, by id."""
     pages = region.ec2.get_paginator("describe_instances").paginate(Filters=tag_filters(experiment, role))
     instances = (
-        instance for page in pages for reservation in page["Reservations"] for instance in reservation["Instances"]
+        instance
+        for page in pages
+        for reservation in page["Reservations"]
+        for instance in reservation["Instances"]
     )
     machines = (_machine(region.name, instance) for instance in instances)
     return sorted((machine for machine in machines if machine.state != GONE), key=lambda machine: machine.id)
@@ -52,5 +55,3 @@ def terminate(region: Region, machines: Iterable[Machine]) -> None:
     ids = [machine.id for machine in machines]
     if len(ids) > 0:
         region.ec2.terminate_instances(InstanceIds=ids)
-
-

@@ -34,13 +34,23 @@ class _Parser(argparse.ArgumentParser):
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The options, as given. Raises USAGE."""
     ours, rest = _split(arguments)
-    parser = _Parser("runnel_aws", description=_description, epilog=_epilog, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = _Parser(
+        "runnel_aws",
+        description=_description,
+        epilog=_epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in ("plan", "setup", "run"):
         _add_experiment(commands.add_parser(name, allow_abbrev=False), name)
     remove = commands.add_parser("teardown", allow_abbrev=False)
     _add_common(remove)
-    remove.add_argument("--regions", type=_names, help="only these; default: all of the account, and no others than these can have been used")
+    remove.add_argument(
+        "--regions",
+        type=_names,
+        help="only these; default: all of the account, and no others than these can have been used",
+    )
     remove.add_argument("--dry-run", action="store_true", help="say what would be deleted")
     options = parser.parse_args(ours)
     options.emulate_arguments = tuple(rest)
@@ -48,34 +58,83 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--id", required=True, help="name of the experiment, in the tags of all that it makes")
-    parser.add_argument("--endpoint-url", default=os.environ.get("AWS_ENDPOINT_URL"), help="an emulated AWS, for rehearsals")
-    parser.add_argument("--poll-interval", type=float, default=5.0, metavar="SECONDS", help="how often to look; default: 5")
-    parser.add_argument("--timeout", type=float, default=1800.0, metavar="SECONDS", help="how long to wait for machines; default: 1800")
+    parser.add_argument(
+        "--id", required=True, help="name of the experiment, in the tags of all that it makes"
+    )
+    parser.add_argument(
+        "--endpoint-url", default=os.environ.get("AWS_ENDPOINT_URL"), help="an emulated AWS, for rehearsals"
+    )
+    parser.add_argument(
+        "--poll-interval", type=float, default=5.0, metavar="SECONDS", help="how often to look; default: 5"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=1800.0,
+        metavar="SECONDS",
+        help="how long to wait for machines; default: 1800",
+    )
 
 
 def _add_experiment(parser: argparse.ArgumentParser, name: str) -> None:
     _add_common(parser)
-    parser.add_argument("experiment", nargs="?", default="propagation", help="of npm run emulate; default: propagation. delays measures all pairs of machines")
+    parser.add_argument(
+        "experiment",
+        nargs="?",
+        default="propagation",
+        help="of npm run emulate; default: propagation. delays measures all pairs of machines",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="state, token and records")
-    parser.add_argument("--owner", default=os.environ.get("USER", "unknown"), help="for the tags; default: the user")
-    parser.add_argument("--sizes", type=_numbers, default=(32,), metavar="N,…", help="numbers of nodes over all regions; default: 32")
+    parser.add_argument(
+        "--owner", default=os.environ.get("USER", "unknown"), help="for the tags; default: the user"
+    )
+    parser.add_argument(
+        "--sizes",
+        type=_numbers,
+        default=(32,),
+        metavar="N,…",
+        help="numbers of nodes over all regions; default: 32",
+    )
     parser.add_argument("--repeats", type=int, default=1, help="of each size; default: 1")
-    parser.add_argument("--regions", type=_names, default=thesis_regions(), metavar="REGION,…", help="default: the 16 of the thesis")
+    parser.add_argument(
+        "--regions",
+        type=_names,
+        default=thesis_regions(),
+        metavar="REGION,…",
+        help="default: the 16 of the thesis",
+    )
     parser.add_argument("--instance-type", default="t3.small", help="of nodes; default: t3.small")
     parser.add_argument("--tracker-region", default="eu-north-1", help="default: eu-north-1")
     parser.add_argument("--tracker-instance-type", default="c5.large", help="default: c5.large")
-    parser.add_argument("--image", action="append", default=[], metavar="REGION=AMI", help="instead of the newest Debian 12; may be repeated")
-    parser.add_argument("--repository", help="where the machines fetch Runnel from, by HTTPS; default: that of this checkout")
+    parser.add_argument(
+        "--image",
+        action="append",
+        default=[],
+        metavar="REGION=AMI",
+        help="instead of the newest Debian 12; may be repeated",
+    )
+    parser.add_argument(
+        "--repository", help="where the machines fetch Runnel from, by HTTPS; default: that of this checkout"
+    )
     parser.add_argument("--revision", help="commit they run; default: that of this checkout")
     parser.add_argument("--links", choices=LINKS, default="webrtc", help="how nodes connect; default: webrtc")
     parser.add_argument("--degree", type=int, default=4, help="neighbours of a node; default: 4")
     parser.add_argument("--overlay", choices=OVERLAYS, default="random", help="default: random")
-    parser.add_argument("--driver-cidr", metavar="ADDRESS/32", help=f"who may use the control API; default: as {AWS_ADDRESS_SERVICE} sees this machine")
-    parser.add_argument("--address-map", metavar="COMMAND", help="says where instances are: JSON list in, JSON object by id out; for rehearsals")
+    parser.add_argument(
+        "--driver-cidr",
+        metavar="ADDRESS/32",
+        help=f"who may use the control API; default: as {AWS_ADDRESS_SERVICE} sees this machine",
+    )
+    parser.add_argument(
+        "--address-map",
+        metavar="COMMAND",
+        help="says where instances are: JSON list in, JSON object by id out; for rehearsals",
+    )
     parser.add_argument("--hours", type=float, help="of a repeat, for the estimate of the cost")
     if name != "plan":
-        parser.add_argument("--dry-run", action="store_true", help="print every step that would be taken, and take none")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="print every step that would be taken, and take none"
+        )
         parser.add_argument("--yes", action="store_true", help="do not ask whether to start")
 
 
@@ -121,9 +180,14 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _git(*arguments: str) -> str:
-    ended = subprocess.run(["git", *arguments], cwd=REPOSITORY_ROOT, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        ["git", *arguments], cwd=REPOSITORY_ROOT, capture_output=True, text=True, check=False
+    )
     if ended.returncode != 0:
-        raise AwsError("INVALID_CONFIG", f"git {' '.join(arguments)}: {ended.stderr.strip()}; give --repository and --revision")
+        raise AwsError(
+            "INVALID_CONFIG",
+            f"git {' '.join(arguments)}: {ended.stderr.strip()}; give --repository and --revision",
+        )
     return ended.stdout.strip()
 
 

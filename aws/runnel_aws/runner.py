@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -57,10 +58,8 @@ class EmulateRunner:
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
     """Ends the child and all it started, and waits for the child."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
-    except ProcessLookupError:
-        pass
     child.wait()
 
 

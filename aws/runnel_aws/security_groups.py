@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .cloud import Region
-from .config import CONTROL_PORT, STUN_PORT, TRACKER_PORT, WEBSOCKET_PORT, Config
+from .config import (
+    CONTROL_PORT,
+    PING_PORT,
+    STUN_PORT,
+    TRACKER_PORT,
+    WEBSOCKET_PORT,
+    Config,
+)
 from .tags import tags
 
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ def wanted_rules(config: Config) -> frozenset[Rule]:
         {
             Rule("tcp", CONTROL_PORT, CONTROL_PORT, config.driver_cidr),
             Rule("tcp", WEBSOCKET_PORT, WEBSOCKET_PORT, ANYONE),
+            Rule("tcp", PING_PORT, PING_PORT, ANYONE),
             Rule("tcp", TRACKER_PORT, TRACKER_PORT, ANYONE),
             Rule("udp", STUN_PORT, STUN_PORT, ANYONE),
             Rule("udp", 32768, 60999, ANYONE),
@@ -55,9 +63,13 @@ def ensure_security_group(region: Region, config: Config, vpc_id: str) -> str:
         group_id, present = _create(region, config, name, vpc_id), frozenset[Rule]()
     wanted = wanted_rules(config)
     if len(wanted - present) > 0:
-        region.ec2.authorize_security_group_ingress(GroupId=group_id, IpPermissions=_permissions(wanted - present))
+        region.ec2.authorize_security_group_ingress(
+            GroupId=group_id, IpPermissions=_permissions(wanted - present)
+        )
     if len(present - wanted) > 0:
-        region.ec2.revoke_security_group_ingress(GroupId=group_id, IpPermissions=_permissions(present - wanted))
+        region.ec2.revoke_security_group_ingress(
+            GroupId=group_id, IpPermissions=_permissions(present - wanted)
+        )
     return group_id
 
 

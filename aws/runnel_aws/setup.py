@@ -42,7 +42,10 @@ def setup(tools: Tools, config: Config, token: str) -> TrackerHost:
     script = user_data(config, "tracker", token)
     ground = grounds[config.tracker_region]
     ensure_template(
-        region, config, "tracker", template_data(config, "tracker", ground.image, ground.security_group, script)
+        region,
+        config,
+        "tracker",
+        template_data(config, "tracker", ground.image, ground.security_group, script),
     )
     ensure_tracker(tools, config)
     tracker, status = _wait_for_tracker(tools, config)
@@ -63,7 +66,9 @@ def setup(tools: Tools, config: Config, token: str) -> TrackerHost:
 
 def _lay_ground(region: Region, config: Config) -> Ground:
     is_for_nodes = region.name in config.regions
-    network = find_default_network(region, config.instance_type if is_for_nodes else config.tracker_instance_type)
+    network = find_default_network(
+        region, config.instance_type if is_for_nodes else config.tracker_instance_type
+    )
     image = find_image(region, config)
     return Ground(image, network.subnet_ids, ensure_security_group(region, config, network.vpc_id))
 
@@ -74,7 +79,11 @@ def _wait_for_tracker(tools: Tools, config: Config) -> tuple[TrackerHost, Status
     def look() -> tuple[TrackerHost, Status] | None:
         tracker = find_tracker(tools, config) or planned_tracker(tools, config)
         status = tools.control.status(tracker.address.control) if tracker is not None else None
-        return (tracker, status) if tracker is not None and status is not None and status.role == "tracker" else None
+        return (
+            (tracker, status)
+            if tracker is not None and status is not None and status.role == "tracker"
+            else None
+        )
 
     answer = tools.pace.until(look)
     if answer is None:

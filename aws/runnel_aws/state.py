@@ -57,12 +57,21 @@ class StateDirectory:
             state = State(**kept["state"])
             config = kept["config"]
             right = kept["format"] == FORMAT and kept["version"] == 1 and state.phase in PHASES
-            right = right and isinstance(state.size, int) and isinstance(state.repeat, int) and isinstance(config, dict)
+            right = (
+                right
+                and isinstance(state.size, int)
+                and isinstance(state.repeat, int)
+                and isinstance(config, dict)
+            )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise AwsError("STATE_INVALID", str(self._file)) from error
         if not right:
             raise AwsError("STATE_INVALID", str(self._file))
-        changed = [name for name, value in self._config.items() if config.get(name) != value and name != "driver_cidr"]
+        changed = [
+            name
+            for name, value in self._config.items()
+            if config.get(name) != value and name != "driver_cidr"
+        ]
         if len(changed) > 0:
             raise AwsError("CONFIG_CHANGED", f"{self._file}: {', '.join(changed)}")
         return state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ParamSpec
 
 from botocore.exceptions import ClientError
 
@@ -11,6 +12,8 @@ from .errors import AwsError
 from .leftovers import Leftovers, find_leftovers
 from .machines import terminate
 from .waiting import Pace
+
+Call = ParamSpec("Call")
 
 
 def teardown(cloud: Cloud, experiment: str, pace: Pace, say: Callable[[str], None]) -> None:
@@ -40,24 +43,24 @@ def delete(region: Region, left: Leftovers) -> list[str]:
     ec2 = region.ec2
     refusals: list[str] = []
 
-    def attempt(call: Callable[[], object]) -> None:
+    def attempt(call: Callable[Call, object], *args: Call.args, **arguments: Call.kwargs) -> None:
         try:
-            call()
+            call(*args, **arguments)
         except ClientError as error:
             refusals.append(describe(error))
 
     for name in left.groups:
-        attempt(lambda: region.autoscaling.delete_auto_scaling_group(AutoScalingGroupName=name, ForceDelete=True))
-    attempt(lambda: terminate(region, [machine for machine in left.machines if machine.state != "shutting-down"]))
+        attempt(region.autoscaling.delete_auto_scaling_group, AutoScalingGroupName=name, ForceDelete=True)
+    attempt(terminate, region, [machine for machine in left.machines if machine.state != "shutting-down"])
     for template in left.templates:
-        attempt(lambda: ec2.delete_launch_template(LaunchTemplateId=template))
+        attempt(ec2.delete_launch_template, LaunchTemplateId=template)
     if len(left.machines) > 0:
         # The rest hangs on machines that are still ending: the next round will find them gone.
         return refusals
     for volume in left.volumes:
-        attempt(lambda: ec2.delete_volume(VolumeId=volume))
+        attempt(ec2.delete_volume, VolumeId=volume)
     for interface in left.interfaces:
-        attempt(lambda: ec2.delete_network_interface(NetworkInterfaceId=interface))
+        attempt(ec2.delete_network_interface, NetworkInterfaceId=interface)
     for group in left.security_groups:
-        attempt(lambda: ec2.delete_security_group(GroupId=group))
+        attempt(ec2.delete_security_group, GroupId=group)
     return refusals

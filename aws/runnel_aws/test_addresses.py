@@ -26,10 +26,14 @@ def test_a_command_maps_the_machines_it_knows() -> None:
         "import json, sys; print(json.dumps({m['id']: {'address': '127.0.0.9', 'control': 'http://127.0.0.9:' + m['id'][2:]}"
         " for m in json.load(sys.stdin) if m['state'] == 'running'}))"
     )
-    assert MappedAddresses(command(code)).find(MACHINES) == {"i-1": Address("127.0.0.9", "http://127.0.0.9:1")}
+    assert MappedAddresses(command(code)).find(MACHINES) == {
+        "i-1": Address("127.0.0.9", "http://127.0.0.9:1")
+    }
 
 
-@pytest.mark.parametrize("code", ["import sys; sys.exit('no such map')", "print('[]')", "print(1 / 0)", "print('{\\'x\\': 1}')"])
+@pytest.mark.parametrize(
+    "code", ["import sys; sys.exit('no such map')", "print('[]')", "print(1 / 0)", "print('{\\'x\\': 1}')"]
+)
 def test_a_command_that_fails_says_how(code: str) -> None:
     with pytest.raises(AwsError) as error:
         MappedAddresses(command(code)).find(MACHINES)

@@ -20,14 +20,21 @@ def run(*arguments: str) -> int:
     return cli.main([*arguments])
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["run"], ["run", "--id", "x", "--out", "y", "--sizes", "many"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["dance"], ["run"], ["run", "--id", "x", "--out", "y", "--sizes", "many"]]
+)
 def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*arguments) == 64
     assert "(USAGE)" in capsys.readouterr().err
 
 
-def test_an_emulated_aws_needs_to_be_told_where_its_machines_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("run", *EXPERIMENT, *REVISION, "--out", str(tmp_path), "--endpoint-url", "http://127.0.0.1:1") == 78
+def test_an_emulated_aws_needs_to_be_told_where_its_machines_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run("run", *EXPERIMENT, *REVISION, "--out", str(tmp_path), "--endpoint-url", "http://127.0.0.1:1")
+        == 78
+    )
     assert "(ADDRESS_MAP_REQUIRED)" in capsys.readouterr().err
 
 
@@ -36,7 +43,17 @@ def test_nothing_starts_unasked(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
     out = tmp_path / "out"
-    command = ["run", *EXPERIMENT, *REVISION, "--out", str(out), "--endpoint-url", endpoint, "--address-map", "true"]
+    command = [
+        "run",
+        *EXPERIMENT,
+        *REVISION,
+        "--out",
+        str(out),
+        "--endpoint-url",
+        endpoint,
+        "--address-map",
+        "true",
+    ]
     assert run(*command) == 1
     said = capsys.readouterr()
     assert "(NOT_CONFIRMED)" in said.err
@@ -44,9 +61,21 @@ def test_nothing_starts_unasked(
     assert not out.exists()
 
 
-def test_the_plan_has_costs_and_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], endpoint: str) -> None:
+def test_the_plan_has_costs_and_steps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], endpoint: str
+) -> None:
     map_nobody = "python3 -c 'print({})'"
-    command = ["plan", *EXPERIMENT, *REVISION, "--out", str(tmp_path), "--endpoint-url", endpoint, "--address-map", map_nobody]
+    command = [
+        "plan",
+        *EXPERIMENT,
+        *REVISION,
+        "--out",
+        str(tmp_path),
+        "--endpoint-url",
+        endpoint,
+        "--address-map",
+        map_nobody,
+    ]
     assert run(*command, "--", "--messages", "3") == 0
     said = capsys.readouterr().out
     assert "Prices change" in said
@@ -67,7 +96,9 @@ def test_aws_that_is_not_there(capsys: pytest.CaptureFixture[str], monkeypatch: 
 
 def test_an_error_is_one_line_with_what_to_do() -> None:
     line = error_line(AwsError("NO_IMAGE", "two\nlines."))
-    assert line == "The region has no image of Debian 12: two lines (NO_IMAGE). Name one: --image REGION=ami-…"
+    assert (
+        line == "The region has no image of Debian 12: two lines (NO_IMAGE). Name one: --image REGION=ami-…"
+    )
 
 
 def test_every_code_is_documented() -> None:

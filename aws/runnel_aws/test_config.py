@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .config import NODE_VERSION, Config
+from .config import NODE_VERSION, PING_PORT, Config
 from .errors import AwsError
 from .regions import REPOSITORY_ROOT, thesis_regions
 from .testkit import small_config
@@ -63,6 +63,11 @@ def test_all_regions_have_the_tracker_once(config: Config) -> None:
 
 def test_the_machines_run_the_node_that_developers_do() -> None:
     assert f"const pinnedNode = '{NODE_VERSION}'" in (REPOSITORY_ROOT / "scripts/run.mjs").read_text("utf-8")
+
+
+def test_what_nodes_ping_is_let_through() -> None:
+    session = (REPOSITORY_ROOT / "emulation/src/session/session.ts").read_text("utf-8")
+    assert f"const unusedPort = {PING_PORT}\n" in session
 
 
 def test_survives_json(config: Config) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from .cloud import Cloud
 from .config import Config
-from .control import Status
 from .driver import Driver
 from .errors import AwsError
 from .machines import list_machines
@@ -17,22 +16,15 @@ from .phases.scale_out import scale_out
 from .regions import thesis_regions
 from .setup import setup
 from .state import Phase, State
-from .testkit import TOKEN, ObedientMachines, RecordingRunner, machine_urls, small_config, tools_of
-
-
-class TrackerWatch(ObedientMachines):
-    """Knows the tracker's machine as soon as there is one."""
-
-    def __init__(self, cloud: Cloud, config: Config) -> None:
-        super().__init__()
-        self._cloud = cloud
-        self._config = config
-
-    def status(self, url: str) -> Status | None:
-        """As the machine that has the address."""
-        region = self._cloud.region(self._config.tracker_region)
-        self.trackers = machine_urls(list_machines(region, self._config.id, "tracker"))
-        return super().status(url)
+from .testkit import (
+    TOKEN,
+    ObedientMachines,
+    RecordingRunner,
+    TrackerWatch,
+    machine_urls,
+    small_config,
+    tools_of,
+)
 
 
 @pytest.fixture
@@ -40,14 +32,18 @@ def machines(cloud: Cloud, config: Config) -> TrackerWatch:
     return TrackerWatch(cloud, config)
 
 
-def drive(cloud: Cloud, config: Config, machines: ObedientMachines, directory: Path, state: State) -> tuple[RecordingRunner, list[State]]:
+def drive(
+    cloud: Cloud, config: Config, machines: ObedientMachines, directory: Path, state: State
+) -> tuple[RecordingRunner, list[State]]:
     directory.mkdir(exist_ok=True)
     runner, states = RecordingRunner(), list[State]()
     Driver(tools_of(cloud, machines, runner), config, directory, TOKEN, states.append).run(state)
     return runner, states
 
 
-def test_sizes_and_repeats_go_through_the_phases_in_order(cloud: Cloud, machines: TrackerWatch, directory: Path) -> None:
+def test_sizes_and_repeats_go_through_the_phases_in_order(
+    cloud: Cloud, machines: TrackerWatch, directory: Path
+) -> None:
     config = small_config(sizes=(2, 6), repeats=2)
     runner, states = drive(cloud, config, machines, directory, State())
     each = ["tracker", "scale-out", "experiment"]
@@ -64,12 +60,19 @@ def test_sizes_and_repeats_go_through_the_phases_in_order(cloud: Cloud, machines
     assert all(list_machines(cloud.region(name), config.id, "node") == [] for name in config.regions)
 
 
-def test_the_hosts_file_has_the_regions_in_turn(cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path) -> None:
+def test_the_hosts_file_has_the_regions_in_turn(
+    cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path
+) -> None:
     runner, _ = drive(cloud, config, machines, directory, State())
     hosts = json.loads(runner.runs[0][0])
     assert [node["site"] for node in hosts["nodes"]] == ["eu-central-1", "us-east-1"] * 2
     assert hosts["tracker"]["site"] == "eu-north-1"
-    assert (hosts["format"], hosts["version"], hosts["source"], hosts["tokenFile"]) == ("runnel-hosts", 1, "aws", "token")
+    assert (hosts["format"], hosts["version"], hosts["source"], hosts["tokenFile"]) == (
+        "runnel-hosts",
+        1,
+        "aws",
+        "token",
+    )
 
 
 @pytest.mark.parametrize("phase", ["tracker", "scale-out", "experiment"])
@@ -83,7 +86,9 @@ def test_goes_on_in_any_phase_even_where_all_was_torn_down_meanwhile(
     assert len(runner.runs) == 1
 
 
-def test_what_is_finished_stays_so(cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path) -> None:
+def test_what_is_finished_stays_so(
+    cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path
+) -> None:
     runner, _ = drive(cloud, config, machines, directory, State("finished"))
     assert runner.runs == []
     assert list_machines(cloud.region(config.tracker_region), config.id) == []
@@ -103,7 +108,9 @@ def test_a_region_that_cannot_start_is_named_and_the_others_end(
     assert list_machines(cloud.region("eu-central-1"), config.id) == []
 
 
-def test_machines_that_do_not_come_in_time_are_ended(cloud: Cloud, machines: TrackerWatch, config: Config) -> None:
+def test_machines_that_do_not_come_in_time_are_ended(
+    cloud: Cloud, machines: TrackerWatch, config: Config
+) -> None:
     setup(tools_of(cloud, machines, RecordingRunner()), config, TOKEN)
     region = cloud.region("us-east-1")
     # One machine of the group is stopped behind its back, so that never all run.
@@ -116,7 +123,9 @@ def test_machines_that_do_not_come_in_time_are_ended(cloud: Cloud, machines: Tra
     assert list_machines(cloud.region("eu-central-1"), config.id) == []
 
 
-def test_silent_nodes_are_named(cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path) -> None:
+def test_silent_nodes_are_named(
+    cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path
+) -> None:
     tools = tools_of(cloud, machines, RecordingRunner())
     setup(tools, config, TOKEN)
     scale_out(tools, config, 4)
@@ -130,12 +139,16 @@ def test_silent_nodes_are_named(cloud: Cloud, machines: TrackerWatch, config: Co
     assert str(error.value).endswith(f": {silent.id} in us-east-1")
 
 
-def test_a_tracker_that_does_not_come_back_is_told_of(cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path) -> None:
+def test_a_tracker_that_does_not_come_back_is_told_of(
+    cloud: Cloud, machines: TrackerWatch, config: Config, directory: Path
+) -> None:
     setup(tools_of(cloud, machines, RecordingRunner()), config, TOKEN)
     machines.restarts = False
     directory.mkdir()
     with pytest.raises(AwsError) as error:
-        Driver(tools_of(cloud, machines, RecordingRunner(), 0), config, directory, TOKEN, lambda state: None).run(State("tracker"))
+        Driver(
+            tools_of(cloud, machines, RecordingRunner(), 0), config, directory, TOKEN, lambda state: None
+        ).run(State("tracker"))
     assert error.value.code == "TRACKER_NOT_RESTARTED"
 
 

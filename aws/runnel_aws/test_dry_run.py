@@ -27,7 +27,14 @@ from .waiting import Pace
 def dry(endpoint: str, config: Config) -> tuple[PlannedCalls, Tools]:
     planned = PlannedCalls(lambda step: None)
     cloud = Cloud(config.all_regions, endpoint, planned)
-    tools = Tools(cloud, EveryAddress(), PlannedControl(planned), PlannedRunner(planned), lambda text: None, Pace(0.01, 1))
+    tools = Tools(
+        cloud,
+        EveryAddress(),
+        PlannedControl(planned),
+        PlannedRunner(planned),
+        lambda text: None,
+        Pace(0.01, 1),
+    )
     return planned, tools
 
 
@@ -62,7 +69,11 @@ def test_the_plan_has_all_steps_in_order(endpoint: str, config: Config, director
 def test_nothing_is_made_and_no_secret_is_said(endpoint: str, config: Config, directory: Path) -> None:
     planned = plan_of_everything(endpoint, config, directory)
     cloud = Cloud(config.all_regions, endpoint)
-    assert [find_leftovers(cloud.region(name), config.id).describe() for name in config.all_regions] == [[], [], []]
+    assert [find_leftovers(cloud.region(name), config.id).describe() for name in config.all_regions] == [
+        [],
+        [],
+        [],
+    ]
     assert TOKEN not in "\n".join(planned.steps)
     assert not directory.exists()
 
@@ -79,7 +90,9 @@ def test_only_what_is_missing_is_planned(endpoint: str, config: Config, director
     real = Cloud(config.all_regions, endpoint)
     _, tools = dry(endpoint, config)
     setup(Tools(real, EveryAddress(), tools.control, tools.runner, tools.say, tools.pace), config, TOKEN)
-    kinds = {step.split("  ")[2] for step in plan_of_everything(endpoint, config, directory).steps if "  " in step}
+    kinds = {
+        step.split("  ")[2] for step in plan_of_everything(endpoint, config, directory).steps if "  " in step
+    }
     assert kinds == {"SuspendProcesses", "SetDesiredCapacity"}
 
 
@@ -90,7 +103,9 @@ def allowed() -> set[str]:
     return {action for entry in actions for action in (entry if isinstance(entry, list) else [entry])}
 
 
-def test_the_policy_allows_every_write_and_no_more(endpoint: str, config: Config, directory: Path, allowed: set[str]) -> None:
+def test_the_policy_allows_every_write_and_no_more(
+    endpoint: str, config: Config, directory: Path, allowed: set[str]
+) -> None:
     planned = plan_of_everything(endpoint, config, directory)
     real = Cloud(config.all_regions, endpoint)
     _, tools = dry(endpoint, config)

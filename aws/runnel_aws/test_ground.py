@@ -13,7 +13,14 @@ from rehearsal.moto_server import NEWEST_IMAGE
 from .cloud import Region
 from .config import Config
 from .errors import AwsError
-from .groups import activity_ids, ensure_group, group_name, has_group, launch_failure, scale
+from .groups import (
+    activity_ids,
+    ensure_group,
+    group_name,
+    has_group,
+    launch_failure,
+    scale,
+)
 from .images import find_image
 from .launch_templates import ensure_template, template_data
 from .machines import list_machines
@@ -70,14 +77,22 @@ def newest(region: Region, name: str) -> Any:
     ][0]
 
 
-def test_machines_have_no_key_hidden_metadata_encrypted_volumes_and_tags(region: Region, config: Config) -> None:
-    name = ensure_template(region, config, "node", template_data(config, "node", NEWEST_IMAGE, "sg-1", "#!/bin/bash\n"))
+def test_machines_have_no_key_hidden_metadata_encrypted_volumes_and_tags(
+    region: Region, config: Config
+) -> None:
+    name = ensure_template(
+        region, config, "node", template_data(config, "node", NEWEST_IMAGE, "sg-1", "#!/bin/bash\n")
+    )
     data = newest(region, name)["LaunchTemplateData"]
     assert (data["InstanceType"], data["ImageId"]) == ("t3.small", NEWEST_IMAGE)
     assert base64.b64decode(data["UserData"]) == b"#!/bin/bash\n"
     assert data["MetadataOptions"]["HttpTokens"] == "required"
     assert data["MetadataOptions"]["HttpPutResponseHopLimit"] == 1
-    assert [(disk["Ebs"]["Encrypted"], disk["Ebs"]["DeleteOnTermination"]) for disk in data["BlockDeviceMappings"]] == [(True, True)]
+    assert [
+        (disk["Ebs"]["Encrypted"], disk["Ebs"]["DeleteOnTermination"]) for disk in data["BlockDeviceMappings"]
+    ] == [(True, True)]
+    assert data["CreditSpecification"] == {"CpuCredits": "unlimited"}
+    assert "CreditSpecification" not in template_data(config, "tracker", NEWEST_IMAGE, "sg-1", "")
     assert "KeyName" not in data and "IamInstanceProfile" not in data
     wanted = {"project": "runnel", "experiment": "test-1", "owner": "tester", "role": "node"}
     for kind in ("instance", "volume", "network-interface"):
@@ -106,9 +121,10 @@ def group(region: Region, config: Config) -> str:
 
 def test_a_group_is_made_once_and_empty(region: Region, config: Config, group: str) -> None:
     found = region.autoscaling.describe_auto_scaling_groups()["AutoScalingGroups"]
-    assert [(entry["AutoScalingGroupName"], entry["MinSize"], entry["MaxSize"], entry["DesiredCapacity"]) for entry in found] == [
-        (group, 0, 128, 0)
-    ]
+    assert [
+        (entry["AutoScalingGroupName"], entry["MinSize"], entry["MaxSize"], entry["DesiredCapacity"])
+        for entry in found
+    ] == [(group, 0, 128, 0)]
     assert [process["ProcessName"] for process in found[0]["SuspendedProcesses"]] == ["AZRebalance"]
     assert has_group(region, config.id) and not has_group(region, "another")
 
@@ -140,8 +156,12 @@ def test_hears_of_launches_that_fail_later_than_the_call(region: Region, config:
         # Two pages: the failure is on the second.
         stub.add_response("describe_scaling_activities", {"Activities": [old]})
         stub.add_response("describe_scaling_activities", {"Activities": [activity("2", "Successful"), old]})
-        stub.add_response("describe_scaling_activities", {"Activities": [activity("3", "InProgress")], "NextToken": "x"})
-        stub.add_response("describe_scaling_activities", {"Activities": [activity("2", "Failed", capacity), old]})
+        stub.add_response(
+            "describe_scaling_activities", {"Activities": [activity("3", "InProgress")], "NextToken": "x"}
+        )
+        stub.add_response(
+            "describe_scaling_activities", {"Activities": [activity("2", "Failed", capacity), old]}
+        )
         known = activity_ids(region, config.id)
         assert launch_failure(region, config.id, known) is None
         assert launch_failure(region, config.id, known) == capacity

@@ -28,7 +28,9 @@ def test_loading_leaves_no_trace(directory: Path, config: Config) -> None:
     assert not directory.exists()
 
 
-def test_refuses_other_options_and_says_which_but_lets_the_driver_move(directory: Path, config: Config) -> None:
+def test_refuses_other_options_and_says_which_but_lets_the_driver_move(
+    directory: Path, config: Config
+) -> None:
     StateDirectory(directory, config).save(State())
     StateDirectory(directory, small_config(driver_cidr="198.51.100.1/32")).load()
     with pytest.raises(AwsError) as error:
@@ -38,7 +40,8 @@ def test_refuses_other_options_and_says_which_but_lets_the_driver_move(directory
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format":"runnel-aws-state","version":1,"config":{},"state":{"phase":"dancing"}}']
+    "text",
+    ["", "[]", "{}", '{"format":"runnel-aws-state","version":1,"config":{},"state":{"phase":"dancing"}}'],
 )
 def test_refuses_a_file_that_is_no_state(directory: Path, config: Config, text: str) -> None:
     directory.mkdir()

@@ -14,8 +14,7 @@ from .phases.scale_out import scale_out
 from .setup import setup
 from .tags import tags
 from .teardown import teardown
-from .testkit import TOKEN, RecordingRunner, small_config, tools_of
-from .test_driver import TrackerWatch
+from .testkit import TOKEN, RecordingRunner, TrackerWatch, small_config, tools_of
 from .waiting import Pace
 
 
@@ -26,13 +25,17 @@ def begun(cloud: Cloud, config: Config) -> Cloud:
     setup(tools, config, TOKEN)
     scale_out(tools, config, 4)
     cloud.region("us-east-1").ec2.create_volume(
-        AvailabilityZone="us-east-1a", Size=1, TagSpecifications=[{"ResourceType": "volume", "Tags": tags(config)}]
+        AvailabilityZone="us-east-1a",
+        Size=1,
+        TagSpecifications=[{"ResourceType": "volume", "Tags": tags(config)}],
     )
     return cloud
 
 
 def left(cloud: Cloud, config: Config) -> list[str]:
-    return [line for region in cloud.regions.values() for line in find_leftovers(region, config.id).describe()]
+    return [
+        line for region in cloud.regions.values() for line in find_leftovers(region, config.id).describe()
+    ]
 
 
 def test_finds_every_kind_and_leaves_nothing(begun: Cloud, config: Config) -> None:
@@ -53,7 +56,9 @@ def test_leaves_other_experiments_alone(begun: Cloud, config: Config) -> None:
     assert left(begun, other) == before
 
 
-def test_a_dry_run_says_what_it_would_delete_and_deletes_nothing(begun: Cloud, config: Config, endpoint: str) -> None:
+def test_a_dry_run_says_what_it_would_delete_and_deletes_nothing(
+    begun: Cloud, config: Config, endpoint: str
+) -> None:
     before = left(begun, config)
     planned = PlannedCalls(lambda step: None)
     teardown(Cloud(config.all_regions, endpoint, planned), config.id, Pace(0.01, 1), lambda text: None)

@@ -45,16 +45,24 @@ def test_the_network_has_one_tracker_and_a_stream_for_everybody() -> None:
     document = json.loads(NETWORK)
     assert document["trackers"] == [{"nodeId": "0x" + "a" * 40, "url": "ws://192.0.2.1:30300"}]
     assert document["streams"] == [
-        {"id": "0x" + "a" * 40 + "/experiment", "permissions": [{"user": "public", "publish": True, "subscribe": True}]}
+        {
+            "id": "0x" + "a" * 40 + "/experiment",
+            "partitions": 100,
+            "permissions": [{"user": "public", "publish": True, "subscribe": True}],
+        }
     ]
 
 
 def arguments(role: Role, config: Config, instance: str = "i-0a1") -> str:
     """What the script finds out for the process, on a machine with these."""
-    block = re.search(r'^case "\$role-\$links".*?(?=^printf)', script_of(role, config), re.DOTALL | re.MULTILINE)
+    block = re.search(
+        r'^case "\$role-\$links".*?(?=^printf)', script_of(role, config), re.DOTALL | re.MULTILINE
+    )
     assert block is not None
     given = f"set -eu; role={role} links={config.links} address=192.0.2.9 instance={instance}"
-    reply = subprocess.run(["bash", "-c", f'{given}\n{block[0]}\necho "$arguments"'], capture_output=True, text=True, check=True)
+    reply = subprocess.run(
+        ["bash", "-c", f'{given}\n{block[0]}\necho "$arguments"'], capture_output=True, text=True, check=True
+    )
     return reply.stdout.strip()
 
 
@@ -88,7 +96,9 @@ def test_units_are_what_systemd_takes(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     # The programs are not on this machine.
     file.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", boot_file(name), flags=re.MULTILINE))
-    reply = subprocess.run(["systemd-analyze", "verify", "--man=no", str(file)], capture_output=True, text=True, check=False)
+    reply = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(file)], capture_output=True, text=True, check=False
+    )
     assert [line for line in reply.stderr.splitlines() if name in line] == []
 
 

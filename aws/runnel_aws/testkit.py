@@ -10,7 +10,7 @@ from .addresses import Address, Addresses
 from .cloud import Cloud
 from .config import Config
 from .control import Status
-from .machines import Machine
+from .machines import Machine, list_machines
 from .tools import Tools
 from .waiting import Pace
 
@@ -53,7 +53,9 @@ class ObedientMachines:
         if url in self.silent:
             return None
         pid = 100 + (self.stopped.count(url) if self.restarts else 0)
-        return Status("tracker" if url in self.trackers else "node", "0x" + "a" * 40, pid, "ws://127.0.0.1:30300")
+        return Status(
+            "tracker" if url in self.trackers else "node", "0x" + "a" * 40, pid, "ws://127.0.0.1:30300"
+        )
 
     def stop(self, url: str) -> None:
         """Remembers it."""
@@ -79,3 +81,18 @@ def tools_of(cloud: Cloud, control: Any, runner: Any, timeout_s: float = 30.0) -
 def machine_urls(machines: list[Machine]) -> set[str]:
     """Where `EveryAddress` says they are."""
     return {f"http://{machine.id}" for machine in machines}
+
+
+class TrackerWatch(ObedientMachines):
+    """Knows the tracker's machine as soon as there is one."""
+
+    def __init__(self, cloud: Cloud, config: Config) -> None:
+        super().__init__()
+        self._cloud = cloud
+        self._config = config
+
+    def status(self, url: str) -> Status | None:
+        """As the machine that has the address."""
+        region = self._cloud.region(self._config.tracker_region)
+        self.trackers = machine_urls(list_machines(region, self._config.id, "tracker"))
+        return super().status(url)

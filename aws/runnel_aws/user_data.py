@@ -56,7 +56,7 @@ def network_file(tracker_id: str, tracker_url: str) -> str:
     document = {
         "version": 1,
         "trackers": [{"nodeId": tracker_id, "url": tracker_url}],
-        "streams": [{"id": f"{tracker_id}/experiment", "permissions": [everybody]}],
+        "streams": [{"id": f"{tracker_id}/experiment", "partitions": 100, "permissions": [everybody]}],
     }
     return json.dumps(document)
 

@@ -40,7 +40,16 @@ def run_experiment(tools: Tools, config: Config, size: int, directory: Path, out
 
 def _arguments(config: Config, size: int) -> tuple[str, ...]:
     """What the machines were made for, and what the user wants besides."""
-    made_for = ("--nodes", str(size), "--links", config.links, "--degree", str(config.degree), "--overlay", config.overlay)
+    made_for = (
+        "--nodes",
+        str(size),
+        "--links",
+        config.links,
+        "--degree",
+        str(config.degree),
+        "--overlay",
+        config.overlay,
+    )
     return (*made_for, *config.emulate_arguments)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..cloud import Region
 from ..config import Config
 from ..errors import AwsError
 from ..groups import has_group, scale
-from ..cloud import Region
 from ..machines import list_machines
 from ..tools import Tools
 
@@ -23,7 +23,9 @@ def scale_in(tools: Tools, config: Config) -> None:
     left: list[str] = []
 
     def look() -> bool | None:
-        machines = tools.cloud.in_each(config.regions, lambda region: list_machines(region, config.id, "node"))
+        machines = tools.cloud.in_each(
+            config.regions, lambda region: list_machines(region, config.id, "node")
+        )
         left[:] = [f"{machine.id} in {machine.region}" for here in machines.values() for machine in here]
         if len(left) > 0:
             tools.say(f"{len(left)} machines are still ending")

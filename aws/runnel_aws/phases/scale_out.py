@@ -37,8 +37,12 @@ def _wait(tools: Tools, config: Config, count: int, known: dict[str, frozenset[s
         details = [f"{name}: {failure}" for name, failure in failures.items() if failure is not None]
         if len(details) > 0:
             raise AwsError("REGION_FAILED", "; ".join(details))
-        machines = tools.cloud.in_each(config.regions, lambda region: list_machines(region, config.id, "node"))
-        running.update({name: sum(machine.state == "running" for machine in here) for name, here in machines.items()})
+        machines = tools.cloud.in_each(
+            config.regions, lambda region: list_machines(region, config.id, "node")
+        )
+        running.update(
+            {name: sum(machine.state == "running" for machine in here) for name, here in machines.items()}
+        )
         tools.say(f"{sum(running.values())} of {count * len(config.regions)} machines run")
         return True if all(all_running(here, count) for here in machines.values()) else None
 
