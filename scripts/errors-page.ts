@@ -8,6 +8,8 @@ import { nodeErrors } from '@runnel/node'
 import { protocolErrors, type ErrorTable } from '@runnel/protocol'
 import { trackerErrors } from '@runnel/tracker'
 import { transportErrors } from '@runnel/transport'
+import { emulationErrors } from '../emulation/src/errors.ts'
+import { underlayErrors } from '../emulation/src/underlay/errors.ts'
 import { simErrors } from '../sim/src/errors.ts'
 
 const tables: Readonly<Record<string, ErrorTable>> = {
@@ -19,6 +21,7 @@ const tables: Readonly<Record<string, ErrorTable>> = {
   '@runnel/node': nodeErrors,
   '@runnel/contracts': contractsErrors,
   '@runnel/sim': simErrors,
+  '@runnel/emulation': { ...emulationErrors, ...underlayErrors },
 }
 
 /** The page as it must stand in docs/errors.md. */

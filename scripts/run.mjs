@@ -145,7 +145,8 @@ const tasks = {
   },
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   emulate: (args) => {
-    ensurePrograms('C compiler', 'ip', 'nft', 'turnserver')
+    if (args[0] === 'nat') ensurePrograms('C compiler', 'ip', 'nft', 'turnserver')
+    else if (!/--place[= ](loopback|hosts|core)/.test(args.join(' '))) ensurePrograms('C compiler', 'ip')
     node('--conditions=runnel-src', 'emulation/src/main.ts', ...args)
   },
   build: () => node('packages/browser/dist/bundle.js'),
