@@ -10,6 +10,7 @@ import {
 import { emulationError } from '../errors.ts'
 import type { Host, Hosts } from '../places/place.ts'
 import { experimentPart } from './experiment-stream.ts'
+import { edgesOf, isInPlace, numberedOverlay, type FormedOverlay } from './formed-overlay.ts'
 import { inParallel } from './in-parallel.ts'
 
 /** Commands under way at a time. */
@@ -27,12 +28,6 @@ export interface SessionNode {
   readonly host: Host
   readonly nodeId: NodeId
   readonly control: ControlClient
-}
-
-/** An overlay that is complete, its nodes by number. */
-export interface FormedOverlay {
-  readonly edges: readonly { readonly a: number; readonly b: number; readonly rttMs: number | null }[]
-  readonly degrees: readonly number[]
 }
 
 /** Round-trip times from one node to another, by number. */
@@ -113,11 +108,11 @@ export class Session {
     for (;;) {
       const [overlay, infos] = await Promise.all([this.#overlay(), this.#infos()])
       const text = JSON.stringify(overlay.edges.map(({ a, b }) => [a, b]))
-      const late = this.nodes.filter((node, index) => !isThere(node, infos[index], overlay))
+      const late = this.nodes.filter((_, index) => !isInPlace(infos[index], overlay))
       const isWhole = late.length === 0 && overlay.edges.length === edgesOf(this.nodes.length, this.#degree)
       alike = isWhole && text === last ? alike + 1 : 0
       last = text
-      if (alike >= looksAlike) return this.#numbered(overlay)
+      if (alike >= looksAlike) return numberedOverlay(overlay, this.#ids)
       if (performance.now() > untilMs)
         throw emulationError('NOT_FORMED', late.map(({ host }) => host.name).join(', '))
       await this.#pause(lookEveryMs)
@@ -126,7 +121,7 @@ export class Session {
 
   /** The overlay as the tracker has it now. */
   async overlay(): Promise<FormedOverlay> {
-    return this.#numbered(await this.#overlay())
+    return numberedOverlay(await this.#overlay(), this.#ids)
   }
 
   /** A node that has been started anew joins, and the overlay is whole again. */
@@ -203,6 +198,10 @@ export class Session {
     await inParallel(atOnce, this.nodes, ({ control }) => control.reset())
   }
 
+  get #ids(): NodeId[] {
+    return this.#nodes.map(({ nodeId }) => nodeId)
+  }
+
   #pause(ms: number): Promise<void> {
     return delay(ms, undefined, { signal: this.#signal })
   }
@@ -219,30 +218,4 @@ export class Session {
     const { overlays } = await this.#tracker.trackerMeasurements()
     return this.#part(overlays) ?? { streamPartId: this.streamPartId, nodes: [], edges: [] }
   }
-
-  #numbered({ edges }: MeasuredOverlay): FormedOverlay {
-    const numbers = new Map(this.nodes.map(({ nodeId }, index) => [nodeId, index]))
-    const degrees = this.nodes.map(() => 0)
-    const numbered = edges.map(({ a, b, rttMs }) => ({
-      ...{ a: numbers.get(a) ?? -1, b: numbers.get(b) ?? -1 },
-      rttMs,
-    }))
-    for (const end of numbered.flatMap(({ a, b }) => [a, b])) degrees[end] = (degrees[end] ?? 0) + 1
-    return { edges: numbered, degrees }
-  }
-}
-
-/** Edges of a whole overlay: everybody with everybody, or so many for each node. */
-function edgesOf(nodes: number, degree: number): number {
-  return nodes <= degree ? (nodes * (nodes - 1)) / 2 : Math.floor((nodes * degree) / 2)
-}
-
-/** Whether a node has exactly the neighbours of the overlay, and knows their clocks. */
-function isThere({ nodeId }: SessionNode, info: ProcessInfo | undefined, overlay: MeasuredOverlay): boolean {
-  const part = info?.streamParts.find(({ streamPartId }) => streamPartId === overlay.streamPartId)
-  if (info === undefined || part === undefined || !overlay.nodes.includes(nodeId)) return false
-  const wanted = overlay.edges.flatMap(({ a, b }) => (a === nodeId ? [b] : b === nodeId ? [a] : []))
-  const attached = new Set(part.neighbours.map((neighbour) => neighbour.nodeId))
-  const hasAll = wanted.length > 0 && wanted.every((peer) => attached.has(peer))
-  return hasAll && attached.size === wanted.length && info.knownClocks === info.links
 }
