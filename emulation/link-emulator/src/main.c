@@ -2,6 +2,7 @@
  * Links between hosts on one machine: a network namespace and a TUN device for each host, and a delay, jitter, loss and
  * bandwidth for what goes from one to another. Commands come on standard input (commands.h), and when it ends, so does this.
  */
+#define _GNU_SOURCE
 #include "clock.h"
 #include "commands.h"
 #include "hosts.h"
@@ -10,6 +11,7 @@
 #include "statistics.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +22,16 @@
 
 /* read_at_once: packets of one host before the others have their turn, and what is due goes out. */
 enum { max_events = 64, read_at_once = 32, real_time_priority = 50 };
+/* How often the substitute looks, while packets are in flight and otherwise. */
+static const int64_t look_ns = 200000;
+static const int64_t look_idle_ns = 1000000;
 /* What epoll says of that which is no host. */
 enum { from_commands = max_hosts, from_timer };
 
 static int epoll;
 static int timer;
+/* Held by the thread that works. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static void fail(const char *what) {
   fprintf(stderr, "link-emulator: %s: %s\n", what, strerror(errno));
@@ -139,6 +146,71 @@ static bool read_commands(void) {
   return false;
 }
 
+static void work(const struct epoll_event *events, int count) {
+  release();
+  for (int event = 0; event < count; event++) {
+    uint32_t source = events[event].data.u32;
+    if (source >= max_hosts) continue;
+    read_packets((int)source);
+    release();
+  }
+  arm();
+}
+
+/* Waits for events, but does not see those that another thread has handled meanwhile. */
+static void run(void) {
+  for (;;) {
+    struct epoll_event events[max_events];
+    int count = epoll_wait(epoll, events, max_events, -1);
+    if (count < 0 && errno != EINTR) fail("epoll_wait");
+    pthread_mutex_lock(&turn);
+    work(events, count);
+    bool is_over = false;
+    for (int event = 0; event < count; event++)
+      if (events[event].data.u32 == from_commands && !read_commands()) is_over = true;
+    pthread_mutex_unlock(&turn);
+    if (is_over) return;
+  }
+}
+
+/*
+ * A processor that is busy in the kernel for somebody else does not even give a real-time thread its turn. So there is a second one,
+ * on another processor: it looks now and then whether something has been left undone, and does it.
+ */
+static void *substitute(void *unused) {
+  for (;;) {
+    struct timespec pause = {.tv_nsec = packets_in_flight() > 0 ? look_ns : look_idle_ns};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    pthread_mutex_lock(&turn);
+    struct epoll_event events[max_events];
+    work(events, epoll_wait(epoll, events, max_events, 0));
+    pthread_mutex_unlock(&turn);
+  }
+  return unused;
+}
+
+static void pin(pthread_t thread, int processor) {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  CPU_SET(processor, &processors);
+  if ((errno = pthread_setaffinity_np(thread, sizeof processors, &processors)) != 0) fail("pthread_setaffinity_np");
+}
+
+/* Where there are two processors: this thread to the first, a substitute to the second. */
+static void start_substitute(void) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) < 0) fail("sched_getaffinity");
+  if (CPU_COUNT(&allowed) < 2) return;
+  pthread_t second;
+  if ((errno = pthread_create(&second, NULL, substitute, NULL)) != 0) fail("pthread_create");
+  int processor = 0;
+  while (!CPU_ISSET(processor, &allowed)) processor++;
+  pin(pthread_self(), processor);
+  do processor++;
+  while (!CPU_ISSET(processor, &allowed));
+  pin(second, processor);
+}
+
 int main(void) {
   struct sched_param priority = {.sched_priority = real_time_priority};
   is_real_time = sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
@@ -148,20 +220,7 @@ int main(void) {
   if (epoll < 0 || timer < 0) fail("epoll and timerfd");
   watch(STDIN_FILENO, from_commands);
   watch(timer, from_timer);
-  for (;;) {
-    struct epoll_event events[max_events];
-    int count = epoll_wait(epoll, events, max_events, -1);
-    if (count < 0 && errno != EINTR) fail("epoll_wait");
-    release();
-    for (int event = 0; event < count; event++) {
-      uint32_t source = events[event].data.u32;
-      if (source < max_hosts) {
-        read_packets((int)source);
-        release();
-      } else if (source == from_commands && !read_commands()) {
-        return 0;
-      }
-    }
-    arm();
-  }
+  start_substitute();
+  run();
+  return 0;
 }
