@@ -54,7 +54,7 @@ static int way_count;
 static struct arrival *arrivals;
 static long arrived;
 
-static void fail(const char *what) {
+static _Noreturn void fail(const char *what) {
   fprintf(stderr, "probe: %s: %s\n", what, strerror(errno));
   exit(1);
 }

@@ -33,7 +33,7 @@ static int timer;
 /* Held by the thread that works. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-static void fail(const char *what) {
+static _Noreturn void fail(const char *what) {
   fprintf(stderr, "link-emulator: %s: %s\n", what, strerror(errno));
   exit(1);
 }
@@ -143,7 +143,6 @@ static bool read_commands(void) {
   if (kept < sizeof buffer) return true;
   errno = EMSGSIZE;
   fail("a command");
-  return false;
 }
 
 static void work(const struct epoll_event *events, int count) {
@@ -157,7 +156,7 @@ static void work(const struct epoll_event *events, int count) {
   arm();
 }
 
-/* Waits for events, but does not see those that another thread has handled meanwhile. */
+/* Until standard input ends. */
 static void run(void) {
   for (;;) {
     struct epoll_event events[max_events];
@@ -178,12 +177,13 @@ static void run(void) {
  * on another processor: it looks now and then whether something has been left undone, and does it.
  */
 static void *substitute(void *unused) {
+  struct timespec pause = {.tv_nsec = look_idle_ns};
   for (;;) {
-    struct timespec pause = {.tv_nsec = packets_in_flight() > 0 ? look_ns : look_idle_ns};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     pthread_mutex_lock(&turn);
     struct epoll_event events[max_events];
     work(events, epoll_wait(epoll, events, max_events, 0));
+    pause.tv_nsec = packets_in_flight() > 0 ? look_ns : look_idle_ns;
     pthread_mutex_unlock(&turn);
   }
   return unused;
