@@ -39,7 +39,7 @@ def supervisor(stage: Cloud, tmp_path: Path) -> Iterator[Supervisor]:
 def command(name: str, endpoint: str, supervisor: Supervisor, out: Path, *experiment: str) -> list[str]:
     """A driver that is quick to look."""
     address_map = f"{sys.executable} {REPOSITORY_ROOT / 'aws/rehearsal/map_addresses.py'} {supervisor.places}"
-    where = ["--endpoint-url", endpoint, "--poll-interval", "0.2", "--timeout", "120", "--id", EXPERIMENT]
+    where = ["--endpoint-url", endpoint, "--poll-interval", "0.2", "--timeout", "600", "--id", EXPERIMENT]
     what = [
         "--regions",
         ",".join(REGIONS),
