@@ -11,7 +11,7 @@ import { writeResults } from './write-results.ts'
 interface ExperimentArguments {
   readonly place: string
   readonly hosts: string | undefined
-  readonly latency: string
+  readonly latency: string | undefined
   readonly jitter: number
   readonly seed: number
   readonly nodes: number | undefined
@@ -37,8 +37,8 @@ export function experimentCommand(
       hosts: { type: 'string', describe: 'file of hosts, for --place hosts' },
       latency: {
         type: 'string',
-        default: 'aws',
-        describe: 'aws: table 5.1; cities: over links between 16 cities; or a file, as docs/records.md says',
+        describe:
+          'aws (default): table 5.1; cities: over links between 16 cities; or a file, as docs/records.md says',
       },
       jitter: { type: 'number', default: 0, describe: 'standard deviation of the delay on each link, ms' },
       seed: { type: 'number', default: 1, describe: 'of loss and jitter' },
@@ -57,7 +57,7 @@ export function experimentCommand(
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
       const { rows, facts } = await runOnPlace(
         { experiment, options, signal },
-        { createPlace: () => createPlace(place), latency: place.latency, onProgress },
+        { createPlace: () => createPlace(place), onProgress },
       )
       if (argv.out !== undefined)
         writeResults(argv.out, {

@@ -29,7 +29,7 @@ async function run(experiment: Experiment, options: Partial<ExperimentOptions>, 
   const { signal } = new AbortController()
   return runOnPlace(
     { experiment, options: { ...nothing, ...options }, signal },
-    { createPlace, latency: 'aws', onProgress: () => {} },
+    { createPlace, onProgress: () => {} },
   )
 }
 

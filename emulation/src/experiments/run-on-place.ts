@@ -11,8 +11,6 @@ export interface RunOptions {
 
 export interface RunModules {
   readonly createPlace: () => Place
-  /** What rows call the latencies. */
-  readonly latency: string
   readonly onProgress: (text: string) => void
 }
 
@@ -33,7 +31,7 @@ export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<
     const place = modules.createPlace()
     try {
       modules.onProgress(`${fleet.nodes} nodes start, ${fleet.links}, degree ${fleet.degree}`)
-      const running = await runningOn(place, { fleet, signal, latency: modules.latency })
+      const running = await runningOn(place, { fleet, signal })
       const result = await Promise.race([work(running), failureOf(place, signal)])
       facts = { place: place.kind, ...(await place.facts()) }
       return result
@@ -47,18 +45,14 @@ export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<
 
 async function runningOn(
   place: Place,
-  {
-    fleet,
-    signal,
-    latency,
-  }: { readonly fleet: Fleet; readonly signal: AbortSignal; readonly latency: string },
+  { fleet, signal }: { readonly fleet: Fleet; readonly signal: AbortSignal },
 ): Promise<Running> {
   const hosts = await place.start(fleet, signal)
   const session = await Session.open(hosts, fleet.degree, signal)
   return {
     place,
     session,
-    latency: place.kind === 'loopback' ? 'none' : latency,
+    latency: place.latency,
     oneWayMs: (from, to) => {
       const [a, b] = [hosts.nodes[from], hosts.nodes[to]]
       return a === undefined || b === undefined ? undefined : place.delayMs(a, b)

@@ -13,8 +13,8 @@ export interface PlaceOptions {
   readonly place: PlaceKind
   /** A file, for hosts. */
   readonly hosts: string | undefined
-  /** `aws`, `cities`, or a file. */
-  readonly latency: string
+  /** `aws`, `cities`, or a file; undefined: `aws` where delays are emulated, unknown where they are real. */
+  readonly latency: string | undefined
   readonly jitterMs: number
   readonly seed: number
 }
@@ -31,11 +31,11 @@ export function createPlace(options: PlaceOptions): Place {
     case 'loopback':
       return new LoopbackPlace()
     case 'namespaces':
-      return new NamespacesPlace({ latency, jitterMs, seed })
+      return new NamespacesPlace({ latency: latency ?? 'aws', jitterMs, seed })
     case 'core':
       return new CorePlace({ python: process.env['RUNNEL_CORE_PYTHON'] ?? defaultPython })
     case 'hosts':
       if (hosts === undefined) throw emulationError('INVALID_ARGUMENT', '--place hosts needs --hosts FILE')
-      return new HostsPlace(readHostsFile(hosts))
+      return new HostsPlace(readHostsFile(hosts), latency)
   }
 }

@@ -43,13 +43,15 @@ export type PlaceFacts = Readonly<Record<string, string | number | boolean | nul
  */
 export interface Place {
   readonly kind: 'loopback' | 'namespaces' | 'core' | 'hosts'
+  /** What rows call its delays. */
+  readonly latency: string
   /** Aborts, with why, when something of the place has ended by itself; undefined where nobody would know. */
   readonly failed: AbortSignal | undefined
   /** Brings the network up, and on it one tracker and the nodes. Rejects when one of them does not start. */
   start(fleet: Fleet, signal: AbortSignal): Promise<Hosts>
   /** Ends a process without warning and starts it anew; resolves when its control API answers. */
   restart(host: Host, signal: AbortSignal): Promise<void>
-  /** One-way delay in milliseconds that was asked for between two hosts; undefined where nobody asked. */
+  /** One-way delay in milliseconds that was asked for, or measured before, between two hosts; undefined where nobody knows it. */
   delayMs(from: Host, to: Host): number | undefined
   /** Loss on each host's link from now on, as a part of its packets each way. Rejects where it cannot be set. */
   setLoss(rate: number): Promise<void>

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ControlClient } from '../../control/control-client.ts'
 import { emulationError } from '../../errors.ts'
 import type { Fleet, Host, Hosts, Place, PlaceFacts } from '../place.ts'
+import { createUnderlay, type Underlay } from '../../underlay/underlay.ts'
 import type { HostsFile } from './hosts-file.ts'
 
 /** How often a process that is to come back is looked for, and how long. */
@@ -11,11 +12,16 @@ const backWithinMs = 180_000
 /** Machines that somebody else has set up and supervises, as systemd does: those of a file. */
 export class HostsPlace implements Place {
   readonly kind = 'hosts'
+  readonly latency: string
   readonly failed = undefined
   readonly #file: HostsFile
+  readonly #underlay: Underlay | undefined
 
-  constructor(file: HostsFile) {
+  /** Delays between sites, as `delays` has measured them, go into RDP. Throws what reading them throws. */
+  constructor(file: HostsFile, latency?: string) {
     this.#file = file
+    this.latency = latency ?? 'real'
+    this.#underlay = latency === undefined ? undefined : createUnderlay(latency)
   }
 
   start({ nodes }: Fleet): Promise<Hosts> {
@@ -40,8 +46,9 @@ export class HostsPlace implements Place {
     throw emulationError('CONTROL_FAILED', `${host.name} did not come back`)
   }
 
-  delayMs(): undefined {
-    return undefined
+  delayMs(from: Host, to: Host): number | undefined {
+    const delayMs = this.#underlay?.delayMs(from.site, to.site)
+    return delayMs === Infinity ? undefined : delayMs
   }
 
   setLoss(rate: number): Promise<void> {

@@ -25,6 +25,7 @@ const trackerAddress = '10.1.0.1'
  */
 export class NamespacesPlace implements Place {
   readonly kind = 'namespaces'
+  readonly latency: string
   readonly #options: NamespacesPlaceOptions
   readonly #underlay: Underlay
   readonly #emulator = new LinkEmulator()
@@ -34,6 +35,7 @@ export class NamespacesPlace implements Place {
   /** Throws UNREADABLE_LATENCIES and INVALID_LATENCIES. */
   constructor(options: NamespacesPlaceOptions) {
     this.#options = options
+    this.latency = options.latency
     this.#underlay = createUnderlay(options.latency)
   }
 
