@@ -64,6 +64,14 @@ export function isRelayed(path: LinkPath | undefined): boolean {
   return path?.local === 'relay' || path?.remote === 'relay'
 }
 
+/** One set-up as a line for people: its way at first and in the end, each as both ends see it. */
+export function describeResult({ outcome, first, paths, times, failures }: PairResult): string {
+  const text = (ends: PairResult['paths']): string =>
+    ends.map((end) => (end ? `${end.local}→${end.remote}` : '–')).join(' / ')
+  const after = times === undefined ? failures.join(', ') : `link after ${Math.round(times.linkMs)} ms`
+  return `  ${outcome}: ${text(first)}, then ${text(paths)}; ${after}`
+}
+
 /** Each end as it says itself: behind a NAT the address that the other side sees. */
 function candidatesOf(paths: PairResult['paths']): string[] {
   const [a, b] = paths

@@ -7,7 +7,7 @@ import { LaboratoryTracker } from './laboratory-tracker.ts'
 import { removeStaleNamespaces } from './namespaces.ts'
 import { natBehaviours, natKinds, type NatKind } from './nat-kinds.ts'
 import { measurePair, type PairResult } from './nat-pair.ts'
-import { rowOf, type NatRow } from './nat-rows.ts'
+import { describeResult, rowOf, type NatRow } from './nat-rows.ts'
 import { helperSets, nameOf, scenarios, type HelperSet, type Scenario } from './nat-scenarios.ts'
 import { probeNat, startResponder } from './probe/probe-nat.ts'
 import { startTurnServer } from './turn-server.ts'
@@ -56,7 +56,9 @@ export async function runNat(
           const results: PairResult[] = []
           for (let i = 0; i < options.repeats; i++) {
             onProgress(`${helpers}: ${nameOf(scenario)}, ${i + 1} of ${options.repeats}`)
-            results.push(await runOnce(scenario, tracker, laboratory, signal))
+            const result = await runOnce(scenario, tracker, laboratory, signal)
+            onProgress(describeResult(result))
+            results.push(result)
           }
           rows.push(rowOf(scenario, helpers, results))
         }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-import type { IceServer } from '@runnel/protocol'
+import type { Cancel, IceServer } from '@runnel/protocol'
 import {
   PeerConnection,
   type DataChannel,
@@ -10,6 +10,7 @@ import {
 
 import type { LinkPath } from '../ports.ts'
 import { addressOf, pathOf } from './candidate.ts'
+import { CandidateHold } from './candidate-hold.ts'
 import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
 import {
@@ -41,10 +42,14 @@ class NodePeerConnection implements PeerConnectionPort {
   readonly #guard: EventGuard
   /** Held because a data channel nobody refers to is collected, and closes. */
   #channel: NodeDataChannel | undefined
+  /** Of an answerer that finds its outer address. */
+  #candidates: CandidateHold | undefined
+  readonly #findsOuterAddress: boolean
   #open = false
 
   constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
     this.#events = events
+    this.#findsOuterAddress = options.iceServers.length > 0 && options.iceTransportPolicy === 'all'
     this.#native = new PeerConnection('runnel', nativeConfig(options))
     this.#guard = new EventGuard({
       close: () => this.#closeNative(),
@@ -56,7 +61,10 @@ class NodePeerConnection implements PeerConnectionPort {
       }),
     )
     this.#native.onLocalCandidate((candidate, mid) =>
-      this.#guard.run(() => events.onCandidate({ mid, candidate })),
+      this.#guard.run(() => {
+        events.onCandidate({ mid, candidate })
+        this.#candidates?.found(candidate)
+      }),
     )
     this.#native.onStateChange((state) =>
       this.#guard.run(() => {
@@ -77,13 +85,16 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   setRemote(kind: DescriptionKind, sdp: string): void {
+    if (kind === 'offer' && this.#findsOuterAddress) this.#candidates = new CandidateHold({ schedule })
     this.#native.setRemoteDescription(sdp, kind)
   }
 
   /** Names are not looked up: a stranger could make us ask any name server anything, and browsers' `.local` names resolve nowhere. */
   addCandidate({ candidate, mid }: RtcCandidate): boolean {
     if (isIP(addressOf(candidate)) === 0) return false
-    this.#native.addRemoteCandidate(candidate, mid)
+    const take = () => this.#native.addRemoteCandidate(candidate, mid)
+    if (this.#candidates === undefined) take()
+    else this.#candidates.add(candidate, take)
     return true
   }
 
@@ -92,6 +103,7 @@ class NodePeerConnection implements PeerConnectionPort {
   }
 
   #closeNative(): void {
+    this.#candidates?.close()
     // What never opened must be closed by hand, or its callbacks keep the process alive. What is open must not be: were the other
     // side to close it at the same instant, the library would lose the event that releases them.
     if (!this.#open) this.#channel?.close()
@@ -152,6 +164,11 @@ class NodeDataChannel implements DataChannelPort {
   close(): void {
     this.#native.close()
   }
+}
+
+function schedule(ms: number, action: () => void): Cancel {
+  const timer = setTimeout(action, ms)
+  return () => clearTimeout(timer)
 }
 
 function nativeConfig(options: PeerConnectionOptions): RtcConfig {

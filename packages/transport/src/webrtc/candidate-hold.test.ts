@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import { CandidateHold, holdMs, maxHoldMs } from './candidate-hold.ts'
+
+const candidate = (address: string, kind: string) => `candidate:1 1 UDP 1 ${address} 9 typ ${kind}`
+const [host, outer, relay] = [
+  candidate('10.0.0.7', 'host'),
+  candidate('192.0.2.7', 'srflx'),
+  candidate('192.0.2.9', 'relay'),
+]
+
+function holding() {
+  const clock = new VirtualClock()
+  const hold = new CandidateHold({ schedule: (ms, action) => clock.schedule(ms, action) })
+  const taken: string[] = []
+  const add = (name: string) => hold.add(name, () => taken.push(name))
+  return { clock, hold, taken, add }
+}
+
+describe('CandidateHold', () => {
+  it('holds all but addresses of the own network until the outer address has been known for a while', () => {
+    const { clock, hold, taken, add } = holding()
+    for (const one of [outer, host, relay]) add(one)
+    expect(taken).toEqual([host])
+    hold.found(candidate('10.0.0.8', 'host'))
+    hold.found(candidate('192.0.2.8', 'srflx'))
+    clock.advanceBy(holdMs - 1)
+    expect(taken).toEqual([host])
+    clock.advanceBy(1)
+    expect(taken).toEqual([host, outer, relay])
+    add(outer)
+    expect(taken).toEqual([host, outer, relay, outer])
+  })
+
+  it('holds nothing when there is no NAT', () => {
+    const { hold, taken, add } = holding()
+    add(outer)
+    hold.found(candidate('192.0.2.8', 'host'))
+    hold.found(candidate('192.0.2.8', 'srflx'))
+    expect(taken).toEqual([outer])
+  })
+
+  it('holds no longer when no outer address is found', () => {
+    const { clock, hold, taken, add } = holding()
+    hold.found(host)
+    add(outer)
+    clock.advanceBy(maxHoldMs)
+    expect(taken).toEqual([outer])
+  })
+
+  it('lets one bad candidate not spoil the others', () => {
+    const { hold, taken, add } = holding()
+    hold.add(outer, () => {
+      throw new Error('bad')
+    })
+    add(relay)
+    hold.release()
+    expect(taken).toEqual([relay])
+  })
+
+  it('forgets everything when it is closed', () => {
+    const { clock, hold, taken, add } = holding()
+    add(outer)
+    hold.close()
+    hold.found(candidate('192.0.2.8', 'srflx'))
+    clock.advanceBy(maxHoldMs)
+    expect(taken).toEqual([])
+  })
+})
