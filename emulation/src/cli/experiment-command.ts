@@ -20,6 +20,7 @@ interface ExperimentArguments {
   readonly links: string | undefined
   readonly repeats: number | undefined
   readonly messages: number | undefined
+  readonly rate: number | undefined
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -48,6 +49,11 @@ export function experimentCommand(
       links: { type: 'string', describe: linkKinds.join(', ') },
       repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
       messages: { type: 'number', describe: 'messages of each publisher' },
+      rate: {
+        type: 'number',
+        describe:
+          'messages a second of all together, for propagation (13.6); lower where one machine plays many',
+      },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
@@ -101,6 +107,7 @@ function optionsOf(argv: ExperimentArguments): ExperimentOptions {
     links: argv.links === undefined ? undefined : oneOf('links', linkKinds, argv.links),
     repeats: whole('repeats', argv.repeats),
     messages: whole('messages', argv.messages),
+    rate: rateOf(argv.rate),
   }
 }
 
@@ -111,6 +118,11 @@ function placeOptionsOf(argv: ExperimentArguments): PlaceOptions {
   if (!Number.isSafeInteger(seed) || seed < 0)
     throw emulationError('INVALID_ARGUMENT', '--seed is a whole number from 0')
   return { place: oneOf('place', placeKinds, argv.place), hosts, latency, jitterMs, seed }
+}
+
+function rateOf(rate: number | undefined): number | undefined {
+  if (rate === undefined || (Number.isFinite(rate) && rate > 0)) return rate
+  throw emulationError('INVALID_ARGUMENT', '--rate is more than 0')
 }
 
 function oneOf<Word extends string>(name: string, words: readonly Word[], given: string): Word {

@@ -42,7 +42,7 @@ export const churn: Experiment = {
         await session.rejoin(victim)
         repairedMs.push(performance.now() - startedMs)
       }
-      await session.published()
+      await session.published(0)
       const survivors = session.without(victims)
       await survivors.delivered(publishers.length * messages, quietMs)
       const { delaysMs, ...figures } = analyse(await survivors.collect())

@@ -34,7 +34,7 @@ export const loss: Experiment = {
             // Overlays form undisturbed; it is their messages that are watched.
             await place.setLoss(lossPercent / 100)
             await session.publish(everybody, { messages, intervalMs, bytes })
-            await session.published()
+            await session.published(messages * intervalMs)
             const isComplete = await session.delivered(nodes * messages, quietMs)
             await place.setLoss(0)
             const { delaysMs, ...figures } = analyse(await session.collect())

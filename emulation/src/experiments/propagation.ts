@@ -9,7 +9,8 @@ import type { SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
 import { publishInPairs } from './publish-in-pairs.ts'
 
-const defaults = { nodes: 16, degree: 4, links: 'webrtc', repeats: 1 } as const
+/** Messages and their rate are those of the thesis. */
+const defaults = { nodes: 16, degree: 4, links: 'webrtc', repeats: 1, messages: 2, rate: 13.6 } as const
 
 /** Delay and RDP by nodes, and what the simulator has for the same overlays: thesis, sections 5.4.3 to 5.4.5. */
 export const propagation: Experiment = {
@@ -36,7 +37,10 @@ export const propagation: Experiment = {
         onProgress(`run ${repeat + 1} of ${repeats}: the overlay forms`)
         const formed = await running.session.join()
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
-        const messages = await publishInPairs(running.session, { messages: options.messages ?? 2 })
+        const messages = await publishInPairs(running.session, {
+          messages: options.messages ?? defaults.messages,
+          rate: options.rate ?? defaults.rate,
+        })
         await running.session.delivered(messages, quietMs)
         const measured = await running.session.collect()
         const isSame = sameEdges(formed, await running.session.overlay())

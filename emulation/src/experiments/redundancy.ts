@@ -26,7 +26,7 @@ export const redundancy: Experiment = {
           // In turns, as in the thesis.
           for (let index = 0; index < nodes; index++)
             await session.publish([index], { messages, intervalMs: 0, bytes })
-          await session.published()
+          await session.published(0)
           await session.delivered(nodes * messages, quietMs)
           const { delaysMs, ...figures } = analyse(await session.collect())
           rows.push({ nodes, degree, links, overlay, latency, repeat, ...figures })

@@ -15,8 +15,9 @@ import { inParallel } from './in-parallel.ts'
 
 /** Commands under way at a time. */
 const atOnce = 32
-/** How often it is looked whether something has come to pass. */
-const lookEveryMs = 250
+/** Pause for each node between two looks whether something has come to pass: looking must not be what processes do. */
+const lookEveryMsPerNode = 40
+const minLookEveryMs = 250
 /** How long an overlay may take until all its edges are open. */
 const formedWithinMs = 300_000
 /** Where nobody listens: the refusal comes as quickly as a welcome. */
@@ -115,7 +116,7 @@ export class Session {
       if (alike >= looksAlike) return numberedOverlay(overlay, this.#ids)
       if (performance.now() > untilMs)
         throw emulationError('NOT_FORMED', late.map(({ host }) => host.name).join(', '))
-      await this.#pause(lookEveryMs)
+      await this.#pause()
     }
   }
 
@@ -166,9 +167,10 @@ export class Session {
     )
   }
 
-  /** Resolves when nobody publishes any more. */
-  async published(): Promise<void> {
-    while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.#pause(lookEveryMs)
+  /** Resolves when nobody publishes any more, which is not looked at for so long. */
+  async published(forMs: number): Promise<void> {
+    await delay(forMs, undefined, { signal: this.#signal })
+    while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.#pause()
   }
 
   /**
@@ -183,7 +185,7 @@ export class Session {
       const sum = counts.reduce((total, count) => total + count, 0)
       if (sum !== last) [last, sinceMs] = [sum, performance.now()]
       else if (performance.now() - sinceMs > quietMs) return false
-      await this.#pause(lookEveryMs)
+      await this.#pause()
     }
   }
 
@@ -202,7 +204,8 @@ export class Session {
     return this.#nodes.map(({ nodeId }) => nodeId)
   }
 
-  #pause(ms: number): Promise<void> {
+  #pause(): Promise<void> {
+    const ms = Math.max(minLookEveryMs, lookEveryMsPerNode * this.#nodes.length)
     return delay(ms, undefined, { signal: this.#signal })
   }
 
