@@ -18,6 +18,7 @@ and a kernel with netem.
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 import platform
@@ -39,6 +40,8 @@ MAX_HOSTS_PER_CITY = 253
 # OSPF counts costs from 1 to 65535: here in units of 10 microseconds.
 MICROSECONDS_PER_COST = 10
 MAX_COST = 65535
+# Of a router's link to its switch.
+CITY_COST = 1
 # Where packages of FRR keep its daemons. CORE looks for them on the PATH only.
 FRR_FOLDERS = ("/usr/lib/frr", "/usr/libexec/frr")
 
@@ -113,7 +116,26 @@ def place_hosts(cities_by_host: list[tuple[str, int]]) -> tuple[Host, ...]:
 
 
 def ospf_cost(delay_us: int) -> int:
-    return min(MAX_COST, max(1, round(delay_us / MICROSECONDS_PER_COST)))
+    return min(MAX_COST, max(CITY_COST, round(delay_us / MICROSECONDS_PER_COST)))
+
+
+def network_of(city: int) -> str:
+    return f"10.{city + 1}.0.0/24"
+
+
+def shortest_costs(plan: Plan, source: int) -> dict[str, int]:
+    """What OSPF has to find for the router of a city: the cost of the way to the network of each other city (Dijkstra)."""
+    costs: dict[int, int] = {}
+    ahead = [(0, source)]
+    while ahead:
+        cost, city = heapq.heappop(ahead)
+        if city in costs:
+            continue
+        costs[city] = cost
+        for link in plan.links:
+            if city in (link.a, link.b):
+                heapq.heappush(ahead, (cost + ospf_cost(link.delay_us), link.a + link.b - city))
+    return {network_of(city): cost + CITY_COST for city, cost in costs.items() if city != source}
 
 
 class Emulation:
@@ -212,19 +234,26 @@ class Emulation:
         self._host_links.append((node, switch, host_iface.id, switch_iface.id))
 
     def _await_routes(self, until: float) -> None:
-        """Until every router knows the way to the hosts of every city."""
-        wanted = {f"10.{at + 1}.0.0/24" for at in range(len(self._plan.cities))}
-        waiting = list(self._routers)
-        while waiting:
-            router = waiting[-1]
-            known = {line.split()[0] for line in router.cmd("ip -4 route show").splitlines() if line.strip()}
-            if wanted <= known:
-                waiting.pop()
-            elif time.monotonic() > until:
-                missing = ", ".join(sorted(wanted - known))
-                raise SessionError("CORE_FAILED", f"{router.name} has no route to {missing}")
-            else:
+        """Until every router has the shortest ways to the networks of all other cities."""
+        for city, router in enumerate(self._routers):
+            wanted = shortest_costs(self._plan, city)
+            if len(wanted) != len(self._routers) - 1:
+                raise SessionError("INVALID_PLAN", f"no way from {router.name} to all others")
+            while missing := wanted.items() - ospf_routes(router).items():
+                if time.monotonic() > until:
+                    raise SessionError("CORE_FAILED", f"{router.name} has not found {sorted(missing)}")
                 time.sleep(LOOK_EVERY_S)
+
+
+def ospf_routes(router: CoreNode) -> dict[str, int]:
+    """The costs of the ways that a router has found, by network."""
+    shown = json.loads(router.cmd("vtysh -c 'show ip route ospf json'") or "{}")
+    return {
+        network: route["metric"]
+        for network, routes in shown.items()
+        for route in routes
+        if route.get("installed")
+    }
 
 
 def latency_ospf() -> type:
