@@ -140,7 +140,7 @@ int main(int count, char **words) {
   if (arrivals == NULL) fail("memory");
   for (int way = 0; way < way_count; way++) open_way(&ways[way], words + 4 + 4 * way);
   struct sched_param real_time = {.sched_priority = priority};
-  if (interval_us > 0) sched_setscheduler(0, SCHED_FIFO, &real_time);
+  sched_setscheduler(0, SCHED_FIFO, &real_time);
   stalls_watch();
 
   int64_t start = now_ns(CLOCK_MONOTONIC);
