@@ -3,8 +3,9 @@ import { VirtualClock } from '../memory/virtual-clock.ts'
 import { CandidateHold, holdMs, maxHoldMs } from './candidate-hold.ts'
 
 const candidate = (address: string, kind: string) => `candidate:1 1 UDP 1 ${address} 9 typ ${kind}`
-const [host, outer, relay] = [
+const [host, ownLink, outer, relay] = [
   candidate('10.0.0.7', 'host'),
+  candidate('fe80::7', 'host'),
   candidate('192.0.2.7', 'srflx'),
   candidate('192.0.2.9', 'relay'),
 ]
@@ -18,18 +19,19 @@ function holding() {
 }
 
 describe('CandidateHold', () => {
-  it('holds all but addresses of the own network until the outer address has been known for a while', () => {
+  it('holds all but addresses of private networks until the outer address has been known for a while', () => {
     const { clock, hold, taken, add } = holding()
-    for (const one of [outer, host, relay]) add(one)
-    expect(taken).toEqual([host])
+    const reachable = candidate('192.0.2.10', 'host')
+    for (const one of [outer, host, relay, reachable, ownLink]) add(one)
+    expect(taken).toEqual([host, ownLink])
     hold.found(candidate('10.0.0.8', 'host'))
     hold.found(candidate('192.0.2.8', 'srflx'))
     clock.advanceBy(holdMs - 1)
-    expect(taken).toEqual([host])
+    expect(taken).toEqual([host, ownLink])
     clock.advanceBy(1)
-    expect(taken).toEqual([host, outer, relay])
+    expect(taken).toEqual([host, ownLink, outer, relay, reachable])
     add(outer)
-    expect(taken).toEqual([host, outer, relay, outer])
+    expect(taken.at(-1)).toBe(outer)
   })
 
   it('holds nothing when there is no NAT', () => {
