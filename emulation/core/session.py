@@ -23,6 +23,7 @@ import json
 import os
 import platform
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
@@ -89,8 +90,8 @@ def parse_plan(build: dict[str, Any]) -> Plan:
         cities = tuple(City(city["name"], microseconds(city["hostLinkMs"])) for city in build["cities"])
         index = {city.name: at for at, city in enumerate(cities)}
         links = tuple(
-            Link(*(index[name] for name in link["between"]), microseconds(link["oneWayMs"]))
-            for link in build["links"]
+            Link(index[a], index[b], microseconds(delay_ms))
+            for (a, b), delay_ms in ((link["between"], link["oneWayMs"]) for link in build["links"])
         )
         hosts = place_hosts([(host["name"], index[host["city"]]) for host in build["hosts"]])
     except (KeyError, TypeError, ValueError) as error:
@@ -153,6 +154,7 @@ class Emulation:
         self._plan = plan
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), *FRR_FOLDERS])
         try:
+            write_files_in_turn()
             self._core = CoreEmu()
             self._core.service_manager.add(latency_ospf())
         except CoreError as error:
@@ -268,6 +270,21 @@ def latency_ospf() -> type:
             return f"{super().frr_iface_config(iface)}\nip ospf cost {ospf_cost(iface.options.delay or 0)}"
 
     return LatencyOspf
+
+
+def write_files_in_turn() -> None:
+    """CORE starts nodes in threads. When these compile templates at the same time, Python 3.11 fails now and then ("AST constructor
+    recursion depth mismatch", python/cpython issue 106905)."""
+    from core.services.base import CoreService
+
+    turn = threading.Lock()
+    create_files = CoreService.create_files
+
+    def create_files_in_turn(service: CoreService) -> None:
+        with turn:
+            create_files(service)
+
+    CoreService.create_files = create_files_in_turn
 
 
 class Conversation:

@@ -26,7 +26,8 @@ export class LineProcess {
   /** `failure` makes the error that everything rejects with once the process has ended. */
   constructor(command: string, args: readonly string[], failure: (detail: string) => Error) {
     this.#failure = failure
-    const child = spawn(command, args, { stdio: 'pipe' })
+    // In a group of its own: a Ctrl-C reaches this process alone, which then ends all in order.
+    const child = spawn(command, args, { stdio: 'pipe', detached: true })
     this.#child = child
     this.#closed = once(child, 'close')
       .catch((error: unknown) => this.#hear(String(error)))

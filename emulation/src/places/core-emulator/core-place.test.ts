@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCities } from '../../underlay/cities.ts'
+import { cityUnderlay } from '../../underlay/underlay.ts'
 import { CorePlace } from './core-place.ts'
 import { CoreSession, type CorePlan } from './core-session.ts'
 
@@ -49,6 +52,38 @@ describe('a session of CORE', () => {
     const session = sessionForTest('no-such-python')
     await expect(session.facts()).rejects.toMatchObject(failure('no-such-python'))
     expect(session.failed.aborted).toBe(true)
+  })
+})
+
+/** What the script expects OSPF to find: from each city to the networks of all others. */
+function costsOfOspf(): Record<string, number>[] {
+  const program = `
+import json, sys
+from session import parse_plan, shortest_costs
+plan = parse_plan(json.load(sys.stdin))
+print(json.dumps([shortest_costs(plan, city) for city in range(len(plan.cities))]))`
+  const printed = execFileSync(pythonWithoutCore, ['-B', '-c', program], {
+    cwd: fileURLToPath(new URL('../../../core/', import.meta.url)),
+    input: JSON.stringify({ cities, links, hosts: [] }),
+    encoding: 'utf8',
+  })
+  return JSON.parse(printed) as Record<string, number>[]
+}
+
+it('OSPF is to find the ways that the delays are asked for', () => {
+  const underlay = cityUnderlay(readCities())
+  // 10 microseconds cost one; each link on a way is rounded, and the last leads to the switch.
+  const maxOffMs = 0.01 + (0.01 / 2) * cities.length
+  const costs = costsOfOspf()
+  expect(costs).toHaveLength(cities.length)
+  cities.forEach((from, a) => {
+    expect(Object.keys(costs[a] ?? {})).toHaveLength(cities.length - 1)
+    cities.forEach((to, b) => {
+      if (a === b) return
+      const cost = costs[a]?.[`10.${b + 1}.0.0/24`] ?? NaN
+      const askedMs = underlay.delayMs(from.name, to.name) - from.hostLinkMs - to.hostLinkMs
+      expect(Math.abs(cost / 100 - askedMs)).toBeLessThan(maxOffMs)
+    })
   })
 })
 
