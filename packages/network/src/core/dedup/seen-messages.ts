@@ -63,12 +63,12 @@ export class SeenMessages {
     return fresh
   }
 
-  /** How far the chains used lately were received: at most `count`, the latest first. */
-  heads(count: number, usedSinceMs = -Infinity): ChainHead[] {
+  /** How far chains were received, all or those whose last use is as asked: at most `count`, the latest first. */
+  heads(count: number, isAsked: (usedMs: number) => boolean = () => true): ChainHead[] {
     const all: { head: ChainHead; usedMs: number }[] = []
     for (const [publisherId, chains] of this.#publishers) {
       for (const [messageChainId, progress] of chains) {
-        if (progress.newest === undefined || progress.lastUsedMs < usedSinceMs) continue
+        if (progress.newest === undefined || !isAsked(progress.lastUsedMs)) continue
         all.push({ head: { publisherId, messageChainId, ...progress.newest }, usedMs: progress.lastUsedMs })
       }
     }

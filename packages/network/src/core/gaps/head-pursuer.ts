@@ -55,8 +55,8 @@ export class HeadPursuer {
   }
 
   #tell(part: StreamPart, nowMs: number): void {
-    const usedSinceMs = part.gaps.heads.take(nowMs)
-    const heads = usedSinceMs === undefined ? [] : part.seen.heads(wireLimits.maxChainHeads, usedSinceMs)
+    const isDue = part.gaps.heads.take(nowMs)
+    const heads = isDue === undefined ? [] : part.seen.heads(wireLimits.maxChainHeads, isDue)
     if (heads.length === 0) return
     for (const peerId of part.attached) {
       this.#modules.counters['heads.sent']++
