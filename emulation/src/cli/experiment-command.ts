@@ -20,6 +20,7 @@ interface ExperimentArguments {
   readonly links: string | undefined
   readonly repeats: number | undefined
   readonly messages: number | undefined
+  readonly warmUp: number | undefined
   readonly rate: number | undefined
   readonly json: boolean
   readonly out: string | undefined
@@ -49,6 +50,10 @@ export function experimentCommand(
       links: { type: 'string', describe: linkKinds.join(', ') },
       repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
       messages: { type: 'number', describe: 'messages of each publisher' },
+      warmUp: {
+        type: 'number',
+        describe: 'messages of each publisher beforehand, not measured, for propagation (10)',
+      },
       rate: {
         type: 'number',
         describe:
@@ -96,6 +101,7 @@ const limits = {
   degree: { min: 2, max: 64 },
   repeats: { min: 1, max: 1_000 },
   messages: { min: 1, max: 100_000 },
+  warmUp: { min: 0, max: 1_000 },
 }
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
@@ -107,6 +113,7 @@ function optionsOf(argv: ExperimentArguments): ExperimentOptions {
     links: argv.links === undefined ? undefined : oneOf('links', linkKinds, argv.links),
     repeats: whole('repeats', argv.repeats),
     messages: whole('messages', argv.messages),
+    warmUp: whole('warmUp', argv.warmUp),
     rate: rateOf(argv.rate),
   }
 }

@@ -12,6 +12,8 @@ export interface ExperimentOptions {
   readonly repeats: number | undefined
   /** Of each publisher. */
   readonly messages: number | undefined
+  /** Messages of each publisher beforehand, which are not measured: processes that have just started take their time. */
+  readonly warmUp: number | undefined
   /** Messages a second of all publishers together, where they take turns. */
   readonly rate: number | undefined
 }

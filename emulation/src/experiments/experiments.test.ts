@@ -22,6 +22,7 @@ const nothing: ExperimentOptions = {
     links: 'mixed',
     repeats: undefined,
     messages: undefined,
+    warmUp: 1,
     rate: undefined,
   },
 }

@@ -7,10 +7,18 @@ import { analyse, worstClockErrorMs } from '../session/analysis.ts'
 import type { FormedOverlay } from '../session/formed-overlay.ts'
 import type { SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
-import { publishInPairs } from './publish-in-pairs.ts'
+import { publishAtOnce, publishInPairs } from './publish-in-turns.ts'
 
 /** Messages and their rate are those of the thesis. */
-const defaults = { nodes: 16, degree: 4, links: 'webrtc', repeats: 1, messages: 2, rate: 13.6 } as const
+const defaults = {
+  nodes: 16,
+  degree: 4,
+  links: 'webrtc',
+  repeats: 1,
+  messages: 2,
+  warmUp: 10,
+  rate: 13.6,
+} as const
 
 /** Delay and RDP by nodes, and what the simulator has for the same overlays: thesis, sections 5.4.3 to 5.4.5. */
 export const propagation: Experiment = {
@@ -37,16 +45,17 @@ export const propagation: Experiment = {
         onProgress(`run ${repeat + 1} of ${repeats}: the overlay forms`)
         const formed = await running.session.join()
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
-        const messages = await publishInPairs(running.session, {
-          messages: options.messages ?? defaults.messages,
-          rate: options.rate ?? defaults.rate,
-        })
-        await running.session.delivered(messages, quietMs)
+        const { messages = defaults.messages, warmUp = defaults.warmUp, rate = defaults.rate } = options
+        const before = await publishAtOnce(running.session, warmUp)
+        await running.session.delivered(before, quietMs)
+        const sinceMs = await running.session.pauseForClocks()
+        const published = await publishInPairs(running.session, { messages, rate })
+        await running.session.delivered(before + published, quietMs)
         const measured = await running.session.collect()
         const isSame = sameEdges(formed, await running.session.overlay())
         await running.session.reset()
         onProgress(`run ${repeat + 1} of ${repeats}: the same overlay in the simulator`)
-        const figures = await compare(running, formed, measured)
+        const figures = await compare(running, formed, { measured, sinceMs })
         rows.push({
           nodes,
           degree,
@@ -66,8 +75,12 @@ export const propagation: Experiment = {
 /** Nothing new came for so long: nothing more will. */
 const quietMs = 20_000
 
-async function compare(running: Running, overlay: FormedOverlay, measured: SessionMeasurements) {
-  const { delaysMs, ...figures } = analyse(measured)
+async function compare(
+  running: Running,
+  overlay: FormedOverlay,
+  { measured, sinceMs }: { readonly measured: SessionMeasurements; readonly sinceMs: number },
+) {
+  const { delaysMs, ...figures } = analyse(measured, sinceMs)
   const nodes = overlay.degrees.length
   const everybody = Array.from({ length: nodes }, (_, index) => index)
   const underlayMs = underlayMean(running, nodes)

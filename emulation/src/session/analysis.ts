@@ -22,10 +22,16 @@ export interface MessageFigures {
   readonly untraced: number
 }
 
-export function analyse({ nodes }: SessionMeasurements): MessageFigures {
-  const published = nodes.reduce((sum, node) => sum + node.published, 0)
+/** Of the messages with timestamps from `sinceMs` on: what came before was to warm up. */
+export function analyse({ nodes }: SessionMeasurements, sinceMs = -Infinity): MessageFigures {
+  const before = nodes.reduce(
+    (sum, { nodeId, messages }) =>
+      sum + messages.filter((one) => one.publisherId === nodeId && one.timestamp < sinceMs).length,
+    0,
+  )
+  const published = nodes.reduce((sum, node) => sum + node.published, 0) - before
   const received = nodes.flatMap(({ nodeId, messages }) =>
-    messages.filter(({ publisherId }) => publisherId !== nodeId),
+    messages.filter(({ publisherId, timestamp }) => publisherId !== nodeId && timestamp >= sinceMs),
   )
   const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs]))
   const hops = received.flatMap((message) => (message.hops === null ? [] : [message.hops]))
@@ -35,7 +41,7 @@ export function analyse({ nodes }: SessionMeasurements): MessageFigures {
   return {
     expected,
     missing: expected - received.length,
-    undelivered: published * nodes.length - delivered,
+    undelivered: (published + before) * nodes.length - delivered,
     delaysMs,
     meanMs: round(mean(delaysMs) ?? 0),
     p50Ms: round(percentile(delaysMs, 0.5) ?? 0),

@@ -22,6 +22,8 @@ const minLookEveryMs = 250
 const formedWithinMs = 300_000
 /** Where nobody listens: the refusal comes as quickly as a welcome. */
 const unusedPort = 9
+/** The most that wall clocks may be apart. */
+const clockDifferenceMs = 1_000
 /** In so many looks one after the other the overlay has to be the same. */
 const looksAlike = 4
 
@@ -202,6 +204,14 @@ export class Session {
 
   get #ids(): NodeId[] {
     return this.#nodes.map(({ nodeId }) => nodeId)
+  }
+
+  /** What has a later timestamp than this gives was published later, on whatever machine: clocks are not that far apart. */
+  async pauseForClocks(): Promise<number> {
+    await delay(clockDifferenceMs, undefined, { signal: this.#signal })
+    const nowMs = Date.now()
+    await delay(clockDifferenceMs, undefined, { signal: this.#signal })
+    return nowMs
   }
 
   #pause(): Promise<void> {

@@ -5,6 +5,20 @@ import type { Session } from '../session/session.ts'
 const intervalMs = 3_000
 const bytes = 64
 
+/** Messages a second with which processes are warmed up, of all together. */
+const warmUpRate = 10
+
+/** Every node publishes, all at the same time. Resolves when all have published, with the number of messages. */
+export async function publishAtOnce(session: Session, messages: number): Promise<number> {
+  const { length } = session.nodes
+  if (messages === 0) return 0
+  const everybody = Array.from({ length }, (_, index) => index)
+  const pauseMs = (1_000 * length) / warmUpRate
+  await session.publish(everybody, { messages, intervalMs: pauseMs, bytes })
+  await session.published((messages - 1) * pauseMs)
+  return length * messages
+}
+
 /**
  * As in the thesis, section 5.4.2: two nodes at a time are told to publish, the next two once these have begun, so that
  * `rate` messages a second are published. Resolves when all have published, with the number of messages.
