@@ -5,6 +5,7 @@ import {
   packetBytes,
   PacketType,
   readTraced,
+  type MessageBatch,
   type NodeId,
   type Packet,
   type TraceHeader,
@@ -14,6 +15,15 @@ import type { NodeEvent } from '../core/events.ts'
 
 /** What hears of traced batches before the core does. */
 export type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
+
+/** The packet that a batch travels in, and the batch as a view of it. Throws what decoding throws. */
+export function dataPacket(batchBytes: Uint8Array): {
+  readonly packet: Uint8Array
+  readonly batch: MessageBatch
+} {
+  const packet = packetBytes(PacketType.data, batchBytes)
+  return { packet, batch: decodeBatch(packet.subarray(packet.length - batchBytes.length)) }
+}
 
 /** What a packet from another node is to the core. Never throws: bytes nobody should send become `malformed`. */
 export function eventOfPacket(
@@ -31,9 +41,7 @@ export function eventOfPacket(
     }
     if (type === PacketType.traced) {
       const { trace, batchBytes } = readTraced(body)
-      const packet = packetBytes(PacketType.data, batchBytes)
-      const batch = decodeBatch(packet.subarray(packet.length - batchBytes.length))
-      const event = { type: 'data', peerId, batch, packet } as const
+      const event = { type: 'data', peerId, ...dataPacket(batchBytes) } as const
       onTraced?.(trace, event)
       return event
     }

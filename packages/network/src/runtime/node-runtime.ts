@@ -1,9 +1,6 @@
 import {
-  decodeBatch,
   encodePacket,
   isRunnelError,
-  packetBytes,
-  PacketType,
   type Clock,
   type Contact,
   type DirectPacket,
@@ -45,7 +42,7 @@ import { ArchiveRequests } from './archive-requests.ts'
 import { decodeDirect, DirectLinks, isDirect } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
 import { Listeners } from './listeners.ts'
-import { eventOfPacket, type OnTraced } from './node-packets.ts'
+import { dataPacket, eventOfPacket, type OnTraced } from './node-packets.ts'
 import { resolvePublisher } from './publisher-resolver.ts'
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
@@ -226,8 +223,7 @@ export class NodeRuntime implements NetworkNode {
 
   publish(batchBytes: Uint8Array): boolean {
     this.#assertRunning()
-    const packet = packetBytes(PacketType.data, batchBytes)
-    const batch = decodeBatch(packet.subarray(packet.length - batchBytes.length))
+    const { packet, batch } = dataPacket(batchBytes)
     const { streamId, partition } = batch.chain
     if (this.#core.streamParts.ofChain(batch.chain) === undefined) {
       throw networkError('NOT_JOINED', `${streamId}#${partition}`)
@@ -564,9 +560,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #takeArchived(batchBytes: Uint8Array): void {
-    const packet = packetBytes(PacketType.data, batchBytes)
-    const batch = decodeBatch(packet.subarray(packet.length - batchBytes.length))
-    this.#dispatch({ type: 'archived', batch, packet })
+    this.#dispatch({ type: 'archived', ...dataPacket(batchBytes) })
   }
 
   #visit(streamPartId: StreamPartId): () => void {
