@@ -32,6 +32,7 @@ export interface PartOutboxModules {
 interface Entry {
   readonly content: EncodedContent
   readonly timestamp: number
+  readonly promise: Promise<PublishedMessage>
   readonly resolve: (message: PublishedMessage) => void
   readonly reject: (error: unknown) => void
 }
@@ -51,8 +52,6 @@ export class PartOutbox {
   readonly #closing = new AbortController()
   #ready: Promise<void>
   #entries: Entry[] = []
-  /** Those that are neither sent nor refused. */
-  readonly #pending = new Set<Promise<unknown>>()
   #flushing = false
 
   /** Nothing is sent before `ready` resolves. */
@@ -71,18 +70,13 @@ export class PartOutbox {
     const { promise, resolve, reject } = Promise.withResolvers<PublishedMessage>()
     if (this.#closing.signal.aborted) return Promise.reject(clientError('CLIENT_CLOSED'))
     const timestamp = this.#messageClock.timestampFor(options.timestamp, this.#modules.clock.now())
-    const entry: Entry = { content, timestamp, resolve, reject }
+    const entry: Entry = { content, timestamp, promise, resolve, reject }
     this.#entries.push(entry)
     const { signal } = options
     const onAbort = () => this.#withdraw(entry, signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#scheduleFlush()
-    const added = promise.finally(() => {
-      this.#pending.delete(promise)
-      signal?.removeEventListener('abort', onAbort)
-    })
-    this.#pending.add(promise)
-    return added
+    return promise.finally(() => signal?.removeEventListener('abort', onAbort))
   }
 
   /** Sends nothing more before this resolves, either. */
@@ -92,7 +86,8 @@ export class PartOutbox {
 
   /** Resolves when all that was added so far is sent or refused. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#pending)
+    // What is no longer among them has been sent or refused in the turn in which it was taken.
+    await Promise.allSettled(this.#entries.map(({ promise }) => promise))
   }
 
   /** Refuses what was not sent. */
