@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseConfig } from '../config/load-config.ts'
 import { startBroker, type Broker } from '../node.ts'
-import type { NodeControl } from './node-control.ts'
+import type { NodeControl, NodeMeasurements } from './node-control.ts'
 import { createTrackerControl } from './tracker-control.ts'
 
 const crypto = await loadCrypto()
@@ -21,8 +21,6 @@ const tracker = createTracker(
 const trackerControl = createTrackerControl({ host: '127.0.0.1', port: 0 }, { tracker })
 const directory = mkdtempSync(join(tmpdir(), 'runnel-controlled-'))
 const brokers: Broker[] = []
-
-type Measurements = Awaited<ReturnType<NodeControl['measurements']>>
 
 async function tell<Answer = unknown>(url: string | undefined, path: string, body?: object): Promise<Answer> {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
@@ -56,7 +54,7 @@ afterAll(async () => {
 })
 
 const infoOf = ({ controlUrl }: Broker) => tell<ReturnType<NodeControl['info']>>(controlUrl, '')
-const measurementsOf = ({ controlUrl }: Broker) => tell<Measurements>(controlUrl, '/measurements')
+const measurementsOf = ({ controlUrl }: Broker) => tell<NodeMeasurements>(controlUrl, '/measurements')
 
 describe('nodes that obey', () => {
   it('join, publish, measure, and forget', async () => {

@@ -1,5 +1,5 @@
 import type { RunnelClient, Subscription } from '@runnel/client'
-import { parseStreamPartId, toStreamPartId, type StreamPartId } from '@runnel/protocol'
+import { parseStreamPartId, streamPartIdSchema, toStreamPartId, type StreamPartId } from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import { nodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -7,17 +7,11 @@ import { clockQuality } from './clock-quality.ts'
 import { MeasurementLog } from './measurement-log.ts'
 import { publishSeries, seriesLimits, type Series } from './publish-series.ts'
 
-const streamPartSchema = {
-  type: 'string',
-  maxLength: 250,
-  pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#[0-9]{1,2}$',
-}
-
 const joinSchema = {
   type: 'object',
   required: ['streamPartId'],
   additionalProperties: false,
-  properties: { streamPartId: streamPartSchema },
+  properties: { streamPartId: streamPartIdSchema },
 } as const
 
 const { maxMessages, maxIntervalMs, minBytes, maxBytes } = seriesLimits
@@ -26,12 +20,15 @@ const publishSchema = {
   required: ['streamPartId', 'messages', 'intervalMs'],
   additionalProperties: false,
   properties: {
-    streamPartId: streamPartSchema,
+    streamPartId: streamPartIdSchema,
     messages: { type: 'integer', minimum: 1, maximum: maxMessages },
     intervalMs: { type: 'integer', minimum: 0, maximum: maxIntervalMs },
     bytes: { type: 'integer', minimum: minBytes, maximum: maxBytes, default: 64 },
   },
 } as const
+
+/** What a node says that it measured: the answer to `GET /v1/control/measurements`. */
+export type NodeMeasurements = Awaited<ReturnType<NodeControl['measurements']>>
 
 /** Stream parts a node takes part in for experiments. */
 const maxJoined = 64

@@ -6,6 +6,13 @@ export type StreamId = string & { readonly __brand: 'StreamId' }
 /** `streamId#partition`: the unit that has an overlay of its own. */
 export type StreamPartId = string & { readonly __brand: 'StreamPartId' }
 
+/** JSON schema of a stream part id, to turn away early what cannot be one; `parseStreamPartId` says what is. */
+export const streamPartIdSchema = {
+  type: 'string',
+  maxLength: 250,
+  pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#[0-9]{1,2}$',
+} as const
+
 const pattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/
 
 /** Checks a stream id, lowering the owner's hexadecimal digits. Throws INVALID_STREAM_ID. */

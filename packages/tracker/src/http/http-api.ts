@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import fastify, { type FastifyInstance, type FastifyServerFactory } from 'fastify'
-import type { NodeId, StreamPartId } from '@runnel/protocol'
+import { streamPartIdSchema, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { Predictions } from './predictions.ts'
@@ -67,7 +67,7 @@ const streamPartParams = {
   type: 'object',
   required: ['id'],
   properties: {
-    id: { type: 'string', maxLength: 250, pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#[0-9]{1,2}$' },
+    id: streamPartIdSchema,
   },
 }
 
