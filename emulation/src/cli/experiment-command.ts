@@ -1,10 +1,10 @@
 import type { CommandModule } from 'yargs'
-import { textTable } from '@runnel/sim/text-table'
+import { cellOf, textTable } from '@runnel/sim/text-table'
 import type { RecordRow } from '@runnel/sim/records'
 import { emulationError } from '../errors.ts'
 import type { Experiment, ExperimentOptions } from '../experiments/experiment.ts'
 import { runOnPlace } from '../experiments/run-on-place.ts'
-import { createPlace, placeKinds, sourceOf, type PlaceOptions } from '../places/create-place.ts'
+import { createPlace, placeKinds, type PlaceOptions } from '../places/create-place.ts'
 import { linkKinds, overlayKinds } from '../places/place.ts'
 import { writeResults } from './write-results.ts'
 
@@ -66,14 +66,14 @@ export function experimentCommand(
       const options = optionsOf(argv)
       const place = placeOptionsOf(argv)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
-      const { rows, facts } = await runOnPlace(
+      const { rows, facts, source } = await runOnPlace(
         { experiment, options, signal },
         { createPlace: () => createPlace(place), onProgress },
       )
       if (argv.out !== undefined)
         writeResults(argv.out, {
           experiment: experiment.name,
-          source: sourceOf(place),
+          source,
           rows,
           facts,
           parameters: { ...place, ...options },
@@ -86,14 +86,10 @@ export function experimentCommand(
 }
 
 function tabulate({ columns }: Experiment, rows: readonly RecordRow[]): string {
-  const cells = rows.map((row) =>
-    columns.map((column) => {
-      const value = row[column]
-      if (typeof value === 'boolean') return String(value)
-      return typeof value === 'number' || typeof value === 'string' ? value : undefined
-    }),
+  return textTable(
+    columns,
+    rows.map((row) => columns.map((column) => cellOf(row[column]))),
   )
-  return textTable(columns, cells)
 }
 
 const limits = {

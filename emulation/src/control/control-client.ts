@@ -1,5 +1,6 @@
 import { request, type RequestOptions } from 'node:http'
 import type { PhaseTimes } from '@runnel/client'
+import type { ClockQuality, NodeMeasurements, PingResult, Series } from '@runnel/node'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { LinkPath } from '@runnel/transport'
 import { emulationError } from '../errors.ts'
@@ -29,33 +30,6 @@ export interface ProcessInfo {
   }[]
 }
 
-/** What a node measured of one message. */
-export interface MeasuredMessage {
-  readonly publisherId: NodeId
-  readonly timestamp: number
-  readonly sequenceNumber: number
-  readonly ageMs: number | null
-  readonly wallAgeMs: number
-  readonly hops: number | null
-  readonly duplicates: number
-}
-
-export interface ClockQuality {
-  readonly source: string
-  readonly offsetMs: number | null
-  readonly errorMs: number | null
-}
-
-export interface NodeMeasurements {
-  readonly nodeId: NodeId
-  readonly clock: ClockQuality
-  readonly isPublishing: boolean
-  readonly published: number
-  readonly delivered: number
-  readonly dropped: number
-  readonly messages: readonly MeasuredMessage[]
-}
-
 /** An overlay as its tracker has it. */
 export interface MeasuredOverlay {
   readonly streamPartId: StreamPartId
@@ -66,19 +40,6 @@ export interface MeasuredOverlay {
 export interface TrackerMeasurements {
   readonly clock: ClockQuality
   readonly overlays: readonly MeasuredOverlay[]
-}
-
-export interface PingResult {
-  readonly target: string
-  readonly rttsMs: readonly number[]
-  readonly failed: number
-}
-
-export interface Series {
-  readonly streamPartId: StreamPartId
-  readonly messages: number
-  readonly intervalMs: number
-  readonly bytes: number
 }
 
 /** A request that takes longer has failed. */

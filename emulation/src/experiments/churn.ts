@@ -30,9 +30,8 @@ export const churn: Experiment = {
     const { repeats: kills = defaults.repeats, messages = defaults.messages } = options
     return onFleet({ nodes, degree, links, overlay }, async ({ session, latency, restart }) => {
       await session.join()
-      const all = Array.from({ length: nodes }, (_, index) => index)
-      const publishers = all.filter((index) => index % publisherEvery === 0)
-      const victims = all.filter((index) => index % publisherEvery !== 0).slice(0, kills)
+      const publishers = session.everybody.filter((index) => index % publisherEvery === 0)
+      const victims = session.everybody.filter((index) => index % publisherEvery !== 0).slice(0, kills)
       await session.publish(publishers, { messages, intervalMs, bytes })
       const repairedMs: number[] = []
       for (const [number, victim] of victims.entries()) {

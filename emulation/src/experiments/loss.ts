@@ -1,6 +1,7 @@
 import type { RecordRow } from '@runnel/sim/records'
 import { linkKinds } from '../places/place.ts'
 import { analyse } from '../session/analysis.ts'
+import { sameEdges } from '../session/formed-overlay.ts'
 import type { Experiment } from './experiment.ts'
 
 /** Of figure 5.5: 16 nodes with a host each, 250 messages of each, 50 ms apart. */
@@ -23,7 +24,6 @@ export const loss: Experiment = {
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
     const { repeats = defaults.repeats, messages = defaults.messages } = options
-    const everybody = Array.from({ length: nodes }, (_, index) => index)
     const rows: RecordRow[] = []
     for (const links of options.links === undefined ? linkKinds : [options.links])
       await onFleet({ nodes, degree, links, overlay }, async ({ place, session, latency }) => {
@@ -33,13 +33,12 @@ export const loss: Experiment = {
             const formed = await session.join()
             // Overlays form undisturbed; it is their messages that are watched.
             await place.setLoss(lossPercent / 100)
-            await session.publish(everybody, { messages, intervalMs, bytes })
+            await session.publish(session.everybody, { messages, intervalMs, bytes })
             await session.published(messages * intervalMs)
             const isComplete = await session.delivered(nodes * messages, quietMs)
             await place.setLoss(0)
             const { delaysMs, ...figures } = analyse(await session.collect())
-            const overlayKept =
-              JSON.stringify(formed.degrees) === JSON.stringify((await session.overlay()).degrees)
+            const overlayKept = sameEdges(formed, await session.overlay())
             rows.push({
               nodes,
               degree,

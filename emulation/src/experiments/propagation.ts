@@ -1,10 +1,10 @@
 import { floodGivenOverlay } from '@runnel/sim/given-overlay'
 import { meanDelayMs } from '@runnel/sim/shortest-delays'
 import { WeightedGraph } from '@runnel/sim/weighted-graph'
-import { mean, round } from '@runnel/sim/statistics'
+import { hundredths, mean, round } from '@runnel/sim/statistics'
 import type { RecordRow } from '@runnel/sim/records'
 import { analyse, worstClockErrorMs } from '../session/analysis.ts'
-import type { FormedOverlay } from '../session/formed-overlay.ts'
+import { sameEdges, type FormedOverlay } from '../session/formed-overlay.ts'
 import type { SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
 import { publishAtOnce, publishInPairs } from './publish-in-turns.ts'
@@ -104,7 +104,7 @@ async function compare(
     clockErrorMs: worstClockErrorMs(measured),
     minDegree: Math.min(...overlay.degrees),
     maxDegree: Math.max(...overlay.degrees),
-    percentilesMs: percentiles(delaysMs),
+    percentilesMs: hundredths(delaysMs.toSorted((a, b) => a - b)),
   }
 }
 
@@ -143,17 +143,4 @@ function underlayMean({ oneWayMs }: Running, nodes: number): number | undefined 
       if (from !== to) delays.push(delayMs)
     }
   return mean(delays)
-}
-
-function sameEdges(before: FormedOverlay, after: FormedOverlay): boolean {
-  const textOf = ({ edges }: FormedOverlay) => JSON.stringify(edges.map(({ a, b }) => [a, b]).toSorted())
-  return textOf(before) === textOf(after)
-}
-
-/** Delays at 0 %, 1 % … 100 % of the deliveries. */
-function percentiles(delaysMs: readonly number[]): number[] {
-  const sorted = delaysMs.toSorted((a, b) => a - b)
-  return Array.from({ length: 101 }, (_, percent) =>
-    round(sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0),
-  )
 }

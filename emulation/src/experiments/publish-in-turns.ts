@@ -12,9 +12,8 @@ const warmUpRate = 10
 export async function publishAtOnce(session: Session, messages: number): Promise<number> {
   const { length } = session.nodes
   if (messages === 0) return 0
-  const everybody = Array.from({ length }, (_, index) => index)
   const pauseMs = (1_000 * length) / warmUpRate
-  await session.publish(everybody, { messages, intervalMs: pauseMs, bytes })
+  await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })
   await session.published((messages - 1) * pauseMs)
   return length * messages
 }

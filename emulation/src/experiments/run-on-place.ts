@@ -18,12 +18,14 @@ export interface RunResults {
   readonly rows: readonly RecordRow[]
   /** Of the last place. */
   readonly facts: PlaceFacts
+  readonly source: Place['source']
 }
 
 /** Runs an experiment; each of its fleets has a place of its own, which is taken down whatever happens. */
 export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<RunResults> {
   const { experiment, options, signal } = run
   let facts: PlaceFacts = {}
+  let source: Place['source'] = 'emulation'
   const onFleet = async <Result>(
     fleet: Fleet,
     work: (running: Running) => Promise<Result>,
@@ -33,6 +35,7 @@ export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<
       modules.onProgress(`${fleet.nodes} nodes start, ${fleet.links}, degree ${fleet.degree}`)
       const running = await runningOn(place, { fleet, signal })
       const result = await Promise.race([work(running), failureOf(place, signal)])
+      source = place.source
       facts = { place: place.kind, ...(await place.facts()) }
       return result
     } finally {
@@ -40,7 +43,7 @@ export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<
     }
   }
   const rows = await experiment.run(options, { onFleet, onProgress: modules.onProgress })
-  return { rows, facts }
+  return { rows, facts, source }
 }
 
 async function runningOn(

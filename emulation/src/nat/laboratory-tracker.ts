@@ -8,14 +8,15 @@ import {
   toStreamPartId,
   type FailedNeighbour,
   type FailureReason,
-  type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { ControlClient } from '../control/control-client.ts'
+import { networkDocument, type TrackerPlace } from '../places/processes/network-document.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
 import { publicAddresses, type Laboratory } from './laboratory.ts'
 import { firstInLog } from './log-lines.ts'
+import { inNamespace } from './namespaces.ts'
 import { helperSets, type HelperSet } from './nat-scenarios.ts'
 import type { TurnServer } from './turn-server.ts'
 
@@ -32,8 +33,7 @@ export class LaboratoryTracker {
   readonly #options: LaboratoryTrackerOptions
   readonly #key = generatePrivateKey(systemRandom)
   readonly #process: RunnelProcess
-  #nodeId: NodeId | undefined
-  #url = ''
+  #where: TrackerPlace | undefined
   #streams = 0
 
   constructor(options: LaboratoryTrackerOptions, modules: { readonly laboratory: Laboratory }) {
@@ -54,7 +54,7 @@ export class LaboratoryTracker {
       ],
       env: { RUNNEL_PRIVATE_KEY: Buffer.from(this.#key).toString('hex') },
       logFile: this.#logFile,
-      within: (command) => ['ip', 'netns', 'exec', modules.laboratory.internet, ...command],
+      within: (command) => inNamespace(modules.laboratory.internet, command),
       onDeath: () => {},
     })
   }
@@ -63,23 +63,19 @@ export class LaboratoryTracker {
   async start(signal: AbortSignal): Promise<void> {
     await this.#process.start(signal)
     const { websocketUrl } = await new ControlClient(`unix:${this.#socket}`).info()
-    this.#nodeId = createIdentity(this.#key, await loadCrypto()).nodeId
-    this.#url = websocketUrl
+    this.#where = { nodeId: createIdentity(this.#key, await loadCrypto()).nodeId, url: websocketUrl }
   }
 
   /** A stream that is everybody's, with a network file and a folder of its own: no two pairs meet. */
   newStream() {
+    const where = this.#where
+    if (where === undefined) throw new Error('the tracker has not started')
     const name = `${this.#options.helpers}-${++this.#streams}`
-    const streamId = toStreamId(`${this.#nodeId}/${name.replace('+', '-')}`)
+    const streamId = toStreamId(`${where.nodeId}/${name.replace('+', '-')}`)
     const directory = join(this.#options.directory, name)
     const networkFile = join(directory, 'network.json')
-    const permissions = [{ user: 'public', publish: true, subscribe: true }]
-    const trackers = [{ nodeId: this.#nodeId, url: this.#url }]
     mkdirSync(directory)
-    writeFileSync(
-      networkFile,
-      JSON.stringify({ version: 1, trackers, streams: [{ id: streamId, permissions }] }),
-    )
+    writeFileSync(networkFile, JSON.stringify(networkDocument(where, { id: streamId })))
     return { streamId, directory, networkFile, reported: () => this.#reportOf(toStreamPartId(streamId, 0)) }
   }
 

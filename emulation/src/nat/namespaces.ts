@@ -4,6 +4,11 @@ import { existsSync, readdirSync } from 'node:fs'
 const familyName = 'runnel-nat-'
 const mountedAt = '/run/netns'
 
+/** What runs a command in a namespace. */
+export function inNamespace(name: string, command: readonly string[]): [program: string, ...rest: string[]] {
+  return ['ip', 'netns', 'exec', name, ...command]
+}
+
 /** Network namespaces of one run, and the processes in them. Names begin with the id of this process: what one that crashed left behind can be told. */
 export class Namespaces {
   readonly #names = new Set<string>()
@@ -27,12 +32,14 @@ export class Namespaces {
 
   /** Runs a program in a namespace to its end. Gives what it printed; throws when it fails. */
   run(name: string, command: string, args: readonly string[], input = ''): string {
-    return run('ip', ['netns', 'exec', name, command, ...args], input)
+    const [program, ...rest] = inNamespace(name, [command, ...args])
+    return run(program, rest, input)
   }
 
   /** Starts a program in a namespace; it is ended with the namespace. */
   spawn(name: string, command: string, args: readonly string[], stdio: StdioOptions): ChildProcess {
-    const child = spawn('ip', ['netns', 'exec', name, command, ...args], { stdio })
+    const [program, ...rest] = inNamespace(name, [command, ...args])
+    const child = spawn(program, rest, { stdio })
     this.#children.add(child)
     child.once('close', () => this.#children.delete(child))
     return child

@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs'
 import type { RecordRow } from '@runnel/sim/records'
-import { textTable } from '@runnel/sim/text-table'
+import { cellOf, textTable } from '@runnel/sim/text-table'
 import { writeResults } from '../cli/write-results.ts'
 import { emulationError } from '../errors.ts'
 import type { NatRow } from './nat-rows.ts'
@@ -84,6 +84,6 @@ function optionsOf({ repeats, helpers, pair = '' }: NatArguments) {
 }
 
 function tabulate(rows: readonly NatRow[]): string {
-  const cells = rows.map((row) => columns.map((column) => row[column] ?? undefined))
+  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
   return textTable(columns, cells)
 }

@@ -6,6 +6,7 @@ import { ControlClient, type ProcessInfo } from '../control/control-client.ts'
 import { RunnelProcess } from '../places/processes/runnel-process.ts'
 import type { Place } from './laboratory.ts'
 import { firstInLog } from './log-lines.ts'
+import { inNamespace } from './namespaces.ts'
 import type { Outcome } from './theory.ts'
 
 /** How often it is looked whether the link is there. */
@@ -131,7 +132,11 @@ function outcomeOf(
 ): Outcome {
   if (transports.every((transport) => transport === 'websocket')) return 'websocket'
   if (transports.some((transport) => transport !== 'webrtc')) return 'none'
-  return paths.some((path) => path?.local === 'relay' || path?.remote === 'relay') ? 'relayed' : 'direct'
+  return paths.some(isRelayed) ? 'relayed' : 'direct'
+}
+
+export function isRelayed(path: LinkPath | undefined): boolean {
+  return path?.local === 'relay' || path?.remote === 'relay'
 }
 
 function timesOf(phases: ProcessInfo['phases'], openedMs: number): PairTimes | undefined {
@@ -172,7 +177,7 @@ class PairNode {
         `--observer-streams=${streamId}`,
       ],
       logFile: this.#logFile,
-      within: (command) => ['ip', 'netns', 'exec', place.namespace, ...command],
+      within: (command) => inNamespace(place.namespace, command),
       onDeath: () => {},
     })
   }

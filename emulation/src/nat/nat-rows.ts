@@ -1,6 +1,5 @@
-import type { LinkPath } from '@runnel/transport'
 import { quantile } from '../underlay/statistics.ts'
-import type { PairResult, PairTimes } from './nat-pair.ts'
+import { isRelayed, type PairResult, type PairTimes } from './nat-pair.ts'
 import { expectedOf, helperSets, nameOf, type HelperSet, type Scenario } from './nat-scenarios.ts'
 import type { Outcome } from './theory.ts'
 
@@ -58,10 +57,6 @@ export function rowOf(scenario: Scenario, helpers: HelperSet, results: readonly 
     messageP50Ms: of(0.5, ({ messageMs }) => messageMs),
     totalP50Ms: of(0.5, total),
   }
-}
-
-export function isRelayed(path: LinkPath | undefined): boolean {
-  return path?.local === 'relay' || path?.remote === 'relay'
 }
 
 /** One set-up as a line for people: its way at first and in the end, each as both ends see it. */

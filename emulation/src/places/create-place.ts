@@ -19,11 +19,6 @@ export interface PlaceOptions {
   readonly seed: number
 }
 
-/** What records made there say. Throws INVALID_HOSTS. */
-export function sourceOf({ place, hosts }: PlaceOptions): 'emulation' | 'aws' {
-  return place === 'hosts' && hosts !== undefined ? readHostsFile(hosts).source : 'emulation'
-}
-
 /** The place by its name; nothing runs yet. Throws INVALID_ARGUMENT, INVALID_HOSTS, and what reading latencies throws. */
 export function createPlace(options: PlaceOptions): Place {
   const { place, hosts, latency, jitterMs, seed } = options

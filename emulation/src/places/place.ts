@@ -43,6 +43,8 @@ export type PlaceFacts = Readonly<Record<string, string | number | boolean | nul
  */
 export interface Place {
   readonly kind: 'loopback' | 'namespaces' | 'core' | 'hosts'
+  /** What records made here say. */
+  readonly source: 'emulation' | 'aws'
   /** What rows call its delays. */
   readonly latency: string
   /** Aborts, with why, when something of the place has ended by itself; undefined where nobody would know. */

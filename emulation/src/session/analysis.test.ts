@@ -1,10 +1,10 @@
+import type { MeasuredMessage, NodeMeasurements } from '@runnel/node'
 import { toNodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import type { MeasuredMessage, NodeMeasurements } from '../control/control-client.ts'
 import { analyse, worstClockErrorMs } from './analysis.ts'
 
 const id = (digit: string) => toNodeId(`0x${digit.repeat(40)}`)
-const chrony = { source: 'chrony', offsetMs: 0.01, errorMs: 0.3 }
+const chrony = { source: 'chrony', offsetMs: 0.01, errorMs: 0.3 } as const
 const message = { publisherId: id('a'), timestamp: 5, sequenceNumber: 0, wallAgeMs: 11 }
 
 function node(digit: string, some: Partial<NodeMeasurements>): NodeMeasurements {
@@ -51,7 +51,7 @@ describe('worstClockErrorMs', () => {
   it('is that of the worst clock, or null where one is unknown', () => {
     const tracker = { clock: { ...chrony, errorMs: 0.7 }, overlays: [] }
     expect(worstClockErrorMs({ nodes: [node('a', {})], tracker })).toBe(0.7)
-    const unknown = { source: 'unknown', offsetMs: null, errorMs: null }
+    const unknown = { source: 'unknown', offsetMs: null, errorMs: null } as const
     expect(worstClockErrorMs({ nodes: [node('a', { clock: unknown })], tracker })).toBeNull()
   })
 })

@@ -23,6 +23,12 @@ export function numberedOverlay(
   return { edges: numbered, degrees }
 }
 
+/** Whether two overlays of the same nodes have the same edges. */
+export function sameEdges(before: FormedOverlay, after: FormedOverlay): boolean {
+  const textOf = ({ edges }: FormedOverlay) => JSON.stringify(edges.map(({ a, b }) => [a, b]).toSorted())
+  return textOf(before) === textOf(after)
+}
+
 /** Edges of a whole overlay: everybody with everybody, or so many for each node; the last one has no other end where they are odd. */
 export function edgesOf(nodes: number, degree: number): number {
   return nodes <= degree ? (nodes * (nodes - 1)) / 2 : Math.floor((nodes * degree) / 2)

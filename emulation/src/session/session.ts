@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { NodeMeasurements } from '@runnel/node'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import {
   ControlClient,
   type MeasuredOverlay,
-  type NodeMeasurements,
   type ProcessInfo,
   type TrackerMeasurements,
 } from '../control/control-client.ts'
@@ -78,6 +78,11 @@ export class Session {
 
   get nodes(): readonly SessionNode[] {
     return this.#nodes
+  }
+
+  /** The number of every node. */
+  get everybody(): readonly number[] {
+    return [...this.#nodes.keys()]
   }
 
   /** Of this run. */

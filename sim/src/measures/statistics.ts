@@ -8,6 +8,13 @@ export function mean(samples: readonly number[]): number | undefined {
   return samples.length === 0 ? undefined : samples.reduce((sum, sample) => sum + sample, 0) / samples.length
 }
 
+/** The values at 0 %, 1 % … 100 % of samples in ascending order (nearest rank), to two decimals; 0 without samples. */
+export function hundredths(sorted: ArrayLike<number>): number[] {
+  return Array.from({ length: 101 }, (_, percent) =>
+    round(sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? 0),
+  )
+}
+
 /** To two decimals, for people. */
 export function round(value: number): number {
   return Math.round(value * 100) / 100

@@ -2,7 +2,7 @@ import { lineFigure, type LinePoint } from '../figures/line-figure.ts'
 import type { Figure } from '../figures/write-figures.ts'
 import type { ExperimentRecord, RecordRow } from '../records/record.ts'
 import { mean } from '../measures/statistics.ts'
-import { textTable, type Cell } from './text-table.ts'
+import { cellOf, textTable } from './text-table.ts'
 
 /** A record and what it is called in tables and figures. */
 export interface NamedRecord {
@@ -77,11 +77,6 @@ function scalarFields(records: readonly NamedRecord[]): string[] {
     record.rows.flatMap((row) => Object.keys(row).filter((field) => cellOf(row[field]) !== undefined)),
   )
   return [...new Set(fields)]
-}
-
-function cellOf(value: RecordRow[string] | undefined): Cell {
-  if (typeof value === 'boolean') return String(value)
-  return typeof value === 'number' || typeof value === 'string' ? value : undefined
 }
 
 function draw(experiment: string, records: readonly NamedRecord[]): Figure[] {

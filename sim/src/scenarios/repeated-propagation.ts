@@ -1,6 +1,6 @@
 import type { ExperimentOptions, Overlay } from '../experiments/experiment.ts'
 import { createLatencyModel } from '../latency/latency-model.ts'
-import { mean, round } from '../measures/statistics.ts'
+import { hundredths, mean, round } from '../measures/statistics.ts'
 import type { FormationWatch } from './formation.ts'
 import { runPropagation, type PropagationRun } from './propagation-run.ts'
 
@@ -107,9 +107,7 @@ function summarize(runs: readonly PropagationRun[]) {
     missing: runs.reduce((sum, run) => sum + run.expected - run.delaysMs.length, 0),
     minMeanMs: round(Math.min(...means)),
     maxMeanMs: round(Math.max(...means)),
-    percentilesMs: Array.from({ length: 101 }, (_, percent) =>
-      round(delaysMs[Math.max(0, Math.ceil((percent / 100) * delaysMs.length) - 1)] ?? 0),
-    ),
+    percentilesMs: hundredths(delaysMs),
     traceHashes: runs.map(({ traceHash }) => traceHash),
   }
 }

@@ -15,6 +15,7 @@ export const defaultPython = '/opt/core/venv/bin/python'
 /** The network emulator CORE: routers in the cities find the ways with OSPF, the kernel's netem delays and loses. Needs root. */
 export class CorePlace implements Place {
   readonly kind = 'core'
+  readonly source = 'emulation'
   readonly latency = 'cities'
   readonly #options: CorePlaceOptions
   readonly #cities: Cities

@@ -12,6 +12,7 @@ const backWithinMs = 180_000
 /** Machines that somebody else has set up and supervises, as systemd does: those of a file. */
 export class HostsPlace implements Place {
   readonly kind = 'hosts'
+  readonly source: 'emulation' | 'aws'
   readonly latency: string
   readonly failed = undefined
   readonly #file: HostsFile
@@ -20,6 +21,7 @@ export class HostsPlace implements Place {
   /** Delays between sites, as `delays` has measured them, go into RDP. Throws what reading them throws. */
   constructor(file: HostsFile, latency?: string) {
     this.#file = file
+    this.source = file.source
     this.latency = latency ?? 'real'
     this.#underlay = latency === undefined ? undefined : createUnderlay(latency)
   }

@@ -7,6 +7,7 @@ const address = '127.0.0.1'
 /** Plain processes on this machine: no delay, no loss, every port of one address. Shows that everything runs. */
 export class LoopbackPlace implements Place {
   readonly kind = 'loopback'
+  readonly source = 'emulation'
   readonly latency = 'none'
   #processes: ProcessFleet | undefined
 

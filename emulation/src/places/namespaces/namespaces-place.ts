@@ -25,6 +25,7 @@ const trackerAddress = '10.1.0.1'
  */
 export class NamespacesPlace implements Place {
   readonly kind = 'namespaces'
+  readonly source = 'emulation'
   readonly latency: string
   readonly #options: NamespacesPlaceOptions
   readonly #underlay: Underlay

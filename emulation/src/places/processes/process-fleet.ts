@@ -7,6 +7,7 @@ import { experimentPartitions, experimentStream } from '../../session/experiment
 import { inParallel } from '../../session/in-parallel.ts'
 import type { Fleet, Host, Hosts, LinkKind } from '../place.ts'
 import { openRunDirectory } from './run-directory.ts'
+import { networkDocument } from './network-document.ts'
 import { RunnelProcess } from './runnel-process.ts'
 
 /** A machine, or what stands for one. */
@@ -63,7 +64,10 @@ export class ProcessFleet {
     const trackerHost = this.#hostOf(tracker)
     const { websocketUrl: url } = await new ControlClient(trackerHost.control).info()
     const { nodeId } = createIdentity(key, await loadCrypto())
-    writeFileSync(this.#networkFile, JSON.stringify(networkOf(nodeId, url)), { mode: 0o600 })
+    const stream = { id: experimentStream(nodeId), partitions: experimentPartitions }
+    writeFileSync(this.#networkFile, JSON.stringify(networkDocument({ nodeId, url }, stream)), {
+      mode: 0o600,
+    })
     await inParallel(startingAtOnce, [...nodes.entries()], ([index, machine]) =>
       this.#startNode(machine, listens(fleet.links, index), either),
     )
@@ -148,11 +152,4 @@ function listens(links: LinkKind, index: number): boolean {
 
 function flagsOf(flags: Readonly<Record<string, string | number | boolean>>): string[] {
   return Object.entries(flags).flatMap(([name, value]) => [`--${name}=${value}`])
-}
-
-/** A network without a chain: one tracker, one stream that is everybody's. */
-function networkOf(nodeId: Parameters<typeof experimentStream>[0], url: string) {
-  const permissions = [{ user: 'public', publish: true, subscribe: true }]
-  const stream = { id: experimentStream(nodeId), partitions: experimentPartitions, permissions }
-  return { version: 1, trackers: [{ nodeId, url }], streams: [stream] }
 }
