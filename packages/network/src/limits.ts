@@ -48,7 +48,7 @@ export const networkLimits = {
   /** Fetches answered for one neighbour in a second (`fetch.refused`). */
   maxFetchesPerS: 100,
   /** While there is news, neighbours are told this often how far the chains were received; of each chain again when its newest message is so old, twice as old, and so on. */
-  headsIntervalMs: 500,
+  headsIntervalMs: 250,
   /** Message chains of one stream part of which one neighbour said that there is more (`heads.dropped`). */
   maxHeadClaims: 64,
   /** Batches held while their publishers are being looked up (`held.refused`). */

@@ -8,6 +8,7 @@ import {
   toStreamId,
   toStreamPartId,
   verifyBatch,
+  type ChainHead,
   type Contact,
   type Identity,
   type MessageBatch,
@@ -199,10 +200,10 @@ export const join: NodeEvent = { type: 'join', streamPartId: partId, fillGaps: t
 export const leave: NodeEvent = { type: 'leave', streamPartId: partId }
 export const opened = (peer: number): NodeEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
 export const closed = (peer: number): NodeEvent => ({ type: 'linkClosed', peerId: idOf(peer) })
-export const attach = (peer: number, sinceMs = 0): NodeEvent => ({
+export const attach = (peer: number, sinceMs = 0, heads: readonly ChainHead[] = []): NodeEvent => ({
   type: 'control',
   peerId: idOf(peer),
-  packet: { type: 'attach', streamPartId: partId, sinceMs, heads: [] },
+  packet: { type: 'attach', streamPartId: partId, sinceMs, heads },
 })
 export const detach = (
   peer: number,

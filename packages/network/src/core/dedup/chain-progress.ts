@@ -5,6 +5,7 @@ import {
   type MissingRange,
   type NodeId,
 } from '@runnel/protocol'
+import { NewestHolders } from './newest-holders.ts'
 
 /** How far the search for what is missing has got; kept by the gap filler. */
 export interface Fill {
@@ -59,6 +60,8 @@ export interface ChainLink extends MessageRef {
 export class ChainProgress {
   /** Orders chains by use; kept by the owner. */
   lastUsedMs = 0
+  /** Who has `newest`; kept by the owner. */
+  readonly holders = new NewestHolders()
   readonly #options: ChainProgressOptions
   readonly #watch: RangeWatch
   #newest: MessageRef | undefined

@@ -3,6 +3,7 @@ import {
   type ChainHead,
   type MessageBatch,
   type MessageChain,
+  type MessageRef,
   type NodeId,
   type StreamMessage,
 } from '@runnel/protocol'
@@ -19,6 +20,14 @@ export interface SeenMessagesModules {
   readonly counters: Counters
   /** Hears of missing ranges. */
   readonly watch: RangeWatch
+}
+
+type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
+
+/** How far a chain was received, and what else is known of it. */
+export interface SeenHead {
+  readonly head: ChainHead
+  readonly progress: ChainProgress
 }
 
 /** Which messages of one stream part were seen. Chains come to be only by `mark`, that is by verified messages. */
@@ -50,9 +59,10 @@ export class SeenMessages {
     return false
   }
 
-  /** Marks the batch and returns those of its messages that were new. */
-  mark(batch: MessageBatch, nowMs: number): readonly StreamMessage[] {
+  /** Marks the batch, which a neighbour sent unless `from` is undefined, and returns those of its messages that were new. */
+  mark(batch: MessageBatch, from: NodeId | undefined, nowMs: number): readonly StreamMessage[] {
     const progress = this.find(batch.chain) ?? this.#add(batch.chain)
+    const { newest } = progress
     progress.lastUsedMs = nowMs
     const fresh: StreamMessage[] = []
     for (const message of batch.messages) {
@@ -60,23 +70,36 @@ export class SeenMessages {
       progress.mark(message, nowMs)
       fresh.push(message)
     }
+    if (progress.newest !== newest) progress.holders.reset(from)
     return fresh
   }
 
-  /** How far chains were received, all or those whose last use is as asked: at most `count`, the latest first. */
-  heads(count: number, isAsked: (usedMs: number) => boolean = () => true): ChainHead[] {
-    const all: { head: ChainHead; usedMs: number }[] = []
-    for (const [publisherId, chains] of this.#publishers) {
-      for (const [messageChainId, progress] of chains) {
-        if (progress.newest === undefined || !isAsked(progress.lastUsedMs)) continue
-        all.push({ head: { publisherId, messageChainId, ...progress.newest }, usedMs: progress.lastUsedMs })
-      }
-    }
-    all.sort((a, b) => b.usedMs - a.usedMs || compareRefs(b.head, a.head))
-    return all.slice(0, count).map(({ head }) => head)
+  /** A neighbour has shown that it got so far. */
+  shown(peerId: NodeId, chain: ChainId, place: MessageRef): void {
+    const progress = this.find(chain)
+    if (progress?.newest !== undefined && compareRefs(place, progress.newest) === 0)
+      progress.holders.add(peerId)
   }
 
-  find(chain: Pick<MessageChain, 'publisherId' | 'messageChainId'>): ChainProgress | undefined {
+  /** One who was a neighbour may come back without what it had. */
+  neighbourGone(peerId: NodeId): void {
+    for (const chains of this.#publishers.values())
+      for (const { holders } of chains.values()) holders.delete(peerId)
+  }
+
+  /** How far chains were received that are as asked, the latest first. */
+  heads(isAsked: (progress: ChainProgress) => boolean = () => true): SeenHead[] {
+    const all: SeenHead[] = []
+    for (const [publisherId, chains] of this.#publishers) {
+      for (const [messageChainId, progress] of chains) {
+        if (progress.newest === undefined || !isAsked(progress)) continue
+        all.push({ head: { publisherId, messageChainId, ...progress.newest }, progress })
+      }
+    }
+    return all.sort((a, b) => b.progress.lastUsedMs - a.progress.lastUsedMs || compareRefs(b.head, a.head))
+  }
+
+  find(chain: ChainId): ChainProgress | undefined {
     return this.#publishers.get(chain.publisherId)?.get(chain.messageChainId)
   }
 

@@ -48,7 +48,7 @@ export class Flood {
     from: NodeId | undefined,
     nowMs: number,
   ): 'handled' | 'forged' {
-    if (this.#isDuplicate(part, batch)) return 'handled'
+    if (this.#isDuplicate(part, batch, from)) return 'handled'
     const { streamId, publisherId } = batch.chain
     const newest = batch.messages.at(-1)
     if (newest === undefined || newest.timestamp > nowMs + this.#limits.clockToleranceMs) {
@@ -72,7 +72,7 @@ export class Flood {
   /** A batch of this process: whoever signed it has checked it. */
   publish(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
     const part = this.#modules.parts.ofChain(batch.chain)
-    if (part === undefined || this.#isDuplicate(part, batch)) return
+    if (part === undefined || this.#isDuplicate(part, batch, undefined)) return
     const { counters } = this.#modules
     counters['published.batches']++
     counters['published.messages'] += batch.messages.length
@@ -99,12 +99,14 @@ export class Flood {
       if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#drop('data.publisherDenied', batch)
       else if (part === undefined) this.#drop('data.notJoined', batch)
-      else if (!this.#isDuplicate(part, batch)) this.#accept(part, batch, packet, from, nowMs)
+      else if (!this.#isDuplicate(part, batch, from)) this.#accept(part, batch, packet, from, nowMs)
     }
   }
 
-  #isDuplicate(part: StreamPart, batch: MessageBatch): boolean {
+  #isDuplicate(part: StreamPart, batch: MessageBatch, from: NodeId | undefined): boolean {
     if (part.seen.hasNew(batch)) return false
+    const newest = batch.messages.at(-1)
+    if (from !== undefined && newest !== undefined) part.seen.shown(from, batch.chain, newest)
     part.duplicates += batch.messages.length
     this.#modules.counters['data.duplicates'] += batch.messages.length
     this.#modules.effects.duplicate(part.id, batch)
@@ -126,7 +128,7 @@ export class Flood {
     nowMs: number,
   ): void {
     const { effects, counters } = this.#modules
-    const fresh = part.seen.mark(batch, nowMs)
+    const fresh = part.seen.mark(batch, from, nowMs)
     part.recent.add(batch, packet, nowMs)
     part.gaps.heads.news(nowMs)
     for (const peerId of part.attached) {

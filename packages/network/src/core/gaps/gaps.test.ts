@@ -8,6 +8,7 @@ import {
   data,
   identityOf,
   join,
+  opened,
   packetOf,
   partId,
   publish,
@@ -267,22 +268,53 @@ describe('a neighbour that misses something', () => {
 })
 
 describe('the end of a chain', () => {
-  const heads = (offsetMs: number, messageChainId = 'c'): ControlPacket => ({
+  const head = (offsetMs: number, messageChainId = 'c') => ({
+    ...{ publisherId: chain.publisherId, messageChainId },
+    ...at(offsetMs),
+  })
+  const heads = (offsetMs: number, messageChainId?: string): ControlPacket => ({
     type: 'heads',
     streamPartId: partId,
-    heads: [{ publisherId: chain.publisherId, messageChainId, ...at(offsetMs) }],
+    heads: [head(offsetMs, messageChainId)],
   })
 
-  it('is told to neighbours: often while there is news, then ever more rarely, and then no more', () => {
-    const core = new CoreScript({ headsIntervalMs: 100, maxRecentAgeMs: 30_000 }).withNeighbours(2)
+  const scheduled = () => new CoreScript({ headsIntervalMs: 100, maxRecentAgeMs: 30_000 })
+  const tellings = (lines: readonly string[]) => lines.filter((line) => line.startsWith('heads'))
+
+  it('is told to neighbours: soon, then ever more rarely, and then no more', () => {
+    const core = scheduled().withNeighbours(2)
     core.run(publish(message(0)))
-    expect(core.pass(100)).toEqual(['heads 2 [0]'])
-    expect(core.pass(100)).toEqual(['heads 2 [0]'])
-    expect(core.pass(300)).toEqual(['heads 2 [0]'])
-    expect(core.pass(60_000).filter((line) => line.startsWith('heads'))).toHaveLength(6)
+    expect(core.pass(199)).toEqual([])
+    expect(core.pass(1)).toEqual(['heads 2 [0]'])
+    expect(core.pass(200)).toEqual(['heads 2 [0]'])
+    expect(tellings(core.pass(60_000))).toHaveLength(6)
     expect(core.core.dueMs).toBe(Infinity)
     core.run(publish(message(61_000, 0)))
-    expect(core.pass(100)).toEqual(['heads 2 [61000]'])
+    expect(core.pass(200)).toEqual(['heads 2 [61000]'])
+  })
+
+  it('is told once, and first, to the one it came from: all others were sent it', () => {
+    const core = scheduled().withNeighbours(2, 3)
+    core.run(data(2, message(0)))
+    expect(tellings(core.pass(199))).toEqual(['heads 2 [0]'])
+    expect(new Set(tellings(core.pass(60_000)))).toEqual(new Set(['heads 3 [0]']))
+  })
+
+  it('is not told to those who have shown that they have it', () => {
+    const core = scheduled().withNeighbours(2, 3, 4, 5)
+    core.run(data(2, message(0)), data(3, message(0)), control(4, heads(0)))
+    expect(tellings(core.pass(199))).toEqual(['heads 2 [0]'])
+    expect(new Set(tellings(core.pass(60_000)))).toEqual(new Set(['heads 5 [0]']))
+    core.run(publish(message(61_000, 0)))
+    expect(tellings(core.pass(200))).toHaveLength(4)
+  })
+
+  it('is told to a neighbour that was gone, and may have lost it', () => {
+    const core = scheduled().withNeighbours(2)
+    core.run(data(2, message(0)), closed(2), opened(2), attach(2))
+    expect(tellings(core.pass(1_000))).not.toEqual([])
+    core.run(closed(2), opened(2), attach(2, 0, [head(0)]))
+    expect(tellings(core.pass(60_000))).toEqual([])
   })
 
   it('is fetched from a neighbour that is ahead, when it does not come by itself', () => {

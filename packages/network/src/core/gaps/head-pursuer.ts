@@ -36,8 +36,10 @@ export class HeadPursuer {
 
   /** A neighbour says how far it got. What is newer than here may be on its way. */
   onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, nowMs: number): void {
-    if (!part.gaps.fillGaps || !part.isAttached(peerId)) return
+    if (!part.isAttached(peerId)) return
     for (const head of heads) {
+      part.seen.shown(peerId, head, head)
+      if (!part.gaps.fillGaps) continue
       const isAhead = head.timestamp > nowMs + this.#limits.clockToleranceMs
       if (isAhead || !this.#isBehind(part, head)) continue
       const dueMs = nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
@@ -55,10 +57,18 @@ export class HeadPursuer {
   }
 
   #tell(part: StreamPart, nowMs: number): void {
-    const isDue = part.gaps.heads.take(nowMs)
-    const heads = isDue === undefined ? [] : part.seen.heads(wireLimits.maxChainHeads, isDue)
-    if (heads.length === 0) return
+    const whoIsTold = part.gaps.heads.take(nowMs)
+    if (whoIsTold === undefined) return
+    const due = part.seen.heads(({ lastUsedMs }) => whoIsTold(lastUsedMs) !== undefined)
+    if (due.length === 0) return
     for (const peerId of part.attached) {
+      const heads = due
+        .filter(({ progress: { holders, lastUsedMs } }) =>
+          whoIsTold(lastUsedMs) === 'waiting' ? holders.waits(peerId) : holders.lacks(peerId),
+        )
+        .slice(0, wireLimits.maxChainHeads)
+        .map(({ head }) => head)
+      if (heads.length === 0) continue
       this.#modules.counters['heads.sent']++
       this.#modules.effects.sendControl(peerId, { type: 'heads', streamPartId: part.id, heads })
     }

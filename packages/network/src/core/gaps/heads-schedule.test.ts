@@ -10,7 +10,7 @@ function run(schedule: HeadsSchedule, used: (nowMs: number) => readonly number[]
     if (used(nowMs).includes(nowMs)) schedule.news(nowMs)
     const isDue = schedule.take(nowMs)
     if (isDue !== undefined)
-      told.push([nowMs, used(nowMs).filter((usedMs) => usedMs <= nowMs && isDue(usedMs))])
+      told.push([nowMs, used(nowMs).filter((usedMs) => usedMs <= nowMs && isDue(usedMs) !== undefined)])
   }
   return told.filter(([, chains]) => chains.length > 0)
 }

@@ -4,10 +4,11 @@ export interface HeadsScheduleLimits {
 }
 
 /**
- * When a stream part's neighbours are told how far its chains were received, and which of them. A chain is told soon after
- * its newest message, as any one telling may be lost again when that is one interval old, two, four and so on, and not at
- * all when nothing is left that could be sent again: what is said grows with the messages that come, not with the chains
- * there are, and a silent stream part is silent on the wire.
+ * When neighbours are told how far a stream part's chains were received, and which of them. Soon after its newest message
+ * of a chain came, the one who sent it is told, and so need not tell in turn. Those who may lack it are told when it is one
+ * interval old, and, as any one telling may be lost, two, four and so on; and not any more when nothing is left that could
+ * be sent again. What is said grows with the messages that come, not with the chains there are, and a silent stream part is
+ * silent on the wire.
  */
 export class HeadsSchedule {
   readonly #limits: HeadsScheduleLimits
@@ -33,8 +34,8 @@ export class HeadsSchedule {
     if (dueMs < this.#dueMs) this.#dueMs = dueMs
   }
 
-  /** When due: whether a chain is to be told now whose newest message came at `usedMs`. */
-  take(nowMs: number): ((usedMs: number) => boolean) | undefined {
+  /** When due: which neighbours are to be told now, if any, of a chain whose newest message came at `usedMs`. */
+  take(nowMs: number): ((usedMs: number) => 'waiting' | 'lacking' | undefined) | undefined {
     if (nowMs < this.#dueMs) return undefined
     const { headsIntervalMs, maxRecentAgeMs } = this.#limits
     const toldMs = this.#toldMs
@@ -43,8 +44,12 @@ export class HeadsSchedule {
     this.#hasNews = false
     const dueMs = nowMs + this.#pauseMs
     this.#dueMs = dueMs - this.#newsMs > maxRecentAgeMs ? Infinity : dueMs
-    return (usedMs) =>
-      nowMs - usedMs <= maxRecentAgeMs && this.#tellings(nowMs - usedMs) > this.#tellings(toldMs - usedMs)
+    return (usedMs) => {
+      if (nowMs - usedMs > maxRecentAgeMs) return undefined
+      const before = this.#tellings(toldMs - usedMs)
+      if (this.#tellings(nowMs - usedMs) <= before) return undefined
+      return before === 0 ? 'waiting' : 'lacking'
+    }
   }
 
   /** How often a chain should have been told when its newest message is so old. */

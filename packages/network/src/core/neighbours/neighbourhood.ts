@@ -135,6 +135,7 @@ export class Neighbourhood {
     if (!edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
     peers.proven(peerId)
     this.#refresh(part, nowMs)
+    if (part.isAttached(peerId)) for (const head of packet.heads) part.seen.shown(peerId, head, head)
     this.#replay(part, peerId, edge, packet, nowMs)
   }
 

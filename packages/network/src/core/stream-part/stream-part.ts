@@ -162,6 +162,7 @@ export class StreamPart {
     const before = this.#attached
     if (attached.length === before.length && attached.every((peerId, i) => peerId === before[i])) return false
     this.#attached = attached
+    for (const peerId of before) if (!attached.includes(peerId)) this.seen.neighbourGone(peerId)
     for (const peerId of attached) this.#failed.delete(peerId)
     return true
   }
@@ -177,7 +178,10 @@ export class StreamPart {
       type: 'attach',
       streamPartId: this.id,
       sinceMs: complete ? ageMs : Math.min(ageMs, this.#limits.replayMarginMs),
-      heads: this.seen.heads(wireLimits.maxChainHeads),
+      heads: this.seen
+        .heads()
+        .slice(0, wireLimits.maxChainHeads)
+        .map(({ head }) => head),
     }
   }
 
