@@ -66,13 +66,21 @@ export class LinkClocks {
     if (peer.answers < firstQuestions) this.#ask(peerId, peer, nowMs)
   }
 
-  /** The peer's clock less this one; undefined before its first answer. Asks again now and then. */
-  offsetMs(peerId: NodeId, nowMs: number): number | undefined {
+  /** Whether what the peer said is so old that it should be asked again. */
+  isStale(peerId: NodeId, nowMs: number): boolean {
     const peer = this.#peers.get(peerId)
-    if (peer === undefined) return undefined
-    if (nowMs - peer.askedMs >= askAgainMs) this.#ask(peerId, peer, nowMs)
+    return peer !== undefined && nowMs - peer.askedMs >= askAgainMs
+  }
+
+  askAgain(peerId: NodeId, nowMs: number): void {
+    const peer = this.#peers.get(peerId)
+    if (peer !== undefined && this.isStale(peerId, nowMs)) this.#ask(peerId, peer, nowMs)
+  }
+
+  /** The peer's clock less this one; undefined before its first answer. */
+  offsetMs(peerId: NodeId): number | undefined {
     let best: Sample | undefined
-    for (const sample of peer.samples)
+    for (const sample of this.#peers.get(peerId)?.samples ?? [])
       if (best === undefined || sample.roundTripMs < best.roundTripMs) best = sample
     return best?.offsetMs
   }

@@ -11,7 +11,7 @@ import { LinkClocks } from './link-clocks.ts'
 import { ageAt, arrived, tracedPacket, type Travel } from './travel.ts'
 
 export interface TracerModules {
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly clock: Pick<Clock, 'monotonicMs' | 'endOfTurn'>
   send(peerId: NodeId, packet: Uint8Array): void
   rttOf(peerId: NodeId): number | undefined
 }
@@ -60,10 +60,13 @@ export class Tracer {
 
   received(peerId: NodeId, trace: TraceHeader, batch: MessageBatch, packet: Uint8Array): void {
     const nowMs = this.#nowMs
-    const offsetMs = this.#clocks.offsetMs(peerId, nowMs)
+    const offsetMs = this.#clocks.offsetMs(peerId)
     const onLinkMs =
       offsetMs === undefined ? (this.#modules.rttOf(peerId) ?? 0) / 2 : nowMs + offsetMs - trace.sentUs / 1000
     this.#remember(batch, packet, arrived(trace, onLinkMs, nowMs))
+    // What is measured must not wait for what measures: the batch goes on first.
+    if (this.#clocks.isStale(peerId, nowMs))
+      this.#modules.clock.endOfTurn(() => this.#clocks.askAgain(peerId, this.#nowMs))
   }
 
   /** The packet to send in place of a data packet. */
