@@ -22,6 +22,7 @@ interface ExperimentArguments {
   readonly messages: number | undefined
   readonly warmUp: number | undefined
   readonly rate: number | undefined
+  readonly dilation: number | undefined
   readonly json: boolean
   readonly out: string | undefined
 }
@@ -50,20 +51,26 @@ export function experimentCommand(
       links: { type: 'string', describe: linkKinds.join(', ') },
       repeats: { type: 'number', describe: 'runs, each with an overlay of its own' },
       messages: { type: 'number', describe: 'messages of each publisher' },
-      warmUp: {
+      'warm-up': {
         type: 'number',
-        describe: 'messages of each publisher beforehand, not measured, for propagation (10)',
+        describe: 'messages of each publisher beforehand, not measured, for propagation (10) and loss (5)',
       },
       rate: {
         type: 'number',
         describe:
           'messages a second of all together, for propagation (13.6); lower where one machine plays many',
       },
+      dilation: {
+        type: 'number',
+        describe:
+          'for propagation and loss: so many times slower are links and publishers (1), and times are divided by it',
+      },
       json: { type: 'boolean', default: false, describe: 'one line of JSON' },
       out: { type: 'string', describe: 'folder for the record, JSON' },
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
+      refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
       const { rows, facts, source } = await runOnPlace(
@@ -100,6 +107,9 @@ const limits = {
   warmUp: { min: 0, max: 1_000 },
 }
 
+/** Round trips of 300 ms are to be shorter than what a silent peer is given. */
+const maxDilation = 10
+
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
 function optionsOf(argv: ExperimentArguments): ExperimentOptions {
   return {
@@ -111,6 +121,7 @@ function optionsOf(argv: ExperimentArguments): ExperimentOptions {
     messages: whole('messages', argv.messages),
     warmUp: whole('warmUp', argv.warmUp),
     rate: rateOf(argv.rate),
+    dilation: dilationOf(argv.dilation),
   }
 }
 
@@ -126,6 +137,20 @@ function placeOptionsOf(argv: ExperimentArguments): PlaceOptions {
 function rateOf(rate: number | undefined): number | undefined {
   if (rate === undefined || (Number.isFinite(rate) && rate > 0)) return rate
   throw emulationError('INVALID_ARGUMENT', '--rate is more than 0')
+}
+
+function dilationOf(dilation: number | undefined): number | undefined {
+  if (dilation === undefined || (dilation >= 1 && dilation <= maxDilation)) return dilation
+  throw emulationError('INVALID_ARGUMENT', `--dilation is from 1 to ${maxDilation}`)
+}
+
+function refuseWhatItDoesNotTake({ name, takes }: Experiment, options: ExperimentOptions): void {
+  for (const option of ['warmUp', 'rate', 'dilation'] as const)
+    if (options[option] !== undefined && !takes.includes(option))
+      throw emulationError(
+        'INVALID_ARGUMENT',
+        `${name} takes no --${option === 'warmUp' ? 'warm-up' : option}`,
+      )
 }
 
 function oneOf<Word extends string>(name: string, words: readonly Word[], given: string): Word {

@@ -14,6 +14,7 @@ const publisherEvery = 4
 export const churn: Experiment = {
   name: 'churn',
   describe: 'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other',
+  takes: [],
   columns: [
     'nodes',
     'links',

@@ -10,6 +10,7 @@ export const delays: Experiment = {
   name: 'delays',
   describe:
     'how long do pings take between all pairs of hosts? table 5.1 of the thesis; also writes latencies.json for sim --latency',
+  takes: [],
   columns: ['from', 'to', 'oneWayMs', 'minRttMs', 'maxRttMs', 'pings', 'failed'],
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, links = defaults.links, overlay } = options

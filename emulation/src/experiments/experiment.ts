@@ -16,6 +16,12 @@ export interface ExperimentOptions {
   readonly warmUp: number | undefined
   /** Messages a second of all publishers together, where they take turns. */
   readonly rate: number | undefined
+  /**
+   * So many times slower does everything but the processes go while messages are measured, and what is measured is given in
+   * the time of the experiment: what processes take counts as much less. For machines too small to play as many as they do
+   * (time dilation: Gupta et al., NSDI 2006).
+   */
+  readonly dilation: number | undefined
 }
 
 export interface ExperimentModules {
@@ -40,6 +46,8 @@ export interface Running {
 export interface Experiment {
   readonly name: string
   readonly describe: string
+  /** Which of the options that not all experiments have are its. */
+  readonly takes: readonly ('warmUp' | 'rate' | 'dilation')[]
   run(options: ExperimentOptions, modules: ExperimentModules): Promise<readonly RecordRow[]>
   /** What people are shown of the rows. */
   readonly columns: readonly string[]

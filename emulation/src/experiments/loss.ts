@@ -2,10 +2,12 @@ import type { RecordRow } from '@runnel/sim/records'
 import { linkKinds } from '../places/place.ts'
 import { analyse } from '../session/analysis.ts'
 import { sameEdges } from '../session/formed-overlay.ts'
+import type { Session } from '../session/session.ts'
 import type { Experiment } from './experiment.ts'
+import { publishAtOnce } from './publish-in-turns.ts'
 
 /** Of figure 5.5: 16 nodes with a host each, 250 messages of each, 50 ms apart. */
-const defaults = { nodes: 16, degree: 4, repeats: 1, messages: 250 } as const
+const defaults = { nodes: 16, degree: 4, repeats: 1, messages: 250, warmUp: 5, dilation: 1 } as const
 const intervalMs = 50
 const bytes = 64
 const lossPercents = [0, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5]
@@ -17,6 +19,7 @@ export const loss: Experiment = {
   name: 'loss',
   describe:
     'how long do messages take when links lose packets? figure 5.5 of the thesis: 16 nodes, 0 to 5 % loss, all kinds of links unless --links',
+  takes: ['warmUp', 'dilation'],
   columns: [
     ...['links', 'lossPercent', 'repeat', 'meanMs', 'p50Ms', 'p99Ms', 'maxMs'],
     ...['expected', 'missing', 'undelivered', 'duplicatesPerMessage', 'overlayKept'],
@@ -24,20 +27,25 @@ export const loss: Experiment = {
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
     const { repeats = defaults.repeats, messages = defaults.messages } = options
+    const { warmUp = defaults.warmUp, dilation = defaults.dilation } = options
+    const pauseMs = intervalMs * dilation
     const rows: RecordRow[] = []
     for (const links of options.links === undefined ? linkKinds : [options.links])
       await onFleet({ nodes, degree, links, overlay }, async ({ place, session, latency }) => {
+        await warm(session, warmUp)
         for (const lossPercent of place.kind === 'loopback' ? [0] : lossPercents)
           for (let repeat = 0; repeat < repeats; repeat++) {
             onProgress(`${links}, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
             const formed = await session.join()
             // Overlays form undisturbed; it is their messages that are watched.
+            await place.dilate(dilation)
             await place.setLoss(lossPercent / 100)
-            await session.publish(session.everybody, { messages, intervalMs, bytes })
-            await session.published(messages * intervalMs)
-            const isComplete = await session.delivered(nodes * messages, quietMs)
+            await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })
+            await session.published(messages * pauseMs)
+            const isComplete = await session.delivered(nodes * messages, quietMs * dilation)
             await place.setLoss(0)
-            const { delaysMs, ...figures } = analyse(await session.collect())
+            await place.dilate(1)
+            const { delaysMs, ...figures } = analyse(await session.collect(), { dilation })
             const overlayKept = sameEdges(formed, await session.overlay())
             rows.push({
               nodes,
@@ -47,6 +55,7 @@ export const loss: Experiment = {
               latency,
               lossPercent,
               repeat,
+              dilation,
               isComplete,
               overlayKept,
               ...figures,
@@ -56,4 +65,12 @@ export const loss: Experiment = {
       })
     return rows
   },
+}
+
+/** A run that does not count. */
+async function warm(session: Session, messages: number): Promise<void> {
+  if (messages === 0) return
+  await session.join()
+  await session.delivered(await publishAtOnce(session, messages), quietMs)
+  await session.reset()
 }

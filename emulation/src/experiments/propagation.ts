@@ -5,7 +5,7 @@ import { hundredths, mean, round } from '@runnel/sim/statistics'
 import type { RecordRow } from '@runnel/sim/records'
 import { analyse, worstClockErrorMs } from '../session/analysis.ts'
 import { sameEdges, type FormedOverlay } from '../session/formed-overlay.ts'
-import type { SessionMeasurements } from '../session/session.ts'
+import type { PairPings, SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
 import { publishAtOnce, publishInPairs } from './publish-in-turns.ts'
 
@@ -18,12 +18,14 @@ const defaults = {
   messages: 2,
   warmUp: 10,
   rate: 13.6,
+  dilation: 1,
 } as const
 
 /** Delay and RDP by nodes, and what the simulator has for the same overlays: thesis, sections 5.4.3 to 5.4.5. */
 export const propagation: Experiment = {
   name: 'propagation',
   describe: 'how long do messages take, against the underlay and against the simulator on the same overlay?',
+  takes: ['warmUp', 'rate', 'dilation'],
   columns: [
     ...['nodes', 'links', 'overlay', 'latency', 'meanMs', 'p99Ms', 'simulatedMeanMs', 'simulatedOffPercent'],
     ...[
@@ -38,24 +40,27 @@ export const propagation: Experiment = {
   ],
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, links = defaults.links } = options
-    const { repeats = defaults.repeats, overlay } = options
+    const { repeats = defaults.repeats, overlay, dilation = defaults.dilation } = options
+    const { messages = defaults.messages, warmUp = defaults.warmUp, rate = defaults.rate } = options
     return onFleet({ nodes, degree, links, overlay }, async (running) => {
       const rows: RecordRow[] = []
       for (let repeat = 0; repeat < repeats; repeat++) {
         onProgress(`run ${repeat + 1} of ${repeats}: the overlay forms`)
         const formed = await running.session.join()
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
-        const { messages = defaults.messages, warmUp = defaults.warmUp, rate = defaults.rate } = options
+        const pings = await running.session.pingEdges(formed, pingsPerEdge)
+        await running.place.dilate(dilation)
         const before = await publishAtOnce(running.session, warmUp)
         await running.session.delivered(before, quietMs)
         const sinceMs = await running.session.pauseForClocks()
-        const published = await publishInPairs(running.session, { messages, rate })
-        await running.session.delivered(before + published, quietMs)
+        const published = await publishInPairs(running.session, { messages, rate, dilation })
+        await running.session.delivered(before + published, quietMs * dilation)
         const measured = await running.session.collect()
         const isSame = sameEdges(formed, await running.session.overlay())
         await running.session.reset()
+        await running.place.dilate(1)
         onProgress(`run ${repeat + 1} of ${repeats}: the same overlay in the simulator`)
-        const figures = await compare(running, formed, { measured, sinceMs })
+        const figures = await compare(running, formed, { measured, pings, sinceMs, dilation })
         rows.push({
           nodes,
           degree,
@@ -63,6 +68,7 @@ export const propagation: Experiment = {
           overlay,
           latency: running.latency,
           repeat,
+          dilation,
           overlayKept: isSame,
           ...figures,
         })
@@ -74,18 +80,24 @@ export const propagation: Experiment = {
 
 /** Nothing new came for so long: nothing more will. */
 const quietMs = 20_000
+const pingsPerEdge = 3
 
-async function compare(
-  running: Running,
-  overlay: FormedOverlay,
-  { measured, sinceMs }: { readonly measured: SessionMeasurements; readonly sinceMs: number },
-) {
-  const { delaysMs, ...figures } = analyse(measured, sinceMs)
+interface MeasuredRun {
+  readonly measured: SessionMeasurements
+  /** Along the edges of the overlay. */
+  readonly pings: readonly PairPings[]
+  readonly sinceMs: number
+  readonly dilation: number
+}
+
+async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRun) {
+  const { measured, pings } = run
+  const { delaysMs, ...figures } = analyse(measured, run)
   const nodes = overlay.degrees.length
   const everybody = Array.from({ length: nodes }, (_, index) => index)
   const underlayMs = underlayMean(running, nodes)
   const simulatedMs = await simulate(running, overlay, everybody)
-  const estimatedMs = estimate(overlay, everybody)
+  const estimatedMs = estimate(nodes, pings)
   const meanMs = mean(delaysMs) ?? 0
   const against = (otherMs: number | undefined) =>
     otherMs === undefined || otherMs === 0 ? null : round(100 * (meanMs / otherMs - 1))
@@ -124,14 +136,14 @@ async function simulate(
   return meanMs
 }
 
-/** By shortest ways over the round-trip times that nodes reported; undefined where some are missing. */
-function estimate({ edges, degrees }: FormedOverlay, sources: readonly number[]): number | undefined {
-  const graph = new WeightedGraph(degrees.length)
-  for (const { a, b, rttMs } of edges) {
-    if (rttMs === null) return undefined
-    graph.connect(a, b, rttMs / 2)
+/** By shortest ways over the quickest pings of the edges; undefined where one had no answer. */
+function estimate(nodes: number, pings: readonly PairPings[]): number | undefined {
+  const graph = new WeightedGraph(nodes)
+  for (const { from, to, rttsMs } of pings) {
+    if (rttsMs.length === 0) return undefined
+    graph.connect(from, to, Math.min(...rttsMs) / 2)
   }
-  return meanDelayMs(graph, sources)
+  return meanDelayMs(graph, [...Array(nodes).keys()])
 }
 
 function underlayMean({ oneWayMs }: Running, nodes: number): number | undefined {

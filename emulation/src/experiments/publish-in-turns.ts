@@ -20,18 +20,24 @@ export async function publishAtOnce(session: Session, messages: number): Promise
 
 /**
  * As in the thesis, section 5.4.2: two nodes at a time are told to publish, the next two once these have begun, so that
- * `rate` messages a second are published. Resolves when all have published, with the number of messages.
+ * `rate` messages a second are published, all `dilation` times slower. Resolves when all have published, with the number of
+ * messages.
  */
 export async function publishInPairs(
   session: Session,
-  { messages, rate }: { readonly messages: number; readonly rate: number },
+  turns: { readonly messages: number; readonly rate: number; readonly dilation: number },
 ): Promise<number> {
   const { length } = session.nodes
-  const betweenPairsMs = (1_000 * 2 * messages) / rate
+  const { messages, rate, dilation } = turns
+  const betweenPairsMs = ((1_000 * 2 * messages) / rate) * dilation
+  const pauseMs = intervalMs * dilation
   for (let first = 0; first < length; first += 2) {
     const pair = [first, first + 1].filter((index) => index < length)
-    await Promise.all([session.publish(pair, { messages, intervalMs, bytes }), delay(betweenPairsMs)])
+    await Promise.all([
+      session.publish(pair, { messages, intervalMs: pauseMs, bytes }),
+      delay(betweenPairsMs),
+    ])
   }
-  await session.published((messages - 1) * intervalMs)
+  await session.published((messages - 1) * pauseMs)
   return length * messages
 }

@@ -57,6 +57,8 @@ export interface Place {
   delayMs(from: Host, to: Host): number | undefined
   /** Loss on each host's link from now on, as a part of its packets each way. Rejects where it cannot be set. */
   setLoss(rate: number): Promise<void>
+  /** Delays between nodes from now on, as a multiple of those asked for. Rejects where they cannot be changed. */
+  dilate(factor: number): Promise<void>
   facts(): Promise<PlaceFacts>
   /** Ends every process and takes the network down. Idempotent. */
   stop(): Promise<void>

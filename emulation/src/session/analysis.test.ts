@@ -45,6 +45,16 @@ describe('analyse', () => {
       untraced: 1,
     })
   })
+
+  it('gives times in those of the experiment, and leaves out what was before', () => {
+    const nodes = [
+      node('a', { published: 2, messages: [copy({ hops: 0, ageMs: 0 }), copy({ timestamp: 6 })] }),
+      node('b', { messages: [copy({ ageMs: 50 }), copy({ timestamp: 6, ageMs: 30, wallAgeMs: 40 })] }),
+    ]
+    const measured = { nodes, tracker: { clock: chrony, overlays: [] } }
+    const figures = analyse(measured, { sinceMs: 6, dilation: 10 })
+    expect(figures).toMatchObject({ expected: 1, missing: 0, delaysMs: [3], meanMs: 3, wallMeanMs: 4 })
+  })
 })
 
 describe('worstClockErrorMs', () => {

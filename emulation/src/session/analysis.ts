@@ -22,8 +22,15 @@ export interface MessageFigures {
   readonly untraced: number
 }
 
-/** Of the messages with timestamps from `sinceMs` on: what came before was to warm up. */
-export function analyse({ nodes }: SessionMeasurements, sinceMs = -Infinity): MessageFigures {
+export interface AnalysisOptions {
+  /** Messages with timestamps from then on count: what came before was to warm up. */
+  readonly sinceMs?: number
+  /** So many times slower than the experiment's the time of the processes ran. */
+  readonly dilation?: number
+}
+
+export function analyse({ nodes }: SessionMeasurements, options: AnalysisOptions = {}): MessageFigures {
+  const { sinceMs = -Infinity, dilation = 1 } = options
   const before = nodes.reduce(
     (sum, { nodeId, messages }) =>
       sum + messages.filter((one) => one.publisherId === nodeId && one.timestamp < sinceMs).length,
@@ -33,7 +40,7 @@ export function analyse({ nodes }: SessionMeasurements, sinceMs = -Infinity): Me
   const received = nodes.flatMap(({ nodeId, messages }) =>
     messages.filter(({ publisherId, timestamp }) => publisherId !== nodeId && timestamp >= sinceMs),
   )
-  const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs]))
+  const delaysMs = received.flatMap(({ ageMs }) => (ageMs === null ? [] : [ageMs / dilation]))
   const hops = received.flatMap((message) => (message.hops === null ? [] : [message.hops]))
   const expected = published * (nodes.length - 1)
   const delivered = nodes.reduce((sum, node) => sum + node.delivered, 0)
@@ -50,7 +57,7 @@ export function analyse({ nodes }: SessionMeasurements, sinceMs = -Infinity): Me
     meanHops: round(mean(hops) ?? 0),
     maxHops: percentile(hops, 1) ?? 0,
     duplicatesPerMessage: round(duplicates / Math.max(1, received.length)),
-    wallMeanMs: round(mean(received.map(({ wallAgeMs }) => wallAgeMs)) ?? 0),
+    wallMeanMs: round(mean(received.map(({ wallAgeMs }) => wallAgeMs / dilation)) ?? 0),
     untraced: received.length - delaysMs.length,
   }
 }

@@ -3,7 +3,7 @@ import type { MeasuredOverlay, ProcessInfo } from '../control/control-client.ts'
 
 /** An overlay, its nodes by number. */
 export interface FormedOverlay {
-  readonly edges: readonly { readonly a: number; readonly b: number; readonly rttMs: number | null }[]
+  readonly edges: readonly { readonly a: number; readonly b: number }[]
   readonly degrees: readonly number[]
 }
 
@@ -14,10 +14,7 @@ export function numberedOverlay(
 ): FormedOverlay {
   const numbers = new Map(nodes.map((nodeId, index) => [nodeId, index]))
   const degrees = nodes.map(() => 0)
-  const numbered = edges.map(({ a, b, rttMs }) => ({
-    ...{ a: numbers.get(a) ?? -1, b: numbers.get(b) ?? -1 },
-    rttMs,
-  }))
+  const numbered = edges.map(({ a, b }) => ({ a: numbers.get(a) ?? -1, b: numbers.get(b) ?? -1 }))
   for (const end of numbered.flatMap(({ a, b }) => [a, b]))
     if (end >= 0) degrees[end] = (degrees[end] ?? 0) + 1
   return { edges: numbered, degrees }

@@ -150,15 +150,28 @@ export class Session {
   }
 
   /** Every node pings every other, so many times, all nodes at once. */
-  async pingAll(count: number): Promise<PairPings[]> {
+  pingAll(count: number): Promise<PairPings[]> {
+    return this.#ping(count, (from) => this.everybody.filter((to) => to !== from))
+  }
+
+  /** One end of each edge pings the other, so many times. */
+  pingEdges({ edges }: FormedOverlay, count: number): Promise<PairPings[]> {
+    return this.#ping(count, (from) => edges.flatMap(({ a, b }) => (a === from ? [b] : [])))
+  }
+
+  async #ping(count: number, targetsOf: (from: number) => readonly number[]): Promise<PairPings[]> {
     const targets = await inParallel(atOnce, this.nodes, async ({ host, control }) => {
       const { websocketUrl } = await control.info()
       return `${host.address}:${websocketUrl === '' ? unusedPort : new URL(websocketUrl).port}`
     })
     const answers = await inParallel(atOnce, [...this.nodes.entries()], async ([from, { control }]) => {
-      const others = targets.filter((_, to) => to !== from)
-      const { results } = await control.ping(others, count)
-      return results.map(({ rttsMs, failed }, at) => ({ from, to: at < from ? at : at + 1, rttsMs, failed }))
+      const others = targetsOf(from)
+      if (others.length === 0) return []
+      const { results } = await control.ping(
+        others.map((to) => targets[to] ?? ''),
+        count,
+      )
+      return results.map(({ rttsMs, failed }, at) => ({ from, to: others[at] ?? -1, rttsMs, failed }))
     })
     return answers.flat()
   }

@@ -1,3 +1,4 @@
+import { emulationError } from '../../errors.ts'
 import { readCities, type Cities } from '../../underlay/cities.ts'
 import { cityUnderlay, type Underlay } from '../../underlay/underlay.ts'
 import type { Fleet, Host, Hosts, Place, PlaceFacts } from '../place.ts'
@@ -67,6 +68,11 @@ export class CorePlace implements Place {
 
   async setLoss(rate: number): Promise<void> {
     await this.#session?.setLoss(rate)
+  }
+
+  dilate(factor: number): Promise<void> {
+    if (factor === 1) return Promise.resolve()
+    return Promise.reject(emulationError('PLACE_CANNOT', "CORE's links keep the delays that they begin with"))
   }
 
   async facts(): Promise<PlaceFacts> {

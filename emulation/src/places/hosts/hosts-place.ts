@@ -58,6 +58,11 @@ export class HostsPlace implements Place {
     return Promise.reject(emulationError('PLACE_CANNOT', 'loss of real networks is what it is'))
   }
 
+  dilate(factor: number): Promise<void> {
+    if (factor === 1) return Promise.resolve()
+    return Promise.reject(emulationError('PLACE_CANNOT', 'delays of real networks are what they are'))
+  }
+
   facts(): Promise<PlaceFacts> {
     return Promise.resolve({ hosts: this.#file.nodes.length })
   }

@@ -38,6 +38,11 @@ export class LoopbackPlace implements Place {
     return Promise.reject(emulationError('PLACE_CANNOT', 'loopback loses nothing'))
   }
 
+  dilate(factor: number): Promise<void> {
+    if (factor === 1) return Promise.resolve()
+    return Promise.reject(emulationError('PLACE_CANNOT', 'loopback has no delays'))
+  }
+
   facts(): Promise<PlaceFacts> {
     return Promise.resolve({})
   }

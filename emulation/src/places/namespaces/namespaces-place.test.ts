@@ -67,7 +67,7 @@ describe.skipIf(lacksRoot)('the place of namespaces', () => {
     expect(existsSync(dirname(tracker.control.slice('unix:'.length)))).toBe(false)
   })
 
-  it('loses what it is told to, and starts a process anew', async () => {
+  it('loses what it is told to, is as slow as it is told to, and starts a process anew', async () => {
     const place = placeForTest()
     const signal = AbortSignal.timeout(110_000)
     const { nodes } = await place.start({ ...fleet, nodes: 2, links: 'webrtc' }, signal)
@@ -76,6 +76,11 @@ describe.skipIf(lacksRoot)('the place of namespaces', () => {
     await place.setLoss(1)
     expect((await clientOf(first).ping([targetOf(second)], 1)).results).toMatchObject([{ failed: 1 }])
     await place.setLoss(0)
+    await place.dilate(5)
+    const { results } = await clientOf(first).ping([targetOf(second)], 1)
+    const askedMs = place.delayMs(first, second) + place.delayMs(second, first)
+    expect(results[0]?.rttsMs[0]).toBeGreaterThan(5 * askedMs - 0.1)
+    await place.dilate(1)
     const { pid } = await clientOf(second).info()
     await place.restart(second, signal)
     expect((await clientOf(second).info()).pid).not.toBe(pid)

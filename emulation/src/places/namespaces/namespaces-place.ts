@@ -31,6 +31,7 @@ export class NamespacesPlace implements Place {
   readonly #underlay: Underlay
   readonly #emulator = new LinkEmulator()
   readonly #emulated = new Map<string, EmulatedHost>()
+  #nodes: readonly Machine[] = []
   #processes: ProcessFleet | undefined
 
   /** Throws UNREADABLE_LATENCIES and INVALID_LATENCIES. */
@@ -54,6 +55,7 @@ export class NamespacesPlace implements Place {
       site: sites[index % sites.length] ?? '',
       address: `10.0.0.${index + 1}`,
     }))
+    this.#nodes = nodes
     await this.#startLinks([tracker, ...nodes])
     this.#processes = new ProcessFleet({ tracker, nodes, fleet }, { within: this.#within.bind(this) })
     return this.#processes.start(AbortSignal.any([signal, this.#emulator.failed]))
@@ -69,6 +71,11 @@ export class NamespacesPlace implements Place {
 
   async setLoss(rate: number): Promise<void> {
     await this.#emulator.setLoss('all', rate)
+  }
+
+  /** The tracker is as near as before: it would be taken for dead. */
+  async dilate(factor: number): Promise<void> {
+    await this.#setDelays(this.#nodes, factor)
   }
 
   /** What the emulator has carried and dropped so far, and how late it was. */
@@ -100,13 +107,17 @@ export class NamespacesPlace implements Place {
     if (seed !== undefined) await emulator.setSeed(seed)
     if (jitterMs !== undefined) await emulator.setJitter('all', jitterMs)
     if (bandwidth !== undefined) await emulator.setBandwidth('all', bandwidth.bitsPerS, bandwidth.queueBytes)
-    await Promise.all(machines.flatMap((from) => machines.map((to) => this.#setDelay(from, to))))
+    await this.#setDelays(machines, 1)
   }
 
-  async #setDelay(from: Machine, to: Machine): Promise<void> {
+  async #setDelays(machines: readonly Machine[], factor: number): Promise<void> {
+    await Promise.all(machines.flatMap((from) => machines.map((to) => this.#setDelay(from, to, factor))))
+  }
+
+  async #setDelay(from: Machine, to: Machine, factor: number): Promise<void> {
     const [sender, receiver] = [this.#emulated.get(from.name), this.#emulated.get(to.name)]
     if (!sender || !receiver || from === to) return
-    await this.#emulator.setDelay(sender, receiver, this.#underlay.delayMs(from.site, to.site))
+    await this.#emulator.setDelay(sender, receiver, factor * this.#underlay.delayMs(from.site, to.site))
   }
 
   #within({ name }: Machine, command: readonly string[]): readonly string[] {
