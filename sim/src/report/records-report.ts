@@ -11,7 +11,9 @@ export interface NamedRecord {
 }
 
 /** Fields by which rows of one record differ: each combination is a line of its own in a figure. */
-const kinds = ['links', 'overlay', 'latency', 'underlay', 'degree']
+const kinds = ['links', 'overlay', 'latency', 'underlay', 'degree', 'dilation']
+/** Of those that are numbers: they need their names. */
+const numbers = ['degree', 'dilation']
 
 /** What is drawn and tabulated of an experiment; of any other all scalars are tabulated and nothing is drawn. */
 const views: Partial<Record<string, View>> = {
@@ -29,6 +31,7 @@ const views: Partial<Record<string, View>> = {
       'rdp',
       'meanHops',
       'links',
+      'dilation',
       'simulatedMeanMs',
       'simulatedOffPercent',
     ],
@@ -41,7 +44,7 @@ const views: Partial<Record<string, View>> = {
   loss: {
     x: 'lossPercent',
     y: ['meanMs', 'p99Ms'],
-    columns: ['nodes', 'links', 'lossPercent', 'repeat', 'meanMs', 'p99Ms', 'expected', 'missing'],
+    columns: ['nodes', 'links', 'dilation', 'lossPercent', 'repeat', 'meanMs', 'p99Ms', 'expected', 'missing'],
   },
   diameter: {
     x: 'nodes',
@@ -116,6 +119,6 @@ function averaged(points: readonly LinePoint[]): LinePoint[] {
 function kindsOf(row: RecordRow, xField: string): string[] {
   return kinds.flatMap((kind) => {
     const cell = kind === xField ? undefined : cellOf(row[kind])
-    return cell === undefined ? [] : [kind === 'degree' ? `degree ${cell}` : String(cell)]
+    return cell === undefined ? [] : [numbers.includes(kind) ? `${kind} ${cell}` : String(cell)]
   })
 }
