@@ -36,6 +36,7 @@ export const propagation: Experiment = {
       'meanHops',
       'duplicatesPerMessage',
       'missing',
+      'overlayKept',
     ],
   ],
   async run(options, { onFleet, onProgress }) {
@@ -49,9 +50,7 @@ export const propagation: Experiment = {
         const formed = await running.session.join()
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
         const pings = await running.session.pingEdges(formed, pingsPerEdge)
-        await running.place.dilate(dilation)
-        const before = await publishAtOnce(running.session, warmUp)
-        await running.session.delivered(before, quietMs)
+        const before = (await warm(running, warmUp)) + (await dilate(running, { rate, dilation }))
         const sinceMs = await running.session.pauseForClocks()
         const published = await publishInPairs(running.session, { messages, rate, dilation })
         await running.session.delivered(before + published, quietMs * dilation)
@@ -88,6 +87,21 @@ interface MeasuredRun {
   readonly pings: readonly PairPings[]
   readonly sinceMs: number
   readonly dilation: number
+}
+
+async function warm({ session }: Running, messages: number): Promise<number> {
+  const published = await publishAtOnce(session, messages)
+  await session.delivered(published, quietMs)
+  return published
+}
+
+/** Slows time down, and has each link carry something: TCP takes a way that is suddenly long for one that loses, until it knows better. */
+async function dilate(
+  { place, session }: Running,
+  pace: { readonly rate: number; readonly dilation: number },
+) {
+  await place.dilate(pace.dilation)
+  return pace.dilation === 1 ? 0 : publishInPairs(session, { ...pace, messages: 1 })
 }
 
 async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRun) {
