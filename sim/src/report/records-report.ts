@@ -44,7 +44,17 @@ const views: Partial<Record<string, View>> = {
   loss: {
     x: 'lossPercent',
     y: ['meanMs', 'p99Ms'],
-    columns: ['nodes', 'links', 'dilation', 'lossPercent', 'repeat', 'meanMs', 'p99Ms', 'expected', 'missing'],
+    columns: [
+      'nodes',
+      'links',
+      'dilation',
+      'lossPercent',
+      'repeat',
+      'meanMs',
+      'p99Ms',
+      'expected',
+      'missing',
+    ],
   },
   diameter: {
     x: 'nodes',
