@@ -59,13 +59,12 @@ export class HeadPursuer {
   #tell(part: StreamPart, nowMs: number): void {
     const whoIsTold = part.gaps.heads.take(nowMs)
     if (whoIsTold === undefined) return
-    const due = part.seen.heads(({ lastUsedMs }) => whoIsTold(lastUsedMs) !== undefined)
-    if (due.length === 0) return
+    const due = part.seen
+      .heads(({ lastUsedMs }) => whoIsTold(lastUsedMs) !== undefined)
+      .map(({ head, progress: { holders, lastUsedMs } }) => ({ head, holders, who: whoIsTold(lastUsedMs) }))
     for (const peerId of part.attached) {
       const heads = due
-        .filter(({ progress: { holders, lastUsedMs } }) =>
-          whoIsTold(lastUsedMs) === 'waiting' ? holders.waits(peerId) : holders.lacks(peerId),
-        )
+        .filter(({ holders, who }) => (who === 'waiting' ? holders.waits(peerId) : holders.lacks(peerId)))
         .slice(0, wireLimits.maxChainHeads)
         .map(({ head }) => head)
       if (heads.length === 0) continue
