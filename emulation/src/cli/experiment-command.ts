@@ -147,10 +147,12 @@ function dilationOf(dilation: number | undefined): number | undefined {
 function refuseWhatItDoesNotTake({ name, takes }: Experiment, options: ExperimentOptions): void {
   for (const option of ['warmUp', 'rate', 'dilation'] as const)
     if (options[option] !== undefined && !takes.includes(option))
-      throw emulationError(
-        'INVALID_ARGUMENT',
-        `${name} takes no --${option === 'warmUp' ? 'warm-up' : option}`,
-      )
+      throw emulationError('INVALID_ARGUMENT', `${name} takes no ${flagOf(option)}`)
+}
+
+/** As it is typed: `--warm-up`. */
+function flagOf(option: keyof ExperimentOptions): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 function oneOf<Word extends string>(name: string, words: readonly Word[], given: string): Word {
@@ -162,5 +164,5 @@ function oneOf<Word extends string>(name: string, words: readonly Word[], given:
 function whole(name: keyof typeof limits, value: number | undefined): number | undefined {
   const { min, max } = limits[name]
   if (value === undefined || (Number.isSafeInteger(value) && value >= min && value <= max)) return value
-  throw emulationError('INVALID_ARGUMENT', `--${name} is a whole number from ${min} to ${max}`)
+  throw emulationError('INVALID_ARGUMENT', `${flagOf(name)} is a whole number from ${min} to ${max}`)
 }

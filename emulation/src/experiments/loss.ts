@@ -2,9 +2,8 @@ import type { RecordRow } from '@runnel/sim/records'
 import { linkKinds } from '../places/place.ts'
 import { analyse } from '../session/analysis.ts'
 import { sameEdges } from '../session/formed-overlay.ts'
-import type { Session } from '../session/session.ts'
 import type { Experiment } from './experiment.ts'
-import { publishAtOnce } from './publish-in-turns.ts'
+import { warmUp } from './publish-in-turns.ts'
 
 /** Of figure 5.5: 16 nodes with a host each, 250 messages of each, 50 ms apart. */
 const defaults = { nodes: 16, degree: 4, repeats: 1, messages: 250, warmUp: 5, dilation: 1 } as const
@@ -27,12 +26,17 @@ export const loss: Experiment = {
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
     const { repeats = defaults.repeats, messages = defaults.messages } = options
-    const { warmUp = defaults.warmUp, dilation = defaults.dilation } = options
+    const { warmUp: messagesBefore = defaults.warmUp, dilation = defaults.dilation } = options
     const pauseMs = intervalMs * dilation
     const rows: RecordRow[] = []
     for (const links of options.links === undefined ? linkKinds : [options.links])
       await onFleet({ nodes, degree, links, overlay }, async ({ place, session, latency }) => {
-        await warm(session, warmUp)
+        if (messagesBefore > 0) {
+          // A run that does not count.
+          await session.join()
+          await warmUp(session, messagesBefore)
+          await session.reset()
+        }
         for (const lossPercent of place.kind === 'loopback' ? [0] : lossPercents)
           for (let repeat = 0; repeat < repeats; repeat++) {
             onProgress(`${links}, ${lossPercent} % loss, run ${repeat + 1} of ${repeats}`)
@@ -65,12 +69,4 @@ export const loss: Experiment = {
       })
     return rows
   },
-}
-
-/** A run that does not count. */
-async function warm(session: Session, messages: number): Promise<void> {
-  if (messages === 0) return
-  await session.join()
-  await session.delivered(await publishAtOnce(session, messages), quietMs)
-  await session.reset()
 }

@@ -7,7 +7,7 @@ import { analyse, worstClockErrorMs } from '../session/analysis.ts'
 import { sameEdges, type FormedOverlay } from '../session/formed-overlay.ts'
 import type { PairPings, SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
-import { publishAtOnce, publishInPairs } from './publish-in-turns.ts'
+import { publishInPairs, quietMs, warmUp } from './publish-in-turns.ts'
 
 /** Messages and their rate are those of the thesis. */
 const defaults = {
@@ -42,7 +42,7 @@ export const propagation: Experiment = {
   async run(options, { onFleet, onProgress }) {
     const { nodes = defaults.nodes, degree = defaults.degree, links = defaults.links } = options
     const { repeats = defaults.repeats, overlay, dilation = defaults.dilation } = options
-    const { messages = defaults.messages, warmUp = defaults.warmUp, rate = defaults.rate } = options
+    const { messages = defaults.messages, rate = defaults.rate } = options
     return onFleet({ nodes, degree, links, overlay }, async (running) => {
       const rows: RecordRow[] = []
       for (let repeat = 0; repeat < repeats; repeat++) {
@@ -50,7 +50,8 @@ export const propagation: Experiment = {
         const formed = await running.session.join()
         onProgress(`run ${repeat + 1} of ${repeats}: messages`)
         const pings = await running.session.pingEdges(formed, pingsPerEdge)
-        const before = (await warm(running, warmUp)) + (await dilate(running, { rate, dilation }))
+        const warmed = await warmUp(running.session, options.warmUp ?? defaults.warmUp)
+        const before = warmed + (await dilate(running, { rate, dilation }))
         const sinceMs = await running.session.pauseForClocks()
         const published = await publishInPairs(running.session, { messages, rate, dilation })
         await running.session.delivered(before + published, quietMs * dilation)
@@ -77,8 +78,6 @@ export const propagation: Experiment = {
   },
 }
 
-/** Nothing new came for so long: nothing more will. */
-const quietMs = 20_000
 const pingsPerEdge = 3
 
 interface MeasuredRun {
@@ -87,12 +86,6 @@ interface MeasuredRun {
   readonly pings: readonly PairPings[]
   readonly sinceMs: number
   readonly dilation: number
-}
-
-async function warm({ session }: Running, messages: number): Promise<number> {
-  const published = await publishAtOnce(session, messages)
-  await session.delivered(published, quietMs)
-  return published
 }
 
 /** Slows time down, and has each link carry something: TCP takes a way that is suddenly long for one that loses, until it knows better. */
@@ -108,10 +101,9 @@ async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRu
   const { measured, pings } = run
   const { delaysMs, ...figures } = analyse(measured, run)
   const nodes = overlay.degrees.length
-  const everybody = Array.from({ length: nodes }, (_, index) => index)
   const underlayMs = underlayMean(running, nodes)
-  const simulatedMs = await simulate(running, overlay, everybody)
-  const estimatedMs = estimate(nodes, pings)
+  const simulatedMs = await simulate(running, overlay)
+  const estimatedMs = estimate(running.session.everybody, pings)
   const meanMs = mean(delaysMs) ?? 0
   const against = (otherMs: number | undefined) =>
     otherMs === undefined || otherMs === 0 ? null : round(100 * (meanMs / otherMs - 1))
@@ -136,28 +128,27 @@ async function compare(running: Running, overlay: FormedOverlay, run: MeasuredRu
 
 /** Undefined where the underlay is not known. */
 async function simulate(
-  { oneWayMs }: Running,
+  { session, oneWayMs }: Running,
   { edges, degrees }: FormedOverlay,
-  publishers: readonly number[],
 ): Promise<number | undefined> {
   if (edges.some(({ a, b }) => oneWayMs(a, b) === undefined)) return undefined
   const { meanMs } = await floodGivenOverlay({
     nodes: degrees.length,
     edges: edges.map(({ a, b }) => [a, b] as const),
     oneWayMs: (from, to) => oneWayMs(from, to) ?? 0,
-    publishers,
+    publishers: session.everybody,
   })
   return meanMs
 }
 
 /** By shortest ways over the quickest pings of the edges; undefined where one had no answer. */
-function estimate(nodes: number, pings: readonly PairPings[]): number | undefined {
-  const graph = new WeightedGraph(nodes)
+function estimate(everybody: readonly number[], pings: readonly PairPings[]): number | undefined {
+  const graph = new WeightedGraph(everybody.length)
   for (const { from, to, rttsMs } of pings) {
     if (rttsMs.length === 0) return undefined
     graph.connect(from, to, Math.min(...rttsMs) / 2)
   }
-  return meanDelayMs(graph, [...Array(nodes).keys()])
+  return meanDelayMs(graph, everybody)
 }
 
 function underlayMean({ oneWayMs }: Running, nodes: number): number | undefined {

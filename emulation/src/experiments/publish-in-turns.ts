@@ -8,13 +8,17 @@ const bytes = 64
 /** Messages a second with which processes are warmed up, of all together. */
 const warmUpRate = 10
 
-/** Every node publishes, all at the same time. Resolves when all have published, with the number of messages. */
-export async function publishAtOnce(session: Session, messages: number): Promise<number> {
+/** Nothing new came for so long: nothing more will. */
+export const quietMs = 20_000
+
+/** Every node publishes, all at the same time. Resolves when all is delivered, with the number of messages. */
+export async function warmUp(session: Session, messages: number): Promise<number> {
   const { length } = session.nodes
   if (messages === 0) return 0
   const pauseMs = (1_000 * length) / warmUpRate
   await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })
   await session.published((messages - 1) * pauseMs)
+  await session.delivered(length * messages, quietMs)
   return length * messages
 }
 

@@ -1,12 +1,12 @@
 import type { RecordRow } from '@runnel/sim/records'
 import { analyse } from '../session/analysis.ts'
 import type { Experiment } from './experiment.ts'
+import { quietMs } from './publish-in-turns.ts'
 
 const defaults = { nodes: 16, links: 'webrtc', repeats: 1, messages: 1 } as const
 /** Of figure 5.4. */
 const degrees = [4, 6, 8, 10, 12, 14, 16]
 const bytes = 64
-const quietMs = 20_000
 
 /** Copies of a message that come for nothing, by degree: thesis, figure 5.4 (64 nodes). */
 export const redundancy: Experiment = {
