@@ -176,6 +176,11 @@ export class StreamPart {
     if (member !== undefined) member.unsure = true
   }
 
+  /** The node is told its neighbours again, whether or not they have changed. */
+  tellAgain(nodeId: NodeId): void {
+    this.#instructions.tellAgain(nodeId)
+  }
+
   /** The node is reached in another way than its neighbours were told. */
   contactChanged(nodeId: NodeId): void {
     for (const neighbour of this.topology.neighbours(nodeId)) this.#instructions.tellAgain(neighbour)

@@ -140,6 +140,7 @@ export class TrackerCore {
     if (event.type === 'nodeConnected') this.#connected(event.nodeId)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
     else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds)
+    else if (event.type === 'partMoved') this.#partMoved(event.nodeId, event.streamPartId)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
@@ -237,8 +238,15 @@ export class TrackerCore {
       this.#storage.delete(nodeId, id)
       node.unconfirmed.add(part)
       part.reconnected(nodeId)
+      part.tellAgain(nodeId)
+      this.#touched.add(part)
     }
     if (node.unconfirmed.size > 0) this.#confirmations.add(node, this.#now)
+  }
+
+  #partMoved(nodeId: NodeId, id: StreamPartId): void {
+    this.#storage.delete(nodeId, id)
+    this.#parts.get(id)?.reconnected(nodeId)
   }
 
   #expel(nodeId: NodeId): void {

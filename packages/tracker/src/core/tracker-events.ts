@@ -25,12 +25,17 @@ export type TrackerEvent =
   | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
-  /** A node is still connected, but not by the way by which it reported these stream parts; it has a while to do so again. */
+  /**
+   * A node is still connected, but not by the way by which it reported these stream parts. It is told its neighbours again
+   * by the one that is left, and has a while to report.
+   */
   | {
       readonly type: 'partsLost'
       readonly nodeId: NodeId
       readonly streamPartIds: readonly StreamPartId[]
     }
+  /** A node is about to report a stream part by another way than before: what it was told last it may not have heeded. */
+  | { readonly type: 'partMoved'; readonly nodeId: NodeId; readonly streamPartId: StreamPartId }
   /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
   | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
   | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }

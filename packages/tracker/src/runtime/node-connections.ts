@@ -3,7 +3,7 @@ import type { Connection } from '@runnel/transport'
 import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { NodeToTracker } from '../core/tracker-core.ts'
 
-/** For how long after a node has come home with a stream part its earlier reports may still arrive by another tracker, in milliseconds. */
+/** For how long after a node has come with a stream part its earlier reports may still arrive by another tracker, in milliseconds. */
 const stragglerMs = 2_000
 
 /** How a node is connected. */
@@ -62,7 +62,10 @@ export class NodeConnections {
     if (ways === undefined) {
       this.#nodes.set(connection.peerId, { main: connection, others: new Set(), byOthers: new Map() })
     } else if (isDirect) {
-      for (const id of reported) if (!ways.byOthers.has(id)) ways.byOthers.set(id, ways.main)
+      for (const id of reported) {
+        if (!ways.byOthers.has(id)) ways.byOthers.set(id, ways.main)
+        this.#cameHome.delete(`${connection.peerId} ${id}`)
+      }
       ways.others.add(ways.main)
       ways.main = connection
     } else {
@@ -99,22 +102,38 @@ export class NodeConnections {
     if (packet.type !== 'status' && packet.type !== 'leave' && packet.type !== 'storing') return true
     const { streamPartId: id } = packet
     if (packet.type !== 'status') return !isMember || this.towards(connection.peerId, id) === connection
-    while (this.#cameHome.takeDue(now) !== undefined);
+    this.#forgetWhoCameHome(now)
     return connection === ways.main || !this.#cameHome.has(`${connection.peerId} ${id}`)
   }
 
-  /** A node has reported a stream part that this tracker leads. Another connection that is of no use any more, if there is one. */
-  reported(connection: Connection, id: StreamPartId, now: number): Connection | undefined {
+  /**
+   * A node has reported a stream part that this tracker leads; `wasMember` says whether it had before. Another connection
+   * that is of no use any more, if there is one.
+   */
+  reported(
+    connection: Connection,
+    id: StreamPartId,
+    wasMember: boolean,
+    now: number,
+  ): Connection | undefined {
     const ways = this.#nodes.get(connection.peerId)
-    if (ways === undefined || ways.others.size === 0) return undefined
+    if (ways === undefined) return undefined
     const before = ways.byOthers.get(id)
     if (connection === ways.main) {
-      if (ways.byOthers.delete(id)) this.#cameHome.add(`${connection.peerId} ${id}`, now)
+      // One that comes first may have asked another tracker a moment ago, which has yet to relay it.
+      if (ways.byOthers.delete(id) || !wasMember) {
+        this.#forgetWhoCameHome(now)
+        this.#cameHome.add(`${connection.peerId} ${id}`, now)
+      }
     } else {
       ways.byOthers.set(id, connection)
     }
     const isIdle =
       before !== undefined && before !== connection && ![...ways.byOthers.values()].includes(before)
     return isIdle ? before : undefined
+  }
+
+  #forgetWhoCameHome(now: number): void {
+    while (this.#cameHome.takeDue(now) !== undefined);
   }
 }

@@ -64,7 +64,7 @@ describe('a node that is connected, and relayed as well', () => {
   it('may go to the other tracker again, and says goodbye here later', async () => {
     const { world, node, neighbours } = await setUp()
     node.send(statusOf(partA))
-    world.clock.advanceBy(1_000)
+    world.clock.advanceBy(2_000)
     const relay = relayed(world, node.nodeId)
     relay.send(statusOf(partA, 1))
     node.send(leave)
@@ -72,6 +72,30 @@ describe('a node that is connected, and relayed as well', () => {
     expect(neighbours()).toEqual([node.nodeId])
     relay.send(leave)
     expect(neighbours()).toEqual([])
+  })
+
+  it('stays where it is when what it said elsewhere a moment before is relayed', async () => {
+    const { world, node, neighbours } = await setUp()
+    node.send(statusOf(partA))
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA))
+    relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
+    world.clock.advanceBy(20_000)
+    expect([neighbours(), relay.received]).toEqual([[node.nodeId], []])
+  })
+
+  it('is told its neighbours again by the connection that is left when another one is lost', async () => {
+    const { world, node, neighbours } = await setUp()
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusOf(partA))
+    relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
+    world.clock.advanceBy(1_000)
+    const told = node.received.at(-1)
+    if (told?.packet.type !== 'instruction') throw new Error('it was told nothing')
+    expect(told.packet.neighbours).toHaveLength(1)
+    node.send(statusOf(partA, told.packet.counter))
+    world.clock.advanceBy(20_000)
+    expect(neighbours()).toEqual([node.nodeId])
   })
 
   it('has a while to report again what came by the connection that is lost, and keeps the rest', async () => {

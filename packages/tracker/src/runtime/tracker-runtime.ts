@@ -210,10 +210,10 @@ export class TrackerRuntime {
       wasMember &&
       this.#connections.towards(from, packet.streamPartId) !== connection
     )
-      this.#handle({ type: 'partsLost', nodeId: from, streamPartIds: [packet.streamPartId] })
+      this.#handle({ type: 'partMoved', nodeId: from, streamPartId: packet.streamPartId })
     if (!this.router.takes(from, packet)) this.#handle({ type: 'packet', from, packet }, connection)
     if (packet.type !== 'status' || !isMember()) return
-    const idle = this.#connections.reported(connection, packet.streamPartId, now)
+    const idle = this.#connections.reported(connection, packet.streamPartId, wasMember, now)
     if (idle !== undefined) this.#close(idle, 'REPLACED')
   }
 

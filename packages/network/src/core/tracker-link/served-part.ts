@@ -8,6 +8,8 @@ export interface ServedPart {
   instructed: boolean
   /** Since when its home owes it the first instruction; undefined when it does not. */
   askedAtMs: number | undefined
+  /** When its home was last told that it is the one, because another tracker took itself for it. */
+  contradictedAtMs: number
   /** How often its home was asked for that without an answer. */
   unanswered: number
   /** Connected trackers that owed it the first instruction for too long. */
@@ -21,6 +23,7 @@ export function newServedPart(): ServedPart {
     home: undefined,
     instructed: false,
     askedAtMs: undefined,
+    contradictedAtMs: -Infinity,
     unanswered: 0,
     silent: new Set(),
     farewells: new Map(),

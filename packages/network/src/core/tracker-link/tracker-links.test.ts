@@ -339,6 +339,18 @@ describe('a tracker that is connected and does not answer', () => {
     expect(links.instructed(idOf(1), otherPartId, 10)).toBe(false)
     expect(links.instructed(idOf(1), partId, 10)).toBe(true)
   })
+
+  it('has the one that serves told so when it tells a node its neighbours, but not each time', () => {
+    const { links, after, open } = script(1, 2)
+    links.join(partId, 0)
+    open(1, 0)
+    const takesItselfForHome = (nowMs: number) => () => void links.instructed(idOf(2), partId, nowMs)
+    expect(after(takesItselfForHome(1_000))).toEqual(['status 1 0'])
+    expect(after(takesItselfForHome(1_000 + trackerAnswerMs - 1))).toEqual([])
+    expect(after(takesItselfForHome(1_000 + trackerAnswerMs))).toEqual(['status 1 0'])
+    links.closed(idOf(1), 1_000 + trackerAnswerMs)
+    expect(after(takesItselfForHome(minute))).toEqual([])
+  })
 })
 
 describe('the directory', () => {

@@ -157,11 +157,24 @@ export class TrackerLinks {
     const part = this.#parts.get(streamPartId)
     if (part === undefined) return false
     if (part.silent.delete(trackerId)) this.update(nowMs)
-    if (part.home !== trackerId) return false
+    if (part.home !== trackerId) {
+      this.#contradict(streamPartId, part, nowMs)
+      return false
+    }
     part.instructed = true
     part.askedAtMs = undefined
     part.unanswered = 0
     return true
+  }
+
+  /**
+   * Another tracker takes itself for the one that serves a stream part, or passes on what the one that leads it sent the
+   * wrong way: the home is told that it is the one. Not each time, or a tracker could have the node flood its home.
+   */
+  #contradict(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
+    if (part.home === undefined || nowMs - part.contradictedAtMs < this.#limits.trackerAnswerMs) return
+    part.contradictedAtMs = nowMs
+    this.#due.add(streamPartId)
   }
 
   /** The network is there again: trackers that wait to be dialled again are dialled now. */
