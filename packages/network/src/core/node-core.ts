@@ -50,6 +50,8 @@ export class NodeCore {
   readonly #pursuer: HeadPursuer
   readonly #fetchServer: FetchServer
   #dueMs = Infinity
+  /** Of trackers with stream parts, the newest. */
+  #lastSession = 0
 
   constructor(options: { self: NodeId; limits: NetworkLimits }, modules: NodeCoreModules) {
     this.#self = options.self
@@ -93,7 +95,8 @@ export class NodeCore {
         this.#leave(event.streamPartId, nowMs)
         break
       case 'trackerSession':
-        this.#parts.get(event.streamPartId)?.newSession()
+        this.#lastSession = Math.max(this.#lastSession + 1, Math.floor(nowMs))
+        this.#parts.get(event.streamPartId)?.newSession(this.#lastSession)
         break
       case 'instruction':
         this.#onInstruction(event, nowMs)

@@ -59,10 +59,10 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     frame('a stream part of partition 100', hexOf('leave').replace(/03$/, '64')),
     frame('an unknown detach reason', hexOf('detach: left').replace(/00$/, '05')),
     frame('an unknown contact flag', hexOf('node info').replace(/^(20..)03/, '$107')),
-    frame('a neighbour twice in a status', body(PacketType.status, `${part}0002${b}00${b}0000`)),
+    frame('a neighbour twice in a status', body(PacketType.status, `${part}000002${b}00${b}0000`)),
     frame('a neighbour twice in an instruction', body(PacketType.instruction, `${part}0002${b}0000${b}0000`)),
-    frame('65 neighbours in a status', body(PacketType.status, `${part}0041`), 'LIMIT_EXCEEDED'),
-    frame('65 failures in a status', body(PacketType.status, `${part}000041`), 'LIMIT_EXCEEDED'),
+    frame('65 neighbours in a status', body(PacketType.status, `${part}000041`), 'LIMIT_EXCEEDED'),
+    frame('65 failures in a status', body(PacketType.status, `${part}00000041`), 'LIMIT_EXCEEDED'),
     frame('65 heads in an attach', body(PacketType.attach, `${part}0041`), 'LIMIT_EXCEEDED'),
     frame('17 ICE servers', '250111', 'LIMIT_EXCEEDED'),
     frame(

@@ -105,6 +105,7 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   fc.record({
     type: is('status'),
     streamPartId,
+    session: counter,
     counter,
     neighbours: distinct(fc.record({ nodeId: arbitraryNodeId, rttMs })),
     failed: list(

@@ -223,6 +223,11 @@ export interface FailedNeighbour {
 export interface Status {
   readonly type: 'status'
   readonly streamPartId: StreamPartId
+  /**
+   * Since when this tracker, on this connection, is the node's own for the stream part, in milliseconds since the Unix epoch;
+   * later for each than for the one before. Of two reports that come by two ways, that of the later session is the newer.
+   */
+  readonly session: number
   /** Counter of the newest instruction handled; 0 before the first. */
   readonly counter: number
   readonly neighbours: readonly NeighbourReport[]

@@ -202,7 +202,8 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
 function trackerPackets(): SamplePacket[] {
   const contact = { websocketUrl: 'wss://node.example/link', websocket: true, webrtc: true }
   const hidden = { websocketUrl: '', websocket: false, webrtc: true }
-  const status = { type: 'status', streamPartId, counter: 300, neighbours: [], failed: [] } as const
+  const session = 1_609_459_200_000
+  const status = { type: 'status', streamPartId, session, counter: 300, neighbours: [], failed: [] } as const
   const signal = { type: 'signal', peerId: sampleNodeId('d'), sessionId: 0xdeadbeef } as const
   return [
     { name: 'node info', packet: { type: 'nodeInfo', contact } },

@@ -62,8 +62,8 @@ export class ObedientNode extends RealNode {
 
   #status(): void {
     const neighbours = this.neighbours.map((nodeId) => ({ nodeId, rttMs: 1 }))
-    const status = { streamPartId: this.#streamPartId, counter: this.#counter, neighbours, failed: [] }
-    this.send({ type: 'status', ...status })
+    const [streamPartId, counter] = [this.#streamPartId, this.#counter]
+    this.send({ type: 'status', streamPartId, session: 0, counter, neighbours, failed: [] })
   }
 }
 

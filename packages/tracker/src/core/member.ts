@@ -5,6 +5,8 @@ import type { TokenBucket } from './timing/token-bucket.ts'
 export class Member {
   readonly streamPartId: StreamPartId
   readonly nodeId: NodeId
+  /** Of its newest status. */
+  session = 0
   /** The highest counter the node can know: of our newest instruction, or what it reported. */
   counter: number
   /** The neighbours it was last told, or had already when its overlay was taken over. */

@@ -111,6 +111,7 @@ export class StreamPart {
   status(nodeId: NodeId, status: Status, now: number): void {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
+    member.session = status.session
     member.rttsMs = rttsOf(status)
     const disputed = this.#distances?.report(nodeId, member.rttsMs) ?? 0
     if (disputed > 0) this.#host.count('rttsDisputed', disputed)
@@ -131,6 +132,15 @@ export class StreamPart {
       this.#acknowledge(member, status)
       this.#replaceFailed(member, status, now)
     }
+  }
+
+  /**
+   * Whether a node says that by one way which it said before what it said by another. Who was disconnected since is believed:
+   * its clock may have been set back.
+   */
+  isOutdated(nodeId: NodeId, { session }: Status): boolean {
+    const member = this.#members.get(nodeId)
+    return member !== undefined && !member.unsure && session < member.session
   }
 
   /**
@@ -348,7 +358,8 @@ function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Sta
     rttMs: member.rttsMs.get(nodeId),
   }))
   const counter = claimed === undefined ? member.toldCounter : member.counter
-  return { type: 'status', streamPartId: member.streamPartId, counter, neighbours, failed: [] }
+  const { streamPartId, session } = member
+  return { type: 'status', streamPartId, session, counter, neighbours, failed: [] }
 }
 
 function rttsOf(status: Status): ReadonlyMap<NodeId, number> {

@@ -14,7 +14,7 @@ function setUp() {
   const connections = new NodeConnections()
   const [direct, relay] = [connection(), connection()]
   connections.add(direct, true, [])
-  connections.reported(direct, partA, true, 0)
+  connections.reported(direct, partA)
   connections.add(relay, false, [])
   return { connections, direct, relay }
 }
@@ -24,58 +24,35 @@ describe('the connections of a node', () => {
     const connections = new NodeConnections()
     const only = connection()
     connections.add(only, true, [])
-    expect(connections.reported(only, partA, true, 0)).toBeUndefined()
+    expect(connections.reported(only, partA)).toBeUndefined()
     expect([connections.get(node), connections.towards(node, partA)]).toEqual([only, only])
-    expect(connections.counts(only, leave(partA), true, 0)).toBe(true)
+    expect(connections.counts(only, leave(partA), true)).toBe(true)
     expect(connections.delete(only, [partA])).toEqual({ isLast: true, lost: [] })
     expect([connections.get(node), connections.has(only), [...connections]]).toEqual([undefined, false, []])
   })
 
   it('carry each stream part where it was reported last, and count what is said of it there', () => {
     const { connections, direct, relay } = setUp()
-    connections.reported(relay, partB, true, 0)
+    connections.reported(relay, partB)
     expect(connections.get(node)).toBe(direct)
     expect([partA, partB].map((id) => connections.towards(node, id))).toEqual([direct, relay])
     for (const [way, other, id] of [[direct, relay, partA] as const, [relay, direct, partB] as const]) {
       for (const packet of [leave(id), storing(id)]) {
-        expect(connections.counts(way, packet, true, 0)).toBe(true)
-        expect(connections.counts(other, packet, true, 0)).toBe(false)
+        expect(connections.counts(way, packet, true)).toBe(true)
+        expect(connections.counts(other, packet, true)).toBe(false)
       }
-      expect(connections.counts(other, statusOf(id), true, 0)).toBe(true)
+      expect(connections.counts(other, statusOf(id), true)).toBe(true)
     }
   })
 
-  it('become one again as the node comes home, and reports that were on their way count no more', () => {
+  it('become one again as the node comes home', () => {
     const { connections, direct, relay } = setUp()
     const partC = partB.replace('/b', '/c') as StreamPartId
-    connections.reported(relay, partB, true, 0)
-    connections.reported(relay, partC, true, 0)
-    expect(connections.reported(direct, partB, true, 100)).toBeUndefined()
-    expect(connections.reported(direct, partC, true, 100)).toBe(relay)
-    expect(connections.counts(relay, statusOf(partB), true, 2_099)).toBe(false)
-    expect(connections.counts(relay, statusOf(partB), true, 2_100)).toBe(true)
+    connections.reported(relay, partB)
+    connections.reported(relay, partC)
+    expect(connections.reported(direct, partB)).toBeUndefined()
+    expect(connections.reported(direct, partC)).toBe(relay)
     expect(connections.towards(node, partB)).toBe(direct)
-  })
-
-  it('do not take away from home what a node brought there first, and said elsewhere a moment before', () => {
-    const connections = new NodeConnections()
-    const [direct, relay] = [connection(), connection()]
-    connections.add(direct, true, [])
-    connections.reported(direct, partA, false, 100)
-    connections.reported(direct, partB, true, 100)
-    connections.add(relay, false, [partA, partB])
-    expect(connections.counts(relay, statusOf(partA), true, 2_099)).toBe(false)
-    expect(connections.counts(relay, statusOf(partB), true, 2_099)).toBe(true)
-    expect(connections.counts(relay, statusOf(partA), true, 2_100)).toBe(true)
-  })
-
-  it('count what is relayed of a node that connects directly after it was', () => {
-    const connections = new NodeConnections()
-    const [relay, direct] = [connection(), connection()]
-    connections.add(relay, false, [])
-    connections.reported(relay, partA, false, 0)
-    connections.add(direct, true, [partA])
-    expect(connections.counts(relay, statusOf(partA), true, 10)).toBe(true)
   })
 
   it('keep what another tracker relays when the node connects directly', () => {
@@ -84,7 +61,7 @@ describe('the connections of a node', () => {
     connections.add(relay, false, [])
     connections.add(direct, true, [partA, partB])
     expect([connections.get(node), connections.towards(node, partA)]).toEqual([direct, relay])
-    expect(connections.reported(direct, partA, true, 0)).toBeUndefined()
+    expect(connections.reported(direct, partA)).toBeUndefined()
     expect(connections.delete(direct, [partA, partB])).toEqual({ isLast: false, lost: [partA] })
     expect([connections.get(node), connections.towards(node, partB)]).toEqual([relay, relay])
     expect(connections.all(node)).toEqual([relay])
@@ -94,8 +71,8 @@ describe('the connections of a node', () => {
     const { connections, direct, relay } = setUp()
     const other = connection()
     connections.add(other, false, [partA])
-    connections.reported(relay, partB, true, 0)
-    expect(connections.reported(other, partB, true, 0)).toBe(relay)
+    connections.reported(relay, partB)
+    expect(connections.reported(other, partB)).toBe(relay)
     expect(connections.delete(relay, [partA, partB])).toEqual({ isLast: false, lost: [] })
     expect(connections.delete(other, [partA, partB])).toEqual({ isLast: false, lost: [partB] })
     expect(connections.towards(node, partB)).toBe(direct)

@@ -1,10 +1,6 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
-import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { NodeToTracker } from '../core/tracker-core.ts'
-
-/** For how long after a node has come with a stream part its earlier reports may still arrive by another tracker, in milliseconds. */
-const stragglerMs = 2_000
 
 /** How a node is connected. */
 interface Ways {
@@ -29,7 +25,6 @@ export interface Closed {
  */
 export class NodeConnections {
   readonly #nodes = new Map<NodeId, Ways>()
-  readonly #cameHome = new DelayQueue<`${NodeId} ${StreamPartId}`>(stragglerMs)
 
   /** The node's direct connection, or another one. */
   get(nodeId: NodeId): Connection | undefined {
@@ -62,10 +57,7 @@ export class NodeConnections {
     if (ways === undefined) {
       this.#nodes.set(connection.peerId, { main: connection, others: new Set(), byOthers: new Map() })
     } else if (isDirect) {
-      for (const id of reported) {
-        if (!ways.byOthers.has(id)) ways.byOthers.set(id, ways.main)
-        this.#cameHome.delete(`${connection.peerId} ${id}`)
-      }
+      for (const id of reported) if (!ways.byOthers.has(id)) ways.byOthers.set(id, ways.main)
       ways.others.add(ways.main)
       ways.main = connection
     } else {
@@ -93,47 +85,25 @@ export class NodeConnections {
   }
 
   /**
-   * Whether a packet counts that came by a connection: nobody is taken out of a stream part, nor back into one, by what was
-   * said before it went another way. `isMember` says whether the node has reported a stream part.
+   * Whether a packet counts that came by a connection: nobody is taken out of a stream part by what was said before it went
+   * another way. `isMember` says whether the node has reported a stream part.
    */
-  counts(connection: Connection, packet: NodeToTracker, isMember: boolean, now: number): boolean {
+  counts(connection: Connection, packet: NodeToTracker, isMember: boolean): boolean {
     const ways = this.#nodes.get(connection.peerId)
-    if (ways === undefined || ways.others.size === 0) return true
-    if (packet.type !== 'status' && packet.type !== 'leave' && packet.type !== 'storing') return true
-    const { streamPartId: id } = packet
-    if (packet.type !== 'status') return !isMember || this.towards(connection.peerId, id) === connection
-    this.#forgetWhoCameHome(now)
-    return connection === ways.main || !this.#cameHome.has(`${connection.peerId} ${id}`)
+    if (ways === undefined || ways.others.size === 0 || !isMember) return true
+    if (packet.type !== 'leave' && packet.type !== 'storing') return true
+    return this.towards(connection.peerId, packet.streamPartId) === connection
   }
 
-  /**
-   * A node has reported a stream part that this tracker leads; `wasMember` says whether it had before. Another connection
-   * that is of no use any more, if there is one.
-   */
-  reported(
-    connection: Connection,
-    id: StreamPartId,
-    wasMember: boolean,
-    now: number,
-  ): Connection | undefined {
+  /** A node has reported a stream part that this tracker leads. Another connection that is of no use any more, if there is one. */
+  reported(connection: Connection, id: StreamPartId): Connection | undefined {
     const ways = this.#nodes.get(connection.peerId)
-    if (ways === undefined) return undefined
+    if (ways === undefined || ways.others.size === 0) return undefined
     const before = ways.byOthers.get(id)
-    if (connection === ways.main) {
-      // One that comes first may have asked another tracker a moment ago, which has yet to relay it.
-      if (ways.byOthers.delete(id) || !wasMember) {
-        this.#forgetWhoCameHome(now)
-        this.#cameHome.add(`${connection.peerId} ${id}`, now)
-      }
-    } else {
-      ways.byOthers.set(id, connection)
-    }
+    if (connection === ways.main) ways.byOthers.delete(id)
+    else ways.byOthers.set(id, connection)
     const isIdle =
       before !== undefined && before !== connection && ![...ways.byOthers.values()].includes(before)
     return isIdle ? before : undefined
-  }
-
-  #forgetWhoCameHome(now: number): void {
-    while (this.#cameHome.takeDue(now) !== undefined);
   }
 }

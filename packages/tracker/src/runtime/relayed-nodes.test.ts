@@ -26,6 +26,8 @@ function relayed(world: MemoryWorld, nodeId: NodeId) {
 }
 
 const leave = { type: 'leave', streamPartId: partA } as const
+/** A status of A, in which nobody is reported. */
+const statusIn = (session: number, counter = 0) => statusOf(partA, counter, [], [], session)
 const types = (received: readonly (Packet | { packet: Packet })[]) =>
   received.map((each) => ('packet' in each ? each.packet.type : each.type))
 
@@ -64,9 +66,9 @@ describe('a node that is connected, and relayed as well', () => {
   it('may go to the other tracker again, and says goodbye here later', async () => {
     const { world, node, neighbours } = await setUp()
     node.send(statusOf(partA))
-    world.clock.advanceBy(2_000)
+    world.clock.advanceBy(1_000)
     const relay = relayed(world, node.nodeId)
-    relay.send(statusOf(partA, 1))
+    relay.send(statusIn(2, 1))
     node.send(leave)
     world.clock.advanceBy(20_000)
     expect(neighbours()).toEqual([node.nodeId])
@@ -74,14 +76,41 @@ describe('a node that is connected, and relayed as well', () => {
     expect(neighbours()).toEqual([])
   })
 
-  it('stays where it is when what it said elsewhere a moment before is relayed', async () => {
+  it('stays where it is when what it said elsewhere before is relayed, however late', async () => {
     const { world, node, neighbours } = await setUp()
-    node.send(statusOf(partA))
+    node.send(statusIn(2))
     const relay = relayed(world, node.nodeId)
-    relay.send(statusOf(partA))
+    world.clock.advanceBy(5_000)
+    relay.send(statusIn(1))
     relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
     world.clock.advanceBy(20_000)
     expect([neighbours(), relay.received]).toEqual([[node.nodeId], []])
+    expect(world.core.counters.get('staleStatuses')).toBe(1)
+  })
+
+  it('is believed at the tracker itself, whatever its clock says', async () => {
+    const { world, node, neighbours } = await setUp()
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusIn(2))
+    node.send(statusIn(1))
+    world.clock.advanceBy(1_000)
+    relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
+    world.clock.advanceBy(20_000)
+    expect(neighbours()).toEqual([node.nodeId])
+  })
+
+  it('is believed when it comes over another tracker for the first time since it was lost', async () => {
+    const { world, node, neighbours } = await setUp()
+    node.send(statusIn(2))
+    world.clock.advanceBy(1_000)
+    world.network.breakLinks(node.nodeId)
+    world.clock.advanceBy(1_000)
+    const relay = relayed(world, node.nodeId)
+    relay.send(statusIn(1, 1))
+    world.clock.advanceBy(20_000)
+    expect([neighbours(), world.core.counters.get('staleStatuses')]).toEqual([[node.nodeId], 0])
+    relay.send(statusIn(0, 1))
+    expect(world.core.counters.get('staleStatuses')).toBe(1)
   })
 
   it('is told its neighbours again by the connection that is left when another one is lost', async () => {

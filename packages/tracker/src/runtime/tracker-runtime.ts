@@ -8,6 +8,7 @@ import {
   type NodeId,
   type NodeInfo,
   type Packet,
+  type Status,
   type StreamPartId,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
@@ -195,26 +196,31 @@ export class TrackerRuntime {
 
   #take(connection: Connection, packet: Exclude<NodeToTracker, NodeInfo>): void {
     const from = connection.peerId
-    const now = this.#now()
     const isMember = () => 'streamPartId' in packet && this.#isMember(from, packet.streamPartId)
     const wasMember = isMember()
-    if (!this.#connections.counts(connection, packet, wasMember, now)) return
-    if (packet.type === 'status' && packet.failed.length > 0)
-      this.#logger.debug(
-        { nodeId: from, streamPartId: packet.streamPartId, failed: packet.failed },
-        'edges failed',
-      )
-    // What it was told last by the other way it may not have heard, or not have heeded.
-    if (
-      packet.type === 'status' &&
-      wasMember &&
-      this.#connections.towards(from, packet.streamPartId) !== connection
-    )
-      this.#handle({ type: 'partMoved', nodeId: from, streamPartId: packet.streamPartId })
+    if (!this.#connections.counts(connection, packet, wasMember)) return
+    if (packet.type === 'status') {
+      if (this.#isOutdated(connection, packet)) return this.#core.counters.count('staleStatuses')
+      this.#noteStatus(connection, packet)
+    }
     if (!this.router.takes(from, packet)) this.#handle({ type: 'packet', from, packet }, connection)
     if (packet.type !== 'status' || !isMember()) return
-    const idle = this.#connections.reported(connection, packet.streamPartId, wasMember, now)
+    const idle = this.#connections.reported(connection, packet.streamPartId)
     if (idle !== undefined) this.#close(idle, 'REPLACED')
+  }
+
+  /** What the node says itself is the newest; what is relayed may have been under way while the node said something else. */
+  #isOutdated(connection: Connection, status: Status): boolean {
+    if (!(connection instanceof RelayedConnection)) return false
+    return this.#core.streamParts.get(status.streamPartId)?.isOutdated(connection.peerId, status) ?? false
+  }
+
+  #noteStatus(connection: Connection, { streamPartId, failed }: Status): void {
+    const nodeId = connection.peerId
+    if (failed.length > 0) this.#logger.debug({ nodeId, streamPartId, failed }, 'edges failed')
+    if (!this.#isMember(nodeId, streamPartId)) return
+    if (this.#connections.towards(nodeId, streamPartId) !== connection)
+      this.#handle({ type: 'partMoved', nodeId, streamPartId })
   }
 
   #isMember(nodeId: NodeId, id: StreamPartId): boolean {

@@ -47,6 +47,8 @@ export class StreamPart {
   readonly #limits: NetworkLimits
   readonly #counters: Counters
   #attached: readonly NodeId[] = []
+  /** Since when the tracker that serves it does, as reported. */
+  #session = 0
   /** Counter of the newest instruction handled, as reported. */
   #counter = 0
   /** Counter below which an instruction is stale; starts again with each session of the tracker. */
@@ -97,7 +99,9 @@ export class StreamPart {
     return isAttached(this.edges.get(peerId))
   }
 
-  newSession(): void {
+  /** Another tracker, or a new connection to the same one, serves it from now on; `session` is higher than any before. */
+  newSession(session: number): void {
+    this.#session = session
     this.#sessionCounter = 0
   }
 
@@ -197,6 +201,7 @@ export class StreamPart {
     return {
       type: 'status',
       streamPartId: this.id,
+      session: this.#session,
       counter: this.#counter,
       neighbours: this.#reported,
       failed,

@@ -50,17 +50,19 @@ export const status: BodyCodec<Status> = {
   write(writer, packet) {
     checkDistinct(packet.neighbours)
     writeStreamPart(writer, packet.streamPartId)
+    writer.varint(packet.session)
     writer.varint(packet.counter)
     writeList(writer, packet.neighbours, limits.maxNeighbours, 'neighbours', writeReport)
     writeList(writer, packet.failed, limits.maxFailedNeighbours, 'failed neighbours', writeFailed)
   },
   read(reader) {
     const streamPartId = readStreamPart(reader)
+    const session = reader.varint()
     const counter = reader.varint()
     const neighbours = readList(reader, limits.maxNeighbours, 'neighbours', readReport)
     checkDistinct(neighbours)
     const failed = readList(reader, limits.maxFailedNeighbours, 'failed neighbours', readFailed)
-    return { type: 'status', streamPartId, counter, neighbours, failed }
+    return { type: 'status', streamPartId, session, counter, neighbours, failed }
   },
 }
 

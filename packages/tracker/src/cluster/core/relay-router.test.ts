@@ -99,6 +99,15 @@ describe('a router between trackers', () => {
     expect(take()).toEqual(['prepare', 'core: n1 status', 'core: n1 status'])
   })
 
+  it('relays nothing that is older than what it has relayed', () => {
+    const { packet, take } = relaying()
+    const statusIn = (session: number) => statusOf(part, 0, [], [], session)
+    packet(n1, statusIn(2), 1)
+    packet(n1, statusIn(1), 2)
+    packet(n1, statusIn(2), 3)
+    expect(take()).toEqual(['first: up n1 status', 'first: up n1 status'])
+  })
+
   it('hands over, after a while, what an earlier tracker should have, but for who is leaving', () => {
     const { router, packet, take, counters } = setUp()
     packet(n1, statusOf(part), 0)

@@ -20,13 +20,16 @@ export class RelayedNode {
     this.nodeId = nodeId
   }
 
-  remember(packet: Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>): void {
+  /** False for a status that is older than the one before: it came over another tracker, and took longer. */
+  remember(packet: Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>): boolean {
     const { streamPartId: id } = packet
     const before = this.parts.get(id) ?? { status: undefined, storing: false }
+    if (packet.type === 'status' && packet.session < (before.status?.session ?? 0)) return false
     // A failure was reported by the packet itself; told again it would be another one.
     if (packet.type === 'status') this.parts.set(id, { ...before, status: { ...packet, failed: [] } })
     else if (packet.type === 'storing') this.parts.set(id, { ...before, storing: packet.storing })
     else this.parts.set(id, before)
+    return true
   }
 
   heardOf(peer: NodeId, tracker: NodeId, maxPeers: number): void {
