@@ -2,6 +2,7 @@ import type { RecordRow } from '@runnel/sim/records'
 import { linkKinds } from '../places/place.ts'
 import { analyse } from '../session/analysis.ts'
 import { sameEdges } from '../session/formed-overlay.ts'
+import type { Session } from '../session/session.ts'
 import type { Experiment } from './experiment.ts'
 import { warmUp } from './publish-in-turns.ts'
 
@@ -10,6 +11,11 @@ const defaults = { nodes: 16, degree: 4, repeats: 1, messages: 250, warmUp: 5, d
 const intervalMs = 50
 const bytes = 64
 const lossPercents = [0, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5]
+/**
+ * In slower time, before packets are lost: a link that was quick a moment ago takes a long way for one that loses, and
+ * sends little for many round trips.
+ */
+const settleMessages = 40
 /** Longer than the longest pause of a link that loses so much. */
 const quietMs = 60_000
 
@@ -27,7 +33,6 @@ export const loss: Experiment = {
     const { nodes = defaults.nodes, degree = defaults.degree, overlay } = options
     const { repeats = defaults.repeats, messages = defaults.messages } = options
     const { warmUp: messagesBefore = defaults.warmUp, dilation = defaults.dilation } = options
-    const pauseMs = intervalMs * dilation
     const rows: RecordRow[] = []
     for (const links of options.links === undefined ? linkKinds : [options.links])
       await onFleet({ nodes, degree, links, overlay }, async ({ place, session, latency }) => {
@@ -43,13 +48,14 @@ export const loss: Experiment = {
             const formed = await session.join()
             // Overlays form undisturbed; it is their messages that are watched.
             await place.dilate(dilation)
+            const settled = dilation === 1 ? 0 : settleMessages
+            if (settled > 0) await publish(session, settled, dilation)
+            const sinceMs = settled > 0 ? await session.pauseForClocks() : -Infinity
             await place.setLoss(lossPercent / 100)
-            await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })
-            await session.published(messages * pauseMs)
-            const isComplete = await session.delivered(nodes * messages, quietMs * dilation)
+            const isComplete = await publish(session, messages, dilation, settled)
             await place.setLoss(0)
             await place.dilate(1)
-            const { delaysMs, ...figures } = analyse(await session.collect(), { dilation })
+            const { delaysMs, ...figures } = analyse(await session.collect(), { sinceMs, dilation })
             const overlayKept = sameEdges(formed, await session.overlay())
             rows.push({
               nodes,
@@ -69,4 +75,12 @@ export const loss: Experiment = {
       })
     return rows
   },
+}
+
+/** Everybody publishes. True when every node has all of it, and so many messages of each that were published before. */
+async function publish(session: Session, messages: number, dilation: number, before = 0): Promise<boolean> {
+  const pauseMs = intervalMs * dilation
+  await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })
+  await session.published(messages * pauseMs)
+  return session.delivered(session.nodes.length * (before + messages), quietMs * dilation)
 }
