@@ -235,7 +235,6 @@ export class TrackerCore {
     for (const id of ids) {
       const part = this.#parts.get(id)
       if (part === undefined || !node.parts.has(part)) continue
-      this.#storage.delete(nodeId, id)
       node.unconfirmed.add(part)
       part.reconnected(nodeId)
       part.tellAgain(nodeId)
@@ -245,7 +244,6 @@ export class TrackerCore {
   }
 
   #partMoved(nodeId: NodeId, id: StreamPartId): void {
-    this.#storage.delete(nodeId, id)
     this.#parts.get(id)?.reconnected(nodeId)
   }
 

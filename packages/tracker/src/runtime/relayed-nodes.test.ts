@@ -99,6 +99,19 @@ describe('a node that is connected, and relayed as well', () => {
     expect(neighbours()).toEqual([node.nodeId])
   })
 
+  it('gets its place back from a tracker that claims a session of the future', async () => {
+    const { world, node } = await setUp()
+    const [liar, home] = [relayed(world, node.nodeId), relayed(world, node.nodeId)]
+    const start = world.clock.now()
+    liar.send(statusIn(Number.MAX_SAFE_INTEGER))
+    home.send(statusIn(start + 50_000))
+    expect(world.core.counters.get('staleStatuses')).toBe(1)
+    world.clock.advanceBy(70_000)
+    home.send(statusIn(start + 70_000, 1))
+    expect(world.core.counters.get('staleStatuses')).toBe(1)
+    expect(liar.closed).toEqual(['REPLACED'])
+  })
+
   it('is believed when it comes over another tracker for the first time since it was lost', async () => {
     const { world, node, neighbours } = await setUp()
     node.send(statusIn(2))

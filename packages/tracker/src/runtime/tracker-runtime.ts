@@ -44,6 +44,9 @@ export interface PacketRouter {
 
 const noRouter: PacketRouter = { takes: () => false, gone: () => {} }
 
+/** A session of a relayed status counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
+const maxSessionAheadMs = 60_000
+
 /** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
 export class TrackerRuntime {
   /** Set by a tracker that is in a cluster. */
@@ -188,7 +191,7 @@ export class TrackerRuntime {
       case 'signal':
       case 'storing':
       case 'findStorage':
-        return this.#take(connection, packet)
+        return this.#take(connection, packet.type === 'status' ? this.#dated(connection, packet) : packet)
       default:
         return this.#close(connection, 'NOT_FOR_TRACKERS')
     }
@@ -207,6 +210,12 @@ export class TrackerRuntime {
     if (packet.type !== 'status' || !isMember()) return
     const idle = this.#connections.reported(connection, packet.streamPartId)
     if (idle !== undefined) this.#close(idle, 'REPLACED')
+  }
+
+  #dated(connection: Connection, status: Status): Status {
+    const latest = this.#modules.clock.now() + maxSessionAheadMs
+    const isFine = status.session <= latest || !(connection instanceof RelayedConnection)
+    return isFine ? status : { ...status, session: latest }
   }
 
   /** What the node says itself is the newest; what is relayed may have been under way while the node said something else. */

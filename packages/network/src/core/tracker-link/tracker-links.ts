@@ -169,11 +169,13 @@ export class TrackerLinks {
 
   /**
    * Another tracker takes itself for the one that serves a stream part, or passes on what the one that leads it sent the
-   * wrong way: the home is told that it is the one. Not each time, or a tracker could have the node flood its home.
+   * wrong way: the home is told that it is the one, in a new session, as what made it believe otherwise may claim a later one
+   * than this. Not each time, or a tracker could have the node flood its home.
    */
   #contradict(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
     if (part.home === undefined || nowMs - part.contradictedAtMs < this.#limits.trackerAnswerMs) return
     part.contradictedAtMs = nowMs
+    this.#modules.effects.newSession(streamPartId)
     this.#due.add(streamPartId)
   }
 
