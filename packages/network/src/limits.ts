@@ -115,6 +115,8 @@ export const networkLimits = {
   trackerForgiveMs: 300_000,
   /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
   trackerAnswerMs: 2_000,
+  /** Statuses within `trackerAnswerMs` that tell trackers they are a stream part's own, as another behaves like one: fewer than they take for a flood. */
+  maxContradictions: 50,
   /** Trackers are pinged when they were silent for this long: all their nodes should notice within one adoption that one is dead. */
   trackerPingIntervalMs: 1_000,
   /** A tracker is dead when this many pings in a row brought nothing back. */

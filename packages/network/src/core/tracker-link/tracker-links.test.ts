@@ -8,7 +8,8 @@ import { TrackerLinks } from './tracker-links.ts'
 const otherPartId = toStreamPartId(streamId, 1)
 
 const minute = 60_000
-const { trackerStaggerMs, trackerSettleMs, trackerLingerMs, trackerAnswerMs } = networkLimits
+const { trackerStaggerMs, trackerSettleMs, trackerLingerMs, trackerAnswerMs, maxContradictions } =
+  networkLimits
 
 function script(...trackers: number[]) {
   const lines: string[] = []
@@ -350,6 +351,20 @@ describe('a tracker that is connected and does not answer', () => {
     expect(after(takesItselfForHome(1_000 + trackerAnswerMs))).toEqual(['session 0', 'status 1 0'])
     links.closed(idOf(1), 1_000 + trackerAnswerMs)
     expect(after(takesItselfForHome(minute))).toEqual([])
+  })
+
+  it('cannot have a node flood the one that serves', () => {
+    const { links, after } = script(1, 2)
+    const parts = Array.from({ length: 2 * maxContradictions }, (_, index) => toStreamPartId(streamId, index))
+    for (const part of parts) links.join(part, 0)
+    links.opened(idOf(1), 0)
+    links.flush()
+    const takesItselfForHome = (nowMs: number) => () =>
+      parts.forEach((part) => void links.instructed(idOf(2), part, nowMs))
+    for (const nowMs of [1_000, 1_000 + trackerAnswerMs]) {
+      const said = after(takesItselfForHome(nowMs))
+      expect(said.filter((line) => line.startsWith('status'))).toHaveLength(maxContradictions)
+    }
   })
 })
 

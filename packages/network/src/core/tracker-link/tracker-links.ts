@@ -6,6 +6,7 @@ import { TrackerContact, type TrackerContactLimits } from './tracker-contact.ts'
 export interface TrackerLinksLimits extends TrackerContactLimits {
   readonly trackerLingerMs: number
   readonly trackerAnswerMs: number
+  readonly maxContradictions: number
 }
 
 export interface TrackerEffects {
@@ -46,6 +47,8 @@ export class TrackerLinks {
   readonly #visits = new Map<StreamPartId, number>()
   /** Stream parts with something to report. */
   readonly #due = new Set<StreamPartId>()
+  /** How often homes were told that they are since then: see `#contradict`. */
+  readonly #contradictions = { sinceMs: -Infinity, count: 0 }
   /** When the time alone may change who serves what. */
   #reviewAtMs = Infinity
 
@@ -173,7 +176,11 @@ export class TrackerLinks {
    * than this. Not each time, or a tracker could have the node flood its home.
    */
   #contradict(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
-    if (part.home === undefined || nowMs - part.contradictedAtMs < this.#limits.trackerAnswerMs) return
+    const { trackerAnswerMs, maxContradictions } = this.#limits
+    if (part.home === undefined || nowMs - part.contradictedAtMs < trackerAnswerMs) return
+    const recent = this.#contradictions
+    if (nowMs - recent.sinceMs >= trackerAnswerMs) Object.assign(recent, { sinceMs: nowMs, count: 0 })
+    if (++recent.count > maxContradictions) return
     part.contradictedAtMs = nowMs
     this.#modules.effects.newSession(streamPartId)
     this.#due.add(streamPartId)
