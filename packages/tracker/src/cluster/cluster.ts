@@ -95,6 +95,8 @@ export class Cluster implements PacketRouter {
     return isTaken
   }
 
+  isOutdated: PacketRouter['isOutdated'] = (from, status) => this.#router.isOutdated(from, status)
+
   gone: PacketRouter['gone'] = (nodeId) => this.#router.gone(nodeId)
 
   /** This process stood still, and lets all its nodes go: it knows nothing of the others either, as after a restart. */

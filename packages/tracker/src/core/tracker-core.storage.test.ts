@@ -55,6 +55,18 @@ describe('asking who stores a stream part', () => {
     expect(story.core.counters.get('storageQuestions')).toBe(2)
   })
 
+  it('is answered with who has said so in this session of its own', () => {
+    const story = storyOf(1)
+    const reportIn = (session: number) => story.packet(store, statusOf(partA, 1, [], [], session))
+    reportIn(0)
+    expect(found(story)).toEqual([store])
+    reportIn(1)
+    expect(found(story)).toEqual([])
+    story.packet(store, storing(partA))
+    reportIn(1)
+    expect(found(story)).toEqual([store])
+  })
+
   it('is answered with nobody where nobody stores, or nobody is', () => {
     const story = storyOf(0)
     story.join(other)

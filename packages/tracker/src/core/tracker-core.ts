@@ -139,7 +139,7 @@ export class TrackerCore {
     const effects = this.#outbox.begin(now)
     if (event.type === 'nodeConnected') this.#connected(event.nodeId)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
-    else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds)
+    else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds, event.isTold)
     else if (event.type === 'partMoved') this.#partMoved(event.nodeId, event.streamPartId)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event.from, event.packet)
@@ -229,7 +229,7 @@ export class TrackerCore {
     this.#disconnected.add(node, this.#now)
   }
 
-  #partsLost(nodeId: NodeId, ids: readonly StreamPartId[]): void {
+  #partsLost(nodeId: NodeId, ids: readonly StreamPartId[], isTold: boolean): void {
     const node = this.#nodes.get(nodeId)
     if (node === undefined) return
     for (const id of ids) {
@@ -237,6 +237,7 @@ export class TrackerCore {
       if (part === undefined || !node.parts.has(part)) continue
       node.unconfirmed.add(part)
       part.reconnected(nodeId)
+      if (!isTold) continue
       part.tellAgain(nodeId)
       this.#touched.add(part)
     }
@@ -309,6 +310,8 @@ export class TrackerCore {
     this.counters.count('statuses')
     node.parts.add(part)
     node.unconfirmed.delete(part)
+    // In each session a node says anew what it stores.
+    if (part.isNewSession(node.nodeId, status)) this.#storage.delete(node.nodeId, part.id)
     part.status(node.nodeId, status, this.#now)
     this.#touched.add(part)
     if (!part.isAdopting) return

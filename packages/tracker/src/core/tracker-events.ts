@@ -26,13 +26,14 @@ export type TrackerEvent =
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
   /**
-   * A node is still connected, but not by the way by which it reported these stream parts. It is told its neighbours again
-   * by the one that is left, and has a while to report.
+   * A node is still connected, but not by the way by which it reported these stream parts. It has a while to do so again, and
+   * is told its neighbours by the way that is left, if it may not know that.
    */
   | {
       readonly type: 'partsLost'
       readonly nodeId: NodeId
       readonly streamPartIds: readonly StreamPartId[]
+      readonly isTold: boolean
     }
   /** A node is about to report a stream part by another way than before: what it was told last it may not have heeded. */
   | { readonly type: 'partMoved'; readonly nodeId: NodeId; readonly streamPartId: StreamPartId }

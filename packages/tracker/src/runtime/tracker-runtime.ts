@@ -38,13 +38,15 @@ export interface TrackerRuntimeModules {
 export interface PacketRouter {
   /** True when it has taken care of a packet of a connected node. */
   takes(from: NodeId, packet: NodeToTracker): boolean
-  /** The node is not connected any more. */
+  /** Whether a node that it has taken care of has reported in a later session. */
+  isOutdated(from: NodeId, status: Status): boolean
+  /** The node is not connected any more, or begins anew. */
   gone(nodeId: NodeId): void
 }
 
-const noRouter: PacketRouter = { takes: () => false, gone: () => {} }
+const noRouter: PacketRouter = { takes: () => false, isOutdated: () => false, gone: () => {} }
 
-/** A session of a relayed status counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
+/** A session counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
 const maxSessionAheadMs = 60_000
 
 /** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
@@ -149,7 +151,10 @@ export class TrackerRuntime {
     this.#connections.add(connection, isDirect, this.#reportedBy(peerId))
     if (isDirect) this.#iceLeases.reconnected(peerId)
     this.#logger.debug({ nodeId: peerId }, 'node connected')
-    if (isReplaced) this.#close(older, 'REPLACED')
+    if (isReplaced) {
+      this.router.gone(peerId)
+      this.#close(older, 'REPLACED')
+    }
     if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId })
   }
 
@@ -191,7 +196,7 @@ export class TrackerRuntime {
       case 'signal':
       case 'storing':
       case 'findStorage':
-        return this.#take(connection, packet.type === 'status' ? this.#dated(connection, packet) : packet)
+        return this.#take(connection, packet)
       default:
         return this.#close(connection, 'NOT_FOR_TRACKERS')
     }
@@ -206,22 +211,26 @@ export class TrackerRuntime {
       if (this.#isOutdated(connection, packet)) return this.#core.counters.count('staleStatuses')
       this.#noteStatus(connection, packet)
     }
-    if (!this.router.takes(from, packet)) this.#handle({ type: 'packet', from, packet }, connection)
+    if (!this.router.takes(from, packet)) {
+      const dated = packet.type === 'status' ? this.#dated(packet) : packet
+      this.#handle({ type: 'packet', from, packet: dated }, connection)
+    }
     if (packet.type !== 'status' || !isMember()) return
     const idle = this.#connections.reported(connection, packet.streamPartId)
     if (idle !== undefined) this.#close(idle, 'REPLACED')
   }
 
-  #dated(connection: Connection, status: Status): Status {
-    const latest = this.#modules.clock.now() + maxSessionAheadMs
-    const isFine = status.session <= latest || !(connection instanceof RelayedConnection)
-    return isFine ? status : { ...status, session: latest }
-  }
-
   /** What the node says itself is the newest; what is relayed may have been under way while the node said something else. */
   #isOutdated(connection: Connection, status: Status): boolean {
     if (!(connection instanceof RelayedConnection)) return false
-    return this.#core.streamParts.get(status.streamPartId)?.isOutdated(connection.peerId, status) ?? false
+    const { peerId } = connection
+    const part = this.#core.streamParts.get(status.streamPartId)
+    return part?.isOutdated(peerId, this.#dated(status)) ?? this.router.isOutdated(peerId, status)
+  }
+
+  #dated(status: Status): Status {
+    const latest = this.#modules.clock.now() + maxSessionAheadMs
+    return status.session <= latest ? status : { ...status, session: latest }
   }
 
   #noteStatus(connection: Connection, { streamPartId, failed }: Status): void {
@@ -294,7 +303,9 @@ export class TrackerRuntime {
     if (!this.#connections.has(connection)) return
     const { isLast, lost } = this.#connections.delete(connection, this.#reportedBy(nodeId))
     this.#logger.debug({ nodeId, code }, 'node disconnected')
-    if (!isLast) return this.#handle({ type: 'partsLost', nodeId, streamPartIds: lost })
+    // One that has connected once more reports by itself.
+    const isTold = code !== 'REPLACED'
+    if (!isLast) return this.#handle({ type: 'partsLost', nodeId, streamPartIds: lost, isTold })
     this.#iceLeases.gone(nodeId)
     this.router.gone(nodeId)
     this.#handle({ type: 'nodeDisconnected', nodeId })

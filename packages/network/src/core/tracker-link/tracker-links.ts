@@ -177,9 +177,11 @@ export class TrackerLinks {
    */
   #contradict(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
     const { trackerAnswerMs, maxContradictions } = this.#limits
-    if (part.home === undefined || nowMs - part.contradictedAtMs < trackerAnswerMs) return
+    // A clock that is set back is no reason to keep silent.
+    const isRecent = (atMs: number) => Math.abs(nowMs - atMs) < trackerAnswerMs
+    if (part.home === undefined || isRecent(part.contradictedAtMs)) return
     const recent = this.#contradictions
-    if (nowMs - recent.sinceMs >= trackerAnswerMs) Object.assign(recent, { sinceMs: nowMs, count: 0 })
+    if (!isRecent(recent.sinceMs)) Object.assign(recent, { sinceMs: nowMs, count: 0 })
     if (++recent.count > maxContradictions) return
     part.contradictedAtMs = nowMs
     this.#modules.effects.newSession(streamPartId)

@@ -99,13 +99,20 @@ describe('a router between trackers', () => {
     expect(take()).toEqual(['prepare', 'core: n1 status', 'core: n1 status'])
   })
 
-  it('relays nothing that is older than what it has relayed', () => {
-    const { packet, take } = relaying()
+  it('knows what is older than what it has relayed', () => {
+    const { router, packet } = relaying()
     const statusIn = (session: number) => statusOf(part, 0, [], [], session)
     packet(n1, statusIn(2), 1)
-    packet(n1, statusIn(1), 2)
-    packet(n1, statusIn(2), 3)
-    expect(take()).toEqual(['first: up n1 status', 'first: up n1 status'])
+    const isOutdated = (node: NodeId, session: number) => router.isOutdated(node, statusIn(session))
+    expect([isOutdated(n1, 1), isOutdated(n1, 2), isOutdated(n2, 1)]).toEqual([true, false, false])
+  })
+
+  it('has a node say anew in each session that it stores', () => {
+    const { router, packet, take } = relaying()
+    packet(n1, storing(part), 1)
+    packet(n1, statusOf(part, 0, [], [], 2), 2)
+    router.unlinked(first, 3)
+    expect(take().filter((line) => line.includes('storing'))).toEqual(['first: up n1 storing'])
   })
 
   it('hands over, after a while, what an earlier tracker should have, but for who is leaving', () => {

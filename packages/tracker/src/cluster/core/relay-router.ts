@@ -77,6 +77,11 @@ export class RelayRouter {
     return this.#partPacket(from, packet, now)
   }
 
+  /** Whether a node that is relayed to an earlier tracker has reported in a later session. */
+  isOutdated(from: NodeId, status: Status): boolean {
+    return this.#nodes.get(from)?.hasReportedSince(status) ?? false
+  }
+
   /** The node is not connected any more. */
   gone(nodeId: NodeId): void {
     this.#held.forget(nodeId)

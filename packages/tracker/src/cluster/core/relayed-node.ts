@@ -20,16 +20,21 @@ export class RelayedNode {
     this.nodeId = nodeId
   }
 
-  /** False for a status that is older than the one before: it came over another tracker, and took longer. */
-  remember(packet: Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>): boolean {
+  remember(packet: Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>): void {
     const { streamPartId: id } = packet
     const before = this.parts.get(id) ?? { status: undefined, storing: false }
-    if (packet.type === 'status' && packet.session < (before.status?.session ?? 0)) return false
-    // A failure was reported by the packet itself; told again it would be another one.
-    if (packet.type === 'status') this.parts.set(id, { ...before, status: { ...packet, failed: [] } })
-    else if (packet.type === 'storing') this.parts.set(id, { ...before, storing: packet.storing })
+    if (packet.type === 'status') {
+      // In each session a node says anew what it stores.
+      const storing = before.storing && packet.session <= (before.status?.session ?? 0)
+      // A failure was reported by the packet itself; told again it would be another one.
+      this.parts.set(id, { storing, status: { ...packet, failed: [] } })
+    } else if (packet.type === 'storing') this.parts.set(id, { ...before, storing: packet.storing })
     else this.parts.set(id, before)
-    return true
+  }
+
+  /** Whether it has reported in a later session. */
+  hasReportedSince({ streamPartId, session }: Status): boolean {
+    return session < (this.parts.get(streamPartId)?.status?.session ?? 0)
   }
 
   heardOf(peer: NodeId, tracker: NodeId, maxPeers: number): void {

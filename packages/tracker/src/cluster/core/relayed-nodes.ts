@@ -66,7 +66,7 @@ export class RelayedNodes {
     const { streamPartId: id } = packet
     const node = this.#nodes.get(from) ?? new RelayedNode(from)
     this.#nodes.set(from, node)
-    if (!node.remember(packet)) return
+    node.remember(packet)
     const route = this.#routes.get(id) ?? { target, nodes: new Set<NodeId>() }
     route.nodes.add(from)
     this.#routes.set(id, route)
