@@ -237,9 +237,10 @@ export class TrackerCore {
       if (part === undefined || !node.parts.has(part)) continue
       node.unconfirmed.add(part)
       part.reconnected(nodeId)
-      if (!isTold) continue
-      part.tellAgain(nodeId)
-      this.#touched.add(part)
+      if (isTold) {
+        part.tellAgain(nodeId)
+        this.#touched.add(part)
+      } else this.#storage.delete(nodeId, id)
     }
     if (node.unconfirmed.size > 0) this.#confirmations.add(node, this.#now)
   }
