@@ -143,12 +143,6 @@ export class StreamPart {
     return member !== undefined && !member.unsure && session < member.session
   }
 
-  /** Whether a node in it has another tracker of its own than before, or another connection to that. */
-  isNewSession(nodeId: NodeId, { session }: Status): boolean {
-    const member = this.#members.get(nodeId)
-    return member !== undefined && session > member.session
-  }
-
   /**
    * The overlay as its last tracker knew it. What nodes report counts for more: an edge of it that its ends do not know is
    * left out. False when it comes too late.

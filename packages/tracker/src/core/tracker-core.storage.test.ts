@@ -55,15 +55,14 @@ describe('asking who stores a stream part', () => {
     expect(story.core.counters.get('storageQuestions')).toBe(2)
   })
 
-  it('is answered with who has said so in this session of its own', () => {
+  it('is answered with who has said so since it comes by another way', () => {
     const story = storyOf(1)
-    const reportIn = (session: number) => story.packet(store, statusOf(partA, 1, [], [], session))
-    reportIn(0)
     expect(found(story)).toEqual([store])
-    reportIn(1)
+    story.core.handle({ type: 'partMoved', nodeId: store, streamPartId: partA }, story.now)
+    story.packet(store, statusOf(partA, 1, [], [], 1))
     expect(found(story)).toEqual([])
     story.packet(store, storing(partA))
-    reportIn(1)
+    story.packet(store, statusOf(partA, 1, [], [], 1))
     expect(found(story)).toEqual([store])
   })
 

@@ -245,7 +245,9 @@ export class TrackerCore {
     if (node.unconfirmed.size > 0) this.#confirmations.add(node, this.#now)
   }
 
+  /** In each session a node says anew what it stores. */
   #partMoved(nodeId: NodeId, id: StreamPartId): void {
+    this.#storage.delete(nodeId, id)
     this.#parts.get(id)?.reconnected(nodeId)
   }
 
@@ -311,8 +313,6 @@ export class TrackerCore {
     this.counters.count('statuses')
     node.parts.add(part)
     node.unconfirmed.delete(part)
-    // In each session a node says anew what it stores.
-    if (part.isNewSession(node.nodeId, status)) this.#storage.delete(node.nodeId, part.id)
     part.status(node.nodeId, status, this.#now)
     this.#touched.add(part)
     if (!part.isAdopting) return

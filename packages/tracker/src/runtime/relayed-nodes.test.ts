@@ -1,7 +1,7 @@
 import { decodePacket, encodePacket, readPackets, type NodeId, type Packet } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
 /** A node that comes over another tracker. */
@@ -110,6 +110,16 @@ describe('a node that is connected, and relayed as well', () => {
     home.send(statusIn(start + 70_000, 1))
     expect(world.core.counters.get('staleStatuses')).toBe(1)
     expect(liar.closed).toEqual(['REPLACED'])
+  })
+
+  it('stores what it said it does, though its clock is an hour ahead', async () => {
+    const { world, node } = await setUp()
+    const session = world.clock.now() + 3_600_000
+    for (const packet of [statusIn(session), storing(partA), statusIn(session, 1)]) {
+      node.send(packet)
+      world.clock.advanceBy(1_000)
+    }
+    expect([...world.core.storage.nodes(partA)]).toEqual([node.nodeId])
   })
 
   it('is believed when it comes over another tracker for the first time since it was lost', async () => {
