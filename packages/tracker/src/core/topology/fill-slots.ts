@@ -32,10 +32,15 @@ function hasTwoFreeSlots<Id extends string>(graph: BoundedGraph<Id>): boolean {
   return open.size > 1 || (open.size === 1 && graph.freeSlots(open.at(0)) > 1)
 }
 
+/** Where everybody is everybody's neighbour no edge is there for nearness: those made for it count as random from now on. */
 function connectAll<Id extends string>(edit: GraphEdit<Id>): void {
-  const nodes = [...edit.graph.nodes()]
+  const { graph } = edit
+  const nodes = [...graph.nodes()]
   for (const [position, a] of nodes.entries()) {
-    for (const b of nodes.slice(position + 1)) if (edit.graph.connectable(a, b)) edit.connect(a, b)
+    for (const b of nodes.slice(position + 1)) {
+      if (graph.linksOf(a).get(b)?.near === true) edit.disconnect(a, b)
+      if (graph.connectable(a, b)) edit.connect(a, b)
+    }
   }
 }
 

@@ -85,6 +85,17 @@ describe('improving an overlay', () => {
     fc.assert(run, { numRuns: 60 })
   })
 
+  it('counts all edges as random once all nodes are neighbours of each other', () => {
+    const topology = grown(60, 8)
+    improveAll(topology, 20)
+    const some = [...topology.edges()].filter(([a, b]) => topology.isNear(a, b))
+    expect(some.length).toBeGreaterThan(0)
+    for (let i = 59; i > 4; i--) topology.remove(String(i))
+    for (const id of topology.nodes()) expect(topology.randomEdges(id)).toBe(4)
+    for (let i = 5; i < 60; i++) topology.add(String(i))
+    for (const id of topology.nodes()) expect(topology.randomEdges(id)).toBe(8)
+  })
+
   it('touches nobody who may not change, and makes no edge that is avoided or of unknown length', () => {
     const topology = new OverlayTopology<string>(
       { degree: 4 },
