@@ -5,17 +5,14 @@ import type { LinkPath } from '../ports.ts'
 import { addressOf, pathOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import { EventGuard } from '../webrtc/event-guard.ts'
-import {
-  dataChannelLowMarkBytes,
-  maxDataChannelFrameBytes,
-  type DataChannelEvents,
-  type DataChannelPort,
-  type DescriptionKind,
-  type PeerConnectionEvents,
-  type PeerConnectionOptions,
-  type PeerConnectionPort,
-  type RtcCandidate,
+import type {
+  DescriptionKind,
+  PeerConnectionEvents,
+  PeerConnectionOptions,
+  PeerConnectionPort,
+  RtcCandidate,
 } from '../webrtc/peer-connection-port.ts'
+import { BrowserDataChannel } from './data-channel.ts'
 import { pageInflow } from './inflow.ts'
 
 /** A peer connection of the browser. Throws NO_WEBRTC where there is none. */
@@ -113,56 +110,6 @@ class BrowserPeerConnection implements PeerConnectionPort {
     this.#channel = channel
     channel.events = { ...channel.events, onClose: () => this.#guard.fail('the data channel closed') }
     channel.whenOpen(() => this.#events.onOpen(channel))
-  }
-}
-
-class BrowserDataChannel implements DataChannelPort {
-  events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
-  readonly #native: RTCDataChannel
-  readonly #guard: EventGuard['run']
-
-  constructor(native: RTCDataChannel, guard: EventGuard['run']) {
-    this.#native = native
-    this.#guard = guard
-    native.binaryType = 'arraybuffer'
-    native.onbufferedamountlow = () =>
-      guard(() => {
-        this.events.onLow()
-        this.#watchForLow()
-      })
-    native.onclose = () => pageInflow.andThen(() => guard(() => this.events.onClose()))
-    native.onmessage = ({ data }: MessageEvent<unknown>) => this.#received(data)
-  }
-
-  #received(data: unknown): void {
-    const onMessage = (message: Uint8Array): void => this.#guard(() => this.events.onMessage(message))
-    if (!(data instanceof ArrayBuffer)) pageInflow.andThen(() => this.#guard(() => this.events.onText()))
-    else if (data.byteLength <= maxDataChannelFrameBytes) pageInflow.receive(new Uint8Array(data), onMessage)
-    // Too large: whole, so that it is found to be.
-    else pageInflow.andThen(() => onMessage(new Uint8Array(data)))
-  }
-
-  /** Calls once. A channel that the other side made may be open when it is first seen, and say so all the same. */
-  whenOpen(onOpen: () => void): void {
-    if (this.#native.readyState === 'open') return onOpen()
-    this.#native.onopen = () => this.#guard(onOpen)
-  }
-
-  get bufferedBytes(): number {
-    return this.#native.bufferedAmount
-  }
-
-  send(message: Uint8Array<ArrayBuffer>): void {
-    this.#native.send(message)
-    this.#watchForLow()
-  }
-
-  /** The next event is due at half of what is buffered now, so that one comes whatever the marks of the connection are. */
-  #watchForLow(): void {
-    this.#native.bufferedAmountLowThreshold = Math.min(
-      dataChannelLowMarkBytes,
-      Math.floor(this.#native.bufferedAmount / 2),
-    )
   }
 }
 

@@ -1,0 +1,80 @@
+/// <reference lib="dom" />
+import type { EventGuard } from '../webrtc/event-guard.ts'
+import {
+  dataChannelLowMarkBytes,
+  maxDataChannelFrameBytes,
+  type DataChannelEvents,
+  type DataChannelPort,
+} from '../webrtc/peer-connection-port.ts'
+import { pageInflow } from './inflow.ts'
+
+/** Messages kept until the channel is open: before that the other side has a hello and a proof to send. */
+const maxEarlyMessages = 16
+
+/** A data channel of the browser. */
+export class BrowserDataChannel implements DataChannelPort {
+  events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
+  readonly #native: RTCDataChannel
+  readonly #guard: EventGuard['run']
+  /** What came before the channel said that it is open, as may be in Chrome; undefined from then on. */
+  #early: unknown[] | undefined = []
+
+  constructor(native: RTCDataChannel, guard: EventGuard['run']) {
+    this.#native = native
+    this.#guard = guard
+    native.binaryType = 'arraybuffer'
+    native.onbufferedamountlow = () =>
+      guard(() => {
+        this.events.onLow()
+        this.#watchForLow()
+      })
+    native.onclose = () => pageInflow.andThen(() => guard(() => this.events.onClose()))
+    native.onmessage = ({ data }: MessageEvent<unknown>) => this.#received(data)
+  }
+
+  #received(data: unknown): void {
+    if (this.#early !== undefined) return this.#keepEarly(data)
+    const onMessage = (message: Uint8Array): void => this.#guard(() => this.events.onMessage(message))
+    if (!(data instanceof ArrayBuffer)) pageInflow.andThen(() => this.#guard(() => this.events.onText()))
+    else if (data.byteLength <= maxDataChannelFrameBytes) pageInflow.receive(new Uint8Array(data), onMessage)
+    // Too large: whole, so that it is found to be.
+    else pageInflow.andThen(() => onMessage(new Uint8Array(data)))
+  }
+
+  #keepEarly(data: unknown): void {
+    this.#early?.push(data)
+    if ((this.#early?.length ?? 0) > maxEarlyMessages) this.#guard(() => this.events.onClose())
+  }
+
+  /**
+   * Calls once, and lets messages come. A channel that the other side made may be open when it is first seen, and say so
+   * all the same.
+   */
+  whenOpen(onOpen: () => void): void {
+    const opened = (): void => {
+      onOpen()
+      const early = this.#early ?? []
+      this.#early = undefined
+      for (const data of early) this.#received(data)
+    }
+    if (this.#native.readyState === 'open') return opened()
+    this.#native.onopen = () => this.#guard(opened)
+  }
+
+  get bufferedBytes(): number {
+    return this.#native.bufferedAmount
+  }
+
+  send(message: Uint8Array<ArrayBuffer>): void {
+    this.#native.send(message)
+    this.#watchForLow()
+  }
+
+  /** The next event is due at half of what is buffered now, so that one comes whatever the marks of the connection are. */
+  #watchForLow(): void {
+    this.#native.bufferedAmountLowThreshold = Math.min(
+      dataChannelLowMarkBytes,
+      Math.floor(this.#native.bufferedAmount / 2),
+    )
+  }
+}
