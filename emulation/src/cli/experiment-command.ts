@@ -14,7 +14,7 @@ interface ExperimentArguments {
   readonly latency: string | undefined
   readonly jitter: number
   readonly seed: number
-  readonly nodes: number | undefined
+  readonly nodes: string | undefined
   readonly degree: number | undefined
   readonly overlay: string
   readonly links: string | undefined
@@ -45,7 +45,7 @@ export function experimentCommand(
       },
       jitter: { type: 'number', default: 0, describe: 'standard deviation of the delay on each link, ms' },
       seed: { type: 'number', default: 1, describe: 'of loss and jitter' },
-      nodes: { type: 'number', describe: 'nodes' },
+      nodes: { type: 'string', describe: 'nodes; several numbers, as 16,32,64, one after the other' },
       degree: { type: 'number', describe: 'neighbours per node' },
       overlay: { type: 'string', default: 'random', describe: overlayKinds.join(' or ') },
       links: { type: 'string', describe: linkKinds.join(', ') },
@@ -70,11 +70,12 @@ export function experimentCommand(
     },
     handler: async (argv) => {
       const options = optionsOf(argv)
+      const sizes = sizesOf(experiment, argv.nodes)
       refuseWhatItDoesNotTake(experiment, options)
       const place = placeOptionsOf(argv)
       const onProgress = (text: string): void => void process.stderr.write(`${experiment.name}: ${text}\n`)
       const { rows, facts, source } = await runOnPlace(
-        { experiment, options, signal },
+        { experiment, options, sizes, signal },
         { createPlace: () => createPlace(place), onProgress },
       )
       if (argv.out !== undefined)
@@ -83,7 +84,7 @@ export function experimentCommand(
           source,
           rows,
           facts,
-          parameters: { ...place, ...options },
+          parameters: { ...place, nodes: argv.nodes, ...options },
         })
       process.stdout.write(
         `${argv.json ? JSON.stringify({ experiment: experiment.name, rows }) : tabulate(experiment, rows)}\n`,
@@ -111,9 +112,8 @@ const limits = {
 const maxDilation = 10
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */
-function optionsOf(argv: ExperimentArguments): ExperimentOptions {
+function optionsOf(argv: ExperimentArguments): Omit<ExperimentOptions, 'nodes'> {
   return {
-    nodes: whole('nodes', argv.nodes),
     degree: whole('degree', argv.degree),
     overlay: oneOf('overlay', overlayKinds, argv.overlay),
     links: argv.links === undefined ? undefined : oneOf('links', linkKinds, argv.links),
@@ -123,6 +123,14 @@ function optionsOf(argv: ExperimentArguments): ExperimentOptions {
     rate: rateOf(argv.rate),
     dilation: dilationOf(argv.dilation),
   }
+}
+
+/** Delays are of one set of hosts: they become one file. */
+function sizesOf({ name }: Experiment, nodes: string | undefined): readonly (number | undefined)[] {
+  const sizes = nodes?.split(',').map((number) => whole('nodes', Number(number)))
+  if (name === 'delays' && (sizes?.length ?? 0) > 1)
+    throw emulationError('INVALID_ARGUMENT', 'delays takes one number of --nodes')
+  return sizes ?? [undefined]
 }
 
 function placeOptionsOf(argv: ExperimentArguments): PlaceOptions {
@@ -144,7 +152,10 @@ function dilationOf(dilation: number | undefined): number | undefined {
   throw emulationError('INVALID_ARGUMENT', `--dilation is from 1 to ${maxDilation}`)
 }
 
-function refuseWhatItDoesNotTake({ name, takes }: Experiment, options: ExperimentOptions): void {
+function refuseWhatItDoesNotTake(
+  { name, takes }: Experiment,
+  options: Omit<ExperimentOptions, 'nodes'>,
+): void {
   for (const option of ['warmUp', 'rate', 'dilation'] as const)
     if (options[option] !== undefined && !takes.includes(option))
       throw emulationError('INVALID_ARGUMENT', `${name} takes no ${flagOf(option)}`)

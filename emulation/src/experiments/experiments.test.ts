@@ -14,9 +14,8 @@ import { runOnPlace } from './run-on-place.ts'
 /** Real processes; on a busy machine they take their time. */
 const timeout = 400_000
 
-const nothing: ExperimentOptions = {
+const nothing: Omit<ExperimentOptions, 'nodes'> = {
   ...{
-    nodes: 5,
     degree: undefined,
     overlay: 'random',
     links: 'mixed',
@@ -28,10 +27,14 @@ const nothing: ExperimentOptions = {
   },
 }
 
-async function run(experiment: Experiment, options: Partial<ExperimentOptions>, createPlace: () => Place) {
+async function run(
+  experiment: Experiment,
+  { sizes = [5], ...options }: Partial<ExperimentOptions> & { sizes?: readonly number[] },
+  createPlace: () => Place,
+) {
   const { signal } = new AbortController()
   return runOnPlace(
-    { experiment, options: { ...nothing, ...options }, signal },
+    { experiment, options: { ...nothing, ...options }, sizes, signal },
     { createPlace, onProgress: () => {} },
   )
 }
@@ -50,11 +53,13 @@ describe('on loopback', () => {
   })
 
   it('the degree is what was asked for, and decides how many copies come', { timeout }, async () => {
-    const { rows } = await run(redundancy, { nodes: 6, degree: 3, links: 'websocket' }, loopback)
-    expect(rows).toHaveLength(1)
-    expect(rows[0]).toMatchObject({ ...complete, degree: 3, expected: 30 })
+    const { rows } = await run(redundancy, { sizes: [4, 6], degree: 3, links: 'websocket' }, loopback)
+    expect(rows).toMatchObject([
+      { ...complete, nodes: 4, degree: 3, expected: 12 },
+      { ...complete, nodes: 6, degree: 3, expected: 30 },
+    ])
     // A flood sends n·d − (n − 1) copies in all, of which n − 1 are the first, and the publisher gets some of the rest.
-    expect(Number(rows[0]?.['duplicatesPerMessage'])).toBeLessThanOrEqual(2)
+    for (const row of rows) expect(Number(row['duplicatesPerMessage'])).toBeLessThanOrEqual(2)
   })
 })
 
@@ -63,7 +68,7 @@ describe.skipIf(lacksRoot)('in namespaces', () => {
     'messages take as long as the links, and as long as in the simulator at least',
     { timeout },
     async () => {
-      const { rows, facts } = await run(propagation, { nodes: 6, links: 'webrtc', dilation: 2 }, namespaces)
+      const { rows, facts } = await run(propagation, { sizes: [6], links: 'webrtc', dilation: 2 }, namespaces)
       const [row] = rows
       expect(row).toMatchObject({ ...complete, expected: 60, overlayKept: true, dilation: 2 })
       // Processing comes on top, and how much depends on what else the machine does; less than the links take is impossible.
@@ -75,19 +80,19 @@ describe.skipIf(lacksRoot)('in namespaces', () => {
   )
 
   it('nothing is lost on links that lose packets', { timeout }, async () => {
-    const options = { nodes: 4, links: 'mixed', messages: 5 } as const
+    const options = { sizes: [4], links: 'mixed', messages: 5 } as const
     const { rows } = await run(loss, options, namespaces)
     expect(rows.map(({ lossPercent }) => lossPercent)).toEqual([0, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5])
     for (const row of rows) expect(row).toMatchObject({ ...complete, expected: 60 })
   })
 
   it('nothing is lost when a node is killed and comes back', { timeout }, async () => {
-    const { rows } = await run(churn, { nodes: 6, repeats: 1, messages: 60 }, namespaces)
+    const { rows } = await run(churn, { sizes: [6], repeats: 1, messages: 60 }, namespaces)
     expect(rows).toMatchObject([{ killed: 1, missing: 0, undelivered: 0 }])
   })
 
   it('pings take what the table says', { timeout }, async () => {
-    const { rows } = await run(delays, { nodes: 3 }, namespaces)
+    const { rows } = await run(delays, { sizes: [3] }, namespaces)
     const found = rows.map(({ from, to, failed }) => `${String(from)} ${String(to)} ${String(failed)}`)
     expect(found).toHaveLength(6)
     expect(new Set(found).size).toBe(6)

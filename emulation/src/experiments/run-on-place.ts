@@ -5,7 +5,9 @@ import type { Experiment, ExperimentOptions, Running } from './experiment.ts'
 
 export interface RunOptions {
   readonly experiment: Experiment
-  readonly options: ExperimentOptions
+  readonly options: Omit<ExperimentOptions, 'nodes'>
+  /** Numbers of nodes, one after the other; undefined for that of the experiment. */
+  readonly sizes: readonly (number | undefined)[]
   readonly signal: AbortSignal
 }
 
@@ -21,9 +23,9 @@ export interface RunResults {
   readonly source: Place['source']
 }
 
-/** Runs an experiment; each of its fleets has a place of its own, which is taken down whatever happens. */
+/** Runs an experiment with each number of nodes; each of its fleets has a place of its own, which is taken down whatever happens. */
 export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<RunResults> {
-  const { experiment, options, signal } = run
+  const { experiment, options, sizes, signal } = run
   let facts: PlaceFacts = {}
   let source: Place['source'] = 'emulation'
   const onFleet = async <Result>(
@@ -42,7 +44,9 @@ export async function runOnPlace(run: RunOptions, modules: RunModules): Promise<
       await place.stop()
     }
   }
-  const rows = await experiment.run(options, { onFleet, onProgress: modules.onProgress })
+  const rows: RecordRow[] = []
+  for (const nodes of sizes)
+    rows.push(...(await experiment.run({ ...options, nodes }, { onFleet, onProgress: modules.onProgress })))
   return { rows, facts, source }
 }
 
