@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { readTrackers, type TrackerState } from './api/trackers.ts'
 import { Header } from './parts/header.tsx'
 import { Notice } from './parts/notice.tsx'
@@ -91,7 +91,8 @@ function skip(event: Event): void {
 
 function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash))
-  useEffect(() => {
+  // Before anything is painted: whoever follows a link at first sight is heard.
+  useLayoutEffect(() => {
     const follow = () => setRoute(parseRoute(location.hash))
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)

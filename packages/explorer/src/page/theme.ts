@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { Theme } from './colours.ts'
 
 export type ThemeChoice = 'system' | Theme
@@ -20,7 +20,8 @@ export function useTheme(): {
     return () => query.removeEventListener('change', follow)
   }, [])
   const theme = choice === 'system' ? system : choice
-  useEffect(() => {
+  // Before anything is painted: nobody is to see a frame in the other colours.
+  useLayoutEffect(() => {
     document.documentElement.dataset['theme'] = theme
   }, [theme])
   const choose = (next: ThemeChoice) => {
