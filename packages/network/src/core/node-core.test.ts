@@ -129,6 +129,18 @@ describe('changing neighbours', () => {
     expect(script.status()).toBe('#1 [] failed [2:timeout]')
   })
 
+  it('reports it again to the next tracker', () => {
+    const script = new CoreScript()
+    script.run(join, instruct(1, 2), opened(2))
+    script.pass(10_000)
+    expect(script.status()).toBe('#1 [] failed [2:timeout]')
+    script.run({ type: 'trackerSession', streamPartId: partId })
+    expect(script.status()).toBe('#1 [] failed []')
+    script.run(instruct(1, 2))
+    script.pass(1_000)
+    expect(script.status()).toBe('#1 [] failed [2:timeout]')
+  })
+
   it('reports round-trip times when they become known, not when they stay the same', () => {
     const script = new CoreScript().withNeighbours(2)
     script.status()

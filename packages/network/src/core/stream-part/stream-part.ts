@@ -99,10 +99,14 @@ export class StreamPart {
     return isAttached(this.edges.get(peerId))
   }
 
-  /** Another tracker, or a new connection to the same one, serves it from now on; `session` is higher than any before. */
+  /**
+   * Another tracker, or a new connection to the same one, serves it from now on; `session` is higher than any before. Who
+   * is silent may not have been heard of there: it is reported again.
+   */
   newSession(session: number): void {
     this.#session = session
     this.#sessionCounter = 0
+    for (const edge of this.edges.values()) edge.reported = false
   }
 
   /** Takes over the wanted set; false when the instruction is not newer than the one before. */
