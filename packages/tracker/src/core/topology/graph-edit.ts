@@ -23,6 +23,13 @@ export class GraphEdit<Id extends string> {
     this.#toggle(b, a)
   }
 
+  /** An edge that both ends believe in is not in the graph: they count as changed, unless it comes to be. Once an edge. */
+  miss(a: Id, b: Id): void {
+    if (this.#toggled.get(a)?.has(b)) return
+    this.#toggle(a, b)
+    this.#toggle(b, a)
+  }
+
   /** Counts `id` as changed whatever happens to its edges. */
   mark(id: Id): void {
     this.#marked.add(id)

@@ -123,7 +123,7 @@ describe('adopting reported edges', () => {
           expect(changed.has(id)).toBe(!sameMembers(reported, topology.neighbours(id)))
         }
       }),
-      { seed: 20261121, numRuns: 500 },
+      { seed: 20261121, numRuns: 3_000 },
     )
   })
 })

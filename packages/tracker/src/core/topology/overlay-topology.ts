@@ -136,12 +136,10 @@ export class OverlayTopology<Id extends string> {
       const [a, b] = edge
       for (const id of [a, b]) if (!this.has(id)) this.#graph.addNode(id)
       if (this.hasEdge(a, b)) continue
-      if (a !== b && this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0) {
+      if (a === b) edit.mark(a)
+      else if (this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0)
         this.#graph.connect(a, b, !random.has(edge))
-      } else {
-        edit.mark(a)
-        edit.mark(b)
-      }
+      else edit.miss(a, b)
     }
     fillSlots(edit, this.#chooser)
     connectComponents(edit, this.#chooser)
