@@ -50,6 +50,11 @@ export interface Connection {
   readonly transport: TransportKind
   /** Of WebRTC, as it is now: it may change in the first seconds. Undefined where the platform does not say. */
   readonly path?: LinkPath | undefined
+  /**
+   * The address that the bytes come from, as this side's socket has it; behind a proxy that is the proxy's. Undefined where the
+   * platform does not say. What it costs can be put down to `networkOf` it.
+   */
+  readonly remoteAddress?: string | undefined
   /** Who dialled. */
   readonly direction: 'outbound' | 'inbound'
   /** Smoothed round-trip time; undefined before the first pong. */

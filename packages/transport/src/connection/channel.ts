@@ -18,6 +18,8 @@ export interface Channel {
   readonly kind: TransportKind
   /** As of a Connection. Never throws. */
   readonly path?: LinkPath | undefined
+  /** As of a Connection. Never throws. */
+  readonly remoteAddress?: string | undefined
   /** A larger packet is sent in fragments. 16 KiB on data channels, where browsers may refuse more. */
   readonly maxFrameBytes: number
   /** Bytes handed to `send` that have not left yet. */

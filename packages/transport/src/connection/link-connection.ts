@@ -105,6 +105,10 @@ export class LinkConnection implements Connection {
     return this.#channel.path
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#channel.remoteAddress
+  }
+
   get rttMs(): number | undefined {
     return this.#heartbeat.rttMs
   }

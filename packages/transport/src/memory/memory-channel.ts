@@ -4,7 +4,7 @@ import type { MemoryNetworkSettings, NodeCondition } from './memory-network.ts'
 
 export interface MemoryChannelOptions extends Omit<
   MemoryNetworkSettings,
-  'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate'
+  'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate' | 'addressOf'
 > {
   /** Of what this end sends. */
   readonly latencyMs: number
@@ -14,6 +14,8 @@ export interface MemoryChannelOptions extends Omit<
 export interface MemoryChannelModules {
   readonly clock: Clock
   readonly random: Random
+  /** Where the other end is. */
+  readonly remoteAddress: string | undefined
   /** Of the node that has this end. */
   readonly condition: NodeCondition
   /** The part of what this end sends that is lost now. */
@@ -61,6 +63,10 @@ export class MemoryChannel implements Channel {
   join(other: MemoryChannel): void {
     this.#other = other
     other.#other = this
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#modules.remoteAddress
   }
 
   get bufferedBytes(): number {

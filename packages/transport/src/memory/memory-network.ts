@@ -19,6 +19,8 @@ export interface MemoryNetworkOptions {
   readonly bytesPerMs?: number
   /** Bytes on the way and unread in one direction of a link; the rest waits with the sender. Default 1 MiB. */
   readonly windowBytes?: number
+  /** The address that a node's bytes come from. Default none, as of a node on the same machine. */
+  readonly addressOf?: (nodeId: NodeId) => string | undefined
 }
 
 export type MemoryNetworkSettings = Required<MemoryNetworkOptions>
@@ -30,6 +32,7 @@ const defaults = {
   connectFailureRate: 0,
   bytesPerMs: Number.POSITIVE_INFINITY,
   windowBytes: 1024 * 1024,
+  addressOf: () => undefined,
 } as const
 
 /** What is wrong with a node, for an experiment. */
@@ -143,6 +146,7 @@ export class MemoryNetwork {
       new MemoryChannel(
         { ...this.settings, latencyMs, lowMarkBytes: transport.lowMarkBytes },
         {
+          remoteAddress: this.settings.addressOf(other.nodeId),
           clock: this.#clock,
           random: random.fork(label),
           condition: this.condition(transport.nodeId),

@@ -91,7 +91,7 @@ export class WebSocketTransport implements Transport {
   }
 
   #onSocket(socket: WebSocket, address: string): void {
-    const channel = new WsChannel(socket, this.#limits)
+    const channel = new WsChannel(socket, this.#limits, address)
     const leave = this.#admission.enter(address)
     channel.onGone = leave
     this.#pool.accept(channel, {

@@ -15,13 +15,19 @@ export class WsChannel implements Channel {
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
+  readonly remoteAddress: string | undefined
   readonly #socket: WebSocket
   readonly #lowMarkBytes: number
   readonly #onSent = (): void => this.#sent()
   #aboveLowMark = false
   #fault: { readonly code: TransportErrorCode; readonly text: string } | undefined
 
-  constructor(socket: WebSocket, { lowMarkBytes }: Pick<ConnectionLimits, 'lowMarkBytes'>) {
+  constructor(
+    socket: WebSocket,
+    { lowMarkBytes }: Pick<ConnectionLimits, 'lowMarkBytes'>,
+    remoteAddress?: string,
+  ) {
+    this.remoteAddress = remoteAddress
     this.#socket = socket
     this.#lowMarkBytes = lowMarkBytes
     socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary))

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { testModules } from '../conformance/modules.testkit.ts'
 import { failureCode, type DialResult } from '../conformance/transport-pair.testkit.ts'
+import type { Connection } from '../ports.ts'
 import { testCertificate, testCertificateKey } from './tls.testkit.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 import type { WebSocketOptions } from './ws-options.ts'
@@ -187,4 +188,12 @@ describe('limits', () => {
     expect(failureCode(await dial(server, second.url, idOf('second')))).toBe('TOO_MANY_CONNECTIONS')
     expect(server.counters).toMatchObject({ refused: 1, opened: 1, failedDials: 1 })
   })
+})
+
+it('says what address an inbound connection comes from', async () => {
+  const server = await start('server', { listen: anyPort })
+  const inbound = new Promise<Connection>((resolve) => (server.onInbound = resolve))
+  const client = await start('client', {})
+  expect(failureCode(await dial(client, server.url))).toBeUndefined()
+  expect((await inbound).remoteAddress).toBe('127.0.0.1')
 })
