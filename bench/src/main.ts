@@ -51,9 +51,10 @@ await yargs(hideBin(process.argv))
       ...link,
       nodes: { type: 'number' as const, default: 16 },
       messages: { type: 'number' as const, default: 20_000 },
+      limit: { type: 'number' as const, default: 300, describe: 'seconds after which it fails' },
     },
-    async ({ transport, verify, nodes, messages, json }) =>
-      print(await floodBench({ transport, verify: verify === 'on', nodes, messages }), json),
+    async ({ transport, verify, nodes, messages, limit, json }) =>
+      print(await floodBench({ transport, verify: verify === 'on', nodes, messages, limitS: limit }), json),
   )
   .command(
     'join',
