@@ -1,11 +1,14 @@
 import {
   verifyBatch,
+  verifyMembership,
+  type AccessToken,
   type Clock,
   type Crypto,
   type Identity,
   type MessageBatch,
   type NodeAdmission,
   type Random,
+  type ReaderPolicy,
 } from '@runnel/protocol'
 import {
   createLinks,
@@ -58,6 +61,10 @@ export interface NetworkNodeModules {
   readonly clock: Clock
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
+  /** Who may be a neighbour. Default: everybody. */
+  readonly readerPolicy?: ReaderPolicy | undefined
+  /** Proof that the node acts for a user, where the two are not the same. Default: the node is the user. */
+  readonly membershipToken?: (() => AccessToken | undefined) | undefined
   readonly trackers: TrackerDirectory
   /** With which nodes there may be links, in a private network. Default: with all. */
   readonly admission?: NodeAdmission | undefined
@@ -93,6 +100,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
+    verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
     wires: ({ signalling, contact }) => {
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
       const transports = create({ ...connection, signalling })
