@@ -69,7 +69,7 @@ export interface Tracker {
   metrics(): Promise<string>
 }
 
-/** Connections beyond `maxNodes`, so that a node that is one too many is told so, and one that comes back is let in. */
+/** Sockets beyond those of nodes and of HTTP, so that a node that is one too many is told so, and one that comes back is let in. */
 const spareConnections = 256
 
 /** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
@@ -87,7 +87,9 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   )
   const metrics = createMetrics(core)
   const maxSockets = limits.maxNodes + spareConnections + httpLimits.maxHttpSockets
-  const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
+  const onCut = () => core.counters.count('socketsCut')
+  const serverFactory: FastifyServerFactory = (handler) =>
+    createHttpServer({ tls, maxSockets, onCut }, handler)
   const clusterView = () => cluster?.view()
   const api = createHttpApi(
     {
@@ -105,7 +107,8 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const transport = new WebSocketTransport(
     {
       role: 'tracker',
-      maxConnections: limits.maxNodes + spareConnections,
+      // Sockets and nodes are shared out by networks: no other limit may be reached first.
+      maxConnections: maxSockets,
       listen: { server, ...(publicUrl === undefined ? {} : { publicUrl }) },
     },
     { ...modules, onError },

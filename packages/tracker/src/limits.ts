@@ -3,10 +3,16 @@
  * each limit that refuses something has a counter of `counters.ts` beside it.
  */
 export interface TrackerLimits {
-  /** Nodes known at once. More are refused (`nodesRefused`). */
+  /** Nodes known at once. Where there are more, the last of the network (/24 or /48) with the most goes: a newcomer (`nodesRefused`), or another (`nodesEvicted`). */
   readonly maxNodes: number
-  /** Stream parts with at least one node. More are refused (`streamPartsRefused`). */
+  /** How long a node may take to say how it is reached, in milliseconds; then it is let go (`nodesWithoutInfo`). */
+  readonly nodeInfoWindowMs: number
+  /** How long a node that is in no stream part, and asks for nothing, stays, in milliseconds (`nodesIdle`). */
+  readonly idleNodeMs: number
+  /** Stream parts with at least one node. Where there are more, the last of those that the network with the most keeps alive goes: a new one (`streamPartsRefused`), or another (`streamPartsEvicted`). */
   readonly maxStreamParts: number
+  /** Nodes of a stream part that is about to be given up among which one of a network with fewer stream parts is looked for; it is that network's from then on. */
+  readonly maxPartPayersTried: number
   /** Stream parts one node may be in. More are refused (`streamPartsRefused`). */
   readonly maxStreamPartsPerNode: number
   /** Statuses, leaves and node infos of one node, on average; a node that sends more is disconnected (`floodsRefused`). */
@@ -73,7 +79,10 @@ export interface TrackerLimits {
 
 export const defaultTrackerLimits: TrackerLimits = {
   maxNodes: 20_000,
+  nodeInfoWindowMs: 10_000,
+  idleNodeMs: 120_000,
   maxStreamParts: 100_000,
+  maxPartPayersTried: 16,
   maxStreamPartsPerNode: 1_000,
   statusesPerSecond: 100,
   statusBurst: 2_000,

@@ -99,6 +99,8 @@ export class Cluster implements PacketRouter {
 
   gone: PacketRouter['gone'] = (nodeId) => this.#router.gone(nodeId)
 
+  serves: PacketRouter['serves'] = (nodeId) => this.#router.serves(nodeId)
+
   /** This process stood still, and lets all its nodes go: it knows nothing of the others either, as after a restart. */
   beginAnew(): void {
     this.#records.beginAnew()

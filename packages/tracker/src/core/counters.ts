@@ -36,7 +36,13 @@ export const counterHelp = {
   overlayLookupsFailed: 'Streams whose owner’s choice of an overlay could not be looked up',
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
+  streamPartsEvicted:
+    'Stream parts given up because there were too many, and most of them were kept alive by their network',
   nodesRefused: 'Nodes refused because there were too many',
+  nodesEvicted: 'Nodes let go because there were too many, and most of them came from their network',
+  socketsCut: 'Sockets cut off because there were too many, and most of them came from their network',
+  nodesWithoutInfo: 'Nodes let go because they did not say in time how they are reached',
+  nodesIdle: 'Nodes let go because they were in no stream part for long',
   nodesNotListed: 'Nodes refused because the private network does not list them',
   nodesExpelled: 'Nodes taken out of all stream parts because the private network lists them no longer',
   floodsRefused: 'Nodes disconnected because they sent too much',

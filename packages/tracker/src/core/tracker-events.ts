@@ -22,7 +22,9 @@ export type TrackerToNode = Signal | Exclude<TrackerPacket, NodeToTracker | IceS
 
 export type TrackerEvent =
   /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
-  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
+  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId; readonly network?: string | undefined }
+  /** A node that is connected has another connection that counts from now on, from this network. */
+  | { readonly type: 'nodeMoved'; readonly nodeId: NodeId; readonly network: string | undefined }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
   /**

@@ -1,14 +1,16 @@
 import { decodePacket, encodePacket, readPackets, type NodeId, type Packet } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import { partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { nodeId as testNodeId, partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
+
+const relayId = testNodeId(500)
 
 /** A node that comes over another tracker. */
 function relayed(world: MemoryWorld, nodeId: NodeId) {
   const received: Packet[] = []
   const closed: string[] = []
-  const connection = new RelayedConnection(nodeId, 1, {
+  const connection = new RelayedConnection(nodeId, { relay: relayId, hops: 1 }, {
     send: (packets) => {
       for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
       return true

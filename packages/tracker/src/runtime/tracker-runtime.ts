@@ -2,6 +2,7 @@ import {
   decodePacket,
   encodePacket,
   isRunnelError,
+  networkOf,
   protocolErrors,
   type Clock,
   type NodeAdmission,
@@ -42,9 +43,16 @@ export interface PacketRouter {
   isOutdated(from: NodeId, status: Status): boolean
   /** The node is not connected any more, or begins anew. */
   gone(nodeId: NodeId): void
+  /** Whether it takes care of a node. */
+  serves(nodeId: NodeId): boolean
 }
 
-const noRouter: PacketRouter = { takes: () => false, isOutdated: () => false, gone: () => {} }
+const noRouter: PacketRouter = {
+  takes: () => false,
+  isOutdated: () => false,
+  gone: () => {},
+  serves: () => false,
+}
 
 /** A session counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
 const maxSessionAheadMs = 60_000
@@ -70,6 +78,7 @@ export class TrackerRuntime {
     this.#iceLeases = new IceLeases(modules)
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, modules)
     this.#checkStall = modules.checkStall ?? (() => {})
+    this.#core.isNeeded = (nodeId) => this.router.serves(nodeId)
   }
 
   async start(): Promise<void> {
@@ -155,7 +164,9 @@ export class TrackerRuntime {
       this.router.gone(peerId)
       this.#close(older, 'REPLACED')
     }
-    if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId })
+    const network = networkOfConnection(connection)
+    if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId, network })
+    else if (isDirect) this.#handle({ type: 'nodeMoved', nodeId: peerId, network })
   }
 
   #isListed(nodeId: NodeId): boolean {
@@ -324,4 +335,11 @@ export class TrackerRuntime {
   #now(): number {
     return this.#modules.clock.monotonicMs()
   }
+}
+
+/** Where a node comes from; all that another tracker relays are as of one network. */
+function networkOfConnection(connection: Connection): string | undefined {
+  if (connection instanceof RelayedConnection) return `relayed by ${connection.relay}`
+  const { remoteAddress } = connection
+  return remoteAddress === undefined ? undefined : networkOf(remoteAddress)
 }
