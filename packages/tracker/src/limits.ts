@@ -37,6 +37,10 @@ export interface TrackerLimits {
   readonly adoptionWindowMs: number
   /** How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes). */
   readonly adoptionPatienceMs: number
+  /** How often the nodes of one network have another overlay taken over into one that is known, on average; who reports neighbours of one above that joins as others do (`claimsIgnored`). */
+  readonly takeoversPerSecond: number
+  /** And how many at once. */
+  readonly takeoverBurst: number
   /** How long a node may be disconnected before it counts as gone, in milliseconds. */
   readonly disconnectGraceMs: number
   /** How long a node that is connected again may take to report its stream parts, in milliseconds. */
@@ -95,6 +99,8 @@ export const defaultTrackerLimits: TrackerLimits = {
   quietWindowMs: 50,
   adoptionWindowMs: 1_500,
   adoptionPatienceMs: 15_000,
+  takeoversPerSecond: 1 / 300,
+  takeoverBurst: 3,
   disconnectGraceMs: 2_000,
   confirmWindowMs: 10_000,
   avoidPairMs: 60_000,

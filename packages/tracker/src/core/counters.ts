@@ -12,6 +12,7 @@ export const counterHelp = {
   resendsGivenUp: 'Instructions that no status ever answered',
   adoptions: 'Overlays taken over from statuses',
   adoptedEdges: 'Edges taken over from statuses',
+  claimsIgnored: 'Nodes that reported neighbours of another overlay above the limit, and joined this one',
   released: 'Nodes of stream parts that an earlier tracker leads again',
   stalls: 'Times that this process stood still, and the tracker began anew',
   replicasIgnored: 'Replicas of overlays that came when the overlay was taken over already',
