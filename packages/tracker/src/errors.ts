@@ -38,6 +38,10 @@ export const trackerErrors = {
     summary: 'The stream part is one too many',
     remedy: 'Leave others, use another tracker, or raise maxStreamParts or maxStreamPartsPerNode.',
   },
+  STREAM_UNKNOWN: {
+    summary: 'The registry of the network has no such stream',
+    remedy: 'Create the stream, or use the tracker of its network.',
+  },
   TOO_MANY_PACKETS: {
     summary: 'The node sends more than the tracker takes',
     remedy: 'Connect again later; its operator sets the limits.',

@@ -13,6 +13,10 @@ export interface TrackerLimits {
   readonly maxStreamParts: number
   /** Nodes of a stream part that is about to be given up among which one of a network with fewer stream parts is looked for; it is that network's from then on. */
   readonly maxPartPayersTried: number
+  /** How long a stream that the registry does not have is not looked up again, in milliseconds, unless the registry changes; who joins it is refused (`streamsMissing`). */
+  readonly missingStreamMs: number
+  /** Such streams remembered; the oldest are forgotten first. */
+  readonly maxMissingStreams: number
   /** Stream parts one node may be in. More are refused (`streamPartsRefused`). */
   readonly maxStreamPartsPerNode: number
   /** Statuses, leaves and node infos of one node, on average; a node that sends more is disconnected (`floodsRefused`). */
@@ -87,6 +91,8 @@ export const defaultTrackerLimits: TrackerLimits = {
   idleNodeMs: 120_000,
   maxStreamParts: 100_000,
   maxPartPayersTried: 16,
+  missingStreamMs: 60_000,
+  maxMissingStreams: 10_000,
   maxStreamPartsPerNode: 1_000,
   statusesPerSecond: 100,
   statusBurst: 2_000,

@@ -34,7 +34,8 @@ export const counterHelp = {
   storageQuestionsRefused: 'Questions for storage nodes above the limit',
   storagePermitsDropped:
     'Pairs of a storage node and who asked for it forgotten early because there were too many',
-  overlayLookupsFailed: 'Streams whose owner’s choice of an overlay could not be looked up',
+  streamLookupsFailed: 'Streams that could not be looked up in the registry',
+  streamsMissing: 'Stream parts given up, and joins refused, because the registry has no such stream',
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   streamPartsEvicted:

@@ -14,6 +14,7 @@ import {
   type NodeToTracker,
   type TrackerCoreOptions,
   type TrackerEffect,
+  type TrackerEvent,
 } from './tracker-core.ts'
 
 export const webrtcContact: Contact = { websocketUrl: '', websocket: true, webrtc: true }
@@ -80,6 +81,10 @@ export class TrackerStory {
   /** A connection, on which nothing is said. */
   open(id: NodeId, network?: string): TrackerEffect[] {
     return this.#take(this.core.handle({ type: 'nodeConnected', nodeId: id, network }, this.now))
+  }
+
+  handle(event: TrackerEvent): TrackerEffect[] {
+    return this.#take(this.core.handle(event, this.now))
   }
 
   disconnect(id: NodeId): TrackerEffect[] {

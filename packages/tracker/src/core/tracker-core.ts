@@ -1,6 +1,7 @@
 import {
   canConnect,
   limits as wireLimits,
+  parseStreamPartId,
   Shares,
   sameContact,
   toStreamPartId,
@@ -20,6 +21,7 @@ import type { TrackerLimits } from '../limits.ts'
 import { Counters } from './counters.ts'
 import { Improver } from './improver.ts'
 import type { Member } from './member.ts'
+import { MissingStreams } from './missing-streams.ts'
 import { NodeRecord } from './node-record.ts'
 import { Outbox } from './outbox.ts'
 import { PartPlaces } from './part-places.ts'
@@ -78,6 +80,7 @@ export class TrackerCore {
   readonly #places: Shares<NodeRecord>
   readonly #parts = new Map<StreamPartId, StreamPart>()
   readonly #partPlaces: PartPlaces
+  readonly #missing: MissingStreams
   /** Stream parts something has happened to during the present event. */
   readonly #touched = new Set<StreamPart>()
   /** Stream parts whose nodes were instructed a moment ago: the next instructions wait. */
@@ -109,6 +112,7 @@ export class TrackerCore {
     this.#lodgings = new DelayQueue(limits.adoptionWindowMs)
     this.#places = new Shares({ max: limits.maxNodes, evict: 'newest' })
     this.#partPlaces = new PartPlaces(limits, { networkOf: (id) => this.#networkOf(id) })
+    this.#missing = new MissingStreams(limits)
     this.#silent = new DelayQueue(limits.nodeInfoWindowMs)
     this.#idle = new DelayQueue(limits.idleNodeMs)
     this.#disconnected = new DelayQueue(limits.disconnectGraceMs)
@@ -163,13 +167,27 @@ export class TrackerCore {
     else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds, event.isTold)
     else if (event.type === 'partMoved') this.#partMoved(event.nodeId, event.streamPartId)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
-    else if (event.type === 'packet') this.#packet(event.from, event.packet)
+    else if (event.type === 'packet') this.#packet(event)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
     else if (event.type === 'overlay') this.#choose(event.streamId, event.overlay)
+    else if (event.type === 'streamMissing') this.#streamMissing(event.streamId)
+    else if (event.type === 'streamsChanged') this.#missing.forget(event.streamId)
     else if (event.type === 'stalled') this.#forgetAll()
     else this.#tick()
     this.#settleTouched()
     return effects
+  }
+
+  /**
+   * Has a node pay for a packet before anything is done about it, be it that another tracker leads what it is about. What comes of
+   * it when that is one too many; undefined when it is not, and the packet may be dealt with as one that `isPaid`.
+   */
+  charge(from: NodeId, packet: NodeToTracker, now: number): TrackerEffect[] | undefined {
+    this.#now = now
+    const effects = this.#outbox.begin(now)
+    const node = this.#nodes.get(from)
+    if (node === undefined || !node.connected || node.refused) return effects
+    return this.#pays(node, packet) ? undefined : effects
   }
 
   /**
@@ -331,17 +349,34 @@ export class TrackerCore {
     this.#replica = undefined
   }
 
-  #packet(from: NodeId, packet: NodeToTracker): void {
+  #packet({ from, packet, isPaid }: Extract<TrackerEvent, { type: 'packet' }>): void {
     const node = this.#nodes.get(from)
     if (node === undefined || !node.connected || node.refused) return
     if (node.parts.size === 0) this.#idle.add(node, this.#now)
+    if (isPaid !== true && !this.#pays(node, packet)) return
     if (packet.type === 'signal') this.#signalling.relay(node, packet, this.#now)
     else if (packet.type === 'findStorage') this.#findStorage(node, packet)
-    else if (!node.statuses.take(this.#now)) this.#outbox.refuseFlood(node)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.#status(node, packet)
     else if (packet.type === 'storing') this.#storing(node, packet)
     else this.#leave(node, packet)
+  }
+
+  /** False when it is one too many, which the node is told, or let go for. */
+  #pays(node: NodeRecord, packet: NodeToTracker): boolean {
+    if (packet.type === 'signal') {
+      if (node.signals.take(this.#now)) return true
+      this.counters.count('signalsRefused')
+      this.#outbox.error(node, 'SIGNAL_RATE')
+    } else if (packet.type === 'findStorage') {
+      if (node.storageQuestions.take(this.#now)) return true
+      this.counters.count('storageQuestionsRefused')
+      this.#outbox.error(node, 'STORAGE_RATE', packet.streamPartId)
+    } else {
+      if (node.statuses.take(this.#now)) return true
+      this.#outbox.refuseFlood(node)
+    }
+    return false
   }
 
   #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
@@ -382,6 +417,11 @@ export class TrackerCore {
     if (known !== undefined && node.parts.has(known)) return known
     if (node.parts.size >= this.#options.limits.maxStreamPartsPerNode) return this.#refusePart(node, id)
     if (known !== undefined) return known
+    if (this.#missing.has(parseStreamPartId(id).streamId, this.#now)) {
+      this.counters.count('streamsMissing')
+      this.#outbox.error(node, 'STREAM_UNKNOWN', id)
+      return undefined
+    }
     const part = new StreamPart(
       { id, degree: this.#options.degree, overlay: this.#usualOverlay(id) },
       { random: this.#random.fork(id), host: this.#host },
@@ -416,12 +456,24 @@ export class TrackerCore {
   }
 
   #choose(streamId: StreamId, overlay: OverlayPolicy | undefined): void {
-    for (let partition = 0; partition < wireLimits.maxPartitions; partition++) {
-      const id = toStreamPartId(streamId, partition)
-      const part = this.#parts.get(id)
-      if (part === undefined) continue
-      part.chooseOverlay(overlay ?? this.#usualOverlay(id))
+    for (const part of this.#partsOf(streamId)) {
+      part.chooseOverlay(overlay ?? this.#usualOverlay(part.id))
       this.#improver.plan(part, this.#now)
+    }
+  }
+
+  #streamMissing(streamId: StreamId): void {
+    this.#missing.add(streamId, this.#now)
+    for (const part of this.#partsOf(streamId)) {
+      this.counters.count('streamsMissing')
+      this.#dissolve(part, 'STREAM_UNKNOWN')
+    }
+  }
+
+  *#partsOf(streamId: StreamId): Generator<StreamPart> {
+    for (let partition = 0; partition < wireLimits.maxPartitions; partition++) {
+      const part = this.#parts.get(toStreamPartId(streamId, partition))
+      if (part !== undefined) yield part
     }
   }
 
@@ -446,10 +498,6 @@ export class TrackerCore {
   #findStorage(asker: NodeRecord, { requestId, streamPartId }: FindStorage): void {
     const { contact } = asker
     if (contact === undefined) return this.#outbox.refuse(asker, 'NODE_INFO_MISSING')
-    if (!asker.storageQuestions.take(this.#now)) {
-      this.counters.count('storageQuestionsRefused')
-      return this.#outbox.error(asker, 'STORAGE_RATE', streamPartId)
-    }
     this.counters.count('storageQuestions')
     const nodes = this.#storage.introduce({ nodeId: asker.nodeId, contact }, streamPartId, this.#now)
     const packet = { type: 'storageNodes', requestId, streamPartId, nodes } as const

@@ -54,6 +54,10 @@ const noRouter: PacketRouter = {
   serves: () => false,
 }
 
+const fromNodes: ReadonlySet<Packet['type']> = new Set<NodeToTracker['type']>([
+  ...(['nodeInfo', 'status', 'leave', 'signal', 'storing', 'findStorage'] as const),
+])
+
 /** A session counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
 const maxSessionAheadMs = 60_000
 
@@ -195,22 +199,14 @@ export class TrackerRuntime {
       const code = isRunnelError(error) ? error.code : 'MALFORMED_PACKET'
       return this.#drop(connection, code, 'malformed packet')
     }
+    if (!isFromNode(packet)) return this.#close(connection, 'NOT_FOR_TRACKERS')
     const from = connection.peerId
-    switch (packet.type) {
-      case 'nodeInfo':
-        this.router.takes(from, packet)
-        this.#handle({ type: 'packet', from, packet })
-        if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
-        return
-      case 'status':
-      case 'leave':
-      case 'signal':
-      case 'storing':
-      case 'findStorage':
-        return this.#take(connection, packet)
-      default:
-        return this.#close(connection, 'NOT_FOR_TRACKERS')
-    }
+    const refusal = this.#core.charge(from, packet, this.#now())
+    if (refusal !== undefined) return this.#carryOut(refusal, connection)
+    if (packet.type !== 'nodeInfo') return this.#take(connection, packet)
+    this.router.takes(from, packet)
+    this.#handle({ type: 'packet', from, packet, isPaid: true })
+    if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
   }
 
   #take(connection: Connection, packet: Exclude<NodeToTracker, NodeInfo>): void {
@@ -224,7 +220,7 @@ export class TrackerRuntime {
     }
     if (!this.router.takes(from, packet)) {
       const dated = packet.type === 'status' ? this.#dated(packet) : packet
-      this.#handle({ type: 'packet', from, packet: dated }, connection)
+      this.#handle({ type: 'packet', from, packet: dated, isPaid: true }, connection)
     }
     if (packet.type !== 'status' || !isMember()) return
     const idle = this.#connections.reported(connection, packet.streamPartId)
@@ -263,11 +259,15 @@ export class TrackerRuntime {
 
   /** `by` is how the node said what is handled: so it hears the answer. */
   #handle(event: TrackerEvent, by?: Connection): void {
-    for (const effect of this.#core.handle(event, this.#now())) {
+    this.#carryOut(this.#core.handle(event, this.#now()), by)
+    this.#setAlarm()
+  }
+
+  #carryOut(effects: readonly TrackerEffect[], by: Connection | undefined): void {
+    for (const effect of effects) {
       if (effect.type === 'refuse') this.disconnect(effect.to, effect.code, effect.text)
       else this.#sendTo(effect, by)
     }
-    this.#setAlarm()
   }
 
   #sendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
@@ -342,4 +342,8 @@ function networkOfConnection(connection: Connection): string | undefined {
   if (connection instanceof RelayedConnection) return `relayed by ${connection.relay}`
   const { remoteAddress } = connection
   return remoteAddress === undefined ? undefined : networkOf(remoteAddress)
+}
+
+function isFromNode(packet: Packet): packet is NodeToTracker {
+  return fromNodes.has(packet.type)
 }
