@@ -35,7 +35,14 @@ import { NodeRuntime } from './runtime/node-runtime.ts'
 /** Ways of a node to its neighbours. */
 export interface NodeTransportOptions {
   /** False: opens no WebSockets, and so reaches no tracker unless transports are injected. Default: dials, does not listen. */
-  readonly websocket?: { readonly listen?: ListenAddress; readonly maxConnections?: number } | false
+  readonly websocket?:
+    | {
+        readonly listen?: ListenAddress
+        readonly maxConnections?: number
+        /** The address of this machine that dials go out from; default: as the system chooses. */
+        readonly localAddress?: string
+      }
+    | false
   /** False: no WebRTC. Default: with no STUN server but those the trackers hand out. */
   readonly webrtc?: WebRtcOptions | false
 }
