@@ -10,6 +10,7 @@ import {
   type Identity,
   type NodeAdmission,
   type Random,
+  type ReaderPolicy,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
@@ -28,6 +29,8 @@ export interface NodeModules {
   readonly clock: Clock
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
+  /** Who may be a neighbour. */
+  readonly readerPolicy: ReaderPolicy
   readonly trackers: TrackerDirectory
   /** Who may be linked with; in a private network the node's own id has to be listed, too. */
   readonly admission: NodeAdmission & { readonly isPrivate: boolean }
@@ -62,12 +65,12 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   phases.reach('registry')
   let node: NetworkNode | undefined
   try {
-    const { publisherPolicy, directory: trackers, admission } = registry
+    const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
     const { transports } = parsed
     const archive = new LateArchive()
     node = createNode(
       { transports },
-      { identity, crypto, clock, random, publisherPolicy, trackers, admission, archive },
+      { identity, crypto, clock, random, publisherPolicy, readerPolicy, trackers, admission, archive },
     )
     const client = new RunnelClient(parsed, {
       identity,

@@ -96,9 +96,11 @@ export class RunnelClient implements AsyncDisposable {
     this.#clock = clock
     this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
-    const parts = new StreamParts({ node, registry })
-    this.#parts = parts
     const { cache, publisherPolicy: policy } = registry
+    const mayRead = (streamId: StreamId) =>
+      (cache.peekPermissions(streamId, identity.nodeId)?.subscribeUntilMs ?? Infinity) > clock.now()
+    const parts = new StreamParts({ node, registry, mayRead })
+    this.#parts = parts
     const status = this.#status
     this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
     const shared = { ...modules, cache, parts, status, history: this.#history }
@@ -406,9 +408,21 @@ export class RunnelClient implements AsyncDisposable {
     })
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
     this.#followAdmission(logger)
+    this.#registry.readerPolicy.onChange((streamId) => this.#readAgain(parts, streamId))
     this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
     this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
+  }
+
+  /** Whether the user may read decides how its node takes part. When the registry does not answer all stays as it is. */
+  #readAgain(parts: StreamParts, changed: StreamId | undefined): void {
+    for (const streamId of parts.streamIds) {
+      if (streamId !== (changed ?? streamId)) continue
+      this.#registry.cache.permissionsOf(streamId, this.nodeId).then(
+        () => parts.permissionsChanged(streamId),
+        () => {},
+      )
+    }
   }
 
   #followAdmission(logger: Logger): void {

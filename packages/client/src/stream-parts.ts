@@ -1,42 +1,77 @@
-import type { JoinOptions, NetworkNode } from '@runnel/network'
+import type { NetworkNode } from '@runnel/network'
 import { toStreamPartId, type NodeId, type StreamId, type StreamPartId } from '@runnel/protocol'
 import type { RegistryService } from './registry/registry-service.ts'
 import type { StreamInfo } from './registry/ports.ts'
 
+/** What one use of a stream part wants of it. */
+export interface PartUse {
+  /** Ask for what is missing. Default true. */
+  readonly fillGaps?: boolean
+  /** Default true. False where it only publishes: the user need not be allowed to read then. */
+  readonly reads?: boolean
+}
+
+interface UsedPart {
+  readonly streamId: StreamId
+  readonly uses: Set<Required<PartUse>>
+  /** As the node was last told. */
+  joined: { fillGaps: boolean; reads: boolean }
+}
+
+export interface StreamPartsModules {
+  readonly node: NetworkNode
+  readonly registry: Pick<RegistryService, 'use' | 'release'>
+  /** Whether the user may read the stream, as far as is known. */
+  mayRead(streamId: StreamId): boolean
+}
+
 /** The stream parts the node is in, counted: each is left when the last one who wanted it is gone. */
 export class StreamParts {
-  readonly #node: NetworkNode
-  readonly #registry: Pick<RegistryService, 'use' | 'release'>
-  readonly #uses = new Map<StreamPartId, number>()
+  readonly #modules: StreamPartsModules
+  readonly #parts = new Map<StreamPartId, UsedPart>()
   readonly #usesOfStream = new Map<StreamId, number>()
-  /** Of those, the uses that want gaps filled. */
-  readonly #fillers = new Map<StreamPartId, number>()
   readonly #neighbours = new Map<StreamPartId, number>()
 
-  constructor(modules: { node: NetworkNode; registry: Pick<RegistryService, 'use' | 'release'> }) {
-    this.#node = modules.node
-    this.#registry = modules.registry
+  constructor(modules: StreamPartsModules) {
+    this.#modules = modules
   }
 
   /** Joins, unless already in; gaps are filled while anybody wants it. The function it returns gives up this use; it is idempotent. */
-  join(stream: StreamInfo, partition: number, { fillGaps = true }: JoinOptions = {}): () => void {
+  join(stream: StreamInfo, partition: number, { fillGaps = true, reads = true }: PartUse = {}): () => void {
     const streamPartId = toStreamPartId(stream.id, partition)
-    const uses = this.#uses.get(streamPartId) ?? 0
     const release = this.use(stream)
-    const fillers = this.#fillers.get(streamPartId) ?? 0
-    if (fillGaps) this.#fillers.set(streamPartId, fillers + 1)
-    if (uses === 0 || (fillGaps && fillers === 0)) this.#node.join(streamPartId, { fillGaps })
-    this.#uses.set(streamPartId, uses + 1)
+    const use = { fillGaps, reads }
+    const known = this.#parts.get(streamPartId)
+    if (known !== undefined) {
+      known.uses.add(use)
+      this.#rejoin(streamPartId, known)
+    } else {
+      const part = { streamId: stream.id, uses: new Set([use]), joined: use }
+      part.joined = this.#wanted(part)
+      this.#modules.node.join(streamPartId, part.joined)
+      this.#parts.set(streamPartId, part)
+    }
     return once(() => {
-      this.#leave(streamPartId, fillGaps)
+      this.#leave(streamPartId, use)
       release()
     })
+  }
+
+  /** Streams with a stream part in use. */
+  get streamIds(): ReadonlySet<StreamId> {
+    return new Set(Array.from(this.#parts.values(), ({ streamId }) => streamId))
+  }
+
+  /** What the user may read has changed. */
+  permissionsChanged(streamId: StreamId): void {
+    for (const [streamPartId, part] of this.#parts)
+      if (part.streamId === streamId) this.#rejoin(streamPartId, part)
   }
 
   /** Follows the stream's own trackers, without joining. The function it returns gives up this use; it is idempotent. */
   use(stream: StreamInfo): () => void {
     const before = this.#usesOfStream.get(stream.id) ?? 0
-    if (before === 0) this.#registry.use(stream)
+    if (before === 0) this.#modules.registry.use(stream)
     this.#usesOfStream.set(stream.id, before + 1)
     return once(() => {
       const uses = (this.#usesOfStream.get(stream.id) ?? 1) - 1
@@ -45,7 +80,7 @@ export class StreamParts {
         return
       }
       this.#usesOfStream.delete(stream.id)
-      this.#registry.release(stream.id)
+      this.#modules.registry.release(stream.id)
     })
   }
 
@@ -59,19 +94,27 @@ export class StreamParts {
     return this.#neighbours.get(streamPartId) ?? 0
   }
 
-  #leave(streamPartId: StreamPartId, isFiller: boolean): void {
-    const uses = (this.#uses.get(streamPartId) ?? 1) - 1
-    const fillers = (this.#fillers.get(streamPartId) ?? 0) - (isFiller ? 1 : 0)
-    this.#fillers.set(streamPartId, fillers)
-    if (uses > 0) {
-      this.#uses.set(streamPartId, uses)
-      if (isFiller && fillers === 0) this.#node.join(streamPartId, { fillGaps: false })
-      return
-    }
-    this.#fillers.delete(streamPartId)
-    this.#uses.delete(streamPartId)
+  #leave(streamPartId: StreamPartId, use: Required<PartUse>): void {
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return
+    part.uses.delete(use)
+    if (part.uses.size > 0) return this.#rejoin(streamPartId, part)
+    this.#parts.delete(streamPartId)
     this.#neighbours.delete(streamPartId)
-    this.#node.leave(streamPartId)
+    this.#modules.node.leave(streamPartId)
+  }
+
+  #rejoin(streamPartId: StreamPartId, part: UsedPart): void {
+    const wanted = this.#wanted(part)
+    if (wanted.fillGaps === part.joined.fillGaps && wanted.reads === part.joined.reads) return
+    part.joined = wanted
+    this.#modules.node.join(streamPartId, wanted)
+  }
+
+  /** Who may read is a neighbour in the overlay, also to publish. */
+  #wanted({ streamId, uses }: UsedPart): Required<PartUse> {
+    const reads = [...uses].some((use) => use.reads) || this.#modules.mayRead(streamId)
+    return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads }
   }
 }
 

@@ -1,7 +1,6 @@
 import {
   verifyBatch,
   verifyMembership,
-  type AccessToken,
   type Clock,
   type Crypto,
   type Identity,
@@ -22,6 +21,7 @@ import {
   type WebRtcOptions,
 } from '@runnel/transport'
 import { networkLimits, type NetworkLimits } from './limits.ts'
+import { MembershipTokens } from './membership-tokens.ts'
 import type {
   Archive,
   NetworkNode,
@@ -70,8 +70,8 @@ export interface NetworkNodeModules {
   readonly publisherPolicy: PublisherPolicy
   /** Who may be a neighbour. Default: everybody. */
   readonly readerPolicy?: ReaderPolicy | undefined
-  /** Proof that the node acts for a user, where the two are not the same. Default: the node is the user. */
-  readonly membershipToken?: (() => AccessToken | undefined) | undefined
+  /** In whose name the node takes part in stream parts. Default: its own. */
+  readonly user?: Identity | undefined
   readonly trackers: TrackerDirectory
   /** With which nodes there may be links, in a private network. Default: with all. */
   readonly admission?: NodeAdmission | undefined
@@ -103,10 +103,16 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
     ...(onError === undefined ? {} : { onError }),
   }
   const { tracing = false } = options
+  const { user = identity } = modules
+  const tokens =
+    user.nodeId === identity.nodeId
+      ? undefined
+      : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock })
   const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs, tracing }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
+    membershipToken: () => tokens?.current(),
     verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
     wires: ({ signalling, contact }) => {
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))

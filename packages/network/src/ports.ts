@@ -14,15 +14,8 @@ import type {
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
+export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
 import type { LinkPath, Transport } from '@runnel/transport'
-
-/** May this publisher publish? Answers come from a registry, through whoever embeds the node; never from here. */
-export interface PublisherPolicy {
-  /** Synchronous and cheap: 'unknown' makes the node ask `resolve` and hold the message (bounded) until it knows. */
-  check(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
-  /** Finds out; afterwards `check` gives an answer, or the promise is rejected and the held messages are dropped and counted. */
-  resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
-}
 
 /** Calls back whenever this machine's network is there again, until the function it returns is called. */
 export type OnNetworkBack = (listener: () => void) => () => void

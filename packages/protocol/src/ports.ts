@@ -67,3 +67,11 @@ export interface ReaderPolicy {
   /** Calls back when answers about a stream, or about all, may have changed, until the function it returns is called. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
+
+/** May this publisher publish? Answers come from a registry, through whoever embeds a node or runs a tracker. */
+export interface PublisherPolicy {
+  /** At once and cheap: 'unknown' makes the asker call `resolve`, and wait (bounded) until it knows. */
+  check(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
+  /** Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. */
+  resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
+}

@@ -34,7 +34,8 @@ import {
 } from './options.ts'
 import { KnownStreams, type StreamSource } from './runtime/known-streams.ts'
 import { StallGuard } from './runtime/stall-guard.ts'
-import { TrackerRuntime } from './runtime/tracker-runtime.ts'
+import { registryAnswers } from './runtime/registry-answers.ts'
+import { TrackerRuntime, type Permissions } from './runtime/tracker-runtime.ts'
 
 export interface TrackerModules {
   /** Proves the tracker's id to nodes. */
@@ -44,6 +45,8 @@ export interface TrackerModules {
   readonly random: Random
   /** Which nodes may use it, in a private network. Default: all. */
   readonly admission?: NodeAdmission | undefined
+  /** Who may read and publish streams, so that nobody is in an overlay who may not read it. Default: nodes are taken at their word. */
+  readonly permissions?: Permissions | undefined
   /** Default: says nothing. */
   readonly logger?: TrackerLogger
   /** The trackers of the network, for `cluster`. */
@@ -79,7 +82,9 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const { identity, clock, random, logger } = modules
   const limits = resolveLimits(options.limits)
   const overlay = resolveOverlays(options)
-  const core = new TrackerCore({ degree: checkDegree(degree), limits, overlay }, { random })
+  const { permissions } = modules
+  const registry = permissions && registryAnswers(permissions, modules)
+  const core = new TrackerCore({ degree: checkDegree(degree), limits, overlay }, { random, registry })
   const processingMs = checkProcessingMs(options.processingMs ?? defaultTrackerOptions.processingMs)
   const predictions = new Predictions(
     { processingMs, limits: predictionLimits },
@@ -131,6 +136,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     clock,
     ice: createIceServerSource(ice),
     admission: modules.admission,
+    permissions,
     checkStall,
     ...(logger && { logger }),
   })

@@ -34,6 +34,14 @@ export const trackerErrors = {
     summary: 'The tracker has as many nodes as it takes',
     remedy: 'Use another tracker, or raise maxNodes.',
   },
+  NOT_PERMITTED: {
+    summary: 'The user of the node may not take part in the stream part like that',
+    remedy: 'Ask the owner of the stream for the subscribe permission, or the publish permission to feed it.',
+  },
+  REGISTRY_SILENT: {
+    summary: 'Whether the node may take part cannot be known now, as the registry does not answer',
+    remedy: 'Wait: the node asks again by itself.',
+  },
   TOO_MANY_STREAM_PARTS: {
     summary: 'The stream part is one too many',
     remedy: 'Leave others, use another tracker, or raise maxStreamParts or maxStreamPartsPerNode.',

@@ -168,12 +168,12 @@ export class Publisher {
     const known = this.#outboxes.get(streamPartId)
     if (known !== undefined) {
       if (known.leave === undefined) {
-        known.leave = parts.join(stream, partition, { fillGaps: false })
+        known.leave = parts.join(stream, partition, { fillGaps: false, reads: false })
         known.outbox.waitFor(this.#firstNeighbour(streamPartId))
       }
       return known.outbox
     }
-    const leave = parts.join(stream, partition, { fillGaps: false })
+    const leave = parts.join(stream, partition, { fillGaps: false, reads: false })
     const outbox = new PartOutbox(
       {
         chain: {

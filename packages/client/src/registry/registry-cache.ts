@@ -62,6 +62,11 @@ export class RegistryCache {
     return this.#permissions.peek(permissionsKey(streamId, user))
   }
 
+  /** What is known, at once. */
+  peekStorageNodes(streamId: StreamId): readonly StorageNodeInfo[] | undefined {
+    return this.#storage.peek(streamId)
+  }
+
   /** Forgets what a change made wrong. */
   apply(change: RegistryChange): void {
     switch (change.kind) {

@@ -12,6 +12,7 @@ import type {
   StreamRegistryWriter,
 } from './ports.ts'
 import { createPublisherPolicy } from './publisher-policy.ts'
+import { RegistryReaderPolicy } from './reader-policy.ts'
 import { RegistryAdmission } from './registry-admission.ts'
 import { RegistryCache } from './registry-cache.ts'
 import { SingleRun } from './single-run.ts'
@@ -29,6 +30,7 @@ export class RegistryService {
   /** Who may take part, always as the registry said last. */
   readonly admission = new RegistryAdmission()
   readonly publisherPolicy: PublisherPolicy
+  readonly readerPolicy: RegistryReaderPolicy
   /** Changes, after which what was cached is forgotten. */
   readonly writer: StreamRegistryWriter
   /** In whose name; undefined where nothing can be changed. */
@@ -65,6 +67,7 @@ export class RegistryService {
       { clock, streams: registries.streams, storage: registries.storage },
     )
     this.publisherPolicy = createPublisherPolicy(this.cache)
+    this.readerPolicy = new RegistryReaderPolicy({ cache: this.cache, clock })
     this.account = registries.account
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
@@ -122,6 +125,8 @@ export class RegistryService {
     if (change.kind === 'nodes' || change.kind === 'unknown') this.#refreshNodes()
     if (change.kind === 'stream') this.#inBackground(() => this.#readOwnTrackers(change.streamId))
     if (change.kind === 'unknown') this.#readAllOwnTrackers()
+    if (change.kind === 'stream' || change.kind === 'permissions') this.readerPolicy.changed(change.streamId)
+    if (change.kind === 'storage' || change.kind === 'unknown') this.readerPolicy.changed(undefined)
     this.onChange(change)
   }
 

@@ -70,7 +70,8 @@ export interface NodeRuntimeModules {
   readonly verifyMembership: (token: AccessToken, nodeId: NodeId, nowMs: number) => boolean
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy?: ReaderPolicy | undefined
-  readonly membershipToken?: (() => AccessToken | undefined) | undefined
+  /** Proof that the node acts for a user; undefined when it is the user. */
+  readonly membershipToken: () => AccessToken | undefined
   readonly trackers: TrackerDirectory
   readonly archive?: Archive | undefined
   readonly onNetworkBack?: OnNetworkBack | undefined
@@ -133,7 +134,7 @@ export class NodeRuntime implements NetworkNode {
         readsForMs: (streamId, userId) =>
           modules.readerPolicy === undefined ? Infinity : modules.readerPolicy.readsForMs(streamId, userId),
         verifyMembership: (token, nodeId, nowMs) => modules.verifyMembership(token, nodeId, nowMs),
-        membershipToken: () => modules.membershipToken?.(),
+        membershipToken: () => modules.membershipToken(),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
         canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
         hasArchive: modules.archive !== undefined,

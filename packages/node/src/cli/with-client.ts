@@ -31,7 +31,7 @@ export async function withClient<T>(
         const { random, crypto, admission } = modules
         if (admission.isPrivate) return createNetworkNode(options, modules)
         const identity = createIdentity(generatePrivateKey(random), crypto)
-        return createNetworkNode(options, { ...modules, identity })
+        return createNetworkNode(options, { ...modules, identity, user: modules.identity })
       },
     },
   )

@@ -176,6 +176,10 @@ export const tracker = defineCommand({
       {
         ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
         admission: registry?.service.admission,
+        permissions: registry && {
+          readers: registry.service.readerPolicy,
+          publishers: registry.service.publisherPolicy,
+        },
         ...(registry && { registry: registry.view, streams: registry.streams }),
       },
     )

@@ -37,6 +37,8 @@ export const counterHelp = {
   streamLookupsFailed: 'Streams that could not be looked up in the registry',
   streamsMissing: 'Stream parts given up, and joins refused, because the registry has no such stream',
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
+  membersDenied:
+    'Nodes refused in a stream part, or taken out, because they may not read it, nor publish to it as what they say they are',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   streamPartsEvicted:
     'Stream parts given up because there were too many, and most of them were kept alive by their network',

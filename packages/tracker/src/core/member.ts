@@ -1,4 +1,4 @@
-import type { NodeId, StreamPartId } from '@runnel/protocol'
+import type { Membership, NodeId, StreamPartId } from '@runnel/protocol'
 import type { TokenBucket } from './timing/token-bucket.ts'
 
 /** A node in a stream part, as the tracker sees it. */
@@ -7,6 +7,8 @@ export class Member {
   readonly nodeId: NodeId
   /** Of its newest status. */
   session = 0
+  /** In whose name it takes part, by its newest status. */
+  membership: Membership | undefined
   /** The highest counter the node can know: of our newest instruction, or what it reported. */
   counter: number
   /** The neighbours it was last told, or had already when its overlay was taken over. */

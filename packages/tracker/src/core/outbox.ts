@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import type { NodeId, StreamId } from '@runnel/protocol'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { Counters } from './counters.ts'
 import type { NodeRecord } from './node-record.ts'
@@ -23,6 +23,11 @@ export class Outbox {
 
   send(to: NodeId, packet: TrackerToNode): void {
     this.#effects.push({ type: 'send', to, packet })
+  }
+
+  /** Has the registry asked about a user. */
+  resolve(streamId: StreamId, userId: NodeId): void {
+    this.#effects.push({ type: 'resolve', streamId, userId })
   }
 
   /** Tells a node what was wrong; one that is told so too often is refused. */

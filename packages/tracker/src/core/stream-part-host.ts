@@ -18,6 +18,8 @@ export interface StreamPartHost {
   /** The edge is no longer wanted: let signals pass for a while. */
   permitSignals(a: NodeId, b: NodeId): void
   instruct(member: Member, instruction: Instruction): void
+  /** Sends once: a node that misses it asks again. */
+  send(id: NodeId, instruction: Instruction): void
   /** A status has answered the newest instruction, or the member is gone. */
   settle(member: Member): void
   /** A node of a replica counts as in this stream part until it should have reported. False when there are too many nodes. */

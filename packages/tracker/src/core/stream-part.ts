@@ -2,6 +2,7 @@ import type { NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
 import { Adoption } from './adoption.ts'
 import { Distances } from './coordinates/distances.ts'
 import { expectedEdges } from './expected-edges.ts'
+import { Feeds } from './feeds.ts'
 import { Improvements } from './improvements.ts'
 import { Instructions } from './instructions.ts'
 import { Member } from './member.ts'
@@ -29,6 +30,8 @@ const lostQuorum = 2
 export class StreamPart {
   readonly id: StreamPartId
   readonly topology: OverlayTopology<NodeId>
+  /** Who publishes to it and does not read it. */
+  readonly feeds: Feeds
   readonly #members = new Map<NodeId, Member>()
   /** By network: how often its nodes may yet have an overlay taken over into this one. */
   readonly #takeovers = new Map<string, TokenBucket>()
@@ -57,6 +60,7 @@ export class StreamPart {
     this.#instructions = instructions
     this.#adoption = adoption
     this.topology = topology
+    this.feeds = new Feeds({ streamPartId: this.id, degree }, { random, host })
     this.chooseOverlay(options.overlay)
   }
 
@@ -100,7 +104,12 @@ export class StreamPart {
   }
 
   get hasChanges(): boolean {
-    return this.#instructions.arePending
+    return this.#instructions.arePending || this.feeds.arePending
+  }
+
+  /** Nobody is in it, nor feeds it. */
+  get isEmpty(): boolean {
+    return this.#members.size === 0 && this.feeds.size === 0
   }
 
   get members(): ReadonlyMap<NodeId, Member> {
@@ -122,11 +131,13 @@ export class StreamPart {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
     member.session = status.session
+    member.membership = status.membership
     member.rttsMs = rttsOf(status)
     const disputed = this.#distances?.report(nodeId, member.rttsMs) ?? 0
     if (disputed > 0) this.#host.count('rttsDisputed', disputed)
     if (known === undefined) {
       this.#members.set(nodeId, member)
+      this.feeds.memberAdded(nodeId)
       this.#host.count('joins')
       this.#join(member, status, now)
     } else if (this.#adoption.has(nodeId)) {
@@ -172,16 +183,23 @@ export class StreamPart {
     this.#instructions.clear()
     for (const member of members) {
       this.#host.settle(member)
+      this.feeds.memberGone(member.nodeId)
       this.#host.onRemoved(this, member.nodeId)
     }
-    return statuses
+    const feeders = this.feeds.dissolve()
+    for (const { nodeId } of feeders) this.#host.onRemoved(this, nodeId)
+    return [...statuses, ...feeders]
   }
 
   /** Takes a node out; unknown ones change nothing. */
   remove(nodeId: NodeId): void {
     const member = this.#members.get(nodeId)
-    if (member === undefined) return
+    if (member === undefined) {
+      if (this.feeds.remove(nodeId)) this.#host.onRemoved(this, nodeId)
+      return
+    }
     this.#members.delete(nodeId)
+    this.feeds.memberGone(nodeId)
     this.#instructions.mark(this.#adoption.delete(nodeId))
     this.#instructions.forget(nodeId)
     this.#distances?.delete(nodeId)
@@ -239,7 +257,8 @@ export class StreamPart {
 
   /** Tells everyone whose neighbours have changed since it was last told. True when there was anybody. */
   flush(): boolean {
-    return this.#instructions.flush()
+    const feedersWereTold = this.feeds.flush()
+    return this.#instructions.flush() || feedersWereTold
   }
 
   /** Sends the newest instruction once more. */
@@ -318,6 +337,7 @@ export class StreamPart {
     member.expected = false
     member.unsure = false
     member.counter = Math.max(member.counter, status.counter)
+    this.feeds.memberAdded(member.nodeId)
     this.#host.count('joins')
     this.#instructions.mark([member.nodeId])
   }
@@ -387,7 +407,11 @@ function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Sta
   }))
   const counter = claimed === undefined ? member.toldCounter : member.counter
   const { streamPartId, session } = member
-  return { type: 'status', streamPartId, session, counter, neighbours, failed: [] }
+  const { membership } = member
+  return {
+    ...{ type: 'status', streamPartId, session, counter, neighbours, failed: [] },
+    ...(membership === undefined ? {} : { membership }),
+  }
 }
 
 function rttsOf(status: Status): ReadonlyMap<NodeId, number> {

@@ -26,6 +26,7 @@ import { NodeRecord } from './node-record.ts'
 import { Outbox } from './outbox.ts'
 import { PartPlaces } from './part-places.ts'
 import type { Replica } from './replica.ts'
+import { Roles, userOf, type RegistryAnswers } from './roles.ts'
 import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
 import { StreamPart, type OverlayPolicy } from './stream-part.ts'
@@ -97,13 +98,23 @@ export class TrackerCore {
   readonly #unanswered: DelayQueue<Member>
   readonly #avoided: ExpiringPairs<NodeId>
   readonly #signalling: Signalling
+  readonly #roles: Roles
+  /** When the first permission of somebody here ends. */
+  #permitsEndAt = Infinity
   readonly #storage: StorageDirectory
   readonly #improver: Improver
   /** For the stream part that comes next. */
   #replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   #now = 0
 
-  constructor(options: TrackerCoreOptions, modules: { readonly random: Random }) {
+  constructor(
+    options: TrackerCoreOptions,
+    modules: {
+      readonly random: Random
+      /** Without it nodes are taken at their word. */
+      readonly registry?: RegistryAnswers | undefined
+    },
+  ) {
     const { limits } = options
     this.#options = options
     this.#random = modules.random
@@ -113,6 +124,7 @@ export class TrackerCore {
     this.#places = new Shares({ max: limits.maxNodes, evict: 'newest' })
     this.#partPlaces = new PartPlaces(limits, { networkOf: (id) => this.#networkOf(id) })
     this.#missing = new MissingStreams(limits)
+    this.#roles = new Roles(limits, modules.registry)
     this.#silent = new DelayQueue(limits.nodeInfoWindowMs)
     this.#idle = new DelayQueue(limits.idleNodeMs)
     this.#disconnected = new DelayQueue(limits.disconnectGraceMs)
@@ -155,7 +167,7 @@ export class TrackerCore {
     let { wakeAt } = this.#improver
     for (const { nextAt } of queues)
       if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
-    return wakeAt
+    return this.#permitsEndAt < (wakeAt ?? Infinity) ? this.#permitsEndAt : wakeAt
   }
 
   handle(event: TrackerEvent, now: number): TrackerEffect[] {
@@ -172,6 +184,8 @@ export class TrackerCore {
     else if (event.type === 'overlay') this.#choose(event.streamId, event.overlay)
     else if (event.type === 'streamMissing') this.#streamMissing(event.streamId)
     else if (event.type === 'streamsChanged') this.#missing.forget(event.streamId)
+    else if (event.type === 'userResolved') this.#userResolved(event.streamId, event.userId, event.found)
+    else if (event.type === 'permissionsChanged') this.#permissionsChanged(event.streamId)
     else if (event.type === 'stalled') this.#forgetAll()
     else this.#tick()
     this.#settleTouched()
@@ -398,17 +412,86 @@ export class TrackerCore {
       this.counters.count('malformedStatuses')
       return this.#outbox.refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
     }
+    if (!this.#mayTakePart(node, status)) return
     const part = this.#partFor(node, status.streamPartId)
     if (part === undefined) return
     this.counters.count('statuses')
+    const reads = status.membership?.reads ?? true
+    if (reads ? part.feeds.has(node.nodeId) : part.members.has(node.nodeId)) part.remove(node.nodeId)
     node.parts.add(part)
     this.#idle.delete(node)
     node.unconfirmed.delete(part)
-    part.status(node.nodeId, status, this.#now)
     this.#touched.add(part)
+    if (!reads) return part.feeds.status(node.nodeId, status)
+    part.status(node.nodeId, status, this.#now)
     if (!part.isAdopting) return
     if (part.isClaimComplete) return this.#adopt(part)
     if (!this.#adoptions.has(part)) this.#adoptions.add(part, this.#now)
+  }
+
+  /** Whether the node may be in the stream part as what it says it is. Who is there already is until the registry says no. */
+  #mayTakePart(node: NodeRecord, status: Status): boolean {
+    const { streamPartId, membership } = status
+    const { streamId } = parseStreamPartId(streamPartId)
+    this.#roles.identify(node, status)
+    const role = this.#roles.roleOf(node, streamId, membership?.reads ?? true, this.#now)
+    if (role.kind === 'none') {
+      this.#deny(node, streamPartId)
+      return false
+    }
+    if (role.kind === 'unknown') {
+      this.#outbox.resolve(streamId, userOf(node))
+      const part = this.#parts.get(streamPartId)
+      if (part !== undefined && node.parts.has(part)) return true
+      this.#roles.wait(node, status)
+      return false
+    }
+    this.#permitsEndAt = Math.min(this.#permitsEndAt, role.untilMs)
+    return true
+  }
+
+  #deny(node: NodeRecord, id: StreamPartId): void {
+    this.counters.count('membersDenied')
+    const part = this.#parts.get(id)
+    if (part !== undefined && node.parts.has(part)) {
+      part.remove(node.nodeId)
+      this.#touched.add(part)
+    }
+    this.#outbox.error(node, 'NOT_PERMITTED', id)
+  }
+
+  /** The registry was asked about a user. */
+  #userResolved(streamId: StreamId, userId: NodeId, found: boolean): void {
+    for (const { nodeId, status } of this.#roles.take(streamId, userId)) {
+      const node = this.#nodes.get(nodeId)
+      if (node === undefined || !node.connected || node.refused) continue
+      if (found) this.#status(node, status)
+      else this.#outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
+    }
+    if (found) for (const part of this.#partsOf(streamId)) this.#checkMembers(part, userId)
+  }
+
+  #permissionsChanged(streamId: StreamId | undefined): void {
+    const parts = streamId === undefined ? [...this.#parts.values()] : this.#partsOf(streamId)
+    for (const part of parts) this.#checkMembers(part)
+  }
+
+  /** Takes out who may not be there any longer. Of whom nothing is known stays until the registry answers. */
+  #checkMembers(part: StreamPart, onlyUserId?: NodeId): void {
+    const { streamId } = parseStreamPartId(part.id)
+    for (const [ids, reads] of [
+      [part.members.keys(), true],
+      [part.feeds.nodeIds, false],
+    ] as const) {
+      for (const nodeId of [...ids]) {
+        const node = this.#nodes.get(nodeId)
+        if (node?.member === undefined || userOf(node) !== (onlyUserId ?? userOf(node))) continue
+        const role = this.#roles.roleOf(node, streamId, reads, this.#now)
+        if (role.kind === 'none') this.#deny(node, part.id)
+        else if (role.kind === 'unknown') this.#outbox.resolve(streamId, userOf(node))
+        else this.#permitsEndAt = Math.min(this.#permitsEndAt, role.untilMs)
+      }
+    }
   }
 
   /** The stream part, made if there is none yet; undefined when it is one too many, which the node is told. */
@@ -487,7 +570,7 @@ export class TrackerCore {
   #storing(node: NodeRecord, { streamPartId, storing }: Storing): void {
     if (!storing) return this.#storage.delete(node.nodeId, streamPartId)
     const part = this.#parts.get(streamPartId)
-    if (part === undefined || !node.parts.has(part)) {
+    if (part === undefined || !part.members.has(node.nodeId)) {
       this.counters.count('storageOffersRefused')
       return this.#outbox.error(node, 'STORING_NOT_JOINED', streamPartId)
     }
@@ -505,6 +588,10 @@ export class TrackerCore {
   }
 
   #tick(): void {
+    if (this.#permitsEndAt <= this.#now) {
+      this.#permitsEndAt = Infinity
+      this.#permissionsChanged(undefined)
+    }
     for (const part of due(this.#lodgings, this.#now)) this.#lodge(part)
     for (const part of due(this.#adoptions, this.#now)) this.#adopt(part)
     for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
@@ -559,7 +646,7 @@ export class TrackerCore {
   #settleTouched(): void {
     for (const part of this.#touched) {
       this.onTouched(part.id)
-      if (part.size === 0) {
+      if (part.isEmpty) {
         this.#parts.delete(part.id)
         this.#partPlaces.delete(part)
         this.#improver.delete(part)
@@ -594,6 +681,10 @@ export class TrackerCore {
         if (this.#avoided.add(a, b, this.#now)) this.counters.count('avoidedPairsDropped')
       },
       permitSignals: (a, b) => this.#signalling.permit(a, b, this.#now),
+      send: (id, packet) => {
+        this.counters.count('instructions')
+        this.#outbox.send(id, packet)
+      },
       instruct: (member, packet) => {
         this.counters.count('instructions')
         this.#unanswered.add(member, this.#now)

@@ -56,6 +56,15 @@ export type TrackerEvent =
   | { readonly type: 'streamMissing'; readonly streamId: StreamId }
   /** There may be such a stream by now; any, when none is given. */
   | { readonly type: 'streamsChanged'; readonly streamId: StreamId | undefined }
+  /** A registry was asked about a user, as `resolve` wanted; `found` when it answered. */
+  | {
+      readonly type: 'userResolved'
+      readonly streamId: StreamId
+      readonly userId: NodeId
+      readonly found: boolean
+    }
+  /** Who may read or publish may have changed: in one stream, or in all. */
+  | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
   /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
   | { readonly type: 'stalled' }
   /** The time is `wakeAt` or later. */
@@ -63,5 +72,7 @@ export type TrackerEvent =
 
 export type TrackerEffect =
   | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
+  /** Ask the registry what a user may do; a `userResolved` follows. */
+  | { readonly type: 'resolve'; readonly streamId: StreamId; readonly userId: NodeId }
   /** Close the connection, saying why. */
   | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }

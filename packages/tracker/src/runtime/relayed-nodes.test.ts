@@ -1,7 +1,14 @@
 import { decodePacket, encodePacket, readPackets, type NodeId, type Packet } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import { nodeId as testNodeId, partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
+import {
+  nodeId as testNodeId,
+  partA,
+  partB,
+  statusOf,
+  storing,
+  webrtcContact,
+} from '../core/tracker-core.testkit.ts'
 import { defaultTrackerLimits } from '../limits.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
@@ -11,14 +18,18 @@ const relayId = testNodeId(500)
 function relayed(world: MemoryWorld, nodeId: NodeId) {
   const received: Packet[] = []
   const closed: string[] = []
-  const connection = new RelayedConnection(nodeId, { relay: relayId, hops: 1 }, {
-    send: (packets) => {
-      for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
-      return true
+  const connection = new RelayedConnection(
+    nodeId,
+    { relay: relayId, hops: 1 },
+    {
+      send: (packets) => {
+        for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
+        return true
+      },
+      closed: (code) => closed.push(code),
+      ended: () => {},
     },
-    closed: (code) => closed.push(code),
-    ended: () => {},
-  })
+  )
   world.runtime.acceptRelayed(connection)
   const send = (packet: Packet) => {
     connection.receive(encodePacket(packet))
@@ -204,7 +215,13 @@ describe('a node whose stream parts another tracker leads', () => {
       serves: () => true,
     }
     const { statusBurst, signalBurst } = defaultTrackerLimits
-    const signal = { type: 'signal', peerId: testNodeId(7), sessionId: 1, kind: 'offer', payload: '' } as const
+    const signal = {
+      type: 'signal',
+      peerId: testNodeId(7),
+      sessionId: 1,
+      kind: 'offer',
+      payload: '',
+    } as const
     for (let i = 0; i < 2 * signalBurst; i++) node.send(signal)
     world.clock.advanceBy(1)
     expect(taken.length).toBeLessThanOrEqual(signalBurst + 1)

@@ -9,6 +9,8 @@ import {
   type NodeId,
   type NodeInfo,
   type Packet,
+  type PublisherPolicy,
+  type ReaderPolicy,
   type Status,
   type StreamPartId,
 } from '@runnel/protocol'
@@ -28,11 +30,19 @@ export interface TrackerRuntimeModules {
   readonly transport: Transport
   readonly clock: Clock
   readonly ice: IceServerSource
+  /** Asked about the users of nodes, as the core wants it, and heard when answers change. Default: the core asks nothing. */
+  readonly permissions?: Permissions | undefined
   /** Who may use the tracker. Default: everybody. */
   readonly admission?: NodeAdmission | undefined
   readonly logger?: TrackerLogger
   /** Called before anything that has happened is dealt with: notices that the process stood still. Default: nobody does. */
   readonly checkStall?: () => void
+}
+
+/** What a registry says of users. */
+export interface Permissions {
+  readonly readers: ReaderPolicy
+  readonly publishers: PublisherPolicy
 }
 
 /** Whose packets are not for this tracker but for another one. */
@@ -72,6 +82,7 @@ export class TrackerRuntime {
   readonly #iceLeases: IceLeases
   #stopped = false
   #unwatchAdmission = (): void => {}
+  #unwatchReaders = (): void => {}
   readonly #alarm: Alarm
   readonly #checkStall: () => void
 
@@ -87,8 +98,12 @@ export class TrackerRuntime {
 
   async start(): Promise<void> {
     this.#stopped = false
-    const { transport, admission } = this.#modules
+    const { transport, admission, permissions } = this.#modules
     this.#unwatchAdmission()
+    this.#unwatchReaders()
+    this.#unwatchReaders =
+      permissions?.readers.onChange((streamId) => this.#handle({ type: 'permissionsChanged', streamId })) ??
+      (() => {})
     this.#unwatchAdmission = admission?.onChange(() => this.#expelUnlisted()) ?? (() => {})
     transport.onInbound = (connection) => {
       this.#checkStall()
@@ -100,6 +115,7 @@ export class TrackerRuntime {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#unwatchAdmission()
+    this.#unwatchReaders()
     this.#alarm.clear()
     await this.#modules.transport.stop()
   }
@@ -266,8 +282,22 @@ export class TrackerRuntime {
   #carryOut(effects: readonly TrackerEffect[], by: Connection | undefined): void {
     for (const effect of effects) {
       if (effect.type === 'refuse') this.disconnect(effect.to, effect.code, effect.text)
+      else if (effect.type === 'resolve') this.#resolve(effect)
       else this.#sendTo(effect, by)
     }
+  }
+
+  #resolve({ streamId, userId }: Extract<TrackerEffect, { type: 'resolve' }>): void {
+    const { permissions } = this.#modules
+    if (permissions === undefined) return
+    const { readers, publishers } = permissions
+    const done = (found: boolean) => {
+      if (!this.#stopped) this.#handle({ type: 'userResolved', streamId, userId, found })
+    }
+    Promise.all([readers.resolve(streamId, userId), publishers.resolve(streamId, userId)]).then(
+      () => done(true),
+      () => done(false),
+    )
   }
 
   #sendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {

@@ -1,0 +1,53 @@
+import { toNodeId, type Clock, type NodeId, type ReaderPolicy, type StreamId } from '@runnel/protocol'
+import type { RegistryCache } from './registry-cache.ts'
+
+/** Nobody's address: whoever asks for its permissions is told those of everybody. */
+const anybody = toNodeId(`0x${'0'.repeat(40)}`)
+
+/** Who may read, from the cache at once, and from the registry when it must be. */
+export class RegistryReaderPolicy implements ReaderPolicy {
+  readonly #cache: RegistryCache
+  readonly #clock: Clock
+  readonly #listeners = new Set<(streamId: StreamId | undefined) => void>()
+
+  constructor(modules: { cache: RegistryCache; clock: Clock }) {
+    this.#cache = modules.cache
+    this.#clock = modules.clock
+  }
+
+  readsForMs(streamId: StreamId, userId: NodeId): number | undefined {
+    const nowMs = this.#clock.now()
+    const forMs = (user: NodeId) => {
+      const permissions = this.#cache.peekPermissions(streamId, user)
+      return permissions && permissions.subscribeUntilMs - nowMs
+    }
+    const everybody = forMs(anybody)
+    // Of a public stream nobody else is looked up.
+    if (everybody === Infinity) return Infinity
+    const user = forMs(userId)
+    const known = Math.max(everybody ?? -Infinity, user ?? -Infinity)
+    if (known > 0) return known
+    const storageNodes = this.#cache.peekStorageNodes(streamId)
+    if (storageNodes?.some(({ nodeId }) => nodeId === userId)) return Infinity
+    return everybody === undefined || user === undefined || storageNodes === undefined ? undefined : 0
+  }
+
+  async resolve(streamId: StreamId, userId: NodeId): Promise<void> {
+    const nowMs = this.#clock.now()
+    const everybody = await this.#cache.permissionsOf(streamId, anybody)
+    if (everybody.subscribeUntilMs === Infinity) return
+    const user = await this.#cache.permissionsOf(streamId, userId)
+    if (user.subscribeUntilMs > nowMs) return
+    await this.#cache.storageNodesOf(streamId)
+  }
+
+  onChange(listener: (streamId: StreamId | undefined) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** To be told of changes in the registry; of all streams when undefined. */
+  changed(streamId: StreamId | undefined): void {
+    for (const listener of [...this.#listeners]) listener(streamId)
+  }
+}

@@ -1,0 +1,35 @@
+import {
+  signMembership,
+  type AccessToken,
+  type Clock,
+  type Crypto,
+  type Identity,
+  type NodeId,
+} from '@runnel/protocol'
+
+/** How long a token is good: it has to be good when it comes, and clocks differ. */
+const lifetimeMs = 3_600_000
+
+/** Lets a node take part in stream parts in the name of a user. */
+export class MembershipTokens {
+  readonly #nodeId: NodeId
+  readonly #modules: { identity: Identity; crypto: Crypto; clock: Clock }
+  #token: AccessToken | undefined
+
+  constructor(
+    options: { readonly nodeId: NodeId },
+    modules: { identity: Identity; crypto: Crypto; clock: Clock },
+  ) {
+    this.#nodeId = options.nodeId
+    this.#modules = modules
+  }
+
+  /** One token is used until half of its time is over. */
+  current(): AccessToken {
+    const { identity, crypto, clock } = this.#modules
+    const nowMs = clock.now()
+    if (this.#token === undefined || this.#token.expiresMs - nowMs < lifetimeMs / 2)
+      this.#token = signMembership({ nodeId: this.#nodeId, expiresMs: nowMs + lifetimeMs }, crypto, identity)
+    return this.#token
+  }
+}

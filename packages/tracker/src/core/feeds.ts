@@ -1,0 +1,147 @@
+import type { NodeId, Status, StreamPartId, WantedNeighbour } from '@runnel/protocol'
+import type { StreamPartHost } from './stream-part-host.ts'
+import { IndexedSet } from './topology/indexed-set.ts'
+import type { RandomSource } from './topology/cheapest.ts'
+
+interface Feeder {
+  /** Members it was told to send to. */
+  hosts: Set<NodeId>
+  /** The highest counter it can know. */
+  counter: number
+  toldCounter: number
+  /** Its newest. */
+  status: Status
+}
+
+/** Draws of a member that the feeder cannot do with, before it gets fewer. */
+const maxDraws = 8
+
+/**
+ * Nodes that publish to a stream part and may not read it. Each is told as many members of the overlay as a node has
+ * neighbours, at random, to send what it publishes to; the members are told nothing, and take it from whoever may publish.
+ */
+export class Feeds {
+  readonly #options: { readonly streamPartId: StreamPartId; readonly degree: number }
+  readonly #modules: { readonly random: RandomSource; readonly host: StreamPartHost }
+  readonly #members = new IndexedSet<NodeId>()
+  readonly #feeders = new Map<NodeId, Feeder>()
+  readonly #feedersOf = new Map<NodeId, Set<NodeId>>()
+  /** Those with fewer hosts than there could be. */
+  readonly #short = new Set<NodeId>()
+  /** Those to be told. */
+  readonly #changed = new Set<NodeId>()
+
+  constructor(
+    options: { readonly streamPartId: StreamPartId; readonly degree: number },
+    modules: { readonly random: RandomSource; readonly host: StreamPartHost },
+  ) {
+    this.#options = options
+    this.#modules = modules
+  }
+
+  get size(): number {
+    return this.#feeders.size
+  }
+
+  get arePending(): boolean {
+    return this.#changed.size > 0
+  }
+
+  get nodeIds(): Iterable<NodeId> {
+    return this.#feeders.keys()
+  }
+
+  has(nodeId: NodeId): boolean {
+    return this.#feeders.has(nodeId)
+  }
+
+  memberAdded(nodeId: NodeId): void {
+    this.#members.add(nodeId)
+    for (const feeder of this.#short) this.#changed.add(feeder)
+  }
+
+  memberGone(nodeId: NodeId): void {
+    this.#members.delete(nodeId)
+    for (const feeder of this.#feedersOf.get(nodeId) ?? []) this.#lose(feeder, nodeId)
+    this.#feedersOf.delete(nodeId)
+  }
+
+  /** A feeder reports; the first time, it comes. */
+  status(nodeId: NodeId, status: Status): void {
+    const known = this.#feeders.get(nodeId)
+    const feeder = known ?? { hosts: new Set<NodeId>(), counter: 0, toldCounter: 0, status }
+    feeder.status = status
+    feeder.counter = Math.max(feeder.counter, status.counter)
+    this.#feeders.set(nodeId, feeder)
+    for (const { nodeId: hostId } of status.failed) {
+      if (!feeder.hosts.has(hostId)) continue
+      this.#modules.host.avoid(nodeId, hostId)
+      this.#feedersOf.get(hostId)?.delete(nodeId)
+      this.#lose(nodeId, hostId)
+    }
+    if (known === undefined || status.counter !== feeder.toldCounter) this.#changed.add(nodeId)
+  }
+
+  /** False when it is none. */
+  remove(nodeId: NodeId): boolean {
+    const feeder = this.#feeders.get(nodeId)
+    if (feeder === undefined) return false
+    for (const hostId of feeder.hosts) this.#feedersOf.get(hostId)?.delete(nodeId)
+    for (const set of [this.#short, this.#changed]) set.delete(nodeId)
+    return this.#feeders.delete(nodeId)
+  }
+
+  /** Lets all feeders go; what each would report comes back. */
+  dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
+    const released = Array.from(this.#feeders, ([nodeId, { status, counter }]) => ({
+      nodeId,
+      status: { ...status, counter, failed: [] },
+    }))
+    for (const { nodeId } of released) this.remove(nodeId)
+    return released
+  }
+
+  /** Tells those whose hosts have changed. True when there was anybody. */
+  flush(): boolean {
+    const told = this.#changed.size > 0
+    for (const nodeId of this.#changed) this.#tell(nodeId)
+    this.#changed.clear()
+    return told
+  }
+
+  #lose(nodeId: NodeId, hostId: NodeId): void {
+    this.#feeders.get(nodeId)?.hosts.delete(hostId)
+    this.#changed.add(nodeId)
+  }
+
+  #tell(nodeId: NodeId): void {
+    const feeder = this.#feeders.get(nodeId)
+    const { host } = this.#modules
+    if (feeder === undefined || !host.isConnected(nodeId)) return
+    this.#choose(nodeId, feeder)
+    feeder.toldCounter = ++feeder.counter
+    const neighbours: WantedNeighbour[] = []
+    for (const id of feeder.hosts) {
+      const contact = host.contactOf(id)
+      if (contact !== undefined) neighbours.push({ nodeId: id, contact })
+      host.permitSignals(nodeId, id)
+    }
+    const { streamPartId } = this.#options
+    host.send(nodeId, { type: 'instruction', streamPartId, counter: feeder.toldCounter, neighbours })
+  }
+
+  #choose(nodeId: NodeId, { hosts }: Feeder): void {
+    const { random, host } = this.#modules
+    const { degree } = this.#options
+    for (let draws = maxDraws + degree; draws > 0 && hosts.size < degree && this.#members.size > 0; draws--) {
+      const id = this.#members.at(Math.floor(random.next() * this.#members.size))
+      if (hosts.has(id) || host.avoids(nodeId, id)) continue
+      hosts.add(id)
+      const feeders = this.#feedersOf.get(id)
+      if (feeders === undefined) this.#feedersOf.set(id, new Set([nodeId]))
+      else feeders.add(nodeId)
+    }
+    if (hosts.size < degree) this.#short.add(nodeId)
+    else this.#short.delete(nodeId)
+  }
+}
