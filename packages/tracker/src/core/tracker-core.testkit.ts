@@ -9,6 +9,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { defaultTrackerLimits, type TrackerLimits } from '../limits.ts'
+import type { RegistryAnswers } from './roles.ts'
 import {
   TrackerCore,
   type NodeToTracker,
@@ -64,12 +65,13 @@ export class TrackerStory {
       seed?: string
       limits?: Partial<TrackerLimits>
       overlay?: NonNullable<TrackerCoreOptions['overlay']>
+      registry?: RegistryAnswers
     } = {},
   ) {
-    const { degree = 4, seed = 'story', limits, overlay = 'random' } = options
+    const { degree = 4, seed = 'story', limits, overlay = 'random', registry } = options
     this.core = new TrackerCore(
       { degree, overlay, limits: { ...defaultTrackerLimits, ...limits } },
-      { random: seededRandom(seed) },
+      { random: seededRandom(seed), registry },
     )
   }
 

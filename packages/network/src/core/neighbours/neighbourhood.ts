@@ -213,7 +213,12 @@ export class Neighbourhood {
   /** Who may read or publish may have changed, in one stream or in all. */
   permissionsChanged(streamId: StreamId | undefined, nowMs: number): void {
     for (const part of this.#modules.parts) {
-      if (streamId === undefined || part.streamId === streamId) this.#permits.check(part, nowMs)
+      if (streamId !== undefined && part.streamId !== streamId) continue
+      this.#permits.check(part, nowMs)
+      // Who was refused, here or there, may be let in now; and so may we, by the tracker.
+      part.departed.clear()
+      this.#refresh(part, nowMs)
+      if (streamId !== undefined) this.#modules.effects.statusDue(part.id)
     }
   }
 

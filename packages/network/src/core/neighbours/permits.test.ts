@@ -84,6 +84,16 @@ describe('who may not read', () => {
     expect(script.run(publish(batchAt([startMs])))).toEqual(['data 2', 'deliver 0'])
   })
 
+  it('is attached as ordered when the registry says that it may after all', () => {
+    const script = new CoreScript()
+    script.readsForMs = (userId) => (userId === stranger ? 0 : Infinity)
+    script.run(join, instruct(1, 2, 9), opened(2), attach(2), opened(9), attach(9))
+    script.readsForMs = () => Infinity
+    expect(script.run(changed)).toEqual(['attach 9', 'status'])
+    script.run(attach(9))
+    expect(script.attached()).toBe('2 9')
+  })
+
   it('is detached when its time is over', () => {
     const script = new CoreScript()
     const untilMs = startMs + 60_000
@@ -110,7 +120,7 @@ describe('while the registry has not answered', () => {
   it('those who were in stay, also when nobody can be asked', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     script.readsForMs = () => undefined
-    expect(script.run(changed)).toEqual(['resolve reader 2', 'resolve reader 3'])
+    expect(script.run(changed)).toEqual(['resolve reader 2', 'resolve reader 3', 'status'])
     script.run(resolved(idOf(2), false), resolved(idOf(3), false))
     expect(script.attached()).toBe('2 3')
   })

@@ -1,0 +1,208 @@
+import { parseStreamPartId, type Membership, type NodeId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import type { RegistryAnswers } from './roles.ts'
+import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
+
+const { streamId } = parseStreamPartId(partA)
+const feeds: Membership = { reads: false, token: undefined }
+const stranger = nodeId(9)
+
+/** Answers that a test changes; of users in neither set nothing is known. */
+class Registry implements RegistryAnswers {
+  readonly readers = new Map<NodeId, number>()
+  readonly publishers = new Map<NodeId, boolean>()
+  readsForMs = (_: string, userId: NodeId) => this.readers.get(userId)
+  mayPublish = (_: string, userId: NodeId) => this.publishers.get(userId)
+  verifyMembership = () => true
+}
+
+function storyOf(...members: number[]): { story: TrackerStory; registry: Registry } {
+  const registry = new Registry()
+  const story = new TrackerStory({ registry })
+  for (const n of members) {
+    registry.readers.set(nodeId(n), Infinity)
+    story.join(nodeId(n))
+  }
+  return { story, registry }
+}
+
+const resolved = (userId: NodeId, found = true) =>
+  ({ type: 'userResolved', streamId, userId, found }) as const
+const codes = (effects: ReturnType<TrackerStory['handle']>) =>
+  effects.flatMap((effect) =>
+    effect.type === 'send' && effect.packet.type === 'trackerError' ? [effect.packet.code] : [],
+  )
+
+describe('who may not read', () => {
+  it('is put into no overlay, and is told', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.readers.set(stranger, 0)
+    const effects = story.join(stranger)
+    expect(codes(effects)).toEqual(['NOT_PERMITTED'])
+    expect(instructions(effects)).toEqual([])
+    expect([...(story.core.streamParts.get(partA)?.members.keys() ?? [])]).toEqual([nodeId(1), nodeId(2)])
+    expect(story.core.counters.get('membersDenied')).toBe(1)
+  })
+
+  it('makes no stream part', () => {
+    const { story, registry } = storyOf()
+    registry.readers.set(stranger, 0)
+    story.join(stranger)
+    expect(story.core.streamParts.size).toBe(0)
+  })
+
+  it('is taken out as soon as the registry says so, and its neighbours are told', () => {
+    const { story, registry } = storyOf(1, 2, 3)
+    story.advance(1_000)
+    registry.readers.set(nodeId(2), 0)
+    const effects = story.handle({ type: 'permissionsChanged', streamId })
+    expect(codes(effects)).toEqual(['NOT_PERMITTED'])
+    const told = instructions([...effects, ...story.advance(1_000)])
+    expect(told.find(({ to }) => to === nodeId(1))?.neighbours).toEqual([nodeId(3)])
+  })
+
+  it('is taken out when its time is over', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.readers.set(stranger, 60_000)
+    story.join(stranger)
+    story.advance(59_000)
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
+    registry.readers.set(stranger, 0)
+    expect(codes(story.advance(1_000))).toEqual(['NOT_PERMITTED'])
+  })
+})
+
+describe('while the registry has not answered', () => {
+  it('a newcomer waits, and is in as soon as it has', () => {
+    const { story, registry } = storyOf(1, 2)
+    const effects = story.join(stranger)
+    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: stranger })
+    expect(instructions(effects)).toEqual([])
+    registry.readers.set(stranger, Infinity)
+    const answered = [...story.handle(resolved(stranger)), ...story.advance(1_000)]
+    expect(instructions(answered).map(({ to }) => to)).toContain(stranger)
+  })
+
+  it('who was in stays, also when the registry cannot be asked', () => {
+    const { story, registry } = storyOf(1, 2, 3)
+    registry.readers.clear()
+    story.handle({ type: 'permissionsChanged', streamId })
+    for (const n of [1, 2, 3]) story.handle(resolved(nodeId(n), false))
+    story.packet(nodeId(1), statusOf(partA, 1, [nodeId(2), nodeId(3)]))
+    expect(story.core.streamParts.get(partA)?.members.size).toBe(3)
+  })
+
+  it('a newcomer is told that nobody can say', () => {
+    const { story } = storyOf(1)
+    story.join(stranger)
+    expect(codes(story.handle(resolved(stranger, false)))).toEqual(['REGISTRY_SILENT'])
+  })
+
+  it('those who wait are bounded, and the network with the most gives way', () => {
+    const registry = new Registry()
+    const story = new TrackerStory({ registry, limits: { maxWaitingStatuses: 4 } })
+    story.connect(stranger, undefined, 'honest')
+    for (let n = 20; n < 40; n++) {
+      story.connect(nodeId(n), undefined, 'crowd')
+      story.packet(nodeId(n), statusOf(partA))
+    }
+    story.packet(stranger, statusOf(partA))
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    expect([...(story.core.streamParts.get(partA)?.members.keys() ?? [])]).toEqual([stranger])
+  })
+})
+
+describe('a node that acts for a user', () => {
+  it('is what its user may be', () => {
+    const { story, registry } = storyOf(1)
+    const user = nodeId(77)
+    registry.readers.set(user, Infinity)
+    registry.readers.set(stranger, 0)
+    const token = { userId: user, expiresMs: 1, signature: new Uint8Array(65) }
+    story.connect(stranger)
+    story.packet(stranger, { ...statusOf(partA), membership: { reads: true, token } })
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
+  })
+})
+
+describe('a feeder', () => {
+  const join = (story: TrackerStory, registry: Registry) => {
+    registry.publishers.set(stranger, true)
+    story.connect(stranger)
+    return instructions(story.packet(stranger, { ...statusOf(partA), membership: feeds }))
+  }
+
+  it('is told members of the overlay, and is in no overlay', () => {
+    const { story, registry } = storyOf(1, 2, 3, 4, 5, 6)
+    story.advance(1_000)
+    const told = join(story, registry)
+    expect(told).toMatchObject([{ to: stranger, counter: 1 }])
+    expect(new Set(told[0]?.neighbours).size).toBe(4)
+    const part = story.core.streamParts.get(partA)
+    expect(part?.topology.has(stranger)).toBe(false)
+    expect(part?.members.has(stranger)).toBe(false)
+    const host = told[0]?.neighbours[0] as NodeId
+    expect(story.core.maySignal(stranger, host, story.now)).toBe(true)
+  })
+
+  it('is told others for members that are gone, or that it cannot reach', () => {
+    const { story, registry } = storyOf(1, 2, 3, 4, 5, 6)
+    story.advance(1_000)
+    const [first, second] = join(story, registry)[0]?.neighbours ?? []
+    story.packet(first as NodeId, { type: 'leave', streamPartId: partA })
+    const afterLeave = instructions(story.advance(1_000)).filter(({ to }) => to === stranger)
+    expect(afterLeave.at(-1)?.neighbours).not.toContain(first)
+    expect(afterLeave.at(-1)?.neighbours.length).toBe(4)
+    const failed = [{ nodeId: second as NodeId, reason: 'unreachable' as const }]
+    const counter = afterLeave.at(-1)?.counter ?? 0
+    const report = { ...statusOf(partA, counter, [], failed), membership: feeds }
+    const effects = [...story.packet(stranger, report), ...story.advance(1_000)]
+    const afterFailure = instructions(effects).filter(({ to }) => to === stranger)
+    expect(afterFailure.length).toBe(1)
+    expect(afterFailure.at(-1)?.neighbours).not.toContain(second)
+  })
+
+  it('that comes first is told who comes', () => {
+    const { story, registry } = storyOf()
+    join(story, registry)
+    registry.readers.set(nodeId(1), Infinity)
+    const effects = [...story.join(nodeId(1)), ...story.advance(1_000)]
+    const told = instructions(effects).filter(({ to }) => to === stranger)
+    expect(told.at(-1)?.neighbours).toEqual([nodeId(1)])
+  })
+
+  it('keeps the stream part until it is gone, and leaves nothing behind', () => {
+    const { story, registry } = storyOf()
+    join(story, registry)
+    expect(story.core.streamParts.size).toBe(1)
+    story.packet(stranger, { type: 'leave', streamPartId: partA })
+    expect(story.core.streamParts.size).toBe(0)
+  })
+
+  it('who may not publish either is refused', () => {
+    const { story, registry } = storyOf(1)
+    registry.publishers.set(stranger, false)
+    story.connect(stranger)
+    const effects = story.packet(stranger, { ...statusOf(partA), membership: feeds })
+    expect(codes(effects)).toEqual(['NOT_PERMITTED'])
+  })
+
+  it('becomes a member, and back', () => {
+    const { story, registry } = storyOf(1, 2)
+    join(story, registry)
+    registry.readers.set(stranger, Infinity)
+    story.packet(stranger, statusOf(partA, 1))
+    const part = story.core.streamParts.get(partA)
+    expect([part?.members.has(stranger), part?.feeds.has(stranger)]).toEqual([true, false])
+    story.packet(stranger, { ...statusOf(partA, 2), membership: feeds })
+    expect([part?.members.has(stranger), part?.feeds.has(stranger)]).toEqual([false, true])
+  })
+
+  it('is handed on with what it is when another tracker takes over', () => {
+    const { story, registry } = storyOf(1, 2)
+    join(story, registry)
+    const released = story.core.release(partA, story.now)
+    expect(released.find((node) => node.nodeId === stranger)?.status.membership).toEqual(feeds)
+  })
+})
