@@ -111,7 +111,9 @@ export class TrackerCore {
     this.#adoptions = new DelayQueue(limits.adoptionPatienceMs)
     this.#lodgings = new DelayQueue(limits.adoptionWindowMs)
     this.#places = new Shares({ max: limits.maxNodes, evict: 'newest' })
-    this.#partPlaces = new PartPlaces(limits, { networkOf: (id) => this.#networkOf(id) })
+    this.#partPlaces = new PartPlaces(limits, {
+      networkOf: (id) => this.#nodes.get(id)?.network ?? unknownNetwork,
+    })
     this.#missing = new MissingStreams(limits)
     this.#silent = new DelayQueue(limits.nodeInfoWindowMs)
     this.#idle = new DelayQueue(limits.idleNodeMs)
@@ -574,16 +576,12 @@ export class TrackerCore {
     this.#touched.clear()
   }
 
-  #networkOf(id: NodeId): string {
-    return this.#nodes.get(id)?.network ?? unknownNetwork
-  }
-
   #createHost(limits: TrackerLimits): StreamPartHost {
     const contactOf = (id: NodeId) => this.#nodes.get(id)?.contact
     return {
       limits,
       contactOf,
-      networkOf: (id) => this.#networkOf(id),
+      networkOf: (id) => this.#nodes.get(id)?.network,
       isConnected: (id) => this.#nodes.get(id)?.connected ?? false,
       avoids: (a, b) => {
         const [contactA, contactB] = [contactOf(a), contactOf(b)]
