@@ -129,6 +129,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     core,
     transport,
     clock,
+    crypto: modules.crypto,
     ice: createIceServerSource(ice),
     admission: modules.admission,
     checkStall,

@@ -4,6 +4,7 @@ import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
 import { signAccessToken } from '../signing/access-token.ts'
+import { signRelayConsent } from '../signing/relay-consent.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import type { MessageDraft } from './batch-codec.ts'
 import { detachReasons, failureReasons, signalKinds, type AccessToken, type Packet } from './packets.ts'
@@ -100,7 +101,7 @@ export interface SamplePacket {
 }
 
 export function samplePackets(crypto: Crypto): SamplePacket[] {
-  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets(), ...directPackets(crypto)]
+  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets(crypto), ...directPackets(crypto)]
 }
 
 const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
@@ -199,7 +200,7 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
   ]
 }
 
-function trackerPackets(): SamplePacket[] {
+function trackerPackets(crypto: Crypto): SamplePacket[] {
   const contact = { websocketUrl: 'wss://node.example/link', websocket: true, webrtc: true }
   const hidden = { websocketUrl: '', websocket: false, webrtc: true }
   const session = 1_609_459_200_000
@@ -208,6 +209,17 @@ function trackerPackets(): SamplePacket[] {
   return [
     { name: 'node info', packet: { type: 'nodeInfo', contact } },
     { name: 'node info, WebRTC only', packet: { type: 'nodeInfo', contact: hidden } },
+    {
+      name: 'node info with a consent',
+      packet: {
+        ...{ type: 'nodeInfo', contact },
+        consent: signRelayConsent(
+          { trackerId: sampleNodeId('e'), sessionMs: session, contact },
+          crypto,
+          sampleIdentity(crypto),
+        ),
+      },
+    },
     { name: 'status that joins', packet: { ...status, counter: 0 } },
     {
       name: 'status with neighbours',

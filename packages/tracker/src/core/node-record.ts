@@ -1,4 +1,4 @@
-import type { Contact, NodeId } from '@runnel/protocol'
+import type { Contact, NodeId, RelayConsent } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
@@ -13,6 +13,8 @@ export class NodeRecord {
   refused = false
   /** How it is reached; undefined before its node info. */
   contact: Contact | undefined
+  /** What lets its tracker pass on what it says. */
+  consent: RelayConsent | undefined
   readonly parts = new Set<StreamPart>()
   /** Stream parts it was in before it connected again and has not reported since. */
   readonly unconfirmed = new Set<StreamPart>()

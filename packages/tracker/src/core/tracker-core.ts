@@ -381,9 +381,10 @@ export class TrackerCore {
     return false
   }
 
-  #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
+  #nodeInfo(node: NodeRecord, { contact, consent }: NodeInfo): void {
     const before = node.contact
     node.contact = contact
+    node.consent = consent
     this.#silent.delete(node)
     if (before === undefined || sameContact(before, contact)) return
     // Its neighbours in every stream part have to be told, which it pays for.
