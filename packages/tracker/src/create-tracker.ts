@@ -98,7 +98,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
       publicNetwork: explorer?.network,
     },
     {
-      ...{ core, metrics, predictions, clusterView },
+      ...{ core, metrics, predictions, clusterView, nowMs: () => clock.monotonicMs() },
       ...(explorer && { explorer: loadStaticFiles(explorer.directory) }),
     },
   )

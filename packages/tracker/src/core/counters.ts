@@ -36,6 +36,7 @@ export const counterHelp = {
     'Pairs of a storage node and who asked for it forgotten early because there were too many',
   streamLookupsFailed: 'Streams that could not be looked up in the registry',
   streamsMissing: 'Stream parts given up, and joins refused, because the registry has no such stream',
+  viewsRefused: 'Requests for lists, overlays and predictions refused because their network asked too often',
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
   streamPartsRefused: 'Joins refused because there were too many stream parts',
   streamPartsEvicted:
