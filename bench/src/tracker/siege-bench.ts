@@ -62,7 +62,7 @@ export async function siegeBench(options: SiegeBenchOptions, say: (text: string)
       siege: held,
       tracker: pick(counts, [
         ...['nodes', 'stream_parts', 'nodes_refused', 'nodes_evicted', 'stream_parts_refused'],
-        ...['stream_parts_evicted', 'sockets_cut', 'connections_refused', 'nodes_idle'],
+        ...['stream_parts_evicted', 'sockets_cut', 'connections_refused', 'floods_refused', 'stalls'],
       ]),
       residentsEvicted: evicted,
       baseline: {

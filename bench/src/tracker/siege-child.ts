@@ -17,8 +17,14 @@ export interface Siege {
 
 /** Before what was closed is opened again, in milliseconds. */
 const pauseMs = 500
-/** Ids that connect at once. */
-const dialsAtOnce = 50
+/** Ids that connect and join at once. */
+const dialsAtOnce = 16
+/** Stream parts that one id joins at once. */
+const joinsAtOnce = 20
+/** A join that is not answered for so long was refused, in milliseconds. */
+const refusedMs = 1_000
+/** An id is done by then, in milliseconds. */
+const maxJoinMs = 10_000
 /** All of 127.0.0.0/8 is this machine (RFC 1122, section 3.2.1.3). */
 const addressOf = (n: number) => `127.0.9.${1 + (n % 254)}`
 
@@ -56,9 +62,18 @@ async function holdKey(siege: Siege, n: number): Promise<void> {
     held.opened++
     held.connected++
     void node.whenClosed.then(() => held.connected--)
-    for (let part = 0; part < siege.partsPerKey; part++) void node.join(partOf(n, part))
+    await Promise.race([joinAll(siege, n, node), node.whenClosed, delay(maxJoinMs)])
   }
   void comeBack(siege, n, node, isIn)
+}
+
+/** A few at a time: it is to hold what there is, not to keep the tracker busy. What is refused is never answered. */
+async function joinAll(siege: Siege, n: number, node: LightNode): Promise<void> {
+  for (let part = 0; part < siege.partsPerKey; part += joinsAtOnce) {
+    const count = Math.min(joinsAtOnce, siege.partsPerKey - part)
+    const joins = Array.from({ length: count }, (_, i) => node.join(partOf(n, part + i)))
+    await Promise.race([Promise.all(joins), delay(refusedMs)])
+  }
 }
 
 async function comeBack(siege: Siege, n: number, node: LightNode, isIn: boolean): Promise<void> {

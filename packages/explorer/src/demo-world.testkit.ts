@@ -73,7 +73,10 @@ export async function startDemoWorld(options: {
       places: placesIn(world),
       serverFactory: (handler) => (server = createServer(handler)),
     },
-    { core, metrics: createMetrics(core), predictions, explorer: loadStaticFiles(options.directory) },
+    {
+      ...{ core, metrics: createMetrics(core), predictions, nowMs: () => performance.now() },
+      explorer: loadStaticFiles(options.directory),
+    },
   )
   await api.ready()
   const listening = Promise.withResolvers<void>()

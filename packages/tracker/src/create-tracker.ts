@@ -103,7 +103,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
       publicNetwork: explorer?.network,
     },
     {
-      ...{ core, metrics, predictions, clusterView },
+      ...{ core, metrics, predictions, clusterView, nowMs: () => clock.monotonicMs() },
       ...(explorer && { explorer: loadStaticFiles(explorer.directory) }),
     },
   )
@@ -134,6 +134,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     core,
     transport,
     clock,
+    crypto: modules.crypto,
     ice: createIceServerSource(ice),
     admission: modules.admission,
     permissions,

@@ -26,6 +26,10 @@ export const trackerErrors = {
     summary: 'The node was in no stream part for a while',
     remedy: 'Connect again when there is a stream part to join.',
   },
+  RELAY_NOT_SIGNED: {
+    summary: 'The node did not sign that this tracker speaks for it',
+    remedy: 'Send a node info with a consent to be relayed.',
+  },
   INVALID_STATUS: {
     summary: 'A status no honest node sends',
     remedy: 'The node is broken or hostile; its connection was closed.',

@@ -4,6 +4,7 @@ import {
   encodePacket,
   generatePrivateKey,
   loadCrypto,
+  signRelayConsent,
   type LinkRole,
   type NodeId,
   type Packet,
@@ -84,7 +85,10 @@ export class RealNode {
       },
     })
     this.#connection = await promise
-    if (introduce) this.send({ type: 'nodeInfo', contact: webrtcContact })
+    if (!introduce) return
+    const claim = { trackerId: tracker.nodeId, sessionMs: systemClock.now(), contact: webrtcContact }
+    const consent = signRelayConsent(claim, crypto, this.identity)
+    this.send({ type: 'nodeInfo', contact: webrtcContact, consent })
   }
 
   send(packet: Packet): void {

@@ -1,9 +1,11 @@
 import {
+  signRelayConsent,
   encodePacket,
   isRunnelError,
   type AccessToken,
   type Clock,
   type Contact,
+  type Crypto,
   type DirectPacket,
   type Identity,
   type Instruction,
@@ -62,6 +64,7 @@ export interface NodeRuntimeOptions {
 
 export interface NodeRuntimeModules {
   readonly identity: Identity
+  readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
   /** True when the publisher that a batch names signed it. */
@@ -110,6 +113,8 @@ export class NodeRuntime implements NetworkNode {
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
   #flushPlanned = false
+  /** Since when the connected trackers may speak for the node, in Unix milliseconds. */
+  #introducedMs = 0
   #unwatchDirectory = (): void => undefined
   #unwatchNetwork = (): void => undefined
   #unwatchReaders = (): void => undefined
@@ -490,12 +495,11 @@ export class NodeRuntime implements NetworkNode {
         this.#storage.trackerChanged(trackerId)
         this.#listeners.emit('tracker', trackerId, 'disconnected')
       },
-      sendNodeInfo: (trackerId) => {
-        this.#trackerConnections.send(trackerId, { type: 'nodeInfo', contact: this.contact })
-      },
+      sendNodeInfo: () => this.#introduce(this.#modules.clock.now()),
       sendStatus: (trackerId, streamPartId) => {
         const status = this.#core.takeStatus(streamPartId, this.#modules.clock.now())
         if (status !== undefined) {
+          if (status.session > this.#introducedMs) this.#introduce(status.session)
           this.#trackerConnections.send(trackerId, status)
           this.#storage.statusSent(trackerId, streamPartId)
         }
@@ -511,6 +515,21 @@ export class NodeRuntime implements NetworkNode {
       silent: (trackerId, streamPartId) => {
         this.#drop('tracker.silent', `${trackerId} does not answer the join of ${streamPartId}`)
       },
+    }
+  }
+
+  /**
+   * Tells all connected trackers how the node is reached, and lets each speak for it from now on. All of them, so that none can
+   * say that it was the last one that the node signed for.
+   */
+  #introduce(sessionMs: number): void {
+    const { crypto, identity } = this.#modules
+    const { contact } = this
+    this.#introducedMs = Math.max(sessionMs, this.#introducedMs)
+    for (const trackerId of this.#trackerConnections.ids) {
+      const claim = { trackerId, sessionMs: this.#introducedMs, contact }
+      const consent = signRelayConsent(claim, crypto, identity)
+      this.#trackerConnections.send(trackerId, { type: 'nodeInfo', contact, consent })
     }
   }
 

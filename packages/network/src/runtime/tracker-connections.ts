@@ -77,6 +77,11 @@ export class TrackerConnections {
     return this.#connections.get(trackerId)?.send(encodePacket(packet)) ?? false
   }
 
+  /** Trackers that are connected. */
+  get ids(): NodeId[] {
+    return [...this.#connections.keys()]
+  }
+
   /** The tracker broke the protocol: the connection ends, and is dialled again later. */
   refuse(trackerId: NodeId, error: RunnelError): void {
     this.#end(trackerId, error.code, error.message)

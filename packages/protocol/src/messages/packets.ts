@@ -209,10 +209,21 @@ export interface Contact {
   readonly webrtc: boolean
 }
 
-/** Node → tracker, first after the handshake: how others reach me. */
+/** Node → tracker, first after the handshake, and again with each session: how others reach me. */
 export interface NodeInfo {
   readonly type: 'nodeInfo'
   readonly contact: Contact
+  /** Without it the tracker cannot pass on what the node says to the tracker that leads. */
+  readonly consent?: RelayConsent | undefined
+}
+
+/** A node lets a tracker that it is connected to speak for it: see `relayDigest`. */
+export interface RelayConsent {
+  readonly trackerId: NodeId
+  /** Since when, in Unix milliseconds; the latest counts. */
+  readonly sessionMs: number
+  /** 65 bytes, of the node's key. */
+  readonly signature: Uint8Array
 }
 
 export interface NeighbourReport {

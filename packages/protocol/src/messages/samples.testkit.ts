@@ -4,6 +4,7 @@ import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
 import { signAccessToken } from '../signing/access-token.ts'
+import { signRelayConsent } from '../signing/relay-consent.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import { signMembership } from '../signing/membership.ts'
 import type { MessageDraft } from './batch-codec.ts'
@@ -231,6 +232,17 @@ function trackerPackets(crypto: Crypto): SamplePacket[] {
   return [
     { name: 'node info', packet: { type: 'nodeInfo', contact } },
     { name: 'node info, WebRTC only', packet: { type: 'nodeInfo', contact: hidden } },
+    {
+      name: 'node info with a consent',
+      packet: {
+        ...{ type: 'nodeInfo', contact },
+        consent: signRelayConsent(
+          { trackerId: sampleNodeId('e'), sessionMs: session, contact },
+          crypto,
+          sampleIdentity(crypto),
+        ),
+      },
+    },
     { name: 'status that joins', packet: { ...status, counter: 0 } },
     {
       name: 'status with neighbours',

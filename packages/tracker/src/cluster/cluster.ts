@@ -217,9 +217,9 @@ export class Cluster implements PacketRouter {
   #connected(nodeId: NodeId): ReturnType<RouterModules['connected']> {
     const connection = this.#modules.runtime.connectionOf(nodeId)
     if (connection === undefined) return undefined
-    const contact = this.#modules.core.nodes.get(nodeId)?.contact
+    const { contact, consent } = this.#modules.core.nodes.get(nodeId) ?? {}
     const hops = connection instanceof RelayedConnection ? connection.hops : 0
-    return { hops, info: contact && { type: 'nodeInfo', contact } }
+    return { hops, info: contact && { type: 'nodeInfo', contact, consent } }
   }
 
   #relay(tracker: NodeId, frame: RelayFrame): boolean {

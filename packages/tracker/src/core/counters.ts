@@ -36,6 +36,7 @@ export const counterHelp = {
     'Pairs of a storage node and who asked for it forgotten early because there were too many',
   streamLookupsFailed: 'Streams that could not be looked up in the registry',
   streamsMissing: 'Stream parts given up, and joins refused, because the registry has no such stream',
+  viewsRefused: 'Requests for lists, overlays and predictions refused because their network asked too often',
   predictionsRefused: 'Predictions of delays not made because too many were waiting',
   membersDenied:
     'Nodes refused in a stream part, or taken out, because they may not read it, nor publish to it as what they say they are',
@@ -44,6 +45,8 @@ export const counterHelp = {
     'Stream parts given up because there were too many, and most of them were kept alive by their network',
   nodesRefused: 'Nodes refused because there were too many',
   nodesEvicted: 'Nodes let go because there were too many, and most of them came from their network',
+  relaysUnsigned: 'Relayed nodes let go because they did not sign that the other tracker speaks for them',
+  relaysOutranked: 'Relayed packets ignored because the node is connected, and has not signed for the other tracker since',
   socketsCut: 'Sockets cut off because there were too many, and most of them came from their network',
   nodesWithoutInfo: 'Nodes let go because they did not say in time how they are reached',
   nodesIdle: 'Nodes let go because they were in no stream part for long',

@@ -109,7 +109,7 @@ describe('the overlays of a tracker', () => {
     const idle = new TrackerStory()
     idle.join(nodeId(1))
     idle.packet(nodeId(1), { type: 'leave', streamPartId: partA })
-    idle.advance(60_000)
+    idle.advance(130_000)
     expect(idle.core.wakeAt).toBe(undefined)
     const aware = new TrackerStory({ overlay: 'topology-aware' })
     aware.join(nodeId(1))

@@ -52,7 +52,10 @@ export class StreamPart {
     this.#host = host
     this.#random = random
     const { degree } = options
-    const topology = new OverlayTopology<NodeId>({ degree }, { random, avoid: (a, b) => host.avoids(a, b) })
+    const topology = new OverlayTopology<NodeId>(
+      { degree },
+      { random, avoid: (a, b) => host.avoids(a, b), networkOf: (id) => host.networkOf(id) },
+    )
     const adoption = new Adoption({ degree }, { random, topology, host })
     const members = this.#members
     const instructions = new Instructions({ members, topology, adoption, host })
@@ -286,7 +289,7 @@ export class StreamPart {
   #mayClaim(nodeId: NodeId, now: number): boolean {
     if (this.isAdopting || this.topology.size === 0) return true
     const { takeoverBurst: burst, takeoversPerSecond: perSecond } = this.#host.limits
-    const network = this.#host.networkOf(nodeId)
+    const network = this.#host.networkOf(nodeId) ?? ''
     const bucket = this.#takeovers.get(network) ?? new TokenBucket({ burst, perSecond }, now)
     this.#takeovers.delete(network)
     this.#takeovers.set(network, bucket)

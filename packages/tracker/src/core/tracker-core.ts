@@ -122,7 +122,9 @@ export class TrackerCore {
     this.#adoptions = new DelayQueue(limits.adoptionPatienceMs)
     this.#lodgings = new DelayQueue(limits.adoptionWindowMs)
     this.#places = new Shares({ max: limits.maxNodes, evict: 'newest' })
-    this.#partPlaces = new PartPlaces(limits, { networkOf: (id) => this.#networkOf(id) })
+    this.#partPlaces = new PartPlaces(limits, {
+      networkOf: (id) => this.#nodes.get(id)?.network ?? unknownNetwork,
+    })
     this.#missing = new MissingStreams(limits)
     this.#roles = new Roles(limits, modules.registry)
     this.#silent = new DelayQueue(limits.nodeInfoWindowMs)
@@ -393,9 +395,10 @@ export class TrackerCore {
     return false
   }
 
-  #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
+  #nodeInfo(node: NodeRecord, { contact, consent }: NodeInfo): void {
     const before = node.contact
     node.contact = contact
+    node.consent = consent
     this.#silent.delete(node)
     if (before === undefined || sameContact(before, contact)) return
     // Its neighbours in every stream part have to be told, which it pays for.
@@ -661,16 +664,12 @@ export class TrackerCore {
     this.#touched.clear()
   }
 
-  #networkOf(id: NodeId): string {
-    return this.#nodes.get(id)?.network ?? unknownNetwork
-  }
-
   #createHost(limits: TrackerLimits): StreamPartHost {
     const contactOf = (id: NodeId) => this.#nodes.get(id)?.contact
     return {
       limits,
       contactOf,
-      networkOf: (id) => this.#networkOf(id),
+      networkOf: (id) => this.#nodes.get(id)?.network,
       isConnected: (id) => this.#nodes.get(id)?.connected ?? false,
       avoids: (a, b) => {
         const [contactA, contactB] = [contactOf(a), contactOf(b)]

@@ -1,9 +1,11 @@
-import { seededRandom } from '@runnel/protocol'
+import { seededRandom, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { createHttpApi, type HttpApiOptions } from './http-api.ts'
+import { listingLimits, Listing } from './listing.ts'
 import { createMetrics } from './metrics.ts'
 import { predictionLimits, Predictions, type PredictionLimits } from './predictions.ts'
+import { requestLimits } from './request-rates.ts'
 import type { StaticFiles } from './static-files.ts'
 import type { TopologyView } from './views.ts'
 
@@ -18,7 +20,7 @@ function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits,
   )
   return createHttpApi(
     { nodeId: nodeId(999), ...options },
-    { core, metrics: createMetrics(core), predictions, ...(explorer && { explorer }) },
+    { core, metrics: createMetrics(core), predictions, nowMs: () => story.now, ...(explorer && { explorer }) },
   )
 }
 
@@ -91,8 +93,12 @@ describe('the HTTP API', () => {
     expect((await app.inject('/v1/stream-parts?contains=zzz')).json()).toMatchObject({ total: 0 })
     const start = nodeId(16).slice(0, 41)
     expect((await app.inject(`/v1/nodes?prefix=${start}&limit=2`)).json()).toMatchObject({
-      total: 5,
+      total: 2,
+      next: 17,
       nodes: [{ nodeId: nodeId(16) }, { nodeId: nodeId(17) }],
+    })
+    expect((await app.inject(`/v1/nodes?prefix=${nodeId(18)}`)).json()).toMatchObject({
+      ...{ total: 1, next: null, nodes: [{ nodeId: nodeId(18) }] },
     })
   })
 
@@ -147,6 +153,7 @@ describe('the HTTP API', () => {
     expect((await app.inject('/v1/stream-parts')).json()).toEqual({
       total: 1,
       offset: 0,
+      next: null,
       streamParts: [
         {
           streamPartId: partA,
@@ -161,7 +168,8 @@ describe('the HTTP API', () => {
     expect((await app.inject('/v1/nodes?limit=1&offset=2')).json()).toEqual({
       total: 6,
       offset: 2,
-      nodes: [{ nodeId: nodeId(3), connected: true, streamParts: [partA] }],
+      next: 3,
+      nodes: [{ nodeId: nodeId(3), connected: true, streamPartCount: 1, streamParts: [partA] }],
     })
   })
 
@@ -192,6 +200,63 @@ describe('the HTTP API', () => {
     expect(metrics.body).toContain('runnel_tracker_joins_total 6\n')
     expect(metrics.body).toContain('runnel_tracker_nodes 6\n')
     expect((await app.inject('/metrics')).body).toContain('runnel_tracker_joins_total 6\n')
+  })
+
+  it('bounds the bytes of every answer, and gives all there is page by page', async () => {
+    const story = new TrackerStory()
+    const path = 'x'.repeat(180)
+    const partOf = (n: number) => toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/${path}${Math.floor(n / 100)}`), n % 100)
+    for (let n = 1; n <= 100; n++) {
+      story.connect(nodeId(n))
+      for (let part = 0; part < 40; part++) story.packet(nodeId(n), statusOf(partOf(40 * n + part)))
+    }
+    const app = apiOf(story)
+    for (const [list, count] of [
+      ['nodes', 100],
+      ['streamParts', 4_000],
+    ] as const) {
+      const found: object[] = []
+      for (let next: number | null = 0; next !== null; ) {
+        const url: string = `/v1/${list === 'nodes' ? 'nodes' : 'stream-parts'}?offset=${next}`
+        const response: { readonly body: string } = await app.inject(url)
+        expect(response.body.length).toBeLessThan(listingLimits.maxAnswerBytes + 10_000)
+        const answer = JSON.parse(response.body) as {
+          next: number | null
+          nodes?: object[]
+          streamParts?: object[]
+        }
+        found.push(...(answer[list] ?? []))
+        next = answer.next
+      }
+      expect(found).toHaveLength(count)
+      expect(new Set(found.map((item) => JSON.stringify(item))).size).toBe(count)
+    }
+    const { nodes } = (await app.inject('/v1/nodes?limit=1')).json<{ nodes: object[] }>()
+    expect(nodes).toMatchObject([{ streamPartCount: 40, streamParts: { length: 16 } }])
+  })
+
+  it('looks at so many ids in one search, and says where to go on', () => {
+    const ids = Array.from({ length: 50_000 }, (_, n) => `id ${n}`)
+    const listing = new Listing(new Map(ids.map((id) => [id, id])))
+    let looked = 0
+    const matches = (id: string) => looked++ >= 0 && id.endsWith(' 45000')
+    const request = { limit: 10, matches, show: (id: string) => id }
+    const first = listing.page({ ...request, offset: 0 }, 0)
+    expect([first, looked]).toEqual([{ total: 0, next: 20_000, items: [] }, 20_000])
+    expect(listing.page({ ...request, offset: 40_000 }, 0)).toEqual({ total: 1, next: null, items: ['id 45000'] })
+  })
+
+  it('refuses a network that asks too often, and no other', async () => {
+    const story = storyOf(1)
+    const app = apiOf(story)
+    const ask = async (remoteAddress: string) =>
+      (await app.inject({ url: '/v1/nodes', remoteAddress })).statusCode
+    for (let i = 0; i < requestLimits.viewBurst; i++) expect(await ask(`192.0.2.${i % 250}`)).toBe(200)
+    expect([await ask('192.0.2.7'), await ask('198.51.100.7')]).toEqual([429, 200])
+    expect((await app.inject({ url: '/health', remoteAddress: '192.0.2.7' })).statusCode).toBe(200)
+    expect(story.core.counters.get('viewsRefused')).toBe(1)
+    story.advance(1_000)
+    expect(await ask('192.0.2.7')).toBe(200)
   })
 
   it('may be read by pages of any origin', async () => {

@@ -1,25 +1,24 @@
 import type { Registry } from 'prom-client'
-import fastify, { type FastifyInstance, type FastifyServerFactory } from 'fastify'
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactory,
+} from 'fastify'
 import { streamPartIdSchema, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { Predictions } from './predictions.ts'
 import { placesOf, type Places } from './places.ts'
+import { RequestRates } from './request-rates.ts'
 import { serveStatic, type StaticFiles } from './static-files.ts'
-import {
-  nodesView,
-  streamPartsView,
-  topologyView,
-  type NodesQuery,
-  type Page,
-  type StreamPartsQuery,
-} from './views.ts'
+import { topologyView, Views, type NodesQuery, type Page, type StreamPartsQuery } from './views.ts'
 
 /** Bounds of the HTTP API. */
 export const httpLimits = {
   /** Stream parts or nodes of a topology in one answer; more are paged. */
   maxPageItems: 1_000,
-  /** Nodes in one answer of the list of nodes, each with all its stream parts. */
+  /** Nodes in one answer of the list of nodes, each with some of its stream parts. */
   maxPageNodes: 100,
   /** A stream part id with everything in it percent-encoded, and some room. */
   maxParamChars: 1_024,
@@ -82,6 +81,11 @@ const networkNotTold = {
   message: 'This tracker does not say which network it is in.',
 }
 
+const tooManyRequests = {
+  code: 'TOO_MANY_REQUESTS',
+  message: 'Your network asks for more than it may: ask again in a second.',
+}
+
 const tooManyPredictions = {
   code: 'TOO_MANY_PREDICTIONS',
   message: 'Too many stream parts are being predicted: ask again in a few seconds.',
@@ -94,13 +98,17 @@ export function createHttpApi(
     readonly core: TrackerCore
     readonly metrics: Registry
     readonly predictions: Predictions
+    /** Milliseconds that never go back. */
+    nowMs(): number
     /** The cluster of trackers; undefined where the tracker is in none. */
     readonly clusterView?: () => ClusterView | undefined
     /** The explorer's page; default: none. */
     readonly explorer?: StaticFiles
   },
 ): FastifyInstance {
-  const { core, metrics, predictions, explorer } = modules
+  const { core, metrics, predictions, explorer, nowMs } = modules
+  const views = new Views(core)
+  const rates = new RequestRates()
   const { places = {}, publicNetwork } = options
   const app = fastify({
     bodyLimit: httpLimits.maxBodyBytes,
@@ -113,6 +121,12 @@ export function createHttpApi(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('access-control-allow-origin', '*')
   })
+  // Of what costs work in proportion to what is asked for.
+  const onRequest = async ({ ip }: FastifyRequest, reply: FastifyReply) => {
+    if (rates.allows(ip, nowMs())) return
+    core.counters.count('viewsRefused')
+    await reply.code(429).header('retry-after', '1').send(tooManyRequests)
+  }
   app.get('/health', () => ({
     status: 'ok',
     nodeId: options.nodeId,
@@ -133,17 +147,17 @@ export function createHttpApi(
   if (explorer !== undefined) serveStatic(app, '/explorer/', explorer)
   app.get<{ Querystring: StreamPartsQuery }>(
     '/v1/stream-parts',
-    { schema: { querystring: page(httpLimits.maxPageItems, { contains }) } },
-    ({ query }) => streamPartsView(core, query),
+    { schema: { querystring: page(httpLimits.maxPageItems, { contains }) }, onRequest },
+    ({ query }) => views.streamParts(query, nowMs()),
   )
   app.get<{ Querystring: NodesQuery }>(
     '/v1/nodes',
-    { schema: { querystring: page(httpLimits.maxPageNodes, { prefix }) } },
-    ({ query }) => nodesView(core, query),
+    { schema: { querystring: page(httpLimits.maxPageNodes, { prefix }) }, onRequest },
+    ({ query }) => views.nodes(query, nowMs()),
   )
   app.get<{ Params: { id: string }; Querystring: Page }>(
     '/v1/stream-parts/:id/topology',
-    { schema: { params: streamPartParams, querystring: page(httpLimits.maxPageItems) } },
+    { schema: { params: streamPartParams, querystring: page(httpLimits.maxPageItems) }, onRequest },
     ({ params, query }, reply) => {
       const part = core.streamParts.get(params.id as StreamPartId)
       if (part === undefined) return reply.code(404).send(streamPartUnknown)
@@ -152,7 +166,7 @@ export function createHttpApi(
   )
   app.get<{ Params: { id: string }; Querystring: Record<string, never> }>(
     '/v1/stream-parts/:id/propagation',
-    { schema: { params: streamPartParams, querystring: noQuery } },
+    { schema: { params: streamPartParams, querystring: noQuery }, onRequest },
     async ({ params }, reply) => {
       const part = core.streamParts.get(params.id as StreamPartId)
       if (part === undefined) return reply.code(404).send(streamPartUnknown)

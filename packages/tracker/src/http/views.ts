@@ -1,10 +1,13 @@
 import { commonWays, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { OverlayPolicy, StreamPart } from '../core/stream-part.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
+import { listingLimits, Listing } from './listing.ts'
 import { placesOf, type Places } from './places.ts'
 
 /** Storage nodes shown with each stream part. */
 const maxStorageNodesShown = 16
+/** Stream parts shown with each node. */
+const maxStreamPartsShown = 16
 
 /** Which part of a list is asked for. */
 export interface Page {
@@ -41,6 +44,8 @@ export interface TopologyView {
   readonly nodeCount: number
   readonly edgeCount: number
   readonly offset: number
+  /** The offset of the next page; null on the last. */
+  readonly next: number | null
   readonly nodes: readonly NodeId[]
   /** The edges whose lower end is among `nodes`: all pages together have every edge once. */
   readonly edges: readonly EdgeView[]
@@ -55,27 +60,43 @@ export function topologyView(
   page: Page,
   places: Places = {},
 ): TopologyView {
-  const nodes = slice(part.members.keys(), page)
-  const edges = nodes.flatMap((a) =>
-    [...part.topology.neighbours(a)]
-      .filter((b) => a < b)
-      .map((b) => ({
-        ...{ a, b, rttMs: part.reportedRttMs(a, b) },
-        near: part.topology.isNear(a, b),
-        transport: transportOf(core, a, b),
-      })),
-  )
+  const nodes: NodeId[] = []
+  const edges: EdgeView[] = []
+  let bytes = 0
+  const maxBytes = page.limit === Infinity ? Infinity : listingLimits.maxAnswerBytes
+  for (const a of slice(part.members.keys(), page)) {
+    if (bytes >= maxBytes) break
+    const added = edgesFrom(core, part, a)
+    nodes.push(a)
+    edges.push(...added)
+    bytes += a.length + edgeBytes * added.length
+  }
   const { size: nodeCount, topology } = part
+  const end = page.offset + nodes.length
   return {
     streamPartId: part.id,
     overlay: part.overlay,
     nodeCount,
     edgeCount: topology.edgeCount,
     offset: page.offset,
+    next: nodes.length > 0 && end < nodeCount ? end : null,
     nodes,
     edges,
     places: placesOf(places, nodes),
   }
+}
+
+/** What an edge takes in an answer, roughly. */
+const edgeBytes = 170
+
+function edgesFrom(core: TrackerCore, part: StreamPart, a: NodeId): EdgeView[] {
+  return [...part.topology.neighbours(a)]
+    .filter((b) => a < b)
+    .map((b) => ({
+      ...{ a, b, rttMs: part.reportedRttMs(a, b) },
+      near: part.topology.isNear(a, b),
+      transport: transportOf(core, a, b),
+    }))
 }
 
 function transportOf(core: TrackerCore, a: NodeId, b: NodeId): EdgeView['transport'] {
@@ -86,35 +107,64 @@ function transportOf(core: TrackerCore, a: NodeId, b: NodeId): EdgeView['transpo
   return webrtc ? 'webrtc' : null
 }
 
-/** One page of the stream parts, with their sizes and who stores them: all, or the first few. */
-export function streamPartsView(core: TrackerCore, { contains = '', ...page }: StreamPartsQuery) {
-  const { items, total } = found(core.streamParts.values(), page, ({ id }) => id.includes(contains))
-  const streamParts = items.map((part) => ({
-    streamPartId: part.id,
-    overlay: part.overlay,
-    nodeCount: part.size,
-    edgeCount: part.topology.edgeCount,
-    storageNodeCount: core.storage.count(part.id),
-    storageNodes: slice(core.storage.nodes(part.id), { offset: 0, limit: maxStorageNodesShown }),
-  }))
-  return { total, offset: page.offset, streamParts }
-}
+/** The lists of a tracker, page by page. */
+export class Views {
+  readonly #core: TrackerCore
+  readonly #parts: Listing<StreamPartId>
+  readonly #nodes: Listing<NodeId>
 
-/** One page of the nodes, with the stream parts they are in. */
-export function nodesView(core: TrackerCore, { prefix = '', ...page }: NodesQuery) {
-  const { items, total } = found(core.nodes.values(), page, ({ nodeId }) => nodeId.startsWith(prefix))
-  const nodes = items.map(({ nodeId, connected, parts }) => ({
-    nodeId,
-    connected,
-    streamParts: [...parts].map(({ id }) => id),
-  }))
-  return { total, offset: page.offset, nodes }
-}
+  constructor(core: TrackerCore) {
+    this.#core = core
+    this.#parts = new Listing(core.streamParts)
+    this.#nodes = new Listing(core.nodes)
+  }
 
-/** One page of what is looked for, and how much of it there is in all. */
-function found<T>(values: Iterable<T>, page: Page, isIt: (value: T) => boolean) {
-  const all = [...values].filter(isIt)
-  return { items: slice(all, page), total: all.length }
+  /** Stream parts, with their sizes and who stores them: all, or the first few. */
+  streamParts({ contains = '', offset, limit }: StreamPartsQuery, now: number) {
+    const show = (id: StreamPartId) => this.#showPart(id)
+    const matches = contains === '' ? undefined : (id: StreamPartId) => id.includes(contains)
+    const request = { offset, limit, matches, show, exactly: contains as StreamPartId }
+    const { items: streamParts, ...rest } = this.#parts.page(request, now)
+    return { offset, ...rest, streamParts }
+  }
+
+  /** Nodes, with the stream parts they are in: all, or the first few. */
+  nodes({ prefix = '', offset, limit }: NodesQuery, now: number) {
+    const show = (id: NodeId) => this.#showNode(id)
+    const matches = prefix === '' ? undefined : (id: NodeId) => id.startsWith(prefix)
+    const { items: nodes, ...rest } = this.#nodes.page(
+      { offset, limit, matches, show, exactly: prefix as NodeId },
+      now,
+    )
+    return { offset, ...rest, nodes }
+  }
+
+  #showPart(id: StreamPartId) {
+    const { streamParts, storage } = this.#core
+    const part = streamParts.get(id)
+    return (
+      part && {
+        streamPartId: part.id,
+        overlay: part.overlay,
+        nodeCount: part.size,
+        edgeCount: part.topology.edgeCount,
+        storageNodeCount: storage.count(id),
+        storageNodes: slice(storage.nodes(id), { offset: 0, limit: maxStorageNodesShown }),
+      }
+    )
+  }
+
+  #showNode(nodeId: NodeId) {
+    const node = this.#core.nodes.get(nodeId)
+    return (
+      node && {
+        nodeId,
+        connected: node.connected,
+        streamPartCount: node.parts.size,
+        streamParts: slice(node.parts, { offset: 0, limit: maxStreamPartsShown }).map(({ id }) => id),
+      }
+    )
+  }
 }
 
 function slice<T>(values: Iterable<T>, { offset, limit }: Page): T[] {

@@ -41,6 +41,7 @@ export class MemoryWorld {
     admission: this.admission,
     core: this.core,
     clock: this.trackerClock,
+    crypto,
     checkStall: () => this.stalls.check(),
     ice: this.ice,
     transport: this.network.transport({ role: 'tracker' }, this.#modules('tracker', this.identity)),
@@ -81,6 +82,7 @@ export class MemoryWorld {
     this.clock.advanceBy(1_000)
     return {
       nodeId: identity.nodeId,
+      identity,
       received,
       closed,
       send: (packet: Packet) => connection?.send(encodePacket(packet)),

@@ -42,6 +42,11 @@ export class NodeConnections {
     return ways?.byOthers.get(id) ?? ways?.main
   }
 
+  /** The main connection of a node, and the one by which it reported a stream part last. */
+  ways(nodeId: NodeId, id: StreamPartId) {
+    return { main: this.get(nodeId), way: this.towards(nodeId, id) }
+  }
+
   all(nodeId: NodeId): Connection[] {
     const ways = this.#nodes.get(nodeId)
     return ways === undefined ? [] : [ways.main, ...ways.others]

@@ -1,4 +1,16 @@
-import { decodePacket, encodePacket, readPackets, type NodeId, type Packet } from '@runnel/protocol'
+import {
+  createIdentity,
+  decodePacket,
+  encodePacket,
+  generatePrivateKey,
+  loadCrypto,
+  readPackets,
+  seededRandom,
+  signRelayConsent,
+  type Identity,
+  type NodeId,
+  type Packet,
+} from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { RelayedConnection } from '../cluster/relay-server.ts'
 import {
@@ -13,14 +25,30 @@ import { defaultTrackerLimits } from '../limits.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
 const relayId = testNodeId(500)
+const crypto = await loadCrypto()
+
+interface RelayOptions {
+  /** When the node signs that the other tracker speaks for it. */
+  readonly sessionMs?: number
+  /** Which tracker it signs for. */
+  readonly trackerId?: NodeId
+  /** Who signs; default: the node. */
+  readonly signer?: Identity
+  readonly hops?: number
+}
 
 /** A node that comes over another tracker. */
-function relayed(world: MemoryWorld, nodeId: NodeId) {
+function relayed(
+  world: MemoryWorld,
+  { identity }: { readonly identity: Identity },
+  options: RelayOptions = {},
+) {
+  const { sessionMs = 1, trackerId = relayId, signer = identity, hops = 1 } = options
   const received: Packet[] = []
   const closed: string[] = []
   const connection = new RelayedConnection(
-    nodeId,
-    { relay: relayId, hops: 1 },
+    identity.nodeId,
+    { relay: relayId, hops },
     {
       send: (packets) => {
         for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
@@ -35,8 +63,12 @@ function relayed(world: MemoryWorld, nodeId: NodeId) {
     connection.receive(encodePacket(packet))
     world.clock.advanceBy(1_000)
   }
-  send({ type: 'nodeInfo', contact: webrtcContact })
-  return { connection, received, closed, send }
+  const introduce = (sinceMs: number, contact = webrtcContact) => {
+    const consent = signRelayConsent({ trackerId, sessionMs: sinceMs, contact }, crypto, signer)
+    send({ type: 'nodeInfo', contact, consent })
+  }
+  introduce(sessionMs)
+  return { connection, received, closed, send, introduce }
 }
 
 const leave = { type: 'leave', streamPartId: partA } as const
@@ -57,7 +89,7 @@ async function setUp() {
 describe('a node that is connected, and relayed as well', () => {
   it('is told of each stream part where it reported it, and brings them home one by one', async () => {
     const { world, node, other, neighbours } = await setUp()
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusOf(partA))
     expect(neighbours()).toEqual([node.nodeId])
     expect(types(relay.received)).toEqual(['instruction'])
@@ -81,7 +113,7 @@ describe('a node that is connected, and relayed as well', () => {
     const { world, node, neighbours } = await setUp()
     node.send(statusOf(partA))
     world.clock.advanceBy(1_000)
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusIn(2, 1))
     node.send(leave)
     world.clock.advanceBy(20_000)
@@ -93,7 +125,7 @@ describe('a node that is connected, and relayed as well', () => {
   it('stays where it is when what it said elsewhere before is relayed, however late', async () => {
     const { world, node, neighbours } = await setUp()
     node.send(statusIn(2))
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     world.clock.advanceBy(5_000)
     relay.send(statusIn(1))
     relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
@@ -104,7 +136,7 @@ describe('a node that is connected, and relayed as well', () => {
 
   it('is believed at the tracker itself, whatever its clock says', async () => {
     const { world, node, neighbours } = await setUp()
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusIn(2))
     node.send(statusIn(1))
     world.clock.advanceBy(1_000)
@@ -115,7 +147,7 @@ describe('a node that is connected, and relayed as well', () => {
 
   it('gets its place back from a tracker that claims a session of the future', async () => {
     const { world, node } = await setUp()
-    const [liar, home] = [relayed(world, node.nodeId), relayed(world, node.nodeId)]
+    const [liar, home] = [relayed(world, node), relayed(world, node)]
     const start = world.clock.now()
     liar.send(statusIn(Number.MAX_SAFE_INTEGER))
     home.send(statusIn(start + 50_000))
@@ -142,7 +174,7 @@ describe('a node that is connected, and relayed as well', () => {
     world.clock.advanceBy(1_000)
     world.network.breakLinks(node.nodeId)
     world.clock.advanceBy(1_000)
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusIn(1, 1))
     world.clock.advanceBy(20_000)
     expect([neighbours(), world.core.counters.get('staleStatuses')]).toEqual([[node.nodeId], 0])
@@ -152,7 +184,7 @@ describe('a node that is connected, and relayed as well', () => {
 
   it('is told its neighbours again by the connection that is left when another one is lost', async () => {
     const { world, node, neighbours } = await setUp()
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusOf(partA))
     relay.connection.end({ code: 'RELAY_ENDED', text: '', remote: true })
     world.clock.advanceBy(1_000)
@@ -166,7 +198,7 @@ describe('a node that is connected, and relayed as well', () => {
 
   it('has a while to report again what came by the connection that is lost, and keeps the rest', async () => {
     const { world, node, neighbours } = await setUp()
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusOf(partA))
     node.send(statusOf(partB))
     world.clock.advanceBy(1_000)
@@ -180,7 +212,7 @@ describe('a node that is connected, and relayed as well', () => {
 
   it('stays when its direct connection is lost', async () => {
     const { world, node, neighbours } = await setUp()
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusOf(partA))
     world.network.breakLinks(node.nodeId)
     world.clock.advanceBy(20_000)
@@ -192,7 +224,7 @@ describe('a node that is connected, and relayed as well', () => {
 
   it('is let go everywhere when it may not be here', async () => {
     const { world, node } = await setUp()
-    const relay = relayed(world, node.nodeId)
+    const relay = relayed(world, node)
     relay.send(statusOf(partA))
     world.admission.remove(node.nodeId)
     world.clock.advanceBy(100)
@@ -229,5 +261,64 @@ describe('a node whose stream parts another tracker leads', () => {
     world.clock.advanceBy(1_000)
     expect(taken.filter((type) => type === 'status').length).toBeLessThanOrEqual(statusBurst + 1)
     expect(node.closed.map(({ code }) => code)).toEqual(['TOO_MANY_PACKETS'])
+  })
+})
+
+describe('a tracker that speaks for nodes', () => {
+  const stranger = createIdentity(generatePrivateKey(seededRandom('stranger')), crypto)
+  const moved = { websocketUrl: 'ws://evil.example', websocket: true, webrtc: true }
+
+  it('is believed nothing of a node that did not sign for it', async () => {
+    const { world, node, neighbours } = await setUp()
+    node.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    for (const options of [
+      { signer: stranger, sessionMs: 9 },
+      { trackerId: testNodeId(501), sessionMs: 9 },
+    ]) {
+      const liar = relayed(world, node, options)
+      expect(liar.closed).toEqual(['RELAY_NOT_SIGNED'])
+      liar.send(leave)
+    }
+    expect([neighbours(), world.core.counters.get('relaysUnsigned')]).toEqual([[node.nodeId], 2])
+    expect([world.core.nodes.get(node.nodeId)?.contact, node.closed]).toEqual([webrtcContact, []])
+  })
+
+  it('may say nothing before the node has signed', async () => {
+    const { world, neighbours } = await setUp()
+    const ends = { send: () => true, closed: () => {}, ended: () => {} }
+    const connection = new RelayedConnection(stranger.nodeId, { relay: relayId, hops: 1 }, ends)
+    world.runtime.acceptRelayed(connection)
+    connection.receive(encodePacket(statusOf(partA)))
+    expect([neighbours(), world.core.counters.get('relaysUnsigned')]).toEqual([[], 1])
+  })
+
+  it('cannot take over, nor take out, a node that is connected and has not signed for it since', async () => {
+    const { world, node, neighbours } = await setUp()
+    const consent = { trackerId: world.identity.nodeId, sessionMs: 5, signature: new Uint8Array(65) }
+    node.send({ type: 'nodeInfo', contact: webrtcContact, consent })
+    node.send(statusIn(1))
+    world.clock.advanceBy(1_000)
+    const liar = relayed(world, node, { sessionMs: 5 })
+    const told = node.received.length
+    liar.introduce(5, moved)
+    liar.send(statusIn(Number.MAX_SAFE_INTEGER, 9))
+    liar.send(leave)
+    expect(neighbours()).toEqual([node.nodeId])
+    expect(liar.received).toEqual([])
+    expect(world.core.nodes.get(node.nodeId)?.contact).toEqual(webrtcContact)
+    expect([world.core.counters.get('relaysOutranked'), node.received.length]).toEqual([2, told])
+    // It signs for the other one as it turns to that.
+    liar.introduce(6, moved)
+    liar.send(statusIn(2))
+    expect(world.core.nodes.get(node.nodeId)?.contact).toEqual(moved)
+    expect(types(liar.received)).toContain('instruction')
+  })
+
+  it('is believed what a node signed that came over a third one', async () => {
+    const { world, node, neighbours } = await setUp()
+    const relay = relayed(world, node, { trackerId: testNodeId(501), hops: 2 })
+    relay.send(statusOf(partA))
+    expect(neighbours()).toEqual([node.nodeId])
   })
 })

@@ -5,6 +5,7 @@ import {
   networkOf,
   protocolErrors,
   type Clock,
+  type Crypto,
   type NodeAdmission,
   type NodeId,
   type NodeInfo,
@@ -23,12 +24,14 @@ import { silentLogger, type TrackerLogger } from '../logger.ts'
 import { Alarm } from './alarm.ts'
 import { IceLeases } from './ice-leases.ts'
 import { NodeConnections } from './node-connections.ts'
+import { RelayConsents } from './relay-consents.ts'
 
 export interface TrackerRuntimeModules {
   readonly core: TrackerCore
   /** Nodes come in by it; started and stopped with the runtime. */
   readonly transport: Transport
   readonly clock: Clock
+  readonly crypto: Crypto
   readonly ice: IceServerSource
   /** Asked about the users of nodes, as the core wants it, and heard when answers change. Default: the core asks nothing. */
   readonly permissions?: Permissions | undefined
@@ -80,6 +83,7 @@ export class TrackerRuntime {
   readonly #logger: TrackerLogger
   readonly #connections = new NodeConnections()
   readonly #iceLeases: IceLeases
+  readonly #consents: RelayConsents
   #stopped = false
   #unwatchAdmission = (): void => {}
   #unwatchReaders = (): void => {}
@@ -91,6 +95,7 @@ export class TrackerRuntime {
     this.#modules = modules
     this.#logger = modules.logger ?? silentLogger
     this.#iceLeases = new IceLeases(modules)
+    this.#consents = new RelayConsents(modules)
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, modules)
     this.#checkStall = modules.checkStall ?? (() => {})
     this.#core.isNeeded = (nodeId) => this.router.serves(nodeId)
@@ -219,16 +224,42 @@ export class TrackerRuntime {
     const from = connection.peerId
     const refusal = this.#core.charge(from, packet, this.#now())
     if (refusal !== undefined) return this.#carryOut(refusal, connection)
-    if (packet.type !== 'nodeInfo') return this.#take(connection, packet)
+    if (packet.type === 'nodeInfo') this.#introduce(connection, packet)
+    else if (this.#consents.speaks(connection)) this.#take(connection, packet)
+    else this.#refuseUnsigned(connection)
+  }
+
+  /** Who is relayed has to have signed for that. */
+  #introduce(connection: Connection, packet: NodeInfo): void {
+    const from = connection.peerId
+    if (connection instanceof RelayedConnection) {
+      const outcome = this.#consents.relayed(connection, packet, this.#now())
+      if (outcome === 'unsigned') return this.#refuseUnsigned(connection)
+      if (outcome === 'too many') return this.#close(connection, 'TOO_MANY_RELAYED')
+      if (outcome === 'known' || this.#isOutranked(connection)) return
+    } else this.#consents.direct(connection, packet)
     this.router.takes(from, packet)
     this.#handle({ type: 'packet', from, packet, isPaid: true })
     if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
+  }
+
+  #refuseUnsigned(connection: Connection): void {
+    this.#core.counters.count('relaysUnsigned')
+    this.#close(connection, 'RELAY_NOT_SIGNED')
+  }
+
+  #isOutranked(connection: Connection): boolean {
+    return this.#consents.isOutranked(connection, this.#connections.get(connection.peerId))
   }
 
   #take(connection: Connection, packet: Exclude<NodeToTracker, NodeInfo>): void {
     const from = connection.peerId
     const isMember = () => 'streamPartId' in packet && this.#isMember(from, packet.streamPartId)
     const wasMember = isMember()
+    if (wasMember && 'streamPartId' in packet && this.#isOutranked(connection)) {
+      const { main, way } = this.#connections.ways(from, packet.streamPartId)
+      if (way === main) return this.#core.counters.count('relaysOutranked')
+    }
     if (!this.#connections.counts(connection, packet, wasMember)) return
     if (packet.type === 'status') {
       if (this.#isOutdated(connection, packet)) return this.#core.counters.count('staleStatuses')

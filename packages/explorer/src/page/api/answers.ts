@@ -52,10 +52,13 @@ export interface PartSummary {
 }
 export interface PartList {
   readonly total: number
+  /** The offset of the next page; null on the last. */
+  readonly next: number | null
   readonly streamParts: readonly PartSummary[]
 }
 export const partList: Decode<PartList> = object<PartList>({
   total: count,
+  next: withDefault(nullable(count), null),
   streamParts: list(
     object<PartSummary>({
       streamPartId: partId,
@@ -72,15 +75,27 @@ export const partList: Decode<PartList> = object<PartList>({
 export interface NodeSummary {
   readonly nodeId: string
   readonly connected: boolean
+  /** Of which `streamParts` may be but the first. */
+  readonly streamPartCount: number
   readonly streamParts: readonly string[]
 }
 export interface NodeList {
   readonly total: number
+  readonly next: number | null
   readonly nodes: readonly NodeSummary[]
 }
 export const nodeList: Decode<NodeList> = object<NodeList>({
   total: count,
-  nodes: list(object<NodeSummary>({ nodeId, connected: flag, streamParts: list(partId, 10_000) }), 100),
+  next: withDefault(nullable(count), null),
+  nodes: list(
+    object<NodeSummary>({
+      nodeId,
+      connected: flag,
+      streamPartCount: withDefault(count, 0),
+      streamParts: list(partId, 10_000),
+    }),
+    100,
+  ),
 })
 
 export interface Edge {
@@ -95,6 +110,8 @@ export interface TopologyPage {
   readonly overlay: 'random' | 'topology-aware'
   readonly nodeCount: number
   readonly edgeCount: number
+  /** The offset of the next page; null on the last, and from an older tracker undefined. */
+  readonly next: number | null | undefined
   readonly nodes: readonly string[]
   readonly edges: readonly Edge[]
   readonly places: ReadonlyMap<string, Place>
@@ -104,6 +121,7 @@ export const topologyPage: Decode<TopologyPage> = object<TopologyPage>({
   overlay,
   nodeCount: count,
   edgeCount: count,
+  next: withDefault<number | null | undefined>(nullable(count), undefined),
   nodes: list(nodeId, 1_000),
   edges: list(
     object<Edge>({

@@ -50,6 +50,15 @@ describe('what several trackers say', () => {
     expect((await leaderOf([one, other], partId('b'), signal)).base).toBe(other)
   })
 
+  it('is read page by page, be there nothing on one of them', async () => {
+    const list = '/v1/stream-parts?limit=1000&contains=a'
+    const base = await trackerWith({
+      [list]: { total: 0, next: 20_000, streamParts: [] },
+      [`${list}&offset=20000`]: { total: 1, next: null, streamParts: [part('a', 3)] },
+    })
+    expect((await findParts([base], 'a', signal)).items.map(({ nodeCount }) => nodeCount)).toEqual([3])
+  })
+
   it('is incomplete where one does not answer, and nothing where none does', async () => {
     const one = await trackerWith(listOf(part('a', 3)))
     const { items, failures } = await findParts([one, gone], '', signal)
@@ -65,7 +74,7 @@ describe('what several trackers say', () => {
     })
     const bases = [await trackerWith(nodes(partId('a'))), await trackerWith(nodes(partId('a'), partId('b')))]
     expect((await findNodes(bases, '0x0', signal)).items).toEqual([
-      { nodeId: id(1), connected: true, streamParts: [partId('a'), partId('b')] },
+      { nodeId: id(1), connected: true, streamPartCount: 0, streamParts: [partId('a'), partId('b')] },
     ])
   })
 })
@@ -135,6 +144,20 @@ describe('an overlay', () => {
       [id(0), id(1)],
       [id(1), id(1_001)],
     ])
+  })
+})
+
+describe('the pages of an overlay', () => {
+  it('are as large as the tracker likes', async () => {
+    const topology = `/v1/stream-parts/${encodeURIComponent(partId('a'))}/topology`
+    const page = (next: number | null, ...nodes: string[]) => {
+      return { streamPartId: partId('a'), overlay: 'random', nodeCount: 3, edgeCount: 0, next, nodes, edges: [] }
+    }
+    const base = await trackerWith({
+      [`${topology}?offset=0&limit=1000`]: page(2, id(1), id(2)),
+      [`${topology}?offset=2&limit=1000`]: page(null, id(3)),
+    })
+    expect((await readOverlay(base, partId('a'), signal)).nodes).toEqual([id(1), id(2), id(3)])
   })
 })
 

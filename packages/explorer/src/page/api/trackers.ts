@@ -12,6 +12,7 @@ import {
   type PartSummary,
   type Place,
   type Propagation,
+  type TopologyPage,
 } from './answers.ts'
 import { Failure } from './failure.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -22,6 +23,8 @@ export const maxTrackersAsked = 16
 export const maxNodesShown = 5_000
 const pageItems = 1_000
 const pageNodes = 100
+/** Pages of one list, or one overlay, that are read: a tracker gives as much at a time as it likes. */
+const maxPages = 16
 
 /** A tracker of the network: it answers, or there is a reason why not. */
 export interface TrackerState {
@@ -128,11 +131,15 @@ export async function findParts(
 ): Promise<Found<LedPart>> {
   const query = contains === '' ? '' : `&contains=${encodeURIComponent(contains)}`
   const { answers, failures } = await askAll(bases, (base) =>
-    fetchJson(`${base}/v1/stream-parts?limit=${pageItems}${query}`, partList, signal),
+    readPages(pageItems, async (next) => {
+      const url = `${base}/v1/stream-parts?limit=${pageItems}${query}${next}`
+      const { streamParts, ...page } = await fetchJson(url, partList, signal)
+      return { ...page, items: streamParts }
+    }),
   )
   const parts = new Map<string, LedPart>()
   for (const { base, answer } of answers) {
-    for (const part of answer.streamParts) {
+    for (const part of answer.items) {
       const known = parts.get(part.streamPartId)
       // For a moment two trackers may have it, when one hands it to the other.
       if (known === undefined || known.nodeCount < part.nodeCount)
@@ -143,7 +150,7 @@ export async function findParts(
     (a, b) => b.nodeCount - a.nodeCount || (a.streamPartId < b.streamPartId ? -1 : 1),
   )
   const beyond = answers.reduce(
-    (sum, { answer }) => sum + Math.max(0, answer.total - answer.streamParts.length),
+    (sum, { answer }) => sum + Math.max(0, answer.total - answer.items.length),
     0,
   )
   return { total: items.length + beyond, items, failures }
@@ -157,13 +164,17 @@ export async function findNodes(
 ): Promise<Found<NodeSummary>> {
   const query = prefix === '' ? '' : `&prefix=${encodeURIComponent(prefix)}`
   const { answers, failures } = await askAll(bases, (base) =>
-    fetchJson(`${base}/v1/nodes?limit=${pageNodes}${query}`, nodeList, signal),
+    readPages(pageNodes, async (next) => {
+      const url = `${base}/v1/nodes?limit=${pageNodes}${query}${next}`
+      const { nodes, ...page } = await fetchJson(url, nodeList, signal)
+      return { ...page, items: nodes }
+    }),
   )
   const nodes = new Map<string, NodeSummary>()
-  for (const node of answers.flatMap(({ answer }) => answer.nodes))
+  for (const node of answers.flatMap(({ answer }) => answer.items))
     nodes.set(node.nodeId, together(nodes.get(node.nodeId), node))
   const items = [...nodes.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
-  const beyond = Math.max(0, ...answers.map(({ answer }) => answer.total - answer.nodes.length))
+  const beyond = Math.max(0, ...answers.map(({ answer }) => answer.total - answer.items.length))
   return { total: items.length + beyond, items, failures }
 }
 
@@ -172,8 +183,33 @@ function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary
   return {
     nodeId: one.nodeId,
     connected: one.connected || other.connected,
+    streamPartCount: Math.max(one.streamPartCount, other.streamPartCount),
     streamParts: [...new Set([...one.streamParts, ...other.streamParts])],
   }
+}
+
+interface PageOf<T> {
+  /** Of a search: those found on this page. */
+  readonly total: number
+  readonly next: number | null
+  readonly items: readonly T[]
+}
+
+/** The first items of a list: a search may have pages without any. */
+async function readPages<T>(
+  maxItems: number,
+  read: (next: string) => Promise<PageOf<T>>,
+): Promise<Pick<PageOf<T>, 'total' | 'items'>> {
+  const items: T[] = []
+  let [total, next] = [0, '']
+  for (let pages = 0; pages < maxPages; pages++) {
+    const page = await read(next)
+    items.push(...page.items)
+    total = Math.max(page.total, items.length)
+    if (page.next === null || items.length >= maxItems) break
+    next = `&offset=${page.next}`
+  }
+  return { total, items: items.slice(0, maxItems) }
 }
 
 /** A stream part, and who among these trackers leads it. Throws Failure when none does. */
@@ -195,8 +231,12 @@ export async function readOverlay(base: string, partId: string, signal: AbortSig
     fetchJson(`${url}?offset=${offset}&limit=${pageItems}`, topologyPage, signal)
   const first = await read(0)
   const pages = [first]
-  for (let offset = pageItems; offset < Math.min(first.nodeCount, maxNodesShown); offset += pageItems)
-    pages.push(await read(offset))
+  let next = nextOf(first, 0)
+  while (next !== undefined && next < maxNodesShown && pages.length < maxPages) {
+    const page = await read(next)
+    pages.push(page)
+    next = nextOf(page, next)
+  }
   const nodes = [...new Set(pages.flatMap((page) => page.nodes))]
   const known = new Set(nodes)
   // Nodes may come and go between two pages: an edge is shown when both its ends are.
@@ -206,6 +246,12 @@ export async function readOverlay(base: string, partId: string, signal: AbortSig
   const places = new Map(pages.flatMap((page) => [...page.places]))
   const { streamPartId, overlay: policy, nodeCount, edgeCount } = first
   return { partId: streamPartId, base, policy, nodeCount, edgeCount, nodes, edges, places }
+}
+
+/** An older tracker says only how many there are. */
+function nextOf({ next, nodes, nodeCount }: TopologyPage, offset: number): number | undefined {
+  if (next !== undefined) return next ?? undefined
+  return nodes.length === pageItems && offset + pageItems < nodeCount ? offset + pageItems : undefined
 }
 
 export function readPropagation(base: string, partId: string, signal: AbortSignal): Promise<Propagation> {

@@ -1,3 +1,5 @@
+import type { Diversity } from './diversity.ts'
+
 /** Uniform numbers in [0, 1). */
 export interface RandomSource {
   next(): number
@@ -8,6 +10,8 @@ export interface Chooser<Id extends string> {
   readonly random: RandomSource
   /** What speaks against an edge between the two: 0 is nothing, never Infinity. Symmetric. */
   readonly reluctance: (a: Id, b: Id) => number
+  /** Where nodes come from; default: that does not matter. */
+  readonly diversity?: Diversity<Id>
 }
 
 export interface Choice<T> {
@@ -19,6 +23,8 @@ export interface Choice<T> {
 const maxRandomTries = 32
 /** Candidates looked at one after the other in the hope of a cheaper one, once there is one that will do. */
 const maxScan = 1024
+/** What costs less than this is not worth a scan: it is not that an edge cannot be had. */
+const worthScan = 1
 
 /**
  * A random one of the candidates at positions 0 … count − 1 with cost 0; if none is met, the cheapest that was met;
@@ -34,11 +40,27 @@ export function cheapest<T>(
   const start = randomPosition(count, random)
   let best: Choice<T> | undefined
   for (let step = 0; step < tries + count; step++) {
-    if (best !== undefined && step >= tries + maxScan) break
+    if (best !== undefined && step >= tries + (best.cost < worthScan ? 0 : maxScan)) break
     const value = candidate(step < tries ? randomPosition(count, random) : (start + step) % count)
     const price = cost(value)
     if (price < (best?.cost ?? Infinity)) best = { value, cost: price }
     if (price === 0) break
+  }
+  return best
+}
+
+/** The cheapest of a few that are drawn; the first that costs nothing. Undefined when every one costs Infinity. */
+export function cheapestDrawn<T>(
+  tries: number,
+  draw: () => T | undefined,
+  cost: (value: T) => number,
+): Choice<T> | undefined {
+  let best: Choice<T> | undefined
+  for (let i = 0; i < tries && best?.cost !== 0; i++) {
+    const value = draw()
+    if (value === undefined) continue
+    const price = cost(value)
+    if (price < (best?.cost ?? Infinity)) best = { value, cost: price }
   }
   return best
 }

@@ -2,6 +2,7 @@ import type { BoundedGraph } from './bounded-graph.ts'
 import { randomPosition, type Chooser } from './cheapest.ts'
 import { findSeparated } from './connectivity.ts'
 import type { GraphEdit } from './graph-edit.ts'
+import { drawnArc } from './rewiring.ts'
 
 /** What an overlay that minds distances goes by. */
 export interface Proximity<Id extends string> {
@@ -53,7 +54,7 @@ function leastRandomEdges(degree: number): number {
 /**
  * Gives `a` a nearer neighbour in place of a farther one, if one is met that is worth it: cuts a–b and c–e, makes a–c
  * and b–e. All degrees stay, the graph stays connected, and each node keeps its `randomEdgesPerNode`; one that has fewer,
- * in an overlay that was taken over, gets a random edge first.
+ * in an overlay that was taken over, gets a random edge first, and so does one that has too many neighbours of one network.
  *
  * What counts is the sum of the logarithms of the edges' times: unlike their plain sum, it is lower when nodes with a
  * short last mile are linked to each other, for then there are fast ways through the overlay. O(degree²) but for the
@@ -67,9 +68,10 @@ export function improveAt<Id extends string>(
 ): Improvement {
   const { graph } = edit
   if (!proximity.mayChange(a)) return 'nothing better'
-  const drawsRandom = lacksRandom(graph, a)
+  const spread = spreadExchange(graph, a, proximity, chooser)
+  const drawsRandom = spread !== undefined || lacksRandom(graph, a)
   const choose = drawsRandom ? randomExchange : bestExchange
-  const exchange = choose(graph, a, proximity, chooser)
+  const exchange = spread ?? choose(graph, a, proximity, chooser)
   if (exchange === undefined) return 'nothing better'
   const { b, c, e } = exchange
   const [wasNearAb, wasNearCe] = [isNear(graph, a, b), isNear(graph, c, e)]
@@ -154,6 +156,25 @@ function randomExchange<Id extends string>(
     if (i < randomTries / 2 && !(lacksRandom(graph, c) && lacksRandom(graph, e))) continue
     if (!mayChange(c) || !mayChange(e) || !graph.connectable(a, c) || !graph.connectable(b, e)) continue
     if (reluctance(a, c) === 0 && reluctance(b, e) === 0) return { a, b, c, e }
+  }
+  return undefined
+}
+
+/** A random edge in exchange for one to a node of a network of which `a` has too many neighbours. */
+function spreadExchange<Id extends string>(
+  graph: BoundedGraph<Id>,
+  a: Id,
+  { mayChange }: Proximity<Id>,
+  chooser: Chooser<Id>,
+): Exchange<Id> | undefined {
+  const b = chooser.diversity?.oneTooMany(a)
+  if (b === undefined || !mayChange(b)) return undefined
+  for (let i = 0; i < randomTries; i++) {
+    const arc = drawnArc(graph, chooser)
+    if (arc === undefined) continue
+    const [c, e] = arc
+    if (!mayChange(c) || !mayChange(e) || !graph.connectable(a, c) || !graph.connectable(b, e)) continue
+    if (chooser.reluctance(a, c) === 0 && chooser.reluctance(b, e) === 0) return { a, b, c, e }
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 import { BoundedGraph } from './bounded-graph.ts'
 import type { Chooser, RandomSource } from './cheapest.ts'
 import { connectComponents, reconnectChanged } from './connect-components.ts'
+import { Diversity } from './diversity.ts'
 import { fillSlots, fillSlotsByCutting } from './fill-slots.ts'
 import { GraphEdit } from './graph-edit.ts'
 import { improveAt, randomEdgesPerNode, type Improvement, type Proximity } from './improve.ts'
@@ -18,6 +19,8 @@ export interface OverlayTopologyModules<Id extends string> {
    * Must be symmetric. A preference only: where the degree cannot be had otherwise the edge is made all the same.
    */
   readonly avoid?: (a: Id, b: Id) => boolean
+  /** Where a node that joins comes from; undefined when nobody knows. Default: nobody knows of any. */
+  readonly networkOf?: (id: Id) => string | undefined
 }
 
 /** Reluctance to make an edge again that has just failed: more than any avoided ones that could take its place. */
@@ -31,20 +34,29 @@ const justFailed = 8
  * The algorithm is that of Streamr's trackers (thesis, section 4.2.1), completed where it may leave slots open or the
  * graph in pieces; docs/decisions/003-overlay-construction.md says how and what it costs.
  *
+ * Where nodes come from several networks, at most half of a node's neighbours, rounded down, are of any one that is not its own,
+ * as far as a few looks find others (`Diversity`; docs/decisions/024-shares-at-trackers.md).
+ *
  * Every change returns the nodes whose neighbour set differs from before.
  */
 export class OverlayTopology<Id extends string> {
   readonly #graph: BoundedGraph<Id>
   readonly #chooser: Chooser<Id>
+  readonly #diversity: Diversity<Id>
+  readonly #networkOf: (id: Id) => string | undefined
 
   constructor(
     { degree }: OverlayTopologyOptions,
-    { random, avoid = () => false }: OverlayTopologyModules<Id>,
+    { random, avoid = () => false, networkOf = () => undefined }: OverlayTopologyModules<Id>,
   ) {
     if (!Number.isSafeInteger(degree) || degree < 2)
       throw new RangeError(`degree must be 2 or more: ${degree}`)
     this.#graph = new BoundedGraph(degree)
-    this.#chooser = { random, reluctance: (a, b) => (avoid(a, b) ? 1 : 0) }
+    const diversity = new Diversity(this.#graph)
+    this.#diversity = diversity
+    this.#networkOf = networkOf
+    const reluctance = (a: Id, b: Id) => (avoid(a, b) ? 1 : 0) + diversity.reluctance(a, b)
+    this.#chooser = { random, reluctance, diversity }
   }
 
   get size(): number {
@@ -84,7 +96,7 @@ export class OverlayTopology<Id extends string> {
   add(id: Id): ReadonlySet<Id> {
     const edit = new GraphEdit(this.#graph)
     if (this.has(id)) return edit.changed()
-    this.#graph.addNode(id)
+    this.#addNode(id)
     edit.mark(id)
     fillSlotsByCutting(edit, this.#chooser)
     reconnectChanged(edit, this.#chooser)
@@ -97,6 +109,7 @@ export class OverlayTopology<Id extends string> {
     if (!this.has(id)) return edit.changed()
     for (const neighbour of this.neighbours(id)) edit.disconnect(id, neighbour)
     this.#graph.removeNode(id)
+    this.#diversity.delete(id)
     return this.#repair(edit, this.#chooser)
   }
 
@@ -109,10 +122,12 @@ export class OverlayTopology<Id extends string> {
     const edit = new GraphEdit(this.#graph)
     if (!this.hasEdge(a, b)) return edit.changed()
     edit.disconnect(a, b)
-    const { random, reluctance } = this.#chooser
+    const { reluctance } = this.#chooser
     const isFailed = (c: Id, e: Id) => (c === a && e === b) || (c === b && e === a)
-    const chooser = { random, reluctance: (c: Id, e: Id) => (isFailed(c, e) ? justFailed : reluctance(c, e)) }
-    return this.#repair(edit, chooser)
+    return this.#repair(edit, {
+      ...this.#chooser,
+      reluctance: (c, e) => (isFailed(c, e) ? justFailed : reluctance(c, e)),
+    })
   }
 
   /**
@@ -134,7 +149,7 @@ export class OverlayTopology<Id extends string> {
     const random = lengthMs === undefined ? new Set(known) : longestEdges(known, perNode, lengthMs)
     for (const edge of known) {
       const [a, b] = edge
-      for (const id of [a, b]) if (!this.has(id)) this.#graph.addNode(id)
+      for (const id of [a, b]) if (!this.has(id)) this.#addNode(id)
       if (this.hasEdge(a, b)) continue
       if (a === b) edit.mark(a)
       else if (this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0)
@@ -169,6 +184,11 @@ export class OverlayTopology<Id extends string> {
   randomEdges(id: Id): number {
     if (!this.has(id)) return 0
     return [...this.#graph.linksOf(id).values()].filter(({ near }) => !near).length
+  }
+
+  #addNode(id: Id): void {
+    this.#graph.addNode(id)
+    this.#diversity.add(id, this.#networkOf(id))
   }
 
   #repair(edit: GraphEdit<Id>, chooser: Chooser<Id>): ReadonlySet<Id> {

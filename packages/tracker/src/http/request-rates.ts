@@ -1,0 +1,36 @@
+import { networkOf } from '@runnel/protocol'
+import { TokenBucket } from '../core/timing/token-bucket.ts'
+
+/** How often the views of a tracker may be asked for. */
+export const requestLimits = {
+  /** Requests for lists, overlays and predictions of one network (/24 or /48), on average; more are refused (`viewsRefused`). */
+  viewsPerSecond: 20,
+  /** And how many at once. */
+  viewBurst: 400,
+  /** Networks of which that is counted; the one that asked longest ago is forgotten first. */
+  maxNetworks: 10_000,
+} as const
+
+/** Who has asked for how much. */
+export class RequestRates {
+  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #limits: { readonly [L in keyof typeof requestLimits]: number }
+
+  constructor(limits: { readonly [L in keyof typeof requestLimits]: number } = requestLimits) {
+    this.#limits = limits
+  }
+
+  /** Whether somebody at this address may ask once more. */
+  allows(address: string, now: number): boolean {
+    const { viewsPerSecond: perSecond, viewBurst: burst, maxNetworks } = this.#limits
+    const network = networkOf(address)
+    const bucket = this.#buckets.get(network) ?? new TokenBucket({ perSecond, burst }, now)
+    this.#buckets.delete(network)
+    this.#buckets.set(network, bucket)
+    for (const oldest of this.#buckets.keys()) {
+      if (this.#buckets.size <= maxNetworks) break
+      this.#buckets.delete(oldest)
+    }
+    return bucket.take(now)
+  }
+}
