@@ -29,4 +29,5 @@ export type {
   UserPermissions,
 } from './registry/ports.ts'
 export type { StaticNetwork } from './registry/static-network.ts'
+export { createdToleranceMs, oldestOfStreamMs, predates } from './registry/predates.ts'
 export { clientErrors, type ClientErrorCode } from './errors.ts'

@@ -18,8 +18,16 @@ import type { LinkPath, Transport } from '@runnel/transport'
 
 /** May this publisher publish? Answers come from a registry, through whoever embeds the node; never from here. */
 export interface PublisherPolicy {
-  /** Synchronous and cheap: 'unknown' makes the node ask `resolve` and hold the message (bounded) until it knows. */
-  check(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
+  /**
+   * Synchronous and cheap: 'unknown' makes the node ask `resolve` and hold the message (bounded) until it knows. With
+   * `oldestMs`, the time of the oldest message in question, 'denied' too when it is older than the stream.
+   */
+  check(
+    streamId: StreamId,
+    publisherId: NodeId,
+    nowMs: number,
+    oldestMs?: number,
+  ): 'allowed' | 'denied' | 'unknown'
   /** Finds out; afterwards `check` gives an answer, or the promise is rejected and the held messages are dropped and counted. */
   resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
 }

@@ -10,6 +10,11 @@ export interface StreamInfo {
   readonly metadata: string
   /** The stream's own trackers; empty for the network's. */
   readonly trackers: readonly NodeId[]
+  /**
+   * When it was created, by the chain's time (Unix milliseconds, whole seconds); 0 where nobody knows. What is older belongs
+   * to an earlier stream of the same id: see `predates`.
+   */
+  readonly createdMs: number
 }
 
 /** The name of a permission, as in the stream registry. */

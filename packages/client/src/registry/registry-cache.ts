@@ -57,6 +57,11 @@ export class RegistryCache {
     return this.#storage.get(streamId)
   }
 
+  /** What is known, at once; null when the stream does not exist. */
+  peekStream(streamId: StreamId): StreamInfo | null | undefined {
+    return this.#streams.peek(streamId)
+  }
+
   /** What is known, at once. */
   peekPermissions(streamId: StreamId, user: NodeId): Permissions | undefined {
     return this.#permissions.peek(permissionsKey(streamId, user))

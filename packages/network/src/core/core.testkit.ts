@@ -85,6 +85,8 @@ export class CoreScript {
   readonly sent: ControlPacket[] = []
   readonly core: NodeCore
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
+  /** What is older than this belongs to an earlier stream. */
+  oldestOfStreamMs = 0
   verified = 0
   rttMs: number | undefined
   nowMs = startMs
@@ -101,7 +103,8 @@ export class CoreScript {
           this.verified++
           return verifyBatch(batch, crypto)
         },
-        checkPublisher: () => this.policy,
+        checkPublisher: (_streamId, _publisherId, _nowMs, oldestMs = Infinity) =>
+          oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy,
         rttOf: () => this.rttMs,
         canTakeMore: () => this.canTakeMore,
         hasArchive: this.hasArchive,

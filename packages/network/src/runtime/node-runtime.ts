@@ -122,7 +122,8 @@ export class NodeRuntime implements NetworkNode {
       {
         effects: this.#nodeEffects(),
         verify: (batch) => modules.verify(batch),
-        checkPublisher: (streamId, publisherId, nowMs) => publisherPolicy.check(streamId, publisherId, nowMs),
+        checkPublisher: (streamId, publisherId, nowMs, oldestMs) =>
+          publisherPolicy.check(streamId, publisherId, nowMs, oldestMs),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
         canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
         hasArchive: modules.archive !== undefined,
