@@ -86,9 +86,8 @@ export class RegistryCache {
         )
         return
       case 'unknown':
-        this.#streams.expireAll()
-        this.#permissions.expireAll()
-        this.#storage.expireAll()
+        // What was taken back must not count once more, and the registry has just answered.
+        for (const cache of [this.#streams, this.#permissions, this.#storage]) cache.forget(() => true)
     }
   }
 
