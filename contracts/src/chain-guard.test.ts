@@ -26,7 +26,12 @@ async function ask(headers: OutgoingHttpHeaders, method = 'POST') {
   return { status: answer.statusCode, allowed: answer.headers['access-control-allow-origin'], text }
 }
 
-const evil = ['http://evil.example', 'https://127.0.0.1.evil.example', 'http://localhost.evil.example', 'null']
+const evil = [
+  'http://evil.example',
+  'https://127.0.0.1.evil.example',
+  'http://localhost.evil.example',
+  'null',
+]
 const evilHosts = ['rebound.example', 'rebound.example:8545', 'localhost.example']
 const own = ['http://127.0.0.1:5173', 'http://localhost:5173', 'http://[::1]:80', 'https://localhost']
 

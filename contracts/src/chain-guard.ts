@@ -73,7 +73,10 @@ function refuse(answer: ServerResponse, status: number): void {
 function forward(asked: IncomingMessage, answer: ServerResponse, to: Endpoint & { agent: Agent }): void {
   const headers = { 'content-type': 'application/json', ...lengthOf(asked) }
   const passed = request({ ...to, method: 'POST', headers }, (answered) => {
-    answer.writeHead(answered.statusCode ?? 502, { 'content-type': 'application/json', ...lengthOf(answered) })
+    answer.writeHead(answered.statusCode ?? 502, {
+      'content-type': 'application/json',
+      ...lengthOf(answered),
+    })
     answered.on('error', () => answer.destroy())
     answered.pipe(answer)
   })

@@ -32,7 +32,10 @@ describe('rpcSecrets', () => {
     expect(hiddenIn(allOf(error))).not.toEqual([])
     const scrubbed = secrets.scrubError(error)
     expect(hiddenIn(allOf(scrubbed))).toEqual([])
-    expect(scrubbed).toMatchObject({ code: 'UNKNOWN_ERROR', cause: { name: 'TypeError', message: 'fetch failed' } })
+    expect(scrubbed).toMatchObject({
+      code: 'UNKNOWN_ERROR',
+      cause: { name: 'TypeError', message: 'fetch failed' },
+    })
     expect(scrubbed.stack).toContain('rpc-secrets.test')
     expect(secrets.scrubError('key-in-path').message).toBe('[secret]')
   })

@@ -30,5 +30,5 @@ export type {
 } from './registry/ports.ts'
 export type { StaticNetwork } from './registry/static-network.ts'
 export { createdToleranceMs, oldestOfStreamMs, predates } from './registry/predates.ts'
-export { shownUrl } from './registry/tracker-url.ts'
+export { isTrackerUrl, shownUrl } from './registry/tracker-url.ts'
 export { clientErrors, type ClientErrorCode } from './errors.ts'

@@ -10,5 +10,7 @@ export function isTrackerUrl(text: string): boolean {
 /** A URL as it may be shown: without user, password, query and fragment. */
 export function shownUrl(text: string): string {
   const url = URL.parse(text)
-  return url === null ? 'not a URL' : `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
+  return url === null
+    ? 'not a URL'
+    : `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`
 }

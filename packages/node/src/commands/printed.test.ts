@@ -14,9 +14,15 @@ import { createLogger } from '../logger.ts'
 const timeoutMs = 300_000
 const cwd = newDirectory()
 /** Where providers put the key of whoever pays: in the path, the query, or user and password. */
-const secrets = ['key-in-path', 'key-in-query', 'pass-word', Buffer.from('some-user:pass-word').toString('base64')]
+const secrets = [
+  'key-in-path',
+  'key-in-query',
+  'pass-word',
+  Buffer.from('some-user:pass-word').toString('base64'),
+]
 const secretsIn = (text: string) => secrets.filter((secret) => text.includes(secret))
-const secretUrl = (port: number, user = '') => `http://${user}127.0.0.1:${port}/v3/key-in-path?apiKey=key-in-query`
+const secretUrl = (port: number, user = '') =>
+  `http://${user}127.0.0.1:${port}/v3/key-in-path?apiKey=key-in-query`
 
 /** What an endpoint does with a request; each but the first also says the secret itself. */
 type Mood = 'works' | 'answers 401' | 'answers an error' | 'answers garbage' | 'hangs up'
@@ -39,7 +45,9 @@ beforeAll(async () => {
     if (mood === 'answers 401') return void response.writeHead(401, headers).end(echo)
     if (mood === 'answers garbage') return void response.end(echo)
     if (mood === 'answers an error')
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: echo } }))
+      return void response.end(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: echo } }),
+      )
     const answer = await fetch(chain.url, { method: 'POST', headers, body: Buffer.concat(chunks) })
     response.writeHead(answer.status, headers).end(await answer.text())
   }).listen(0, '127.0.0.1')
@@ -47,7 +55,8 @@ beforeAll(async () => {
   port = (endpoint.address() as AddressInfo).port
   writeFileSync(join(cwd, 'owner.key'), chain.privateKeys[0]?.slice(2) ?? '', { mode: 0o600 })
   const deploy = `registry deploy --rpc-url ${chain.url} --key owner.key --json`.split(' ')
-  registries = (JSON.parse((await runRunnel(deploy, { cwd })).stdout) as { registries: typeof registries }).registries
+  registries = (JSON.parse((await runRunnel(deploy, { cwd })).stdout) as { registries: typeof registries })
+    .registries
   const at = (rpcUrl: string) => JSON.stringify({ version: 1, chain: { rpcUrl, chainId: 31337, registries } })
   writeFileSync(join(cwd, 'secret.json'), at(secretUrl(port)))
   writeFileSync(join(cwd, 'user.json'), at(secretUrl(port, 'some-user:pass-word@')))
@@ -68,7 +77,11 @@ describe('the secrets of an RPC URL', { timeout: timeoutMs }, () => {
     const seen: unknown[] = []
     let logged = ''
     const logger = createLogger('debug', 'test', { write: (line: string) => void (logged += line) } as never)
-    const note = (work: Promise<unknown>) => work.then(() => {}, (error: unknown) => void seen.push(error))
+    const note = (work: Promise<unknown>) =>
+      work.then(
+        () => {},
+        (error: unknown) => void seen.push(error),
+      )
     const open = (rpcUrl: string) =>
       createClient(
         {
@@ -118,7 +131,9 @@ describe('the secrets of an RPC URL', { timeout: timeoutMs }, () => {
     expect(await run('stream list --network away.json')).toContain('CHAIN_UNREACHABLE')
     expect(await run('stream list --network user.json')).not.toBe('')
     expect(await run('registry show --network user.json')).toContain('CHAIN_UNREACHABLE')
-    expect(await run(`registry deploy --rpc-url ${secretUrl(1)} --key owner.key --out x.json`)).toContain('CHAIN')
+    expect(await run(`registry deploy --rpc-url ${secretUrl(1)} --key owner.key --out x.json`)).toContain(
+      'CHAIN',
+    )
     for (mood of badMoods) {
       expect(await run('registry show --network secret.json'), mood).not.toBe('')
       expect(await run('stream list --network secret.json'), mood).not.toBe('')

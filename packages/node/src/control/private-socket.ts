@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path'
  * own, and appears at `path` with its mode set, in place of what a process that was killed has left there. The path of the
  * socket is limited to about 100 bytes, and this needs up to 12 more for a moment. Whoever listens removes `path` at the end.
  */
-export async function listenPrivately(path: string, listen: (path: string) => Promise<unknown>): Promise<void> {
+export async function listenPrivately(
+  path: string,
+  listen: (path: string) => Promise<unknown>,
+): Promise<void> {
   // Made with mode 700, whatever the umask.
   const directory = mkdtempSync(join(dirname(path), '.'))
   const socket = join(directory, 's')

@@ -72,7 +72,8 @@ export class ChainChanges {
     const head = await this.#readHead()
     const last = await this.#takeBack(head)
     if (last?.hash === head.hash) return
-    if (last === undefined || head.number - last.number > maxBlocksPerPoll) this.#report([{ kind: 'unknown' }])
+    if (last === undefined || head.number - last.number > maxBlocksPerPoll)
+      this.#report([{ kind: 'unknown' }])
     else this.#follow(await this.#readLogs(last.number + 1, head.number))
     this.#followed.add({ ...head, changes: [] })
   }
@@ -112,8 +113,8 @@ export class ChainChanges {
   /** Undefined when the chain is not that long. */
   async #readBlock(tag: number | 'latest'): Promise<Block | undefined> {
     const block = await this.#connection.call(() => this.#connection.provider.getBlock(tag))
-    const { number, hash, parentHash } = block ?? {}
-    if (number === undefined || hash == null || parentHash === undefined) return undefined
+    if (block === null || block.hash === null) return undefined
+    const { number, hash, parentHash } = block
     return { number, hash, parentHash }
   }
 

@@ -48,7 +48,8 @@ export class ChainConnection {
       this.#setReachable()
       return result
     } catch (cause) {
-      if (this.#closed) throw clientError('CLIENT_CLOSED', undefined, { cause: this.secrets.scrubError(cause) })
+      if (this.#closed)
+        throw clientError('CLIENT_CLOSED', undefined, { cause: this.secrets.scrubError(cause) })
       const error = translateChainError(cause, this.secrets)
       if (isRunnelError(error, 'CHAIN_UNREACHABLE')) this.#setUnreachable(error)
       else this.#setReachable()
@@ -84,7 +85,10 @@ export async function openChainConnection({
 }: ChainAddress): Promise<ChainConnection> {
   const servedId = await askChainId(rpcUrl)
   if (chainId !== undefined && chainId !== servedId) {
-    throw clientError('CHAIN_MISMATCH', `${rpcSecrets(rpcUrl).shown} serves ${servedId}, configured is ${chainId}`)
+    throw clientError(
+      'CHAIN_MISMATCH',
+      `${rpcSecrets(rpcUrl).shown} serves ${servedId}, configured is ${chainId}`,
+    )
   }
   const connection = new ChainConnection(rpcUrl, servedId)
   try {

@@ -11,7 +11,11 @@ describe('retentionOf', () => {
   const options = { maxAgeDays: 30, streams: { [streamId]: { maxAgeDays: 7, maxBytes: 1000 } } }
 
   it('prefers what the operator says of the stream', () => {
-    expect(retentionOf(streamId, options, undefined)).toEqual({ maxAgeDays: 7, maxBytes: 1000, notBeforeMs: 0 })
+    expect(retentionOf(streamId, options, undefined)).toEqual({
+      maxAgeDays: 7,
+      maxBytes: 1000,
+      notBeforeMs: 0,
+    })
     expect(retentionOf(streamId, { maxAgeDays: 30, streams: {} }, undefined)).toEqual({
       maxAgeDays: 30,
       notBeforeMs: 0,
