@@ -107,12 +107,16 @@ describe('the control server', () => {
         // As soon as it could be opened: is there a way to it for others?
         const bound = String(listening.address())
         const modes = [statSync(bound), statSync(dirname(bound))].map(({ mode }) => mode & 0o077)
-        seen.push(modes.includes(0) ? 'closed' : 'open', ...readdirSync(open).filter((it) => it[0] !== '.'))
+        seen.push(
+          dirname(dirname(bound)) === open ? 'inside' : bound,
+          modes.includes(0) ? 'closed' : 'open',
+          ...readdirSync(open).filter((it) => it[0] !== '.'),
+        )
       })
     })
     await server.start()
     process.umask(umask)
-    expect(seen).toEqual(['closed'])
+    expect(seen).toEqual(['inside', 'closed'])
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     expect(readdirSync(open)).toEqual(['control.sock'])
     await server.stop()
