@@ -116,7 +116,7 @@ async function makeDirectoryOf(file: string): Promise<void> {
  */
 function hiddenHost(): string {
   const [a = 0, b = 0, c = 0] = randomBytes(3)
-  return process.platform === 'linux' && a + b + c > 0 ? `127.${a}.${b}.${c}` : '127.0.0.1'
+  return process.platform === 'linux' ? `127.${a}.${b}.${1 + (c % 254)}` : '127.0.0.1'
 }
 
 function argumentsOf({ chainId = 31337, stateFile }: AnvilOptions): string[] {
