@@ -6,6 +6,9 @@ pragma solidity ^0.8.24;
 /// nobody can take an id under another's address. The key of a stream is the keccak-256 hash of its id.
 /// Expiries are unix seconds: a permission holds while the block's timestamp is below its expiry.
 /// In the views on permissions the zero address stands for everybody.
+/// The owner of a stream is the address its id begins with. Who holds Grant may give anybody any permission, themselves
+/// among them, and may take or shorten everybody's but the owner's: what the owner has only the owner takes away. Who holds
+/// Delete may delete the stream; its owner, and nobody else, may create it again.
 /// @dev The metadata is free text: a reader must treat it as hostile.
 interface IStreamRegistry {
     /// @notice What a user may do with a stream. Only Publish and Subscribe expire, and only they can be public.
@@ -19,7 +22,7 @@ interface IStreamRegistry {
 
     /// @param canEdit may change metadata, partitions, trackers and storage
     /// @param canDelete may delete the stream
-    /// @param canGrant may grant and revoke any permission
+    /// @param canGrant may grant any permission to anybody, and take any from anybody but the owner
     /// @param publishExpiry may publish before this time; 0 is never, the largest value is forever
     /// @param subscribeExpiry may subscribe before this time; 0 is never, the largest value is forever
     struct Permissions {
@@ -42,12 +45,15 @@ interface IStreamRegistry {
     /// @param partitions how many partitions, 1 to 100
     /// @param trackers the trackers of this stream alone; empty for the deployment's
     /// @param generation how many streams of this id were deleted before this one
+    /// @param createdAt when this one was created: unix seconds, of its block. What was signed before belongs to an earlier
+    /// stream of the same id
     struct Stream {
         string streamId;
         string metadata;
         uint8 partitions;
         address[] trackers;
         uint64 generation;
+        uint64 createdAt;
     }
 
     /// @notice A stream was created.
@@ -89,6 +95,8 @@ interface IStreamRegistry {
     error StreamRegistry__DuplicateTracker(address tracker);
     /// @notice The zero address cannot be a user.
     error StreamRegistry__InvalidUser(address user);
+    /// @notice Only the owner takes a permission from the owner, or lets it end sooner.
+    error StreamRegistry__OwnerProtected(bytes32 streamKey, address owner);
     /// @notice The permission would have expired before it was granted.
     error StreamRegistry__ExpiryInPast(uint64 expiry, uint256 blockTimestamp);
     /// @notice Only Publish and Subscribe can expire; the others are granted with the largest expiry.
@@ -113,14 +121,15 @@ interface IStreamRegistry {
     function deleteStream(string calldata streamId) external;
 
     /// @notice Gives a user one permission until `expiry`, and leaves the others as they are. Needs the Grant permission.
+    /// @dev An expiry before the one the user has shortens it; the owner's only the owner shortens.
     function grantPermission(string calldata streamId, address user, Permission permission, uint64 expiry) external;
 
     /// @notice Takes one permission from a user, and leaves the others as they are. Needs the Grant permission.
-    /// @dev What is public stays open to the user all the same.
+    /// @dev What is public stays open to the user all the same. From the owner only the owner takes.
     function revokePermission(string calldata streamId, address user, Permission permission) external;
 
     /// @notice Replaces the permissions of several users at once: all of them or, when one is refused, none. Needs the
-    /// Grant permission. Where a user is listed twice the last counts.
+    /// Grant permission. Where a user is listed twice the last counts. From the owner only the owner takes.
     function setPermissions(string calldata streamId, UserPermissions[] calldata users) external;
 
     /// @notice Replaces what everybody may do. Needs the Grant permission.

@@ -23,6 +23,8 @@ contract StreamRegistry is IStreamRegistry {
 
     /// @dev Stands for everybody in the permission table. It signs no transaction, so it is nobody's own address.
     address private constant EVERYBODY = address(0);
+    /// @dev `0x` and 40 hexadecimal digits.
+    uint256 private constant ADDRESS_CHARACTERS = 42;
 
     EnumerableSet.Bytes32Set private _keys;
     mapping(bytes32 streamKey => Stream) private _streams;
@@ -44,6 +46,7 @@ contract StreamRegistry is IStreamRegistry {
         Stream storage stream = _streams[key];
         stream.streamId = streamId;
         stream.generation = _generations[key];
+        stream.createdAt = uint64(block.timestamp);
         _storeSettings(stream, metadata, partitions);
         emit StreamCreated(key, msg.sender, streamId, metadata, partitions);
         if (trackers.length > 0) _storeTrackers(key, trackers);
@@ -177,12 +180,27 @@ contract StreamRegistry is IStreamRegistry {
 
     function _setUserPermissions(bytes32 key, address user, Permissions memory permissions) private {
         if (user == EVERYBODY) revert StreamRegistry__InvalidUser(user);
+        if (user != msg.sender && user == _ownerOf(key) && _takes(_table(key)[user], permissions)) {
+            revert StreamRegistry__OwnerProtected(key, user);
+        }
         _setPermissions(key, user, permissions);
     }
 
     function _setPermissions(bytes32 key, address user, Permissions memory permissions) private {
         _table(key)[user] = permissions;
         emit PermissionsChanged(key, user, _streams[key].streamId, permissions);
+    }
+
+    /// @dev The address that the id of the stream begins with.
+    function _ownerOf(bytes32 key) private view returns (address owner) {
+        (, owner) = Strings.tryParseAddress(_streams[key].streamId, 0, ADDRESS_CHARACTERS);
+    }
+
+    /// @dev Whether somebody who had `before` has less of anything with `afterwards`.
+    function _takes(Permissions memory before, Permissions memory afterwards) private pure returns (bool) {
+        return (before.canEdit && !afterwards.canEdit) || (before.canDelete && !afterwards.canDelete)
+            || (before.canGrant && !afterwards.canGrant) || afterwards.publishExpiry < before.publishExpiry
+            || afterwards.subscribeExpiry < before.subscribeExpiry;
     }
 
     /// @dev The key of a stream that exists and on which the caller has the permission.

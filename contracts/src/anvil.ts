@@ -1,9 +1,11 @@
-/** The embedded chain: anvil as a child process, for tests and for a local network. */
+/** The embedded chain: anvil as a child process behind a guard, for tests and for a local network. */
+import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { HDNodeWallet, Mnemonic } from 'ethers'
 import { anvilCommand } from './anvil-binary.ts'
+import { startChainGuard, type ChainGuard, type Endpoint } from './chain-guard.ts'
 import { ContractsError } from './errors.ts'
 import { spawnTied, type TiedProcess } from './tied-process.ts'
 
@@ -50,24 +52,54 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const { signal, stateFile } = options
   if (stateFile !== undefined) await makeDirectoryOf(stateFile)
   if (signal?.aborted) throw aborted(signal)
+  const guard = await listen(options)
+  try {
+    const chain = await startChain(options)
+    guard.forwardTo(chain.endpoint)
+    return running(chain, guard, signal)
+  } catch (error) {
+    await guard.stop()
+    throw error
+  }
+}
+
+/** Throws CHAIN_PORT_TAKEN or CHAIN_START_FAILED. */
+async function listen({ host = '127.0.0.1', port = 0 }: AnvilOptions): Promise<ChainGuard> {
+  try {
+    return await startChainGuard({ host, port })
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const taken = code === 'EADDRINUSE'
+    throw new ContractsError(taken ? 'CHAIN_PORT_TAKEN' : 'CHAIN_START_FAILED', message, { cause })
+  }
+}
+
+interface StartedChain extends TiedProcess {
+  readonly endpoint: Endpoint
+}
+
+async function startChain(options: AnvilOptions): Promise<StartedChain> {
+  const { signal } = options
+  if (signal?.aborted) throw aborted(signal)
   const chain = spawnTied([...anvilCommand(), ...argumentsOf(options)])
   const stop = () => void chain.stop()
   signal?.addEventListener('abort', stop)
   void chain.ended.then(() => signal?.removeEventListener('abort', stop))
-  const url = await waitForUrl(chain, signal)
-  return running(chain, url, signal)
+  return { ...chain, endpoint: await waitForEndpoint(chain, signal) }
 }
 
-function running(chain: TiedProcess, url: string, signal: AbortSignal | undefined): Anvil {
+function running(chain: StartedChain, guard: ChainGuard, signal: AbortSignal | undefined): Anvil {
   let stopping = false
-  const closed = chain.ended.then((reason) =>
-    stopping || signal?.aborted ? undefined : new ContractsError('CHAIN_DIED', reason),
-  )
-  const stop = () => {
+  const closed = chain.ended.then(async (reason) => {
+    await guard.stop()
+    return stopping || signal?.aborted ? undefined : new ContractsError('CHAIN_DIED', reason)
+  })
+  const stop = async () => {
     stopping = true
-    return chain.stop()
+    await chain.stop()
+    await closed
   }
-  return { url, pid: chain.pid, privateKeys: derivePrivateKeys(), stop, closed: () => closed }
+  return { url: guard.url, pid: chain.pid, privateKeys: derivePrivateKeys(), stop, closed: () => closed }
 }
 
 async function makeDirectoryOf(file: string): Promise<void> {
@@ -78,33 +110,43 @@ async function makeDirectoryOf(file: string): Promise<void> {
   }
 }
 
-function argumentsOf({ host = '127.0.0.1', port = 0, chainId = 31337, stateFile }: AnvilOptions): string[] {
-  const args = ['--host', host, '--port', String(port), '--chain-id', String(chainId)]
+/**
+ * Where the chain itself listens: nobody but the guard is to find it. On Linux every address under 127 is this machine, so
+ * it is one of 16 million; elsewhere only the port is not known, and no page may read what the chain answers.
+ */
+function hiddenHost(): string {
+  const [a = 0, b = 0, c = 0] = randomBytes(3)
+  return process.platform === 'linux' ? `127.${a}.${b}.${1 + (c % 254)}` : '127.0.0.1'
+}
+
+function argumentsOf({ chainId = 31337, stateFile }: AnvilOptions): string[] {
+  const args = ['--host', hiddenHost(), '--port', '0', '--no-cors', '--chain-id', String(chainId)]
   args.push('--mnemonic', mnemonic, '--accounts', String(accountCount))
   if (stateFile !== undefined) args.push('--state', stateFile)
   return args
 }
 
 /** Anvil says where it listens once it does: that gives the port the system chose, and needs no polling. */
-async function waitForUrl(chain: TiedProcess, signal: AbortSignal | undefined): Promise<string> {
+async function waitForEndpoint(chain: TiedProcess, signal: AbortSignal | undefined): Promise<Endpoint> {
   const complaint = keepTail(chain.stderr)
-  const url = await Promise.race([findUrl(chain.stdout), chain.ended.then(() => undefined)])
+  const endpoint = await Promise.race([findEndpoint(chain.stdout), chain.ended.then(() => undefined)])
   if (signal?.aborted) {
     await chain.stop()
     throw aborted(signal)
   }
-  if (url === undefined) throw startFailure(complaint(), await chain.ended)
-  return url
+  if (endpoint === undefined)
+    throw new ContractsError('CHAIN_START_FAILED', complaint().trim() || (await chain.ended))
+  return endpoint
 }
 
-function findUrl(stdout: Readable): Promise<string> {
+function findEndpoint(stdout: Readable): Promise<Endpoint> {
   const said = keepTail(stdout)
   return new Promise((resolve) => {
     const look = () => {
       const match = /^Listening on (.+):(\d+)$/m.exec(said())
       if (!match) return
       stdout.off('data', look)
-      resolve(`http://${match[1] === '0.0.0.0' ? '127.0.0.1' : match[1]}:${match[2]}`)
+      resolve({ host: match[1] ?? '', port: Number(match[2]) })
     }
     stdout.on('data', look)
   })
@@ -118,11 +160,6 @@ function keepTail(stream: Readable): () => string {
     tail = (tail + text).slice(-maxKeptOutput)
   })
   return () => tail
-}
-
-function startFailure(complaint: string, reason: string): ContractsError {
-  const code = /address already in use/i.test(complaint) ? 'CHAIN_PORT_TAKEN' : 'CHAIN_START_FAILED'
-  return new ContractsError(code, complaint.trim() || reason)
 }
 
 function aborted(signal: AbortSignal): ContractsError {

@@ -43,6 +43,8 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
     StreamRegistry__DuplicateTracker: ({ tracker }) => `The tracker ${tracker} is listed twice.`,
     StreamRegistry__InvalidUser: ({ user }) =>
       `${user} cannot be given permissions: what everybody may do is set with setPublicPermissions.`,
+    StreamRegistry__OwnerProtected: ({ owner }) =>
+      `Only ${owner}, who owns the stream, may take a permission from ${owner}.`,
     StreamRegistry__ExpiryInPast: ({ expiry, blockTimestamp }) =>
       `The permission would expire at ${expiry}, and the chain's time is ${blockTimestamp} (unix seconds).`,
     StreamRegistry__ExpiryNotSupported: ({ permission }) =>

@@ -14,6 +14,7 @@ it('exports what it promises, and nothing else', () => {
     'permissionedTrackerRegistry',
     'permissionedTrackerRegistryAbi',
     'permissionedTrackerRegistryId',
+    'rpcSecrets',
     'storageRegistry',
     'storageRegistryAbi',
     'streamRegistry',

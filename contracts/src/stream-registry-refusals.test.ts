@@ -1,6 +1,6 @@
 import { id, isCallException, toBeHex, ZeroAddress } from 'ethers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { mined, revertOf, useChain } from './chain.testkit.ts'
+import { mined, plain, revertOf, useChain } from './chain.testkit.ts'
 import { FOREVER, Permission } from './permission.ts'
 import type { StreamRegistry } from './registries.ts'
 
@@ -48,6 +48,55 @@ const guarded: {
     call: (it, stream) => it.setPublicPermissions(stream, 0, 0),
   },
 ]
+
+describe('StreamRegistry, to whoever holds Grant, refuses', () => {
+  beforeEach(async () => {
+    const { streams, alice } = chain()
+    await mined(streams.grantPermission(streamId, alice.address, Permission.grant, FOREVER))
+  })
+
+  it('to take anything from the owner, or to let it end sooner', async () => {
+    const { streams, owner, alice } = chain()
+    const theirs = streams.connect(alice)
+    const all = {
+      ...{ canEdit: true, canDelete: true, canGrant: true },
+      ...{ publishExpiry: FOREVER, subscribeExpiry: FOREVER },
+    }
+    const less = [
+      { canEdit: false },
+      { canDelete: false },
+      { canGrant: false },
+      { publishExpiry: FOREVER - 1n },
+      { subscribeExpiry: 0n },
+    ].map((change) =>
+      theirs.setPermissions(streamId, [{ user: owner.address, permissions: { ...all, ...change } }]),
+    )
+    const shorter = [Permission.publish, Permission.subscribe].map((permission) =>
+      theirs.grantPermission(streamId, owner.address, permission, FOREVER - 1n),
+    )
+    const taken = Object.values(Permission).map((permission) =>
+      theirs.revokePermission(streamId, owner.address, permission),
+    )
+    for (const call of [...less, ...shorter, ...taken]) {
+      expect(await revertOf(call)).toMatchObject({
+        name: 'StreamRegistry__OwnerProtected',
+        args: { streamKey: id(streamId), owner: owner.address },
+      })
+    }
+    expect(plain(await streams.directPermissions(streamId, owner.address))).toEqual(all)
+  })
+
+  it('nothing else: they take from each other, and from the owner what the owner does not have', async () => {
+    const { streams, owner, alice, bob } = chain()
+    await mined(streams.grantPermission(streamId, bob.address, Permission.grant, FOREVER))
+    await mined(streams.connect(alice).revokePermission(streamId, bob.address, Permission.grant))
+    await mined(streams.revokePermission(streamId, owner.address, Permission.grant))
+    await mined(streams.connect(alice).revokePermission(streamId, owner.address, Permission.grant))
+    await mined(streams.connect(alice).grantPermission(streamId, owner.address, Permission.grant, FOREVER))
+    expect(await streams.hasPermission(streamId, owner.address, Permission.grant)).toBe(true)
+    expect(await streams.hasPermission(streamId, bob.address, Permission.grant)).toBe(false)
+  })
+})
 
 describe.each(guarded)('StreamRegistry.$method refuses', ({ permission, call }) => {
   it('whoever has every permission but the one it needs', async () => {

@@ -52,10 +52,25 @@ describe('StreamRegistry: streams', () => {
       partitions: 100n,
       trackers: [bob.address],
       generation: 0n,
+      createdAt: BigInt(await now(chain().provider)),
     })
     expect(await streams.exists(streamId)).toBe(true)
     expect(await streams.streamIdOf(streamKey)).toBe(streamId)
     expect(plain(await streams.directPermissions(streamId, alice.address))).toEqual(all)
+  })
+
+  it('knows when a stream was created, also one that was made again', async () => {
+    const { streams, provider } = chain()
+    const streamId = await createStream(chain())
+    const createdAt = BigInt(await now(provider))
+    await passTime(chain(), 1000)
+    await mined(streams.updateStream(streamId, 'changed', 2))
+    expect((await streams.getStream(streamId)).createdAt).toBe(createdAt)
+    await mined(streams.deleteStream(streamId))
+    await createStream(chain())
+    const [stream] = await streams.listStreams(0, 1)
+    expect(stream?.createdAt).toBe(BigInt(await now(provider)))
+    expect(stream?.createdAt).toBeGreaterThanOrEqual(createdAt + 1000n)
   })
 
   it('keeps the same path of two creators apart', async () => {

@@ -52,6 +52,7 @@ describe('streams on a chain', () => {
       partitions: 3,
       metadata: '{"unit":"K"}',
       trackers: [],
+      createdMs: expect.any(Number),
     })
     expect(await client.getStream(stream.id)).toEqual(stream)
     expect(await client.listStreams({ owner: client.nodeId })).toContainEqual(stream)

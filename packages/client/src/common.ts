@@ -29,4 +29,6 @@ export type {
   UserPermissions,
 } from './registry/ports.ts'
 export type { StaticNetwork } from './registry/static-network.ts'
+export { createdToleranceMs, oldestOfStreamMs, predates } from './registry/predates.ts'
+export { isTrackerUrl, shownUrl } from './registry/tracker-url.ts'
 export { clientErrors, type ClientErrorCode } from './errors.ts'

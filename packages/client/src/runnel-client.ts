@@ -129,7 +129,9 @@ export class RunnelClient implements AsyncDisposable {
     this.#requireOpen()
     const draft = draftOf(stream, this.account)
     await this.#registry.writer.createStream(draft)
-    return draft
+    // Created it is, whether or not the chain still answers.
+    const created = await this.#registry.cache.getStream(draft.id).catch(() => undefined)
+    return created ?? { ...draft, createdMs: 0 }
   }
 
   /** Throws STREAM_NOT_FOUND, or what a chain throws when nothing is known. */

@@ -9,7 +9,6 @@ import type {
   RunnelError,
   Signal,
   MessageRef,
-  StreamId,
   StreamMessage,
   StreamPartId,
   WantedNeighbour,

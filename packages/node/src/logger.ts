@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino'
+import { escapeJson } from './cli/printable.ts'
 import type { LogLevel } from './config/schema.ts'
 
 export type { Logger } from 'pino'
@@ -12,5 +13,6 @@ export function createLogger(
   name = 'runnel',
   destination = pino.destination({ fd: 2, sync: true }),
 ): Logger {
-  return pino({ name, level, redact: { paths: [...redactedPaths], censor: '[secret]' } }, destination)
+  const redact = { paths: [...redactedPaths], censor: '[secret]' }
+  return pino({ name, level, redact, hooks: { streamWrite: escapeJson } }, destination)
 }

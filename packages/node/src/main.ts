@@ -1,5 +1,6 @@
 import { exitCodeFor } from './cli/exit-codes.ts'
 import { runCommandLine } from './cli/parser.ts'
+import { printable } from './cli/printable.ts'
 import { loadCommands } from './commands/index.ts'
 
 const argv = process.argv.slice(2)
@@ -13,7 +14,8 @@ try {
   const json = argv.includes('--json')
   process.stderr.write(`${json ? JSON.stringify({ error: described }) : `runnel: ${errorLine(described)}`}\n`)
   if (argv.join(' ').match(/--log-level[ =]debug/) && error instanceof Error) {
-    process.stderr.write(`${error.stack ?? ''}\n`)
+    const stack = error.stack?.split('\n') ?? []
+    process.stderr.write(`${stack.map(printable).join('\n')}\n`)
   }
   process.exitCode = exitCodeFor(described.code)
 } finally {

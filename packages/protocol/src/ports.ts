@@ -70,8 +70,16 @@ export interface ReaderPolicy {
 
 /** May this publisher publish? Answers come from a registry, through whoever embeds a node or runs a tracker. */
 export interface PublisherPolicy {
-  /** At once and cheap: 'unknown' makes the asker call `resolve`, and wait (bounded) until it knows. */
-  check(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
+  /**
+   * At once and cheap: 'unknown' makes the asker call `resolve`, and wait (bounded) until it knows. With `oldestMs`, the time
+   * of the oldest message in question, 'denied' too when it is older than the stream.
+   */
+  check(
+    streamId: StreamId,
+    publisherId: NodeId,
+    nowMs: number,
+    oldestMs?: number,
+  ): 'allowed' | 'denied' | 'unknown'
   /** Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. */
   resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
 }

@@ -82,14 +82,6 @@ describe('a cache of look-ups', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('asks again for everything, when told that anything may have changed', async () => {
-    const { cache, asked, ask } = setUp()
-    await ask('a', 1)
-    cache.expireAll()
-    expect(cache.peek('a')?.version).toBe(1)
-    expect(asked).toHaveLength(2)
-  })
-
   it('forgets what is wrong', async () => {
     const { cache, ask } = setUp()
     await ask('a', 1)

@@ -80,16 +80,6 @@ export class LookupCache<K extends string, V extends object | null> {
   /** Forgets what is known to be wrong; a look-up under way may have come too early, and does not count. */
   forget(matches: (key: K) => boolean): void {
     for (const key of this.#entries.keys()) if (matches(key)) this.#entries.delete(key)
-    this.#overtake(matches)
-  }
-
-  /** Everything may be wrong: it stays in use, and is asked for again when it is. */
-  expireAll(): void {
-    for (const entry of this.#entries.values()) entry.refreshAtMs = 0
-    this.#overtake(() => true)
-  }
-
-  #overtake(matches: (key: K) => boolean): void {
     for (const [key, flight] of this.#flights) {
       if (!matches(key)) continue
       flight.outdated = true

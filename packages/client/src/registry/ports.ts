@@ -10,6 +10,11 @@ export interface StreamInfo {
   readonly metadata: string
   /** The stream's own trackers; empty for the network's. */
   readonly trackers: readonly NodeId[]
+  /**
+   * When it was created, by the chain's time (Unix milliseconds, whole seconds); 0 where nobody knows. What is older belongs
+   * to an earlier stream of the same id: see `predates`.
+   */
+  readonly createdMs: number
 }
 
 /** The name of a permission, as in the stream registry. */
@@ -114,7 +119,7 @@ export interface StorageRegistryWriter {
   register(url: string): Promise<void>
 }
 
-/** Something in a registry changed: what was read of it before may be wrong. */
+/** Something in a registry changed, or a change was taken back: what was read of it before may be wrong. */
 export type RegistryChange =
   | { readonly kind: 'trackers' }
   /** Who may take part in a private network. */
@@ -122,7 +127,7 @@ export type RegistryChange =
   | { readonly kind: 'stream'; readonly streamId: StreamId }
   | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }
   | { readonly kind: 'storage' }
-  /** Changes may have been missed: everything is worth reading again. */
+  /** Changes may have been missed, or more were taken back than can be told: all that was read is forgotten. */
   | { readonly kind: 'unknown' }
 
 /** Whether the source of the registries answers. */

@@ -2,6 +2,7 @@ import { toNodeId, toStreamId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
 import { createPublisherPolicy } from './publisher-policy.ts'
+import { createdToleranceMs } from './predates.ts'
 import { RegistryCache } from './registry-cache.ts'
 import { staticNetworkSchema } from './static-network.ts'
 import { createStaticRegistries } from './static-registries.ts'
@@ -12,7 +13,7 @@ const open = toStreamId(`${owner}/open`)
 const closed = toStreamId(`${owner}/closed`)
 const missing = toStreamId(`${owner}/missing`)
 
-function setUp() {
+function setUp(createdMs = 0) {
   const network = staticNetworkSchema.parse({
     version: 1,
     trackers: [],
@@ -21,7 +22,12 @@ function setUp() {
       { id: closed, permissions: [{ user: owner, publish: true }] },
     ],
   })
-  const modules = { clock: new VirtualClock(), ...createStaticRegistries(network) }
+  const { streams, storage } = createStaticRegistries(network)
+  const getStream: typeof streams.getStream = async (streamId) => {
+    const stream = await streams.getStream(streamId)
+    return stream && { ...stream, createdMs }
+  }
+  const modules = { clock: new VirtualClock(), storage, streams: { ...streams, getStream } }
   const cache = new RegistryCache({ maxEntries: 100, maxAgeMs: 1000 }, modules)
   return { cache, policy: createPublisherPolicy(cache) }
 }
@@ -46,6 +52,23 @@ it('denies a stranger, and everybody on a stream that is not there', async () =>
   await Promise.all([policy.resolve(closed, stranger), policy.resolve(missing, owner)])
   expect(policy.check(closed, stranger, 0)).toBe('denied')
   expect(policy.check(missing, owner, 0)).toBe('denied')
+})
+
+it('denies what is older than the stream, but for a tolerance', async () => {
+  const { policy } = setUp(10 * createdToleranceMs)
+  const nowMs = 20 * createdToleranceMs
+  const oldestMs = 9 * createdToleranceMs
+  expect(policy.check(closed, owner, nowMs, oldestMs)).toBe('unknown')
+  await policy.resolve(closed, owner)
+  expect(policy.check(closed, owner, nowMs, oldestMs)).toBe('allowed')
+  expect(policy.check(closed, owner, nowMs, oldestMs - 1)).toBe('denied')
+  expect(policy.check(closed, owner, nowMs)).toBe('allowed')
+})
+
+it('denies nothing for its age where nobody knows when the stream was created', async () => {
+  const { policy } = setUp()
+  await policy.resolve(closed, owner)
+  expect(policy.check(closed, owner, 5, 0)).toBe('allowed')
 })
 
 it('does not know any more when the permission changed', async () => {

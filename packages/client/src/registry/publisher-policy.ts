@@ -1,16 +1,19 @@
 import type { PublisherPolicy } from '@runnel/network'
+import { predates } from './predates.ts'
 import type { RegistryCache } from './registry-cache.ts'
 
 /** Who may publish, for the node: from the cache at once, from the registry when it must be. */
 export function createPublisherPolicy(cache: RegistryCache): PublisherPolicy {
   return {
-    check(streamId, publisherId, nowMs) {
+    check(streamId, publisherId, nowMs, oldestMs = Infinity) {
       const permissions = cache.peekPermissions(streamId, publisherId)
-      if (permissions === undefined) return 'unknown'
+      const stream = cache.peekStream(streamId)
+      if (permissions === undefined || stream === undefined) return 'unknown'
+      if (stream === null || predates(oldestMs, stream)) return 'denied'
       return nowMs < permissions.publishUntilMs ? 'allowed' : 'denied'
     },
     async resolve(streamId, publisherId) {
-      await cache.permissionsOf(streamId, publisherId)
+      await Promise.all([cache.permissionsOf(streamId, publisherId), cache.getStream(streamId)])
     },
   }
 }

@@ -48,8 +48,12 @@ export const conformanceNetwork = {
   ],
 } satisfies StaticNetwork
 
-/** The suite every way to read the registries passes. */
-export function describeRegistryReaders(name: string, registries: () => Registries): void {
+/** The suite every way to read the registries passes. `createdMs` matches when their streams were created. */
+export function describeRegistryReaders(
+  name: string,
+  registries: () => Registries,
+  createdMs: () => unknown,
+): void {
   describe(`registry readers: ${name}`, () => {
     it('reads a stream as it was created', async () => {
       expect(await registries().streams.getStream(open)).toEqual({
@@ -57,6 +61,7 @@ export function describeRegistryReaders(name: string, registries: () => Registri
         partitions: 3,
         metadata: '{"unit":"K"}',
         trackers: [tracker2, tracker1],
+        createdMs: createdMs(),
       })
     })
 
@@ -66,6 +71,7 @@ export function describeRegistryReaders(name: string, registries: () => Registri
         partitions: 1,
         metadata: '{}',
         trackers: [],
+        createdMs: createdMs(),
       })
     })
 

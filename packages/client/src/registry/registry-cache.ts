@@ -57,6 +57,11 @@ export class RegistryCache {
     return this.#storage.get(streamId)
   }
 
+  /** What is known, at once; null when the stream does not exist. */
+  peekStream(streamId: StreamId): StreamInfo | null | undefined {
+    return this.#streams.peek(streamId)
+  }
+
   /** What is known, at once. */
   peekPermissions(streamId: StreamId, user: NodeId): Permissions | undefined {
     return this.#permissions.peek(permissionsKey(streamId, user))
@@ -86,9 +91,8 @@ export class RegistryCache {
         )
         return
       case 'unknown':
-        this.#streams.expireAll()
-        this.#permissions.expireAll()
-        this.#storage.expireAll()
+        // What was taken back must not count once more, and the registry has just answered.
+        for (const cache of [this.#streams, this.#permissions, this.#storage]) cache.forget(() => true)
     }
   }
 

@@ -17,6 +17,7 @@ import { RegistryAdmission } from './registry-admission.ts'
 import { RegistryCache } from './registry-cache.ts'
 import { SingleRun } from './single-run.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
+import { shownUrl } from './tracker-url.ts'
 
 export interface RegistryServiceOptions {
   readonly maxAgeMs: number
@@ -177,7 +178,7 @@ export class RegistryService {
       this.onTrackers({ state: isEmpty ? 'missing' : 'listed', kept })
     }
     for (const { nodeId, url } of unusable) {
-      this.#logger.warn({ nodeId, url }, 'a tracker in the registry has no usable URL')
+      this.#logger.warn({ nodeId, url: shownUrl(url) }, 'a tracker in the registry has no usable URL')
     }
   }
 

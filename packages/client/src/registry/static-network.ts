@@ -43,7 +43,9 @@ const permissionsSchema = z
 /** A tracker or a storage node. */
 export const trackerSchema = z.strictObject({
   nodeId: nodeIdSchema,
-  url: z.string().refine(isTrackerUrl, { error: 'must be a ws:// or wss:// URL of at most 512 bytes' }),
+  url: z.string().refine(isTrackerUrl, {
+    error: 'must be a ws:// or wss:// URL of at most 512 bytes, without user and password',
+  }),
 })
 
 const streamSchema = z.strictObject({

@@ -6,7 +6,11 @@ import { createStaticRegistries } from './static-registries.ts'
 
 const registries = createStaticRegistries(staticNetworkSchema.parse(conformanceNetwork))
 
-describeRegistryReaders('static document', () => registries)
+describeRegistryReaders(
+  'static document',
+  () => registries,
+  () => 0,
+)
 
 it('refuses every change, and says what to do', async () => {
   const id = toStreamId(`${'0x' + '1'.repeat(40)}/a`)

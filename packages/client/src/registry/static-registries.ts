@@ -92,7 +92,7 @@ function later(a: Permissions, b: Permissions): Permissions {
 }
 
 function toInfo({ id, partitions, metadata, trackers }: ParsedStaticStream): StreamInfo {
-  return { id, partitions, metadata, trackers }
+  return { id, partitions, metadata, trackers, createdMs: 0 }
 }
 
 async function refuse(): Promise<never> {

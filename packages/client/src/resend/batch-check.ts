@@ -2,7 +2,7 @@ import type { PublisherPolicy } from '@runnel/network'
 import { verifyBatch, type Clock, type Crypto, type MessageBatch } from '@runnel/protocol'
 import { maxAheadMs } from '../publish/message-clock.ts'
 
-/** `forged`: no honest node sends it. `denied`: of somebody who may not publish (any more). */
+/** `forged`: no honest node sends it. `denied`: of somebody who may not publish (any more), or of an earlier stream of that id. */
 export type Verdict = 'good' | 'forged' | 'denied'
 
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
@@ -35,8 +35,8 @@ export class BatchCheck {
     const { streamId, publisherId } = batch.chain
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0
     if (newestMs > clock.now() + maxAheadMs || !verifyBatch(batch, crypto)) return 'forged'
-    if (policy.check(streamId, publisherId, newestMs) === 'unknown')
-      await policy.resolve(streamId, publisherId)
-    return policy.check(streamId, publisherId, newestMs) === 'allowed' ? 'good' : 'denied'
+    const check = () => policy.check(streamId, publisherId, newestMs, batch.messages[0]?.timestamp)
+    if (check() === 'unknown') await policy.resolve(streamId, publisherId)
+    return check() === 'allowed' ? 'good' : 'denied'
   }
 }

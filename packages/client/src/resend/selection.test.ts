@@ -9,7 +9,7 @@ import {
   type HistorySelection,
 } from './selection.ts'
 
-const stream = { id: streamId, partitions: 3, metadata: '', trackers: [] }
+const stream = { id: streamId, partitions: 3, metadata: '', trackers: [], createdMs: 0 }
 
 describe('a selection', () => {
   it('is the last so many, or everything between two places', () => {

@@ -88,6 +88,8 @@ export class CoreScript {
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   /** For how long users may read; undefined when nothing is known of them. */
   readsForMs: (userId: NodeId) => number | undefined = () => Infinity
+  /** What is older than this belongs to an earlier stream. */
+  oldestOfStreamMs = 0
   verified = 0
   rttMs: number | undefined
   nowMs = startMs
@@ -104,10 +106,11 @@ export class CoreScript {
           this.verified++
           return verifyBatch(batch, crypto)
         },
-        checkPublisher: () => this.policy,
         readsForMs: (_, userId) => this.readsForMs(userId),
         verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
         membershipToken: () => undefined,
+        checkPublisher: (_streamId, _publisherId, _nowMs, oldestMs = Infinity) =>
+          oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy,
         rttOf: () => this.rttMs,
         canTakeMore: () => this.canTakeMore,
         hasArchive: this.hasArchive,

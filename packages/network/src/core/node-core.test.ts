@@ -339,6 +339,19 @@ describe('flooding', () => {
     expect(script.run(data(3, first))).toEqual([])
   })
 
+  it('drops what is older than the stream, also when it had to wait for the answer', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.oldestOfStreamMs = startMs
+    const older = batchAt([startMs - 1, startMs])
+    expect(script.run(data(2, older))).toEqual(['dropped data.publisherDenied'])
+    script.oldestOfStreamMs = 0
+    script.policy = 'unknown'
+    expect(script.run(data(2, older), data(2, batchAt([startMs + 1])))).toEqual(['resolve'])
+    script.policy = 'allowed'
+    script.oldestOfStreamMs = startMs
+    expect(script.run(resolved(true))).toEqual(['dropped data.publisherDenied', 'data 3', 'deliver 1'])
+  })
+
   it('asks again when nobody could find out, ever more rarely', () => {
     const script = new CoreScript({ minLookupRetryMs: 250, maxLookupRetryMs: 500 }).withNeighbours(2, 3)
     script.policy = 'unknown'

@@ -135,11 +135,12 @@ export class NodeRuntime implements NetworkNode {
       {
         effects: this.#nodeEffects(),
         verify: (batch) => modules.verify(batch),
-        checkPublisher: (streamId, publisherId, nowMs) => publisherPolicy.check(streamId, publisherId, nowMs),
         readsForMs: (streamId, userId) =>
           modules.readerPolicy === undefined ? Infinity : modules.readerPolicy.readsForMs(streamId, userId),
         verifyMembership: (token, nodeId, nowMs) => modules.verifyMembership(token, nodeId, nowMs),
         membershipToken: () => modules.membershipToken(),
+        checkPublisher: (streamId, publisherId, nowMs, oldestMs) =>
+          publisherPolicy.check(streamId, publisherId, nowMs, oldestMs),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
         canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
         hasArchive: modules.archive !== undefined,

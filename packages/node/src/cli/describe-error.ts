@@ -3,6 +3,7 @@ import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
 import { clientError } from '../client-error.ts'
 import { nodeError } from '../errors.ts'
+import { printable } from './printable.ts'
 
 /** What a person is told of an error. */
 export interface DescribedError {
@@ -11,10 +12,10 @@ export interface DescribedError {
   readonly remedy: string
 }
 
-/** Brings any error, also those of ethers and the operating system, into one form. */
+/** Brings any error, also those of ethers and the operating system, into one form that can be shown. */
 export function describeError(error: unknown): DescribedError {
   const known = findRunnelError(error) ?? describeRegistryRefusal(error) ?? describeForeign(error)
-  return { code: known.code, message: oneLine(known.message), remedy: known.remedy }
+  return { code: known.code, message: printable(oneLine(known.message)), remedy: known.remedy }
 }
 
 /** `what (CODE). how to fix`, one line. */

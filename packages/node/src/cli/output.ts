@@ -1,3 +1,5 @@
+import { printable, printableJson } from './printable.ts'
+
 /** Data for programs and people on standard output; waits while the reader is slow. False once the reader is gone. */
 export interface Output {
   write(text: string | Uint8Array): Promise<boolean>
@@ -27,17 +29,13 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Out
   return { write, closed }
 }
 
-/** One result: JSON when asked for, else lines for a person. */
+/** One result: JSON when asked for, else lines for a person. What others wrote in it cannot reach the terminal as more than text. */
 export function printResult(value: unknown, json: boolean, lines: readonly string[]): void {
-  process.stdout.write(json ? `${JSON.stringify(value)}\n` : lines.map((line) => `${line}\n`).join(''))
+  const output = json ? [printableJson(value)] : lines.map(printable)
+  process.stdout.write(output.map((line) => `${line}\n`).join(''))
 }
 
-/** A remark for the person at the terminal. */
+/** A remark for the person at the terminal, on one line. */
 export function notice(text: string): void {
-  process.stderr.write(`runnel: ${text}\n`)
-}
-
-/** Text from the network, made safe for a terminal: control characters could move the cursor or rename the window. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}|\p{Cf}/gu, '�')
+  process.stderr.write(`runnel: ${printable(text)}\n`)
 }

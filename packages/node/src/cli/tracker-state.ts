@@ -1,3 +1,4 @@
+import { shownUrl } from '@runnel/client'
 import type { NodeId } from '@runnel/protocol'
 import type { ClusterView } from '@runnel/tracker'
 import { z } from 'zod'
@@ -49,9 +50,10 @@ export type TrackerState =
     }
 
 /** Asks a tracker, by what nodes dial or the address of its HTTP API, how it is doing. Never rejects. */
-export async function askTracker(url: string, expected?: NodeId): Promise<TrackerState> {
+export async function askTracker(asked: string, expected?: NodeId): Promise<TrackerState> {
+  const url = shownUrl(asked)
   try {
-    const base = httpUrl(url)
+    const base = httpUrl(asked)
     const health = healthAnswer.parse(await get(`${base}/health`))
     if (expected !== undefined && health.nodeId !== expected)
       return { nodeId: expected, url, error: `another tracker answers there: ${health.nodeId}` }

@@ -1,4 +1,5 @@
-import type { RegistryAddresses } from '@runnel/contracts'
+import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
+import { isRunnelError } from '@runnel/protocol'
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { clientError } from '../client-error.ts'
 
@@ -19,7 +20,8 @@ export async function withProvider<T>(
   rpcUrl: string,
   work: (provider: JsonRpcProvider, chainId: number) => Promise<T>,
 ): Promise<T> {
-  const chainId = await askChainId(rpcUrl)
+  const secrets = rpcSecrets(rpcUrl)
+  const chainId = await askChainId(rpcUrl, secrets)
   // A chain that makes a block of every transaction at once would be read from a cache as it was before.
   const provider = new JsonRpcProvider(rpcUrl, chainId, {
     staticNetwork: true,
@@ -29,13 +31,15 @@ export async function withProvider<T>(
   provider.pollingInterval = 250
   try {
     return await work(provider, chainId)
+  } catch (error) {
+    throw isRunnelError(error) ? error : secrets.scrubError(error)
   } finally {
     provider.destroy()
   }
 }
 
 /** Asked by hand: the provider of ethers would go on trying for ever. */
-async function askChainId(rpcUrl: string): Promise<number> {
+async function askChainId(rpcUrl: string, { shown, scrubError }: RpcSecrets): Promise<number> {
   try {
     const response = await fetch(rpcUrl, {
       method: 'POST',
@@ -47,14 +51,10 @@ async function askChainId(rpcUrl: string): Promise<number> {
     const chainId = Number(result)
     if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new Error('the answer is no chain id')
     return chainId
-  } catch (cause) {
-    throw clientError('CHAIN_UNREACHABLE', `${withoutSecrets(rpcUrl)} (${reasonOf(cause)})`, { cause })
+  } catch (error) {
+    const cause = scrubError(error)
+    throw clientError('CHAIN_UNREACHABLE', `${shown} (${reasonOf(cause)})`, { cause })
   }
-}
-
-/** RPC URLs often have an API key in their path or query. */
-function withoutSecrets(rpcUrl: string): string {
-  return URL.canParse(rpcUrl) ? new URL(rpcUrl).origin : 'not a URL'
 }
 
 function reasonOf(error: unknown): string {

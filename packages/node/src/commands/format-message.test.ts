@@ -13,9 +13,15 @@ describe('formatMessage', () => {
     [{ a: 1 }, '{"a":1}\n'],
     ['two\nlines', '"two\\nlines"\n'],
     [null, 'null\n'],
+    ['\u009b2J \u202eevil \u200b\u2028', '"\\u009b2J \\u202eevil \\u200b\\u2028"\n'],
     [Buffer.from('hi'), '{"base64":"aGk="}\n'],
   ])('is one line of JSON', (content, line) => {
     expect(formatMessage({ ...message, content }, false)).toBe(line)
+  })
+
+  it('lets nothing of a name reach the terminal either', () => {
+    const line = formatMessage({ ...message, messageChainId: '\u009b31m', content: '' }, true)
+    expect(line).toContain('"messageChainId":"\\u009b31m"')
   })
 
   it('has everything about the message with meta', () => {

@@ -1,9 +1,10 @@
 import type { Message } from '@runnel/client'
+import { printableJson } from '../cli/printable.ts'
 
 /** One line of JSON: the content, or with `meta` the content and all that identifies the message. Bytes become base64. */
 export function formatMessage(message: Message, meta: boolean): string {
   const content = printableContent(message.content)
-  if (!meta) return `${JSON.stringify(content)}\n`
+  if (!meta) return `${printableJson(content)}\n`
   const {
     streamId,
     partition,
@@ -14,7 +15,7 @@ export function formatMessage(message: Message, meta: boolean): string {
     previous,
     contentType,
   } = message
-  return `${JSON.stringify({
+  return `${printableJson({
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
     previous: previous ?? null,
     contentType,

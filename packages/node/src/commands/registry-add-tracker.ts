@@ -1,4 +1,5 @@
 import { toNodeId } from '@runnel/protocol'
+import { isTrackerUrl, shownUrl } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
@@ -20,8 +21,8 @@ export const registryAddTracker = defineCommand({
   epilogue: 'Only the owner of the tracker registry can add; a tracker itself can change its URL.',
   run: async ({ tracker, url, network, key, json }) => {
     const nodeId = toNodeId(tracker)
-    if (!/^wss?:\/\/\S+$/.test(url) || !URL.canParse(url))
-      throw nodeError('USAGE', `"${url}" is no ws:// or wss:// URL`)
+    if (!isTrackerUrl(url))
+      throw nodeError('USAGE', `"${shownUrl(url)}" is no ws:// or wss:// URL without user and password`)
     const privateKey = requireKey({ key, env: process.env })
     const added = await registerTracker({ network, privateKey, nodeId, url })
     printResult({ nodeId, url, added }, json, [`${added ? 'added' : 'updated'} ${nodeId} ${url}`])

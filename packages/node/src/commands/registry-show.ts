@@ -2,7 +2,7 @@ import { listsNodes, permissionedTrackerRegistry, trackerRegistry } from '@runne
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readChain } from '../cli/network-source.ts'
-import { printable, printResult } from '../cli/output.ts'
+import { printResult } from '../cli/output.ts'
 import { withProvider } from '../cli/with-chain.ts'
 
 /** Trackers read from the chain at once. */
@@ -33,7 +33,7 @@ export const registryShow = defineCommand({
         ...Object.entries(registries).map(([name, address]) => `${name.padEnd(16)} ${address}`),
         `owner            ${owner}`,
         ...(listedNodes === undefined ? [] : [`listed nodes     ${listedNodes}`]),
-        ...trackers.map(({ nodeId, url }) => `tracker          ${nodeId} ${printable(url)}`),
+        ...trackers.map(({ nodeId, url }) => `tracker          ${nodeId} ${url}`),
       ])
     })
   },

@@ -10,7 +10,8 @@ export const formatOptions = {
   raw: {
     type: 'boolean',
     conflicts: 'meta',
-    describe: 'Write the bytes of each message as they are, nothing between',
+    describe:
+      'Write the bytes of each message as they are, nothing between; a terminal obeys what is in them',
   },
   meta: {
     type: 'boolean',

@@ -1,7 +1,7 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
-import { printable, printResult } from '../cli/output.ts'
+import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 
 export const storageList = defineCommand({
@@ -21,7 +21,7 @@ export const storageList = defineCommand({
       printResult(
         nodes,
         json,
-        nodes.map(({ nodeId, url }) => `${nodeId} ${printable(url)}`),
+        nodes.map(({ nodeId, url }) => `${nodeId} ${url}`),
       )
     })
   },

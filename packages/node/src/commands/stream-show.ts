@@ -1,7 +1,7 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
-import { printable, printResult } from '../cli/output.ts'
+import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 import { describePermissions, permissionsAsJson } from './permissions-text.ts'
 
@@ -19,7 +19,7 @@ export const streamShow = defineCommand({
       printResult({ ...info, permissions: permissions.map(permissionsAsJson) }, json, [
         `stream      ${info.id}`,
         `partitions  ${info.partitions}`,
-        `metadata    ${printable(info.metadata)}`,
+        `metadata    ${info.metadata}`,
         `trackers    ${info.trackers.join(' ') || "the network's"}`,
         ...permissions.map((user) => `permission  ${describePermissions(user)}`),
       ])

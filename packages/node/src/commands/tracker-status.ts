@@ -1,10 +1,11 @@
 import Table from 'cli-table3'
-import { openRegistry } from '@runnel/client'
+import { openRegistry, shownUrl } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
-import { printable, printResult } from '../cli/output.ts'
+import { printResult } from '../cli/output.ts'
 import { plainLayout } from '../cli/plain-layout.ts'
+import { printable } from '../cli/printable.ts'
 import { askTracker, type TrackerState } from '../cli/tracker-state.ts'
 import { nodeError } from '../errors.ts'
 
@@ -20,7 +21,7 @@ export const trackerStatus = defineCommand({
   epilogue: 'Fails when no tracker answers.',
   run: async ({ url, network, json }) => {
     if (url !== undefined && !/^(ws|http)s?:\/\/\S+$/.test(url))
-      throw nodeError('USAGE', `"${url}" is no ws://, wss://, http:// or https:// URL`)
+      throw nodeError('USAGE', `"${shownUrl(url)}" is no ws://, wss://, http:// or https:// URL`)
     const states = url === undefined ? await askAll(network) : [await askTracker(url)]
     const reasons = states.flatMap((state) => ('error' in state ? [`${state.url}: ${state.error}`] : []))
     if (reasons.length === states.length)
@@ -47,6 +48,7 @@ function linesOf(states: readonly TrackerState[], withPeers: boolean): string[] 
 }
 
 function rowOf(state: TrackerState): (string | number)[] {
+  // A line break in a cell would be one of the table.
   const place = [state.nodeId ?? '?', printable(state.url)]
   if ('error' in state) return [...place, '', '', '', '', '', printable(state.error)]
   const { nodes, streamParts, cluster } = state
@@ -68,6 +70,6 @@ function peerLines(state: TrackerState): string[] {
     .map(({ nodeId, url, linked, error, load }) => {
       const link = linked ? 'linked' : `not linked${error === null ? '' : ` (${error})`}`
       const work = load === null ? '' : `, ${load.nodes} nodes, leads ${load.leads} stream parts`
-      return printable(`sees ${nodeId} ${url}: ${link}${work}`)
+      return `sees ${nodeId} ${url}: ${link}${work}`
     })
 }

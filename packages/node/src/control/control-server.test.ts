@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { nodeError } from '../errors.ts'
 import type { ControlOptions } from './control-options.ts'
@@ -93,6 +93,34 @@ describe('the control server', () => {
     const response = await answer.promise
     expect(response.statusCode).toBe(200)
     response.resume()
+  })
+
+  it('lets nobody else open its socket, at no moment', async () => {
+    const open = join(directory, 'open')
+    mkdirSync(open)
+    chmodSync(open, 0o777)
+    const umask = process.umask(0)
+    const socket = join(open, 'control.sock')
+    const seen: string[] = []
+    const server = createControlServer({ host: '127.0.0.1', port: 0, socket }, ({ server: listening }) => {
+      listening.once('listening', () => {
+        // As soon as it could be opened: is there a way to it for others?
+        const bound = String(listening.address())
+        const modes = [statSync(bound), statSync(dirname(bound))].map(({ mode }) => mode & 0o077)
+        seen.push(
+          dirname(dirname(bound)) === open ? 'inside' : bound,
+          modes.includes(0) ? 'closed' : 'open',
+          ...readdirSync(open).filter((it) => it[0] !== '.'),
+        )
+      })
+    })
+    await server.start()
+    process.umask(umask)
+    expect(seen).toEqual(['inside', 'closed'])
+    expect(statSync(socket).mode & 0o777).toBe(0o600)
+    expect(readdirSync(open)).toEqual(['control.sock'])
+    await server.stop()
+    expect(readdirSync(open)).toEqual([])
   })
 
   it('says with a code what went wrong', async () => {

@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { chmodSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { isRunnelError } from '@runnel/protocol'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { nodeError } from '../errors.ts'
 import { controlToken, isLoopback, type ControlOptions } from './control-options.ts'
+import { listenPrivately } from './private-socket.ts'
 
 /** Bounds of the control API. */
 export const controlLimits = {
@@ -42,19 +43,19 @@ export function createControlServer(
   return {
     start: async () => {
       const token = controlToken(options)
-      server = buildServer(token)
-      addRoutes(server)
-      if (socket === undefined) {
-        url = await server.listen({ host, port })
-        return
+      const built = (server = buildServer(token))
+      addRoutes(built)
+      if (socket === undefined) url = await built.listen({ host, port })
+      else {
+        await listenPrivately(socket, (path) => built.listen({ path }))
+        url = `unix:${socket}`
       }
-      // What a process that was killed has left.
-      rmSync(socket, { force: true })
-      await server.listen({ path: socket })
-      chmodSync(socket, 0o600)
-      url = `unix:${socket}`
     },
-    stop: async () => server?.close(),
+    stop: async () => {
+      await server?.close()
+      if (socket !== undefined && url !== undefined) rmSync(socket, { force: true })
+      url = undefined
+    },
     get url() {
       return url
     },

@@ -179,7 +179,7 @@ describe('a node that says it stores a stream part', () => {
 
 describe('signals between a storage node and who asked for it', () => {
   const passes = (story: TrackerStory, from: NodeId, to: NodeId) =>
-    story.packet(from, offer(to)).some(({ to: receiver }) => receiver === to)
+    story.packet(from, offer(to)).some((effect) => effect.type === 'send' && effect.to === to)
 
   it('pass both ways for a while, which asking again renews', () => {
     const story = storyOf(1)

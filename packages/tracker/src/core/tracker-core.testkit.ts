@@ -143,6 +143,6 @@ export function instructions(effects: readonly TrackerEffect[]) {
 export function codes(effects: readonly TrackerEffect[]): string[] {
   return effects.flatMap((effect) => {
     if (effect.type === 'refuse') return [effect.code]
-    return effect.packet.type === 'trackerError' ? [effect.packet.code] : []
+    return effect.type === 'send' && effect.packet.type === 'trackerError' ? [effect.packet.code] : []
   })
 }

@@ -60,6 +60,7 @@ function parseStatus(text: string, part: StreamPartId = partA) {
 }
 
 function show(effect: TrackerEffect): string {
+  if (effect.type === 'resolve') return `< resolve ${nameOf(effect.userId)}`
   const to = nameOf(effect.to)
   if (effect.type === 'refuse') return `< ${to} refuse ${effect.code}`
   const { packet } = effect

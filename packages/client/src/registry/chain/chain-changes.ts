@@ -6,15 +6,24 @@ import {
 } from '@runnel/contracts'
 import { toNodeId, toStreamId, type Cancel, type Clock } from '@runnel/protocol'
 import { Interface, type Log } from 'ethers'
+import { clientError } from '../../errors.ts'
 import type { RegistryChange } from '../ports.ts'
+import { BlockWindow, type FollowedBlock } from './block-window.ts'
 import type { ChainConnection } from './chain-connection.ts'
 
 /** Blocks whose events are asked for at once; after a longer silence everything is read again instead. */
 const maxBlocksPerPoll = 2000
 
+/** Blocks that a chain may take back before everything is read again: see `BlockWindow`, which says which are counted. */
+export const maxFollowedBlocks = 64
+
 /**
  * Follows the events of the registries by polling, block after block, so that an endpoint that was away for a while is
- * caught up with. A poll that fails is repeated with the next.
+ * caught up with. A poll that fails is repeated with the next, from where it came to.
+ *
+ * Blocks are followed by their hashes: where the chain has replaced some, what they changed is reported again, as it is
+ * not so any more, and then what the new ones change. Where that reaches back too far, or the chain is another one now, the
+ * change is `unknown`. Nothing waits for confirmations: decision 026.
  */
 export class ChainChanges {
   readonly #connection: ChainConnection
@@ -23,8 +32,7 @@ export class ChainChanges {
   readonly #clock: Clock
   #onChange: ((change: RegistryChange) => void) | undefined
   #cancel: Cancel = () => {}
-  /** The last block whose events were seen. */
-  #seenBlock = 0
+  readonly #followed = new BlockWindow(maxFollowedBlocks)
 
   constructor(
     options: { registries: RegistryAddresses; pollIntervalMs: number },
@@ -40,7 +48,7 @@ export class ChainChanges {
   async start(onChange: (change: RegistryChange) => void): Promise<void> {
     if (this.#onChange !== undefined) return
     this.#onChange = onChange
-    this.#seenBlock = await this.#readHead()
+    this.#followed.add({ ...(await this.#readHead()), changes: [] })
     this.#scheduleNext()
   }
 
@@ -62,14 +70,52 @@ export class ChainChanges {
 
   async #poll(): Promise<void> {
     const head = await this.#readHead()
-    const from = this.#seenBlock + 1
-    if (head < from - 1 || head - from >= maxBlocksPerPoll) this.#report({ kind: 'unknown' })
-    else if (head >= from) (await this.#readLogs(from, head)).forEach((log) => this.#reportLog(log))
-    this.#seenBlock = head
+    const last = await this.#takeBack(head)
+    if (last?.hash === head.hash) return
+    if (last === undefined || head.number - last.number > maxBlocksPerPoll)
+      this.#report([{ kind: 'unknown' }])
+    else this.#follow(await this.#readLogs(last.number + 1, head.number))
+    this.#followed.add({ ...head, changes: [] })
   }
 
-  #readHead(): Promise<number> {
-    return this.#connection.call(() => this.#connection.provider.getBlockNumber())
+  /** Takes back what the chain has replaced. The last block that still stands; undefined when none of those followed does. */
+  async #takeBack(head: Block): Promise<FollowedBlock | undefined> {
+    for (;;) {
+      const { last } = this.#followed
+      if (last === undefined || (await this.#stands(last, head))) return last
+      this.#followed.removeLast()
+      this.#report(last.changes)
+    }
+  }
+
+  async #stands({ number, hash }: FollowedBlock, head: Block): Promise<boolean> {
+    if (number > head.number) return false
+    if (number === head.number) return hash === head.hash
+    if (number === head.number - 1) return hash === head.parentHash
+    return (await this.#readBlock(number))?.hash === hash
+  }
+
+  /** Each block's events together, with the hash it had when they were read. */
+  #follow(logs: readonly Log[]): void {
+    for (const [hash, ofBlock] of Map.groupBy(logs, ({ blockHash }) => blockHash)) {
+      const changes = ofBlock.map(toChange).filter((change) => change !== undefined)
+      this.#followed.add({ number: ofBlock[0]?.blockNumber ?? 0, hash, changes })
+      this.#report(changes)
+    }
+  }
+
+  async #readHead(): Promise<Block> {
+    const head = await this.#readBlock('latest')
+    if (head === undefined) throw clientError('CHAIN_CALL_FAILED', `${this.#connection.source} has no block`)
+    return head
+  }
+
+  /** Undefined when the chain is not that long. */
+  async #readBlock(tag: number | 'latest'): Promise<Block | undefined> {
+    const block = await this.#connection.call(() => this.#connection.provider.getBlock(tag))
+    if (block === null || block.hash === null) return undefined
+    const { number, hash, parentHash } = block
+    return { number, hash, parentHash }
   }
 
   #readLogs(fromBlock: number, toBlock: number): Promise<Log[]> {
@@ -77,14 +123,15 @@ export class ChainChanges {
     return this.#connection.call(() => this.#connection.provider.getLogs({ address, fromBlock, toBlock }))
   }
 
-  #reportLog(log: Log): void {
-    const change = toChange(log)
-    if (change !== undefined) this.#report(change)
+  #report(changes: readonly RegistryChange[]): void {
+    for (const change of changes) this.#onChange?.(change)
   }
+}
 
-  #report(change: RegistryChange): void {
-    this.#onChange?.(change)
-  }
+interface Block {
+  readonly number: number
+  readonly hash: string
+  readonly parentHash: string
 }
 
 const events = new Interface(

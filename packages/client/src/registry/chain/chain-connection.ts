@@ -1,9 +1,9 @@
-import type { RegistryAddresses } from '@runnel/contracts'
+import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError } from '@runnel/protocol'
 import { FetchRequest, JsonRpcProvider } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { RegistryHealth } from '../ports.ts'
-import { publicUrl, translateChainError } from './chain-errors.ts'
+import { translateChainError } from './chain-errors.ts'
 
 /** Where the registries of a network stand. */
 export interface ChainAddress {
@@ -23,8 +23,8 @@ export class ChainConnection {
   readonly provider: JsonRpcProvider
   /** What the endpoint said that it serves. */
   readonly chainId: number
-  /** The endpoint's URL as it may be shown. */
-  readonly source: string
+  /** The endpoint's URL as it may be shown, and how to keep the rest of it out of errors. */
+  readonly secrets: RpcSecrets
   /** Hears of every change between reachable and unreachable. */
   onHealth: (health: RegistryHealth) => void = () => {}
   #reachable = true
@@ -33,7 +33,11 @@ export class ChainConnection {
   constructor(rpcUrl: string, chainId: number) {
     this.provider = createProvider(rpcUrl, chainId)
     this.chainId = chainId
-    this.source = publicUrl(rpcUrl)
+    this.secrets = rpcSecrets(rpcUrl)
+  }
+
+  get source(): string {
+    return this.secrets.shown
   }
 
   /** Runs a request, throws errors of ours only, and notes whether the endpoint answered. */
@@ -44,8 +48,9 @@ export class ChainConnection {
       this.#setReachable()
       return result
     } catch (cause) {
-      if (this.#closed) throw clientError('CLIENT_CLOSED', undefined, { cause })
-      const error = translateChainError(cause, this.source)
+      if (this.#closed)
+        throw clientError('CLIENT_CLOSED', undefined, { cause: this.secrets.scrubError(cause) })
+      const error = translateChainError(cause, this.secrets)
       if (isRunnelError(error, 'CHAIN_UNREACHABLE')) this.#setUnreachable(error)
       else this.#setReachable()
       throw error
@@ -80,7 +85,10 @@ export async function openChainConnection({
 }: ChainAddress): Promise<ChainConnection> {
   const servedId = await askChainId(rpcUrl)
   if (chainId !== undefined && chainId !== servedId) {
-    throw clientError('CHAIN_MISMATCH', `${publicUrl(rpcUrl)} serves ${servedId}, configured is ${chainId}`)
+    throw clientError(
+      'CHAIN_MISMATCH',
+      `${rpcSecrets(rpcUrl).shown} serves ${servedId}, configured is ${chainId}`,
+    )
   }
   const connection = new ChainConnection(rpcUrl, servedId)
   try {

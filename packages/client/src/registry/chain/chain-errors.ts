@@ -1,19 +1,19 @@
-import { decodeRegistryError } from '@runnel/contracts'
+import { decodeRegistryError, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { isError } from 'ethers'
 import { clientError, reasonOf } from '../../errors.ts'
 
-/** What ethers throws, as an error of ours. `source` names the endpoint. */
-export function translateChainError(error: unknown, source: string): RunnelError {
+/** What ethers throws, as an error of ours: neither it nor its cause holds what is secret of the endpoint's URL. */
+export function translateChainError(error: unknown, secrets: RpcSecrets): RunnelError {
   if (isRunnelError(error)) return error
+  const cause = secrets.scrubError(error)
   const refused = decodeRegistryError(error)
-  if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause: error })
-  if (isUnreachable(error))
-    return clientError('CHAIN_UNREACHABLE', `${source} (${reasonOf(error)})`, { cause: error })
-  if (isError(error, 'ACTION_REJECTED')) return clientError('WALLET_REFUSED', undefined, { cause: error })
-  if (isError(error, 'INSUFFICIENT_FUNDS'))
-    return clientError('INSUFFICIENT_FUNDS', undefined, { cause: error })
-  return clientError('CHAIN_CALL_FAILED', `${source} (${reasonOf(error)})`, { cause: error })
+  if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause })
+  const detail = `${secrets.shown} (${reasonOf(cause)})`
+  if (isUnreachable(error)) return clientError('CHAIN_UNREACHABLE', detail, { cause })
+  if (isError(error, 'ACTION_REJECTED')) return clientError('WALLET_REFUSED', undefined, { cause })
+  if (isError(error, 'INSUFFICIENT_FUNDS')) return clientError('INSUFFICIENT_FUNDS', undefined, { cause })
+  return clientError('CHAIN_CALL_FAILED', detail, { cause })
 }
 
 function codeOf(name: string): 'STREAM_NOT_FOUND' | 'STREAM_EXISTS' | 'REGISTRY_REFUSED' {
@@ -32,11 +32,4 @@ function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
   const code = String(error.code)
   return unreachableCodes.has(code) || /^E[A-Z_]+$/.test(code)
-}
-
-/** A URL fit for messages: without credentials and query. */
-export function publicUrl(url: string): string {
-  if (!URL.canParse(url)) return url
-  const { protocol, host, pathname } = new URL(url)
-  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
 }

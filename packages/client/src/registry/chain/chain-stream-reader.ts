@@ -63,12 +63,13 @@ async function listPermissions(
   return entries.filter(hasAny).sort(byUser)
 }
 
-function toInfo({ streamId, partitions, metadata, trackers }: ContractStream): StreamInfo {
+function toInfo({ streamId, partitions, metadata, trackers, createdAt }: ContractStream): StreamInfo {
   return {
     id: toStreamId(streamId),
     partitions: Number(partitions),
     metadata,
     trackers: trackers.map(toNodeId),
+    createdMs: Number(createdAt) * 1000,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RpcSecrets } from '@runnel/contracts'
 import { isError, type AbstractSigner, type ContractTransactionResponse } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { ChainConnection } from './chain-connection.ts'
@@ -28,7 +29,7 @@ export class TransactionSender {
     const transaction = await sent
     this.#unconfirmed++
     try {
-      await this.#connection.call(() => confirmed(transaction))
+      await this.#connection.call(() => confirmed(transaction, this.#connection.secrets))
     } finally {
       this.#unconfirmed--
     }
@@ -46,12 +47,13 @@ export class TransactionSender {
   }
 }
 
-async function confirmed(transaction: ContractTransactionResponse): Promise<void> {
+async function confirmed(transaction: ContractTransactionResponse, secrets: RpcSecrets): Promise<void> {
   try {
     await transaction.wait(1, confirmationTimeoutMs)
-  } catch (cause) {
-    if (isError(cause, 'TIMEOUT')) throw clientError('TRANSACTION_UNCONFIRMED', transaction.hash, { cause })
-    if (isError(cause, 'CALL_EXCEPTION')) throw clientError('TRANSACTION_FAILED', transaction.hash, { cause })
-    throw cause
+  } catch (error) {
+    const cause = secrets.scrubError(error)
+    if (isError(error, 'TIMEOUT')) throw clientError('TRANSACTION_UNCONFIRMED', transaction.hash, { cause })
+    if (isError(error, 'CALL_EXCEPTION')) throw clientError('TRANSACTION_FAILED', transaction.hash, { cause })
+    throw error
   }
 }

@@ -18,8 +18,13 @@ export interface FloodModules {
   readonly parts: StreamPartMap
   /** True when the publisher that the batch names signed it. */
   verify(batch: MessageBatch): boolean
-  /** May this publisher publish? */
-  checkPublisher(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
+  /** May this publisher publish, and are messages of that time of this stream? */
+  checkPublisher(
+    streamId: StreamId,
+    publisherId: NodeId,
+    nowMs: number,
+    oldestMs?: number,
+  ): 'allowed' | 'denied' | 'unknown'
 }
 
 /**
@@ -49,13 +54,12 @@ export class Flood {
     nowMs: number,
   ): 'handled' | 'forged' {
     if (this.#isDuplicate(part, batch, from)) return 'handled'
-    const { streamId, publisherId } = batch.chain
     const newest = batch.messages.at(-1)
     if (newest === undefined || newest.timestamp > nowMs + this.#limits.clockToleranceMs) {
       this.#drop('data.timestampAhead', batch)
       return 'handled'
     }
-    const permission = this.#modules.checkPublisher(streamId, publisherId, nowMs)
+    const permission = this.#permissionOf(batch, nowMs)
     if (permission === 'denied') {
       this.#drop('data.publisherDenied', batch)
       return 'handled'
@@ -92,15 +96,21 @@ export class Flood {
 
   /** A publisher was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
   resolved(streamId: StreamId, publisherId: NodeId, found: boolean, nowMs: number): void {
-    const permission = found ? this.#modules.checkPublisher(streamId, publisherId, nowMs) : 'unknown'
-    if (permission === 'unknown' && this.#held.retry(streamId, publisherId, nowMs)) return
+    const isKnown =
+      found && this.#modules.checkPublisher(streamId, publisherId, nowMs) !== 'unknown'
+    if (!isKnown && this.#held.retry(streamId, publisherId, nowMs)) return
     for (const { batch, packet, from } of this.#held.release(streamId, publisherId)) {
+      const permission = isKnown ? this.#permissionOf(batch, nowMs) : 'unknown'
       const part = this.#modules.parts.ofChain(batch.chain)
       if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#drop('data.publisherDenied', batch)
       else if (part === undefined) this.#drop('data.notJoined', batch)
       else if (!this.#isDuplicate(part, batch, from)) this.#accept(part, batch, packet, from, nowMs)
     }
+  }
+
+  #permissionOf({ chain, messages }: MessageBatch, nowMs: number): 'allowed' | 'denied' | 'unknown' {
+    return this.#modules.checkPublisher(chain.streamId, chain.publisherId, nowMs, messages[0]?.timestamp)
   }
 
   #isDuplicate(part: StreamPart, batch: MessageBatch, from: NodeId | undefined): boolean {

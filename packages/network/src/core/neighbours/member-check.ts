@@ -5,8 +5,13 @@ export interface MemberCheckModules {
   readonly effects: Pick<NodeEffects, 'resolveReader' | 'resolvePublisher'>
   /** For how many milliseconds from now the user may read the stream; undefined when nothing is known. */
   readsForMs(streamId: StreamId, userId: NodeId): number | undefined
-  /** May this publisher publish? */
-  checkPublisher(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
+  /** May this publisher publish? With `oldestMs`, what is that old. */
+  checkPublisher(
+    streamId: StreamId,
+    publisherId: NodeId,
+    nowMs: number,
+    oldestMs?: number,
+  ): 'allowed' | 'denied' | 'unknown'
   /** True when the user that the token names lets the node act in its name. */
   verifyMembership(token: AccessToken, nodeId: NodeId, nowMs: number): boolean
 }

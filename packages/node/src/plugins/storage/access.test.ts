@@ -32,7 +32,7 @@ describe('Access', () => {
     isReadable = true
     const client = {
       nodeId: self,
-      getStream: async () => ({ id: streamId, partitions: 1, metadata: '', trackers: [] }),
+      getStream: async () => ({ id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 }),
       permissionsOf: async (_: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
         subscribeUntilMs: subscribers.some((subscriber) => subscriber === user) ? Infinity : 0,

@@ -50,7 +50,7 @@ describe('KeptParts', () => {
           getStream: async (id): Promise<StreamInfo> => {
             const count = partitions.get(toStreamId(id))
             if (count === undefined) throw clientError('STREAM_NOT_FOUND', id)
-            return { id: toStreamId(id), partitions: count, metadata: '', trackers: [] }
+            return { id: toStreamId(id), partitions: count, metadata: '', trackers: [], createdMs: 0 }
           },
           joinStreamPart: async (id, partition) => {
             const key = `${id}#${partition}`

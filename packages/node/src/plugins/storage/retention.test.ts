@@ -1,27 +1,37 @@
+import { createdToleranceMs } from '@runnel/client'
 import { describe, expect, it } from 'vitest'
 import { oldestKeptMs, pruneAll, retentionOf } from './retention.ts'
 import { openTestStore } from './storage.testkit.ts'
 import { at, batchOf, chainOf, partOf, streamId } from './store/batches.testkit.ts'
 
 const msPerDay = 86_400_000
-const metadata = (storage: unknown) => ({ metadata: JSON.stringify({ storage }) })
+const metadata = (storage: unknown) => ({ metadata: JSON.stringify({ storage }), createdMs: 0 })
 
 describe('retentionOf', () => {
   const options = { maxAgeDays: 30, streams: { [streamId]: { maxAgeDays: 7, maxBytes: 1000 } } }
 
   it('prefers what the operator says of the stream', () => {
-    expect(retentionOf(streamId, options, undefined)).toEqual({ maxAgeDays: 7, maxBytes: 1000 })
-    expect(retentionOf(streamId, { maxAgeDays: 30, streams: {} }, undefined)).toEqual({ maxAgeDays: 30 })
+    expect(retentionOf(streamId, options, undefined)).toEqual({
+      maxAgeDays: 7,
+      maxBytes: 1000,
+      notBeforeMs: 0,
+    })
+    expect(retentionOf(streamId, { maxAgeDays: 30, streams: {} }, undefined)).toEqual({
+      maxAgeDays: 30,
+      notBeforeMs: 0,
+    })
   })
 
   it('keeps less when the stream wants that, never more', () => {
     expect(retentionOf(streamId, options, metadata({ maxAgeDays: 1 }))).toEqual({
       maxAgeDays: 1,
       maxBytes: 1000,
+      notBeforeMs: 0,
     })
     expect(retentionOf(streamId, options, metadata({ maxAgeDays: 99, maxBytes: 5 }))).toEqual({
       maxAgeDays: 7,
       maxBytes: 5,
+      notBeforeMs: 0,
     })
   })
 
@@ -33,8 +43,21 @@ describe('retentionOf', () => {
     '{"storage":{"maxAgeDays":-1}}',
     '{"storage":{"maxBytes":"1"}}',
   ])('takes no notice of metadata that is something else: %s', (text) =>
-    expect(retentionOf(streamId, options, { metadata: text })).toEqual(options.streams[streamId]),
+    expect(retentionOf(streamId, options, { metadata: text, createdMs: 0 })).toEqual({
+      ...options.streams[streamId],
+      notBeforeMs: 0,
+    }),
   )
+
+  it('keeps nothing of an earlier stream of the same id, whatever else is wished', () => {
+    const createdMs = 50 * msPerDay
+    const notBeforeMs = createdMs - createdToleranceMs
+    const kept = retentionOf(streamId, { streams: {} }, { metadata: '', createdMs })
+    expect(kept).toEqual({ notBeforeMs })
+    expect(oldestKeptMs(kept, 100 * msPerDay)).toBe(notBeforeMs)
+    expect(oldestKeptMs({ ...kept, maxAgeDays: 99 }, 100 * msPerDay)).toBe(notBeforeMs)
+    expect(oldestKeptMs({ ...kept, maxAgeDays: 1 }, 100 * msPerDay)).toBe(99 * msPerDay)
+  })
 })
 
 describe('pruneAll', () => {
@@ -45,9 +68,9 @@ describe('pruneAll', () => {
       [90, 98, 99].map((day) => batchOf(chainOf('c', undefined, partition), [at(day * msPerDay)])),
     )
     await store.append(batches)
-    const retentions = new Map([[partOf(0), { maxAgeDays: 1.5 }]])
+    const retentions = new Map([[partOf(0), { maxAgeDays: 1.5, notBeforeMs: 0 }]])
     const signal = new AbortController().signal
-    const retentionOf = async (part: ReturnType<typeof partOf>) => retentions.get(part) ?? {}
+    const retentionOf = async (part: ReturnType<typeof partOf>) => retentions.get(part) ?? { notBeforeMs: 0 }
     const pruned = await pruneAll({ store, retentionOf, nowMs: () => nowMs }, signal)
     expect(pruned.batches).toBe(2)
     const usage = await store.usage()
@@ -55,7 +78,17 @@ describe('pruneAll', () => {
       [partOf(0), 1],
       [partOf(1), 3],
     ])
-    expect(oldestKeptMs({ maxAgeDays: 1.5 }, nowMs)).toBe(98.5 * msPerDay)
+    expect(oldestKeptMs({ maxAgeDays: 1.5, notBeforeMs: 0 }, nowMs)).toBe(98.5 * msPerDay)
+    await remove()
+  })
+
+  it('deletes what is left of a stream that was made again', async () => {
+    const { store, remove } = await openTestStore()
+    await store.append([1, 2, 3].map((day) => batchOf(chainOf('c'), [at(day * msPerDay)])))
+    const signal = new AbortController().signal
+    const retentionOf = async () => ({ notBeforeMs: 3 * msPerDay })
+    const pruned = await pruneAll({ store, retentionOf, nowMs: () => 4 * msPerDay }, signal)
+    expect(pruned.batches).toBe(2)
     await remove()
   })
 })

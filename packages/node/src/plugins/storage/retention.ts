@@ -1,4 +1,4 @@
-import type { StreamInfo } from '@runnel/client'
+import { oldestOfStreamMs, type StreamInfo } from '@runnel/client'
 import { parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { z } from 'zod'
 import type { MessageStore } from './store/message-store.ts'
@@ -9,6 +9,12 @@ export interface Retention {
   readonly maxAgeDays?: number | undefined
   /** Bytes of each stream part; the oldest go first. */
   readonly maxBytes?: number | undefined
+}
+
+/** What is kept of the stream that there is now. */
+export interface StreamRetention extends Retention {
+  /** What is older belongs to an earlier stream of the same id. */
+  readonly notBeforeMs: number
 }
 
 export interface RetentionOptions extends Retention {
@@ -35,28 +41,31 @@ export function wishedRetention({ metadata }: Pick<StreamInfo, 'metadata'>): Ret
   }
 }
 
-/** What is kept of a stream: what the node's operator allows, and no more than the stream's own metadata wants. */
+/** What is kept of a stream: what the node's operator allows, no more than its own metadata wants, and nothing of one that was deleted. */
 export function retentionOf(
   streamId: StreamId,
   options: RetentionOptions,
-  stream: Pick<StreamInfo, 'metadata'> | undefined,
-): Retention {
+  stream: Pick<StreamInfo, 'metadata' | 'createdMs'> | undefined,
+): StreamRetention {
   const allowed = options.streams[streamId] ?? options
   const wished = stream === undefined ? {} : wishedRetention(stream)
   return {
     maxAgeDays: smaller(allowed.maxAgeDays, wished.maxAgeDays),
     maxBytes: smaller(allowed.maxBytes, wished.maxBytes),
+    notBeforeMs: stream === undefined ? 0 : oldestOfStreamMs(stream),
   }
 }
 
 /** The oldest time of which messages are kept. */
-export function oldestKeptMs({ maxAgeDays }: Retention, nowMs: number): number {
-  return maxAgeDays === undefined ? 0 : Math.max(0, Math.floor(nowMs - maxAgeDays * msPerDay))
+export function oldestKeptMs({ maxAgeDays, notBeforeMs }: StreamRetention, nowMs: number): number {
+  return maxAgeDays === undefined
+    ? notBeforeMs
+    : Math.max(notBeforeMs, Math.floor(nowMs - maxAgeDays * msPerDay))
 }
 
 export interface PruneModules {
   readonly store: Pick<MessageStore, 'usage' | 'prune'>
-  readonly retentionOf: (streamPartId: StreamPartId) => Promise<Retention>
+  readonly retentionOf: (streamPartId: StreamPartId) => Promise<StreamRetention>
   readonly nowMs: () => number
 }
 
@@ -69,7 +78,7 @@ export async function pruneAll(
   for (const { streamPartId } of await store.usage()) {
     if (signal.aborted) break
     const retention = await retentionOf(streamPartId)
-    const olderThanMs = retention.maxAgeDays === undefined ? undefined : oldestKeptMs(retention, nowMs())
+    const olderThanMs = oldestKeptMs(retention, nowMs()) || undefined
     if (olderThanMs === undefined && retention.maxBytes === undefined) continue
     const { batches, bytes } = await store.prune(streamPartId, { olderThanMs, maxBytes: retention.maxBytes })
     pruned.batches += batches

@@ -11,7 +11,7 @@ import type { OpenedStore } from './opened-store.ts'
 import { checkBatch } from './repair/check-batch.ts'
 import { RepairMarks } from './repair/repair-marks.ts'
 import { Repair } from './repair/repair.ts'
-import { oldestKeptMs, pruneAll, retentionOf, streamOf, type Retention } from './retention.ts'
+import { oldestKeptMs, pruneAll, retentionOf, streamOf, type StreamRetention } from './retention.ts'
 import { createLinkRoom } from './server/link-room.ts'
 import { ResendServer } from './server/resend-server.ts'
 import type { StorageLimits } from './storage-limits.ts'
@@ -234,7 +234,7 @@ export class StorageNode {
   }
 
   /** While the registry cannot be read, the operator's limits alone count. */
-  async #retention(streamPartId: StreamPartId): Promise<Retention> {
+  async #retention(streamPartId: StreamPartId): Promise<StreamRetention> {
     const streamId = streamOf(streamPartId)
     const stream = await this.#modules.client.getStream(streamId).catch(() => undefined)
     return retentionOf(streamId, this.#options.retention, stream)

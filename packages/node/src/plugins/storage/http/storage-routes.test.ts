@@ -86,7 +86,7 @@ describe('the HTTP interface of a storage node', () => {
       nodeId: self,
       getStream: async (id: string) => {
         if (id !== open && id !== closed && id !== empty) throw clientError('STREAM_NOT_FOUND', id)
-        return { id: toStreamId(id), partitions: 1, metadata: '', trackers: [] }
+        return { id: toStreamId(id), partitions: 1, metadata: '', trackers: [], createdMs: 0 }
       },
       getStorageNodes: async () => [],
       permissionsOf: async (id: string, user: string) => ({

@@ -1,4 +1,4 @@
-import type { RunnelClient } from '@runnel/client'
+import { predates, type RunnelClient } from '@runnel/client'
 import {
   decodeBatch,
   toStreamPartId,
@@ -9,13 +9,13 @@ import {
 } from '@runnel/protocol'
 
 export interface CheckModules {
-  readonly client: Pick<RunnelClient, 'permissionsOf'>
+  readonly client: Pick<RunnelClient, 'permissionsOf' | 'getStream'>
   readonly crypto: Crypto
 }
 
 /**
  * A batch as another storage node gave it, if it is of the stream part, signed by its publisher, and the publisher
- * might publish at the time of its messages. Undefined otherwise. Throws what decoding throws, and what a chain throws.
+ * might publish at the time of its messages, which are not older than the stream. Undefined otherwise. Throws what decoding throws, and what a chain throws.
  */
 export async function checkBatch(
   bytes: Uint8Array,
@@ -26,6 +26,8 @@ export async function checkBatch(
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
   const { publishUntilMs } = await client.permissionsOf(streamId, publisherId)
+  const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
-  return newestMs < publishUntilMs && verifyBatch(batch, crypto) ? batch : undefined
+  if (newestMs >= publishUntilMs || predates(oldestMs, await client.getStream(streamId))) return undefined
+  return verifyBatch(batch, crypto) ? batch : undefined
 }

@@ -1,4 +1,4 @@
-import type { StorageNodeInfo } from '@runnel/client'
+import { createdToleranceMs, type StorageNodeInfo } from '@runnel/client'
 import {
   buildBatch,
   ContentType,
@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeError } from '../../../errors.ts'
 import { storageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, until, type TestStore } from '../storage.testkit.ts'
-import { at, chainOf, nodeId, partOf } from '../store/batches.testkit.ts'
+import { at, chainOf, nodeId, partOf, streamId } from '../store/batches.testkit.ts'
 import { checkBatch } from './check-batch.ts'
 import { RepairMarks } from './repair-marks.ts'
 import { Repair } from './repair.ts'
@@ -43,6 +43,7 @@ describe('Repair', () => {
   let others: Map<string, readonly MessageBatch[] | undefined>
   let asked: { readonly node: string; readonly fromMs: number }[]
   let oldestMs: number
+  let createdMs: number
   let failures: string[]
 
   beforeEach(async () => {
@@ -52,6 +53,7 @@ describe('Repair', () => {
     asked = []
     failures = []
     oldestMs = 0
+    createdMs = 0
   })
   afterEach(() => own.remove())
 
@@ -65,6 +67,10 @@ describe('Repair', () => {
         { nodeId: self, url: 'ws://self' },
         ...[first, second].filter((node) => others.has(node.nodeId)),
       ],
+      getStream: async () => ({
+        ...{ id: streamId, partitions: 1, metadata: '', trackers: [] },
+        createdMs,
+      }),
       permissionsOf: async (_: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
         publishUntilMs: user === publisher.nodeId ? Infinity : 0,
@@ -227,6 +233,16 @@ describe('Repair', () => {
     await repair.run()
     expect(await ownTimes()).toBe(1)
     expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 3 })
+  })
+
+  it('stores nothing of an earlier stream of the same id', async () => {
+    createdMs = 10 * createdToleranceMs
+    const oldest = createdMs - createdToleranceMs
+    others.set(first.nodeId, [batchAt(at(oldest - 1)), batchAt(at(oldest))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
   })
 
   it('takes garbage for a failure', async () => {
