@@ -15,7 +15,7 @@ export interface StoredRange {
 export type PageCursor = string
 
 export interface StoredPage {
-  /** Batches as they were published, in the order of their first messages (then last, publisher, chain); they may reach over the ends of the range. */
+  /** Batches as they were published, in the order of their first, then of their last messages, those of several chains at one place in an order of the engine's own; they may reach over the ends of the range. */
   readonly batches: readonly Uint8Array[]
   /** Undefined when there is nothing after this page. */
   readonly next: PageCursor | undefined
@@ -27,7 +27,7 @@ export interface LastMessages {
   readonly from: MessageRef
   /** Place of the newest message stored. */
   readonly to: MessageRef
-  /** How many there are: as many as asked for, or all. */
+  /** How many there are: as many as asked for, or all. 0 when counting would read too much: then some more may be there. */
   readonly count: number
 }
 
@@ -61,8 +61,8 @@ export interface MessageStore {
     options: { readonly maxBytes: number; readonly after?: PageCursor },
   ): Promise<StoredPage>
   /**
-   * Where the last `count` messages begin; undefined when there are none. Throws also TOO_COSTLY, when too many batches
-   * overlap to count them, and what the signal says, unless it is answered all the same.
+   * Where the last `count` messages begin; undefined when there are none. Throws also what the signal says, unless it
+   * is answered all the same.
    */
   last(
     streamPartId: StreamPartId,

@@ -10,8 +10,8 @@ import type {
   StoredRange,
   StreamPartUsage,
 } from '../message-store.ts'
-import { fromCursor, toCursor } from '../page-cursor.ts'
 import { GroupCommit } from '../group-commit.ts'
+import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
 import { StoreThread } from './store-thread.ts'
@@ -92,9 +92,9 @@ export class SqliteStore implements MessageStore {
     const { batches, next } = await this.#reader.call('read', {
       ...{ streamPartId, from, to, publisherId, messageChainId },
       maxBytes: Math.min(options.maxBytes, maxPageBytes),
-      after: options.after === undefined ? undefined : fromCursor(options.after),
+      after: options.after === undefined ? undefined : fromEntryCursor(options.after),
     })
-    return { batches: unpack(batches), next: next && toCursor(next) }
+    return { batches: unpack(batches), next: next && toEntryCursor(next) }
   }
 
   async last(
