@@ -32,9 +32,8 @@ export const storageErrors = {
     remedy: 'Check with: runnel storage list STREAM, that the stream is assigned to this storage node.',
   },
   TOO_COSTLY: {
-    summary: 'Too many batches of a publisher overlap there to count or search them',
-    remedy:
-      'Ask for a time instead, with: runnel resend from. Such a publisher is better not permitted to publish.',
+    summary: 'Too many batches of one message chain overlap there to search them',
+    remedy: 'Publish with clocks that go forward: then the batches of a message chain do not overlap.',
   },
   IDLE: {
     summary: 'The asker took nothing for too long',
