@@ -1,5 +1,6 @@
 import {
   compareRefs,
+  contradictionOf,
   seededRandom,
   decodeBatch,
   limits,
@@ -94,6 +95,26 @@ export function testMessageStore(
       await store.append([batch])
       expect(await read()).toEqual(hexOf([batch]))
       expect(await store.usage()).toMatchObject([{ batches: 1, messages: 2, bytes: batch.bytes.length }])
+    })
+
+    it('keeps of two batches that contradict each other the one that counts, whichever came first', async () => {
+      const places = [at(1), at(2)]
+      const winner = batchOf(chainOf(), places, 20, 1)
+      for (const loser of [batchOf(chainOf(), places, 20, 2), batchOf(chainOf(), places, 30, 1)]) {
+        expect(contradictionOf(loser, winner)).toMatchObject({ winner, loser })
+        await store.append([loser])
+        await store.append([winner])
+        expect(store.contradictions).toBeGreaterThan(0)
+        expect(await read()).toEqual(hexOf([winner]))
+        expect(await read({ publisherId: owner })).toEqual(hexOf([winner]))
+        await reopen()
+        await store.append([loser])
+        await store.append([winner, loser])
+        expect(await read()).toEqual(hexOf([winner]))
+        expect(store.contradictions).toBe(2)
+        expect(await store.usage()).toMatchObject([{ batches: 1, messages: 2, bytes: winner.bytes.length }])
+        expect(await store.prune(part, { maxBytes: 0 })).toEqual({ batches: 1, bytes: winner.bytes.length })
+      }
     })
 
     it('takes nothing when it is given nothing', async () => {

@@ -45,11 +45,14 @@ export interface StreamPartUsage {
  * Keeps batches, durably. Every engine passes the same conformance suite. All methods throw STORE_UNAVAILABLE,
  * STORE_FULL, STORE_READ_ONLY, STORE_CORRUPT, STORE_VERSION (when opening) or STORE_OVERLOADED, each naming the place
  * and the way out; none of them ends the process, and what failed may work when it is tried again. A batch is known
- * by its chain, first and last message: of two that have these the same, one is kept.
+ * by its chain, first and last message: of two that have the same place there, that is kept which counts everywhere
+ * (`contradictionOf`), whichever came first.
  */
 export interface MessageStore {
   /** File or cluster, for messages to people; without secrets. */
   readonly location: string
+  /** Batches appended, since it was made, that contradicted one that was stored. */
+  readonly contradictions: number
   open(): Promise<void>
   /** Idempotent; what was appended before is finished first. */
   close(): Promise<void>

@@ -47,6 +47,7 @@ export class SqliteStore implements MessageStore {
   readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
   readonly #counts = new Turns()
   readonly #commits: GroupCommit
+  #contradictions = 0
   #isOpen = false
   #opening: Promise<void> | undefined
 
@@ -58,11 +59,15 @@ export class SqliteStore implements MessageStore {
     this.#counter = new StoreThread({ role: 'reader', path })
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
-      (batches) => {
+      async (batches) => {
         const packed = pack(batches)
-        return this.#writer.call('append', packed, transferOf(packed))
+        this.#contradictions += await this.#writer.call('append', packed, transferOf(packed))
       },
     )
+  }
+
+  get contradictions(): number {
+    return this.#contradictions
   }
 
   open(): Promise<void> {
