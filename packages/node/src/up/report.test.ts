@@ -96,6 +96,8 @@ describe('buildReport', () => {
       ...snapshot(4, []),
       storage: {
         ...{ location: 'x', isHealthy: true, streamParts: 1, ignoredStreamParts: 0, prunedBatches: 0 },
+        ...{ unwelcomeStreams: 0, contradictions: 0 },
+        quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
         ingest: {
           ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
           ...{ droppedBatches: 0, failures: 0 },

@@ -58,6 +58,8 @@ describe('statusTable', () => {
   it('says what the storage node has stored', () => {
     const storage = {
       ...{ location: 'x', isHealthy: true, streamParts: 5, ignoredStreamParts: 0, prunedBatches: 0 },
+        ...{ unwelcomeStreams: 0, contradictions: 0 },
+        quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
       ingest: {
         ...{ queuedBatches: 3, queuedBytes: 9, lagMs: 12, storedBatches: 40, storedMessages: 1200 },
         ...{ droppedBatches: 0, failures: 0 },

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { BrokerConfig } from '../../config/schema.ts'
 import type { Logger } from '../../logger.ts'
 import { Access } from './access.ts'
+import { DiskQuota } from './disk-quota.ts'
 import { addStorageRoutes } from './http/storage-routes.ts'
 import { Ingest } from './ingest.ts'
 import { KeptParts } from './kept-parts.ts'
@@ -11,9 +12,10 @@ import type { OpenedStore } from './opened-store.ts'
 import { checkBatch } from './repair/check-batch.ts'
 import { RepairMarks } from './repair/repair-marks.ts'
 import { Repair } from './repair/repair.ts'
-import { oldestKeptMs, pruneAll, retentionOf, streamOf, type Retention } from './retention.ts'
+import { oldestKeptMs, pruneAll, retentionOf, type Retention } from './retention.ts'
 import { createLinkRoom } from './server/link-room.ts'
 import { ResendServer } from './server/resend-server.ts'
+import { streamOf } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
 import { StorageLog, type StoreWork } from './storage-log.ts'
 import type { StorageStatus } from './storage-status.ts'
@@ -34,6 +36,7 @@ export class StorageNode {
   readonly #options: StorageNodeOptions
   readonly #modules: StorageNodeModules
   readonly #log: StorageLog
+  readonly #quota: DiskQuota
   readonly #ingest: Ingest
   readonly #access: Access
   readonly #server: ResendServer
@@ -53,6 +56,7 @@ export class StorageNode {
     this.#modules = modules
     this.#log = new StorageLog({ location: store.location }, { logger, clock })
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
+    this.#quota = new DiskQuota(options, { store })
     this.#ingest = this.#createIngest()
     this.#access = new Access(modules)
     this.#server = this.#createServer()
@@ -75,6 +79,9 @@ export class StorageNode {
       isHealthy: store.isOpen && !this.#log.isStoreFailing,
       streamParts: this.#kept.ids.length,
       ignoredStreamParts: this.#kept.ignored,
+      unwelcomeStreams: this.#kept.unwelcome,
+      contradictions: store.contradictions,
+      quota: this.#quota.status(),
       ingest: this.#ingest.status(),
       requests: this.#server.status(),
       repair: this.#repair.status(),
@@ -163,7 +170,7 @@ export class StorageNode {
 
   #createIngest(): Ingest {
     const { maxQueuedBytes, maxQueuedBatches, limits } = this.#options
-    const { store, clock } = this.#modules
+    const { clock } = this.#modules
     const events = {
       dropped: (streamPartId: StreamPartId, fromMs: number) =>
         void this.#inBackground('marking', this.#repair.missed(streamPartId, fromMs)),
@@ -171,7 +178,7 @@ export class StorageNode {
       failed: (error: unknown) => this.#log.storeFailed('appending', error),
       recovered: () => this.#log.storeWorked('appending'),
     }
-    return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store, clock, events })
+    return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store: this.#quota, clock, events })
   }
 
   #createServer(): ResendServer {
@@ -193,11 +200,11 @@ export class StorageNode {
 
   #createRepair(): Repair {
     const { repairIntervalMs: intervalMs, limits } = this.#options
-    const { client, clock, store, crypto, logger } = this.#modules
+    const { client, clock, crypto, logger } = this.#modules
     return new Repair(
       { intervalMs, limits },
       {
-        ...{ client, store, clock, marks: this.#marks },
+        ...{ client, store: this.#quota, clock, marks: this.#marks },
         source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
         check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto }),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
@@ -210,7 +217,7 @@ export class StorageNode {
   }
 
   #createKeptParts(): KeptParts {
-    const { maxStreamParts, limits } = this.#options
+    const { maxStreamParts, owners, limits } = this.#options
     const { client, clock, logger } = this.#modules
     const events = {
       joined: (streamPart: StreamPartId) => {
@@ -221,10 +228,20 @@ export class StorageNode {
         logger.info({ streamPart }, 'no longer storing')
         void this.#inBackground('marking', this.#repair.left(streamPart))
       },
-      tooMany: (ignored: number) => this.#log.tooManyParts(ignored, maxStreamParts),
+      tooMany: (ignored: number, of: readonly string[]) =>
+        this.#log.tooManyParts(ignored, maxStreamParts, of),
+      unwelcome: (streams: number) => this.#log.unwelcome(streams),
       failed: (error: unknown) => this.#log.registryFailed(error),
     }
-    return new KeptParts({ maxStreamParts, limits }, { client, network: client.network, clock, events })
+    const memory = {
+      load: () => this.#marks.keptParts(),
+      save: (ids: readonly StreamPartId[]) =>
+        void this.#inBackground('marking', this.#marks.setKeptParts(ids)),
+    }
+    return new KeptParts(
+      { maxStreamParts, owners, limits },
+      { client, network: client.network, clock, memory, events },
+    )
   }
 
   async #report() {
@@ -240,8 +257,10 @@ export class StorageNode {
     return retentionOf(streamId, this.#options.retention, stream)
   }
 
+  /** What began before is due to be deleted, or had to make room. */
   async #oldestMs(streamPartId: StreamPartId): Promise<number> {
-    return oldestKeptMs(await this.#retention(streamPartId), this.#modules.clock.now())
+    const oldestMs = oldestKeptMs(await this.#retention(streamPartId), this.#modules.clock.now())
+    return Math.max(oldestMs, await this.#quota.goneBeforeMs(streamPartId))
   }
 
   async #noteAlive(): Promise<void> {
