@@ -22,6 +22,8 @@ export const storageLimits = {
   linkPollMs: 5,
   /** A request whose asker takes nothing for this long is ended. */
   idleMs: 60_000,
+  /** How often it is looked whether who is being sent messages may still have them. */
+  recheckMs: 1_000,
   /** Messages waited for at once, of all peers. */
   maxAwaited: 10_000,
   /** Messages one peer waits for at once. */

@@ -2,6 +2,7 @@ import type { RunnelClient } from '@runnel/client'
 import type { Cancel, Clock, Crypto, StreamPartId } from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { BrokerConfig } from '../../config/schema.ts'
+import { nodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { Access } from './access.ts'
 import { DiskQuota } from './disk-quota.ts'
@@ -19,6 +20,7 @@ import { streamOf } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
 import { StorageLog, type StoreWork } from './storage-log.ts'
 import type { StorageStatus } from './storage-status.ts'
+import { usageReport } from './usage-report.ts'
 import { every, untilDone } from './waiting.ts'
 
 export type StorageNodeOptions = BrokerConfig['storage'] & { readonly limits: StorageLimits }
@@ -100,6 +102,7 @@ export class StorageNode {
         isKept: (streamPartId) => this.#kept.has(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         report: () => this.#report(),
+        usage: () => this.#usage(),
         onError: (error) => this.#log.requestFailed(error),
       },
     )
@@ -192,6 +195,7 @@ export class StorageNode {
         ...{ network, store, clock, ingest: this.#ingest, access: this.#access },
         room: createLinkRoom(marks, { network, clock }),
         isKept: (streamPartId) => this.#kept.has(streamPartId),
+        isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         onError: (error) => this.#log.requestFailed(error),
       },
@@ -248,6 +252,14 @@ export class StorageNode {
     const { store, client } = this.#modules
     const usage = store.isOpen ? await store.usage() : []
     return { nodeId: client.nodeId, ...this.status(), kept: this.#kept.ids, usage }
+  }
+
+  async #usage() {
+    const { store } = this.#modules
+    const { maxStreamParts, owners } = this.#options
+    if (!store.isOpen) throw nodeError('STORE_FAILED', 'it is not open')
+    const caps = { maxStreamParts, ...this.#quota.status() }
+    return usageReport({ usage: await store.usage(), kept: this.#kept.ids, caps, lists: owners })
   }
 
   /** While the registry cannot be read, the operator's limits alone count. */
