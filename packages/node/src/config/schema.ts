@@ -150,7 +150,11 @@ const storage = z
       .describe('Bytes of batches kept of each stream; beyond, its oldest go.'),
     owners: z
       .strictObject({
-        allow: z.array(address()).max(1_000).default([]).describe('Only streams of these owners are kept; none: of all.'),
+        allow: z
+          .array(address())
+          .max(1_000)
+          .default([])
+          .describe('Only streams of these owners are kept; none: of all.'),
         deny: z.array(address()).max(1_000).default([]).describe('Streams of these owners are not kept.'),
       })
       .prefault({}),

@@ -68,7 +68,7 @@ describe('statusTable', () => {
         ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
         awaited: 0,
       },
-      repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+      repair: { gaps: 0, refusedGaps: 0, incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
     }
     const snapshots = [snapshotOf(1, []), snapshotOf(2, [], { storage })]
     const lines = statusTable(snapshots, idOf(1)).split('\n')

@@ -101,6 +101,8 @@ function fillStorage(registry: Registry, storage: StorageStatus): void {
   counter('sent_batches', 'Batches sent in answer to requests over links.', requests.sentBatches)
   counter('sent_bytes', 'Bytes of batches sent in answer to requests over links.', requests.sentBytes)
   gauge('incomplete_parts', 'Stream parts that may miss something.', repair.incompleteParts)
+  gauge('repair_gaps', 'Message chains of which something is asked of other storage nodes.', repair.gaps)
+  counter('repair_gaps_refused', 'Gaps not asked for: too old, asked for before, or too many.', repair.refusedGaps)
   counter('repaired_batches', 'Batches copied from other storage nodes.', repair.copiedBatches)
   counter(
     'repair_refused_batches',

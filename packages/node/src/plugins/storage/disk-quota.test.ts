@@ -26,8 +26,7 @@ describe('DiskQuota', () => {
   })
   afterEach(() => own.remove())
 
-  const usage = async () =>
-    new Map((await own.store.usage()).map((one) => [one.streamPartId, one] as const))
+  const usage = async () => new Map((await own.store.usage()).map((one) => [one.streamPartId, one] as const))
   const total = async () => [...(await usage()).values()].reduce((sum, { bytes }) => sum + bytes, 0)
   const addOneByOne = async (added: readonly MessageBatch[]) => {
     for (const batch of added) {

@@ -165,7 +165,9 @@ export class KeptParts {
     this.unwelcome = unwelcome
     this.ignored = leftOut.length
     const isLeftOut = new Set(leftOut.map((id) => (id.includes('#') ? streamOf(id as StreamPartId) : id)))
-    this.#refused = new Set(assigned.filter((id) => isLeftOut.has(id) || !isWelcome(ownerOf(id), this.#options.owners)))
+    this.#refused = new Set(
+      assigned.filter((id) => isLeftOut.has(id) || !isWelcome(ownerOf(id), this.#options.owners)),
+    )
   }
 
   async #join(streamPartId: StreamPartId): Promise<void> {

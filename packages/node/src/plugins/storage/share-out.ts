@@ -28,7 +28,10 @@ export function isWelcome(owner: string, { allow, deny }: OwnerLists): boolean {
  * Those of the items that there is room for, in their order: what comes first stays, unless its owner has more than its
  * share while others want theirs; then the owner with the most loses what it came with last.
  */
-export function shareOut<Id extends StreamId | StreamPartId>(items: readonly Id[], max: number): readonly Id[] {
+export function shareOut<Id extends StreamId | StreamPartId>(
+  items: readonly Id[],
+  max: number,
+): readonly Id[] {
   const shares = new Shares<Id>({ max, evict: 'newest' })
   for (const item of items) shares.add(item, ownerOf(item))
   return items.filter((item) => shares.has(item))

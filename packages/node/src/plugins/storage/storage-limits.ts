@@ -38,6 +38,16 @@ export const storageLimits = {
   maxRegistryBackoffMs: 60_000,
   /** Repair begins this long before the last time all was well: clocks differ, and messages are late. */
   repairMarginMs: 5 * 60_000,
+  /** Message chains of which something is asked of other storage nodes, of all publishers (counter `storage.gapsRefused`). */
+  maxRepairGaps: 1_000,
+  /** How far back such a question reaches at most, and never to before the stream part was joined. */
+  maxGapReachMs: 3_600_000,
+  /** Bytes read for one such question, from each storage node. */
+  maxGapBytes: 16 * 1024 * 1024,
+  /** How often it is asked when not all answer. */
+  maxGapTries: 5,
+  /** Bytes copied of one stream part, from each storage node, before those of other owners have their turn. */
+  maxTurnBytes: 64 * 1024 * 1024,
   /** How often it is noted that all is well. */
   markIntervalMs: 10_000,
   /** A part that lost its neighbours is repaired when it has some again, or after this long. */

@@ -75,7 +75,10 @@ export class StorageLog {
   }
 
   unwelcome(streams: number): void {
-    this.#logger.warn({ streams }, 'streams are assigned of owners that storage.owners does not want: they are not stored')
+    this.#logger.warn(
+      { streams },
+      'streams are assigned of owners that storage.owners does not want: they are not stored',
+    )
   }
 
   /** Those who ask are many: the same is said once a minute, with how often it came up. */

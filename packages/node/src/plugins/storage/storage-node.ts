@@ -152,9 +152,9 @@ export class StorageNode {
       }),
       network.on('direct', (peerId, packet) => this.#server.handle(peerId, packet)),
       network.on('linkClosed', (peerId) => this.#server.linkClosed(peerId)),
-      network.on('gap', ({ streamPartId, after }) =>
-        ifKept(streamPartId, () => this.#repair.missed(streamPartId, after.timestamp)),
-      ),
+      network.on('gap', (gap) => {
+        if (this.#kept.has(gap.streamPartId)) this.#repair.gap(gap)
+      }),
       network.on('neighbours', (streamPartId, { length }) =>
         ifKept(streamPartId, () => this.#repair.neighboursChanged(streamPartId, length)),
       ),
@@ -176,7 +176,7 @@ export class StorageNode {
     const { clock } = this.#modules
     const events = {
       dropped: (streamPartId: StreamPartId, fromMs: number) =>
-        void this.#inBackground('marking', this.#repair.missed(streamPartId, fromMs)),
+        void this.#inBackground('marking', this.#repair.dropped(streamPartId, fromMs)),
       slow: () => this.#log.slow(this.#ingest.status()),
       failed: (error: unknown) => this.#log.storeFailed('appending', error),
       recovered: () => this.#log.storeWorked('appending'),
@@ -210,7 +210,7 @@ export class StorageNode {
       {
         ...{ client, store: this.#quota, clock, marks: this.#marks },
         source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
-        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto }),
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         events: {
           repaired: (streamPart, from, batches) => logger.info({ streamPart, from, batches }, 'repaired'),

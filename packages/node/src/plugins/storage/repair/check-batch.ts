@@ -3,6 +3,7 @@ import {
   decodeBatch,
   toStreamPartId,
   verifyBatch,
+  type Clock,
   type Crypto,
   type MessageBatch,
   type StreamPartId,
@@ -11,6 +12,13 @@ import {
 export interface CheckModules {
   readonly client: Pick<RunnelClient, 'permissionsOf'>
   readonly crypto: Crypto
+  readonly clock: Pick<Clock, 'now'>
+}
+
+export interface CheckedBatch {
+  readonly batch: MessageBatch
+  /** Its publisher may not publish any more: it may have signed it since, with an earlier time. */
+  readonly isDoubtful: boolean
 }
 
 /**
@@ -20,12 +28,13 @@ export interface CheckModules {
 export async function checkBatch(
   bytes: Uint8Array,
   streamPartId: StreamPartId,
-  { client, crypto }: CheckModules,
-): Promise<MessageBatch | undefined> {
+  { client, crypto, clock }: CheckModules,
+): Promise<CheckedBatch | undefined> {
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
   const { publishUntilMs } = await client.permissionsOf(streamId, publisherId)
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
-  return newestMs < publishUntilMs && verifyBatch(batch, crypto) ? batch : undefined
+  if (newestMs >= publishUntilMs || !verifyBatch(batch, crypto)) return undefined
+  return { batch, isDoubtful: clock.now() >= publishUntilMs }
 }

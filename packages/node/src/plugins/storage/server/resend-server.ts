@@ -33,7 +33,10 @@ export interface ResendServerModules {
   readonly room: LinkRoom
   readonly store: MessageStore
   readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
-  readonly access: Pick<Access, 'requireSubscriber' | 'requireStillSubscriber' | 'requirePublisherOrSubscriber'>
+  readonly access: Pick<
+    Access,
+    'requireSubscriber' | 'requireStillSubscriber' | 'requirePublisherOrSubscriber'
+  >
   readonly clock: Clock
   /** Whether this node was asked to keep the stream part, and does. */
   readonly isKept: (streamPartId: StreamPartId) => boolean

@@ -215,7 +215,9 @@ export function testMessageStore(
       ]
       await store.append([...outside, ...long])
       expect(await read({ from: at(1000, 1), to: at(1010) })).toEqual(hexOf(long))
-      expect(await read({ from: at(limits.maxBatchSpanMs + 1), to: at(2_000_000_000) })).toEqual(hexOf(long.slice(4)))
+      expect(await read({ from: at(limits.maxBatchSpanMs + 1), to: at(2_000_000_000) })).toEqual(
+        hexOf(long.slice(4)),
+      )
     })
 
     it('reads one publisher, and one chain of it', async () => {

@@ -118,7 +118,14 @@ export class BatchWriter {
         this.#nextBatch,
       )
     if (insertInto(known.partScope).changes === 0) {
-      const key = [level, first.timestamp, first.sequenceNumber, last.timestamp, last.sequenceNumber, known.id]
+      const key = [
+        level,
+        first.timestamp,
+        first.sequenceNumber,
+        last.timestamp,
+        last.sequenceNumber,
+        known.id,
+      ]
       this.#replace(batch, known, key)
       return
     }

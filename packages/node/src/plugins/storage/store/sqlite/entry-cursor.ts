@@ -5,7 +5,13 @@ import type { Entry } from './entries.ts'
 /** What entries of a scope are ordered by. No two have the same. */
 export type EntryPlace = Pick<Entry, 'firstTime' | 'firstNumber' | 'lastTime' | 'lastNumber' | 'chain'>
 
-export function toEntryCursor({ firstTime, firstNumber, lastTime, lastNumber, chain }: EntryPlace): PageCursor {
+export function toEntryCursor({
+  firstTime,
+  firstNumber,
+  lastTime,
+  lastNumber,
+  chain,
+}: EntryPlace): PageCursor {
   return [firstTime, firstNumber, lastTime, lastNumber, chain].join('.')
 }
 
