@@ -1,10 +1,7 @@
 import { compareRefs, type MessageBatch, type MessageRef, type StreamMessage } from './stream-message.ts'
 
 /** What one message is in the bytes of its batch: all that its publisher says of it, and what is hashed. */
-export function messageBytes(
-  batch: Pick<MessageBatch, 'bytes' | 'messageOffsets'>,
-  index: number,
-): Uint8Array {
+export function messageBytes(batch: Pick<MessageBatch, 'bytes' | 'messageOffsets'>, index: number): Uint8Array {
   const { bytes, messageOffsets } = batch
   return bytes.subarray(messageOffsets[2 * index], messageOffsets[2 * index + 1])
 }

@@ -29,7 +29,7 @@ const columns = `e.first_time AS firstTime, e.first_number AS firstNumber, e.las
 const key = 'e.first_time, e.first_number, e.last_time, e.last_number'
 
 /** In the order of the primary key, chain and all: however many begin and end at the same place, none is looked at twice. */
-const ascending = `
+export const ascending = `
   SELECT ${columns}
   FROM entry e
   WHERE e.scope = @scope AND e.level = @level
@@ -40,7 +40,7 @@ const ascending = `
   ORDER BY ${key}, e.chain
   LIMIT @limit`
 
-const descending = `
+export const descending = `
   SELECT ${columns}
   FROM entry e
   WHERE e.scope = @scope AND e.level = @level AND e.first_time >= @oldestMs
