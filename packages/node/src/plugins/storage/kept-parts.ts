@@ -117,8 +117,11 @@ export class KeptParts {
     const streams = shareOut(inOrderOf(order.map(streamOf), welcome), maxStreamParts)
     const wanted = await this.#partsOf(streams)
     const allowed = shareOut(inOrderOf(order, wanted), maxStreamParts)
-    this.#sayRefused(assigned, welcome, streams, wanted, allowed)
-    const kept = new Set(allowed)
+    const [looked, kept] = [new Set(streams), new Set(allowed)]
+    const leftOut = [...wanted.filter((id) => !kept.has(id)), ...welcome.filter((id) => !looked.has(id))]
+    const unwelcome = assigned.filter((streamId) => !isWelcome(ownerOf(streamId), owners))
+    this.#refused = new Set([...unwelcome, ...leftOut.map(streamIdOf)])
+    this.#sayRefused(leftOut, unwelcome.length)
     for (const streamPartId of this.ids) if (!kept.has(streamPartId)) this.#leave(streamPartId)
     for (const streamPartId of allowed) if (!this.has(streamPartId)) await this.#join(streamPartId)
     this.#order = allowed
@@ -141,21 +144,8 @@ export class KeptParts {
     return parts
   }
 
-  #sayRefused(
-    assigned: readonly StreamId[],
-    welcome: readonly StreamId[],
-    streams: readonly StreamId[],
-    wanted: readonly StreamPartId[],
-    allowed: readonly StreamPartId[],
-  ): void {
+  #sayRefused(leftOut: readonly (StreamId | StreamPartId)[], unwelcome: number): void {
     const { events } = this.#modules
-    const unwelcome = assigned.length - welcome.length
-    const looked = new Set(streams)
-    const kept = new Set(allowed)
-    const leftOut = [
-      ...wanted.filter((streamPartId) => !kept.has(streamPartId)),
-      ...welcome.filter((streamId) => !looked.has(streamId)),
-    ]
     if (unwelcome > 0 && unwelcome !== this.unwelcome) events.unwelcome(unwelcome)
     if (leftOut.length > 0 && leftOut.length !== this.ignored) {
       const byOwner = [...Map.groupBy(leftOut, ownerOf)].toSorted(([, a], [, b]) => b.length - a.length)
@@ -164,10 +154,6 @@ export class KeptParts {
     }
     this.unwelcome = unwelcome
     this.ignored = leftOut.length
-    const isLeftOut = new Set(leftOut.map((id) => (id.includes('#') ? streamOf(id as StreamPartId) : id)))
-    this.#refused = new Set(
-      assigned.filter((id) => isLeftOut.has(id) || !isWelcome(ownerOf(id), this.#options.owners)),
-    )
   }
 
   async #join(streamPartId: StreamPartId): Promise<void> {
@@ -196,4 +182,8 @@ export class KeptParts {
     const delayMs = Math.min(maxRegistryBackoffMs, minRegistryBackoffMs * 2 ** (this.#failuresInARow - 1))
     this.#cancelRetry = this.#modules.clock.schedule(delayMs, () => void this.refresh())
   }
+}
+
+function streamIdOf(id: StreamId | StreamPartId): StreamId {
+  return (id.split('#')[0] ?? id) as StreamId
 }
