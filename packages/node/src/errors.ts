@@ -50,7 +50,8 @@ export const nodeErrors = {
   },
   STORAGE_UNREACHABLE: {
     summary: 'The storage node does not answer over HTTP',
-    remedy: 'Give the address that it says when it starts (http.host, http.port); storage.enabled must be set.',
+    remedy:
+      'Give the address that it says when it starts (http.host, http.port); storage.enabled must be set.',
   },
   INSUFFICIENT_FUNDS: {
     summary: 'The account of the key cannot pay for the transaction',

@@ -106,7 +106,14 @@ describe('buildReport', () => {
           ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
           awaited: 0,
         },
-        repair: { gaps: 0, refusedGaps: 0, incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+        repair: {
+          gaps: 0,
+          refusedGaps: 0,
+          incompleteParts: 0,
+          copiedBatches: 0,
+          refusedBatches: 0,
+          failures: 0,
+        },
       },
     })
     const reportWith = (storage: NodeSnapshot) => reportOf([snapshot(2, [])], { storage: [storage] })

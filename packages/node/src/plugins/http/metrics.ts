@@ -84,7 +84,11 @@ function fillStorage(registry: Registry, storage: StorageStatus): void {
   gauge('max_stored_bytes', 'And how many there may be.', quota.maxBytes)
   counter('evicted_batches', 'Batches deleted to make room for others.', quota.evictedBatches)
   counter('evicted_bytes', 'Bytes of those.', quota.evictedBytes)
-  counter('contradictions', 'Batches that contradicted a stored one of the same place.', storage.contradictions)
+  counter(
+    'contradictions',
+    'Batches that contradicted a stored one of the same place.',
+    storage.contradictions,
+  )
   gauge('queued_batches', 'Batches that wait to be stored.', ingest.queuedBatches)
   gauge('queued_bytes', 'Bytes of batches that wait to be stored.', ingest.queuedBytes)
   gauge('lag_seconds', 'How long the oldest of them has waited.', ingest.lagMs / 1000)
@@ -102,7 +106,11 @@ function fillStorage(registry: Registry, storage: StorageStatus): void {
   counter('sent_bytes', 'Bytes of batches sent in answer to requests over links.', requests.sentBytes)
   gauge('incomplete_parts', 'Stream parts that may miss something.', repair.incompleteParts)
   gauge('repair_gaps', 'Message chains of which something is asked of other storage nodes.', repair.gaps)
-  counter('repair_gaps_refused', 'Gaps not asked for: too old, asked for before, or too many.', repair.refusedGaps)
+  counter(
+    'repair_gaps_refused',
+    'Gaps not asked for: too old, asked for before, or too many.',
+    repair.refusedGaps,
+  )
   counter('repaired_batches', 'Batches copied from other storage nodes.', repair.copiedBatches)
   counter(
     'repair_refused_batches',
