@@ -44,6 +44,8 @@ const snapshot: NodeSnapshot = {
   published: [],
   storage: {
     ...{ location: '', isHealthy: true, streamParts: 0, ignoredStreamParts: 0, prunedBatches: 0 },
+    ...{ unwelcomeStreams: 0, contradictions: 0 },
+    quota: { storedBytes: 0, maxBytes: 0, maxBytesPerStream: 0, evictedBatches: 0, evictedBytes: 0 },
     ingest: {
       ...{ queuedBatches: 0, queuedBytes: 0, lagMs: 0, storedBatches: 0, storedMessages: 0 },
       ...{ droppedBatches: 0, failures: 0 },
@@ -52,7 +54,7 @@ const snapshot: NodeSnapshot = {
       ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
       awaited: 0,
     },
-    repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+    repair: { incompleteParts: 0, gaps: 0, refusedGaps: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
   },
 }
 

@@ -126,6 +126,16 @@ describe('publish and subscribe', () => {
     expect(new Set(messages.map(({ messageChainId }) => messageChainId)).size).toBe(1)
   })
 
+  it('take messages of one turn whose times are far apart', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const subscriber = await clients.create()
+    const subscription = await subscriber.subscribe(id('one'))
+    const startMs = Date.now() - 150_000
+    const times = [0, 10, 100_000, 100_010].map((ms) => startMs + ms)
+    await Promise.all(times.map((timestamp) => publisher.publish(id('one'), 'x', { timestamp })))
+    expect((await take(subscription, 4)).map(({ timestamp }) => timestamp)).toEqual(times)
+  })
+
   it('deliver to a callback, and to every subscription, the own ones too', async () => {
     const client = await clients.create({ privateKey: owner.privateKey })
     const other = await clients.create()

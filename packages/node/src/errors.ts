@@ -48,6 +48,11 @@ export const nodeErrors = {
     summary: 'No tracker of the network could be reached',
     remedy: 'Check that the trackers of the network run and that their registered addresses are right.',
   },
+  STORAGE_UNREACHABLE: {
+    summary: 'The storage node does not answer over HTTP',
+    remedy:
+      'Give the address that it says when it starts (http.host, http.port); storage.enabled must be set.',
+  },
   INSUFFICIENT_FUNDS: {
     summary: 'The account of the key cannot pay for the transaction',
     remedy: 'Send it some of the native money of the chain, or give the key of an account that has some.',

@@ -6,6 +6,8 @@ export const limits = {
   maxBatchBytes: 1024 * 1024 + 64 * 1024,
   /** Messages under one signature. */
   maxBatchMessages: 256,
+  /** Milliseconds between the first and the last message under one signature: how far around a range batches are looked for that reach into it. */
+  maxBatchSpanMs: 65_536,
   /** A stream id: an address, a slash and the longest path. All of it is ASCII. */
   maxStreamIdBytes: 243,
   /** The path of a stream id. */

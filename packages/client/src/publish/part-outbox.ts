@@ -127,9 +127,11 @@ export class PartOutbox {
   #takeBatch(): Entry[] {
     let bytes = 0
     let count = 0
-    for (const { content } of this.#entries) {
+    const startMs = this.#entries[0]?.timestamp ?? 0
+    for (const { content, timestamp } of this.#entries) {
       bytes += content.bytes.length
-      if (count > 0 && (bytes > maxBatchContentBytes || count >= limits.maxBatchMessages)) break
+      const isFull = bytes > maxBatchContentBytes || count >= limits.maxBatchMessages
+      if (count > 0 && (isFull || timestamp - startMs > limits.maxBatchSpanMs)) break
       count++
     }
     return this.#entries.splice(0, count)

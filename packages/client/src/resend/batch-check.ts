@@ -2,15 +2,19 @@ import type { PublisherPolicy } from '@runnel/network'
 import { verifyBatch, type Clock, type Crypto, type MessageBatch } from '@runnel/protocol'
 import { maxAheadMs } from '../publish/message-clock.ts'
 
-/** `forged`: no honest node sends it. `denied`: of somebody who may not publish (any more), or of an earlier stream of that id. */
-export type Verdict = 'good' | 'forged' | 'denied'
+/**
+ * `forged`: no honest node sends it. `denied`: of somebody who might not publish at its time, or of an earlier stream of that id. `doubtful`: of somebody who
+ * might then and may not now, and could have signed it since; good when enough storage nodes have it.
+ */
+export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
 const maxTurnMs = 2
 
 /**
  * Checks batches of storage nodes as the node checks live ones. Whoever may publish by the registry of today might have
- * at the time of the message: a permission that has ended since counts for what was published before its end.
+ * at the time of the message: a permission that has ended since counts for what was published before its end, as far
+ * as storage nodes bear that out.
  */
 export class BatchCheck {
   readonly #modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }
@@ -37,6 +41,7 @@ export class BatchCheck {
     if (newestMs > clock.now() + maxAheadMs || !verifyBatch(batch, crypto)) return 'forged'
     const check = () => policy.check(streamId, publisherId, newestMs, batch.messages[0]?.timestamp)
     if (check() === 'unknown') await policy.resolve(streamId, publisherId)
-    return check() === 'allowed' ? 'good' : 'denied'
+    if (check() !== 'allowed') return 'denied'
+    return policy.check(streamId, publisherId, clock.now()) === 'allowed' ? 'good' : 'doubtful'
   }
 }

@@ -30,7 +30,7 @@ export interface HistoryPlan {
 export interface HistoryEvents extends PartEvents {
   /** Messages that are named by others and that no storage node has. */
   gap(gap: Gap): void
-  /** Messages left out because their publisher may not publish. */
+  /** Messages left out because their publisher may not publish, or may no longer and too few storage nodes have them. */
   denied(chain: MessageChain, count: number): void
 }
 
@@ -252,7 +252,7 @@ export class HistoryReader {
     do {
       const candidate = this.#merge.next()
       if (candidate === undefined) return false
-      const verdict = candidate.from.verdict ?? (await this.#verdictOf(candidate.from))
+      const verdict = candidate.from.verdict ?? (await this.#verdictOf(candidate))
       if (verdict !== 'good') {
         await this.#refuse(candidate, verdict)
         return true
@@ -383,15 +383,25 @@ export class HistoryReader {
     return { kind: 'range', from: position, to: this.#to }
   }
 
-  async #verdictOf(from: MergedBatch): Promise<Verdict> {
-    from.verdict = await this.#modules.check.check(from.batch)
+  async #verdictOf({ from }: Candidate): Promise<Verdict> {
+    const verdict = await this.#modules.check.check(from.batch)
+    from.verdict = verdict === 'doubtful' && this.#isWitnessed(from) ? 'good' : verdict
     return from.verdict
+  }
+
+  /** More than half of the storage nodes that are read for the stream part have the batch. */
+  #isWitnessed({ source, batch }: MergedBatch): boolean {
+    const part = this.#sources.get(source)?.part ?? this.#parts.get(batch.chain.partition)
+    const read = [...this.#sources].filter(([, open]) => open.part === part)
+    const holders = this.#merge.holders()
+    return read.filter(([id]) => holders.has(id)).length * 2 > read.length
   }
 
   async #refuse({ from, message }: Candidate, verdict: Verdict): Promise<void> {
     this.#merge.discard()
-    if (verdict === 'denied') {
-      from.batch.messages.forEach((left) => this.#merge.mark(left))
+    if (verdict === 'denied' || verdict === 'doubtful') {
+      // What others have instead of a doubtful one may be good.
+      if (verdict === 'denied') from.batch.messages.forEach((left) => this.#merge.mark(left))
       this.#modules.events.denied(from.batch.chain, from.batch.messages.length)
       return
     }
@@ -490,11 +500,12 @@ async function collectGood(
   await source.start()
   for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
     bytes += batch.bytes.length
-    if (bytes > limits.maxExactLastBytes || (await check.check(batch)) === 'forged') {
+    const verdict = await check.check(batch)
+    if (bytes > limits.maxExactLastBytes || verdict === 'forged') {
       source.cancel()
       return
     }
-    batch.messages.forEach(take)
+    if (verdict === 'good') batch.messages.forEach(take)
   }
 }
 

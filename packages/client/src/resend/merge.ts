@@ -1,4 +1,12 @@
-import { compareRefs, type MessageBatch, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import {
+  compareRefs,
+  isSameSignature,
+  messageBytes,
+  winsOver,
+  type MessageBatch,
+  type MessageRef,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { compare } from '../registry/order.ts'
 import type { Verdict } from './batch-check.ts'
 import { MinHeap } from './min-heap.ts'
@@ -58,7 +66,7 @@ export class BatchMerge {
   readonly #limits: MergeLimits
   /** Of the sources that may give more: where their newest batch begins. */
   readonly #reached = new Map<number, MessageRef | undefined>()
-  readonly #cursors = new MinHeap<Cursor>((a, b) => compareMessages(nextOf(a), nextOf(b)))
+  readonly #cursors = new MinHeap<Cursor>(compareCursors)
   /** In order of use. */
   readonly #chains = new Map<string, ChainState>()
   /** Of chains that were forgotten, nothing up to here is taken again. */
@@ -129,6 +137,16 @@ export class BatchMerge {
     const from = this.#cursors.least
     if (message === undefined || from === undefined) return undefined
     return { message, from, after: from.chain.last }
+  }
+
+  /** Sources that have given the batch of the message that `next` told: all that have it, if none was behind. */
+  holders(): ReadonlySet<number> {
+    const { least } = this.#cursors
+    const same = this.#cursors.items.filter(
+      ({ chain, batch }) =>
+        least !== undefined && chain === least.chain && isSameSignature(batch, least.batch),
+    )
+    return new Set(same.map(({ source }) => source))
   }
 
   /** Takes the message that `next` told. */
@@ -215,6 +233,18 @@ export class BatchMerge {
       return
     }
   }
+}
+
+/** Of two messages that were signed for one place, the one that counts everywhere comes first; the other is left out. */
+function compareCursors(a: Cursor, b: Cursor): number {
+  const order = compareMessages(nextOf(a), nextOf(b))
+  if (order !== 0 || isSameSignature(a.batch, b.batch)) return order
+  const [bytesOfA, bytesOfB] = [bytesOfNext(a), bytesOfNext(b)]
+  return winsOver(bytesOfA, bytesOfB) ? -1 : winsOver(bytesOfB, bytesOfA) ? 1 : 0
+}
+
+function bytesOfNext(cursor: Cursor): Uint8Array {
+  return messageBytes(cursor.batch, cursor.batch.messages.indexOf(nextOf(cursor)))
 }
 
 function nextOf({ messages, at }: Cursor): StreamMessage {

@@ -11,6 +11,11 @@ export class MinHeap<T> {
     return this.#items.length
   }
 
+  /** All items, in no order. */
+  get items(): readonly T[] {
+    return this.#items
+  }
+
   get least(): T | undefined {
     return this.#items[0]
   }

@@ -9,6 +9,10 @@ export interface StoredPart {
   readonly streamPartId: StreamPartId
   readonly from: MessageRef
   readonly to: MessageRef
+  /** Only of this publisher. */
+  readonly publisherId?: NodeId | undefined
+  /** Only of this chain; goes with a publisher. */
+  readonly messageChainId?: string | undefined
 }
 
 /**
@@ -18,7 +22,7 @@ export interface StoredPart {
 export async function* readStorageNode(
   stream: StreamInfo,
   nodeId: NodeId,
-  { streamPartId, from, to }: StoredPart,
+  { streamPartId, from, to, publisherId, messageChainId }: StoredPart,
   signal: AbortSignal,
   { directory, limits, sourceModules }: HistorySource,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -27,7 +31,7 @@ export async function* readStorageNode(
   const peer = found.find((candidate) => candidate.nodeId === nodeId)
   if (peer === undefined) throw clientError('NO_STORAGE_NODE', `${nodeId} has no usable address`)
   const request = {
-    streamPartId,
+    ...{ streamPartId, publisherId, messageChainId },
     selection: { kind: 'range', from, to },
     windowBytes: windowFor(1, limits),
   } as const

@@ -1,4 +1,10 @@
-import { compareRefs, parseStreamPartId, verifyAccessToken, type MessageBatch } from '@runnel/protocol'
+import {
+  compareRefs,
+  contradictionOf,
+  parseStreamPartId,
+  verifyAccessToken,
+  type MessageBatch,
+} from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RunnelClient } from '../runnel-client.ts'
 import type { ClientStatus } from '../status.ts'
@@ -483,6 +489,41 @@ describe('a storage node that', () => {
     expect(contents(messages)).toEqual(texts('a', times(1, 20)))
     expect(seen.filter(({ type }) => type === 'history-denied')).toHaveLength(20)
     expect(client.counters()['resendDenied']).toBe(20)
+  })
+
+  it('alone sends what a publisher signed whose permission has ended is not believed, unless it is the only one', async () => {
+    const known = chainOf(times(1, 10), { publisher: 'erin', chainId: 'e' })
+    const slipped = chainOf([11], { publisher: 'erin', chainId: 'e', previous: at(10) })
+    const { client, stores, seen } = await setUp(['one', 'two', 'three'])
+    stores[0]?.add(...known)
+    stores[1]?.add(...known, ...slipped)
+    stores[2]?.add(...known.slice(0, 5))
+    const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(contents(messages)).toEqual(texts('e', times(1, 10)))
+    expect(seen.filter(({ type }) => type === 'history-denied')).toHaveLength(1)
+    await net.stop()
+
+    const alone = await setUp(['one'])
+    alone.stores[0]?.add(...known, ...slipped)
+    const all = await net.turn(collect(alone.client.resend(streamId, { from: 0 })))
+    expect(contents(all)).toEqual(texts('e', times(1, 11)))
+  })
+
+  it('has another message of the same place than another makes no difference: one of them counts', async () => {
+    const [one] = chainOf([5])
+    const [other] = chainOf([5], { contentBytes: 30 })
+    if (one === undefined || other === undefined) throw new Error('two batches')
+    const winner = contradictionOf(one, other)?.winner.messages[0]?.content
+    for (const order of [
+      [one, other],
+      [other, one],
+    ]) {
+      const { client, stores } = await setUp(['one', 'two'])
+      order.forEach((batch, i) => stores[i]?.add(batch))
+      const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+      expect(messages.map(({ content }) => content)).toEqual([new TextDecoder().decode(winner)])
+      await net.stop()
+    }
   })
 
   it('sends without end what it may not is stopped before it fills the memory', async () => {

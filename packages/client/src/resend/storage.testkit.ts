@@ -162,6 +162,8 @@ export class StorageNet {
           permissions: [
             { user: identityOf('alice').nodeId, publish: true },
             { user: identityOf('bob').nodeId, publish: true },
+            // Might until a second after the beginning of 1970.
+            { user: identityOf('erin').nodeId, publish: 1_000 },
             { user: 'public', subscribe: true },
           ],
         },

@@ -89,7 +89,8 @@ export class StorageWaiter {
         const reason = await this.#askUntilStored(peer, place, until)
         if (reason === undefined) confirmed++
         else reasons.push(`${peer.nodeId}: ${reason}`)
-        if (confirmed >= count) enough.abort()
+        // Or so few are left that there cannot be enough.
+        if (confirmed >= count || storageNodes.length - reasons.length < count) enough.abort()
       }),
     )
     if (confirmed >= count) return
@@ -112,6 +113,8 @@ export class StorageWaiter {
       try {
         const answer = await this.#ask(peer, place, signal)
         if (answer === '') return undefined
+        // It was asked to keep the stream and does not: waiting changes nothing.
+        if (answer?.startsWith('NOT_ACCEPTED') === true) return answer
         reason = answer ?? reason
       } finally {
         leave()

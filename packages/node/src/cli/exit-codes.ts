@@ -28,7 +28,14 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
   ],
   badData: ['INPUT_INVALID', 'LIMIT_EXCEEDED', 'MESSAGE_TOO_LARGE', 'INVALID_CONTENT'],
   unavailable: [
-    ...['CHAIN_UNREACHABLE', 'CHAIN_DIED', 'CHAIN_PORT_TAKEN', 'TRACKER_UNREACHABLE', 'PORT_IN_USE'],
+    ...[
+      'CHAIN_UNREACHABLE',
+      'CHAIN_DIED',
+      'CHAIN_PORT_TAKEN',
+      'TRACKER_UNREACHABLE',
+      'STORAGE_UNREACHABLE',
+      'PORT_IN_USE',
+    ],
     ...['LISTEN_FAILED', 'DIAL_FAILED', 'DIAL_TIMEOUT', 'NO_STORAGE_NODE', 'RESEND_FAILED'],
   ],
   noPermission: [

@@ -23,6 +23,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./storage-remove.ts')).storageRemove,
     (await import('./storage-list.ts')).storageList,
     (await import('./storage-token.ts')).storageToken,
+    (await import('./storage-usage.ts')).storageUsage,
   ],
   node: async () => [(await import('./node.ts')).node, (await import('./node-init.ts')).nodeInit],
   tracker: async () => [

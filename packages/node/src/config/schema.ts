@@ -11,6 +11,8 @@ const port = (what: string, number: number) =>
   z.int().min(0).max(65_535).default(number).describe(`${what} listens on this port; 0 takes a free one.`)
 const file = () => z.string().min(1)
 
+const address = () => z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hexadecimal digits')
+
 const websocket = z
   .strictObject({
     listen: z.boolean().default(true).describe('Whether others can reach this node by WebSocket.'),
@@ -135,7 +137,27 @@ const storage = z
       .min(1)
       .max(100_000)
       .default(1_000)
-      .describe('Most stream parts kept; what is assigned beyond is not.'),
+      .describe('Most stream parts kept; of what is assigned beyond each owner of streams has its share.'),
+    maxBytes: z
+      .int()
+      .min(1024 * 1024)
+      .default(32 * 1024 ** 3)
+      .describe('Bytes of batches kept of all streams; beyond, the oldest of the owner with the most go.'),
+    maxBytesPerStream: z
+      .int()
+      .min(1024 * 1024)
+      .default(8 * 1024 ** 3)
+      .describe('Bytes of batches kept of each stream; beyond, its oldest go.'),
+    owners: z
+      .strictObject({
+        allow: z
+          .array(address())
+          .max(1_000)
+          .default([])
+          .describe('Only streams of these owners are kept; none: of all.'),
+        deny: z.array(address()).max(1_000).default([]).describe('Streams of these owners are not kept.'),
+      })
+      .prefault({}),
     maxQueuedBytes: z
       .int()
       .min(1024)

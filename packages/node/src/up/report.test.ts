@@ -96,6 +96,8 @@ describe('buildReport', () => {
       ...snapshot(4, []),
       storage: {
         ...{ location: 'x', isHealthy: true, streamParts: 1, ignoredStreamParts: 0, prunedBatches: 0 },
+        ...{ unwelcomeStreams: 0, contradictions: 0 },
+        quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
         ingest: {
           ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
           ...{ droppedBatches: 0, failures: 0 },
@@ -104,7 +106,14 @@ describe('buildReport', () => {
           ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
           awaited: 0,
         },
-        repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+        repair: {
+          gaps: 0,
+          refusedGaps: 0,
+          incompleteParts: 0,
+          copiedBatches: 0,
+          refusedBatches: 0,
+          failures: 0,
+        },
       },
     })
     const reportWith = (storage: NodeSnapshot) => reportOf([snapshot(2, [])], { storage: [storage] })

@@ -58,6 +58,8 @@ describe('statusTable', () => {
   it('says what the storage node has stored', () => {
     const storage = {
       ...{ location: 'x', isHealthy: true, streamParts: 5, ignoredStreamParts: 0, prunedBatches: 0 },
+      ...{ unwelcomeStreams: 0, contradictions: 0 },
+      quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
       ingest: {
         ...{ queuedBatches: 3, queuedBytes: 9, lagMs: 12, storedBatches: 40, storedMessages: 1200 },
         ...{ droppedBatches: 0, failures: 0 },
@@ -66,7 +68,14 @@ describe('statusTable', () => {
         ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
         awaited: 0,
       },
-      repair: { incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
+      repair: {
+        gaps: 0,
+        refusedGaps: 0,
+        incompleteParts: 0,
+        copiedBatches: 0,
+        refusedBatches: 0,
+        failures: 0,
+      },
     }
     const snapshots = [snapshotOf(1, []), snapshotOf(2, [], { storage })]
     const lines = statusTable(snapshots, idOf(1)).split('\n')

@@ -86,10 +86,16 @@ describe('the cache of headers', () => {
 
 describe('buildBatch', () => {
   it('gives what decodeBatch reads, for every draft', () => {
-    const number = fc.integer({ min: 0, max: 2 ** 48 - 1 })
+    const spanMs = fc.integer({ min: 0, max: limits.maxBatchSpanMs })
+    const start = fc.integer({ min: 0, max: 2 ** 48 - 1 - limits.maxBatchSpanMs })
     const u32 = fc.integer({ min: 0, max: 0xffffffff })
+    const offsets = fc.uniqueArray(fc.tuple(spanMs, u32), {
+      ...{ minLength: 1, maxLength: 8 },
+      selector: (place) => place.join(),
+    })
     const places = fc
-      .uniqueArray(fc.tuple(number, u32), { minLength: 1, maxLength: 8, selector: (place) => place.join() })
+      .tuple(start, offsets)
+      .map(([startMs, list]) => list.map(([ms, number]) => [startMs + ms, number] as const))
       .map((list) => list.sort((a, b) => a[0] - b[0] || a[1] - b[1]))
     const rest = fc.record({
       contentType: fc.integer({ min: 0, max: 255 }),
@@ -106,7 +112,7 @@ describe('buildBatch', () => {
     const drafts = places.chain((list) =>
       fc.array(rest, { minLength: list.length, maxLength: list.length }).map((rests) =>
         rests.map((fields, i): MessageDraft => {
-          const [timestamp, sequenceNumber] = list[i] as [number, number]
+          const [timestamp, sequenceNumber] = list[i] as readonly [number, number]
           const before = list[i - 1]
           return {
             ...fields,
@@ -139,6 +145,23 @@ describe('buildBatch', () => {
       tooLarge,
     )
     expect(() => build([largest, sampleDraft(1, { content: new Uint8Array(64 * 1024) })])).toThrow(tooLarge)
+  })
+
+  it('takes messages of a minute or so in one batch, and no longer span of time', () => {
+    const start = sampleDraft(0)
+    const after = (ms: number) => ({
+      ...start,
+      timestamp: start.timestamp + ms,
+      previous: { timestamp: start.timestamp, sequenceNumber: start.sequenceNumber },
+    })
+    expect(build([start, after(limits.maxBatchSpanMs)]).messages).toHaveLength(2)
+    expect(() => build([start, after(limits.maxBatchSpanMs + 1)])).toThrow(tooLarge)
+    // What another implementation may have signed.
+    const { bytes, messageOffsets } = build([start, after(limits.maxBatchSpanMs)])
+    const forged = bytes.slice()
+    const timestampEnd = (messageOffsets[2] ?? 0) + 1 + 6
+    forged[timestampEnd - 1] = (forged[timestampEnd - 1] ?? 0) + 1
+    expect(() => decodeBatch(forged)).toThrow(tooLarge)
   })
 
   it.each<[string, readonly MessageDraft[]]>([

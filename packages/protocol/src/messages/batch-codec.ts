@@ -59,6 +59,7 @@ export function decodeBatch(bytes: Uint8Array): MessageBatch {
     messages.push(message)
     before = message
   }
+  checkSpan(messages)
   const signatureType = reader.u8()
   if (signatureType !== SignatureType.secp256k1Merkle) {
     throw protocolError('UNSUPPORTED_VERSION', `signature type ${signatureType}`)
@@ -130,6 +131,12 @@ function checkOrder(message: MessageDraft, before: MessageDraft | undefined): vo
   }
 }
 
+/** Messages of a batch are in order, so its first and last say how long it lasts. */
+function checkSpan(messages: readonly MessageDraft[]): void {
+  const spanMs = (messages.at(-1)?.timestamp ?? 0) - (messages[0]?.timestamp ?? 0)
+  withinLimit(spanMs, limits.maxBatchSpanMs, 'ms from the first to the last message of a batch')
+}
+
 /** A batch but for its signature, which comes at the end. Throws what decoding the result would throw. */
 export function writeUnsignedBatch(
   writer: Writer,
@@ -143,6 +150,7 @@ export function writeUnsignedBatch(
   writer.shortAscii(chain.messageChainId, limits.maxMessageChainIdBytes, 'message chain id')
   if (messages.length === 0) throw protocolError('MALFORMED_PACKET', 'a batch without messages')
   writer.u16(withinLimit(messages.length, limits.maxBatchMessages, 'messages of a batch'))
+  checkSpan(messages)
   let before: MessageDraft | undefined
   for (const message of messages) {
     checkOrder(message, before)

@@ -1,5 +1,6 @@
 import { packetBytes } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
+import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
 import type { ProtocolErrorCode } from '../errors.ts'
 import { PacketType } from './packets.ts'
@@ -164,6 +165,8 @@ function malformedBatches(crypto: Crypto): MalformedSample[] {
   const countAt = one.headerEnd
   const messageAt = countAt + 2
   const secondAt = two.messageOffsets[2] as number
+  const tooLateMs = (two.messages[0]?.timestamp ?? 0) + limits.maxBatchSpanMs + 1
+  const tooLate = tooLateMs.toString(16).padStart(12, '0')
   const encryptedAt = encrypted.messageOffsets[0] as number
   const signatureAt = one.bytes.length - 66
   return [
@@ -180,6 +183,7 @@ function malformedBatches(crypto: Crypto): MalformedSample[] {
     change('a second message that does not name the first', two, secondAt + 8, '000000000000'),
     change('a second message that names itself', two, secondAt + 14, '01'),
     change('a second message before the first', two, secondAt + 1, '000000000000'),
+    change('messages further apart than a batch may last', two, secondAt + 1, tooLate, 'LIMIT_EXCEEDED'),
     change('an encrypted message with encryption type 0', encrypted, encryptedAt + 9, '00'),
     change('a group key id above its limit', encrypted, encryptedAt + 10, '41', 'LIMIT_EXCEEDED'),
     change('content above its limit', one, messageAt + 9, '818040', 'LIMIT_EXCEEDED'),

@@ -75,10 +75,20 @@ function fillStorage(registry: Registry, storage: StorageStatus): void {
     new Gauge({ name: `runnel_storage_${name}`, help, registers }).set(value)
   const counter = (name: string, help: string, value: number) =>
     new Counter({ name: `runnel_storage_${name}_total`, help, registers }).inc(value)
-  const { ingest, requests, repair } = storage
+  const { ingest, requests, repair, quota } = storage
   gauge('healthy', '1 while the store is open and takes what it is given.', storage.isHealthy ? 1 : 0)
   gauge('stream_parts', 'Stream parts kept.', storage.streamParts)
   gauge('ignored_stream_parts', 'Assigned stream parts not kept: too many.', storage.ignoredStreamParts)
+  gauge('unwelcome_streams', 'Assigned streams not kept: of owners not wanted.', storage.unwelcomeStreams)
+  gauge('stored_bytes', 'Bytes of batches in the store, about.', quota.storedBytes)
+  gauge('max_stored_bytes', 'And how many there may be.', quota.maxBytes)
+  counter('evicted_batches', 'Batches deleted to make room for others.', quota.evictedBatches)
+  counter('evicted_bytes', 'Bytes of those.', quota.evictedBytes)
+  counter(
+    'contradictions',
+    'Batches that contradicted a stored one of the same place.',
+    storage.contradictions,
+  )
   gauge('queued_batches', 'Batches that wait to be stored.', ingest.queuedBatches)
   gauge('queued_bytes', 'Bytes of batches that wait to be stored.', ingest.queuedBytes)
   gauge('lag_seconds', 'How long the oldest of them has waited.', ingest.lagMs / 1000)
@@ -95,6 +105,12 @@ function fillStorage(registry: Registry, storage: StorageStatus): void {
   counter('sent_batches', 'Batches sent in answer to requests over links.', requests.sentBatches)
   counter('sent_bytes', 'Bytes of batches sent in answer to requests over links.', requests.sentBytes)
   gauge('incomplete_parts', 'Stream parts that may miss something.', repair.incompleteParts)
+  gauge('repair_gaps', 'Message chains of which something is asked of other storage nodes.', repair.gaps)
+  counter(
+    'repair_gaps_refused',
+    'Gaps not asked for: too old, asked for before, or too many.',
+    repair.refusedGaps,
+  )
   counter('repaired_batches', 'Batches copied from other storage nodes.', repair.copiedBatches)
   counter(
     'repair_refused_batches',

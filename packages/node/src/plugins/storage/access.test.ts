@@ -78,4 +78,16 @@ describe('Access', () => {
     subscribers = [stranger]
     await ask(stranger)
   })
+
+  it('sees when someone who was let pass no longer may, and not in doubt', async () => {
+    const asker = { requesterId: stranger, token: undefined }
+    subscribers = [stranger]
+    await access.requireStillSubscriber(part, asker)
+    subscribers = []
+    await expect(access.requireStillSubscriber(part, asker)).rejects.toMatchObject(notPermitted)
+    storageNodes = [self, stranger]
+    await access.requireStillSubscriber(part, asker)
+    isReadable = false
+    await access.requireStillSubscriber(part, asker)
+  })
 })

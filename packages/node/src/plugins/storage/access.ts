@@ -44,6 +44,25 @@ export class Access {
     throw nodeError('NOT_PERMITTED', `${user} may not subscribe to ${streamId}`)
   }
 
+  /**
+   * Of one who was let pass: throws UNKNOWN_STREAM or NOT_PERMITTED when that is no longer so. A token that expires
+   * meanwhile ends nothing that it began, nor does a registry that cannot be read.
+   */
+  async requireStillSubscriber(streamPartId: StreamPartId, { requesterId, token }: Asker): Promise<void> {
+    const { client, clock } = this.#modules
+    const { streamId } = parseStreamPartId(streamPartId)
+    const user = token?.userId ?? requesterId
+    try {
+      const { subscribeUntilMs } = await this.#read(() => client.permissionsOf(streamId, user))
+      if (clock.now() < subscribeUntilMs) return
+      if (token === undefined && (await this.#keeps(streamId, requesterId))) return
+    } catch (error) {
+      if (isRunnelError(error, 'STORE_FAILED')) return
+      throw error
+    }
+    throw nodeError('NOT_PERMITTED', `${user} may no longer subscribe to ${streamId}`)
+  }
+
   /** Lets also a publisher ask after its own messages. Throws as `requireSubscriber` does. */
   async requirePublisherOrSubscriber(
     streamPartId: StreamPartId,

@@ -5,13 +5,16 @@ import {
   toStreamPartId,
   type Cancel,
   type Clock,
+  type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
+import { inOrderOf, isWelcome, ownerOf, shareOut, streamOf, type OwnerLists } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
 import { oneAtATime } from './waiting.ts'
 
 export interface KeptPartsOptions {
   readonly maxStreamParts: number
+  readonly owners: OwnerLists
   readonly limits: Pick<StorageLimits, 'minRegistryBackoffMs' | 'maxRegistryBackoffMs'>
 }
 
@@ -19,31 +22,56 @@ export interface KeptPartsModules {
   readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'joinStreamPart' | 'streamsStoredBy'>
   readonly network: Pick<RunnelClient['network'], 'offerStorage'>
   readonly clock: Clock
+  /** What was kept when the node ran last, in the order in which it came to be; outlasts the process. */
+  readonly memory: {
+    load(): Promise<readonly StreamPartId[]>
+    save(streamPartIds: readonly StreamPartId[]): void
+  }
   readonly events: {
     /** The stream part is joined: what floods in it is to be stored from now on. */
     joined(streamPartId: StreamPartId): void
     left(streamPartId: StreamPartId): void
-    /** So many are assigned that some are not kept. */
-    tooMany(ignored: number): void
+    /** So many are assigned that some are not kept: stream parts of these owners, most first. */
+    tooMany(ignored: number, owners: readonly string[]): void
+    /** Streams are assigned whose owners are not wanted. */
+    unwelcome(streams: number): void
     /** Tried again by itself. */
     failed(error: unknown): void
   }
 }
 
-/** The stream parts this node was asked to keep, joined as the registry says. */
+/** Owners named when something is said of them. */
+const maxNamedOwners = 5
+
+/**
+ * The stream parts this node was asked to keep, joined as the registry says. Anybody may ask. What is kept stays, also
+ * when the node is started again; each owner of streams has its share of the room (`shareOut`), so that whoever assigns
+ * many takes nothing from those that have few.
+ */
 export class KeptParts {
   readonly #options: KeptPartsOptions
   readonly #modules: KeptPartsModules
   readonly #releases = new Map<StreamPartId, () => void>()
+  /** In the order in which they came. Undefined until it is known what was kept before. */
+  #order: readonly StreamPartId[] | undefined
+  /** Assigned, and not all of it is kept. */
+  #refused: ReadonlySet<StreamId> = new Set()
   #stopped = false
   #failuresInARow = 0
   #cancelRetry: Cancel = () => {}
-  /** Assigned and not kept, because there are too many. */
+  /** Assigned stream parts that are not kept, because there are too many. Of streams not looked at each counts as one. */
   ignored = 0
+  /** Assigned streams that are not kept because of whose they are. */
+  unwelcome = 0
 
   constructor(options: KeptPartsOptions, modules: KeptPartsModules) {
     this.#options = options
     this.#modules = modules
+  }
+
+  /** Whether the stream part is assigned to this node, which does not keep it. */
+  isRefused(streamPartId: StreamPartId): boolean {
+    return !this.has(streamPartId) && this.#refused.has(streamOf(streamPartId))
   }
 
   has(streamPartId: StreamPartId): boolean {
@@ -80,22 +108,31 @@ export class KeptParts {
   }
 
   async #read(): Promise<void> {
-    const wanted = await this.#wanted()
-    const allowed = wanted.slice(0, this.#options.maxStreamParts)
-    const ignored = wanted.length - allowed.length
-    if (ignored > 0 && ignored !== this.ignored) this.#modules.events.tooMany(ignored)
-    this.ignored = ignored
-    const kept = new Set(allowed)
+    const { client, memory } = this.#modules
+    const { maxStreamParts, owners } = this.#options
+    const order = (this.#order ??= await memory.load())
+    const assigned = await client.streamsStoredBy(client.nodeId)
+    const welcome = assigned.filter((streamId) => isWelcome(ownerOf(streamId), owners))
+    // A stream has a part at least: no more of them need be looked at.
+    const streams = shareOut(inOrderOf(order.map(streamOf), welcome), maxStreamParts)
+    const wanted = await this.#partsOf(streams)
+    const allowed = shareOut(inOrderOf(order, wanted), maxStreamParts)
+    const [looked, kept] = [new Set(streams), new Set(allowed)]
+    const leftOut = [...wanted.filter((id) => !kept.has(id)), ...welcome.filter((id) => !looked.has(id))]
+    const unwelcome = assigned.filter((streamId) => !isWelcome(ownerOf(streamId), owners))
+    this.#refused = new Set([...unwelcome, ...leftOut.map(streamIdOf)])
+    this.#sayRefused(leftOut, unwelcome.length)
     for (const streamPartId of this.ids) if (!kept.has(streamPartId)) this.#leave(streamPartId)
     for (const streamPartId of allowed) if (!this.has(streamPartId)) await this.#join(streamPartId)
+    this.#order = allowed
+    if (allowed.join() !== order.join()) memory.save(allowed)
   }
 
-  async #wanted(): Promise<StreamPartId[]> {
-    const { client } = this.#modules
+  async #partsOf(streams: readonly StreamId[]): Promise<StreamPartId[]> {
     const parts: StreamPartId[] = []
-    for (const streamId of await client.streamsStoredBy(client.nodeId)) {
+    for (const streamId of streams) {
       try {
-        const { partitions } = await client.getStream(streamId)
+        const { partitions } = await this.#modules.client.getStream(streamId)
         for (let partition = 0; partition < partitions; partition++) {
           parts.push(toStreamPartId(streamId, partition))
         }
@@ -105,6 +142,18 @@ export class KeptParts {
       }
     }
     return parts
+  }
+
+  #sayRefused(leftOut: readonly (StreamId | StreamPartId)[], unwelcome: number): void {
+    const { events } = this.#modules
+    if (unwelcome > 0 && unwelcome !== this.unwelcome) events.unwelcome(unwelcome)
+    if (leftOut.length > 0 && leftOut.length !== this.ignored) {
+      const byOwner = [...Map.groupBy(leftOut, ownerOf)].toSorted(([, a], [, b]) => b.length - a.length)
+      const owners = byOwner.slice(0, maxNamedOwners).map(([owner]) => owner)
+      events.tooMany(leftOut.length, owners)
+    }
+    this.unwelcome = unwelcome
+    this.ignored = leftOut.length
   }
 
   async #join(streamPartId: StreamPartId): Promise<void> {
@@ -133,4 +182,8 @@ export class KeptParts {
     const delayMs = Math.min(maxRegistryBackoffMs, minRegistryBackoffMs * 2 ** (this.#failuresInARow - 1))
     this.#cancelRetry = this.#modules.clock.schedule(delayMs, () => void this.refresh())
   }
+}
+
+function streamIdOf(id: StreamId | StreamPartId): StreamId {
+  return (id.split('#')[0] ?? id) as StreamId
 }

@@ -14,6 +14,10 @@ export class OpenedStore implements MessageStore {
     return this.#store.location
   }
 
+  get contradictions(): number {
+    return this.#store.contradictions
+  }
+
   get isOpen(): boolean {
     return this.#isOpen
   }

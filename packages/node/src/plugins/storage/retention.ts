@@ -1,5 +1,5 @@
 import { oldestOfStreamMs, type StreamInfo } from '@runnel/client'
-import { parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import type { StreamId, StreamPartId } from '@runnel/protocol'
 import { z } from 'zod'
 import type { MessageStore } from './store/message-store.ts'
 
@@ -85,11 +85,6 @@ export async function pruneAll(
     pruned.bytes += bytes
   }
   return pruned
-}
-
-/** The stream of a stream part. */
-export function streamOf(streamPartId: StreamPartId): StreamId {
-  return parseStreamPartId(streamPartId).streamId
 }
 
 function smaller(a: number | undefined, b: number | undefined): number | undefined {

@@ -31,10 +31,14 @@ export const storageErrors = {
     summary: 'The storage node does not have it',
     remedy: 'Check with: runnel storage list STREAM, that the stream is assigned to this storage node.',
   },
-  TOO_COSTLY: {
-    summary: 'Too many batches of a publisher overlap there to count or search them',
+  NOT_ACCEPTED: {
+    summary: 'The storage node was asked to keep the stream, and does not',
     remedy:
-      'Ask for a time instead, with: runnel resend from. Such a publisher is better not permitted to publish.',
+      "Its operator does not want the owner's streams, or the owner has its share there: see runnel storage usage on that machine. Assign another storage node.",
+  },
+  TOO_COSTLY: {
+    summary: 'Too many batches of one message chain overlap there to search them',
+    remedy: 'Publish with clocks that go forward: then the batches of a message chain do not overlap.',
   },
   IDLE: {
     summary: 'The asker took nothing for too long',

@@ -22,6 +22,8 @@ export const storageLimits = {
   linkPollMs: 5,
   /** A request whose asker takes nothing for this long is ended. */
   idleMs: 60_000,
+  /** How often it is looked whether who is being sent messages may still have them. */
+  recheckMs: 1_000,
   /** Messages waited for at once, of all peers. */
   maxAwaited: 10_000,
   /** Messages one peer waits for at once. */
@@ -36,6 +38,16 @@ export const storageLimits = {
   maxRegistryBackoffMs: 60_000,
   /** Repair begins this long before the last time all was well: clocks differ, and messages are late. */
   repairMarginMs: 5 * 60_000,
+  /** Message chains of which something is asked of other storage nodes, of all publishers (counter `storage.gapsRefused`). */
+  maxRepairGaps: 1_000,
+  /** How far back such a question reaches at most, and never to before the stream part was joined. */
+  maxGapReachMs: 3_600_000,
+  /** Bytes read for one such question, from each storage node. */
+  maxGapBytes: 16 * 1024 * 1024,
+  /** How often it is asked when not all answer. */
+  maxGapTries: 5,
+  /** Bytes copied of one stream part, from each storage node, before those of other owners have their turn. */
+  maxTurnBytes: 64 * 1024 * 1024,
   /** How often it is noted that all is well. */
   markIntervalMs: 10_000,
   /** A part that lost its neighbours is repaired when it has some again, or after this long. */

@@ -67,10 +67,17 @@ export class StorageLog {
     this.#logger[level]({ code }, `${text} The assignments are read again later; those known stay in force.`)
   }
 
-  tooManyParts(ignored: number, max: number): void {
+  tooManyParts(ignored: number, max: number, owners: readonly string[]): void {
     this.#logger.warn(
-      { ignored, max },
-      'more stream parts are assigned than storage.maxStreamParts allows: some are not stored',
+      { ignored, max, owners },
+      'more stream parts are assigned than storage.maxStreamParts allows: some are not stored, of owners that have their share; storage.owners says whose are wanted',
+    )
+  }
+
+  unwelcome(streams: number): void {
+    this.#logger.warn(
+      { streams },
+      'streams are assigned of owners that storage.owners does not want: they are not stored',
     )
   }
 

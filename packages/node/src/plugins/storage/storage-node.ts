@@ -2,8 +2,10 @@ import type { RunnelClient } from '@runnel/client'
 import type { Cancel, Clock, Crypto, StreamPartId } from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { BrokerConfig } from '../../config/schema.ts'
+import { nodeError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { Access } from './access.ts'
+import { DiskQuota } from './disk-quota.ts'
 import { addStorageRoutes } from './http/storage-routes.ts'
 import { Ingest } from './ingest.ts'
 import { KeptParts } from './kept-parts.ts'
@@ -11,12 +13,14 @@ import type { OpenedStore } from './opened-store.ts'
 import { checkBatch } from './repair/check-batch.ts'
 import { RepairMarks } from './repair/repair-marks.ts'
 import { Repair } from './repair/repair.ts'
-import { oldestKeptMs, pruneAll, retentionOf, streamOf, type StreamRetention } from './retention.ts'
+import { oldestKeptMs, pruneAll, retentionOf, type StreamRetention } from './retention.ts'
 import { createLinkRoom } from './server/link-room.ts'
 import { ResendServer } from './server/resend-server.ts'
+import { streamOf } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
 import { StorageLog, type StoreWork } from './storage-log.ts'
 import type { StorageStatus } from './storage-status.ts'
+import { usageReport } from './usage-report.ts'
 import { every, untilDone } from './waiting.ts'
 
 export type StorageNodeOptions = BrokerConfig['storage'] & { readonly limits: StorageLimits }
@@ -34,6 +38,7 @@ export class StorageNode {
   readonly #options: StorageNodeOptions
   readonly #modules: StorageNodeModules
   readonly #log: StorageLog
+  readonly #quota: DiskQuota
   readonly #ingest: Ingest
   readonly #access: Access
   readonly #server: ResendServer
@@ -53,6 +58,7 @@ export class StorageNode {
     this.#modules = modules
     this.#log = new StorageLog({ location: store.location }, { logger, clock })
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
+    this.#quota = new DiskQuota(options, { store })
     this.#ingest = this.#createIngest()
     this.#access = new Access(modules)
     this.#server = this.#createServer()
@@ -75,6 +81,9 @@ export class StorageNode {
       isHealthy: store.isOpen && !this.#log.isStoreFailing,
       streamParts: this.#kept.ids.length,
       ignoredStreamParts: this.#kept.ignored,
+      unwelcomeStreams: this.#kept.unwelcome,
+      contradictions: store.contradictions,
+      quota: this.#quota.status(),
       ingest: this.#ingest.status(),
       requests: this.#server.status(),
       repair: this.#repair.status(),
@@ -93,6 +102,7 @@ export class StorageNode {
         isKept: (streamPartId) => this.#kept.has(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         report: () => this.#report(),
+        usage: () => this.#usage(),
         onError: (error) => this.#log.requestFailed(error),
       },
     )
@@ -142,9 +152,9 @@ export class StorageNode {
       }),
       network.on('direct', (peerId, packet) => this.#server.handle(peerId, packet)),
       network.on('linkClosed', (peerId) => this.#server.linkClosed(peerId)),
-      network.on('gap', ({ streamPartId, after }) =>
-        ifKept(streamPartId, () => this.#repair.missed(streamPartId, after.timestamp)),
-      ),
+      network.on('gap', (gap) => {
+        if (this.#kept.has(gap.streamPartId)) this.#repair.gap(gap)
+      }),
       network.on('neighbours', (streamPartId, { length }) =>
         ifKept(streamPartId, () => this.#repair.neighboursChanged(streamPartId, length)),
       ),
@@ -163,15 +173,15 @@ export class StorageNode {
 
   #createIngest(): Ingest {
     const { maxQueuedBytes, maxQueuedBatches, limits } = this.#options
-    const { store, clock } = this.#modules
+    const { clock } = this.#modules
     const events = {
       dropped: (streamPartId: StreamPartId, fromMs: number) =>
-        void this.#inBackground('marking', this.#repair.missed(streamPartId, fromMs)),
+        void this.#inBackground('marking', this.#repair.dropped(streamPartId, fromMs)),
       slow: () => this.#log.slow(this.#ingest.status()),
       failed: (error: unknown) => this.#log.storeFailed('appending', error),
       recovered: () => this.#log.storeWorked('appending'),
     }
-    return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store, clock, events })
+    return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store: this.#quota, clock, events })
   }
 
   #createServer(): ResendServer {
@@ -185,6 +195,7 @@ export class StorageNode {
         ...{ network, store, clock, ingest: this.#ingest, access: this.#access },
         room: createLinkRoom(marks, { network, clock }),
         isKept: (streamPartId) => this.#kept.has(streamPartId),
+        isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         onError: (error) => this.#log.requestFailed(error),
       },
@@ -193,13 +204,13 @@ export class StorageNode {
 
   #createRepair(): Repair {
     const { repairIntervalMs: intervalMs, limits } = this.#options
-    const { client, clock, store, crypto, logger } = this.#modules
+    const { client, clock, crypto, logger } = this.#modules
     return new Repair(
       { intervalMs, limits },
       {
-        ...{ client, store, clock, marks: this.#marks },
+        ...{ client, store: this.#quota, clock, marks: this.#marks },
         source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
-        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto }),
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         events: {
           repaired: (streamPart, from, batches) => logger.info({ streamPart, from, batches }, 'repaired'),
@@ -210,7 +221,7 @@ export class StorageNode {
   }
 
   #createKeptParts(): KeptParts {
-    const { maxStreamParts, limits } = this.#options
+    const { maxStreamParts, owners, limits } = this.#options
     const { client, clock, logger } = this.#modules
     const events = {
       joined: (streamPart: StreamPartId) => {
@@ -221,16 +232,34 @@ export class StorageNode {
         logger.info({ streamPart }, 'no longer storing')
         void this.#inBackground('marking', this.#repair.left(streamPart))
       },
-      tooMany: (ignored: number) => this.#log.tooManyParts(ignored, maxStreamParts),
+      tooMany: (ignored: number, of: readonly string[]) =>
+        this.#log.tooManyParts(ignored, maxStreamParts, of),
+      unwelcome: (streams: number) => this.#log.unwelcome(streams),
       failed: (error: unknown) => this.#log.registryFailed(error),
     }
-    return new KeptParts({ maxStreamParts, limits }, { client, network: client.network, clock, events })
+    const memory = {
+      load: () => this.#marks.keptParts(),
+      save: (ids: readonly StreamPartId[]) =>
+        void this.#inBackground('marking', this.#marks.setKeptParts(ids)),
+    }
+    return new KeptParts(
+      { maxStreamParts, owners, limits },
+      { client, network: client.network, clock, memory, events },
+    )
   }
 
   async #report() {
     const { store, client } = this.#modules
     const usage = store.isOpen ? await store.usage() : []
     return { nodeId: client.nodeId, ...this.status(), kept: this.#kept.ids, usage }
+  }
+
+  async #usage() {
+    const { store } = this.#modules
+    const { maxStreamParts, owners } = this.#options
+    if (!store.isOpen) throw nodeError('STORE_FAILED', 'it is not open')
+    const caps = { maxStreamParts, ...this.#quota.status() }
+    return usageReport({ usage: await store.usage(), kept: this.#kept.ids, caps, lists: owners })
   }
 
   /** While the registry cannot be read, the operator's limits alone count. */
@@ -240,8 +269,10 @@ export class StorageNode {
     return retentionOf(streamId, this.#options.retention, stream)
   }
 
+  /** What began before is due to be deleted, or had to make room. */
   async #oldestMs(streamPartId: StreamPartId): Promise<number> {
-    return oldestKeptMs(await this.#retention(streamPartId), this.#modules.clock.now())
+    const oldestMs = oldestKeptMs(await this.#retention(streamPartId), this.#modules.clock.now())
+    return Math.max(oldestMs, await this.#quota.goneBeforeMs(streamPartId))
   }
 
   async #noteAlive(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { QuotaStatus } from './disk-quota.ts'
 import type { IngestStatus } from './ingest.ts'
 import type { RepairStatus } from './repair/repair.ts'
 import type { ResendServerStatus } from './server/resend-server.ts'
@@ -12,6 +13,11 @@ export interface StorageStatus {
   readonly streamParts: number
   /** Assigned stream parts that are not kept because there are too many. */
   readonly ignoredStreamParts: number
+  /** Assigned streams that are not kept because their owners are not wanted. */
+  readonly unwelcomeStreams: number
+  /** Batches that contradicted a stored one of the same place. */
+  readonly contradictions: number
+  readonly quota: QuotaStatus
   readonly ingest: IngestStatus
   readonly requests: ResendServerStatus
   readonly repair: RepairStatus

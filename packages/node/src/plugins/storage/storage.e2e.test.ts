@@ -11,6 +11,7 @@ import {
   untilReport,
   type StorageProcess,
 } from './storage-network.testkit.ts'
+import type { UsageReport } from './usage-report.ts'
 
 /** Processes start slowly on a busy machine. */
 const timeoutMs = 300_000
@@ -187,6 +188,39 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     for (const node of [storage, second]) await owner.removeFromStorageNode(stream, node.nodeId)
     const reader = isPublic ? await network.client() : owner
     expect(await contents(reader, stream, 1000)).toEqual(numbers(200))
+  })
+
+  it('keep what they keep, however much others assign, and say who uses how much', async () => {
+    const flags = ['--storage-max-stream-parts', '4']
+    const small = await network.startStorage('small', network.newKey(), { flags })
+    const mine = [await newStream('mine/a', [small]), await newStream('mine/b', [small])]
+    await owner.waitForStorage(await publish(mine[0] ?? '', 0, 10))
+
+    const other = await network.client({ privateKey: network.newKey() })
+    const { id: theirs } = await other.createStream({ path: 'many', partitions: 10 })
+    await other.addToStorageNode(theirs, small.nodeId)
+    const { kept } = await untilReport(small, ({ kept }) => kept.length === 4)
+    for (const id of mine) expect(kept).toContain(toStreamPartId(id, 0))
+    // Said at once, and not when it was waited for long enough.
+    const message = await other.publish(theirs, 'x', { partition: 9 })
+    await expect(other.waitForStorage(message, { timeoutMs: 2 ** 31 - 1 })).rejects.toMatchObject({
+      code: 'NOT_STORED_IN_TIME',
+      message: expect.stringContaining('NOT_ACCEPTED') as string,
+    })
+
+    const { stdout } = await network.run(`storage usage ${small.httpUrl} --json`)
+    const report = JSON.parse(stdout) as UsageReport
+    expect(report).toMatchObject({ keptParts: 4, limits: { maxStreamParts: 4 } })
+    expect(report.owners.map(({ owner: of, keptParts, messages }) => [of, keptParts, messages])).toEqual([
+      [mine[0]?.slice(0, 42), 2, 10],
+      [theirs.slice(0, 42), 2, 0],
+    ])
+    const lines = (await network.run(`storage usage ${small.httpUrl}`)).stdout
+    expect(lines).toContain('4 of 4 stream parts')
+    expect(await network.run('storage usage http://127.0.0.1:1')).toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining('STORAGE_UNREACHABLE') as string,
+    })
   })
 
   it('let live messages pass by a reader who takes nothing', async () => {

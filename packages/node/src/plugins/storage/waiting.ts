@@ -29,6 +29,20 @@ export function atMost(clock: Clock, maxMs: number, promise: Promise<void>): Pro
   })
 }
 
+/** Does some work when it is asked for and has not been done for so long. Rejects with what the work throws. */
+export function everyNowAndThen(
+  clock: Clock,
+  intervalMs: number,
+  work: () => Promise<void>,
+): () => Promise<void> {
+  let doneMs = clock.monotonicMs()
+  return async () => {
+    if (clock.monotonicMs() - doneMs < intervalMs) return
+    doneMs = clock.monotonicMs()
+    await work()
+  }
+}
+
 export interface Retrying {
   readonly clock: Clock
   readonly limits: { readonly minStoreBackoffMs: number; readonly maxStoreBackoffMs: number }

@@ -62,6 +62,8 @@ describe('the HTTP interface of a storage node', () => {
   let oldestMs: number
   let flushed: Promise<void>
   let reads: number
+  let onRead: () => void
+  let revoked: boolean
   let addRoutes: (server: FastifyInstance, maxReads: number) => void
 
   beforeEach(async () => {
@@ -71,11 +73,14 @@ describe('the HTTP interface of a storage node', () => {
     oldestMs = 0
     flushed = Promise.resolve()
     reads = 0
+    onRead = () => {}
+    revoked = false
     const store: MessageStore = Object.create(kept.store, {
       last: { value: kept.store.last.bind(kept.store) },
       read: {
         value: (...args: Parameters<MessageStore['read']>) => {
           reads++
+          onRead()
           return kept.store.read(...args)
         },
       },
@@ -91,7 +96,7 @@ describe('the HTTP interface of a storage node', () => {
       getStorageNodes: async () => [],
       permissionsOf: async (id: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
-        subscribeUntilMs: id !== closed || user === reader.nodeId ? Infinity : 0,
+        subscribeUntilMs: id !== closed || (user === reader.nodeId && !revoked) ? Infinity : 0,
       }),
     }
     addRoutes = (to, maxReads) =>
@@ -104,6 +109,7 @@ describe('the HTTP interface of a storage node', () => {
           isKept: () => false,
           oldestMs: async () => oldestMs,
           report: async () => ({ hello: 'report' }),
+          usage: async () => ({ hello: 'usage' }),
           onError: (error) => errors.push(error),
         },
       )
@@ -304,6 +310,18 @@ describe('the HTTP interface of a storage node', () => {
     expect(socket.bytesRead).toBeLessThan(30e6)
   })
 
+  it('hangs up on a reader who may no longer have it', async () => {
+    const authorization = tokenFor(self)
+    expect(linesOf((await get('from=0', { authorization }, closed)).body)).toHaveLength(8)
+    onRead = () => {
+      revoked = true
+      clock.pass(storageLimits.recheckMs)
+    }
+    const ended = await get('from=0', { authorization }, closed).catch((error: unknown) => error)
+    expect(ended).toMatchObject({ message: 'response destroyed before completion' })
+    expect(errors).toEqual([])
+  })
+
   it('frees the place of a reader who goes away before there is an answer', async () => {
     flushed = new Promise(() => {})
     const { port } = new URL(await server.listen({ port: 0, host: '127.0.0.1' }))
@@ -346,5 +364,6 @@ describe('the HTTP interface of a storage node', () => {
 
   it('reports how it is doing', async () => {
     expect((await server.inject('/v1/storage')).json()).toEqual({ hello: 'report' })
+    expect((await server.inject('/v1/storage/usage')).json()).toEqual({ hello: 'usage' })
   })
 })

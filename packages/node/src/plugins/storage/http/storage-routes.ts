@@ -16,7 +16,7 @@ import { refusalOf } from '../server/refusal.ts'
 import { Slots } from '../server/slots.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
-import { atMost, nextTurn } from '../waiting.ts'
+import { atMost, everyNowAndThen, nextTurn } from '../waiting.ts'
 import { parseAccessHeader } from './access-header.ts'
 import { lengthPrefixed, linesOf } from './message-line.ts'
 import { parseMessageQuery } from './message-query.ts'
@@ -24,18 +24,20 @@ import { remoteNetworkOf } from './remote-network.ts'
 
 export interface StorageRoutesOptions {
   readonly maxReads: number
-  readonly limits: Pick<StorageLimits, 'pageBytes' | 'flushMs' | 'idleMs' | 'maxHttpShare'>
+  readonly limits: Pick<StorageLimits, 'pageBytes' | 'flushMs' | 'idleMs' | 'recheckMs' | 'maxHttpShare'>
 }
 
 export interface StorageRoutesModules {
   readonly store: MessageStore
   readonly ingest: Pick<Ingest, 'flushed'>
-  readonly access: Pick<Access, 'requireSubscriber'>
+  readonly access: Pick<Access, 'requireSubscriber' | 'requireStillSubscriber'>
   readonly clock: Clock
   readonly isKept: (streamPartId: StreamPartId) => boolean
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
   /** For GET /v1/storage. */
   readonly report: () => Promise<unknown>
+  /** For GET /v1/storage/usage. */
+  readonly usage: () => Promise<unknown>
   readonly onError: (error: unknown) => void
 }
 
@@ -55,16 +57,17 @@ const statusOf: Readonly<Record<string, number>> = {
   ...{ TOO_COSTLY: 422, TOO_MANY_REQUESTS: 429 },
 }
 
-/** Adds GET /v1/storage and GET /v1/streams/:streamId/partitions/:partition/messages to a server. */
+/** Adds GET /v1/storage, GET /v1/storage/usage and GET /v1/streams/:streamId/partitions/:partition/messages to a server. */
 export function addStorageRoutes(
   server: FastifyInstance,
   { maxReads, limits }: StorageRoutesOptions,
   modules: StorageRoutesModules,
 ): void {
-  const { store, ingest, access, clock, oldestMs, report } = modules
+  const { store, ingest, access, clock, oldestMs, report, usage } = modules
   const slots = new Slots({ total: maxReads, perPeer: Math.ceil(maxReads * limits.maxHttpShare) })
 
   server.get('/v1/storage', () => report())
+  server.get('/v1/storage/usage', (_, reply) => usage().catch((error: unknown) => refuse(reply, error)))
   server.get(
     '/v1/streams/:streamId/partitions/:partition/messages',
     async (request: MessagesRequest, reply) => {
@@ -74,17 +77,27 @@ export function addStorageRoutes(
         const reader = watchReader(reply, release)
         const query = parseMessageQuery(request.params, request.query, clock.now())
         const token = parseAccessHeader(request.headers.authorization)
-        await access.requireSubscriber(query.streamPartId, { requesterId: anyRequester, token })
+        const asker = { requesterId: anyRequester, token }
+        await access.requireSubscriber(query.streamPartId, asker)
         await requireStored(modules, query.streamPartId)
         await atMost(clock, limits.flushMs, ingest.flushed())
         const extent = await extentOf(store, query, await oldestMs(query.streamPartId), reader.signal)
         const isRaw = request.headers.accept?.includes('application/octet-stream') === true
         const encode = isRaw ? lengthPrefixed : lineEncoder(extent, query.wholeBatches)
-        const body = Readable.from(bodyOf(query, extent, encode, reader.tookSome), {
+        const recheck = everyNowAndThen(clock, limits.recheckMs, () =>
+          access.requireStillSubscriber(query.streamPartId, asker),
+        )
+        const onTaken = () => {
+          reader.tookSome()
+          return recheck()
+        }
+        const body = Readable.from(bodyOf(query, extent, encode, onTaken), {
           objectMode: false,
           highWaterMark: readAheadBytes,
         })
-        body.once('error', modules.onError)
+        body.once('error', (error) => {
+          if (refusalOf(error).isOurs) modules.onError(error)
+        })
         return await answer(reply, body, extent, isRaw)
       } catch (error) {
         return refuse(reply, error)
@@ -113,14 +126,14 @@ export function addStorageRoutes(
     query: Query,
     extent: Extent | undefined,
     encode: (bytes: Uint8Array) => string | Uint8Array,
-    onTaken: () => void,
+    onTaken: () => Promise<void>,
   ): AsyncGenerator<string | Uint8Array> {
     if (extent === undefined) return
     const range = { ...query, from: extent.from, to: extent.to }
     for await (const page of pagesOf(store, range, limits.pageBytes)) {
       for (const bytes of page) {
         yield encode(bytes)
-        onTaken()
+        await onTaken()
       }
       await nextTurn(clock)
     }

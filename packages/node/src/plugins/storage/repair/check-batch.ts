@@ -3,6 +3,7 @@ import {
   decodeBatch,
   toStreamPartId,
   verifyBatch,
+  type Clock,
   type Crypto,
   type MessageBatch,
   type StreamPartId,
@@ -11,6 +12,13 @@ import {
 export interface CheckModules {
   readonly client: Pick<RunnelClient, 'permissionsOf' | 'getStream'>
   readonly crypto: Crypto
+  readonly clock: Pick<Clock, 'now'>
+}
+
+export interface CheckedBatch {
+  readonly batch: MessageBatch
+  /** Its publisher may not publish any more: it may have signed it since, with an earlier time. */
+  readonly isDoubtful: boolean
 }
 
 /**
@@ -20,8 +28,8 @@ export interface CheckModules {
 export async function checkBatch(
   bytes: Uint8Array,
   streamPartId: StreamPartId,
-  { client, crypto }: CheckModules,
-): Promise<MessageBatch | undefined> {
+  { client, crypto, clock }: CheckModules,
+): Promise<CheckedBatch | undefined> {
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
@@ -29,5 +37,6 @@ export async function checkBatch(
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
   if (newestMs >= publishUntilMs || predates(oldestMs, await client.getStream(streamId))) return undefined
-  return verifyBatch(batch, crypto) ? batch : undefined
+  if (!verifyBatch(batch, crypto)) return undefined
+  return { batch, isDoubtful: clock.now() >= publishUntilMs }
 }

@@ -15,7 +15,7 @@ interface PartMark {
  * its id, as several nodes may share a cluster.
  */
 export class RepairMarks {
-  readonly #store: Pick<MessageStore, 'getMark' | 'setMark'>
+  readonly #store: Pick<MessageStore, 'getMark' | 'setMark' | 'usage'>
   readonly #self: NodeId
   readonly #runMs: number
   #lastRunMs = 0
@@ -23,7 +23,7 @@ export class RepairMarks {
 
   constructor(
     options: { readonly nodeId: NodeId; readonly runMs: number },
-    modules: { store: Pick<MessageStore, 'getMark' | 'setMark'> },
+    modules: { store: Pick<MessageStore, 'getMark' | 'setMark' | 'usage'> },
   ) {
     this.#self = options.nodeId
     this.#runMs = options.runMs
@@ -41,6 +41,17 @@ export class RepairMarks {
   /** Of parts that miss nothing, everything until then is stored. */
   alive(untilMs: number): Promise<void> {
     return this.#store.setMark(`${this.#self} alive`, String(untilMs))
+  }
+
+  /** The stream parts kept last, in the order in which they came; those that are in the store where it was never noted. */
+  async keptParts(): Promise<readonly StreamPartId[]> {
+    const text = await this.#store.getMark(`${this.#self} kept`)
+    if (text !== undefined) return JSON.parse(text) as StreamPartId[]
+    return (await this.#store.usage()).map(({ streamPartId }) => streamPartId)
+  }
+
+  setKeptParts(streamPartIds: readonly StreamPartId[]): Promise<void> {
+    return this.#store.setMark(`${this.#self} kept`, JSON.stringify(streamPartIds))
   }
 
   /** From when on something may be missing in a part that has just been joined; 0 for one that never was complete. */

@@ -11,7 +11,7 @@ import {
 } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeError } from '../../../errors.ts'
-import { storageLimits } from '../storage-limits.ts'
+import { storageLimits, type StorageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, until, type TestStore } from '../storage.testkit.ts'
 import { at, chainOf, nodeId, partOf, streamId } from '../store/batches.testkit.ts'
 import { checkBatch } from './check-batch.ts'
@@ -23,7 +23,8 @@ const publisher = createIdentity(generatePrivateKey(seededRandom('repair')), cry
 const stranger = createIdentity(generatePrivateKey(seededRandom('stranger')), crypto)
 const part = partOf(0)
 const self = nodeId(1)
-const [first, second] = [2, 3].map((n) => ({ nodeId: nodeId(n), url: `ws://node-${n}` })) as [
+const [first, second, third] = [2, 3, 4].map((n) => ({ nodeId: nodeId(n), url: `ws://node-${n}` })) as [
+  StorageNodeInfo,
   StorageNodeInfo,
   StorageNodeInfo,
 ]
@@ -42,6 +43,9 @@ describe('Repair', () => {
   /** What the other storage nodes answer; undefined: they cannot be reached. */
   let others: Map<string, readonly MessageBatch[] | undefined>
   let asked: { readonly node: string; readonly fromMs: number }[]
+  /** Of the publisher's permission. */
+  let publishUntilMs: number
+  let chainsAsked: (string | undefined)[]
   let oldestMs: number
   let createdMs: number
   let failures: string[]
@@ -54,18 +58,22 @@ describe('Repair', () => {
     failures = []
     oldestMs = 0
     createdMs = 0
+    publishUntilMs = Infinity
+    chainsAsked = []
   })
   afterEach(() => own.remove())
 
   /** A run of the storage node. */
-  async function startRepair(): Promise<{ repair: Repair; marks: RepairMarks }> {
+  async function startRepair(
+    changes: Partial<StorageLimits> = {},
+  ): Promise<{ repair: Repair; marks: RepairMarks }> {
     const marks = new RepairMarks({ nodeId: self, runMs: clock.now() }, { store: own.store })
     await marks.begin()
     const client = {
       nodeId: self,
       getStorageNodes: async () => [
         { nodeId: self, url: 'ws://self' },
-        ...[first, second].filter((node) => others.has(node.nodeId)),
+        ...[first, second, third].filter((node) => others.has(node.nodeId)),
       ],
       getStream: async () => ({
         ...{ id: streamId, partitions: 1, metadata: '', trackers: [] },
@@ -73,15 +81,16 @@ describe('Repair', () => {
       }),
       permissionsOf: async (_: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
-        publishUntilMs: user === publisher.nodeId ? Infinity : 0,
+        publishUntilMs: user === publisher.nodeId ? publishUntilMs : 0,
       }),
     }
     const repair = new Repair(
-      { intervalMs: 60_000, limits },
+      { intervalMs: 60_000, limits: { ...limits, ...changes } },
       {
         ...{ client, store: own.store, marks, clock },
         source: {
-          read: async function* (node, { from, to }) {
+          read: async function* (node, { from, to, messageChainId }) {
+            chainsAsked.push(messageChainId)
             asked.push({ node: node.nodeId, fromMs: from.timestamp })
             const batches = others.get(node.nodeId)
             if (batches === undefined) throw nodeError('SHUTTING_DOWN')
@@ -91,7 +100,7 @@ describe('Repair', () => {
             }
           },
         },
-        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto }),
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
         oldestMs: async () => oldestMs,
         events: {
           repaired: () => {},
@@ -252,5 +261,112 @@ describe('Repair', () => {
     await repair.run()
     expect(failures).toHaveLength(1)
     expect(repair.status()).toMatchObject({ incompleteParts: 1, failures: 1 })
+  })
+
+  const gapOf = (afterMs: number, upToMs: number, chainId = 'chain', by = publisher) => {
+    const chain = { ...chainOf(chainId, by.nodeId), messageChainId: chainId }
+    return { streamPartId: part, chain, after: at(afterMs), upTo: at(upToMs) }
+  }
+
+  it('asks for what a publisher says is missing of its chain alone, once, and not for what was before the node', async () => {
+    others.set(first.nodeId, [batchAt(at(clock.now()))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    clock.pass(100_000)
+    const nowMs = clock.now()
+    const joinedMs = nowMs - 100_000
+    others.set(first.nodeId, [batchAt(at(nowMs - 10))])
+    repair.gap(gapOf(1, nowMs))
+    await repair.run()
+    expect(asked.slice(1)).toEqual([{ node: first.nodeId, fromMs: joinedMs - limits.repairMarginMs }])
+    expect(chainsAsked).toEqual([undefined, 'chain'])
+    expect(await ownTimes()).toBe(2)
+    // The same again, and what lies before.
+    repair.gap(gapOf(1, nowMs))
+    repair.gap(gapOf(nowMs - 50, nowMs - 20))
+    repair.gap(gapOf(1, 2))
+    await repair.run()
+    expect(asked).toHaveLength(2)
+    expect(repair.status()).toMatchObject({ gaps: 0, refusedGaps: 3, incompleteParts: 0 })
+    // Only what is new of it.
+    repair.gap(gapOf(1, nowMs + 500))
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: nowMs })
+  })
+
+  it('has room for the gaps of a publisher while another has as many as it may', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    const nowMs = clock.now()
+    for (let i = 0; i < limits.maxRepairGaps + 10; i++) repair.gap(gapOf(nowMs, nowMs + 1, `c${i}`, stranger))
+    repair.gap(gapOf(nowMs, nowMs + 1))
+    expect(repair.status()).toMatchObject({ gaps: limits.maxRepairGaps, refusedGaps: 10 })
+    await repair.run()
+    // One of each publisher.
+    expect(chainsAsked.slice(1)).toEqual(['c0', 'chain'])
+  })
+
+  it('does not believe how old a batch says to be that found no room', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(100_000)
+    await repair.dropped(part, 1)
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: clock.now() - limits.repairMarginMs })
+  })
+
+  it('copies a stream part in turns, and the same stretch from each storage node', async () => {
+    const turnBytes = batchAt(at(1)).bytes.length * 3
+    const all = Array.from({ length: 10 }, (_, i) => batchAt(at(i + 1)))
+    others = new Map([
+      [first.nodeId, all],
+      [second.nodeId, all],
+    ])
+    const { repair } = await startRepair({ maxTurnBytes: turnBytes })
+    await repair.joined(part)
+    await repair.run()
+    expect(asked.map(({ node, fromMs }) => [node, fromMs])).toEqual(
+      [0, 4, 7, 10].flatMap((from) => [
+        [first.nodeId, from],
+        [second.nodeId, from],
+      ]),
+    )
+    expect(await ownTimes()).toBe(10)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+  })
+
+  it('believes what a publisher signed whose permission has ended when most storage nodes have it', async () => {
+    publishUntilMs = 1_000
+    const [known, slipped] = [batchAt(at(5)), batchAt(at(6))]
+    others = new Map([
+      [first.nodeId, [known]],
+      [second.nodeId, [known, slipped]],
+      [third.nodeId, []],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
+  })
+
+  it('does not believe one storage node when the others are asked another time', async () => {
+    publishUntilMs = 1_000
+    others = new Map([
+      [first.nodeId, undefined],
+      [second.nodeId, []],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    others.set(first.nodeId, [batchAt(at(5))])
+    await repair.run()
+    expect(asked.at(-1)?.node).toBe(first.nodeId)
+    expect(await ownTimes()).toBe(0)
+    expect(repair.status()).toMatchObject({ refusedBatches: 1 })
   })
 })

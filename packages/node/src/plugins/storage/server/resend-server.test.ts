@@ -57,9 +57,11 @@ describe('ResendServer', () => {
         ...{ network: links, room, store, ingest, clock },
         access: {
           requireSubscriber: (_, who) => admit(who),
+          requireStillSubscriber: (_, who) => admit(who),
           requirePublisherOrSubscriber: (_, __, who) => admit(who),
         },
         isKept: (streamPartId) => streamPartId !== partOf(9),
+        isRefused: (streamPartId) => streamPartId === partOf(9),
         oldestMs: async () => oldestMs,
         onError: (error) => errors.push(error),
       },
@@ -116,6 +118,24 @@ describe('ResendServer', () => {
       to: at(20),
     })
     expect(links.packets('resendEnd').map(({ code }) => code)).toEqual(['', '', ''])
+  })
+
+  it('ends what it sends to one who may no longer have it', async () => {
+    const bytes = batchOf(chain, [at(1)]).bytes.length
+    server.handle(asker, request({ windowBytes: bytes }))
+    await until(() => times().length === 1)
+    denied.add(asker)
+    clock.pass(limits.recheckMs)
+    server.handle(asker, { type: 'resendMore', requestId: 1, bytes: 10 * bytes })
+    await ended()
+    expect(times()).toHaveLength(1)
+    expect(links.packets('resendEnd')).toMatchObject([{ code: 'NOT_PERMITTED' }])
+  })
+
+  it('says at once that it does not keep what it was asked to', async () => {
+    server.handle(asker, awaiting({ streamPartId: partOf(9) }))
+    await until(() => links.packets('stored').length === 1)
+    expect(links.packets('stored')).toMatchObject([{ code: 'NOT_ACCEPTED' }])
   })
 
   it('sends no more than the window and one batch, and goes on when allowed', async () => {

@@ -16,7 +16,7 @@ import type { Ingest } from '../ingest.ts'
 import { extentOf, pagesOf, requireStored } from '../selection.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
-import { atMost } from '../waiting.ts'
+import { atMost, everyNowAndThen } from '../waiting.ts'
 import { Credit } from './credit.ts'
 import type { LinkRoom } from './link-room.ts'
 import { refusalOf } from './refusal.ts'
@@ -33,10 +33,15 @@ export interface ResendServerModules {
   readonly room: LinkRoom
   readonly store: MessageStore
   readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
-  readonly access: Pick<Access, 'requireSubscriber' | 'requirePublisherOrSubscriber'>
+  readonly access: Pick<
+    Access,
+    'requireSubscriber' | 'requireStillSubscriber' | 'requirePublisherOrSubscriber'
+  >
   readonly clock: Clock
   /** Whether this node was asked to keep the stream part, and does. */
   readonly isKept: (streamPartId: StreamPartId) => boolean
+  /** Whether it was asked to, and does not. */
+  readonly isRefused: (streamPartId: StreamPartId) => boolean
   /** The oldest time of which messages of the stream part are kept. */
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
   /** Hears of what is not the asker's fault. */
@@ -63,7 +68,6 @@ interface Session {
 const requestIdBytes = 4
 
 /** Answers what other nodes ask over their links: `resend` and `awaitStored`. */
-
 export class ResendServer {
   readonly #options: ResendServerOptions
   readonly #modules: ResendServerModules
@@ -163,7 +167,8 @@ export class ResendServer {
     const { limits } = this.#options
     const { requestId, streamPartId, publisherId, messageChainId, token } = request
     const { signal } = controller
-    await access.requireSubscriber(streamPartId, { requesterId: peerId, token })
+    const asker = { requesterId: peerId, token }
+    await access.requireSubscriber(streamPartId, asker)
     await requireStored(this.#modules, streamPartId)
     // What has arrived and is not stored yet belongs to what is asked for.
     await atMost(clock, limits.flushMs, ingest.flushed())
@@ -173,9 +178,13 @@ export class ResendServer {
     while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)
     if (extent === undefined) return
     const range = { streamPartId, from: extent.from, to: extent.to, publisherId, messageChainId }
+    const recheck = everyNowAndThen(clock, limits.recheckMs, () =>
+      access.requireStillSubscriber(streamPartId, asker),
+    )
     for await (const page of pagesOf(store, range, limits.pageBytes)) {
       for (const bytes of page) {
         await credit.available(signal)
+        await recheck()
         const batch = decodeBatch(bytes)
         const packet = { type: 'resendData', requestId, batch } as const
         while (!network.sendDirect(peerId, packet)) await room.wait(peerId, signal)
@@ -203,6 +212,7 @@ export class ResendServer {
     const { signal } = this.#linkOf(peerId)
     try {
       await access.requirePublisherOrSubscriber(streamPartId, publisherId, { requesterId: peerId, token })
+      if (this.#modules.isRefused(streamPartId)) throw nodeError('NOT_ACCEPTED', streamPartId)
       const chain: MessageChain = { ...parseStreamPartId(streamPartId), publisherId, messageChainId }
       const maxMs = this.#options.limits.awaitStoredMs
       await awaitStored(chain, request, { maxMs, signal }, this.#modules)

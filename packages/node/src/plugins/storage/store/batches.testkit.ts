@@ -37,15 +37,20 @@ export function at(timestamp: number, sequenceNumber = 0): MessageRef {
   return { timestamp, sequenceNumber }
 }
 
-/** A batch of messages at these places, each of `contentBytes` bytes. */
-export function batchOf(chain: MessageChain, places: readonly MessageRef[], contentBytes = 20): MessageBatch {
+/** A batch of messages at these places, each of `contentBytes` bytes that are `fill`. */
+export function batchOf(
+  chain: MessageChain,
+  places: readonly MessageRef[],
+  contentBytes = 20,
+  fill = 0,
+): MessageBatch {
   const messages = places.map((place, index) => ({
     ...place,
     previous: places[index - 1],
     contentType: ContentType.binary,
     encryptionType: 0,
     groupKeyId: '',
-    content: new Uint8Array(contentBytes),
+    content: new Uint8Array(contentBytes).fill(fill),
   }))
   return buildBatch({ chain, messages }, crypto, unsigned)
 }

@@ -1,7 +1,9 @@
 import {
   compareRefs,
+  contradictionOf,
   seededRandom,
   decodeBatch,
+  limits,
   type MessageBatch,
   type MessageRef,
   type Random,
@@ -95,12 +97,32 @@ export function testMessageStore(
       expect(await store.usage()).toMatchObject([{ batches: 1, messages: 2, bytes: batch.bytes.length }])
     })
 
+    it('keeps of two batches that contradict each other the one that counts, whichever came first', async () => {
+      const places = [at(1), at(2)]
+      const winner = batchOf(chainOf(), places, 20, 1)
+      for (const loser of [batchOf(chainOf(), places, 20, 2), batchOf(chainOf(), places, 30, 1)]) {
+        expect(contradictionOf(loser, winner)).toMatchObject({ winner, loser })
+        await store.append([loser])
+        await store.append([winner])
+        expect(store.contradictions).toBeGreaterThan(0)
+        expect(await read()).toEqual(hexOf([winner]))
+        expect(await read({ publisherId: owner })).toEqual(hexOf([winner]))
+        await reopen()
+        await store.append([loser])
+        await store.append([winner, loser])
+        expect(await read()).toEqual(hexOf([winner]))
+        expect(store.contradictions).toBe(2)
+        expect(await store.usage()).toMatchObject([{ batches: 1, messages: 2, bytes: winner.bytes.length }])
+        expect(await store.prune(part, { maxBytes: 0 })).toEqual({ batches: 1, bytes: winner.bytes.length })
+      }
+    })
+
     it('takes nothing when it is given nothing', async () => {
       await store.append([])
       expect(await read()).toEqual([])
     })
 
-    it('orders pages by first message, last message, publisher and chain', async () => {
+    it('orders pages by first message and last message, and gives each batch once', async () => {
       const ordered = [
         batchOf(chainOf('z'), [at(1), at(2)]),
         batchOf(chainOf('a'), [at(1), at(9)]),
@@ -109,10 +131,30 @@ export function testMessageStore(
         batchOf(chainOf('a', nodeId(7)), [at(2, 3), at(4)]),
         batchOf(chainOf('b', nodeId(7)), [at(2, 3), at(4)]),
         batchOf(chainOf('a'), [at(2, 4)]),
-        batchOf(chainOf('a'), [at(70_000)]),
+        batchOf(chainOf('a'), [at(60_000)]),
       ]
       for (const index of [3, 0, 7, 5, 2, 6, 1, 4]) await store.append(ordered.slice(index, index + 1))
-      for (const maxBytes of [1, 300, 100_000]) expect(await read({}, maxBytes)).toEqual(hexOf(ordered))
+      for (const maxBytes of [1, 300, 100_000]) {
+        const batches = (await readAll(store, {}, maxBytes)).map(decodeBatch)
+        expect(batches.map(spanOf)).toEqual(ordered.map(spanOf))
+        expect(inModelOrder(batches)).toEqual(hexOf(ordered))
+      }
+    })
+
+    it('refuses nobody the last messages for what others have published', async () => {
+      const { maxCountedBatches } = lookUpLimits
+      const hostile = Array.from({ length: maxCountedBatches + 100 }, (_, index) =>
+        batchOf(chainOf(`${index % 50}`, nodeId(9)), [at(1000 + index), at(61_000 + index)]),
+      )
+      await store.append([batchOf(chainOf(), [at(1)]), ...hostile, batchOf(chainOf(), [at(90_000)])])
+      expect(await store.last(part, 1)).toEqual({ from: at(90_000), to: at(90_000), count: 1 })
+      const last = await store.last(part, 10)
+      expect(last).toMatchObject({ to: at(90_000), count: 0 })
+      expect(last?.from.timestamp).toBeGreaterThan(1000)
+      expect(await store.last(part, 2, { publisherId: owner })).toEqual({
+        ...{ from: at(1), to: at(90_000), count: 2 },
+      })
+      expect(await store.has(chainOf(), at(1))).toBe(true)
     })
 
     it('keeps stream parts apart', async () => {
@@ -160,11 +202,11 @@ export function testMessageStore(
 
     it('finds batches that reach over either end of a range, however long they last', async () => {
       const long = [
-        batchOf(chainOf('a'), [at(0), at(1_000_000_000)]),
+        batchOf(chainOf('a'), [at(0), at(limits.maxBatchSpanMs)]),
         batchOf(chainOf('b'), [at(500), at(1005)]),
         batchOf(chainOf('c'), [at(999, 5), at(1000, 1)]),
         batchOf(chainOf('d'), [at(1000, 7), at(1000, 9)]),
-        batchOf(chainOf('e'), [at(1010), at(1_000_000_000_000)]),
+        batchOf(chainOf('e'), [at(1010), at(1010 + limits.maxBatchSpanMs)]),
       ]
       const outside = [
         batchOf(chainOf('f'), [at(0), at(999, 9)]),
@@ -173,7 +215,9 @@ export function testMessageStore(
       ]
       await store.append([...outside, ...long])
       expect(await read({ from: at(1000, 1), to: at(1010) })).toEqual(hexOf(long))
-      expect(await read({ from: at(1_000_000_001), to: at(2_000_000_000) })).toEqual(hexOf(long.slice(4)))
+      expect(await read({ from: at(limits.maxBatchSpanMs + 1), to: at(2_000_000_000) })).toEqual(
+        hexOf(long.slice(4)),
+      )
     })
 
     it('reads one publisher, and one chain of it', async () => {
@@ -364,7 +408,7 @@ export function testMessageStore(
         let seen = 0
         do {
           const batches = (await readAll(store, {}, 2000)).map(decodeBatch)
-          expect([...batches].sort(compareBatches)).toEqual(batches)
+          expect(batches.map(spanOf)).toEqual([...batches].sort(compareBatches).map(spanOf))
           expect(batches.length).toBeGreaterThanOrEqual(seen)
           seen = batches.length
         } while (writing)
@@ -392,7 +436,10 @@ async function compareWithModel(store: MessageStore, random: Random, questions: 
   for (let i = 0; i < 60; i++) {
     const chain = chainOf(`chain ${pick(3)}`, nodeId(pick(2) + 1))
     const count = [1, 2, 5, 40][pick(4)] ?? 1
-    const places = new Map(Array.from({ length: count }, randomRef).map((ref) => [JSON.stringify(ref), ref]))
+    const { timestamp } = randomRef()
+    const spanMs = [1, 10, 300, 4_000, limits.maxBatchSpanMs][pick(5)] ?? 1
+    const randomNear = () => at(timestamp + pick(spanMs), pick(3))
+    const places = new Map(Array.from({ length: count }, randomNear).map((ref) => [JSON.stringify(ref), ref]))
     const batch = batchOf(chain, [...places.values()].sort(compareRefs))
     const key = JSON.stringify([chain, refsOf([batch]).at(0), refsOf([batch]).at(-1)])
     if (model.has(key)) continue
@@ -409,7 +456,9 @@ async function compareWithModel(store: MessageStore, random: Random, questions: 
       const refs = refsOf([batch])
       return compareRefs(refs[0] ?? to, to) <= 0 && compareRefs(refs.at(-1) ?? from, from) >= 0
     })
-    expect((await readAll(store, { from, to, ...filter }, pick(5000) + 1)).map(hex)).toEqual(hexOf(inside))
+    const found = (await readAll(store, { from, to, ...filter }, pick(5000) + 1)).map(decodeBatch)
+    expect(found.map(spanOf)).toEqual(inside.map(spanOf))
+    expect(inModelOrder(found)).toEqual(hexOf(inside))
     const refs = distinctRefs(matching)
     const count = pick(refs.length + 20) + 1
     expect(await store.last(part, count, filter)).toEqual({
@@ -424,6 +473,17 @@ async function compareWithModel(store: MessageStore, random: Random, questions: 
     )
     expect(await store.has(chain, place)).toBe(holds)
   }
+}
+
+/** What pages are ordered by. */
+function spanOf({ messages }: MessageBatch): readonly (number | undefined)[] {
+  const [first, last] = [messages[0], messages.at(-1)]
+  return [first?.timestamp, first?.sequenceNumber, last?.timestamp, last?.sequenceNumber]
+}
+
+/** Those of one place are in an order of the engine's own. */
+function inModelOrder(batches: readonly MessageBatch[]): readonly string[] {
+  return hexOf([...batches].sort(compareBatches))
 }
 
 function matches(

@@ -1,4 +1,4 @@
-import { compareRefs, type MessageRef } from '@runnel/protocol'
+import { compareRefs, isRunnelError, type MessageRef } from '@runnel/protocol'
 import { nodeError } from '../../../errors.ts'
 import type { LastMessages } from './message-store.ts'
 
@@ -35,9 +35,9 @@ export interface BatchIndex<B extends IndexedBatch> {
 /** What one look-up may read, so that nobody's batches hold up the others. */
 export const lookUpLimits = {
   /** Batches read to count the last messages: those that overlap others of their chain, or that reach over where they begin. */
-  maxCountedBatches: 10_000,
+  maxCountedBatches: 2_000,
   /** Bytes of these batches. */
-  maxCountedBytes: 64 * 1024 * 1024,
+  maxCountedBytes: 16 * 1024 * 1024,
   /** Batches of one chain read to find a message; without overlaps there is one. */
   maxSearchedBatches: 32,
 } as const
@@ -48,8 +48,9 @@ export const lastRef: MessageRef = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 *
 /**
  * Where the last `count` messages begin. Batches are counted backwards without reading them, until those that begin at
  * `floor` or after hold enough; what reaches over the floor from before is added; then the few that are too many are
- * passed over, forwards from the floor. A message that is in several batches of its chain counts once. Throws
- * TOO_COSTLY when that takes more reading than `lookUpLimits` allow, and what the signal says.
+ * passed over, forwards from the floor. A message that is in several batches of its chain counts once. Where that
+ * takes more reading than `lookUpLimits` allow, it is answered without reading: from then on there may be some more,
+ * and `count` is 0. Throws what the signal says.
  */
 export async function lastMessages<B extends IndexedBatch>(
   source: BatchIndex<B>,
@@ -58,7 +59,38 @@ export async function lastMessages<B extends IndexedBatch>(
 ): Promise<LastMessages | undefined> {
   const to = await source.newest()
   if (to === undefined || count <= 0) return undefined
-  const index = withinLimits(source, signal)
+  try {
+    return await countedExactly(withinLimits(source, signal), to, count)
+  } catch (error) {
+    if (!isRunnelError(error, 'TOO_COSTLY')) throw error
+    return { from: await roughFloor(source, to, count), to, count: 0 }
+  }
+}
+
+/**
+ * Where the batches begin that have as many messages by their numbers alone. Who repeats messages in many batches
+ * makes others see fewer of the rest, as it would by publishing as many more.
+ */
+async function roughFloor<B extends IndexedBatch>(
+  index: BatchIndex<B>,
+  to: MessageRef,
+  count: number,
+): Promise<MessageRef> {
+  let floor = to
+  let total = 0
+  for await (const batch of index.backwards()) {
+    if (total >= count) break
+    floor = firstOf(batch)
+    total += batch.messages
+  }
+  return floor
+}
+
+async function countedExactly<B extends IndexedBatch>(
+  index: BatchIndex<B>,
+  to: MessageRef,
+  count: number,
+): Promise<LastMessages> {
   const counting = new Counting(index)
   let floor = to
   let total = 0
@@ -141,6 +173,8 @@ async function straddlers<B extends IndexedBatch>(index: BatchIndex<B>, floor: M
   const found: B[] = []
   for await (const batch of index.overlapping({ from: floor, to: floor })) {
     if (compareRefs(firstOf(batch), floor) < 0) found.push(batch)
+    // All of them would have to be read.
+    if (found.length > lookUpLimits.maxCountedBatches) throw nodeError('TOO_COSTLY')
   }
   return found.reverse()
 }

@@ -15,7 +15,7 @@ export interface StoredRange {
 export type PageCursor = string
 
 export interface StoredPage {
-  /** Batches as they were published, in the order of their first messages (then last, publisher, chain); they may reach over the ends of the range. */
+  /** Batches as they were published, in the order of their first, then of their last messages, those of several chains at one place in an order of the engine's own; they may reach over the ends of the range. */
   readonly batches: readonly Uint8Array[]
   /** Undefined when there is nothing after this page. */
   readonly next: PageCursor | undefined
@@ -27,7 +27,7 @@ export interface LastMessages {
   readonly from: MessageRef
   /** Place of the newest message stored. */
   readonly to: MessageRef
-  /** How many there are: as many as asked for, or all. */
+  /** How many there are: as many as asked for, or all. 0 when counting would read too much: then some more may be there. */
   readonly count: number
 }
 
@@ -45,11 +45,14 @@ export interface StreamPartUsage {
  * Keeps batches, durably. Every engine passes the same conformance suite. All methods throw STORE_UNAVAILABLE,
  * STORE_FULL, STORE_READ_ONLY, STORE_CORRUPT, STORE_VERSION (when opening) or STORE_OVERLOADED, each naming the place
  * and the way out; none of them ends the process, and what failed may work when it is tried again. A batch is known
- * by its chain, first and last message: of two that have these the same, one is kept.
+ * by its chain, first and last message: of two that have the same place there, that is kept which counts everywhere
+ * (`contradictionOf`), whichever came first.
  */
 export interface MessageStore {
   /** File or cluster, for messages to people; without secrets. */
   readonly location: string
+  /** Batches appended, since it was made, that contradicted one that was stored. */
+  readonly contradictions: number
   open(): Promise<void>
   /** Idempotent; what was appended before is finished first. */
   close(): Promise<void>
@@ -61,8 +64,8 @@ export interface MessageStore {
     options: { readonly maxBytes: number; readonly after?: PageCursor },
   ): Promise<StoredPage>
   /**
-   * Where the last `count` messages begin; undefined when there are none. Throws also TOO_COSTLY, when too many batches
-   * overlap to count them, and what the signal says, unless it is answered all the same.
+   * Where the last `count` messages begin; undefined when there are none. Throws also what the signal says, unless it
+   * is answered all the same.
    */
   last(
     streamPartId: StreamPartId,

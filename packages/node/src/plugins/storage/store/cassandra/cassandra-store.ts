@@ -69,6 +69,7 @@ export class CassandraStore implements MessageStore {
   readonly #options: CassandraStoreOptions
   readonly #now: () => number
   readonly #commits: GroupCommit
+  #contradictions = 0
   #opened: { readonly client: Client; readonly totals: BucketTotals } | undefined
   #opening: Promise<void> | undefined
 
@@ -79,8 +80,14 @@ export class CassandraStore implements MessageStore {
     this.#now = () => clock.now()
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? cassandraStoreDefaults.maxWaitingBytes },
-      async (batches) => appendBatches(this.#requireOpen().client, keyspace, batches),
+      async (batches) => {
+        this.#contradictions += await appendBatches(this.#requireOpen().client, keyspace, batches)
+      },
     )
+  }
+
+  get contradictions(): number {
+    return this.#contradictions
   }
 
   open(): Promise<void> {

@@ -8,10 +8,10 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { nodeError } from '../../../../errors.ts'
-import type { BatchPlace } from '../page-cursor.ts'
 import type { LastMessages, StreamPartUsage } from '../message-store.ts'
 import { lastMessages, lastRef, lookUpLimits, type BatchIndex } from '../last-messages.ts'
-import { Entries, everything, type Entry, type NamedEntry, type Place } from './entries.ts'
+import { Entries, everything, type Entry, type Place } from './entries.ts'
+import type { EntryPlace } from './entry-cursor.ts'
 import { pack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
 
@@ -25,7 +25,7 @@ export interface ReadRequest extends Filter {
   readonly from: MessageRef
   readonly to: MessageRef
   readonly maxBytes: number
-  readonly after: BatchPlace | undefined
+  readonly after: EntryPlace | undefined
 }
 
 interface UsageRow {
@@ -62,15 +62,15 @@ export class BatchReader {
     this.#mark = database.prepare<[string], string>('SELECT value FROM mark WHERE name = ?').pluck()
   }
 
-  read(request: ReadRequest): { batches: Packed; next: BatchPlace | undefined } {
+  read(request: ReadRequest): { batches: Packed; next: EntryPlace | undefined } {
     return this.#consistently(() => {
       const place = this.#placeOf(request)
       const batches: Uint8Array[] = []
       let bytes = 0
-      let last: NamedEntry | undefined
+      let last: Entry | undefined
       for (const entry of place ? this.#entries.overlapping(place, request, request.after) : []) {
         if (last !== undefined && bytes + entry.bytes > request.maxBytes) {
-          return { batches: pack(batches), next: placeOf(last) }
+          return { batches: pack(batches), next: last }
         }
         batches.push(this.#bytesOf(entry.batch))
         bytes += entry.bytes
@@ -109,7 +109,7 @@ export class BatchReader {
     return this.#consistently(() =>
       this.#usage.all().map(({ id, part, batches, messages, bytes }) => {
         const place = wholeScope(id)
-        const oldest = this.#entries.overlapping(place, everything).next().value as NamedEntry | undefined
+        const oldest = this.#entries.overlapping(place, everything).next().value as Entry | undefined
         return {
           streamPartId: part,
           batches,
@@ -159,13 +159,4 @@ export class BatchReader {
 
 export function wholeScope(scope: number): Place {
   return { scope, chain: null, oldestMs: 0, newestMs: lastRef.timestamp }
-}
-
-function placeOf(entry: NamedEntry): BatchPlace {
-  return {
-    first: { timestamp: entry.firstTime, sequenceNumber: entry.firstNumber },
-    last: { timestamp: entry.lastTime, sequenceNumber: entry.lastNumber },
-    publisherId: entry.publisher,
-    messageChainId: entry.name,
-  }
 }

@@ -1,5 +1,11 @@
 import type Database from 'better-sqlite3'
-import { decodeBatch, toStreamPartId, type MessageBatch, type StreamPartId } from '@runnel/protocol'
+import {
+  contradictionOf,
+  decodeBatch,
+  toStreamPartId,
+  type MessageBatch,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { wholeScope } from './batch-reader.ts'
 import { Entries, everything, type Entry } from './entries.ts'
 import { unpack, type Packed } from './packing.ts'
@@ -44,6 +50,7 @@ export class BatchWriter {
   readonly #chains = new Map<string, Chain>()
   readonly #touched = new Set<Chain>()
   #nextBatch = 0
+  #contradictions = 0
 
   constructor(database: Database.Database) {
     this.#database = database
@@ -51,12 +58,15 @@ export class BatchWriter {
     this.#statements = prepare(database)
   }
 
-  append(packed: Packed): void {
-    this.#transaction(() => {
+  /** Gives how many of them contradict one that is stored. */
+  append(packed: Packed): number {
+    return this.#transaction(() => {
       this.#nextBatch = (this.#statements.newestBatch.get() ?? 0) + 1
+      this.#contradictions = 0
       for (const bytes of unpack(packed)) this.#insert(decodeBatch(bytes))
       for (const chain of this.#touched) this.#count(chain)
       this.#touched.clear()
+      return this.#contradictions
     })
   }
 
@@ -87,7 +97,8 @@ export class BatchWriter {
     this.#statements.setMark.run(name, value)
   }
 
-  #insert({ chain, messages, bytes }: MessageBatch): void {
+  #insert(batch: MessageBatch): void {
+    const { chain, messages, bytes } = batch
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
     const [first, last] = [messages[0], messages.at(-1)]
     if (first === undefined || last === undefined) return
@@ -106,7 +117,18 @@ export class BatchWriter {
         bytes.length,
         this.#nextBatch,
       )
-    if (insertInto(known.partScope).changes === 0) return
+    if (insertInto(known.partScope).changes === 0) {
+      const key = [
+        level,
+        first.timestamp,
+        first.sequenceNumber,
+        last.timestamp,
+        last.sequenceNumber,
+        known.id,
+      ]
+      this.#replace(batch, known, key)
+      return
+    }
     insertInto(known.publisherScope)
     this.#statements.insertBatch.run(this.#nextBatch++, bytes)
     known.batches++
@@ -114,6 +136,25 @@ export class BatchWriter {
     known.bytes += bytes.length
     known.oldest = Math.min(known.oldest, first.timestamp)
     known.newest = Math.max(known.newest, last.timestamp)
+    this.#touched.add(known)
+  }
+
+  /** Of two batches of one place that differ, the one that counts everywhere stays. */
+  #replace(batch: MessageBatch, known: Chain, key: readonly number[]): void {
+    const { storedEntry, storedBytes, updateBatch, updateEntry } = this.#statements
+    const stored = storedEntry.get(known.partScope, ...key) ?? missing(`chain ${known.id}`)
+    const storedBatch = decodeBatch(storedBytes.get(stored.batch) ?? missing(`batch ${stored.batch}`))
+    const contradiction = contradictionOf(storedBatch, batch)
+    if (contradiction === undefined) return
+    this.#contradictions++
+    if (contradiction.winner === storedBatch) return
+    const { messages, bytes } = batch
+    updateBatch.run(bytes, stored.batch)
+    for (const scope of [known.partScope, known.publisherScope]) {
+      updateEntry.run(messages.length, bytes.length, scope, ...key)
+    }
+    known.messages += messages.length - storedBatch.messages.length
+    known.bytes += bytes.length - storedBatch.bytes.length
     this.#touched.add(known)
   }
 
@@ -187,6 +228,9 @@ function missing(what: string): never {
   throw new StoreError('STORE_CORRUPT', `${what} is missing`)
 }
 
+const entryKey = `scope = ? AND level = ? AND first_time = ? AND first_number = ?
+  AND last_time = ? AND last_number = ? AND chain = ?`
+
 function prepare(database: Database.Database) {
   return {
     newestBatch: database.prepare<[], number | null>('SELECT max(id) FROM batch').pluck(),
@@ -208,6 +252,10 @@ function prepare(database: Database.Database) {
        VALUES (@partScope, @publisherScope, @publisher, @name, @timestamp, @timestamp)`,
     ),
     insertEntry: database.prepare('INSERT OR IGNORE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    storedEntry: database.prepare<number[], { batch: number }>(`SELECT batch FROM entry WHERE ${entryKey}`),
+    storedBytes: database.prepare<[number], Uint8Array>('SELECT bytes FROM batch WHERE id = ?').pluck(),
+    updateBatch: database.prepare('UPDATE batch SET bytes = ? WHERE id = ?'),
+    updateEntry: database.prepare(`UPDATE entry SET messages = ?, bytes = ? WHERE ${entryKey}`),
     insertBatch: database.prepare('INSERT INTO batch VALUES (?, ?)'),
     countChain: database.prepare(
       `UPDATE chain SET batches = batches + @batches, oldest = min(oldest, @oldest), newest = max(newest, @newest)
@@ -217,10 +265,7 @@ function prepare(database: Database.Database) {
       `UPDATE scope SET batches = batches + @batches, messages = messages + @messages, bytes = bytes + @bytes
        WHERE id = @id`,
     ),
-    deleteEntry: database.prepare(
-      `DELETE FROM entry WHERE scope = ? AND level = ? AND first_time = ? AND first_number = ?
-       AND last_time = ? AND last_number = ? AND chain = ?`,
-    ),
+    deleteEntry: database.prepare(`DELETE FROM entry WHERE ${entryKey}`),
     deleteBatch: database.prepare('DELETE FROM batch WHERE id = ?'),
     deleteEmptyChain: database.prepare('DELETE FROM chain WHERE id = ? AND batches = 0'),
     deleteEmptyScope: database.prepare('DELETE FROM scope WHERE id = ? AND batches = 0'),

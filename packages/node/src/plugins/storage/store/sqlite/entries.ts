@@ -1,20 +1,14 @@
 import type Database from 'better-sqlite3'
-import type { MessageRef, NodeId } from '@runnel/protocol'
-import type { BatchPlace } from '../page-cursor.ts'
+import type { MessageRef } from '@runnel/protocol'
 import { firstRef, lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
 import { widthMsByLevel } from '../span-levels.ts'
+import type { EntryPlace } from './entry-cursor.ts'
 
 /** Where a batch is in one scope. */
 export interface Entry extends IndexedBatch {
   readonly chain: number
   readonly bytes: number
   readonly batch: number
-}
-
-/** Also whose it is. */
-export interface NamedEntry extends Entry {
-  readonly publisher: NodeId
-  readonly name: string
 }
 
 /** Where to look: a scope, or one chain in it, which has nothing outside of its times. */
@@ -34,19 +28,19 @@ const columns = `e.first_time AS firstTime, e.first_number AS firstNumber, e.las
   e.last_number AS lastNumber, e.chain, e.messages, e.bytes, e.batch`
 const key = 'e.first_time, e.first_number, e.last_time, e.last_number'
 
-const ascending = `
-  SELECT ${columns}, c.publisher, c.name
-  FROM entry e CROSS JOIN chain c ON c.id = e.chain
+/** In the order of the primary key, chain and all: however many begin and end at the same place, none is looked at twice. */
+export const ascending = `
+  SELECT ${columns}
+  FROM entry e
   WHERE e.scope = @scope AND e.level = @level
-    AND (${key}) >= (@firstTime, @firstNumber, @lastTime, @lastNumber)
+    AND (${key}, e.chain) > (@firstTime, @firstNumber, @lastTime, @lastNumber, @afterChain)
     AND (e.first_time, e.first_number) <= (@toTime, @toNumber)
     AND (e.last_time, e.last_number) >= (@fromTime, @fromNumber)
     AND (@chain IS NULL OR e.chain = @chain)
-    AND ((${key}) > (@firstTime, @firstNumber, @lastTime, @lastNumber) OR (c.publisher, c.name) > (@publisher, @name))
-  ORDER BY ${key}, c.publisher, c.name
+  ORDER BY ${key}, e.chain
   LIMIT @limit`
 
-const descending = `
+export const descending = `
   SELECT ${columns}
   FROM entry e
   WHERE e.scope = @scope AND e.level = @level AND e.first_time >= @oldestMs
@@ -56,38 +50,31 @@ const descending = `
   LIMIT @limit`
 
 /** Negative when a's batch comes before b's in a page. */
-export function compareEntries(a: Entry, b: Entry): number {
+function compareEntries(a: Entry, b: Entry): number {
   return (
     a.firstTime - b.firstTime ||
     a.firstNumber - b.firstNumber ||
     a.lastTime - b.lastTime ||
-    a.lastNumber - b.lastNumber
+    a.lastNumber - b.lastNumber ||
+    a.chain - b.chain
   )
-}
-
-function compareNamed(a: NamedEntry, b: NamedEntry): number {
-  return compareEntries(a, b) || compareText(a.publisher, b.publisher) || compareText(a.name, b.name)
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** Looks batches up by their place. Holds no statement open between two steps. */
 export class Entries {
-  readonly #ascending: Database.Statement<unknown[], NamedEntry>
+  readonly #ascending: Database.Statement<unknown[], Entry>
   readonly #descending: Database.Statement<unknown[], Entry>
 
   constructor(database: Database.Database) {
-    this.#ascending = database.prepare<unknown[], NamedEntry>(ascending)
+    this.#ascending = database.prepare<unknown[], Entry>(ascending)
     this.#descending = database.prepare<unknown[], Entry>(descending)
   }
 
   /** All batches that reach into a range, in the order of pages; after `after` when given. */
-  overlapping(place: Place, range: RefRange, after?: BatchPlace): Generator<NamedEntry> {
+  overlapping(place: Place, range: RefRange, after?: EntryPlace): Generator<Entry> {
     return merge(
       widthMsByLevel.map((widthMs, level) => this.#overlappingOf(level, widthMs, place, range, after)),
-      compareNamed,
+      compareEntries,
     )
   }
 
@@ -116,12 +103,11 @@ export class Entries {
     widthMs: number,
     { scope, chain, oldestMs, newestMs }: Place,
     { from, to }: RefRange,
-    after: BatchPlace | undefined,
-  ): Generator<NamedEntry> {
+    after: EntryPlace | undefined,
+  ): Generator<Entry> {
     const firstTime = Math.max(oldestMs, from.timestamp - widthMs)
-    const start = { firstTime, firstNumber: 0, lastTime: 0, lastNumber: 0 }
-    let last = { ...start, publisher: '', name: '' }
-    if (after !== undefined && after.first.timestamp >= start.firstTime) last = toKey(after)
+    let last: EntryPlace = { firstTime, firstNumber: 0, lastTime: 0, lastNumber: 0, chain: 0 }
+    if (after !== undefined && after.firstTime >= firstTime) last = after
     const fixed = {
       scope,
       level,
@@ -132,10 +118,10 @@ export class Entries {
       toNumber: to.timestamp > newestMs ? lastRef.sequenceNumber : to.sequenceNumber,
     }
     for (let limit = minChunkRows; ; limit = Math.min(maxChunkRows, limit * 4)) {
-      const { firstTime, firstNumber, lastTime, lastNumber, publisher, name } = last
+      const { firstTime, firstNumber, lastTime, lastNumber, chain: afterChain } = last
       const rows = this.#ascending.all({
         ...fixed,
-        ...{ firstTime, firstNumber, lastTime, lastNumber, publisher, name },
+        ...{ firstTime, firstNumber, lastTime, lastNumber, afterChain },
         limit,
       })
       yield* rows
@@ -146,7 +132,7 @@ export class Entries {
   }
 
   *#backwardsOf(level: number, { scope, chain, oldestMs, newestMs }: Place): Generator<Entry> {
-    let last = { firstTime: newestMs + 1, firstNumber: 0, lastTime: 0, lastNumber: 0, chain: 0 }
+    let last: EntryPlace = { firstTime: newestMs + 1, firstNumber: 0, lastTime: 0, lastNumber: 0, chain: 0 }
     for (let limit = minChunkRows; ; limit = Math.min(maxChunkRows, limit * 4)) {
       const { firstTime, firstNumber, lastTime, lastNumber, chain: beforeChain } = last
       const rows = this.#descending.all({
@@ -164,17 +150,6 @@ export class Entries {
 
 function compareLast(a: Entry, b: Entry): number {
   return a.lastTime - b.lastTime || a.lastNumber - b.lastNumber
-}
-
-function toKey({ first, last, publisherId, messageChainId }: BatchPlace) {
-  return {
-    firstTime: first.timestamp,
-    firstNumber: first.sequenceNumber,
-    lastTime: last.timestamp,
-    lastNumber: last.sequenceNumber,
-    publisher: publisherId as string,
-    name: messageChainId,
-  }
 }
 
 /** Ordered sequences as one. */

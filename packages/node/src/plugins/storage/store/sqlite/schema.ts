@@ -45,4 +45,17 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE mark (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // Batches that last longer than a batch may (levels 5 to 8) can no longer be decoded.
+  `
+  DELETE FROM batch WHERE id IN (SELECT batch FROM entry WHERE level > 4);
+  UPDATE scope SET
+    batches = batches - (SELECT count(*) FROM entry e WHERE e.scope = scope.id AND level > 4),
+    messages = messages - (SELECT coalesce(sum(e.messages), 0) FROM entry e WHERE e.scope = scope.id AND level > 4),
+    bytes = bytes - (SELECT coalesce(sum(e.bytes), 0) FROM entry e WHERE e.scope = scope.id AND level > 4);
+  UPDATE chain SET batches = batches
+    - (SELECT count(*) FROM entry e WHERE e.scope = chain.part_scope AND e.chain = chain.id AND level > 4);
+  DELETE FROM entry WHERE level > 4;
+  DELETE FROM chain WHERE batches = 0;
+  DELETE FROM scope WHERE batches = 0;
+  `,
 ]

@@ -10,8 +10,8 @@ import type {
   StoredRange,
   StreamPartUsage,
 } from '../message-store.ts'
-import { fromCursor, toCursor } from '../page-cursor.ts'
 import { GroupCommit } from '../group-commit.ts'
+import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
 import { StoreThread } from './store-thread.ts'
@@ -47,6 +47,7 @@ export class SqliteStore implements MessageStore {
   readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
   readonly #counts = new Turns()
   readonly #commits: GroupCommit
+  #contradictions = 0
   #isOpen = false
   #opening: Promise<void> | undefined
 
@@ -58,11 +59,15 @@ export class SqliteStore implements MessageStore {
     this.#counter = new StoreThread({ role: 'reader', path })
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
-      (batches) => {
+      async (batches) => {
         const packed = pack(batches)
-        return this.#writer.call('append', packed, transferOf(packed))
+        this.#contradictions += await this.#writer.call('append', packed, transferOf(packed))
       },
     )
+  }
+
+  get contradictions(): number {
+    return this.#contradictions
   }
 
   open(): Promise<void> {
@@ -92,9 +97,9 @@ export class SqliteStore implements MessageStore {
     const { batches, next } = await this.#reader.call('read', {
       ...{ streamPartId, from, to, publisherId, messageChainId },
       maxBytes: Math.min(options.maxBytes, maxPageBytes),
-      after: options.after === undefined ? undefined : fromCursor(options.after),
+      after: options.after === undefined ? undefined : fromEntryCursor(options.after),
     })
-    return { batches: unpack(batches), next: next && toCursor(next) }
+    return { batches: unpack(batches), next: next && toEntryCursor(next) }
   }
 
   async last(

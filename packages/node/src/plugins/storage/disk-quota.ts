@@ -1,0 +1,147 @@
+import { toStreamPartId, type MessageBatch, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { planQuota, type DiskCaps } from './quota-plan.ts'
+import { streamOf } from './share-out.ts'
+import type { MessageStore, StreamPartUsage } from './store/message-store.ts'
+import { oneAtATime } from './waiting.ts'
+
+export interface QuotaStatus {
+  /** Bytes of batches, about. */
+  readonly storedBytes: number
+  readonly maxBytes: number
+  readonly maxBytesPerStream: number
+  /** Deleted because there was no room. */
+  readonly evictedBatches: number
+  readonly evictedBytes: number
+}
+
+type QuotaStore = Pick<MessageStore, 'append' | 'usage' | 'prune' | 'getMark' | 'setMark'>
+
+/**
+ * Makes room in the store before anything is added, so that no more is kept than the caps say. What is added is counted
+ * here as it comes, and read from the store anew before anything is deleted: right after a restart, and where other
+ * nodes write to the same cluster. Sizes are those of batches; what an engine needs beside them comes on top, and with
+ * tiny batches is about as much again.
+ */
+export class DiskQuota {
+  readonly #caps: DiskCaps
+  readonly #store: QuotaStore
+  /** As read last, and what was added since. */
+  #stored = new Tally()
+  #isRead = false
+  /** Being added: not in the store, or just so. */
+  readonly #pending = new Tally()
+  /** Of parts that had to give way: what began before is gone. */
+  readonly #goneBeforeMs = new Map<StreamPartId, number>()
+  readonly #counters = { evictedBatches: 0, evictedBytes: 0 }
+
+  constructor(caps: DiskCaps, modules: { readonly store: QuotaStore }) {
+    this.#caps = caps
+    this.#store = modules.store
+  }
+
+  status(): QuotaStatus {
+    const { maxBytes, maxBytesPerStream } = this.#caps
+    return { storedBytes: this.#stored.total, maxBytes, maxBytesPerStream, ...this.#counters }
+  }
+
+  /** As the store's, once there is room. Throws what the store throws. */
+  readonly append = async (batches: readonly MessageBatch[]): Promise<void> => {
+    for (const batch of batches) this.#pending.add(partOf(batch), batch.bytes.length)
+    try {
+      if (!this.#isRead || this.#isOver(batches)) await this.#makeRoom()
+      await this.#store.append(batches)
+      for (const batch of batches) this.#stored.add(partOf(batch), batch.bytes.length)
+    } finally {
+      for (const batch of batches) this.#pending.add(partOf(batch), -batch.bytes.length)
+    }
+  }
+
+  /** What began before this time was deleted to make room; 0 when nothing was. Throws what the store throws. */
+  async goneBeforeMs(streamPartId: StreamPartId): Promise<number> {
+    const known = this.#goneBeforeMs.get(streamPartId)
+    if (known !== undefined) return known
+    const ms = Number((await this.#store.getMark(markOf(streamPartId))) ?? 0)
+    this.#goneBeforeMs.set(streamPartId, ms)
+    return ms
+  }
+
+  #isOver(batches: readonly MessageBatch[]): boolean {
+    const { maxBytes, maxBytesPerStream } = this.#caps
+    if (this.#stored.total + this.#pending.total > maxBytes) return true
+    const streams = new Set(batches.map(({ chain }) => chain.streamId))
+    const ofStream = (id: StreamId) => this.#stored.ofStream(id) + this.#pending.ofStream(id)
+    return [...streams].some((id) => ofStream(id) > maxBytesPerStream)
+  }
+
+  #plan(): ReadonlyMap<StreamPartId, number> {
+    const ids = new Set([...this.#stored.parts.keys(), ...this.#pending.parts.keys()])
+    const parts = [...ids].map((streamPartId) => ({
+      streamPartId,
+      bytes: this.#stored.parts.get(streamPartId) ?? 0,
+      addedBytes: this.#pending.parts.get(streamPartId) ?? 0,
+    }))
+    return planQuota(parts, this.#caps)
+  }
+
+  readonly #makeRoom = oneAtATime(async () => {
+    const before = await this.#read()
+    const plan = this.#plan()
+    if (plan.size === 0) return
+    for (const [streamPartId, keptBytes] of plan) {
+      const { batches, bytes } = await this.#store.prune(streamPartId, { maxBytes: keptBytes })
+      this.#counters.evictedBatches += batches
+      this.#counters.evictedBytes += bytes
+    }
+    const after = await this.#read()
+    for (const streamPartId of plan.keys()) {
+      const newestMs = before.get(streamPartId)?.newestMs ?? 0
+      await this.#noteGone(streamPartId, after.get(streamPartId)?.oldestMs ?? newestMs + 1)
+    }
+  })
+
+  async #read(): Promise<ReadonlyMap<StreamPartId, StreamPartUsage>> {
+    const usage = await this.#store.usage()
+    this.#stored = new Tally()
+    for (const { streamPartId, bytes } of usage) this.#stored.add(streamPartId, bytes)
+    this.#isRead = true
+    return new Map(usage.map((one) => [one.streamPartId, one]))
+  }
+
+  async #noteGone(streamPartId: StreamPartId, beforeMs: number): Promise<void> {
+    if (beforeMs <= (await this.goneBeforeMs(streamPartId))) return
+    this.#goneBeforeMs.set(streamPartId, beforeMs)
+    await this.#store.setMark(markOf(streamPartId), String(beforeMs))
+  }
+}
+
+/** Not by node: those who share a cluster share what is gone. */
+function markOf(streamPartId: StreamPartId): string {
+  return `gone ${streamPartId}`
+}
+
+function partOf({ chain }: MessageBatch): StreamPartId {
+  return toStreamPartId(chain.streamId, chain.partition)
+}
+
+/** Bytes by stream part, and their sums. */
+class Tally {
+  readonly parts = new Map<StreamPartId, number>()
+  readonly #streams = new Map<StreamId, number>()
+  total = 0
+
+  ofStream(streamId: StreamId): number {
+    return this.#streams.get(streamId) ?? 0
+  }
+
+  add(streamPartId: StreamPartId, bytes: number): void {
+    this.total += bytes
+    addTo(this.parts, streamPartId, bytes)
+    addTo(this.#streams, streamOf(streamPartId), bytes)
+  }
+}
+
+function addTo<K>(sums: Map<K, number>, key: K, bytes: number): void {
+  const sum = (sums.get(key) ?? 0) + bytes
+  if (sum === 0) sums.delete(key)
+  else sums.set(key, sum)
+}

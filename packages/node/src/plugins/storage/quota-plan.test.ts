@@ -1,0 +1,67 @@
+import { toStreamPartId, toStreamId, type StreamPartId } from '@runnel/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { levelFor, planQuota } from './quota-plan.ts'
+import { ownerOf } from './share-out.ts'
+import { nodeId } from './store/batches.testkit.ts'
+
+const part = (owner: number, path: string, partition = 0) =>
+  toStreamPartId(toStreamId(`${nodeId(owner)}/${path}`), partition)
+const parts = (...sizes: readonly (readonly [StreamPartId, number])[]) =>
+  sizes.map(([streamPartId, bytes]) => ({ streamPartId, bytes, addedBytes: 0 }))
+const roomy = { maxBytes: 1_000_000, maxBytesPerStream: 1_000_000 }
+
+describe('planQuota', () => {
+  it('asks nothing of anybody while there is room', () => {
+    const stored = parts([part(1, 'a'), 400_000], [part(2, 'a'), 600_000])
+    expect([...planQuota(stored, roomy)]).toEqual([])
+  })
+
+  it('has the owner with the most give way, and of its stream parts the largest', () => {
+    const stored = parts([part(1, 'a'), 700_000], [part(1, 'b'), 50_000], [part(2, 'a'), 300_000])
+    expect([...planQuota(stored, roomy)]).toEqual([[part(1, 'a'), 600_000]])
+  })
+
+  it('counts what is about to be added to who adds it', () => {
+    const stored = parts([part(1, 'a'), 500_000], [part(2, 'a'), 500_000])
+    const adding = stored.map((one, index) => ({ ...one, addedBytes: index * 100_000 }))
+    expect([...planQuota(adding, roomy)]).toEqual([[part(2, 'a'), 350_000]])
+  })
+
+  it('has a stream give way that is over its own cap, and no other', () => {
+    const caps = { ...roomy, maxBytesPerStream: 100_000 }
+    const stored = parts([part(1, 'a'), 60_000], [part(1, 'a', 1), 60_000], [part(1, 'b'), 99_000])
+    expect([...planQuota(stored, caps)]).toEqual([
+      [part(1, 'a'), 47_500],
+      [part(1, 'a', 1), 47_500],
+    ])
+  })
+
+  it('takes nothing from an owner within its share, and makes enough room', () => {
+    const sizes = fc.array(fc.tuple(fc.nat(4), fc.nat(3), fc.nat(500_000)), { maxLength: 20 })
+    fc.assert(
+      fc.property(sizes, (list) => {
+        const unique = new Map(list.map(([owner, path, bytes]) => [part(owner, `${path}`), bytes]))
+        const stored = parts(...unique)
+        const plan = planQuota(stored, roomy)
+        const left = stored.map((one) => ({ ...one, bytes: plan.get(one.streamPartId) ?? one.bytes }))
+        const sum = (of: typeof stored) => of.reduce((total, { bytes }) => total + bytes, 0)
+        expect(sum(left)).toBeLessThanOrEqual(Math.max(roomy.maxBytes, 0))
+        const byOwner = [...Map.groupBy(stored, ({ streamPartId }) => ownerOf(streamPartId)).values()]
+        const isTouched = (of: typeof stored) => of.some(({ streamPartId }) => plan.has(streamPartId))
+        for (const of of byOwner) {
+          if (isTouched(of)) expect(sum(of)).toBeGreaterThan(roomy.maxBytes / byOwner.length - 1)
+        }
+      }),
+    )
+  })
+})
+
+describe('levelFor', () => {
+  it('is what all may have at most', () => {
+    expect(levelFor([], 10)).toBe(Infinity)
+    expect(levelFor([3, 4], 7)).toBe(Infinity)
+    expect(levelFor([3, 100, 100], 13)).toBe(5)
+    expect(levelFor([5, 5], 0)).toBe(0)
+  })
+})

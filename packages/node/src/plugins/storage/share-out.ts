@@ -1,0 +1,44 @@
+import { parseStreamPartId, Shares, type StreamId, type StreamPartId } from '@runnel/protocol'
+
+/** Whose streams an operator wants to keep. */
+export interface OwnerLists {
+  /** If there are any: only these. */
+  readonly allow: readonly string[]
+  /** Never these. */
+  readonly deny: readonly string[]
+}
+
+/** The address in a stream's id, in lower case: who created the stream. */
+export function ownerOf(id: StreamId | StreamPartId): string {
+  return id.slice(0, id.indexOf('/'))
+}
+
+/** The stream of a stream part. */
+export function streamOf(streamPartId: StreamPartId): StreamId {
+  return parseStreamPartId(streamPartId).streamId
+}
+
+/** Whether an owner's streams are kept at all. */
+export function isWelcome(owner: string, { allow, deny }: OwnerLists): boolean {
+  const isOwner = (address: string) => address.toLowerCase() === owner
+  return !deny.some(isOwner) && (allow.length === 0 || allow.some(isOwner))
+}
+
+/**
+ * Those of the items that there is room for, in their order: what comes first stays, unless its owner has more than its
+ * share while others want theirs; then the owner with the most loses what it came with last.
+ */
+export function shareOut<Id extends StreamId | StreamPartId>(
+  items: readonly Id[],
+  max: number,
+): readonly Id[] {
+  const shares = new Shares<Id>({ max, evict: 'newest' })
+  for (const item of items) shares.add(item, ownerOf(item))
+  return items.filter((item) => shares.has(item))
+}
+
+/** The items, those of `first` before the others and in its order. */
+export function inOrderOf<T>(first: Iterable<T>, items: readonly T[]): T[] {
+  const wanted = new Set(items)
+  return [...new Set([...[...first].filter((item) => wanted.has(item)), ...items])]
+}
