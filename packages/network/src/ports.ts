@@ -1,5 +1,6 @@
 import type {
   Contact,
+  Contradiction,
   DirectPacket,
   IceServer,
   MessageBatch,
@@ -20,8 +21,11 @@ import type { LinkPath, Transport } from '@runnel/transport'
 export interface PublisherPolicy {
   /** Synchronous and cheap: 'unknown' makes the node ask `resolve` and hold the message (bounded) until it knows. */
   check(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
-  /** Finds out; afterwards `check` gives an answer, or the promise is rejected and the held messages are dropped and counted. */
-  resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
+  /**
+   * Finds out; afterwards `check` gives an answer, or the promise is rejected and the held messages are dropped and counted.
+   * `from` is the neighbour that brought them: who makes others look up much should not be in the way of the rest.
+   */
+  resolve(streamId: StreamId, publisherId: NodeId, from?: NodeId): Promise<void>
 }
 
 /** Calls back whenever this machine's network is there again, until the function it returns is called. */
@@ -87,6 +91,13 @@ export interface Gap extends MissingRange {
   readonly chain: MessageChain
 }
 
+/** A publisher signed two different messages for one place of a chain. Both signatures were checked: the two batches prove it. */
+export interface Equivocation extends Contradiction {
+  readonly streamPartId: StreamPartId
+  /** Which of the two this node had delivered, or would have to who came later. */
+  readonly delivered: 'winner' | 'loser'
+}
+
 /** Older messages than the neighbours have: in production storage nodes. Gaps the neighbours cannot fill are taken here. */
 export interface Archive {
   /**
@@ -113,10 +124,15 @@ export interface Trace {
 /** What an embedding application hears from its node. */
 export interface NodeEvents {
   message: (delivery: Delivery) => void
-  /** A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. */
+  /**
+   * A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. Also one that counts
+   * in place of another which was accepted before (`equivocation`): nothing of it is delivered.
+   */
   batch: (streamPartId: StreamPartId, batch: MessageBatch, trace: Trace | undefined) => void
   /** A batch came once more. */
   duplicate: (streamPartId: StreamPartId, batch: MessageBatch) => void
+  /** A publisher signed two messages for one place; once for a place, and at most 16 times for a chain. */
+  equivocation: (equivocation: Equivocation) => void
   /** A gap is given up: these messages will not come, though a very late one may still. */
   gap: (gap: Gap) => void
   /** A packet of a direct link; what it holds of bytes is the listener's to keep. */

@@ -18,7 +18,7 @@ import {
   type StreamMessage,
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
-import type { Gap } from '../ports.ts'
+import type { Equivocation, Gap } from '../ports.ts'
 import type { ControlPacket, NodeEffects } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { NodeCore } from './node-core.ts'
@@ -82,6 +82,7 @@ export class CoreScript {
   readonly lines: string[] = []
   readonly delivered: StreamMessage[] = []
   readonly archiveGaps: Gap[] = []
+  readonly equivocations: Equivocation[] = []
   readonly sent: ControlPacket[] = []
   readonly core: NodeCore
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
@@ -159,6 +160,10 @@ export class CoreScript {
       sendData: (peerId) => note(`data ${short(peerId)}`),
       accepted: () => undefined,
       duplicate: () => undefined,
+      equivocation: (equivocation) => {
+        this.equivocations.push(equivocation)
+        note(`equivocation ${equivocation.place.timestamp - startMs} delivered ${equivocation.delivered}`)
+      },
       fillFromArchive: (gap) => {
         this.archiveGaps.push(gap)
         note(`archive ${rangeText(gap)}`)

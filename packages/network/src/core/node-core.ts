@@ -22,7 +22,7 @@ import { PeerTable } from './neighbours/peer-table.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 
-export interface NodeCoreModules extends Omit<FloodModules, 'counters' | 'parts'> {
+export interface NodeCoreModules extends Omit<FloodModules, 'counters' | 'parts' | 'misbehaved'> {
   readonly effects: NodeEffects
   /** The link's smoothed round-trip time. */
   rttOf(peerId: NodeId): number | undefined
@@ -61,7 +61,12 @@ export class NodeCore {
     const parts = this.#parts
     const peers = new PeerTable(options.limits, counters)
     this.#neighbourhood = new Neighbourhood(options.limits, { ...modules, counters, parts, peers })
-    this.#flood = new Flood(options.limits, { ...modules, counters, parts })
+    this.#flood = new Flood(options.limits, {
+      ...modules,
+      counters,
+      parts,
+      misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
+    })
     const fetches = (this.#fetches = new Fetches(options.limits))
     this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
     this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
@@ -109,6 +114,7 @@ export class NodeCore {
         break
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
+        this.#flood.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#fetches.linkClosed(event.peerId)
         break
@@ -174,8 +180,7 @@ export class NodeCore {
       return
     }
     if (this.#flood.receive(part, batch, packet, peerId, nowMs) === 'forged') {
-      this.#neighbourhood.misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
-      this.#updateDue()
+      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
     }
     this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
   }
@@ -217,6 +222,11 @@ export class NodeCore {
     if (part === undefined) return
     if (this.#flood.receive(part, batch, packet, undefined, nowMs) === 'forged')
       this.counters['archive.forged']++
+  }
+
+  #misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
+    this.#neighbourhood.misbehaved(peerId, detail, nowMs)
+    this.#updateDue()
   }
 
   #withPart(id: StreamPartId, work: (part: StreamPart) => void): void {

@@ -436,6 +436,7 @@ export class NodeRuntime implements NetworkNode {
       accepted: (streamPartId, batch) =>
         this.#listeners.emit('batch', streamPartId, batch, this.#tracer?.travelOf(batch)),
       duplicate: (streamPartId, batch) => this.#listeners.emit('duplicate', streamPartId, batch),
+      equivocation: (equivocation) => this.#listeners.emit('equivocation', equivocation),
       fillFromArchive: (gap) => this.#archive.fill(gap),
       gapLost: (gap) => this.#listeners.emit('gap', gap),
       deliver: (streamPartId, message, from) => {
@@ -449,8 +450,8 @@ export class NodeRuntime implements NetworkNode {
         this.#trackerLinks.statusDue(streamPartId)
         this.#planFlush()
       },
-      resolvePublisher: (streamId, publisherId) => {
-        resolvePublisher(this.#modules.publisherPolicy, streamId, publisherId, (found) => {
+      resolvePublisher: (streamId, publisherId, from) => {
+        resolvePublisher(this.#modules.publisherPolicy, streamId, publisherId, from, (found) => {
           this.#dispatch({ type: 'publisherResolved', streamId, publisherId, found })
         })
       },

@@ -6,10 +6,11 @@ export function resolvePublisher(
   policy: PublisherPolicy,
   streamId: StreamId,
   publisherId: NodeId,
+  from: NodeId | undefined,
   onResolved: (found: boolean) => void,
 ): void {
   new Promise<void>((resolve) => {
-    resolve(policy.resolve(streamId, publisherId))
+    resolve(policy.resolve(streamId, publisherId, from))
   }).then(
     () => onResolved(true),
     () => onResolved(false),

@@ -86,10 +86,11 @@ describe('recent batches', () => {
     fc.assert(
       fc.property(fc.array(places, { maxLength: 6 }), edges, (batches, cuts) => {
         const { cache } = recent()
-        const packets = batches.map((times) => {
-          const batch = batchAt(times.toSorted((a, b) => a - b).map((time) => startMs + time))
-          cache.add(batch, packetOf(batch), startMs)
-          return packetOf(batch)
+        const added = batches.map((unsorted) => {
+          const times = unsorted.toSorted((a, b) => a - b)
+          const packet = packetOf(batchAt(times.map((time) => startMs + time)))
+          cache.add(batchAt(times.map((time) => startMs + time)), packet, startMs)
+          return { times, packet }
         })
         const sorted = cuts.toSorted((a, b) => a - b)
         const pairs = sorted.flatMap((after, i) =>
@@ -99,10 +100,11 @@ describe('recent batches', () => {
           after: { timestamp: startMs + after, sequenceNumber: 0 },
           upTo: { timestamp: startMs + upTo, sequenceNumber: 0 },
         }))
-        const expected = packets.filter((_, i) =>
-          batches[i]?.some((time) => pairs.some(([after = 0, upTo = 0]) => time > after && time <= upTo)),
-        )
-        expect(cache.find({ ...chain, ranges }).packets).toEqual(expected)
+        const isIn = (time: number) => pairs.some(([after = 0, upTo = 0]) => time > after && time <= upTo)
+        const expected = added
+          .filter(({ times }) => times.some(isIn))
+          .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
+        expect(cache.find({ ...chain, ranges }).packets).toEqual(expected.map(({ packet }) => packet))
       }),
     )
   })
