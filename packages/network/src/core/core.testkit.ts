@@ -39,22 +39,23 @@ export interface BatchOptions {
   chainId?: string
   partition?: number
   previous?: MessageRef
+  content?: readonly number[]
 }
 
-/** A signed batch of messages at the given times, each after the one before. */
-export function batchAt(timestamps: readonly number[], options: BatchOptions = {}): MessageBatch {
+/** A signed batch of messages at the given times or places, each after the one before. */
+export function batchAt(places: readonly (number | MessageRef)[], options: BatchOptions = {}): MessageBatch {
   let previous = options.previous
-  const messages = timestamps.map((timestamp) => {
+  const messages = places.map((given) => {
+    const place = typeof given === 'number' ? { timestamp: given, sequenceNumber: 0 } : given
     const message = {
-      timestamp,
-      sequenceNumber: 0,
+      ...place,
       previous,
       contentType: 0,
       encryptionType: 0,
       groupKeyId: '',
-      content: new Uint8Array([1, 2, 3]),
+      content: new Uint8Array(options.content ?? [1, 2, 3]),
     }
-    previous = { timestamp, sequenceNumber: 0 }
+    previous = place
     return message
   })
   const identity = options.publisher ?? identityOf(7)
@@ -82,6 +83,7 @@ export class CoreScript {
   readonly lines: string[] = []
   readonly delivered: StreamMessage[] = []
   readonly archiveGaps: Gap[] = []
+  readonly lostGaps: Gap[] = []
   readonly equivocations: Equivocation[] = []
   readonly sent: ControlPacket[] = []
   readonly core: NodeCore
@@ -168,7 +170,10 @@ export class CoreScript {
         this.archiveGaps.push(gap)
         note(`archive ${rangeText(gap)}`)
       },
-      gapLost: (gap) => note(`lost ${rangeText(gap)}`),
+      gapLost: (gap) => {
+        this.lostGaps.push(gap)
+        note(`lost ${rangeText(gap)}`)
+      },
       deliver: (_, message) => {
         this.delivered.push(message)
         note(`deliver ${message.timestamp - startMs}`)

@@ -1,13 +1,38 @@
-import { compareRefs, type MessageBatch, type MessageRef } from '@runnel/protocol'
+import {
+  compareRefs,
+  decodeBatch,
+  type MessageBatch,
+  type MessageChain,
+  type MessageRef,
+} from '@runnel/protocol'
 
-/** A batch that came lately. */
+/** A batch that came lately: its packet, and what is asked of it often. What else it says is decoded again. */
 export interface KeptBatch {
   readonly receivedMs: number
+  readonly chain: MessageChain
   /** Another one takes its place when it counts in place of this. */
-  batch: MessageBatch
   packet: Uint8Array
+  /** Bytes of the packet before the batch. */
+  headerBytes: number
+  /** Places of its first and its last message. */
+  first: MessageRef
+  last: MessageRef
   /** Its publisher was seen to have signed something else for the same place. */
   isContradicted: boolean
+}
+
+/** Where a batch is and where it reaches, without what else the object holds. */
+export function placesOf(
+  { bytes, messages }: MessageBatch,
+  packet: Uint8Array,
+): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last'> {
+  const first = plainRef(messages[0] as MessageRef)
+  const last = messages.length === 1 ? first : plainRef(messages.at(-1) as MessageRef)
+  return { packet, headerBytes: packet.length - bytes.length, first, last }
+}
+
+export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | 'headerBytes'>): MessageBatch {
+  return decodeBatch(packet.subarray(headerBytes))
 }
 
 /** The batches of one chain that are kept, ascending by their first messages. Most come and go in this order. */
@@ -25,7 +50,7 @@ export class ChainBatches {
   }
 
   add(kept: KeptBatch): void {
-    const at = this.#firstAfter(firstOf(kept))
+    const at = this.#firstAfter(kept.first)
     if (at === this.#kept.length) this.#kept.push(kept)
     else this.#kept.splice(at, 0, kept)
   }
@@ -38,25 +63,25 @@ export class ChainBatches {
       this.#start = 0
       return
     }
-    for (let i = this.#firstAfter(firstOf(kept)) - 1; i >= this.#start; i--) {
+    for (let i = this.#firstAfter(kept.first) - 1; i >= this.#start; i--) {
       if (this.#kept[i] !== kept) continue
       this.#kept.splice(i, 1)
       return
     }
   }
 
-  /** What is kept and reaches last into the stretch of places that a batch covers; logarithmic. */
-  lastOverlapping(batch: MessageBatch): KeptBatch | undefined {
-    const kept = this.#kept[this.#firstAfter(lastOf({ batch })) - 1]
-    return kept !== undefined && compareRefs(lastOf(kept), firstOf({ batch })) >= 0 ? kept : undefined
+  /** What is kept and reaches last into the stretch from one place to another; logarithmic. */
+  lastOverlapping(first: MessageRef, last: MessageRef): KeptBatch | undefined {
+    const kept = this.#kept[this.#firstAfter(last) - 1]
+    return kept !== undefined && compareRefs(kept.last, first) >= 0 ? kept : undefined
   }
 
   /** All that do. */
-  overlapping(batch: MessageBatch): readonly KeptBatch[] {
+  overlapping(first: MessageRef, last: MessageRef): readonly KeptBatch[] {
     const found: KeptBatch[] = []
-    for (let i = this.#firstAfter(lastOf({ batch })) - 1; i >= this.#start; i--) {
+    for (let i = this.#firstAfter(last) - 1; i >= this.#start; i--) {
       const kept = this.#kept[i] as KeptBatch
-      if (compareRefs(lastOf(kept), firstOf({ batch })) < 0) break
+      if (compareRefs(kept.last, first) < 0) break
       found.push(kept)
     }
     return found
@@ -67,20 +92,16 @@ export class ChainBatches {
     let high = this.#kept.length
     let low = this.#start
     // Mostly it is about the newest.
-    if (high > low && compareRefs(firstOf(this.#kept[high - 1] as KeptBatch), place) <= 0) return high
+    if (high > low && compareRefs((this.#kept[high - 1] as KeptBatch).first, place) <= 0) return high
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareRefs(firstOf(this.#kept[middle] as KeptBatch), place) <= 0) low = middle + 1
+      if (compareRefs((this.#kept[middle] as KeptBatch).first, place) <= 0) low = middle + 1
       else high = middle
     }
     return low
   }
 }
 
-function firstOf({ batch }: Pick<KeptBatch, 'batch'>): MessageRef {
-  return batch.messages[0] as MessageRef
-}
-
-function lastOf({ batch }: Pick<KeptBatch, 'batch'>): MessageRef {
-  return batch.messages.at(-1) as MessageRef
+function plainRef({ timestamp, sequenceNumber }: MessageRef): MessageRef {
+  return { timestamp, sequenceNumber }
 }

@@ -1,15 +1,8 @@
-import {
-  compareRefs,
-  type Contradiction,
-  type MessageBatch,
-  type MessageRef,
-  type NodeId,
-  type StreamId,
-} from '@runnel/protocol'
+import { compareRefs, type MessageBatch, type NodeId, type StreamId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
-import type { KeptBatch } from './chain-batches.ts'
+import { decodeKept } from './chain-batches.ts'
 import type { KeptContradiction } from './recent-batches.ts'
 
 export interface EquivocationsModules {
@@ -48,7 +41,7 @@ export class Equivocations {
     if (!this.#modules.verify(batch)) return 'forged'
     const { streamId, publisherId } = batch.chain
     if (this.#modules.checkPublisher(streamId, publisherId, nowMs) !== 'allowed') return 'handled'
-    const isNews = this.#tellAll(part, found)
+    const isNews = this.#tellAll(part, found, batch)
     if (!this.#replace(part, found, arrival, nowMs)) return 'handled'
     this.#modules.effects.accepted(part.id, batch)
     if (isNews) this.#passOn(part, arrival)
@@ -58,7 +51,7 @@ export class Equivocations {
   /** A batch was taken of which some places were marked already. True when it is kept in place of another. */
   taken(part: StreamPart, arrival: Arrival, nowMs: number): boolean {
     const found = part.recent.contradictions(arrival.batch)
-    this.#tellAll(part, found)
+    this.#tellAll(part, found, arrival.batch)
     return this.#replace(part, found, arrival, nowMs)
   }
 
@@ -71,27 +64,26 @@ export class Equivocations {
   ): boolean {
     const loser = found.find(({ contradiction }) => contradiction.winner === batch)?.kept
     if (loser === undefined) return false
-    const before = { batch: loser.batch, packet: loser.packet }
+    const before = { ...loser }
     part.recent.replace(loser, batch, packet)
     // It may have more messages than the two share.
-    if (!reachesOver(batch, before.batch)) part.recent.add(before.batch, before.packet, nowMs, true)
+    if (compareRefs(loser.first, before.first) > 0 || compareRefs(loser.last, before.last) < 0)
+      part.recent.add(decodeKept(before), before.packet, nowMs, true)
     return true
   }
 
-  #tellAll(part: StreamPart, found: readonly KeptContradiction[]): boolean {
-    return found.filter(({ kept, contradiction }) => this.#tell(part, kept, contradiction)).length > 0
-  }
-
-  /** False when it is known of what is kept already. */
-  #tell(part: StreamPart, kept: KeptBatch, contradiction: Contradiction): boolean {
-    if (kept.isContradicted) return false
-    kept.isContradicted = true
-    this.#modules.counters['data.equivocations']++
-    const progress = part.seen.find(kept.batch.chain)
-    if (progress !== undefined && progress.evidence++ >= this.#maxEvidence) return true
-    const delivered = contradiction.winner === kept.batch ? 'winner' : 'loser'
-    this.#modules.effects.equivocation({ streamPartId: part.id, ...contradiction, delivered })
-    return true
+  /** False when all of it was known. */
+  #tellAll(part: StreamPart, found: readonly KeptContradiction[], batch: MessageBatch): boolean {
+    const news = found.filter(({ kept }) => !kept.isContradicted)
+    for (const { kept, contradiction } of news) {
+      kept.isContradicted = true
+      this.#modules.counters['data.equivocations']++
+      const progress = part.seen.find(kept.chain)
+      if (progress !== undefined && progress.evidence++ >= this.#maxEvidence) continue
+      const delivered = contradiction.winner === batch ? 'loser' : 'winner'
+      this.#modules.effects.equivocation({ streamPartId: part.id, ...contradiction, delivered })
+    }
+    return news.length > 0
   }
 
   #passOn(part: StreamPart, { packet, from }: Arrival): void {
@@ -101,12 +93,4 @@ export class Equivocations {
       this.#modules.effects.sendData(peerId, packet)
     }
   }
-}
-
-/** True when all places of `inner` are between the first and the last of `outer`. */
-function reachesOver({ messages: outer }: MessageBatch, { messages: inner }: MessageBatch): boolean {
-  return (
-    compareRefs(outer[0] as MessageRef, inner[0] as MessageRef) <= 0 &&
-    compareRefs(outer.at(-1) as MessageRef, inner.at(-1) as MessageRef) >= 0
-  )
 }

@@ -73,7 +73,7 @@ export class HeldBatches {
     const { streamId, publisherId } = held.batch.chain
     const known = this.#find(streamId, publisherId)
     for (const { batch } of known?.batches ?? []) {
-      if (!isSameSignature(batch, held.batch)) continue
+      if (!isSameSignature(batch.bytes, held.batch.bytes)) continue
       this.#counters['held.duplicates']++
       return 'waiting'
     }

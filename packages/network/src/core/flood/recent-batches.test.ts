@@ -79,7 +79,7 @@ describe('recent batches', () => {
     expect(counters['replay.truncated']).toBe(1)
   })
 
-  it('are found by the ranges that have some of their messages, as one by one would find', () => {
+  it('are found by the ranges that they reach into, as one by one would find', () => {
     const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
     const places = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 8 })
     const edges = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 2, maxLength: 16 })
@@ -100,9 +100,10 @@ describe('recent batches', () => {
           after: { timestamp: startMs + after, sequenceNumber: 0 },
           upTo: { timestamp: startMs + upTo, sequenceNumber: 0 },
         }))
-        const isIn = (time: number) => pairs.some(([after = 0, upTo = 0]) => time > after && time <= upTo)
+        const reaches = (first = 0, last = 0) =>
+          pairs.some(([after = 0, upTo = 0]) => upTo >= first && after < last)
         const expected = added
-          .filter(({ times }) => times.some(isIn))
+          .filter(({ times }) => reaches(times[0], times.at(-1)))
           .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
         expect(cache.find({ ...chain, ranges }).packets).toEqual(expected.map(({ packet }) => packet))
       }),

@@ -13,7 +13,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import { ChainBatches, type KeptBatch } from './chain-batches.ts'
+import { ChainBatches, decodeKept, placesOf, type KeptBatch } from './chain-batches.ts'
 
 type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 
@@ -74,9 +74,10 @@ export class RecentBatches {
   /** Keeps a batch; `packet` are the bytes that will be sent again. */
   add(batch: MessageBatch, packet: Uint8Array, nowMs: number, isContradicted = false): void {
     this.forgetOld(nowMs)
-    const kept = { receivedMs: nowMs, batch, packet, isContradicted }
+    const { chain } = batch
+    const kept: KeptBatch = { receivedMs: nowMs, chain, isContradicted, ...placesOf(batch, packet) }
     this.#entries.push(kept)
-    this.#chainOf(batch.chain).add(kept)
+    this.#chainOf(chain).add(kept)
     this.#grow(packet.length)
     this.#limit()
   }
@@ -84,12 +85,14 @@ export class RecentBatches {
   /** What is kept and says something else than a batch that came again. Next to nothing when it is kept itself. */
   contradictions(batch: MessageBatch): readonly KeptContradiction[] {
     const ofChain = this.#find(batch.chain)
-    const last = ofChain?.lastOverlapping(batch)
-    if (ofChain === undefined || last === undefined || isSameSignature(last.batch, batch)) return none
-    const overlapping = ofChain.overlapping(batch)
-    if (overlapping.some((kept) => isSameSignature(kept.batch, batch))) return none
+    const [first, last] = [batch.messages[0], batch.messages.at(-1)]
+    if (ofChain === undefined || first === undefined || last === undefined) return none
+    const newest = ofChain.lastOverlapping(first, last)
+    if (newest === undefined || isSameSignature(newest.packet, batch.bytes)) return none
+    const overlapping = ofChain.overlapping(first, last)
+    if (overlapping.some(({ packet }) => isSameSignature(packet, batch.bytes))) return none
     return overlapping.flatMap((kept) => {
-      const contradiction = contradictionOf(kept.batch, batch)
+      const contradiction = contradictionOf(decodeKept(kept), batch)
       return contradiction === undefined ? [] : [{ kept, contradiction }]
     })
   }
@@ -99,9 +102,7 @@ export class RecentBatches {
     const ofChain = this.#chainOf(batch.chain)
     ofChain.delete(kept)
     this.#grow(packet.length - kept.packet.length)
-    kept.batch = batch
-    kept.packet = packet
-    ofChain.add(kept)
+    ofChain.add(Object.assign(kept, placesOf(batch, packet)))
     this.#limit()
   }
 
@@ -120,9 +121,9 @@ export class RecentBatches {
     const packets: Uint8Array[] = []
     let bytes = 0
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
-      const { receivedMs, batch, packet } = this.#entries[i] as KeptBatch
+      const { receivedMs, chain, last, packet } = this.#entries[i] as KeptBatch
       if (receivedMs < nowMs - ageMs) break
-      if (isBehind(batch, attach.heads)) continue
+      if (isBehind(chain, last, attach.heads)) continue
       bytes += packet.length
       if (bytes > this.#limits.maxReplayBytes) {
         this.#counters['replay.truncated']++
@@ -141,8 +142,9 @@ export class RecentBatches {
   } {
     const packets: Uint8Array[] = []
     let bytes = 0
-    for (const { batch, packet } of this.#find(fetch) ?? []) {
-      if (!hasSome(batch, fetch.ranges)) continue
+    for (const kept of this.#find(fetch) ?? []) {
+      if (!reachesInto(kept, fetch.ranges)) continue
+      const { packet } = kept
       bytes += packet.length
       // One that is too large by itself must be sent all the same.
       if (bytes > this.#limits.maxFetchReplyBytes && packets.length > 0) return { packets, complete: false }
@@ -179,7 +181,7 @@ export class RecentBatches {
   }
 
   #forget(kept: KeptBatch): void {
-    const { publisherId, messageChainId } = kept.batch.chain
+    const { publisherId, messageChainId } = kept.chain
     const chains = this.#chains.get(publisherId)
     const ofChain = chains?.get(messageChainId)
     ofChain?.delete(kept)
@@ -205,24 +207,18 @@ export class RecentBatches {
   }
 }
 
-function isBehind(batch: MessageBatch, heads: readonly ChainHead[]): boolean {
-  const head = heads.find((candidate) => isOf(candidate, batch.chain))
-  const last = batch.messages.at(-1)
-  return head !== undefined && last !== undefined && compareRefs(last, head) <= 0
+function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHead[]): boolean {
+  const head = heads.find((candidate) => isOf(candidate, chain))
+  return head !== undefined && compareRefs(last, head) <= 0
 }
 
-/** Both are in order, so that one search finds where they may meet. */
-function hasSome({ messages }: MessageBatch, ranges: readonly MissingRange[]): boolean {
-  const [first, last] = [messages[0], messages.at(-1)]
-  if (first === undefined || last === undefined) return false
-  let at = firstRangeUpTo(first, ranges)
-  for (const message of messages) {
-    let range = ranges[at]
-    while (range !== undefined && compareRefs(range.upTo, message) < 0) range = ranges[++at]
-    if (range === undefined || compareRefs(range.after, last) >= 0) return false
-    if (compareRefs(message, range.after) > 0) return true
-  }
-  return false
+/**
+ * True when one of the ranges, which are in order, lies in part between the first and the last message. They follow
+ * each other without anything between them, so that who misses something there misses one of them.
+ */
+function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
+  const range = ranges[firstRangeUpTo(first, ranges)]
+  return range !== undefined && compareRefs(range.after, last) < 0
 }
 
 /** The index of the first range that does not end before a place. */
