@@ -89,6 +89,8 @@ export class CoreScript {
   readonly core: NodeCore
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   verified = 0
+  /** Hears of data packets as they are sent. */
+  onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
   nowMs = startMs
   canTakeMore = true
@@ -159,7 +161,10 @@ export class CoreScript {
         this.sent.push(packet)
         note(`${packet.type} ${short(peerId)}${detailOf(packet)}`)
       },
-      sendData: (peerId) => note(`data ${short(peerId)}`),
+      sendData: (peerId, packet) => {
+        this.onData(Number(short(peerId)), packet)
+        note(`data ${short(peerId)}`)
+      },
       accepted: () => undefined,
       duplicate: () => undefined,
       equivocation: (equivocation) => {
