@@ -90,6 +90,7 @@ async function run({ chains, rangesPerChain, maxSeconds }: SparseOptions, isSpar
       sentMiB: round(sentBytes / 2 ** 20),
       heldMiB: round((heldBytes - idle.heldBytes) / 2 ** 20),
       ticks: ticksMs.length,
+      tickP50Ms: round(percentile(ticksMs, 0.5)),
       tickP99Ms: round(percentile(ticksMs, 0.99)),
       tickMaxMs: round(Math.max(0, ...ticksMs)),
       rangesOpened: counters['gap.opened'] ?? 0,

@@ -5,15 +5,14 @@ import { answerCalls } from '../child-calls.ts'
 import { newIdentity } from '../swarm.ts'
 
 const crypto = await loadCrypto()
-/** CPU that each timer of the node took, in milliseconds: others may have the processor meanwhile. */
+/** How long each timer of the node took, in milliseconds. */
 let ticksMs: number[] = []
 
 function schedule(delayMs: number, fn: () => void): Cancel {
   return systemClock.schedule(delayMs, () => {
-    const before = process.threadCpuUsage()
+    const beganMs = systemClock.monotonicMs()
     fn()
-    const { user, system } = process.threadCpuUsage(before)
-    ticksMs.push((user + system) / 1000)
+    ticksMs.push(systemClock.monotonicMs() - beganMs)
   })
 }
 
