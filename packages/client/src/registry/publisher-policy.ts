@@ -9,8 +9,8 @@ export function createPublisherPolicy(cache: RegistryCache): PublisherPolicy {
       if (permissions === undefined) return 'unknown'
       return nowMs < permissions.publishUntilMs ? 'allowed' : 'denied'
     },
-    async resolve(streamId, publisherId) {
-      await cache.permissionsOf(streamId, publisherId)
+    async resolve(streamId, publisherId, from) {
+      await cache.permissionsOf(streamId, publisherId, from)
     },
   }
 }

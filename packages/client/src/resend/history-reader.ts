@@ -2,6 +2,7 @@ import {
   compareRefs,
   parseStreamPartId,
   type Clock,
+  type Contradiction,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -30,6 +31,8 @@ export interface HistoryPlan {
 export interface HistoryEvents extends PartEvents {
   /** Messages that are named by others and that no storage node has. */
   gap(gap: Gap): void
+  /** A publisher signed two messages for one place: different storage nodes have different ones. */
+  equivocation(contradiction: Contradiction): void
   /** Messages left out because their publisher may not publish. */
   denied(chain: MessageChain, count: number): void
 }
@@ -251,6 +254,7 @@ export class HistoryReader {
   async #takeInto(run: Run): Promise<boolean> {
     do {
       const candidate = this.#merge.next()
+      await this.#reportContradictions()
       if (candidate === undefined) return false
       const verdict = candidate.from.verdict ?? (await this.#verdictOf(candidate.from))
       if (verdict !== 'good') {
@@ -381,6 +385,18 @@ export class HistoryReader {
     const { position } = this.#merge
     if (position === undefined) return selection
     return { kind: 'range', from: position, to: this.#to }
+  }
+
+  /** Once both signatures are good. */
+  async #reportContradictions(): Promise<void> {
+    for (const { place, winner, loser } of this.#merge.contradictions()) {
+      const verdicts = [
+        winner.verdict ?? (await this.#verdictOf(winner)),
+        loser.verdict ?? (await this.#verdictOf(loser)),
+      ]
+      if (verdicts.includes('forged')) continue
+      this.#modules.events.equivocation({ place, winner: winner.batch, loser: loser.batch })
+    }
   }
 
   async #verdictOf(from: MergedBatch): Promise<Verdict> {
