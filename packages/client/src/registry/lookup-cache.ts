@@ -18,7 +18,7 @@ export interface LookupCacheModules<K, V> {
 /** Look-ups under way at once, of different keys; shared out by who causes them. */
 const maxFlights = 256
 /** With those that lost their place and whose answer is still to come. */
-const maxLoads = 2 * maxFlights
+const maxLoads = 512
 /** After a failed refresh of an entry the next one waits this long. */
 const retryRefreshMs = 5_000
 /** Of what this process wants itself. */
