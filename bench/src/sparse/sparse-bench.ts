@@ -84,6 +84,7 @@ async function run({ chains, rangesPerChain, maxSeconds }: SparseOptions, isSpar
       heldBytes = Math.max(heldBytes, figures.heldBytes)
       ticksMs.push(...figures.ticksMs)
     }
+    await child.call('arrived', sent)
     const { counters } = await child.call('figures')
     return {
       messages: sent,

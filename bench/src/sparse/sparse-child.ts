@@ -32,9 +32,18 @@ const calls = {
       { transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } },
       { identity, crypto, clock, random: systemRandom, publisherPolicy, trackers },
     )
+    node.on('message', () => {
+      received++
+      if (received === awaited) onArrived()
+    })
     await node.start()
     node.join(streamPartId)
     await node.waitForNeighbours(streamPartId)
+  },
+  /** Resolves when so many messages have come. */
+  arrived(count: number): Promise<void> {
+    awaited = count
+    return received >= count ? Promise.resolve() : new Promise((resolve) => (onArrived = resolve))
   },
   /** Bytes that cannot be collected, the ticks since it was asked last, and what the node counted. */
   figures() {
@@ -47,6 +56,9 @@ const calls = {
 }
 
 const identity = newIdentity(crypto)
+let received = 0
+let awaited = Infinity
+let onArrived = () => {}
 let node: ReturnType<typeof createNetworkNode> | undefined
 
 export type SparseCalls = typeof calls

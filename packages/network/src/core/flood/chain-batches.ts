@@ -37,7 +37,7 @@ export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | '
 
 /** The batches of one chain that are kept, ascending by their first messages. Most come and go in this order. */
 export class ChainBatches {
-  #kept: KeptBatch[] = []
+  #kept: (KeptBatch | undefined)[] = []
   /** Those before were deleted. */
   #start = 0
 
@@ -57,6 +57,7 @@ export class ChainBatches {
 
   delete(kept: KeptBatch): void {
     if (this.#kept[this.#start] === kept) {
+      this.#kept[this.#start] = undefined
       // Shifting an array moves all of it: the deleted half goes at once.
       if (++this.#start * 2 < this.#kept.length) return
       this.#kept = this.#kept.slice(this.#start)

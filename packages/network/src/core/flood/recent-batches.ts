@@ -45,7 +45,7 @@ export class RecentBatches {
   readonly #limits: RecentBatchesLimits
   readonly #shared: RecentBytes
   readonly #counters: Counters
-  #entries: KeptBatch[] = []
+  #entries: (KeptBatch | undefined)[] = []
   /** Entries before this one are gone; they are cut off when they are many. */
   #first = 0
   readonly #chains = new Map<NodeId, Map<string, ChainBatches>>()
@@ -191,7 +191,8 @@ export class RecentBatches {
   }
 
   #dropFirst(): void {
-    const entry = this.#entries[this.#first++]
+    const entry = this.#entries[this.#first]
+    this.#entries[this.#first++] = undefined
     if (entry !== undefined) {
       this.#grow(-entry.packet.length)
       this.#forget(entry)
