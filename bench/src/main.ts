@@ -7,6 +7,7 @@ import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
+import { sparseBench } from './sparse/sparse-bench.ts'
 import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
 import { siegeBench } from './tracker/siege-bench.ts'
@@ -67,6 +68,20 @@ await yargs(hideBin(process.argv))
     },
     async ({ transport, verify, nodes, joins, json }) =>
       print(await joinBench({ transport, verify: verify === 'on', nodes, joins }), json),
+  )
+  .command(
+    'sparse',
+    'memory and ticks of a node while one publisher leaves gaps everywhere, against as many messages without',
+    {
+      json: link.json,
+      chains: { type: 'number' as const, default: 50 },
+      ranges: { type: 'number' as const, default: 10_000, describe: 'gaps in each' },
+      seconds: { type: 'number' as const, default: 150, describe: 'at most, for each of the two' },
+    },
+    async ({ chains, ranges, seconds, json }) => {
+      process.stderr.write(`ends within ${2 * seconds + 30} s\n`)
+      print(await sparseBench({ chains, rangesPerChain: ranges, maxSeconds: seconds }), json)
+    },
   )
   .command(
     'topology',

@@ -1,4 +1,4 @@
-import type { Archive, NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
+import type { Archive, NetworkLimits, NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
 import {
   createIdentity,
   generatePrivateKey,
@@ -39,7 +39,10 @@ export interface NodeModules {
 }
 
 /** Makes the node a client embeds. */
-export type CreateNode = (options: { transports: ParsedTransports }, modules: NodeModules) => NetworkNode
+export type CreateNode = (
+  options: { transports: ParsedTransports; limits: Pick<NetworkLimits, 'maxLiveAgeMs'> },
+  modules: NodeModules,
+) => NetworkNode
 
 /** What a client stands on; everything but the node has a default. */
 export interface ClientModules {
@@ -66,10 +69,10 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   let node: NetworkNode | undefined
   try {
     const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
-    const { transports } = parsed
+    const { transports, maxLiveAgeMs } = parsed
     const archive = new LateArchive()
     node = createNode(
-      { transports },
+      { transports, limits: { maxLiveAgeMs } },
       { identity, crypto, clock, random, publisherPolicy, readerPolicy, trackers, admission, archive },
     )
     const client = new RunnelClient(parsed, {

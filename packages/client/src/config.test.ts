@@ -11,6 +11,7 @@ describe('a configuration', () => {
       transports: {},
       waitForNeighboursMs: 5_000,
       closeTimeoutMs: 5_000,
+      maxLiveAgeMs: 600_000,
       registry: { maxAgeMs: 600_000, maxCachedEntries: 10_000, pollIntervalMs: 2_000 },
       publish: { maxQueuedMessages: 10_000, maxQueuedBytes: 67_108_864 },
       subscribe: { maxQueuedMessages: 10_000, maxQueuedBytes: 67_108_864 },

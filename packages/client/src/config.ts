@@ -1,4 +1,5 @@
 import type { RegistryAddresses } from '@runnel/contracts'
+import { networkLimits } from '@runnel/network'
 import * as z from 'zod'
 import { clientError } from './errors.ts'
 import { describeIssues, staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
@@ -75,6 +76,7 @@ const configSchema = z.strictObject({
   transports: transportsSchema.default({}),
   waitForNeighboursMs: waitMsSchema.default(5_000),
   closeTimeoutMs: waitMsSchema.default(5_000),
+  maxLiveAgeMs: msSchema.default(networkLimits.maxLiveAgeMs),
   registry: z
     .strictObject({
       maxAgeMs: msSchema.default(10 * 60_000),
@@ -119,6 +121,12 @@ export interface ClientConfig<Source = NetworkSource> {
   readonly waitForNeighboursMs?: number | undefined
   /** How long `close` waits for messages that were published and not yet sent. Default 5,000. */
   readonly closeTimeoutMs?: number | undefined
+  /**
+   * Live messages that are older, by their timestamp, are not taken and not passed on, unless they fill a gap: older ones
+   * come by resend. Messages can be published with a timestamp of up to half of it ago. All nodes of a network should have
+   * about the same. Default 600,000.
+   */
+  readonly maxLiveAgeMs?: number | undefined
   readonly registry?:
     | {
         /** After this, what is known is still used, but read again behind the scenes. Default 600,000. */

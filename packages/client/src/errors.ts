@@ -197,7 +197,8 @@ export const clientErrors = {
   },
   TIMESTAMP_OUT_OF_BOUNDS: {
     summary: 'Receivers would refuse the timestamp',
-    remedy: 'Give whole milliseconds since 1970, at most five minutes ahead of the clock.',
+    remedy:
+      'Give whole milliseconds since 1970, at most five minutes ahead of the clock and at most half of maxLiveAgeMs (five minutes) behind it; put older times into the content.',
   },
   PUBLISH_QUEUE_FULL: {
     summary: 'Messages are published faster than they can be sent',

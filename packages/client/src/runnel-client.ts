@@ -109,7 +109,11 @@ export class RunnelClient implements AsyncDisposable {
     modules.archive.use(this.#archive)
     this.#waiter = new StorageWaiter(shared)
     this.#publisher = new Publisher(
-      { ...config.publish, waitForNeighboursMs: config.waitForNeighboursMs },
+      {
+        ...config.publish,
+        waitForNeighboursMs: config.waitForNeighboursMs,
+        maxBehindMs: config.maxLiveAgeMs / 2,
+      },
       shared,
     )
     this.#subscriber = new Subscriber(
@@ -398,6 +402,12 @@ export class RunnelClient implements AsyncDisposable {
       this.#subscriber.receive(delivery)
     })
     this.network.on('gap', (gap) => this.#subscriber.gap(gap))
+    this.network.on('equivocation', (equivocation) => {
+      const { publisherId } = equivocation.winner.chain
+      const { streamPartId, place } = equivocation
+      logger.warn({ publisherId, streamPartId, ...place }, 'a publisher signed two messages for one place')
+      this.#subscriber.equivocation(equivocation)
+    })
     this.network.on('neighbours', (streamPartId, neighbours) => {
       if (neighbours.length > 0) this.#phases.reach('neighbour')
       parts.neighboursChanged(streamPartId, neighbours)

@@ -1,6 +1,7 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
 import type { PhaseName } from './phases.ts'
 import type { RegistryChange } from './registry/ports.ts'
+import type { MessageEquivocation } from './subscribe/equivocation.ts'
 import type { MessageGap } from './subscribe/gap.ts'
 import { BoundedQueue } from './queue/bounded-queue.ts'
 
@@ -48,6 +49,8 @@ export type ClientStatus =
     }
   /** Messages of a chain did not come and will not, though a very late one may still: all after `after`, up to and including `upTo`. */
   | ({ readonly type: 'gap' } & MessageGap)
+  /** A publisher was shown to have signed two messages for one place: once for a place, and a few times for a chain. */
+  | ({ readonly type: 'equivocation' } & MessageEquivocation)
   /** A storage node is given up in one request; others, if there are any, go on. */
   | {
       readonly type: 'storage-failed'

@@ -1,11 +1,22 @@
 /** Every limit of a node, with its default. What a peer, a publisher or a tracker can make grow is bounded here. */
 export const networkLimits = {
-  /** Missing ranges remembered for one message chain; the oldest is dropped first (counter `dedup.rangesDropped`). */
+  /** Missing ranges remembered in one stream part; beyond, the publisher with most of them loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
-  /** Message chains remembered in one stream part; the one unused longest is forgotten first (`dedup.chainsDropped`). */
+  /** A range that was given up is still taken for this long. */
+  maxLateAgeMs: 5 * 60_000,
+  /** Message chains remembered in one stream part; beyond, of the publishers with most of them the one unused longest is forgotten (`dedup.chainsDropped`). */
   maxChains: 1_000,
+  /** Publishers of forgotten chains in one stream part of which it is known how far these were received (`dedup.publishersForgotten`). */
+  maxForgottenPublishers: 10_000,
   /** Of a chain that is new here, messages this much older than the first one seen are still taken. */
   chainLookBackMs: 30_000,
+  /** A gap reaches back this far from the message that shows it; what is before counts as lost at once (`gap.lost`). A day: after a longer absence ask for a resend. */
+  maxGapReachMs: 24 * 60 * 60_000,
+  /**
+   * Messages older than this are taken only into a gap that is open (`data.tooOld`). Clocks may be behind as far as ahead,
+   * by `clockToleranceMs`; as much again is for publishers that wait for neighbours, for look-ups, and for replays.
+   */
+  maxLiveAgeMs: 10 * 60_000,
   /** Batches kept for replay in one stream part. */
   maxRecentBatches: 10_000,
   /** Bytes kept for replay in one stream part. */
@@ -26,6 +37,8 @@ export const networkLimits = {
   maxGapWaitMs: 500,
   /** Missing ranges of one chain that are looked for at once, the oldest first. */
   maxRangesInWork: 256,
+  /** Missing ranges of one stream part that are looked at in one tick, and those of one chain more; the others are in the next. */
+  maxRangesPerTick: 1_000,
   /** A range is given up when every neighbour said so many times that it does not have it: what it sent may have been lost. */
   maxFillRounds: 6,
   /** Rounds before the archive is asked; the neighbours go on being asked meanwhile. */
@@ -51,18 +64,24 @@ export const networkLimits = {
   headsIntervalMs: 250,
   /** Message chains of one stream part of which one neighbour said that there is more (`heads.dropped`). */
   maxHeadClaims: 64,
-  /** Batches held while their publishers are being looked up (`held.refused`). */
+  /** Places of one chain for which two messages were signed that are reported; of more it is counted only (`data.equivocations`). */
+  maxEvidencePerChain: 16,
+  /** Batches held while their publishers are being looked up; beyond, the neighbour that brought most loses its newest (`held.refused`). */
   maxHeldBatches: 1_000,
-  /** Bytes of batches held while their publishers are being looked up (`held.refused`). */
+  /** Bytes of batches held while their publishers are being looked up, shared out in the same way (`held.refused`). */
   maxHeldBytes: 4 * 1024 * 1024,
-  /** Publishers being looked up at once (`held.refused`). */
-  maxHeldPublishers: 64,
+  /** Publishers being looked up at once, shared out in the same way (`held.refused`). */
+  maxHeldPublishers: 256,
   /** Batches are held so long while the registry gives no answer on their publisher (`held.unresolved`). */
   maxHeldMs: 30_000,
   /** A registry that gave no answer is asked again after this, and then after longer and longer. */
   minLookupRetryMs: 250,
   /** The longest pause before it is asked again. */
   maxLookupRetryMs: 5_000,
+  /** Publishers without permission that a neighbour may bring batches of in `deniedWindowMs`, as its registry may be behind or ahead; beyond, it misbehaves. */
+  maxDeniedPublishers: 256,
+  /** How long these are remembered of a neighbour. */
+  deniedWindowMs: 10 * 60_000,
   /** A message's timestamp may be this far ahead of this node's clock. */
   clockToleranceMs: 5 * 60_000,
   /** Attached neighbours of one stream part that no instruction named yet (`attach.full`). */

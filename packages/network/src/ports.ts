@@ -1,5 +1,6 @@
 import type {
   Contact,
+  Contradiction,
   DirectPacket,
   IceServer,
   MessageBatch,
@@ -79,6 +80,13 @@ export interface Gap extends MissingRange {
   readonly chain: MessageChain
 }
 
+/** A publisher signed two different messages for one place of a chain. Both signatures were checked: the two batches prove it. */
+export interface Equivocation extends Contradiction {
+  readonly streamPartId: StreamPartId
+  /** Which of the two this node had delivered, or would have to who came later. */
+  readonly delivered: 'winner' | 'loser'
+}
+
 /** Older messages than the neighbours have: in production storage nodes. Gaps the neighbours cannot fill are taken here. */
 export interface Archive {
   /**
@@ -110,10 +118,15 @@ export interface Trace {
 /** What an embedding application hears from its node. */
 export interface NodeEvents {
   message: (delivery: Delivery) => void
-  /** A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. */
+  /**
+   * A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. Also one that counts
+   * in place of another which was accepted before (`equivocation`): nothing of it is delivered.
+   */
   batch: (streamPartId: StreamPartId, batch: MessageBatch, trace: Trace | undefined) => void
   /** A batch came once more. */
   duplicate: (streamPartId: StreamPartId, batch: MessageBatch) => void
+  /** A publisher signed two messages for one place; once for a place, and at most 16 times for a chain. */
+  equivocation: (equivocation: Equivocation) => void
   /** A gap is given up: these messages will not come, though a very late one may still. */
   gap: (gap: Gap) => void
   /** A packet of a direct link; what it holds of bytes is the listener's to keep. */

@@ -104,13 +104,14 @@ function clientConfigOf(
   config: BrokerConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, webrtc } = config
+  const { websocket, webrtc, maxLiveAgeMs } = config
   const { host, port, publicUrl, certFile, keyFile } = websocket
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   const listen = { host, port, ...(publicUrl === undefined ? {} : { publicUrl }), ...(tls ? { tls } : {}) }
   return {
     privateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),
+    maxLiveAgeMs,
     transports: {
       websocket: websocket.listen ? { listen } : {},
       webrtc: webrtc.enabled ? { maxConnections: webrtc.maxConnections } : false,

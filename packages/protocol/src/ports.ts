@@ -80,6 +80,9 @@ export interface PublisherPolicy {
     nowMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
-  /** Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. */
-  resolve(streamId: StreamId, publisherId: NodeId): Promise<void>
+  /**
+   * Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. `from` is
+   * the neighbour that brought it: who makes others look up much should not be in the way of the rest.
+   */
+  resolve(streamId: StreamId, publisherId: NodeId, from?: NodeId): Promise<void>
 }

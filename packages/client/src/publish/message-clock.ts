@@ -9,15 +9,22 @@ export const maxAheadMs = 5 * 60_000
  * the last message's where the clock went back; one given by the caller must not be before the last.
  */
 export class MessageClock {
+  readonly #maxBehindMs: number
   #lastTimestamp = 0
   #head: MessageRef | undefined
+
+  constructor(options: { readonly maxBehindMs: number }) {
+    this.#maxBehindMs = options.maxBehindMs
+  }
 
   /** The time of the next message. Throws TIMESTAMP_OUT_OF_ORDER or TIMESTAMP_OUT_OF_BOUNDS. */
   timestampFor(given: number | undefined, nowMs: number): number {
     const timestamp = given ?? Math.max(nowMs, this.#lastTimestamp)
     if (given !== undefined) {
-      if (!Number.isSafeInteger(given) || given < 0 || given > nowMs + maxAheadMs) {
-        throw clientError('TIMESTAMP_OUT_OF_BOUNDS', `${given}; the clock says ${nowMs}`)
+      const earliestMs = Math.max(0, nowMs - this.#maxBehindMs)
+      if (!Number.isSafeInteger(given) || given < earliestMs || given > nowMs + maxAheadMs) {
+        const bounds = `${earliestMs} to ${nowMs + maxAheadMs}`
+        throw clientError('TIMESTAMP_OUT_OF_BOUNDS', `${given}, and it may be from ${bounds}`)
       }
       if (given < this.#lastTimestamp) {
         throw clientError('TIMESTAMP_OUT_OF_ORDER', `${given} is before ${this.#lastTimestamp}`)

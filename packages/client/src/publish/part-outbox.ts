@@ -48,14 +48,18 @@ export class PartOutbox {
   readonly #chain: MessageChain
   readonly #streamPartId: StreamPartId
   readonly #modules: PartOutboxModules
-  readonly #messageClock = new MessageClock()
+  readonly #messageClock: MessageClock
   readonly #closing = new AbortController()
   #ready: Promise<void>
   #entries: Entry[] = []
   #flushing = false
 
   /** Nothing is sent before `ready` resolves. */
-  constructor(options: { chain: MessageChain; ready: Promise<void> }, modules: PartOutboxModules) {
+  constructor(
+    options: { chain: MessageChain; ready: Promise<void>; maxBehindMs: number },
+    modules: PartOutboxModules,
+  ) {
+    this.#messageClock = new MessageClock(options)
     this.#chain = options.chain
     this.#ready = options.ready
     this.#modules = modules

@@ -29,7 +29,10 @@ export interface PublishOptions {
    * takes one partition of the stream at random and stays with it, which keeps its messages in order.
    */
   readonly partitionKey?: string | undefined
-  /** Unix milliseconds, not before that of the client's last message in the partition. Default: now. */
+  /**
+   * Unix milliseconds, not before that of the client's last message in the partition, at most five minutes ahead of the
+   * clock and at most half of `maxLiveAgeMs` (five minutes) behind. Default: now.
+   */
   readonly timestamp?: number | undefined
   /** Calls the message off, unless it was handed to the network already. */
   readonly signal?: AbortSignal | undefined
@@ -38,6 +41,8 @@ export interface PublishOptions {
 export interface PublisherOptions extends QueueBudgetLimits {
   /** How long the first message in a stream part waits for somebody to send it to. */
   readonly waitForNeighboursMs: number
+  /** How long ago a given timestamp may be. */
+  readonly maxBehindMs: number
 }
 
 export interface PublisherModules {
@@ -183,6 +188,7 @@ export class Publisher {
           messageChainId: this.#messageChainId,
         },
         ready: this.#firstNeighbour(streamPartId),
+        maxBehindMs: this.#options.maxBehindMs,
       },
       { node, identity, crypto, clock, neighbourCount: (id) => parts.neighbourCount(id) },
     )

@@ -8,13 +8,17 @@ interface Value {
 }
 
 /** A source whose answers the test gives one by one. */
-function setUp(options: { maxEntries?: number; maxAgeMs?: number } = {}) {
+function setUp({
+  isDenial = false,
+  ...options
+}: { maxEntries?: number; maxAgeMs?: number; isDenial?: boolean } = {}) {
   const clock = new VirtualClock()
   const asked: { key: string; answer: (version: number) => void; fail: (error: Error) => void }[] = []
   const cache = new LookupCache<string, Value>(
     { maxEntries: 100, maxAgeMs: 1000, ...options },
     {
       clock,
+      isDenial: ({ key }) => isDenial && key.startsWith('denied'),
       load: (key) =>
         new Promise((resolve, reject) =>
           asked.push({ key, answer: (version) => resolve({ key, version }), fail: reject }),
@@ -122,6 +126,56 @@ describe('a cache of look-ups', () => {
     await ask('c', 1)
     expect([cache.size, cache.evicted]).toEqual([2, 1])
     expect(['a', 'b', 'c'].map((key) => cache.peek(key) !== undefined)).toEqual([true, false, true])
+  })
+
+  it('looks up for one while another causes more than there may be at once', async () => {
+    const { cache, asked } = setUp({ maxEntries: 1_000 })
+    const many = Array.from({ length: 1_000 }, (_, i) => cache.get(`many ${i}`, 'many'))
+    const outcomes = Promise.allSettled(many)
+    expect(asked).toHaveLength(256)
+    const few = Array.from({ length: 100 }, (_, i) => cache.get(`few ${i}`, 'few'))
+    const own = cache.get('own')
+    // Whose answers come all the same.
+    expect(asked).toHaveLength(357)
+    asked.forEach(({ answer }) => answer(1))
+    expect(await Promise.all([...few, own])).toHaveLength(101)
+    expect((await outcomes).filter(({ status }) => status === 'fulfilled')).toHaveLength(155)
+    expect((await cache.get('many 255')).version).toBe(1)
+  })
+
+  it('begins anew for one who waited with another that lost its place', async () => {
+    const { cache, asked } = setUp()
+    const many = Array.from({ length: 256 }, (_, i) => cache.get(`many ${i}`, 'many'))
+    const outcomes = Promise.allSettled(many)
+    const own = cache.get('many 255')
+    const other = cache.get('other', 'other')
+    await expect(many[255]).rejects.toMatchObject({ code: 'TOO_MANY_LOOKUPS' })
+    await Promise.resolve().then(() => undefined)
+    expect(asked.map(({ key }) => key).slice(256)).toEqual(['other', 'many 255'])
+    asked.forEach(({ answer }) => answer(1))
+    expect([(await own).key, (await other).key]).toEqual(['many 255', 'other'])
+    await outcomes
+  })
+
+  it('has at most twice as many under way, with those whose place others took', async () => {
+    const { cache, asked } = setUp()
+    const all = Array.from({ length: 600 }, (_, i) => cache.get(`${i}`, `cause ${Math.floor(i / 256)}`))
+    const outcomes = Promise.allSettled(all)
+    expect(asked.length).toBeLessThanOrEqual(512)
+    asked.forEach(({ answer }) => answer(1))
+    await outcomes
+    const again = cache.get('again')
+    asked.at(-1)?.answer(1)
+    expect((await again).version).toBe(1)
+  })
+
+  it('keeps what strangers have looked up apart, so that it pushes out itself only', async () => {
+    const { cache, ask } = setUp({ maxEntries: 8, isDenial: true })
+    for (let i = 0; i < 8; i++) await ask(`good ${i}`, 1)
+    for (let i = 0; i < 20; i++) await ask(`denied ${i}`, 1)
+    expect([cache.size, cache.evicted]).toEqual([10, 18])
+    expect([cache.peek('good 0')?.version, cache.peek('denied 19')?.version]).toEqual([1, 1])
+    expect(cache.peek('denied 17')).toBeUndefined()
   })
 
   it('looks up only so many at once', async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from '@runnel/protocol'
+import { Shares, type Clock } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 
 export interface LookupCacheOptions {
@@ -8,14 +8,28 @@ export interface LookupCacheOptions {
   readonly maxAgeMs: number
 }
 
-/** Look-ups under way at once, of different keys. */
+export interface LookupCacheModules<K, V> {
+  readonly clock: Clock
+  readonly load: (key: K) => Promise<V>
+  /** True for what strangers can have looked up without end: of it a quarter of `maxEntries` is kept besides, shared out by cause. */
+  readonly isDenial?: (value: V) => boolean
+}
+
+/** Look-ups under way at once, of different keys; shared out by who causes them. */
 const maxFlights = 256
+/** With those that lost their place and whose answer is still to come. */
+const maxLoads = 512
 /** After a failed refresh of an entry the next one waits this long. */
 const retryRefreshMs = 5_000
+/** Of what this process wants itself. */
+const ownCause = 'own'
 
 /** A look-up under way. */
 interface Flight<V> {
+  readonly cause: string
   readonly landed: Promise<V>
+  readonly callOff: () => void
+  isCalledOff: boolean
   /** What it finds may have changed meanwhile. */
   outdated: boolean
 }
@@ -31,24 +45,28 @@ interface Entry<V> {
  */
 export class LookupCache<K extends string, V extends object | null> {
   readonly #options: LookupCacheOptions
-  readonly #clock: Clock
-  readonly #load: (key: K) => Promise<V>
-  /** In order of use, so that the first one is the one to drop. */
+  readonly #modules: LookupCacheModules<K, V>
   readonly #entries = new Map<K, Entry<V>>()
+  /** Their places, in order of use. */
+  readonly #kept: Shares<K>
+  readonly #denials: Shares<K>
   readonly #flights = new Map<K, Flight<V>>()
+  readonly #flightShares = new Shares<Flight<V>>({ max: maxFlights, evict: 'newest' })
+  #loads = 0
   #evicted = 0
 
-  constructor(options: LookupCacheOptions, modules: { clock: Clock; load: (key: K) => Promise<V> }) {
+  constructor(options: LookupCacheOptions, modules: LookupCacheModules<K, V>) {
     this.#options = options
-    this.#clock = modules.clock
-    this.#load = modules.load
+    this.#modules = modules
+    this.#kept = new Shares({ max: options.maxEntries, evict: 'oldest' })
+    this.#denials = new Shares({ max: Math.ceil(options.maxEntries / 4), evict: 'oldest' })
   }
 
   get size(): number {
     return this.#entries.size
   }
 
-  /** How many entries were dropped because of `maxEntries`. */
+  /** How many entries were dropped because there were too many. */
   get evicted(): number {
     return this.#evicted
   }
@@ -57,67 +75,97 @@ export class LookupCache<K extends string, V extends object | null> {
   peek(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    if (this.#clock.now() >= entry.refreshAtMs) this.#refresh(key, entry)
+    this.#kept.touch(key)
+    this.#denials.touch(key)
+    if (this.#modules.clock.now() >= entry.refreshAtMs) this.#refresh(key, entry)
     return entry.value
   }
 
   /**
    * What is known, or else what a look-up finds; one that is overtaken by a change is repeated. Afterwards `peek` knows.
-   * Throws what the look-up throws, or TOO_MANY_LOOKUPS.
+   * When too many are under way, the cause of most of them loses its newest. Throws what the look-up throws, or
+   * TOO_MANY_LOOKUPS.
    */
-  async get(key: K): Promise<V> {
+  async get(key: K, cause: string = ownCause): Promise<V> {
     for (;;) {
       const known = this.peek(key)
       if (known !== undefined) return known
-      const flight = this.#fly(key)
-      const value = await flight.landed
-      if (!flight.outdated) return value
+      const flight = this.#fly(key, cause)
+      try {
+        const value = await flight.landed
+        if (!flight.outdated) return value
+      } catch (error) {
+        // It was another's that lost its place.
+        if (!flight.isCalledOff || flight.cause === cause) throw error
+      }
     }
   }
 
   /** Forgets what is known to be wrong; a look-up under way may have come too early, and does not count. */
   forget(matches: (key: K) => boolean): void {
-    for (const key of this.#entries.keys()) if (matches(key)) this.#entries.delete(key)
+    for (const key of this.#entries.keys()) if (matches(key)) this.#drop(key)
     for (const [key, flight] of this.#flights) {
       if (!matches(key)) continue
       flight.outdated = true
-      this.#flights.delete(key)
+      this.#end(key, flight)
     }
   }
 
   #refresh(key: K, entry: Entry<V>): void {
-    entry.refreshAtMs = this.#clock.now() + retryRefreshMs
-    if (this.#flights.size >= maxFlights) return
+    entry.refreshAtMs = this.#modules.clock.now() + retryRefreshMs
+    if (this.#flightShares.size >= maxFlights || this.#loads >= maxLoads) return
     // Whoever is asked reports when it does not answer; the entry stays as it is.
-    this.#fly(key).landed.catch(() => {})
+    this.#fly(key, ownCause).landed.catch(() => {})
   }
 
-  #fly(key: K): Flight<V> {
+  #fly(key: K, cause: string): Flight<V> {
     const known = this.#flights.get(key)
     if (known !== undefined) return known
-    if (this.#flights.size >= maxFlights) throw clientError('TOO_MANY_LOOKUPS')
-    const landed = this.#load(key)
-      .then((value) => {
-        if (!flight.outdated) this.#store(key, value)
-        return value
-      })
-      .finally(() => {
-        if (!flight.outdated) this.#flights.delete(key)
-      })
-    const flight: Flight<V> = { landed, outdated: false }
+    if (this.#loads >= maxLoads) throw clientError('TOO_MANY_LOOKUPS')
+    const { promise: landed, resolve, reject } = Promise.withResolvers<V>()
+    const callOff = () => {
+      flight.isCalledOff = true
+      this.#end(key, flight)
+      reject(clientError('TOO_MANY_LOOKUPS'))
+    }
+    const flight: Flight<V> = { cause, landed, callOff, isCalledOff: false, outdated: false }
+    const lost = this.#flightShares.add(flight, cause)
+    if (lost.includes(flight)) throw clientError('TOO_MANY_LOOKUPS')
+    for (const other of lost) other.callOff()
     this.#flights.set(key, flight)
+    this.#loads++
+    this.#modules
+      .load(key)
+      .then((value) => {
+        if (!flight.outdated) this.#store(key, cause, value)
+        resolve(value)
+      }, reject)
+      .finally(() => {
+        this.#loads--
+        this.#end(key, flight)
+      })
     return flight
   }
 
-  #store(key: K, value: V): void {
-    this.#entries.delete(key)
-    this.#entries.set(key, { value, refreshAtMs: this.#clock.now() + this.#options.maxAgeMs })
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#options.maxEntries) break
-      this.#entries.delete(oldest)
+  #end(key: K, flight: Flight<V>): void {
+    this.#flightShares.delete(flight)
+    if (this.#flights.get(key) === flight) this.#flights.delete(key)
+  }
+
+  #store(key: K, cause: string, value: V): void {
+    this.#drop(key)
+    this.#entries.set(key, { value, refreshAtMs: this.#modules.clock.now() + this.#options.maxAgeMs })
+    const isDenial = this.#modules.isDenial?.(value) === true
+    const evicted = isDenial ? this.#denials.add(key, cause) : this.#kept.add(key, ownCause)
+    for (const lost of evicted) {
+      this.#drop(lost)
       this.#evicted++
     }
+  }
+
+  #drop(key: K): void {
+    this.#entries.delete(key)
+    this.#kept.delete(key)
+    this.#denials.delete(key)
   }
 }

@@ -31,6 +31,7 @@ export class RegistryCache {
     })
     this.#permissions = new LookupCache(options, {
       clock,
+      isDenial: ({ publishUntilMs }) => publishUntilMs === 0,
       load: (key) => {
         const [streamId = '', user = ''] = key.split(' ')
         return streams.permissionsOf(toStreamId(streamId), toNodeId(user))
@@ -47,9 +48,9 @@ export class RegistryCache {
     return (await this.#streams.get(streamId)) ?? undefined
   }
 
-  /** Throws what the registry throws when nothing is known. */
-  permissionsOf(streamId: StreamId, user: NodeId): Promise<Permissions> {
-    return this.#permissions.get(permissionsKey(streamId, user))
+  /** For whom it is asked, when that is a neighbour's doing, is `cause`. Throws what the registry throws when nothing is known. */
+  permissionsOf(streamId: StreamId, user: NodeId, cause?: NodeId): Promise<Permissions> {
+    return this.#permissions.get(permissionsKey(streamId, user), cause)
   }
 
   /** Throws what the registry throws when nothing is known. */

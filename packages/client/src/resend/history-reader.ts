@@ -2,6 +2,7 @@ import {
   compareRefs,
   parseStreamPartId,
   type Clock,
+  type Contradiction,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -30,6 +31,8 @@ export interface HistoryPlan {
 export interface HistoryEvents extends PartEvents {
   /** Messages that are named by others and that no storage node has. */
   gap(gap: Gap): void
+  /** A publisher signed two messages for one place: different storage nodes have different ones. */
+  equivocation(contradiction: Contradiction): void
   /** Messages left out because their publisher may not publish, or may no longer and too few storage nodes have them. */
   denied(chain: MessageChain, count: number): void
 }
@@ -251,8 +254,9 @@ export class HistoryReader {
   async #takeInto(run: Run): Promise<boolean> {
     do {
       const candidate = this.#merge.next()
+      await this.#reportContradictions()
       if (candidate === undefined) return false
-      const verdict = candidate.from.verdict ?? (await this.#verdictOf(candidate))
+      const verdict = candidate.from.verdict === 'good' ? 'good' : await this.#verdictOf(candidate)
       if (verdict !== 'good') {
         await this.#refuse(candidate, verdict)
         return true
@@ -383,9 +387,23 @@ export class HistoryReader {
     return { kind: 'range', from: position, to: this.#to }
   }
 
+  /** Once both signatures are good. */
+  async #reportContradictions(): Promise<void> {
+    for (const { place, winner, loser } of this.#merge.contradictions()) {
+      const verdicts = [await this.#check(winner), await this.#check(loser)]
+      if (verdicts.includes('forged')) continue
+      this.#modules.events.equivocation({ place, winner: winner.batch, loser: loser.batch })
+    }
+  }
+
   async #verdictOf({ from }: Candidate): Promise<Verdict> {
-    const verdict = await this.#modules.check.check(from.batch)
-    from.verdict = verdict === 'doubtful' && this.#isWitnessed(from) ? 'good' : verdict
+    const verdict = await this.#check(from)
+    if (verdict === 'doubtful' && this.#isWitnessed(from)) from.verdict = 'good'
+    return from.verdict ?? verdict
+  }
+
+  async #check(from: MergedBatch): Promise<Verdict> {
+    from.verdict ??= await this.#modules.check.check(from.batch)
     return from.verdict
   }
 

@@ -12,6 +12,7 @@ import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
+import { toMessageEquivocation } from '../subscribe/equivocation.ts'
 import { AccessTokens } from './access-tokens.ts'
 import { BatchCheck } from './batch-check.ts'
 import { DirectRequests } from './direct-requests.ts'
@@ -45,7 +46,13 @@ export class HistorySource {
   readonly sourceModules: SourceModules
   readonly #modules: HistorySourceModules
   readonly #closing = new AbortController()
-  readonly #counters = { resentMessages: 0, resendSourcesFailed: 0, resendGaps: 0, resendDenied: 0 }
+  readonly #counters = {
+    resentMessages: 0,
+    resendSourcesFailed: 0,
+    resendGaps: 0,
+    resendDenied: 0,
+    resendEquivocations: 0,
+  }
 
   constructor(limits: ResendLimits, modules: HistorySourceModules) {
     const { node, identity, crypto, clock, policy } = modules
@@ -110,6 +117,13 @@ export class HistorySource {
           gap: (gap) => {
             this.#counters.resendGaps++
             options.onGap(gap)
+          },
+          equivocation: (contradiction) => {
+            this.#counters.resendEquivocations++
+            const { streamId, partition } = contradiction.winner.chain
+            const streamPartId = toStreamPartId(streamId, partition)
+            const found = { ...contradiction, streamPartId, delivered: 'winner' as const }
+            status.emit({ type: 'equivocation', ...toMessageEquivocation(found) })
           },
           denied: (chain, count) => {
             this.#counters.resendDenied += count

@@ -28,6 +28,8 @@ export const resendLimits = {
   maxHeldBytes: 64 * 1024 * 1024,
   /** Message chains remembered while merging. */
   maxMergedChains: 10_000,
+  /** Places for which storage nodes sent different messages that are reported of one resend. */
+  maxEvidence: 16,
   /** Batches of one place that a storage node may send. */
   maxBatchesOfOnePlace: 10_000,
   /** `last` is exact up to so many messages; of more, a few too many may come. */

@@ -1,10 +1,10 @@
 import { compareRefs, type MessageBatch, type NodeId, type StreamMessage } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { at, inOrder, streamId } from './batches.testkit.ts'
+import { at, chainOf, inOrder, streamId } from './batches.testkit.ts'
 import { BatchMerge, compareMessages, type MergeLimits } from './merge.ts'
 
-const limits: MergeLimits = { maxHeldBytes: 1_000_000, maxMergedChains: 100 }
+const limits: MergeLimits = { maxHeldBytes: 1_000_000, maxMergedChains: 100, maxEvidence: 2 }
 
 /** A batch as the merge sees it: what is signed it does not look at. */
 function batch(
@@ -67,6 +67,31 @@ const text = (messages: readonly StreamMessage[]) =>
   messages.map(({ messageChainId, timestamp }) => `${messageChainId}${timestamp}`).join(' ')
 
 describe('BatchMerge', () => {
+  it('takes the one of two messages that counts, whoever has it, and tells of them a few times', () => {
+    const [shorter, longer] = [0, 20].map((contentBytes) => chainOf([1, 2, 3], { contentBytes }))
+    for (const sources of [
+      [shorter, longer],
+      [longer, shorter],
+    ]) {
+      const merge = new BatchMerge(limits)
+      const merged = mergeAll(
+        sources.map((batches) => batches ?? []),
+        merge,
+      )
+      expect(merged.map(({ content }) => content.length)).toEqual([3, 3, 3])
+      const found = merge.contradictions()
+      expect(found.map(({ place }) => place)).toEqual([at(1), at(2)])
+      expect(found[0]).toMatchObject({ winner: { batch: shorter?.[0] }, loser: { batch: longer?.[0] } })
+      expect(merge.contradictions()).toEqual([])
+    }
+  })
+
+  it('does not take the same messages in other batches for different ones', () => {
+    const merge = new BatchMerge(limits)
+    mergeAll([chainOf([1, 2, 3]), chainOf([1, 2, 3], { perBatch: 2 })], merge)
+    expect([merge.contradictions(), merge.counters.duplicates]).toEqual([[], 3])
+  })
+
   it('puts batches of several chains in order, also where they overlap', () => {
     const source = [single('a', 1, 5, 9), single('b', 2, 6), single('c', 5), single('b', 7)]
     expect(text(mergeAll([source]))).toBe('a1 b2 a5 c5 b6 b7 a9')

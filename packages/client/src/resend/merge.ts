@@ -13,6 +13,7 @@ import { MinHeap } from './min-heap.ts'
 import { placeOf } from './selection.ts'
 
 export interface MergeLimits {
+  readonly maxEvidence: number
   readonly maxHeldBytes: number
   readonly maxMergedChains: number
 }
@@ -42,6 +43,14 @@ export interface MergedBatch {
   verdict: Verdict | undefined
 }
 
+/** Two batches that say different things of one place. */
+export interface MergedContradiction {
+  readonly place: MessageRef
+  /** The one that was taken from; if its signature is good, it counts. */
+  readonly winner: MergedBatch
+  readonly loser: MergedBatch
+}
+
 interface Cursor extends MergedBatch {
   readonly chain: ChainState
   /** Those of its messages that are wanted, ascending, and which is next. */
@@ -66,7 +75,10 @@ export class BatchMerge {
   readonly #limits: MergeLimits
   /** Of the sources that may give more: where their newest batch begins. */
   readonly #reached = new Map<number, MessageRef | undefined>()
-  readonly #cursors = new MinHeap<Cursor>(compareCursors)
+  /** Of two messages for one place the one that counts comes first. */
+  readonly #cursors = new MinHeap<Cursor>(
+    (a, b) => compareMessages(nextOf(a), nextOf(b)) || compareContent(a, b),
+  )
   /** In order of use. */
   readonly #chains = new Map<string, ChainState>()
   /** Of chains that were forgotten, nothing up to here is taken again. */
@@ -75,6 +87,10 @@ export class BatchMerge {
   /** Nothing before this can come; undefined while a source has given nothing. */
   #safeBefore: MessageRef | 'everything' | undefined = 'everything'
   #position: MessageRef | undefined
+  /** What was taken last. */
+  #taken: { readonly from: Cursor; readonly message: StreamMessage } | undefined
+  #evidence = 0
+  #contradictions: MergedContradiction[] = []
   #duplicates = 0
   #unordered = 0
 
@@ -144,7 +160,7 @@ export class BatchMerge {
     const { least } = this.#cursors
     const same = this.#cursors.items.filter(
       ({ chain, batch }) =>
-        least !== undefined && chain === least.chain && isSameSignature(batch, least.batch),
+        least !== undefined && chain === least.chain && isSameSignature(batch.bytes, least.batch.bytes),
     )
     return new Set(same.map(({ source }) => source))
   }
@@ -156,6 +172,7 @@ export class BatchMerge {
     const message = nextOf(cursor)
     const place = placeOf(message)
     cursor.chain.last = place
+    this.#taken = { from: cursor, message }
     if (this.#position === undefined || compareRefs(place, this.#position) > 0) this.#position = place
     this.#advance(cursor)
   }
@@ -179,9 +196,25 @@ export class BatchMerge {
       const message = nextOf(cursor)
       if (cursor.chain.last === undefined || compareRefs(message, cursor.chain.last) > 0) return message
       this.#duplicates++
+      this.#compare(cursor, message)
       this.#advance(cursor)
     }
     return undefined
+  }
+
+  /** Contradictions that came up since it was asked last: few of all. Signatures of the losers are not checked yet. */
+  contradictions(): readonly MergedContradiction[] {
+    return this.#contradictions.splice(0)
+  }
+
+  /** A message that is left out: is it the one that was taken? */
+  #compare(cursor: Cursor, message: StreamMessage): void {
+    const taken = this.#taken
+    if (taken === undefined || compareMessages(taken.message, message) !== 0) return
+    if (isSameSignature(taken.from.batch.bytes, cursor.batch.bytes)) return
+    const isSame = compareBytes(bytesOf(taken.from.batch, message), bytesOf(cursor.batch, message)) === 0
+    if (isSame || ++this.#evidence > this.#limits.maxEvidence) return
+    this.#contradictions.push({ place: placeOf(message), winner: taken.from, loser: cursor })
   }
 
   #advance(cursor: Cursor): void {
@@ -236,17 +269,26 @@ export class BatchMerge {
 }
 
 /** Of two messages that were signed for one place, the one that counts everywhere comes first; the other is left out. */
-function compareCursors(a: Cursor, b: Cursor): number {
-  const order = compareMessages(nextOf(a), nextOf(b))
-  if (order !== 0 || isSameSignature(a.batch, b.batch)) return order
-  const [bytesOfA, bytesOfB] = [bytesOfNext(a), bytesOfNext(b)]
-  return winsOver(bytesOfA, bytesOfB) ? -1 : winsOver(bytesOfB, bytesOfA) ? 1 : 0
-}
-
-function bytesOfNext(cursor: Cursor): Uint8Array {
-  return messageBytes(cursor.batch, cursor.batch.messages.indexOf(nextOf(cursor)))
-}
 
 function nextOf({ messages, at }: Cursor): StreamMessage {
   return messages[at] as StreamMessage
+}
+
+/** Cursors at the same place: 0 when they say the same. */
+function compareContent(a: Cursor, b: Cursor): number {
+  if (isSameSignature(a.batch.bytes, b.batch.bytes)) return 0
+  return compareBytes(bytesOf(a.batch, nextOf(a)), bytesOf(b.batch, nextOf(b)))
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  if (winsOver(a, b)) return -1
+  return winsOver(b, a) ? 1 : 0
+}
+
+/** The bytes of the message that a batch has for a place. */
+function bytesOf(batch: MessageBatch, place: MessageRef): Uint8Array {
+  return messageBytes(
+    batch,
+    batch.messages.findIndex((message) => compareRefs(message, place) === 0),
+  )
 }

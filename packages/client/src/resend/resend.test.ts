@@ -88,6 +88,28 @@ describe('resend', () => {
     expect(contents(some)).toEqual(texts('p1', [56, 59]))
   })
 
+  it('gives the one of two messages for one place that counts, and says so with both', async () => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const [low, high] = [0, 20].map((contentBytes) => chainOf([5], { contentBytes }))
+    stores[0]?.add(...(high ?? []))
+    stores[1]?.add(...(low ?? []))
+    const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(contents(messages)).toEqual(['a:5'])
+    expect(seen.filter(({ type }) => type === 'equivocation')).toEqual([
+      {
+        type: 'equivocation',
+        streamPartId: `${streamId}#0`,
+        publisherId: identityOf('alice').nodeId,
+        messageChainId: 'a',
+        place: at(5),
+        winner: low?.[0]?.bytes,
+        loser: high?.[0]?.bytes,
+        delivered: 'winner',
+      },
+    ])
+    expect(client.counters()['resendEquivocations']).toBe(1)
+  })
+
   it('takes from each storage node what the others lack', async () => {
     const { client, stores, seen } = await setUp(['one', 'two', 'three'])
     const batches = chainOf(times(1, 90))

@@ -1,4 +1,4 @@
-import type { Delivery, Gap, NetworkNode } from '@runnel/network'
+import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type Identity, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
@@ -14,6 +14,7 @@ import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
+import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
 import type { MessageGap } from './gap.ts'
 import { HistoryJoin } from './history-join.ts'
 import { QueuedSubscription, type OnMessage, type Subscription } from './subscription.ts'
@@ -41,6 +42,8 @@ export interface SubscribeOptions {
   readonly fillGaps?: boolean | undefined
   /** Called for messages that did not come and will not; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
+  /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
+  readonly onEquivocation?: ((equivocation: MessageEquivocation) => void) | undefined
 }
 
 export interface SubscriberOptions {
@@ -90,6 +93,14 @@ export class Subscriber {
   /** To be given every gap the node gave up. */
   gap(gap: Gap): void {
     for (const { flow } of [...(this.#byStreamPart.get(gap.streamPartId) ?? [])]) flow.gap(gap)
+  }
+
+  /** To be given every equivocation the node noticed: whoever got the message that does not count hears of it. */
+  equivocation(found: Equivocation): void {
+    const equivocation = toMessageEquivocation(found)
+    this.#modules.status.emit({ type: 'equivocation', ...equivocation })
+    for (const subscription of [...(this.#byStreamPart.get(found.streamPartId) ?? [])])
+      subscription.equivocation(equivocation)
   }
 
   async subscribe(
@@ -176,6 +187,7 @@ export class Subscriber {
             this.#reportGap(gap)
             options.onGap?.(gap)
           },
+          equivocation: (equivocation) => options.onEquivocation?.(equivocation),
           undecodable: ({ publisherId, timestamp, sequenceNumber, partition }, error) =>
             status.emit({
               type: 'undecodable',

@@ -3,6 +3,7 @@ import type { StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { BoundedQueue, type BoundedQueueLimits } from '../queue/bounded-queue.ts'
 import { decodeMessage } from './decode.ts'
+import type { MessageEquivocation } from './equivocation.ts'
 import { toMessageGap, type MessageGap } from './gap.ts'
 import type { HistoryJoin } from './history-join.ts'
 import { ArrivalFlow, OrderedFlow, type LiveFlow, type Sink } from './live-flow.ts'
@@ -61,6 +62,7 @@ export interface SubscriptionEvents {
   slow(dropped: number): void
   callbackFailed(error: unknown): void
   gap(gap: MessageGap): void
+  equivocation(equivocation: MessageEquivocation): void
   undecodable(message: StreamMessage, error: unknown): void
   /** Exactly once. */
   ended(): void
@@ -120,6 +122,11 @@ export class QueuedSubscription implements Subscription, Sink {
   gap(gap: Gap): void {
     this.#counters.gaps++
     this.#events.gap(toMessageGap(gap))
+  }
+
+  /** A publisher signed two messages for one place: one of them may have been delivered here. */
+  equivocation(equivocation: MessageEquivocation): void {
+    this.#events.equivocation(equivocation)
   }
 
   /** Resolves when the application has taken most of what there was. */

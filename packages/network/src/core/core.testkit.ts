@@ -19,7 +19,7 @@ import {
   type StreamMessage,
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
-import type { Gap } from '../ports.ts'
+import type { Equivocation, Gap } from '../ports.ts'
 import type { ControlPacket, NodeEffects } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { NodeCore } from './node-core.ts'
@@ -40,22 +40,23 @@ export interface BatchOptions {
   chainId?: string
   partition?: number
   previous?: MessageRef
+  content?: readonly number[]
 }
 
-/** A signed batch of messages at the given times, each after the one before. */
-export function batchAt(timestamps: readonly number[], options: BatchOptions = {}): MessageBatch {
+/** A signed batch of messages at the given times or places, each after the one before. */
+export function batchAt(places: readonly (number | MessageRef)[], options: BatchOptions = {}): MessageBatch {
   let previous = options.previous
-  const messages = timestamps.map((timestamp) => {
+  const messages = places.map((given) => {
+    const place = typeof given === 'number' ? { timestamp: given, sequenceNumber: 0 } : given
     const message = {
-      timestamp,
-      sequenceNumber: 0,
+      ...place,
       previous,
       contentType: 0,
       encryptionType: 0,
       groupKeyId: '',
-      content: new Uint8Array([1, 2, 3]),
+      content: new Uint8Array(options.content ?? [1, 2, 3]),
     }
-    previous = { timestamp, sequenceNumber: 0 }
+    previous = place
     return message
   })
   const identity = options.publisher ?? identityOf(7)
@@ -83,6 +84,8 @@ export class CoreScript {
   readonly lines: string[] = []
   readonly delivered: StreamMessage[] = []
   readonly archiveGaps: Gap[] = []
+  readonly lostGaps: Gap[] = []
+  readonly equivocations: Equivocation[] = []
   readonly sent: ControlPacket[] = []
   readonly core: NodeCore
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
@@ -91,6 +94,8 @@ export class CoreScript {
   /** What is older than this belongs to an earlier stream. */
   oldestOfStreamMs = 0
   verified = 0
+  /** Hears of data packets as they are sent. */
+  onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
   nowMs = startMs
   canTakeMore = true
@@ -165,14 +170,24 @@ export class CoreScript {
         this.sent.push(packet)
         note(`${packet.type} ${short(peerId)}${detailOf(packet)}`)
       },
-      sendData: (peerId) => note(`data ${short(peerId)}`),
+      sendData: (peerId, packet) => {
+        this.onData(Number(short(peerId)), packet)
+        note(`data ${short(peerId)}`)
+      },
       accepted: () => undefined,
       duplicate: () => undefined,
+      equivocation: (equivocation) => {
+        this.equivocations.push(equivocation)
+        note(`equivocation ${equivocation.place.timestamp - startMs} delivered ${equivocation.delivered}`)
+      },
       fillFromArchive: (gap) => {
         this.archiveGaps.push(gap)
         note(`archive ${rangeText(gap)}`)
       },
-      gapLost: (gap) => note(`lost ${rangeText(gap)}`),
+      gapLost: (gap) => {
+        this.lostGaps.push(gap)
+        note(`lost ${rangeText(gap)}`)
+      },
       deliver: (_, message) => {
         this.delivered.push(message)
         note(`deliver ${message.timestamp - startMs}`)

@@ -8,7 +8,7 @@ import type {
   StreamMessage,
   StreamPartId,
 } from '@runnel/protocol'
-import type { Gap } from '../ports.ts'
+import type { Equivocation, Gap } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 
 /** What neighbours say to each other besides data. */
@@ -25,10 +25,12 @@ export interface NodeEffects {
   sendControl(peerId: NodeId, packet: ControlPacket): void
   /** A whole data packet, as it came. */
   sendData(peerId: NodeId, packet: Uint8Array): void
-  /** A batch was taken; what is new in it is delivered next. */
+  /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
   accepted(streamPartId: StreamPartId, batch: MessageBatch): void
   /** A batch came of which everything was there already. */
   duplicate(streamPartId: StreamPartId, batch: MessageBatch): void
+  /** A publisher was shown to have signed two messages for one place. */
+  equivocation(equivocation: Equivocation): void
   deliver(streamPartId: StreamPartId, message: StreamMessage, from: NodeId | undefined): void
   /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
   fillFromArchive(gap: Gap): void
@@ -38,8 +40,9 @@ export interface NodeEffects {
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
-  resolvePublisher(streamId: StreamId, publisherId: NodeId): void
   resolveReader(streamId: StreamId, userId: NodeId): void
+  /** `from` brought what it signed. */
+  resolvePublisher(streamId: StreamId, publisherId: NodeId, from: NodeId | undefined): void
   /** A counter of something dropped or refused grew. */
   dropped(counter: CounterName, detail: string): void
 }

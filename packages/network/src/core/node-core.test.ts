@@ -321,6 +321,31 @@ describe('flooding', () => {
     expect(script.run(data(2, batchAt([startMs + 300_000])))).toEqual(['deliver 300000'])
   })
 
+  it('drops what is too old to be live, and asks nobody for what was before it', () => {
+    const script = new CoreScript({}, { hasArchive: true }).withNeighbours(2, 3)
+    const yearMs = 365 * 86_400_000
+    const old = batchAt([startMs - yearMs])
+    expect(script.run(data(2, old))).toEqual(['dropped data.tooOld'])
+    expect([script.core.counters['data.tooOld'], script.verified]).toEqual([1, 0])
+    expect(script.run(data(2, batchAt([startMs], { previous: at(-yearMs) })))).toEqual([
+      'data 3',
+      'deliver 0',
+    ])
+    script.pass(60_000)
+    expect(script.archiveGaps).toEqual([])
+  })
+
+  it('takes what fills an open gap, however old it is', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(data(2, batchAt([startMs])))
+    script.nowMs += 3_600_000
+    script.run(data(2, batchAt([startMs + 3_600_000], { previous: at(1_000) })))
+    expect(script.run(data(3, batchAt([startMs + 1_000], { previous: at(0) })))).toEqual([
+      'data 2',
+      'deliver 1000',
+    ])
+  })
+
   it('drops what a publisher may not publish, without marking it', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     script.policy = 'denied'
@@ -391,6 +416,60 @@ describe('flooding', () => {
     expect(script.run(data(2, batchAt([startMs + 1])), data(2, batchAt([startMs + 2])))).toEqual([
       'dropped held.refused',
     ])
+  })
+
+  it('looks new publishers up for one neighbour while another brings more than there is room for', () => {
+    const script = new CoreScript({ maxHeldPublishers: 64, maxHeldBatches: 64 }).withNeighbours(2, 3)
+    script.policy = 'unknown'
+    const publishers = Array.from({ length: 130 }, (_, i) => identityOf(100 + i))
+    for (const publisher of publishers.slice(0, 100)) script.run(data(2, batchAt([startMs], { publisher })))
+    expect(script.core.counters['held.refused']).toBe(36)
+    const honest = publishers.slice(100).map((publisher) => batchAt([startMs], { publisher }))
+    for (const batch of honest)
+      expect(script.run(data(3, batch))).toEqual(['dropped held.refused', 'resolve'])
+    script.policy = 'allowed'
+    for (const { chain } of honest)
+      expect(script.run({ ...resolved(true), publisherId: chain.publisherId })).toEqual([
+        'data 2',
+        'deliver 0',
+      ])
+  })
+
+  it('lets go of a neighbour that brings ever new publishers who may not publish', () => {
+    const script = new CoreScript({ maxDeniedPublishers: 2 }).withNeighbours(2, 3)
+    script.policy = 'denied'
+    const brought = [8, 9, 8, 9, 10].map((key, i) => batchAt([startMs + i], { publisher: identityOf(key) }))
+    for (const batch of brought.slice(0, 4))
+      expect(script.run(data(2, batch))).toEqual(['dropped data.publisherDenied'])
+    for (const batch of brought) script.run(data(3, brought[0] ?? batch))
+    expect(script.attached()).toBe('2 3')
+    expect(script.run(...brought.slice(4).map((batch) => data(2, batch)))).toContain(
+      'disconnect 2 MISBEHAVED',
+    )
+    expect(script.attached()).toBe('3')
+  })
+
+  it('and of one for which they had to be looked up', () => {
+    const script = new CoreScript({ maxDeniedPublishers: 2 }).withNeighbours(2, 3)
+    for (const key of [8, 9, 10]) {
+      script.policy = 'unknown'
+      script.run(data(2, batchAt([startMs], { publisher: identityOf(key) })))
+      script.policy = 'denied'
+      script.run({ ...resolved(true), publisherId: identityOf(key).nodeId })
+    }
+    expect(script.attached()).toBe('3')
+  })
+
+  it('does not deliver or forward twice what many chains of one publisher pushed out', () => {
+    const script = new CoreScript({ maxChains: 5 }).withNeighbours(2, 3)
+    const honest = batchAt([startMs], { publisher: identityOf(8) })
+    const chains = Array.from({ length: 20 }, (_, i) => batchAt([startMs + i], { chainId: `${i}` }))
+    script.run(data(2, honest), ...chains.map((batch) => data(2, batch)))
+    expect(script.delivered).toHaveLength(21)
+    expect(script.run(data(3, honest))).toEqual([])
+    const lines = script.run(...chains.map((batch) => data(3, batch)))
+    expect(lines).toEqual(chains.slice(0, 16).map(() => 'dropped data.forgotten'))
+    expect(script.delivered).toHaveLength(21)
   })
 })
 

@@ -25,7 +25,7 @@ import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 
 export interface NodeCoreModules
-  extends Omit<FloodModules, 'counters' | 'parts'>, Omit<MemberCheckModules, 'effects'> {
+  extends Omit<FloodModules, 'counters' | 'parts' | 'misbehaved'>, Omit<MemberCheckModules, 'effects'> {
   readonly effects: NodeEffects
   /** In whose name the node acts, when that is not its own. */
   membershipToken(): AccessToken | undefined
@@ -72,7 +72,12 @@ export class NodeCore {
       peers,
       memberCheck: new MemberCheck(modules),
     })
-    this.#flood = new Flood(options.limits, { ...modules, counters, parts })
+    this.#flood = new Flood(options.limits, {
+      ...modules,
+      counters,
+      parts,
+      misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
+    })
     const fetches = (this.#fetches = new Fetches(options.limits))
     this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
     this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
@@ -127,6 +132,7 @@ export class NodeCore {
         break
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
+        this.#flood.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#fetches.linkClosed(event.peerId)
         break
@@ -193,8 +199,7 @@ export class NodeCore {
       return
     }
     if (this.#flood.receive(part, batch, packet, peerId, nowMs) === 'forged') {
-      this.#neighbourhood.misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
-      this.#updateDue()
+      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
     }
     this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
   }
@@ -236,6 +241,11 @@ export class NodeCore {
     if (part === undefined) return
     if (this.#flood.receive(part, batch, packet, undefined, nowMs) === 'forged')
       this.counters['archive.forged']++
+  }
+
+  #misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
+    this.#neighbourhood.misbehaved(peerId, detail, nowMs)
+    this.#updateDue()
   }
 
   #withPart(id: StreamPartId, work: (part: StreamPart) => void): void {

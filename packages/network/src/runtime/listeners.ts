@@ -8,6 +8,7 @@ export class Listeners {
     message: new Set(),
     batch: new Set(),
     duplicate: new Set(),
+    equivocation: new Set(),
     gap: new Set(),
     direct: new Set(),
     linkClosed: new Set(),

@@ -459,6 +459,7 @@ export class NodeRuntime implements NetworkNode {
       accepted: (streamPartId, batch) =>
         this.#listeners.emit('batch', streamPartId, batch, this.#tracer?.travelOf(batch)),
       duplicate: (streamPartId, batch) => this.#listeners.emit('duplicate', streamPartId, batch),
+      equivocation: (equivocation) => this.#listeners.emit('equivocation', equivocation),
       fillFromArchive: (gap) => this.#archive.fill(gap),
       gapLost: (gap) => this.#listeners.emit('gap', gap),
       deliver: (streamPartId, message, from) => {
@@ -472,8 +473,8 @@ export class NodeRuntime implements NetworkNode {
         this.#trackerLinks.statusDue(streamPartId)
         this.#planFlush()
       },
-      resolvePublisher: (streamId, publisherId) => {
-        const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId)
+      resolvePublisher: (streamId, publisherId, from) => {
+        const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from)
         resolveUser(resolve, (found) => {
           this.#dispatch({ type: 'publisherResolved', streamId, publisherId, found })
         })

@@ -11,7 +11,8 @@ export interface Travel {
 /** Hops are counted up to here. */
 const maxHops = 0xffff
 
-const toUs = (ms: number): number => Math.max(0, Math.round(ms * 1000))
+/** As it can be sent: a neighbour may say any age. */
+const toUs = (ms: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(ms * 1000)))
 
 /** The age at a later moment. */
 export function ageAt({ ageMs, atMs }: Travel, nowMs: number): number {

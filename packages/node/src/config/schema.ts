@@ -1,3 +1,4 @@
+import { networkLimits } from '@runnel/network'
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
 import { defaultControlPort } from '../control/control-options.ts'
@@ -205,6 +206,14 @@ export const brokerConfigSchema = z.strictObject({
   key: file()
     .optional()
     .describe('Key file of this node. Without one it makes up a key for as long as it runs.'),
+  maxLiveAgeMs: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .default(networkLimits.maxLiveAgeMs)
+    .describe(
+      'Live messages that are older are not taken, unless they fill a gap; about the same in all nodes of a network.',
+    ),
   logLevel: z.enum(logLevels).default('info').describe('The least important log lines to write.'),
   websocket,
   webrtc,

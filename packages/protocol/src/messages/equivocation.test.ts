@@ -55,7 +55,7 @@ describe('two messages for one place', () => {
   })
 
   it('never share a signature', () => {
-    expect(isSameSignature(batchOf([5, 1]), batchOf([5, 1]))).toBe(true)
-    expect(isSameSignature(batchOf([5, 1]), batchOf([5, 2]))).toBe(false)
+    expect(isSameSignature(batchOf([5, 1]).bytes, batchOf([5, 1]).bytes)).toBe(true)
+    expect(isSameSignature(batchOf([5, 1]).bytes, batchOf([5, 2]).bytes)).toBe(false)
   })
 })

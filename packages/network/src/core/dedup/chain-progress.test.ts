@@ -1,4 +1,4 @@
-import { compareRefs, type MessageRef } from '@runnel/protocol'
+import { compareRefs, type MessageRef, type MissingRange } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { idOf, streamId } from '../core.testkit.ts'
@@ -18,32 +18,23 @@ const link = (timestamp: number, previous?: number): ChainLink => ({
 
 class Watch implements RangeWatch {
   readonly closedFills: Fill[] = []
-  readonly droppedRanges: OpenRange[] = []
-  opened(_: ChainProgress, openedMs: number): Fill {
-    return {
-      openedMs,
-      dueMs: openedMs,
-      tries: 0,
-      denials: undefined,
-      requestId: 0,
-      archive: 'unasked',
-      isFed: false,
-    }
+  readonly unreachableRanges: MissingRange[] = []
+  opened(): void {}
+  split(): void {}
+  closed({ fill }: OpenRange): void {
+    if (fill !== undefined) this.closedFills.push(fill)
   }
-  closed(fill: Fill): void {
-    this.closedFills.push(fill)
-  }
-  dropped(_: ChainProgress, range: OpenRange): void {
-    this.droppedRanges.push(range)
+  unreachable(_: ChainProgress, range: MissingRange): void {
+    this.unreachableRanges.push(range)
   }
 }
 
 function progress(
-  limits: { maxMissingRanges?: number; chainLookBackMs?: number; joinedMs?: number } = {},
+  limits: { chainLookBackMs?: number; joinedMs?: number; maxGapReachMs?: number; floor?: MessageRef } = {},
   watch = new Watch(),
 ): ChainProgress {
   const chain = { streamId, partition: 0, publisherId: idOf(1), messageChainId: 'c' }
-  const options = { chain, joinedMs: 0, maxMissingRanges: 10_000, chainLookBackMs: 0, ...limits }
+  const options = { chain, joinedMs: 0, maxGapReachMs: 1_000_000, chainLookBackMs: 0, ...limits }
   return new ChainProgress(options, watch)
 }
 
@@ -91,7 +82,7 @@ describe('the progress of a chain', () => {
     it(`handles ${name}`, () => {
       const chain = progress()
       expect(arrivals.map(([at, previous]) => take(chain, link(at, previous)))).toEqual(expected)
-      expect(chain.missing.length).toBe(missing)
+      expect(chain.wanted.length).toBe(missing)
     })
   }
 
@@ -119,14 +110,40 @@ describe('the progress of a chain', () => {
     ])
   })
 
-  it('drops the oldest missing ranges first and says which', () => {
-    const watch = new Watch()
-    const chain = progress({ maxMissingRanges: 3 }, watch)
+  it('takes nothing of a range that is dropped', () => {
+    const chain = progress()
     chain.mark(link(0), 0)
-    for (const at of [10, 20, 30, 40, 50]) chain.mark(link(at, at - 1), 0)
-    expect(watch.droppedRanges.map(({ upTo }) => upTo.timestamp)).toEqual([9, 19])
-    expect(chain.missing).toHaveLength(3)
-    expect([5, 15, 25, 45].map((at) => chain.isNew(ref(at)))).toEqual([false, false, true, true])
+    for (const at of [10, 20, 30]) chain.mark(link(at, at - 1), 0)
+    for (const range of chain.wanted.slice(0, 2)) chain.drop(range)
+    expect([5, 15, 25].map((at) => chain.isNew(ref(at)))).toEqual([false, false, true])
+  })
+
+  it('reaches back from a message no further than the limit, and says what it leaves', () => {
+    const watch = new Watch()
+    const chain = progress({ maxGapReachMs: 100 }, watch)
+    chain.mark(link(10), 0)
+    chain.mark(link(1_000, 990), 0)
+    expect(chain.wanted.map(({ after, upTo }) => [after.timestamp, upTo.timestamp])).toEqual([[900, 990]])
+    expect(watch.unreachableRanges).toEqual([{ after: ref(10), upTo: ref(900) }])
+    chain.mark(link(5_000, 2_000), 0)
+    expect(chain.wanted).toHaveLength(1)
+    expect(watch.unreachableRanges.at(-1)).toEqual({ after: ref(1_000), upTo: ref(2_000) })
+  })
+
+  it('never looks for what was before time began', () => {
+    const chain = progress({ chainLookBackMs: 100, joinedMs: 5_000 })
+    chain.mark(link(1, 0), 9_000)
+    expect([...chain.wanted, ...chain.late]).toEqual([])
+    const later = progress({ chainLookBackMs: 100, joinedMs: 5_000 })
+    later.mark(link(7, 5), 9_000)
+    expect(later.wanted.map(({ after, upTo }) => [after.timestamp, upTo.timestamp])).toEqual([[0, 5]])
+  })
+
+  it('takes nothing up to where its chains were forgotten', () => {
+    const chain = progress({ chainLookBackMs: 100, floor: ref(950) })
+    expect([chain.isNew(ref(950)), chain.isNew(ref(951))]).toEqual([false, true])
+    chain.mark(link(1_000, 990), 0)
+    expect([chain.isNew(ref(950)), chain.isNew(ref(951))]).toEqual([false, true])
   })
 
   it('looks for what was published since the join, by the clock of the publisher, and takes what is older', () => {
@@ -148,9 +165,9 @@ describe('the progress of a chain', () => {
     const chain = progress({}, watch)
     chain.mark(link(10), 0)
     chain.mark(link(50, 40), 7)
-    for (const { fill } of chain.missing) if (fill) fill.tries = 3
+    for (const { fill } of chain.wanted) if (fill) fill.tries = 3
     chain.mark(link(30, 20), 8)
-    expect(chain.missing.map(({ fill }) => fill?.tries)).toEqual([3, 3])
+    expect(chain.wanted.map(({ fill }) => fill?.tries)).toEqual([3, 3])
     chain.mark(link(20, 10), 9)
     chain.mark(link(40, 30), 9)
     expect(watch.closedFills.map(({ openedMs }) => openedMs)).toEqual([7, 7])
@@ -160,9 +177,13 @@ describe('the progress of a chain', () => {
     const chain = progress()
     chain.mark(link(10), 0)
     chain.mark(link(30, 20), 0)
-    expect(chain.giveUp(() => true).map(({ upTo }) => upTo.timestamp)).toEqual([20])
+    for (const range of [...chain.wanted]) chain.giveUp(range)
     expect([chain.isWanted(ref(20)), chain.isNew(ref(20))]).toEqual([false, true])
-    expect(chain.giveUp(() => true)).toEqual([])
+    chain.mark(link(15, 12), 0)
+    expect(chain.late.map(({ after, upTo }) => [after.timestamp, upTo.timestamp])).toEqual([
+      [10, 12],
+      [15, 20],
+    ])
   })
 
   it('agrees with a set of all places, in any order of arrival', () => {

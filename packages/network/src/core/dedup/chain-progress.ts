@@ -6,6 +6,7 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import { NewestHolders } from './newest-holders.ts'
+import { RangeList } from './range-list.ts'
 
 /** How far the search for what is missing has got; kept by the gap filler. */
 export interface Fill {
@@ -23,27 +24,36 @@ export interface Fill {
   isFed: boolean
 }
 
-/** A range that may still be filled. Without `fill` nobody looks for it: what comes is taken all the same. */
-export interface OpenRange extends MissingRange {
-  readonly fill: Fill | undefined
+/** A range that may still be filled. */
+export interface OpenRange {
+  readonly progress: ChainProgress
+  /** Neither changes; what is left of the range does. */
+  after: MessageRef
+  upTo: MessageRef
+  /** Undefined: nobody looks for it, but what comes is taken. */
+  fill: Fill | undefined
 }
 
-/** Hears what becomes of the ranges of a chain. */
+/** Hears what becomes of the ranges of a chain. May have ranges dropped, also while it hears of one that opened. */
 export interface RangeWatch {
-  /** A range opened. What it returns goes with the range, and with its parts. */
-  opened(progress: ChainProgress, nowMs: number): Fill | undefined
+  /** A range opened; when it is looked for, its `fill` is at its beginning. */
+  opened(range: OpenRange, nowMs: number): void
+  /** The end of an open range became one of its own. */
+  split(range: OpenRange, from: OpenRange): void
   /** The last place of a range came. */
-  closed(fill: Fill, nowMs: number): void
-  /** Forgotten, as there were too many. */
-  dropped(progress: ChainProgress, range: OpenRange): void
+  closed(range: OpenRange): void
+  /** What was published too long before a message to be looked for. */
+  unreachable(progress: ChainProgress, range: MissingRange): void
 }
 
 export interface ChainProgressOptions {
   readonly chain: MessageChain
   /** Since when its messages are wanted. */
   readonly joinedMs: number
-  readonly maxMissingRanges: number
   readonly chainLookBackMs: number
+  readonly maxGapReachMs: number
+  /** Nothing up to here is taken: it may have been before the chain was forgotten. */
+  readonly floor?: MessageRef | undefined
 }
 
 /** A message's place and what it says of the place before. */
@@ -60,13 +70,17 @@ export interface ChainLink extends MessageRef {
 export class ChainProgress {
   /** Orders chains by use; kept by the owner. */
   lastUsedMs = 0
+  /** This process publishes it; kept by the owner. */
+  isOwn = false
+  /** How often its publisher was shown to have signed two messages for one place; kept by the owner. */
+  evidence = 0
   /** Who has `newest`; kept by the owner. */
   readonly holders = new NewestHolders()
   readonly #options: ChainProgressOptions
   readonly #watch: RangeWatch
   #newest: MessageRef | undefined
-  /** Ascending, apart from each other. */
-  #missing: OpenRange[] = []
+  readonly #wanted = new RangeList()
+  readonly #late = new RangeList()
 
   constructor(options: ChainProgressOptions, watch: RangeWatch) {
     this.#options = options
@@ -81,20 +95,27 @@ export class ChainProgress {
     return this.#newest
   }
 
-  get missing(): readonly OpenRange[] {
-    return this.#missing
+  /** The ranges that are looked for, ascending. */
+  get wanted(): readonly OpenRange[] {
+    return this.#wanted.all
+  }
+
+  /** The ranges that nobody looks for, ascending. */
+  get late(): readonly OpenRange[] {
+    return this.#late.all
   }
 
   /** True when the place was not marked yet and may be. Logarithmic in the missing ranges. */
   isNew(place: MessageRef): boolean {
-    if (this.#newest === undefined || compareRefs(place, this.#newest) > 0) return true
+    const { floor } = this.#options
+    if (this.#newest === undefined) return floor === undefined || compareRefs(place, floor) > 0
+    if (compareRefs(place, this.#newest) > 0) return true
     return this.#rangeAround(place) !== undefined
   }
 
   /** True when the place is missing and is being looked for. */
   isWanted(place: MessageRef): boolean {
-    const at = this.#rangeAround(place)
-    return at !== undefined && this.#missing[at]?.fill !== undefined
+    return this.#wanted.around(place) !== undefined
   }
 
   /** Marks a message for which `isNew` was true. */
@@ -106,19 +127,22 @@ export class ChainProgress {
       this.#begin(place, message.previous, nowMs)
     } else if (compareRefs(place, newest) > 0) {
       this.#newest = place
-      this.#append(newest, message.previous, this.#watch, nowMs)
-    } else this.#fill(place, message.previous, nowMs)
+      const { previous } = message
+      if (previous !== undefined && compareRefs(previous, newest) > 0)
+        this.#skip(newest, previous, place, nowMs)
+    } else this.#fill(place, message.previous)
   }
 
-  /** Nobody looks any longer for the ranges that meet the condition; they are returned. */
-  giveUp(condition: (fill: Fill) => boolean): MissingRange[] {
-    const lost: MissingRange[] = []
-    this.#missing = this.#missing.map((range) => {
-      if (range.fill === undefined || !condition(range.fill)) return range
-      lost.push(range)
-      return { after: range.after, upTo: range.upTo, fill: undefined }
-    })
-    return lost
+  /** Nobody looks any longer for a range that was wanted. */
+  giveUp(range: OpenRange): void {
+    if (!this.#wanted.delete(range)) return
+    range.fill = undefined
+    this.#late.add(range)
+  }
+
+  /** Takes nothing of a range any more. */
+  drop(range: OpenRange): void {
+    if (!this.#wanted.delete(range)) this.#late.delete(range)
   }
 
   /**
@@ -126,66 +150,82 @@ export class ChainProgress {
    * for. When that was by the publisher's clock is told by this message, which is taken to be fresh.
    */
   #begin(place: MessageRef, previous: MessageRef | undefined, nowMs: number): void {
-    const { chainLookBackMs, joinedMs } = this.#options
-    const horizon = { timestamp: place.timestamp - chainLookBackMs, sequenceNumber: 0 }
-    const joined = { timestamp: place.timestamp - (nowMs - joinedMs), sequenceNumber: 0 }
-    const isWanted = previous !== undefined && compareRefs(previous, joined) > 0
-    if (!isWanted) this.#append(horizon, previous, undefined, nowMs)
-    else if (compareRefs(joined, horizon) <= 0) this.#append(horizon, previous, this.#watch, nowMs)
+    const { chainLookBackMs, joinedMs, floor } = this.#options
+    if (previous === undefined) return
+    const earliest = later(timeBefore(place, chainLookBackMs), floor)
+    const joined = later(earliest, timeBefore(place, nowMs - joinedMs))
+    const isWanted = compareRefs(previous, joined) > 0
+    this.#open(earliest, isWanted ? joined : previous, false, nowMs)
+    if (isWanted) this.#open(joined, previous, true, nowMs)
+  }
+
+  /** A later message came, but not what is before it since `newest`. */
+  #skip(newest: MessageRef, previous: MessageRef, place: MessageRef, nowMs: number): void {
+    const earliest = timeBefore(place, this.#options.maxGapReachMs)
+    if (compareRefs(earliest, newest) <= 0) this.#open(newest, previous, true, nowMs)
     else {
-      this.#append(horizon, joined, undefined, nowMs)
-      this.#append(joined, previous, this.#watch, nowMs)
+      const upTo = compareRefs(previous, earliest) < 0 ? plainRef(previous) : earliest
+      this.#watch.unreachable(this, { after: newest, upTo })
+      this.#open(earliest, previous, true, nowMs)
     }
   }
 
-  #append(
-    after: MessageRef,
-    upTo: MessageRef | undefined,
-    watch: RangeWatch | undefined,
-    nowMs: number,
-  ): void {
-    if (upTo === undefined || compareRefs(upTo, after) <= 0) return
-    this.#missing.push({ after, upTo: plainRef(upTo), fill: watch?.opened(this, nowMs) })
-    this.#trim()
+  #open(after: MessageRef, upTo: MessageRef, isWanted: boolean, nowMs: number): void {
+    if (compareRefs(upTo, after) <= 0) return
+    const fill = isWanted ? newFill(nowMs) : undefined
+    const range: OpenRange = { progress: this, after, upTo: plainRef(upTo), fill }
+    this.#listOf(range).add(range)
+    this.#watch.opened(range, nowMs)
   }
 
   /** Takes `place`, and the stretch back to `previous`, out of the range it lies in. */
-  #fill(place: MessageRef, previous: MessageRef | undefined, nowMs: number): void {
-    const at = this.#rangeAround(place)
-    if (at === undefined) return
-    const range = this.#missing[at] as OpenRange
-    const { fill } = range
-    const rest: OpenRange[] = []
+  #fill(place: MessageRef, previous: MessageRef | undefined): void {
+    const range = this.#rangeAround(place)
+    if (range === undefined) return
+    const { after, upTo, fill } = range
     if (fill !== undefined) fill.isFed = true
-    if (previous !== undefined && compareRefs(previous, range.after) > 0) {
-      rest.push({ after: range.after, upTo: plainRef(previous), fill })
+    const isBeforeLeft = previous !== undefined && compareRefs(previous, after) > 0
+    const isAfterLeft = compareRefs(place, upTo) < 0
+    if (isBeforeLeft) range.upTo = plainRef(previous)
+    else if (isAfterLeft) range.after = place
+    else {
+      this.drop(range)
+      this.#watch.closed(range)
     }
-    if (compareRefs(place, range.upTo) < 0) {
-      rest.push({ after: place, upTo: range.upTo, fill: fill && { ...fill } })
-    }
-    this.#missing.splice(at, 1, ...rest)
-    if (rest.length === 0 && fill !== undefined) this.#watch.closed(fill, nowMs)
-    this.#trim()
+    if (!isBeforeLeft || !isAfterLeft) return
+    const rest: OpenRange = { progress: this, after: place, upTo, fill: fill && { ...fill } }
+    this.#listOf(rest).add(rest)
+    this.#watch.split(rest, range)
   }
 
-  #trim(): void {
-    const excess = this.#missing.length - this.#options.maxMissingRanges
-    if (excess <= 0) return
-    for (const range of this.#missing.splice(0, excess)) this.#watch.dropped(this, range)
+  #listOf({ fill }: OpenRange): RangeList {
+    return fill === undefined ? this.#late : this.#wanted
   }
 
-  #rangeAround(place: MessageRef): number | undefined {
-    let low = 0
-    let high = this.#missing.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const range = this.#missing[middle] as OpenRange
-      if (compareRefs(place, range.upTo) > 0) low = middle + 1
-      else if (compareRefs(place, range.after) <= 0) high = middle
-      else return middle
-    }
-    return undefined
+  #rangeAround(place: MessageRef): OpenRange | undefined {
+    return this.#wanted.around(place) ?? this.#late.around(place)
   }
+}
+
+function newFill(openedMs: number): Fill {
+  return {
+    openedMs,
+    dueMs: openedMs,
+    tries: 0,
+    denials: undefined,
+    requestId: 0,
+    archive: 'unasked',
+    isFed: false,
+  }
+}
+
+/** So long before a place: never after it, whatever the clock did, and never before time began. */
+function timeBefore({ timestamp }: MessageRef, durationMs: number): MessageRef {
+  return { timestamp: Math.max(0, timestamp - Math.max(0, durationMs)), sequenceNumber: 0 }
+}
+
+function later(a: MessageRef, b: MessageRef | undefined): MessageRef {
+  return b !== undefined && compareRefs(b, a) > 0 ? b : a
 }
 
 /** Without what else the object holds: a message would keep its bytes alive. */

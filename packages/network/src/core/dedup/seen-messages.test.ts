@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { networkLimits } from '../../limits.ts'
-import { batchAt, idOf, startMs } from '../core.testkit.ts'
+import { networkLimits, type NetworkLimits } from '../../limits.ts'
+import { batchAt, identityOf, idOf, startMs } from '../core.testkit.ts'
 import { newCounters } from '../counters.ts'
 import { SeenMessages } from './seen-messages.ts'
 
-const watch = { opened: () => undefined, closed: () => undefined, dropped: () => undefined }
-const seenMessages = (limits: { maxChains?: number } = {}, counters = newCounters()) =>
+const watch = {
+  opened: () => undefined,
+  split: () => undefined,
+  closed: () => undefined,
+  unreachable: () => undefined,
+  chainForgotten: () => undefined,
+}
+const at = (offsetMs: number) => ({ timestamp: startMs + offsetMs, sequenceNumber: 0 })
+const seenMessages = (limits: Partial<NetworkLimits> = {}, counters = newCounters()) =>
   new SeenMessages({ limits: { ...networkLimits, ...limits }, joinedMs: 0 }, { counters, watch })
 
 describe('seen messages', () => {
@@ -32,7 +39,61 @@ describe('seen messages', () => {
     seen.mark(batchAt([startMs], { chainId: 'c' }), undefined, 4)
     expect([seen.chains, counters['dedup.chainsDropped']]).toEqual([2, 1])
     expect(seen.hasNew(batchAt([startMs], { chainId: 'a' }))).toBe(false)
-    expect(seen.hasNew(batchAt([startMs], { chainId: 'b' }))).toBe(true)
+    expect(seen.find(batchAt([startMs], { chainId: 'b' }).chain)).toBeUndefined()
+  })
+
+  it('forgets chains of the publisher that has most, and takes nothing of theirs twice', () => {
+    const counters = newCounters()
+    const seen = seenMessages({ maxChains: 10 }, counters)
+    const honest = [identityOf(11), identityOf(12)].map((publisher) => batchAt([startMs], { publisher }))
+    for (const batch of honest) seen.mark(batch, undefined, startMs)
+    const many = Array.from({ length: 100 }, (_, i) => batchAt([startMs + i], { chainId: `many ${i}` }))
+    for (const [i, batch] of many.entries()) seen.mark(batch, undefined, startMs + 1 + i)
+    expect([seen.chains, counters['dedup.chainsDropped']]).toEqual([10, 92])
+    for (const batch of honest) expect(seen.hasNew(batch)).toBe(false)
+    for (const batch of many.slice(0, 92)) expect(seen.refusalOf(batch, startMs)).toBe('data.forgotten')
+    for (const batch of many.slice(92)) expect(seen.hasNew(batch)).toBe(false)
+    const next = batchAt([startMs + 200], { chainId: 'next' })
+    expect(seen.refusalOf(next, startMs)).toBeUndefined()
+    expect(seen.mark(next, undefined, startMs)).toHaveLength(1)
+  })
+
+  it('lets newcomers in where all publishers have as many chains, and never forgets a chain of its own', () => {
+    const seen = seenMessages({ maxChains: 3 })
+    const own = batchAt([startMs], { publisher: identityOf(20) })
+    seen.own(own.chain)
+    seen.mark(own, undefined, 1)
+    const others = [21, 22, 23].map((key) => batchAt([startMs], { publisher: identityOf(key) }))
+    for (const [i, batch] of others.entries()) seen.mark(batch, undefined, 2 + i)
+    expect(seen.chains).toBe(3)
+    expect([own, ...others].map((batch) => seen.find(batch.chain) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('remembers only so many publishers of forgotten chains', () => {
+    const counters = newCounters()
+    const seen = seenMessages({ maxChains: 1, maxForgottenPublishers: 2 }, counters)
+    for (const key of [21, 22, 23, 24])
+      seen.mark(batchAt([startMs], { publisher: identityOf(key) }), undefined, 1)
+    expect(counters['dedup.publishersForgotten']).toBe(1)
+  })
+
+  it('refuses what is too old to be live, unless it fills a gap', () => {
+    const maxLiveAgeMs = 1_000
+    const seen = seenMessages({ maxLiveAgeMs })
+    const nowMs = startMs + 5_000
+    expect(seen.refusalOf(batchAt([startMs + 3_999]), nowMs)).toBe('data.tooOld')
+    expect(seen.refusalOf(batchAt([startMs + 4_000]), nowMs)).toBeUndefined()
+    seen.mark(batchAt([startMs]), undefined, startMs)
+    seen.mark(batchAt([startMs + 5_000], { previous: at(4_000) }), undefined, nowMs)
+    expect(seen.refusalOf(batchAt([startMs + 10], { previous: at(0) }), nowMs)).toBeUndefined()
+    expect(seen.refusalOf(batchAt([startMs + 5_001], { previous: at(5_000) }), nowMs + 9_000)).toBe(
+      'data.tooOld',
+    )
   })
 
   it('gives the heads of chains, those used last first', () => {

@@ -9,17 +9,24 @@ import {
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import { ChainProgress, type RangeWatch } from './chain-progress.ts'
+import { ForgottenChains } from './forgotten-chains.ts'
 
 export interface SeenMessagesLimits {
   readonly maxChains: number
-  readonly maxMissingRanges: number
+  readonly maxForgottenPublishers: number
   readonly chainLookBackMs: number
+  readonly maxGapReachMs: number
+  readonly maxLiveAgeMs: number
+}
+
+/** Hears of missing ranges, and of chains that are forgotten with theirs. */
+export interface ChainWatch extends RangeWatch {
+  chainForgotten(progress: ChainProgress): void
 }
 
 export interface SeenMessagesModules {
   readonly counters: Counters
-  /** Hears of missing ranges. */
-  readonly watch: RangeWatch
+  readonly watch: ChainWatch
 }
 
 type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
@@ -36,12 +43,14 @@ export class SeenMessages {
   readonly #joinedMs: number
   readonly #modules: SeenMessagesModules
   readonly #publishers = new Map<NodeId, Map<string, ChainProgress>>()
+  readonly #forgotten: ForgottenChains
   #chains = 0
 
   constructor(options: { limits: SeenMessagesLimits; joinedMs: number }, modules: SeenMessagesModules) {
     this.#limits = options.limits
     this.#joinedMs = options.joinedMs
     this.#modules = modules
+    this.#forgotten = new ForgottenChains(options.limits, modules.counters)
   }
 
   get chains(): number {
@@ -59,9 +68,27 @@ export class SeenMessages {
     return false
   }
 
+  /**
+   * Why something new of a neighbour may not be taken all the same: it is too old to be live and fills no gap, or its
+   * chain was forgotten and may have had it.
+   */
+  refusalOf({ chain, messages }: MessageBatch, nowMs: number): 'data.tooOld' | 'data.forgotten' | undefined {
+    const progress = this.find(chain)
+    const newest = progress?.newest ?? this.#forgotten.floorOf(chain.publisherId)
+    if (progress === undefined && newest !== undefined && !isAfter(messages.at(-1), newest))
+      return 'data.forgotten'
+    const oldestMs = nowMs - this.#limits.maxLiveAgeMs
+    const [first] = messages
+    if (first === undefined || first.timestamp >= oldestMs) return undefined
+    // What is not after the newest is in an open gap, or was seen.
+    const ahead = newest === undefined ? first : messages.find((message) => isAfter(message, newest))
+    return ahead !== undefined && ahead.timestamp < oldestMs ? 'data.tooOld' : undefined
+  }
+
   /** Marks the batch, which a neighbour sent unless `from` is undefined, and returns those of its messages that were new. */
   mark(batch: MessageBatch, from: NodeId | undefined, nowMs: number): readonly StreamMessage[] {
-    const progress = this.find(batch.chain) ?? this.#add(batch.chain)
+    const progress =
+      this.find(batch.chain) ?? this.#add(batch.chain, this.#forgotten.floorOf(batch.chain.publisherId))
     const { newest } = progress
     progress.lastUsedMs = nowMs
     const fresh: StreamMessage[] = []
@@ -74,6 +101,12 @@ export class SeenMessages {
     return fresh
   }
 
+  /** This process publishes the chain: it is not forgotten. */
+  own(chain: MessageChain): void {
+    const progress = this.find(chain) ?? this.#add(chain, undefined)
+    progress.isOwn = true
+  }
+
   /** A neighbour has shown that it got so far. */
   shown(peerId: NodeId, chain: ChainId, place: MessageRef): void {
     const progress = this.find(chain)
@@ -83,18 +116,16 @@ export class SeenMessages {
 
   /** One who was a neighbour may come back without what it had. */
   neighbourGone(peerId: NodeId): void {
-    for (const chains of this.#publishers.values())
-      for (const { holders } of chains.values()) holders.delete(peerId)
+    for (const { holders } of this.#all()) holders.delete(peerId)
   }
 
   /** How far chains were received that are as asked, the latest first. */
   heads(isAsked: (progress: ChainProgress) => boolean = () => true): SeenHead[] {
     const all: SeenHead[] = []
-    for (const [publisherId, chains] of this.#publishers) {
-      for (const [messageChainId, progress] of chains) {
-        if (progress.newest === undefined || !isAsked(progress)) continue
-        all.push({ head: { publisherId, messageChainId, ...progress.newest }, progress })
-      }
+    for (const progress of this.#all()) {
+      if (progress.newest === undefined || !isAsked(progress)) continue
+      const { publisherId, messageChainId } = progress.chain
+      all.push({ head: { publisherId, messageChainId, ...progress.newest }, progress })
     }
     return all.sort((a, b) => b.progress.lastUsedMs - a.progress.lastUsedMs || compareRefs(b.head, a.head))
   }
@@ -103,16 +134,16 @@ export class SeenMessages {
     return this.#publishers.get(chain.publisherId)?.get(chain.messageChainId)
   }
 
-  #add(chain: MessageChain): ChainProgress {
-    if (this.#chains >= this.#limits.maxChains) this.#forgetOldest()
+  #add(chain: MessageChain, floor: MessageRef | undefined): ChainProgress {
+    if (this.#chains >= this.#limits.maxChains) this.#forgetOne()
     let chains = this.#publishers.get(chain.publisherId)
     if (chains === undefined) {
       chains = new Map()
       this.#publishers.set(chain.publisherId, chains)
     }
-    const { maxMissingRanges, chainLookBackMs } = this.#limits
+    const { chainLookBackMs, maxGapReachMs } = this.#limits
     const progress = new ChainProgress(
-      { chain, joinedMs: this.#joinedMs, maxMissingRanges, chainLookBackMs },
+      { chain, joinedMs: this.#joinedMs, chainLookBackMs, maxGapReachMs, floor },
       this.#modules.watch,
     )
     chains.set(chain.messageChainId, progress)
@@ -120,22 +151,38 @@ export class SeenMessages {
     return progress
   }
 
-  /** Linear, but only a chain's first message pays it, after a signature check that costs more. */
-  #forgetOldest(): void {
-    let oldest: { publisherId: NodeId; messageChainId: string; usedMs: number } | undefined
-    for (const [publisherId, chains] of this.#publishers) {
-      for (const [messageChainId, progress] of chains) {
-        if (oldest !== undefined && progress.lastUsedMs >= oldest.usedMs) continue
-        oldest = { publisherId, messageChainId, usedMs: progress.lastUsedMs }
-      }
+  *#all(): Iterable<ChainProgress> {
+    for (const chains of this.#publishers.values()) yield* chains.values()
+  }
+
+  /**
+   * Of the publishers with most chains the one unused longest, so that many of one publisher push out their own. `Shares`
+   * would refuse newcomers when all have as many; where anybody may publish, these are let in.
+   * Linear, but only a chain's first message pays it, after a signature check that costs more.
+   */
+  #forgetOne(): void {
+    let most = 1
+    let oldest: ChainProgress | undefined
+    for (const chains of this.#publishers.values()) {
+      const others = [...chains.values()].filter(({ isOwn }) => !isOwn)
+      if (others.length < most) continue
+      if (others.length > most) oldest = undefined
+      most = others.length
+      for (const chain of others)
+        if (oldest === undefined || chain.lastUsedMs < oldest.lastUsedMs) oldest = chain
     }
     if (oldest === undefined) return
-    const chains = this.#publishers.get(oldest.publisherId)
-    const progress = chains?.get(oldest.messageChainId)
-    for (const range of progress?.missing ?? []) if (progress) this.#modules.watch.dropped(progress, range)
-    chains?.delete(oldest.messageChainId)
-    if (chains?.size === 0) this.#publishers.delete(oldest.publisherId)
+    const { publisherId, messageChainId } = oldest.chain
+    const chains = this.#publishers.get(publisherId)
+    this.#modules.watch.chainForgotten(oldest)
+    chains?.delete(messageChainId)
+    if (chains?.size === 0) this.#publishers.delete(publisherId)
     this.#chains--
+    if (oldest.newest !== undefined) this.#forgotten.add(publisherId, oldest.newest)
     this.#modules.counters['dedup.chainsDropped']++
   }
+}
+
+function isAfter(message: MessageRef | undefined, place: MessageRef): boolean {
+  return message !== undefined && compareRefs(message, place) > 0
 }

@@ -3,16 +3,21 @@ import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
-import { HeldBatches, type HeldBatchesLimits } from './held-batches.ts'
+import { DeniedPublishers } from './denied-publishers.ts'
+import { Equivocations } from './equivocations.ts'
+import { HeldBatches, type HeldBatch, type HeldBatchesLimits } from './held-batches.ts'
 
 export interface FloodLimits extends HeldBatchesLimits {
   readonly clockToleranceMs: number
+  readonly maxDeniedPublishers: number
+  readonly deniedWindowMs: number
+  readonly maxEvidencePerChain: number
 }
 
 export interface FloodModules {
   readonly effects: Pick<
     NodeEffects,
-    'sendData' | 'accepted' | 'duplicate' | 'deliver' | 'resolvePublisher' | 'dropped'
+    'sendData' | 'accepted' | 'duplicate' | 'equivocation' | 'deliver' | 'resolvePublisher' | 'dropped'
   >
   readonly counters: Counters
   readonly parts: StreamPartMap
@@ -25,21 +30,30 @@ export interface FloodModules {
     nowMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
+  /** A neighbour does what no correct node does. */
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void
 }
 
 /**
- * What becomes of a batch. In this order: seen already? timestamp? publisher? signature? Only then is it marked as seen,
+ * What becomes of a batch. In this order: seen already? timestamps? publisher? signature? Only then is it marked as seen,
  * forwarded to all neighbours but the sender, and delivered: what was not checked leaves no trace.
  */
 export class Flood {
   readonly #limits: FloodLimits
   readonly #modules: FloodModules
   readonly #held: HeldBatches
+  readonly #denied: DeniedPublishers
+  readonly #equivocations: Equivocations
 
   constructor(limits: FloodLimits, modules: FloodModules) {
     this.#limits = limits
     this.#modules = modules
-    this.#held = new HeldBatches(limits, modules.counters)
+    this.#denied = new DeniedPublishers(limits)
+    this.#equivocations = new Equivocations(limits, modules)
+    this.#held = new HeldBatches(limits, {
+      counters: modules.counters,
+      onRefused: ({ batch }) => this.#drop('held.refused', batch),
+    })
   }
 
   /**
@@ -53,35 +67,42 @@ export class Flood {
     from: NodeId | undefined,
     nowMs: number,
   ): 'handled' | 'forged' {
-    if (this.#isDuplicate(part, batch, from)) return 'handled'
+    const arrival = { batch, packet, from }
+    if (!part.seen.hasNew(batch)) return this.#again(part, arrival, nowMs)
     const newest = batch.messages.at(-1)
     if (newest === undefined || newest.timestamp > nowMs + this.#limits.clockToleranceMs) {
       this.#drop('data.timestampAhead', batch)
       return 'handled'
     }
+    const refusal = part.seen.refusalOf(batch, nowMs)
+    if (refusal !== undefined) {
+      this.#drop(refusal, batch)
+      return 'handled'
+    }
     const permission = this.#permissionOf(batch, nowMs)
     if (permission === 'denied') {
-      this.#drop('data.publisherDenied', batch)
+      this.#deny(part, arrival, nowMs)
       return 'handled'
     }
     if (!this.#modules.verify(batch)) {
       this.#drop('data.forged', batch)
       return 'forged'
     }
-    if (permission === 'unknown') this.#hold(batch, packet, from, nowMs)
-    else this.#accept(part, batch, packet, from, nowMs)
+    if (permission === 'unknown') this.#hold(arrival, nowMs)
+    else this.#accept(part, arrival, nowMs)
     return 'handled'
   }
 
   /** A batch of this process: whoever signed it has checked it. */
   publish(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
     const part = this.#modules.parts.ofChain(batch.chain)
-    if (part === undefined || this.#isDuplicate(part, batch, undefined)) return
+    if (part === undefined || !part.seen.hasNew(batch)) return
     const { counters } = this.#modules
     counters['published.batches']++
     counters['published.messages'] += batch.messages.length
     part.published += batch.messages.length
-    this.#accept(part, batch, packet, undefined, nowMs)
+    part.seen.own(batch.chain)
+    this.#accept(part, { batch, packet, from: undefined }, nowMs)
   }
 
   /** When `tick` has something to do. */
@@ -90,22 +111,22 @@ export class Flood {
   }
 
   tick(nowMs: number): void {
-    for (const { streamId, publisherId } of this.#held.due(nowMs))
-      this.#modules.effects.resolvePublisher(streamId, publisherId)
+    for (const { streamId, publisherId, from } of this.#held.due(nowMs))
+      this.#modules.effects.resolvePublisher(streamId, publisherId, from)
   }
 
   /** A publisher was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
   resolved(streamId: StreamId, publisherId: NodeId, found: boolean, nowMs: number): void {
-    const isKnown =
-      found && this.#modules.checkPublisher(streamId, publisherId, nowMs) !== 'unknown'
+    const isKnown = found && this.#modules.checkPublisher(streamId, publisherId, nowMs) !== 'unknown'
     if (!isKnown && this.#held.retry(streamId, publisherId, nowMs)) return
-    for (const { batch, packet, from } of this.#held.release(streamId, publisherId)) {
+    for (const arrival of this.#held.release(streamId, publisherId)) {
+      const { batch } = arrival
       const permission = isKnown ? this.#permissionOf(batch, nowMs) : 'unknown'
       const part = this.#modules.parts.ofChain(batch.chain)
-      if (permission === 'unknown') this.#drop('held.unresolved', batch)
-      else if (permission === 'denied') this.#drop('data.publisherDenied', batch)
-      else if (part === undefined) this.#drop('data.notJoined', batch)
-      else if (!this.#isDuplicate(part, batch, from)) this.#accept(part, batch, packet, from, nowMs)
+      if (part === undefined) this.#drop('data.notJoined', batch)
+      else if (permission === 'unknown') this.#drop('held.unresolved', batch)
+      else if (permission === 'denied') this.#deny(part, arrival, nowMs)
+      else this.#release(part, arrival, nowMs)
     }
   }
 
@@ -113,40 +134,59 @@ export class Flood {
     return this.#modules.checkPublisher(chain.streamId, chain.publisherId, nowMs, messages[0]?.timestamp)
   }
 
-  #isDuplicate(part: StreamPart, batch: MessageBatch, from: NodeId | undefined): boolean {
-    if (part.seen.hasNew(batch)) return false
+  linkClosed(peerId: NodeId): void {
+    this.#denied.forget(peerId)
+  }
+
+  /** What was held is looked at as if it came now; only that its signature is good is known. */
+  #release(part: StreamPart, arrival: HeldBatch, nowMs: number): void {
+    if (!part.seen.hasNew(arrival.batch)) {
+      this.#again(part, arrival, nowMs)
+      return
+    }
+    const refusal = part.seen.refusalOf(arrival.batch, nowMs)
+    if (refusal === undefined) this.#accept(part, arrival, nowMs)
+    else this.#drop(refusal, arrival.batch)
+  }
+
+  /** All of it was seen: three of four batches end here. */
+  #again(part: StreamPart, arrival: HeldBatch, nowMs: number): 'handled' | 'forged' {
+    const { batch, from } = arrival
     const newest = batch.messages.at(-1)
     if (from !== undefined && newest !== undefined) part.seen.shown(from, batch.chain, newest)
     part.duplicates += batch.messages.length
     this.#modules.counters['data.duplicates'] += batch.messages.length
     this.#modules.effects.duplicate(part.id, batch)
-    return true
+    if (this.#equivocations.meet(part, arrival, nowMs) === 'handled') return 'handled'
+    this.#drop('data.forged', batch)
+    return 'forged'
   }
 
-  #hold(batch: MessageBatch, packet: Uint8Array, from: NodeId | undefined, nowMs: number): void {
-    const outcome = this.#held.hold({ batch, packet, from }, nowMs)
-    const { streamId, publisherId } = batch.chain
-    if (outcome === 'ask') this.#modules.effects.resolvePublisher(streamId, publisherId)
-    else if (outcome === 'refused') this.#modules.effects.dropped('held.refused', describe(batch))
+  #deny(part: StreamPart, { batch, from }: HeldBatch, nowMs: number): void {
+    this.#drop('data.publisherDenied', batch)
+    if (from === undefined || !part.isAttached(from)) return
+    if (this.#denied.note(from, batch.chain.publisherId, nowMs))
+      this.#modules.misbehaved(from, 'it forwards what publishers without permission sign', nowMs)
   }
 
-  #accept(
-    part: StreamPart,
-    batch: MessageBatch,
-    packet: Uint8Array,
-    from: NodeId | undefined,
-    nowMs: number,
-  ): void {
+  #hold(arrival: HeldBatch, nowMs: number): void {
+    const { streamId, publisherId } = arrival.batch.chain
+    if (this.#held.hold(arrival, nowMs) === 'ask')
+      this.#modules.effects.resolvePublisher(streamId, publisherId, arrival.from)
+  }
+
+  #accept(part: StreamPart, arrival: HeldBatch, nowMs: number): void {
     const { effects, counters } = this.#modules
+    const { batch, packet, from } = arrival
     const fresh = part.seen.mark(batch, from, nowMs)
-    part.recent.add(batch, packet, nowMs)
+    const again = batch.messages.length - fresh.length
+    if (again === 0 || !this.#equivocations.taken(part, arrival, nowMs)) part.recent.add(batch, packet, nowMs)
     part.gaps.heads.news(nowMs)
     for (const peerId of part.attached) {
       if (peerId === from) continue
       counters['data.forwarded']++
       effects.sendData(peerId, packet)
     }
-    const again = batch.messages.length - fresh.length
     part.duplicates += again
     counters['data.duplicates'] += again
     counters['data.batches']++

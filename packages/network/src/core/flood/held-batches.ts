@@ -1,4 +1,4 @@
-import type { MessageBatch, MessageRef, NodeId, StreamId } from '@runnel/protocol'
+import { isSameSignature, Shares, type MessageBatch, type NodeId, type StreamId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import { backoffMs } from '../neighbours/backoff.ts'
 
@@ -19,78 +19,80 @@ export interface HeldBatch {
 }
 
 /** A publisher that is being looked up. */
-interface Lookup {
+export interface Lookup {
   readonly streamId: StreamId
   readonly publisherId: NodeId
+  /** Who brought its first batch. */
+  readonly from: NodeId | undefined
   readonly sinceMs: number
-  readonly batches: HeldBatch[]
+  readonly batches: Set<HeldBatch>
   failures: number
   /** When to ask again; Infinity while somebody is being asked. */
   retryAtMs: number
 }
 
-/** What waits for a registry's answer, by stream and publisher. A registry that does not answer is asked again for a while. */
+/**
+ * What waits for a registry's answer, by stream and publisher. A registry that does not answer is asked again for a while.
+ * Places are shared out by who brings the batches: when they are full, the neighbour that holds most loses its newest.
+ */
 export class HeldBatches {
   readonly #limits: HeldBatchesLimits
   readonly #counters: Counters
+  readonly #onRefused: (held: HeldBatch) => void
   readonly #streams = new Map<StreamId, Map<NodeId, Lookup>>()
-  #publishers = 0
-  #batches = 0
-  #bytes = 0
+  readonly #lookups: Shares<Lookup>
+  readonly #batches: Shares<HeldBatch>
+  readonly #bytes: Shares<HeldBatch>
 
-  constructor(limits: HeldBatchesLimits, counters: Counters) {
+  /** `onRefused` hears of each batch for which there is no place, or no longer. */
+  constructor(
+    limits: HeldBatchesLimits,
+    modules: { readonly counters: Counters; readonly onRefused: (held: HeldBatch) => void },
+  ) {
     this.#limits = limits
-    this.#counters = counters
+    this.#counters = modules.counters
+    this.#onRefused = modules.onRefused
+    this.#lookups = new Shares({ max: limits.maxHeldPublishers, evict: 'newest' })
+    this.#batches = new Shares({ max: limits.maxHeldBatches, evict: 'newest' })
+    this.#bytes = new Shares({ max: limits.maxHeldBytes, evict: 'newest' })
   }
 
   get batches(): number {
-    return this.#batches
+    return this.#batches.size
   }
 
   /** When `due` has something. */
   get dueMs(): number {
     let dueMs = Infinity
-    for (const { retryAtMs } of this.#lookups()) dueMs = Math.min(dueMs, retryAtMs)
+    for (const { retryAtMs } of this.#all()) dueMs = Math.min(dueMs, retryAtMs)
     return dueMs
   }
 
-  /** `ask` when it is the first of its publisher, so that somebody finds out; `refused` when a limit is reached. */
+  /** `ask` when it is the first of its publisher, so that somebody finds out. */
   hold(held: HeldBatch, nowMs: number): 'ask' | 'waiting' | 'refused' {
     const { streamId, publisherId } = held.batch.chain
-    const known = this.#streams.get(streamId)?.get(publisherId)
-    if (known?.batches.some(({ batch }) => isSame(batch, held.batch)) === true) {
+    const known = this.#find(streamId, publisherId)
+    for (const { batch } of known?.batches ?? []) {
+      if (!isSameSignature(batch.bytes, held.batch.bytes)) continue
       this.#counters['held.duplicates']++
       return 'waiting'
     }
-    if (this.#isFull(held, known === undefined)) {
-      this.#counters['held.refused']++
+    const lookup = known ?? this.#begin(held, nowMs)
+    if (!this.#lookups.has(lookup)) {
+      this.#onRefused(held)
       return 'refused'
     }
-    this.#batches++
-    this.#bytes += held.packet.length
+    if (!this.#add(lookup, held)) {
+      if (lookup.batches.size === 0) this.#end(lookup)
+      return 'refused'
+    }
     this.#counters['held.batches']++
-    if (known !== undefined) {
-      known.batches.push(held)
-      return 'waiting'
-    }
-    this.#publishers++
-    const publishers = this.#streams.get(streamId) ?? new Map<NodeId, Lookup>()
-    const lookup = {
-      streamId,
-      publisherId,
-      sinceMs: nowMs,
-      batches: [held],
-      failures: 0,
-      retryAtMs: Infinity,
-    }
-    publishers.set(publisherId, lookup)
-    this.#streams.set(streamId, publishers)
-    return 'ask'
+    return known === undefined ? 'ask' : 'waiting'
   }
 
   /** Nobody could say. False when that has gone on for too long. */
   retry(streamId: StreamId, publisherId: NodeId, nowMs: number): boolean {
-    const lookup = this.#streams.get(streamId)?.get(publisherId)
+    const lookup = this.#find(streamId, publisherId)
     const { maxHeldMs, minLookupRetryMs, maxLookupRetryMs } = this.#limits
     if (lookup === undefined || nowMs - lookup.sinceMs >= maxHeldMs) return false
     lookup.retryAtMs = nowMs + backoffMs(++lookup.failures, minLookupRetryMs, maxLookupRetryMs)
@@ -98,49 +100,73 @@ export class HeldBatches {
   }
 
   /** Publishers to ask for again; each is given once. */
-  due(nowMs: number): readonly Pick<Lookup, 'streamId' | 'publisherId'>[] {
-    const due = [...this.#lookups()].filter(({ retryAtMs }) => retryAtMs <= nowMs)
+  due(nowMs: number): readonly Lookup[] {
+    const due = [...this.#all()].filter(({ retryAtMs }) => retryAtMs <= nowMs)
     for (const lookup of due) lookup.retryAtMs = Infinity
     return due
   }
 
   /** All that waited for this publisher, oldest first; they are no longer held. */
   release(streamId: StreamId, publisherId: NodeId): readonly HeldBatch[] {
-    const publishers = this.#streams.get(streamId)
-    const released = publishers?.get(publisherId)?.batches
-    if (publishers === undefined || released === undefined) return []
-    publishers.delete(publisherId)
-    if (publishers.size === 0) this.#streams.delete(streamId)
-    this.#publishers--
-    this.#batches -= released.length
-    for (const { packet } of released) this.#bytes -= packet.length
-    return released
+    const lookup = this.#find(streamId, publisherId)
+    return lookup === undefined ? [] : this.#end(lookup)
   }
 
-  *#lookups(): Iterable<Lookup> {
+  #find(streamId: StreamId, publisherId: NodeId): Lookup | undefined {
+    return this.#streams.get(streamId)?.get(publisherId)
+  }
+
+  #begin({ batch, from }: HeldBatch, nowMs: number): Lookup {
+    const { streamId, publisherId } = batch.chain
+    const batches = new Set<HeldBatch>()
+    const retryAtMs = Infinity
+    const lookup = { streamId, publisherId, from, sinceMs: nowMs, batches, failures: 0, retryAtMs }
+    const publishers = this.#streams.get(streamId) ?? new Map<NodeId, Lookup>()
+    publishers.set(publisherId, lookup)
+    this.#streams.set(streamId, publishers)
+    for (const lost of this.#lookups.add(lookup, causeOf(from))) this.#end(lost).forEach(this.#onRefused)
+    return lookup
+  }
+
+  /** False when there is no room for it. */
+  #add(lookup: Lookup, held: HeldBatch): boolean {
+    const cause = causeOf(held.from)
+    lookup.batches.add(held)
+    this.#refuse(this.#batches.add(held, cause))
+    if (this.#batches.has(held)) this.#refuse(this.#bytes.add(held, cause, held.packet.length))
+    return this.#batches.has(held)
+  }
+
+  #refuse(batches: readonly HeldBatch[]): void {
+    for (const held of batches) {
+      const { streamId, publisherId } = held.batch.chain
+      this.#find(streamId, publisherId)?.batches.delete(held)
+      this.#release(held)
+      this.#onRefused(held)
+    }
+  }
+
+  #end(lookup: Lookup): readonly HeldBatch[] {
+    const { streamId, publisherId, batches } = lookup
+    this.#lookups.delete(lookup)
+    const publishers = this.#streams.get(streamId)
+    if (publishers?.get(publisherId) === lookup) publishers.delete(publisherId)
+    if (publishers?.size === 0) this.#streams.delete(streamId)
+    for (const held of batches) this.#release(held)
+    return [...batches]
+  }
+
+  #release(held: HeldBatch): void {
+    this.#batches.delete(held)
+    this.#bytes.delete(held)
+  }
+
+  *#all(): Iterable<Lookup> {
     for (const publishers of this.#streams.values()) yield* publishers.values()
   }
-
-  #isFull(held: HeldBatch, newPublisher: boolean): boolean {
-    return (
-      this.#batches >= this.#limits.maxHeldBatches ||
-      this.#bytes + held.packet.length > this.#limits.maxHeldBytes ||
-      (newPublisher && this.#publishers >= this.#limits.maxHeldPublishers)
-    )
-  }
 }
 
-function isSame(a: MessageBatch, b: MessageBatch): boolean {
-  const [first, second] = [a.messages.at(-1), b.messages.at(-1)]
-  return (
-    a.chain.messageChainId === b.chain.messageChainId &&
-    a.chain.partition === b.chain.partition &&
-    first !== undefined &&
-    second !== undefined &&
-    isSamePlace(first, second)
-  )
-}
-
-function isSamePlace(a: MessageRef, b: MessageRef): boolean {
-  return a.timestamp === b.timestamp && a.sequenceNumber === b.sequenceNumber
+/** What no neighbour brought is of the archive. */
+function causeOf(from: NodeId | undefined): string {
+  return from ?? 'archive'
 }

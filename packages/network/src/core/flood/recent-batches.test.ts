@@ -79,17 +79,18 @@ describe('recent batches', () => {
     expect(counters['replay.truncated']).toBe(1)
   })
 
-  it('are found by the ranges that have some of their messages, as one by one would find', () => {
+  it('are found by the ranges that they reach into, as one by one would find', () => {
     const chain = { publisherId: identityOf(7).nodeId, messageChainId: 'c' }
     const places = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 1, maxLength: 8 })
     const edges = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { minLength: 2, maxLength: 16 })
     fc.assert(
       fc.property(fc.array(places, { maxLength: 6 }), edges, (batches, cuts) => {
         const { cache } = recent()
-        const packets = batches.map((times) => {
-          const batch = batchAt(times.toSorted((a, b) => a - b).map((time) => startMs + time))
-          cache.add(batch, packetOf(batch), startMs)
-          return packetOf(batch)
+        const added = batches.map((unsorted) => {
+          const times = unsorted.toSorted((a, b) => a - b)
+          const packet = packetOf(batchAt(times.map((time) => startMs + time)))
+          cache.add(batchAt(times.map((time) => startMs + time)), packet, startMs)
+          return { times, packet }
         })
         const sorted = cuts.toSorted((a, b) => a - b)
         const pairs = sorted.flatMap((after, i) =>
@@ -99,10 +100,12 @@ describe('recent batches', () => {
           after: { timestamp: startMs + after, sequenceNumber: 0 },
           upTo: { timestamp: startMs + upTo, sequenceNumber: 0 },
         }))
-        const expected = packets.filter((_, i) =>
-          batches[i]?.some((time) => pairs.some(([after = 0, upTo = 0]) => time > after && time <= upTo)),
-        )
-        expect(cache.find({ ...chain, ranges }).packets).toEqual(expected)
+        const reaches = (first = 0, last = 0) =>
+          pairs.some(([after = 0, upTo = 0]) => upTo >= first && after < last)
+        const expected = added
+          .filter(({ times }) => reaches(times[0], times.at(-1)))
+          .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
+        expect(cache.find({ ...chain, ranges }).packets).toEqual(expected.map(({ packet }) => packet))
       }),
     )
   })

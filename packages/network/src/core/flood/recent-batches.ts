@@ -1,14 +1,21 @@
 import {
   compareRefs,
+  contradictionOf,
+  isSameSignature,
   type Attach,
   type ChainHead,
+  type Contradiction,
   type Fetch,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
   type MissingRange,
+  type NodeId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
+import { ChainBatches, decodeKept, placesOf, type KeptBatch } from './chain-batches.ts'
+
+type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 
 export interface RecentBatchesLimits {
   readonly maxRecentBatches: number
@@ -25,20 +32,23 @@ export interface RecentBytes {
   total: number
 }
 
-interface Entry {
-  readonly receivedMs: number
-  readonly batch: MessageBatch
-  readonly packet: Uint8Array
+/** A batch that is kept, and what another one says differently. */
+export interface KeptContradiction {
+  readonly kept: KeptBatch
+  readonly contradiction: Contradiction
 }
 
-/** The batches of one stream part that came lately, for neighbours that attach. */
+const none: readonly KeptContradiction[] = []
+
+/** The batches of one stream part that came lately: for neighbours that attach or miss something, and to compare others with. */
 export class RecentBatches {
   readonly #limits: RecentBatchesLimits
   readonly #shared: RecentBytes
   readonly #counters: Counters
-  #entries: Entry[] = []
+  #entries: (KeptBatch | undefined)[] = []
   /** Entries before this one are gone; they are cut off when they are many. */
   #first = 0
+  readonly #chains = new Map<NodeId, Map<string, ChainBatches>>()
   #bytes = 0
 
   constructor(limits: RecentBatchesLimits, modules: { shared: RecentBytes; counters: Counters }) {
@@ -62,14 +72,38 @@ export class RecentBatches {
   }
 
   /** Keeps a batch; `packet` are the bytes that will be sent again. */
-  add(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
+  add(batch: MessageBatch, packet: Uint8Array, nowMs: number, isContradicted = false): void {
     this.forgetOld(nowMs)
-    this.#entries.push({ receivedMs: nowMs, batch, packet })
+    const { chain } = batch
+    const kept: KeptBatch = { receivedMs: nowMs, chain, isContradicted, ...placesOf(batch, packet) }
+    this.#entries.push(kept)
+    this.#chainOf(chain).add(kept)
     this.#grow(packet.length)
-    while (this.#isOver()) {
-      this.#dropFirst()
-      this.#counters['recent.dropped']++
-    }
+    this.#limit()
+  }
+
+  /** What is kept and says something else than a batch that came again. Next to nothing when it is kept itself. */
+  contradictions(batch: MessageBatch): readonly KeptContradiction[] {
+    const ofChain = this.#find(batch.chain)
+    const [first, last] = [batch.messages[0], batch.messages.at(-1)]
+    if (ofChain === undefined || first === undefined || last === undefined) return none
+    const newest = ofChain.lastOverlapping(first, last)
+    if (newest === undefined || isSameSignature(newest.packet, batch.bytes)) return none
+    const overlapping = ofChain.overlapping(first, last)
+    if (overlapping.some(({ packet }) => isSameSignature(packet, batch.bytes))) return none
+    return overlapping.flatMap((kept) => {
+      const contradiction = contradictionOf(decodeKept(kept), batch)
+      return contradiction === undefined ? [] : [{ kept, contradiction }]
+    })
+  }
+
+  /** From now on another batch is sent in place of one that is kept, and as that one was. */
+  replace(kept: KeptBatch, batch: MessageBatch, packet: Uint8Array): void {
+    const ofChain = this.#chainOf(batch.chain)
+    ofChain.delete(kept)
+    this.#grow(packet.length - kept.packet.length)
+    ofChain.add(Object.assign(kept, placesOf(batch, packet)))
+    this.#limit()
   }
 
   forgetOld(nowMs: number): void {
@@ -87,9 +121,9 @@ export class RecentBatches {
     const packets: Uint8Array[] = []
     let bytes = 0
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
-      const { receivedMs, batch, packet } = this.#entries[i] as Entry
+      const { receivedMs, chain, last, packet } = this.#entries[i] as KeptBatch
       if (receivedMs < nowMs - ageMs) break
-      if (isBehind(batch, attach.heads)) continue
+      if (isBehind(chain, last, attach.heads)) continue
       bytes += packet.length
       if (bytes > this.#limits.maxReplayBytes) {
         this.#counters['replay.truncated']++
@@ -101,16 +135,16 @@ export class RecentBatches {
     return packets.reverse()
   }
 
-  /** The packets with messages in the ranges, oldest first; not complete when they are too large for one answer. */
-  find(fetch: Pick<Fetch, 'publisherId' | 'messageChainId' | 'ranges'>): {
+  /** The packets with messages in the ranges, in order; not complete when they are too large for one answer. */
+  find(fetch: ChainId & Pick<Fetch, 'ranges'>): {
     readonly packets: readonly Uint8Array[]
     readonly complete: boolean
   } {
     const packets: Uint8Array[] = []
     let bytes = 0
-    for (let i = this.#first; i < this.#entries.length; i++) {
-      const { batch, packet } = this.#entries[i] as Entry
-      if (!isOf(fetch, batch.chain) || !hasSome(batch, fetch.ranges)) continue
+    for (const kept of this.#find(fetch) ?? []) {
+      if (!reachesInto(kept, fetch.ranges)) continue
+      const { packet } = kept
       bytes += packet.length
       // One that is too large by itself must be sent all the same.
       if (bytes > this.#limits.maxFetchReplyBytes && packets.length > 0) return { packets, complete: false }
@@ -127,9 +161,42 @@ export class RecentBatches {
     )
   }
 
+  #limit(): void {
+    while (this.#isOver()) {
+      this.#dropFirst()
+      this.#counters['recent.dropped']++
+    }
+  }
+
+  #find({ publisherId, messageChainId }: ChainId): ChainBatches | undefined {
+    return this.#chains.get(publisherId)?.get(messageChainId)
+  }
+
+  #chainOf({ publisherId, messageChainId }: ChainId): ChainBatches {
+    let chains = this.#chains.get(publisherId)
+    if (chains === undefined) this.#chains.set(publisherId, (chains = new Map()))
+    let ofChain = chains.get(messageChainId)
+    if (ofChain === undefined) chains.set(messageChainId, (ofChain = new ChainBatches()))
+    return ofChain
+  }
+
+  #forget(kept: KeptBatch): void {
+    const { publisherId, messageChainId } = kept.chain
+    const chains = this.#chains.get(publisherId)
+    const ofChain = chains?.get(messageChainId)
+    ofChain?.delete(kept)
+    if (ofChain?.size !== 0) return
+    chains?.delete(messageChainId)
+    if (chains?.size === 0) this.#chains.delete(publisherId)
+  }
+
   #dropFirst(): void {
-    const entry = this.#entries[this.#first++]
-    if (entry !== undefined) this.#grow(-entry.packet.length)
+    const entry = this.#entries[this.#first]
+    this.#entries[this.#first++] = undefined
+    if (entry !== undefined) {
+      this.#grow(-entry.packet.length)
+      this.#forget(entry)
+    }
     if (this.#first * 2 < this.#entries.length) return
     this.#entries = this.#entries.slice(this.#first)
     this.#first = 0
@@ -141,24 +208,18 @@ export class RecentBatches {
   }
 }
 
-function isBehind(batch: MessageBatch, heads: readonly ChainHead[]): boolean {
-  const head = heads.find((candidate) => isOf(candidate, batch.chain))
-  const last = batch.messages.at(-1)
-  return head !== undefined && last !== undefined && compareRefs(last, head) <= 0
+function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHead[]): boolean {
+  const head = heads.find((candidate) => isOf(candidate, chain))
+  return head !== undefined && compareRefs(last, head) <= 0
 }
 
-/** Both are in order, so that one search finds where they may meet. */
-function hasSome({ messages }: MessageBatch, ranges: readonly MissingRange[]): boolean {
-  const [first, last] = [messages[0], messages.at(-1)]
-  if (first === undefined || last === undefined) return false
-  let at = firstRangeUpTo(first, ranges)
-  for (const message of messages) {
-    let range = ranges[at]
-    while (range !== undefined && compareRefs(range.upTo, message) < 0) range = ranges[++at]
-    if (range === undefined || compareRefs(range.after, last) >= 0) return false
-    if (compareRefs(message, range.after) > 0) return true
-  }
-  return false
+/**
+ * True when one of the ranges, which are in order, lies in part between the first and the last message. They follow
+ * each other without anything between them, so that who misses something there misses one of them.
+ */
+function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
+  const range = ranges[firstRangeUpTo(first, ranges)]
+  return range !== undefined && compareRefs(range.after, last) < 0
 }
 
 /** The index of the first range that does not end before a place. */
@@ -173,6 +234,6 @@ function firstRangeUpTo(place: MessageRef, ranges: readonly MissingRange[]): num
   return low
 }
 
-function isOf(head: Pick<ChainHead, 'publisherId' | 'messageChainId'>, chain: MessageChain): boolean {
+function isOf(head: ChainId, chain: ChainId): boolean {
   return head.publisherId === chain.publisherId && head.messageChainId === chain.messageChainId
 }

@@ -16,11 +16,14 @@ export interface GapFillerModules {
   rttOf(peerId: NodeId): number | undefined
 }
 
+/** A range that is looked for. */
+type WantedRange = OpenRange & { readonly fill: Fill }
+
 /** Steps of several ranges of one chain, to be taken together. */
 interface Steps {
   readonly fetch: Map<NodeId, OpenRange[]>
   readonly archive: OpenRange[]
-  readonly lost: Set<Fill>
+  readonly lost: OpenRange[]
 }
 
 type Gap = Parameters<NodeEffects['gapLost']>[0]
@@ -38,24 +41,31 @@ export class GapFiller {
     this.#modules = modules
   }
 
-  /** Takes the steps that are due. */
+  /** Takes steps that are due, of all chains in turn; those for which there is no time now are due at once again. */
   tick(part: StreamPart, nowMs: number): void {
     const { gaps } = part
+    gaps.forgetLate(nowMs)
     if (gaps.rangesDueMs > nowMs) return
     gaps.rangesDueMs = Infinity
     const peers = this.#neighboursByRtt(part)
-    for (const progress of gaps.chains) {
-      const dueMs = this.#work(part, progress, peers, nowMs)
-      if (dueMs === undefined) gaps.chains.delete(progress)
-      else gaps.rangesDueMs = Math.min(gaps.rangesDueMs, dueMs)
+    let left: number = this.#limits.maxRangesPerTick
+    for (const [progress, dueMs] of [...gaps.chains]) {
+      if (dueMs > nowMs || left <= 0) {
+        gaps.rangesDueMs = Math.min(gaps.rangesDueMs, dueMs)
+        continue
+      }
+      // To the end: the others come first in the next tick.
+      gaps.chains.delete(progress)
+      left -= this.#work(part, progress, peers, nowMs)
     }
   }
 
   /** A neighbour sent what it has of some ranges. */
   fetched(part: StreamPart, fetch: SentFetch, complete: boolean, nowMs: number): void {
     const { requestId, peerId, chain, rangeCount } = fetch
-    const missing = part.seen.find(chain)?.missing ?? []
-    const left = missing.flatMap(({ fill }) => (fill?.requestId === requestId ? [fill] : []))
+    const progress = part.seen.find(chain)
+    if (progress === undefined) return
+    const left = this.#inWork(progress).flatMap(({ fill }) => (fill.requestId === requestId ? [fill] : []))
     // A neighbour that always says that there is more, and sends nothing, is not asked for ever.
     const isFed = left.length < rangeCount || left.some((fill) => fill.isFed)
     for (const fill of left) {
@@ -66,58 +76,51 @@ export class GapFiller {
       if (complete || !isFed) this.#tried(part, fill, nowMs)
       else Object.assign(fill, { requestId: 0, dueMs: nowMs })
     }
-    part.gaps.rangesDueMs = nowMs
+    part.gaps.due(progress, nowMs)
   }
 
   /** The archive sent what it has of a gap. */
   archiveEnded(part: StreamPart, { chain, after, upTo }: Gap, nowMs: number): void {
-    for (const range of part.seen.find(chain)?.missing ?? []) {
+    const progress = part.seen.find(chain)
+    if (progress === undefined) return
+    for (const range of progress.wanted) {
       const { fill } = range
       if (fill?.archive !== 'asked') continue
       if (compareRefs(range.after, after) < 0 || compareRefs(range.upTo, upTo) > 0) continue
       fill.archive = 'empty'
       if (fill.requestId === 0) fill.dueMs = nowMs
     }
-    part.gaps.rangesDueMs = nowMs
+    part.gaps.due(progress, nowMs)
   }
 
-  /** One step for every range that is due. Returns when the next is; undefined when nothing is looked for any more. */
-  #work(
-    part: StreamPart,
-    progress: ChainProgress,
-    peers: readonly NodeId[],
-    nowMs: number,
-  ): number | undefined {
-    const steps: Steps = { fetch: new Map(), archive: [], lost: new Set() }
+  /** One step for every range of a chain that is due. Returns how many ranges it looked at. */
+  #work(part: StreamPart, progress: ChainProgress, peers: readonly NodeId[], nowMs: number): number {
+    const steps: Steps = { fetch: new Map(), archive: [], lost: [] }
     const inWork = this.#inWork(progress)
     for (const range of inWork) if (range.fill.dueMs <= nowMs) this.#step(part, range, peers, steps, nowMs)
     for (const [peerId, ranges] of steps.fetch) this.#fetch(part, peerId, progress.chain, ranges, nowMs)
     this.#askArchive(part, progress.chain, steps.archive)
-    const lost = progress.giveUp((fill) => steps.lost.has(fill))
-    for (const range of lost) this.#lose(part, progress.chain, range)
+    const { lost } = steps
+    for (const range of lost) {
+      part.gaps.giveUp(range, nowMs)
+      this.#lose(part, progress.chain, range)
+    }
     // Those that had to wait for the ones given up come next.
-    if (lost.length > 0) return this.#inWork(progress).length > 0 ? nowMs : undefined
-    if (inWork.length === 0) return undefined
-    return inWork.reduce((dueMs, { fill }) => Math.min(dueMs, fill.dueMs), Infinity)
+    if (lost.length > 0 && progress.wanted.length > 0) part.gaps.due(progress, nowMs)
+    else if (lost.length === 0 && inWork.length > 0)
+      part.gaps.due(
+        progress,
+        inWork.reduce((dueMs, { fill }) => Math.min(dueMs, fill.dueMs), Infinity),
+      )
+    return inWork.length
   }
 
   /** The ranges that are looked for now, the oldest first: delivery in order waits for them. */
-  #inWork(progress: ChainProgress): (OpenRange & { readonly fill: Fill })[] {
-    const ranges: (OpenRange & { readonly fill: Fill })[] = []
-    for (const range of progress.missing) {
-      if (ranges.length >= this.#limits.maxRangesInWork) break
-      if (range.fill !== undefined) ranges.push(range as OpenRange & { readonly fill: Fill })
-    }
-    return ranges
+  #inWork({ wanted }: ChainProgress): readonly WantedRange[] {
+    return wanted.slice(0, this.#limits.maxRangesInWork) as WantedRange[]
   }
 
-  #step(
-    part: StreamPart,
-    range: OpenRange & { readonly fill: Fill },
-    peers: readonly NodeId[],
-    steps: Steps,
-    nowMs: number,
-  ): void {
+  #step(part: StreamPart, range: WantedRange, peers: readonly NodeId[], steps: Steps, nowMs: number): void {
     const { fill } = range
     if (fill.requestId !== 0) {
       if (this.#modules.fetches.take(fill.requestId)) this.#modules.counters['fetch.timeouts']++
@@ -129,13 +132,20 @@ export class GapFiller {
     const isTooOld = ageMs >= this.#limits.maxFillAgeMs
     if (fill.archive === 'asked' && ageMs >= this.#limits.maxArchiveAgeMs) fill.archive = 'empty'
     const isDenied = ageMs >= this.#limits.minFillAgeMs && this.#isDeniedByAll(fill, peers)
-    if (!part.gaps.fillGaps) steps.lost.add(fill)
-    else if (this.#isArchiveNext(fill, rounds)) steps.archive.push(range)
-    else if (fill.archive !== 'asked' && (isDenied || isTooOld)) steps.lost.add(fill)
+    const isArchiveNext = part.gaps.fillGaps && this.#isArchiveNext(fill, rounds)
+    if (isArchiveNext) steps.archive.push(range)
+    else if (!part.gaps.fillGaps || (fill.archive !== 'asked' && (isDenied || isTooOld))) {
+      steps.lost.push(range)
+      return
+    }
     const peerId = peers[fill.tries % peers.length]
     if (peerId === undefined || isDenied) {
       fill.dueMs = nowMs + this.#limits.maxFillPauseMs
-    } else if (!steps.lost.has(fill)) steps.fetch.set(peerId, [...(steps.fetch.get(peerId) ?? []), range])
+      return
+    }
+    const ofPeer = steps.fetch.get(peerId)
+    if (ofPeer === undefined) steps.fetch.set(peerId, [range])
+    else ofPeer.push(range)
   }
 
   #isArchiveNext(fill: Fill, rounds: number): boolean {

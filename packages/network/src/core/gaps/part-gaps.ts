@@ -1,69 +1,137 @@
-import type { MessageChain, MissingRange } from '@runnel/protocol'
+import { Shares, type MessageChain, type MissingRange } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import type { ChainProgress, Fill, OpenRange, RangeWatch } from '../dedup/chain-progress.ts'
+import type { ChainProgress, OpenRange, RangeWatch } from '../dedup/chain-progress.ts'
 import { HeadClaims } from './head-claims.ts'
 import { HeadsSchedule, type HeadsScheduleLimits } from './heads-schedule.ts'
 
 export interface PartGapsLimits extends HeadsScheduleLimits {
   readonly maxHeadClaims: number
+  readonly maxMissingRanges: number
+  readonly maxLateAgeMs: number
 }
 
 export interface PartGapsModules {
   readonly counters: Counters
   /** How long another path may take to bring what is missing. */
   waitMs(): number
-  /** A range was forgotten before it was filled. */
+  /** A range will not be looked for, or was forgotten before it was filled. */
   onLost(chain: MessageChain, range: MissingRange): void
 }
 
-/** What is missing in one stream part, and when something is to be done about it. */
+/**
+ * What is missing in one stream part, and when something is to be done about it. There is room for so many ranges; when
+ * it is full, the publisher with most of them loses its oldest.
+ */
 export class PartGaps implements RangeWatch {
   /** False: what is missing is waited for, but not asked for. */
   fillGaps = true
-  /** Chains with ranges that are looked for. */
-  readonly chains = new Set<ChainProgress>()
+  /** Chains with ranges that are looked for, and when the next step for one of them is due, or earlier. */
+  readonly chains = new Map<ChainProgress, number>()
   readonly claims: HeadClaims
   readonly heads: HeadsSchedule
-  /** When the next step for a range is due, or earlier. */
+  /** When the next step of any chain is due, or earlier. */
   rangesDueMs = Infinity
+  readonly #maxLateAgeMs: number
   readonly #modules: PartGapsModules
+  readonly #ranges: Shares<OpenRange>
+  /** Ranges that nobody looks for, in the order in which they became that, and until when they are kept. */
+  readonly #late = new Map<OpenRange, number>()
 
   constructor(limits: PartGapsLimits, modules: PartGapsModules) {
+    this.#maxLateAgeMs = limits.maxLateAgeMs
     this.#modules = modules
+    this.#ranges = new Shares({ max: limits.maxMissingRanges, evict: 'oldest' })
     this.claims = new HeadClaims(limits)
     this.heads = new HeadsSchedule(limits)
   }
 
+  /** Ranges of all chains. */
+  get ranges(): number {
+    return this.#ranges.size
+  }
+
   get dueMs(): number {
-    return Math.min(this.rangesDueMs, this.claims.dueMs, this.heads.dueMs)
+    return Math.min(this.rangesDueMs, this.claims.dueMs, this.heads.dueMs, this.#lateDueMs)
   }
 
-  opened(progress: ChainProgress, nowMs: number): Fill {
-    const dueMs = nowMs + this.#modules.waitMs()
-    this.chains.add(progress)
-    this.rangesDueMs = Math.min(this.rangesDueMs, dueMs)
-    this.#modules.counters['gap.opened']++
-    return {
-      openedMs: nowMs,
-      dueMs,
-      tries: 0,
-      denials: undefined,
-      requestId: 0,
-      archive: 'unasked',
-      isFed: false,
+  opened(range: OpenRange, nowMs: number): void {
+    const { fill, progress } = range
+    if (fill === undefined) this.#late.set(range, nowMs + this.#maxLateAgeMs)
+    else {
+      fill.dueMs = nowMs + this.#modules.waitMs()
+      this.#modules.counters['gap.opened']++
+      this.due(progress, fill.dueMs)
     }
+    this.#keep(range)
   }
 
-  closed(fill: Fill): void {
+  split(range: OpenRange, from: OpenRange): void {
+    const untilMs = this.#late.get(from)
+    if (untilMs !== undefined) this.#late.set(range, untilMs)
+    this.#keep(range)
+  }
+
+  closed(range: OpenRange): void {
     const { counters } = this.#modules
+    const { fill } = range
+    this.#forget(range)
+    if (fill === undefined) return
     if (fill.archive === 'asked') counters['gap.filledByArchive']++
     else if (fill.tries > 0 || fill.requestId > 0) counters['gap.filledByNeighbour']++
     else counters['gap.filledByPath']++
   }
 
-  dropped(progress: ChainProgress, range: OpenRange): void {
+  unreachable({ chain }: ChainProgress, range: MissingRange): void {
+    this.#modules.onLost(chain, range)
+  }
+
+  /** A step for a chain is due, at the latest now or when it was. */
+  due(progress: ChainProgress, dueMs: number): void {
+    this.chains.set(progress, Math.min(dueMs, this.chains.get(progress) ?? Infinity))
+    this.rangesDueMs = Math.min(this.rangesDueMs, dueMs)
+  }
+
+  /** Nobody looks for the range any longer; for a while what comes of it is still taken. */
+  giveUp(range: OpenRange, nowMs: number): void {
+    range.progress.giveUp(range)
+    this.#late.set(range, nowMs + this.#maxLateAgeMs)
+  }
+
+  /** A chain is forgotten, and what is missing of it. */
+  chainForgotten(progress: ChainProgress): void {
+    for (const range of [...progress.wanted, ...progress.late]) this.#lose(range)
+    this.chains.delete(progress)
+  }
+
+  forgetLate(nowMs: number): void {
+    for (const [range, untilMs] of this.#late) {
+      if (untilMs > nowMs) return
+      this.#forget(range)
+      range.progress.drop(range)
+    }
+  }
+
+  get #lateDueMs(): number {
+    for (const untilMs of this.#late.values()) return untilMs
+    return Infinity
+  }
+
+  #keep(range: OpenRange): void {
+    for (const lost of this.#ranges.add(range, range.progress.chain.publisherId)) this.#lose(lost)
+  }
+
+  /** There is no room for it. */
+  #lose(range: OpenRange): void {
     const { counters, onLost } = this.#modules
+    const { progress, fill } = range
+    this.#forget(range)
+    progress.drop(range)
     counters['dedup.rangesDropped']++
-    if (range.fill !== undefined) onLost(progress.chain, range)
+    if (fill !== undefined) onLost(progress.chain, range)
+  }
+
+  #forget(range: OpenRange): void {
+    this.#ranges.delete(range)
+    this.#late.delete(range)
   }
 }

@@ -43,10 +43,10 @@ export class MemberCheck {
   }
 
   /** Whether the user may publish; when nobody knows, the registry is asked, and a `publisherResolved` follows. */
-  publishes(streamId: StreamId, userId: NodeId, nowMs: number): Permit {
+  publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, nowMs: number): Permit {
     const answer = this.#modules.checkPublisher(streamId, userId, nowMs)
     if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? Infinity : 0 }
-    this.#modules.effects.resolvePublisher(streamId, userId)
+    this.#modules.effects.resolvePublisher(streamId, userId, nodeId)
     return 'unknown'
   }
 }

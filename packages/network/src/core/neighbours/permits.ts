@@ -57,7 +57,7 @@ export class Permits {
     }
     for (const [peerId, { userId }] of [...part.members.feeders]) {
       if (userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.publishes(part.streamId, userId, nowMs)
+      const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
       if (permit !== 'unknown' && permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
     }
     part.readersDueMs = Infinity
@@ -70,7 +70,7 @@ export class Permits {
   onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, nowMs: number): void {
     const { memberCheck, effects, peers, counters } = this.#modules
     const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
-    const permit = memberCheck.publishes(part.streamId, userId, nowMs)
+    const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
     if (!part.reads || this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
     const before = part.members.feeders.get(peerId)
     if (before !== undefined && nowMs - before.answeredMs < this.#limits.attachRetryMs) {

@@ -1,0 +1,34 @@
+import { compareRefs, type MessageRef, type NodeId } from '@runnel/protocol'
+import type { Counters } from '../counters.ts'
+
+/**
+ * What is still known of chains that had to be forgotten: of each publisher the newest place of all of them. Up to there
+ * nothing of a chain that is not remembered is taken, as it may be here already; so that forgetting a chain never has
+ * its messages delivered and flooded twice. What a publisher loses by it is what comes late of its other chains.
+ */
+export class ForgottenChains {
+  readonly #maxPublishers: number
+  readonly #counters: Counters
+  /** In the order in which their last chain was forgotten. */
+  readonly #floors = new Map<NodeId, MessageRef>()
+
+  constructor(limits: { readonly maxForgottenPublishers: number }, counters: Counters) {
+    this.#maxPublishers = limits.maxForgottenPublishers
+    this.#counters = counters
+  }
+
+  floorOf(publisherId: NodeId): MessageRef | undefined {
+    return this.#floors.get(publisherId)
+  }
+
+  add(publisherId: NodeId, newest: MessageRef): void {
+    const before = this.#floors.get(publisherId)
+    this.#floors.delete(publisherId)
+    this.#floors.set(publisherId, before !== undefined && compareRefs(before, newest) > 0 ? before : newest)
+    for (const oldest of this.#floors.keys()) {
+      if (this.#floors.size <= this.#maxPublishers) return
+      this.#floors.delete(oldest)
+      this.#counters['dedup.publishersForgotten']++
+    }
+  }
+}
