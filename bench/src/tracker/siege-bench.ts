@@ -127,9 +127,7 @@ class HonestNodes {
       made.node.join(this.streamPartId)
     }
     const count = Math.min(4, residents - 1)
-    await Promise.all(
-      this.#residents.map(({ node }) => node.waitForNeighbours(this.streamPartId, { count })),
-    )
+    await Promise.all(this.#residents.map(({ node }) => node.waitForNeighbours(this.streamPartId, { count })))
     const publish = () => this.#residents[0]?.node.publish(this.#source.next(1).bytes)
     this.#feed = setInterval(publish, publishEveryMs)
   }

@@ -56,13 +56,17 @@ export class RelayServer {
       this.#modules.relay(tracker, { type: 'closed', nodeId, code, text })
       return
     }
-    const connection = new RelayedConnection(nodeId, { relay: tracker, hops }, {
-      send: (packet) => this.#modules.relay(tracker, { type: 'down', nodeId, packet }),
-      closed: (code, text) => this.#modules.relay(tracker, { type: 'closed', nodeId, code, text }),
-      ended: () => {
-        if (connections.get(nodeId) === connection) connections.delete(nodeId)
+    const connection = new RelayedConnection(
+      nodeId,
+      { relay: tracker, hops },
+      {
+        send: (packet) => this.#modules.relay(tracker, { type: 'down', nodeId, packet }),
+        closed: (code, text) => this.#modules.relay(tracker, { type: 'closed', nodeId, code, text }),
+        ended: () => {
+          if (connections.get(nodeId) === connection) connections.delete(nodeId)
+        },
       },
-    })
+    )
     connections.set(nodeId, connection)
     this.#modules.accept(connection)
   }

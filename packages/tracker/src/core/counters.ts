@@ -44,7 +44,8 @@ export const counterHelp = {
   nodesRefused: 'Nodes refused because there were too many',
   nodesEvicted: 'Nodes let go because there were too many, and most of them came from their network',
   relaysUnsigned: 'Relayed nodes let go because they did not sign that the other tracker speaks for them',
-  relaysOutranked: 'Relayed packets ignored because the node is connected, and has not signed for the other tracker since',
+  relaysOutranked:
+    'Relayed packets ignored because the node is connected, and has not signed for the other tracker since',
   socketsCut: 'Sockets cut off because there were too many, and most of them came from their network',
   nodesWithoutInfo: 'Nodes let go because they did not say in time how they are reached',
   nodesIdle: 'Nodes let go because they were in no stream part for long',

@@ -1,6 +1,14 @@
 import { toStreamId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { codes, findStorage, nodeId, partA, statusOf, TrackerStory, webrtcContact } from './tracker-core.testkit.ts'
+import {
+  codes,
+  findStorage,
+  nodeId,
+  partA,
+  statusOf,
+  TrackerStory,
+  webrtcContact,
+} from './tracker-core.testkit.ts'
 
 const part = (n: number): StreamPartId => toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/shares`), n)
 
@@ -23,9 +31,9 @@ describe('the places for nodes', () => {
     join(story, nodeId(9), 'many', partA)
     expect(refused(story).at(-1)).toEqual([nodeId(9), 'TOO_MANY_NODES'])
     expect(story.core.nodes.size).toBe(8)
-    expect(['nodesRefused', 'nodesEvicted'].map((name) => story.core.counters.get(name as 'nodesRefused'))).toEqual(
-      [1, 1],
-    )
+    expect(
+      ['nodesRefused', 'nodesEvicted'].map((name) => story.core.counters.get(name as 'nodesRefused')),
+    ).toEqual([1, 1])
   })
 
   it('leave each of many networks its share, whoever came first', () => {

@@ -10,7 +10,9 @@ afterEach(async () => {
 
 async function setUp(maxSockets: number) {
   let cut = 0
-  const server = createHttpServer({ maxSockets, onCut: () => cut++ }, (_request, response) => response.end('here'))
+  const server = createHttpServer({ maxSockets, onCut: () => cut++ }, (_request, response) =>
+    response.end('here'),
+  )
   await listen(server, '127.0.0.1', 0)
   ends.push(() => closeServer(server))
   const { port } = server.address() as AddressInfo

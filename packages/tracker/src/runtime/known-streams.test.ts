@@ -132,7 +132,8 @@ describe('a stream that the registry does not have', () => {
 
   it('is not remembered beyond a limit, the oldest first', async () => {
     const story = new TrackerStory({ limits: { maxMissingStreams: 1 } })
-    for (const streamId of [streamOfA, streamOfB] as StreamId[]) story.handle({ type: 'streamMissing', streamId })
+    for (const streamId of [streamOfA, streamOfB] as StreamId[])
+      story.handle({ type: 'streamMissing', streamId })
     expect(codes(story.join(nodeId(1), partA))).toEqual([])
     expect(codes(story.join(nodeId(2), partB))).toEqual(['STREAM_UNKNOWN'])
   })

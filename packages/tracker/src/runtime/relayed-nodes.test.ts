@@ -13,7 +13,14 @@ import {
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import { nodeId as testNodeId, partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
+import {
+  nodeId as testNodeId,
+  partA,
+  partB,
+  statusOf,
+  storing,
+  webrtcContact,
+} from '../core/tracker-core.testkit.ts'
 import { defaultTrackerLimits } from '../limits.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
@@ -31,18 +38,26 @@ interface RelayOptions {
 }
 
 /** A node that comes over another tracker. */
-function relayed(world: MemoryWorld, { identity }: { readonly identity: Identity }, options: RelayOptions = {}) {
+function relayed(
+  world: MemoryWorld,
+  { identity }: { readonly identity: Identity },
+  options: RelayOptions = {},
+) {
   const { sessionMs = 1, trackerId = relayId, signer = identity, hops = 1 } = options
   const received: Packet[] = []
   const closed: string[] = []
-  const connection = new RelayedConnection(identity.nodeId, { relay: relayId, hops }, {
-    send: (packets) => {
-      for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
-      return true
+  const connection = new RelayedConnection(
+    identity.nodeId,
+    { relay: relayId, hops },
+    {
+      send: (packets) => {
+        for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
+        return true
+      },
+      closed: (code) => closed.push(code),
+      ended: () => {},
     },
-    closed: (code) => closed.push(code),
-    ended: () => {},
-  })
+  )
   world.runtime.acceptRelayed(connection)
   const send = (packet: Packet) => {
     connection.receive(encodePacket(packet))
@@ -232,7 +247,13 @@ describe('a node whose stream parts another tracker leads', () => {
       serves: () => true,
     }
     const { statusBurst, signalBurst } = defaultTrackerLimits
-    const signal = { type: 'signal', peerId: testNodeId(7), sessionId: 1, kind: 'offer', payload: '' } as const
+    const signal = {
+      type: 'signal',
+      peerId: testNodeId(7),
+      sessionId: 1,
+      kind: 'offer',
+      payload: '',
+    } as const
     for (let i = 0; i < 2 * signalBurst; i++) node.send(signal)
     world.clock.advanceBy(1)
     expect(taken.length).toBeLessThanOrEqual(signalBurst + 1)

@@ -107,7 +107,9 @@ describe('a replicator', () => {
       { kind: 'topology', chunks: 8 },
       { kind: 'lead', nodes: 31 },
     ])
-    expect(second[0]?.kind === 'topology' && second[0].nodes.some((node) => node.nodeId === nodeId(30))).toBe(true)
+    expect(second[0]?.kind === 'topology' && second[0].nodes.some((node) => node.nodeId === nodeId(30))).toBe(
+      true,
+    )
   })
 
   it('writes no more than it may, and leaves out what does not fit a record', () => {

@@ -142,7 +142,8 @@ export class Replicator {
     const maxBytes = maxRecordBytes - overheadBytes
     const bytes = nodes.reduce((sum, node) => sum + nodeBytes(node), 0)
     let chunks = 1
-    while (chunks < maxChunks && (chunks * nodesPerChunk < nodes.length || chunks * maxBytes < bytes)) chunks *= 2
+    while (chunks < maxChunks && (chunks * nodesPerChunk < nodes.length || chunks * maxBytes < bytes))
+      chunks *= 2
     let divided = this.#divideInto(chunks, nodes, maxBytes)
     while (divided.left > 0 && chunks < maxChunks)
       divided = this.#divideInto((chunks = Math.min(2 * chunks, maxChunks)), nodes, maxBytes)

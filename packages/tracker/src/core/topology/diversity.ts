@@ -63,7 +63,8 @@ export class Diversity<Id extends string> {
   /** A neighbour of a node that is one too many of its network; undefined when there is none. */
   oneTooMany(id: Id): Id | undefined {
     if (!this.matters) return undefined
-    for (const neighbour of this.#graph.linksOf(id).keys()) if (this.#excess(id, [neighbour], 0) > 0) return neighbour
+    for (const neighbour of this.#graph.linksOf(id).keys())
+      if (this.#excess(id, [neighbour], 0) > 0) return neighbour
     return undefined
   }
 

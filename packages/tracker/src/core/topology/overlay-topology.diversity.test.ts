@@ -15,7 +15,8 @@ function mostOfOne(topology: OverlayTopology<string>, id: string): number {
   const counts = new Map<string, number>()
   for (const neighbour of topology.neighbours(id)) {
     const network = networkOf(neighbour)
-    if (network !== undefined && network !== networkOf(id)) counts.set(network, (counts.get(network) ?? 0) + 1)
+    if (network !== undefined && network !== networkOf(id))
+      counts.set(network, (counts.get(network) ?? 0) + 1)
   }
   return Math.max(0, ...counts.values())
 }
@@ -61,8 +62,7 @@ describe('neighbours of one foreign network', () => {
       const topology = overlay(seed)
       for (const id of sybils(100)) topology.add(id)
       for (const id of honest(20)) topology.add(id)
-      for (let round = 0; round < 20; round++)
-        for (const id of honest(20)) topology.improve(id, everywhere)
+      for (let round = 0; round < 20; round++) for (const id of honest(20)) topology.improve(id, everywhere)
       for (const id of honest(20)) expect(mostOfOne(topology, id)).toBeLessThanOrEqual(2)
       expect(faultsOf(topology, 4)).toEqual([])
     }

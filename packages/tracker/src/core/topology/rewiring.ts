@@ -22,7 +22,11 @@ export function chooseRewiring<Id extends string>(
   const arcs = 2 * graph.edges.size
   const single = (arc: Arc<Id>) => switchCost(graph, x, y, arc, chooser)
   const double = (pair: readonly [Arc<Id>, Arc<Id>]) => doubleSwitchCost(graph, x, y, pair, chooser)
-  let best = asSwitch(x, y, cheapest(arcs, (position) => arcAt(graph, position), single, random))
+  let best = asSwitch(
+    x,
+    y,
+    cheapest(arcs, (position) => arcAt(graph, position), single, random),
+  )
   if (best?.cost === 0) return best
   if (chooser.diversity?.matters) {
     const draw = () => drawnArc(graph, chooser)
