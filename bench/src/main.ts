@@ -138,7 +138,7 @@ await yargs(hideBin(process.argv))
         default: 30,
         describe: 'honest nodes that join, before and meanwhile',
       },
-      maxSeconds: { type: 'number' as const, default: 300, describe: 'it ends by then, whatever happens' },
+      maxSeconds: { type: 'number' as const, default: 600, describe: 'it ends by then, whatever happens' },
     },
     async ({ keys, sockets, parts, joins, maxSeconds, json }) => {
       const options = { keys, sockets, partsPerKey: parts, joins, maxMs: 1000 * maxSeconds, limits: {} }
