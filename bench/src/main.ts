@@ -149,8 +149,12 @@ await yargs(hideBin(process.argv))
         describe: 'its handshakes that stay half open, and as many connections that say nothing',
       },
       parts: { type: 'number' as const, default: 120, describe: 'stream parts that each of its ids joins' },
-      joins: { type: 'number' as const, default: 30, describe: 'honest nodes that join, before and meanwhile' },
-      maxSeconds: { type: 'number' as const, default: 300, describe: 'it ends by then, whatever happens' },
+      joins: {
+        type: 'number' as const,
+        default: 30,
+        describe: 'honest nodes that join, before and meanwhile',
+      },
+      maxSeconds: { type: 'number' as const, default: 600, describe: 'it ends by then, whatever happens' },
     },
     async ({ keys, sockets, parts, joins, maxSeconds, json }) => {
       const options = { keys, sockets, partsPerKey: parts, joins, maxMs: 1000 * maxSeconds, limits: {} }

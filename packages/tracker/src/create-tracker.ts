@@ -148,7 +148,10 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     modules.streams &&
     new KnownStreams({
       ...{ core, source: modules.streams },
-      missing: (streamId) => runtime.handle({ type: 'streamMissing', streamId }),
+      missing: (streamId) => {
+        logger?.debug({ streamId }, 'the registry has no such stream')
+        runtime.handle({ type: 'streamMissing', streamId })
+      },
       changed: (streamId) => runtime.handle({ type: 'streamsChanged', streamId }),
       chosen: (streamId, overlay) => {
         if (Object.hasOwn(streamOverlays, streamId)) return

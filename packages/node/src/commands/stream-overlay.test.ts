@@ -24,7 +24,10 @@ describe('the overlay of a stream', { timeout: timeoutMs }, () => {
   })
 
   it('is what its owner wrote into the metadata', async () => {
-    const tracker = startRunnel(['tracker', '--port', '0', '--register', ...network], { cwd })
+    const tracker = startRunnel(
+      ['tracker', '--port', '0', '--register', '--log-level', 'debug', ...network],
+      { cwd },
+    )
     await tracker.said('HTTP at')
     const metadata = ['--metadata', '{"overlay":"random"}']
     const chosen = (await run('stream', 'create', 'chosen', ...metadata, ...network)).stdout.trim()
@@ -39,5 +42,10 @@ describe('the overlay of a stream', { timeout: timeoutMs }, () => {
     const overlays = new Map(streamParts.map(({ streamPartId, overlay }) => [streamPartId, overlay]))
     expect(overlays.get(`${chosen}#0`)).toBe('random')
     expect(overlays.get(`${plain}#0`) ?? 'topology-aware').toBe('topology-aware')
+    // Nor is there any once the stream is deleted, though its node stays.
+    await run('stream', 'delete', chosen, ...network)
+    await tracker.said(`"streamId":"${chosen}","msg":"the registry has no such stream"`)
+    const left = await fetch(`${http}/v1/stream-parts?contains=${encodeURIComponent(chosen)}`)
+    expect(await left.json()).toMatchObject({ total: 0, streamParts: [] })
   })
 })

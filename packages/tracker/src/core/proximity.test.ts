@@ -115,7 +115,7 @@ describe('the overlays of a tracker', () => {
     aware.join(nodeId(1))
     expect(aware.core.wakeAt).toBeLessThanOrEqual(aware.now + defaultTrackerLimits.improvementIntervalMs)
     aware.packet(nodeId(1), { type: 'leave', streamPartId: partA })
-    aware.advance(60_000)
+    aware.advance(130_000)
     expect(aware.core.wakeAt).toBe(undefined)
   })
 })

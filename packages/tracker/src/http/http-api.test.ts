@@ -20,7 +20,13 @@ function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits,
   )
   return createHttpApi(
     { nodeId: nodeId(999), ...options },
-    { core, metrics: createMetrics(core), predictions, nowMs: () => story.now, ...(explorer && { explorer }) },
+    {
+      core,
+      metrics: createMetrics(core),
+      predictions,
+      nowMs: () => story.now,
+      ...(explorer && { explorer }),
+    },
   )
 }
 
@@ -205,7 +211,8 @@ describe('the HTTP API', () => {
   it('bounds the bytes of every answer, and gives all there is page by page', async () => {
     const story = new TrackerStory()
     const path = 'x'.repeat(180)
-    const partOf = (n: number) => toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/${path}${Math.floor(n / 100)}`), n % 100)
+    const partOf = (n: number) =>
+      toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/${path}${Math.floor(n / 100)}`), n % 100)
     for (let n = 1; n <= 100; n++) {
       story.connect(nodeId(n))
       for (let part = 0; part < 40; part++) story.packet(nodeId(n), statusOf(partOf(40 * n + part)))
@@ -216,7 +223,7 @@ describe('the HTTP API', () => {
       ['streamParts', 4_000],
     ] as const) {
       const found: object[] = []
-      for (let next: number | null = 0; next !== null; ) {
+      for (let next: number | null = 0; next !== null;) {
         const url: string = `/v1/${list === 'nodes' ? 'nodes' : 'stream-parts'}?offset=${next}`
         const response: { readonly body: string } = await app.inject(url)
         expect(response.body.length).toBeLessThan(listingLimits.maxAnswerBytes + 10_000)
@@ -243,7 +250,11 @@ describe('the HTTP API', () => {
     const request = { limit: 10, matches, show: (id: string) => id }
     const first = listing.page({ ...request, offset: 0 }, 0)
     expect([first, looked]).toEqual([{ total: 0, next: 20_000, items: [] }, 20_000])
-    expect(listing.page({ ...request, offset: 40_000 }, 0)).toEqual({ total: 1, next: null, items: ['id 45000'] })
+    expect(listing.page({ ...request, offset: 40_000 }, 0)).toEqual({
+      total: 1,
+      next: null,
+      items: ['id 45000'],
+    })
   })
 
   it('refuses a network that asks too often, and no other', async () => {

@@ -151,7 +151,15 @@ describe('the pages of an overlay', () => {
   it('are as large as the tracker likes', async () => {
     const topology = `/v1/stream-parts/${encodeURIComponent(partId('a'))}/topology`
     const page = (next: number | null, ...nodes: string[]) => {
-      return { streamPartId: partId('a'), overlay: 'random', nodeCount: 3, edgeCount: 0, next, nodes, edges: [] }
+      return {
+        streamPartId: partId('a'),
+        overlay: 'random',
+        nodeCount: 3,
+        edgeCount: 0,
+        next,
+        nodes,
+        edges: [],
+      }
     }
     const base = await trackerWith({
       [`${topology}?offset=0&limit=1000`]: page(2, id(1), id(2)),

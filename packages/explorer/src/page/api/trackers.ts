@@ -149,10 +149,7 @@ export async function findParts(
   const items = [...parts.values()].toSorted(
     (a, b) => b.nodeCount - a.nodeCount || (a.streamPartId < b.streamPartId ? -1 : 1),
   )
-  const beyond = answers.reduce(
-    (sum, { answer }) => sum + Math.max(0, answer.total - answer.items.length),
-    0,
-  )
+  const beyond = answers.reduce((sum, { answer }) => sum + Math.max(0, answer.total - answer.items.length), 0)
   return { total: items.length + beyond, items, failures }
 }
 

@@ -11,7 +11,11 @@ const nodesEveryMs = 4_000
 const columns: Column<NodeSummary>[] = [
   { title: 'Node', cell: ({ nodeId }) => <NodeLink nodeId={nodeId} /> },
   { title: 'Id', isMinor: true, cell: ({ nodeId }) => <span class="host">{nodeId}</span> },
-  { title: 'Stream parts', isNumber: true, cell: (node) => formatCount(Math.max(node.streamPartCount, node.streamParts.length)) },
+  {
+    title: 'Stream parts',
+    isNumber: true,
+    cell: (node) => formatCount(Math.max(node.streamPartCount, node.streamParts.length)),
+  },
   { title: 'Tracker link', cell: ({ connected }) => (connected ? 'open' : 'just lost') },
 ]
 

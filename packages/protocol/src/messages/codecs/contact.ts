@@ -41,6 +41,10 @@ export const nodeInfo: BodyCodec<NodeInfo> = {
     if (!readFlag(reader)) return { type: 'nodeInfo', contact }
     const [trackerId, sessionMs] = [readNodeId(reader), reader.u48()]
     // It is kept for as long as the node is connected.
-    return { type: 'nodeInfo', contact, consent: { trackerId, sessionMs, signature: reader.view(signatureBytes).slice() } }
+    return {
+      type: 'nodeInfo',
+      contact,
+      consent: { trackerId, sessionMs, signature: reader.view(signatureBytes).slice() },
+    }
   },
 }
