@@ -38,7 +38,7 @@ export const networkLimits = {
   /** Missing ranges of one chain that are looked for at once, the oldest first. */
   maxRangesInWork: 256,
   /** Missing ranges of one stream part that are looked at in one tick, and those of one chain more; the others are in the next. */
-  maxRangesPerTick: 1_000,
+  maxRangesPerTick: 250,
   /** A range is given up when every neighbour said so many times that it does not have it: what it sent may have been lost. */
   maxFillRounds: 6,
   /** Rounds before the archive is asked; the neighbours go on being asked meanwhile. */
