@@ -187,6 +187,8 @@ export class Swarm {
   readonly network: MemoryNetwork
   readonly trackerIdentity = identityOf('tracker')
   readonly seed: string
+  /** True in a test of faults; in any other, one of them fails it. */
+  expectsFaults = false
   tracker: ScriptedTracker
   trackerTransport: Transport
 
@@ -235,6 +237,10 @@ export class Swarm {
       random,
       publisherPolicy: policy,
       trackers: oneTracker(this.trackerAddress),
+      // Reaches whoever turns the clock.
+      onError: (error) => {
+        if (!this.expectsFaults) throw error
+      },
       transports: (modules) => ({ memory: network.transport({ role: 'node' }, modules) }),
       onNetworkBack: (listener) => {
         this.#networkBack.set(name, listener)

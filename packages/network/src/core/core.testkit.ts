@@ -16,6 +16,7 @@ import {
   type MissingRange,
   type NodeId,
   type StreamMessage,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
 import type { Gap } from '../ports.ts'
@@ -89,6 +90,11 @@ export class CoreScript {
   rttMs: number | undefined
   nowMs = startMs
   canTakeMore = true
+  /** True in a test of faults; in any other, one of them fails it. */
+  expectsFaults = false
+  readonly faults: { readonly streamPartId: StreamPartId; readonly error: unknown }[] = []
+  /** Called before each effect, and before what is asked; what it throws the core gets. */
+  hostile: (port: string, args: readonly unknown[]) => void = () => {}
   readonly hasArchive: boolean
 
   constructor(limits: Partial<NetworkLimits> = {}, { hasArchive = false } = {}) {
@@ -96,12 +102,16 @@ export class CoreScript {
     this.core = new NodeCore(
       { self: idOf(1), limits: { ...networkLimits, ...limits } },
       {
-        effects: this.#effects(),
+        effects: this.#hostileEffects(),
         verify: (batch) => {
+          this.hostile('verify', [batch])
           this.verified++
           return verifyBatch(batch, crypto)
         },
-        checkPublisher: () => this.policy,
+        checkPublisher: (streamId, publisherId) => {
+          this.hostile('checkPublisher', [streamId, publisherId])
+          return this.policy
+        },
         rttOf: () => this.rttMs,
         canTakeMore: () => this.canTakeMore,
         hasArchive: this.hasArchive,
@@ -113,6 +123,7 @@ export class CoreScript {
   run(...events: NodeEvent[]): string[] {
     this.lines.length = 0
     for (const event of events) this.core.handle(event, this.nowMs)
+    this.#checkFaults()
     return [...this.lines]
   }
 
@@ -125,6 +136,7 @@ export class CoreScript {
       this.core.handle({ type: 'tick' }, this.nowMs)
     }
     this.nowMs = endMs
+    this.#checkFaults()
     return [...this.lines]
   }
 
@@ -145,6 +157,22 @@ export class CoreScript {
     for (const peer of peers) this.run(opened(peer), attach(peer))
     this.lines.length = 0
     return this
+  }
+
+  #checkFaults(): void {
+    const [fault] = this.faults
+    if (fault !== undefined && !this.expectsFaults) throw fault.error
+  }
+
+  #hostileEffects(): NodeEffects {
+    return new Proxy(this.#effects(), {
+      get: (effects, name: keyof NodeEffects) => {
+        return (...args: never[]) => {
+          this.hostile(name, args)
+          return (effects[name] as (...args: never[]) => void)(...args)
+        }
+      },
+    })
   }
 
   #effects(): NodeEffects {
@@ -171,6 +199,11 @@ export class CoreScript {
       neighbours: (_, neighbours) => note(`neighbours [${neighbours.map(short).join(' ')}]`),
       statusDue: () => note('status'),
       resolvePublisher: () => note('resolve'),
+      partFailed: (streamPartId, error) => {
+        this.faults.push({ streamPartId, error })
+        note('failed')
+      },
+      partRested: () => note('rested'),
       dropped: (counter) => note(`dropped ${counter}`),
     }
   }

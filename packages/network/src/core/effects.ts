@@ -39,6 +39,10 @@ export interface NodeEffects {
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
   resolvePublisher(streamId: StreamId, publisherId: NodeId): void
+  /** There was a fault in the work of a stream part: it is left, and rests. Nothing of it is shared with others. */
+  partFailed(streamPartId: StreamPartId, error: unknown): void
+  /** Its rest is over: it takes part again. */
+  partRested(streamPartId: StreamPartId): void
   /** A counter of something dropped or refused grew. */
   dropped(counter: CounterName, detail: string): void
 }

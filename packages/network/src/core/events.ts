@@ -46,6 +46,8 @@ export type NodeEvent =
       readonly publisherId: NodeId
       readonly found: boolean
     }
+  /** Its work outside of this core threw. */
+  | { readonly type: 'partFault'; readonly streamPartId: StreamPartId; readonly error: unknown }
   /** The network is there again: what failed without it is no reason to wait. */
   | { readonly type: 'networkBack' }
   | { readonly type: 'tick' }

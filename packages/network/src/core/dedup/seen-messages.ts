@@ -74,6 +74,15 @@ export class SeenMessages {
     return fresh
   }
 
+  /** Takes over how far chains were received there, and nothing else: what is missing before that is not looked for. */
+  resume(other: SeenMessages, nowMs: number): void {
+    for (const { head, progress } of other.heads().reverse()) {
+      const own = this.#add(progress.chain)
+      own.lastUsedMs = progress.lastUsedMs
+      own.mark({ timestamp: head.timestamp, sequenceNumber: head.sequenceNumber, previous: undefined }, nowMs)
+    }
+  }
+
   /** A neighbour has shown that it got so far. */
   shown(peerId: NodeId, chain: ChainId, place: MessageRef): void {
     const progress = this.find(chain)

@@ -99,7 +99,10 @@ export class Flood {
       if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#drop('data.publisherDenied', batch)
       else if (part === undefined) this.#drop('data.notJoined', batch)
-      else if (!this.#isDuplicate(part, batch, from)) this.#accept(part, batch, packet, from, nowMs)
+      else
+        this.#modules.parts.within(part, () => {
+          if (!this.#isDuplicate(part, batch, from)) this.#accept(part, batch, packet, from, nowMs)
+        })
     }
   }
 

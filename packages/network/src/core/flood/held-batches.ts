@@ -97,11 +97,13 @@ export class HeldBatches {
     return true
   }
 
-  /** Publishers to ask for again; each is given once. */
-  due(nowMs: number): readonly Pick<Lookup, 'streamId' | 'publisherId'>[] {
-    const due = [...this.#lookups()].filter(({ retryAtMs }) => retryAtMs <= nowMs)
-    for (const lookup of due) lookup.retryAtMs = Infinity
-    return due
+  /** Publishers to ask for again; each is given once. Those not taken stay due. */
+  *due(nowMs: number): Iterable<Pick<Lookup, 'streamId' | 'publisherId'>> {
+    for (const lookup of this.#lookups()) {
+      if (lookup.retryAtMs > nowMs) continue
+      lookup.retryAtMs = Infinity
+      yield lookup
+    }
   }
 
   /** All that waited for this publisher, oldest first; they are no longer held. */

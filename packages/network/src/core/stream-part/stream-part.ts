@@ -16,6 +16,7 @@ import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
 import { gapWaitMs } from '../gaps/gap-times.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
+import { PartFaults } from './part-faults.ts'
 import { StatusSchedule } from './status-schedule.ts'
 
 export interface StreamPartModules {
@@ -33,6 +34,7 @@ export class StreamPart {
   readonly recent: RecentBatches
   readonly gaps: PartGaps
   readonly schedule: StatusSchedule
+  readonly faults: PartFaults
   readonly edges = new Map<NodeId, Edge>()
   /** Peers that were ordered or had an edge when `NodeCore` last looked. */
   involved: ReadonlySet<NodeId> = new Set()
@@ -59,7 +61,7 @@ export class StreamPart {
   #reported: readonly NeighbourReport[] = []
 
   constructor(
-    options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits },
+    options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits; faults?: PartFaults },
     modules: StreamPartModules,
   ) {
     this.id = options.id
@@ -79,6 +81,7 @@ export class StreamPart {
       counters: modules.counters,
     })
     this.schedule = new StatusSchedule(options.limits)
+    this.faults = options.faults ?? new PartFaults(limits)
   }
 
   get attached(): readonly NodeId[] {
@@ -86,7 +89,13 @@ export class StreamPart {
   }
 
   get dueMs(): number {
-    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, this.gaps.dueMs)
+    const { restsUntilMs } = this.faults
+    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, this.gaps.dueMs, restsUntilMs)
+  }
+
+  /** After a fault it has no neighbours for a while, and takes only what this process publishes. */
+  get isResting(): boolean {
+    return this.faults.isResting
   }
 
   /** Those to be neighbours of: the wanted ones, but for those who would only hear what they did not ask for. */
