@@ -24,7 +24,7 @@ import {
   type MemoryNetworkOptions,
   type Transport,
 } from '@runnel/transport'
-import { createNetworkNode, type NetworkNodeOptions } from './create-network-node.ts'
+import { createNetworkNode, type NetworkNodeModules, type NetworkNodeOptions } from './create-network-node.ts'
 import type { Delivery, NetworkNode, PublisherPolicy, TrackerAddress, TrackerDirectory } from './ports.ts'
 
 export const crypto = await loadCrypto()
@@ -227,6 +227,7 @@ export class Swarm {
     options: NetworkNodeOptions = {},
     policy: PublisherPolicy = everybodyMay,
     clock: Clock = this.clock,
+    others: Partial<NetworkNodeModules> = {},
   ): Member {
     const { network } = this
     const random = seededRandom(`${this.seed} ${name}`)
@@ -246,6 +247,7 @@ export class Swarm {
         this.#networkBack.set(name, listener)
         return () => this.#networkBack.delete(name)
       },
+      ...others,
     })
     const deliveries: Delivery[] = []
     node.on('message', (delivery) => deliveries.push(delivery))
@@ -254,13 +256,13 @@ export class Swarm {
   }
 
   /** Nodes that have started and joined, and found their neighbours. */
-  async grow(count: number, prefix = 'node'): Promise<Member[]> {
+  async grow(count: number, prefix = 'node', parts: readonly StreamPartId[] = [partId]): Promise<Member[]> {
     await this.trackerTransport.start()
     const members: Member[] = []
     for (let i = 0; i < count; i++) {
       const member = this.make(`${prefix} ${i}`)
       await member.node.start()
-      member.node.join(partId)
+      for (const id of parts) member.node.join(id)
       members.push(member)
     }
     this.clock.advanceBy(5_000)

@@ -396,6 +396,8 @@ export class TrackerLinks {
         this.#modules.effects.dial(tracker.address)
       } catch (error) {
         tracker.closed(nowMs, this.#modules.random())
+        // The next one's turn.
+        this.#review(nowMs)
         this.#modules.effects.trackerFailed(tracker.address.nodeId, error)
       }
     }
