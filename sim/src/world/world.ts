@@ -246,6 +246,7 @@ export class World {
       core: this.#core,
       transport: this.network.transport({ role: 'tracker' }, modules),
       clock: this.clock,
+      onError: modules.onError,
       ice: createIceServerSource({}),
     })
   }

@@ -151,12 +151,18 @@ export class StreamPart {
     return this.#adoption.expect(replica)
   }
 
+  /** What each node would report now. */
+  statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
+    const claimed = (id: NodeId) => (this.#adoption.has(id) ? this.#adoption.claimedBy(id) : undefined)
+    return [...this.#members.values()]
+      .filter(({ expected }) => !expected)
+      .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claimed(member.nodeId)) }))
+  }
+
   /** Lets all nodes go without a word: another tracker has them. What each would have reported comes back. */
   dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    const { claims } = this.#adoption.take()
-    const statuses = [...this.#members.values()]
-      .filter(({ expected }) => !expected)
-      .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claims.get(member.nodeId)) }))
+    const statuses = this.statuses()
+    this.#adoption.take()
     const members = [...this.#members.values()]
     this.#members.clear()
     this.#instructions.clear()

@@ -83,8 +83,10 @@ describe('a fault in the work of one stream part with its trackers', () => {
 it('a tracker that cannot be dialled for a fault is one that could not be reached', () => {
   const { links, broken, after } = script()
   broken.add('dial 1')
-  expect(after(() => links.join(partId, 0))).toEqual(['failed 1'])
+  expect(after(() => links.join(partId, 1))).toEqual(['failed 1'])
+  expect(links.dueMs).toBe(1)
   expect(after(() => links.tick(1))).toEqual(['dial 2'])
+  expect(links.dueMs).toBeGreaterThan(1)
   broken.clear()
-  expect(after(() => links.tick(minTrackerBackoffMs))).toEqual(['dial 1'])
+  expect(after(() => links.tick(1 + minTrackerBackoffMs))).toEqual(['dial 1'])
 })
