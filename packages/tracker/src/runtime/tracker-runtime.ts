@@ -139,10 +139,10 @@ export class TrackerRuntime {
     for (const connection of this.#connections.all(nodeId)) this.#drop(connection, code, text)
   }
 
-  /** Something threw that belongs to no stream part and no connection. */
-  fault(error: unknown): void {
+  /** Something threw that belongs to no stream part of the core and no connection; `where` it was, for the log. */
+  fault(error: unknown, where: Omit<TrackerFault, 'error'> = {}): void {
     this.#core.counters.count('otherFaults')
-    this.#tellOfFault({ error })
+    this.#tellOfFault({ ...where, error })
   }
 
   /** What a callback of a connection threw: the connection was closed. */
@@ -377,7 +377,7 @@ export class TrackerRuntime {
 
   #tick(): void {
     this.#checkStall()
-    for (const nodeId of this.#iceLeases.takeDue()) this.#sendIceServers(nodeId)
+    for (const nodeId of this.#iceLeases.takeDue()) this.#try(() => this.#sendIceServers(nodeId))
     this.#handle({ type: 'tick' })
   }
 
