@@ -46,7 +46,7 @@ const snapshot: NodeSnapshot = {
     ...{ location: '', isHealthy: true, streamParts: 0, ignoredStreamParts: 0, prunedBatches: 0 },
     ingest: {
       ...{ queuedBatches: 0, queuedBytes: 0, lagMs: 0, storedBatches: 0, storedMessages: 0 },
-      ...{ droppedBatches: 0, failures: 0 },
+      ...{ droppedBatches: 0, failures: 0, faults: 0 },
     },
     requests: {
       ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },

@@ -87,7 +87,12 @@ export class KeptParts {
     this.ignored = ignored
     const kept = new Set(allowed)
     for (const streamPartId of this.ids) if (!kept.has(streamPartId)) this.#leave(streamPartId)
-    for (const streamPartId of allowed) if (!this.has(streamPartId)) await this.#join(streamPartId)
+    const failures: unknown[] = []
+    for (const streamPartId of allowed) {
+      if (!this.has(streamPartId)) await this.#join(streamPartId).catch((error) => failures.push(error))
+    }
+    // The others are joined all the same.
+    if (failures.length > 0) throw failures[0]
   }
 
   async #wanted(): Promise<StreamPartId[]> {

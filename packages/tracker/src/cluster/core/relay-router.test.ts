@@ -219,7 +219,7 @@ describe('a router between trackers', () => {
     router.tick(600)
     expect(take()).toEqual(['moved to first', 'fault n1', 'first: open n2', 'first: up n2 status'])
     router.unlinked(first, 700)
-    expect(take()).toEqual(['moved to self', 'prepare', 'fault n1', 'prepare', 'core: n2 status'])
+    expect(take()).toEqual(['moved to self', 'prepare', 'fault n1', 'core: n2 status'])
   })
 
   it('redirects all but a node with a fault, and believes the leaves of the others', () => {
