@@ -118,7 +118,8 @@ export class RunnelClient implements AsyncDisposable {
       shared,
     )
     this.#listen(parts, logger)
-    modules.faults.onFault = ({ error, ...where }) => status.emit({ type: 'fault', ...where, error: asError(error) })
+    modules.faults.onFault = ({ error, ...where }) =>
+      status.emit({ type: 'fault', ...where, error: asError(error) })
     this.network.on('fault', (fault) => modules.faults.report(fault))
   }
 

@@ -166,7 +166,8 @@ async function watchFaults(client: RunnelClient, logger: Logger): Promise<void> 
   for await (const status of client.status()) {
     if (status.type !== 'fault') continue
     const { streamPartId: streamPart, peerId: peer, error: err } = status
-    const text = streamPart === undefined ? 'a fault' : 'a fault in a stream part: it is left and joined again'
+    const text =
+      streamPart === undefined ? 'a fault' : 'a fault in a stream part: it is left and joined again'
     logger.error({ streamPart, peer, err }, `${text}; please report it`)
   }
 }

@@ -135,7 +135,11 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     checkStall,
     ...(logger && { logger }),
   })
-  const cluster = createCluster(options, { ...modules, clock }, { core, runtime, checkStall, url: () => transport.url })
+  const cluster = createCluster(
+    options,
+    { ...modules, clock },
+    { core, runtime, checkStall, url: () => transport.url },
+  )
   if (cluster !== undefined) addClusterMetrics(metrics, cluster)
   const { streamOverlays = {} } = options
   const overlays =

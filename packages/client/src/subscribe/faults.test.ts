@@ -1,5 +1,11 @@
 import type { Delivery, NetworkNode } from '@runnel/network'
-import { toStreamId, toStreamPartId, type MessageRef, type NodeId, type StreamMessage } from '@runnel/protocol'
+import {
+  toStreamId,
+  toStreamPartId,
+  type MessageRef,
+  type NodeId,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { describe, expect, it } from 'vitest'
 import { newIdentity, take } from '../client.testkit.ts'
@@ -23,18 +29,15 @@ function setUp() {
   const status = new StatusHub()
   const hub = new Faults({ logger: { info() {}, warn() {}, error: () => {} } })
   hub.onFault = (fault) => faults.push(fault)
-  const subscriber = new Subscriber(
-    { waitForNeighboursMs: 0, maxQueuedMessages: 100, maxQueuedBytes: 1e6 },
-    {
-      node: { isMissing } as unknown as NetworkNode,
-      cache: {
-        getStream: () => Promise.resolve(stream),
-        permissionsOf: () => Promise.resolve({ subscribeUntilMs: Infinity }),
-      },
-      parts: { join: () => () => {} },
-      ...{ identity, clock: systemClock, status, faults: hub, history: {} },
-    } as never,
-  )
+  const subscriber = new Subscriber({ waitForNeighboursMs: 0, maxQueuedMessages: 100, maxQueuedBytes: 1e6 }, {
+    node: { isMissing } as unknown as NetworkNode,
+    cache: {
+      getStream: () => Promise.resolve(stream),
+      permissionsOf: () => Promise.resolve({ subscribeUntilMs: Infinity }),
+    },
+    parts: { join: () => () => {} },
+    ...{ identity, clock: systemClock, status, faults: hub, history: {} },
+  } as never)
   return { subscriber, faults, status, breakIt: (broken: boolean) => void (isBroken = broken) }
 }
 
@@ -48,7 +51,8 @@ function message(timestamp: number, previous = last): Delivery {
   return { streamPartId, message: { ...chain, ...place, ...rest } as StreamMessage, from: undefined }
 }
 
-const contents = (messages: readonly { readonly content: unknown }[]) => messages.map(({ content }) => content)
+const contents = (messages: readonly { readonly content: unknown }[]) =>
+  messages.map(({ content }) => content)
 
 describe('a fault in the work of a subscription', () => {
   it('touches no other, and it goes on itself', async () => {

@@ -79,7 +79,15 @@ export class QueuedSubscription implements Subscription, Sink {
   readonly #queue: BoundedQueue<Message>
   readonly #node: NetworkNode
   readonly #events: SubscriptionEvents
-  readonly #counters = { received: 0, delivered: 0, dropped: 0, undecodable: 0, callbackFailures: 0, gaps: 0, faults: 0 }
+  readonly #counters = {
+    received: 0,
+    delivered: 0,
+    dropped: 0,
+    undecodable: 0,
+    callbackFailures: 0,
+    gaps: 0,
+    faults: 0,
+  }
   readonly #newFlow: () => LiveFlow
   #caughtUp: Promise<void> = Promise.resolve()
   #hasCallback = false

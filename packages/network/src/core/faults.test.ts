@@ -46,7 +46,8 @@ const other = (id: StreamPartId): StreamPartId => (id === partId ? otherPartId :
 /** Of which stream part an effect is; undefined when it does not say. */
 function partOf(port: string, [first, second]: readonly unknown[]): unknown {
   if (port === 'sendControl') return (second as { streamPartId?: StreamPartId }).streamPartId
-  if (port === 'gapLost' || port === 'fillFromArchive') return (first as { streamPartId: StreamPartId }).streamPartId
+  if (port === 'gapLost' || port === 'fillFromArchive')
+    return (first as { streamPartId: StreamPartId }).streamPartId
   if (port === 'verify') return `${streamId}#${(first as { chain: { partition: number } }).chain.partition}`
   return typeof first === 'string' && first.includes('#') ? first : undefined
 }
@@ -79,7 +80,9 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => NodeE
     port: 'statusDue',
     event: () => {
       const batch = batchAt([startMs])
-      return [data(4, { ...batch, signature: new Uint8Array(65), bytes: batch.bytes.map((byte) => byte ^ 1) })]
+      return [
+        data(4, { ...batch, signature: new Uint8Array(65), bytes: batch.bytes.map((byte) => byte ^ 1) }),
+      ]
     },
   },
   networkBack: {
@@ -228,9 +231,7 @@ describe('a fault in the work of a stream part', () => {
   it('outside of the core is treated like one within', () => {
     const script = inBoth()
     const lines = script.run({ type: 'partFault', streamPartId: partId, error: new Error('elsewhere') })
-    expect(lines).toEqual([
-      ...['detach 2 left', 'detach 3 left', 'detach 4 left', 'neighbours []', 'failed'],
-    ])
+    expect(lines).toEqual([...['detach 2 left', 'detach 3 left', 'detach 4 left', 'neighbours []', 'failed']])
     expectFlooding(script, 1)
   })
 })
@@ -308,7 +309,11 @@ describe('a stream part after a fault', () => {
     expect(script.core.streamParts.get(partId)?.recent.bytes).toBe(0)
     expect(script.pass(networkLimits.linkLingerMs)).toContain('disconnect 2 UNUSED')
     // 300 bytes of the first batch would leave no room for these.
-    script.run(publish(batchAt([startMs + 1])), publish(batchAt([startMs + 2])), publish(batchAt([startMs + 3])))
+    script.run(
+      publish(batchAt([startMs + 1])),
+      publish(batchAt([startMs + 2])),
+      publish(batchAt([startMs + 3])),
+    )
     expect(script.core.counters['recent.dropped']).toBe(0)
   })
 
@@ -330,8 +335,16 @@ const ports = [
 
 const peer = fc.integer({ min: 2, max: 5 })
 const anything = fc.oneof(
-  fc.record({ kind: fc.constant('data' as const), peer, gap: fc.boolean(), chain: fc.integer({ min: 0, max: 3 }) }),
-  fc.record({ kind: fc.constantFrom('opened' as const, 'closed' as const, 'attach' as const, 'detach' as const), peer }),
+  fc.record({
+    kind: fc.constant('data' as const),
+    peer,
+    gap: fc.boolean(),
+    chain: fc.integer({ min: 0, max: 3 }),
+  }),
+  fc.record({
+    kind: fc.constantFrom('opened' as const, 'closed' as const, 'attach' as const, 'detach' as const),
+    peer,
+  }),
   fc.record({ kind: fc.constant('instruct' as const), peers: fc.uniqueArray(peer) }),
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 2_000 }) }),
   fc.record({ kind: fc.constantFrom('leave' as const, 'join' as const, 'publish' as const) }),
@@ -341,10 +354,13 @@ describe('whatever throws in one stream part', () => {
   it('the other delivers each message once, and the first does again afterwards', () => {
     const world = fc.record({
       steps: fc.array(anything, { minLength: 5, maxLength: 60 }),
-      broken: fc.array(fc.record({ port: fc.constantFrom(...ports), after: fc.integer({ min: 0, max: 6 }) }), {
-        minLength: 1,
-        maxLength: 8,
-      }),
+      broken: fc.array(
+        fc.record({ port: fc.constantFrom(...ports), after: fc.integer({ min: 0, max: 6 }) }),
+        {
+          minLength: 1,
+          maxLength: 8,
+        },
+      ),
     })
     fc.assert(
       fc.property(world, ({ steps, broken }) => {
@@ -359,7 +375,8 @@ describe('whatever throws in one stream part', () => {
           if (script.core.streamParts.get(partId) === undefined) return
           const count = (calls.get(port) ?? 0) + 1
           calls.set(port, count)
-          if (broken.some((it) => it.port === port && count % 7 === it.after)) throw new Error(`${port} ${count}`)
+          if (broken.some((it) => it.port === port && count % 7 === it.after))
+            throw new Error(`${port} ${count}`)
         }
         const lasts = new Map<string, number>()
         let counter = 1
@@ -378,7 +395,11 @@ describe('whatever throws in one stream part', () => {
             if (!step.gap) script.run(data(step.peer, batchAt([timestamp], { chainId, ...previous })))
             lasts.set(chainId, timestamp)
           } else if (step.kind === 'publish') {
-            script.run(publish(batchAt([script.nowMs], { chainId: `own ${script.core.counters['published.batches']}` })))
+            script.run(
+              publish(
+                batchAt([script.nowMs], { chainId: `own ${script.core.counters['published.batches']}` }),
+              ),
+            )
           } else script.run(step.kind === 'join' ? join : leave)
           const chainId = `ok ${script.delivered.length}`
           script.run(data(6, batchAt([script.nowMs], { chainId, partition: 1 })))

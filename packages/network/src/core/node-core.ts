@@ -373,4 +373,3 @@ function attempt(work: () => unknown): void {
     // It is of the fault that is reported.
   }
 }
-

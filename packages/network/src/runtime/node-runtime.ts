@@ -695,7 +695,8 @@ export class NodeRuntime implements NetworkNode {
 
   #visit(streamPartId: StreamPartId): () => void {
     this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.visit(streamPartId, nowMs))
-    return () => this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.unvisit(streamPartId, nowMs))
+    return () =>
+      this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.unvisit(streamPartId, nowMs))
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */

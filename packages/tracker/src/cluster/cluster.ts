@@ -105,7 +105,8 @@ export class Cluster implements PacketRouter {
 
   isOutdated: PacketRouter['isOutdated'] = (from, status) => this.#router.isOutdated(from, status)
 
-  gone: PacketRouter['gone'] = (nodeId) => isolated({}, { fault: this.#fault }, () => this.#router.gone(nodeId))
+  gone: PacketRouter['gone'] = (nodeId) =>
+    isolated({}, { fault: this.#fault }, () => this.#router.gone(nodeId))
 
   /** This process stood still, and lets all its nodes go: it knows nothing of the others either, as after a restart. */
   beginAnew(): void {

@@ -3,7 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
 import { TrackerCore, type TrackerEffect } from './tracker-core.ts'
-import { instructions, nodeId, partA, partB, statusOf, storing, webrtcContact } from './tracker-core.testkit.ts'
+import {
+  instructions,
+  nodeId,
+  partA,
+  partB,
+  statusOf,
+  storing,
+  webrtcContact,
+} from './tracker-core.testkit.ts'
 import type { NodeToTracker, TrackerEvent, TrackerFault } from './tracker-events.ts'
 
 const { minFaultRestMs, maxFaultRestMs } = defaultTrackerLimits
@@ -142,7 +150,10 @@ const failedEdge = (story: Story): Status => {
 
 const events: Record<string, { ports: Port[]; run: (story: Story) => void }> = {
   'a status': { ports: ['status'], run: (story) => void story.report(1, partA) },
-  'a failed edge': { ports: ['random', 'onTouched'], run: (story) => void story.packet(1, failedEdge(story)) },
+  'a failed edge': {
+    ports: ['random', 'onTouched'],
+    run: (story) => void story.packet(1, failedEdge(story)),
+  },
   'a leave': {
     ports: ['random', 'onTouched'],
     run: (story) => void story.packet(1, { type: 'leave', streamPartId: partA }),
@@ -265,7 +276,12 @@ describe('a fault in the work of a stream part of a tracker', () => {
 describe('a fault that belongs to no stream part', () => {
   it('ends the connection of the node it was about', () => {
     const story = settled()
-    const broken = { type: 'nodeInfo', get contact(): never { throw new Error('no contact') } } as const
+    const broken = {
+      type: 'nodeInfo',
+      get contact(): never {
+        throw new Error('no contact')
+      },
+    } as const
     const effects = story.packet(1, broken)
     expect(effects).toMatchObject([{ type: 'refuse', to: nodeId(1), code: 'TRACKER_FAULT' }])
     expect(story.faults).toEqual([{ nodeId: nodeId(1), error: new Error('no contact') }])

@@ -123,7 +123,8 @@ describe('Ingest', () => {
     },
   )
 
-  const inPart = (partition: number, timestamp: number) => batchOf(chainOf('chain', undefined, partition), [at(timestamp)])
+  const inPart = (partition: number, timestamp: number) =>
+    batchOf(chainOf('chain', undefined, partition), [at(timestamp)])
 
   it('stores the others when something is wrong with the batches of one stream part', async () => {
     const ingest = createIngest()
