@@ -111,9 +111,7 @@ function untilAborted<T>(promise: Promise<readonly T[]>, signal: AbortSignal): P
     const leave = () => resolve([])
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    promise
-      .then(resolve, leave)
-      .finally(() => signal.removeEventListener('abort', leave))
+    promise.then(resolve, leave).finally(() => signal.removeEventListener('abort', leave))
   })
 }
 
