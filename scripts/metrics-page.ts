@@ -48,7 +48,7 @@ const snapshot: NodeSnapshot = {
     quota: { storedBytes: 0, maxBytes: 0, maxBytesPerStream: 0, evictedBatches: 0, evictedBytes: 0 },
     ingest: {
       ...{ queuedBatches: 0, queuedBytes: 0, lagMs: 0, storedBatches: 0, storedMessages: 0 },
-      ...{ droppedBatches: 0, failures: 0 },
+      ...{ droppedBatches: 0, failures: 0, faults: 0 },
     },
     requests: {
       ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },

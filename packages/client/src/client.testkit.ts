@@ -1,3 +1,4 @@
+import { createNetworkNode } from '@runnel/network'
 import {
   createIdentity,
   generatePrivateKey,
@@ -8,6 +9,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
+import type { CreateNode } from './client.ts'
 import { createClient, type ClientConfig } from './index.ts'
 import type { RunnelClient } from './runnel-client.ts'
 import type { ClientStatus } from './status.ts'
@@ -34,6 +36,15 @@ export async function startTracker(identity = newIdentity(), admission?: NodeAdm
   return tracker
 }
 
+/** A fault fails the test: what is thrown here nobody catches. */
+const createNode: CreateNode = (options, modules) =>
+  createNetworkNode(options, {
+    ...modules,
+    onError: (error) => {
+      throw error
+    },
+  })
+
 /** Makes clients with the same settings, and closes them all at the end. */
 export class Clients {
   readonly #defaults: Omit<ClientConfig, 'privateKey'>
@@ -46,7 +57,7 @@ export class Clients {
   /** One that others can dial by WebSocket, unless told otherwise. */
   async create(config: Partial<ClientConfig> = {}): Promise<RunnelClient> {
     const transports = { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } as const
-    const client = await createClient({ transports, ...this.#defaults, ...config })
+    const client = await createClient({ transports, ...this.#defaults, ...config }, { createNode })
     this.#clients.push(client)
     return client
   }

@@ -2,6 +2,7 @@ import type { Archive, NetworkLimits, NetworkNode, PublisherPolicy, TrackerDirec
 import {
   createIdentity,
   generatePrivateKey,
+  guardedClock,
   loadCrypto,
   parsePrivateKey,
   toHex,
@@ -14,6 +15,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
+import { Faults } from './faults.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
@@ -58,7 +60,11 @@ export interface ClientModules {
 /** Reads the network's registries, starts a node, and gives the client that uses both. Nothing is left running when it throws. */
 export async function openClient(config: ClientConfig, modules: ClientModules): Promise<RunnelClient> {
   const parsed = parseConfig(config)
-  const { clock = systemClock, random = systemRandom, logger = silentLogger, createNode } = modules
+  const { random = systemRandom, logger = silentLogger, createNode } = modules
+  const faults = new Faults({ logger })
+  // The node has one of its own, as its faults reach others.
+  const ownClock = modules.clock ?? systemClock
+  const clock = guardedClock(ownClock, (error) => faults.report({ error }))
   const phases = new Phases(clock)
   const crypto = await loadCrypto()
   const privateKey =
@@ -73,7 +79,10 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     const archive = new LateArchive()
     node = createNode(
       { transports, limits: { maxLiveAgeMs } },
-      { identity, crypto, clock, random, publisherPolicy, readerPolicy, trackers, admission, archive },
+      {
+        ...{ identity, crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
+        ...{ trackers, admission, archive },
+      },
     )
     const client = new RunnelClient(parsed, {
       identity,
@@ -81,6 +90,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       clock,
       random,
       logger,
+      faults,
       node,
       registry,
       archive,

@@ -15,6 +15,8 @@ import {
 import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
+import { asError } from './errors.ts'
+import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
@@ -57,6 +59,7 @@ export interface RunnelClientModules {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
+  readonly faults: Faults
   readonly node: NetworkNode
   readonly registry: RegistryService
   /** Of the node: what fills its gaps is given to it. */
@@ -121,6 +124,9 @@ export class RunnelClient implements AsyncDisposable {
       shared,
     )
     this.#listen(parts, logger)
+    modules.faults.onFault = ({ error, ...where }) =>
+      status.emit({ type: 'fault', ...where, error: asError(error) })
+    this.network.on('fault', (fault) => modules.faults.report(fault))
   }
 
   /** In whose name registries are changed: the address of the wallet, or of the client's own key. */

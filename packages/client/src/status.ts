@@ -69,6 +69,16 @@ export type ClientStatus =
   | { readonly type: 'history-failed'; readonly streamId: StreamId; readonly error: Error }
   /** A subscription's callback threw or rejected; the next message is delivered all the same. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
+  /**
+   * There was an error in this build, or in what it stands on. It ended some work and nothing else: that of a stream part,
+   * which is left and joined again, or of a subscription to it, or of a connection, which was closed, or other work.
+   */
+  | {
+      readonly type: 'fault'
+      readonly streamPartId?: StreamPartId
+      readonly peerId?: NodeId
+      readonly error: Error
+    }
   /** The node dropped or refused something; `counter` is the metric that grew. */
   | { readonly type: 'dropped'; readonly counter: string; readonly detail: string }
   /** This consumer of the statuses was too slow: so many were left out here. */

@@ -83,7 +83,7 @@ export interface NetworkNodeModules {
   readonly transports?: (modules: ConnectionModules & { readonly signalling: Signalling }) => NodeTransports
   /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */
   readonly verify?: (batch: MessageBatch) => boolean
-  /** What an internal failure threw; for a log. */
+  /** What a fault, or the archive, threw; for a log. Called on a stack of its own: what it throws ends the process. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -93,28 +93,25 @@ const defaultDialTimeoutMs = 15_000
 /** Makes a node; nothing happens before its `start`. */
 export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkNodeModules): NetworkNode {
   const dialTimeoutMs = options.dialTimeoutMs ?? defaultDialTimeoutMs
-  const { identity, crypto, clock, random, onError } = modules
-  const connection: ConnectionModules = {
-    identity,
-    crypto,
-    clock,
-    random,
-    ...(options.connectionLimits === undefined ? {} : { limits: options.connectionLimits }),
-    ...(onError === undefined ? {} : { onError }),
-  }
+  const { identity, crypto, random } = modules
   const { tracing = false } = options
   const { user = identity } = modules
   const tokens =
     user.nodeId === identity.nodeId
       ? undefined
-      : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock })
+      : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
   const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs, tracing }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
     membershipToken: () => tokens?.current(),
     verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
-    wires: ({ signalling, contact }) => {
+    wires: ({ signalling, contact, clock, onError }) => {
+      const { connectionLimits: limits } = options
+      const connection: ConnectionModules = {
+        ...{ identity, crypto, clock, random, onError },
+        ...(limits === undefined ? {} : { limits }),
+      }
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
       const transports = create({ ...connection, signalling })
       const { admission } = modules

@@ -6,6 +6,10 @@ export const networkErrors = {
     summary: 'The stream part is not joined',
     remedy: 'Join it first: a node carries only what it joined.',
   },
+  STREAM_PART_FAILED: {
+    summary: 'A fault ended the work of the stream part, which begins anew',
+    remedy: 'Publish again; the log says what the fault was: report it.',
+  },
   NODE_NOT_RUNNING: {
     summary: 'The node does not run',
     remedy: 'Start it first; once stopped it cannot be started again.',

@@ -108,6 +108,14 @@ export const networkLimits = {
   minBackoffMs: 500,
   /** Longest such pause. */
   maxBackoffMs: 30_000,
+  /** First rest of a stream part after a fault in its work (`fault.streamPart`): so long it has no neighbours. Doubles with each. */
+  minFaultRestMs: 1_000,
+  /** Longest such rest. */
+  maxFaultRestMs: 60_000,
+  /** Faults of a stream part are forgotten when there was none for this long. */
+  faultForgetMs: 600_000,
+  /** After a fault in a tick that belongs to no stream part, the next tick waits for this long: one that comes each time must not spin. */
+  faultPauseMs: 1_000,
   /** A link is closed when no stream part has used it for this long. */
   linkLingerMs: 10_000,
   /** A peer that misbehaved is not connected to for this long. */

@@ -24,7 +24,7 @@ import {
   type MemoryNetworkOptions,
   type Transport,
 } from '@runnel/transport'
-import { createNetworkNode, type NetworkNodeOptions } from './create-network-node.ts'
+import { createNetworkNode, type NetworkNodeModules, type NetworkNodeOptions } from './create-network-node.ts'
 import type { Delivery, NetworkNode, PublisherPolicy, TrackerAddress, TrackerDirectory } from './ports.ts'
 
 export const crypto = await loadCrypto()
@@ -187,6 +187,8 @@ export class Swarm {
   readonly network: MemoryNetwork
   readonly trackerIdentity = identityOf('tracker')
   readonly seed: string
+  /** True in a test of faults; in any other, one of them fails it. */
+  expectsFaults = false
   tracker: ScriptedTracker
   trackerTransport: Transport
 
@@ -225,6 +227,7 @@ export class Swarm {
     options: NetworkNodeOptions = {},
     policy: PublisherPolicy = everybodyMay,
     clock: Clock = this.clock,
+    others: Partial<NetworkNodeModules> = {},
   ): Member {
     const { network } = this
     const random = seededRandom(`${this.seed} ${name}`)
@@ -235,11 +238,16 @@ export class Swarm {
       random,
       publisherPolicy: policy,
       trackers: oneTracker(this.trackerAddress),
+      // Reaches whoever turns the clock.
+      onError: (error) => {
+        if (!this.expectsFaults) throw error
+      },
       transports: (modules) => ({ memory: network.transport({ role: 'node' }, modules) }),
       onNetworkBack: (listener) => {
         this.#networkBack.set(name, listener)
         return () => this.#networkBack.delete(name)
       },
+      ...others,
     })
     const deliveries: Delivery[] = []
     node.on('message', (delivery) => deliveries.push(delivery))
@@ -248,13 +256,13 @@ export class Swarm {
   }
 
   /** Nodes that have started and joined, and found their neighbours. */
-  async grow(count: number, prefix = 'node'): Promise<Member[]> {
+  async grow(count: number, prefix = 'node', parts: readonly StreamPartId[] = [partId]): Promise<Member[]> {
     await this.trackerTransport.start()
     const members: Member[] = []
     for (let i = 0; i < count; i++) {
       const member = this.make(`${prefix} ${i}`)
       await member.node.start()
-      member.node.join(partId)
+      for (const id of parts) member.node.join(id)
       members.push(member)
     }
     this.clock.advanceBy(5_000)

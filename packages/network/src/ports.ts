@@ -115,6 +115,16 @@ export interface Trace {
   readonly ageMs: number
 }
 
+/**
+ * An error in this build, or in what it stands on: `streamPartId` says whose work it ended, and that this is left and joined
+ * again; `peerId`, with whom the connection was closed. With neither, some work was left undone.
+ */
+export interface NodeFault {
+  readonly streamPartId?: StreamPartId
+  readonly peerId?: NodeId
+  readonly error: unknown
+}
+
 /** What an embedding application hears from its node. */
 export interface NodeEvents {
   message: (delivery: Delivery) => void
@@ -138,6 +148,8 @@ export interface NodeEvents {
   /** The set of attached neighbours of a joined stream part changed. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
+  /** There was a fault, which ended some work and nothing else. */
+  fault: (fault: NodeFault) => void
   /** Something was dropped or refused; `counter` is the name of the metric that grew. */
   dropped: (counter: string, detail: string) => void
 }
@@ -159,7 +171,8 @@ export interface NetworkNode {
   ): Promise<void>
   /**
    * Floods a batch this process signed. Joins are not implied. False when every neighbour's queue is above its high mark:
-   * the batch is sent all the same, but wait for `writable` before the next.
+   * the batch is sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and
+   * STREAM_PART_FAILED, and then it may have been sent or not.
    */
   publish(batchBytes: Uint8Array): boolean
   /** Resolves when at least one neighbour can take more. */

@@ -62,6 +62,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     : await createClient(clientConfigOf(config, env))
   const trackers = watchTrackers(client, logger)
   void watchAdmission(client, logger)
+  void watchFaults(client, logger)
   const startedMs = performance.now()
   const measurements = config.measurements.enabled ? createMeasurementsPlugin(config.measurements) : undefined
   const observer = createObserverPlugin(config.observer)
@@ -159,6 +160,17 @@ async function watchAdmission(client: RunnelClient, logger: Logger): Promise<voi
   }
   if (!client.isListed) say(false)
   for await (const status of client.status()) if (status.type === 'admission') say(status.isListed)
+}
+
+/** Errors in this build, each of which has ended some work and nothing else. */
+async function watchFaults(client: RunnelClient, logger: Logger): Promise<void> {
+  for await (const status of client.status()) {
+    if (status.type !== 'fault') continue
+    const { streamPartId: streamPart, peerId: peer, error: err } = status
+    const text =
+      streamPart === undefined ? 'a fault' : 'a fault in a stream part: it is left and joined again'
+    logger.error({ streamPart, peer, err }, `${text}; please report it`)
+  }
 }
 
 async function stopAll(plugins: readonly Plugin[], client: RunnelClient, logger: Logger): Promise<void> {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyServerFactory } from 'fastify'
 import {
+  guardedClock,
   nodeIdFromBytes,
   type Clock,
   type Crypto,
@@ -53,6 +54,8 @@ export interface TrackerModules {
   readonly registry?: TrackerRegistryView
   /** Which streams there are, and what their owners have chosen; `streamOverlays` goes before. Default: any, and nothing. */
   readonly streams?: StreamSource
+  /** Told of what is thrown in this build, on a stack of its own: what it throws ends the process. It is in the log as well. */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** A tracker: nodes over WebSocket, everybody over HTTP, on one port. */
@@ -79,7 +82,8 @@ const spareConnections = 256
 export function createTracker(options: TrackerOptions, modules: TrackerModules): Tracker {
   const { listen: where = {}, degree = defaultTrackerOptions.degree, ice = {}, explorer } = options
   const { host = defaultTrackerOptions.host, port = defaultTrackerOptions.port, tls, publicUrl } = where
-  const { identity, clock, random, logger } = modules
+  const { identity, random, logger } = modules
+  const clock = guardedClock(modules.clock, (error) => runtime.fault(error))
   const limits = resolveLimits(options.limits)
   const overlay = resolveOverlays(options)
   const { permissions } = modules
@@ -108,7 +112,6 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     },
   )
   const { server } = api
-  const onError = (error: unknown) => logger?.error({ error }, 'a fault in the tracker')
   const transport = new WebSocketTransport(
     {
       role: 'tracker',
@@ -116,7 +119,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
       maxConnections: maxSockets,
       listen: { server, ...(publicUrl === undefined ? {} : { publicUrl }) },
     },
-    { ...modules, onError },
+    { ...modules, clock, onError: (error) => runtime.connectionFault(error) },
   )
   addConnectionMetrics(metrics, transport.counters)
   const onStall = (stalledMs: number) => {
@@ -133,15 +136,20 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const runtime = new TrackerRuntime({
     core,
     transport,
-    clock,
+    clock: modules.clock,
     crypto: modules.crypto,
+    onError: modules.onError,
     ice: createIceServerSource(ice),
     admission: modules.admission,
     permissions,
     checkStall,
     ...(logger && { logger }),
   })
-  const cluster = createCluster(options, modules, { core, runtime, checkStall, url: () => transport.url })
+  const cluster = createCluster(
+    options,
+    { ...modules, clock },
+    { core, runtime, checkStall, url: () => transport.url },
+  )
   if (cluster !== undefined) addClusterMetrics(metrics, cluster)
   const { streamOverlays = {} } = options
   const streams =

@@ -78,6 +78,10 @@ export const trackerErrors = {
     summary: 'The node asks for storage nodes more often than the tracker answers',
     remedy: 'Try again later.',
   },
+  TRACKER_FAULT: {
+    summary: 'There was a fault in the tracker',
+    remedy: 'Nothing: the node connects again. The log of the tracker says what it was: report it.',
+  },
   TRACKER_STALLED: {
     summary: 'The tracker stood still for a while and begins anew',
     remedy:

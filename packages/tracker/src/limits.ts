@@ -81,6 +81,12 @@ export interface TrackerLimits {
   readonly exchangesPerSecond: number
   /** And how many at once: enough for a node to find its place. */
   readonly exchangeBurst: number
+  /** First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each. */
+  readonly minFaultRestMs: number
+  /** Longest such rest, in milliseconds. */
+  readonly maxFaultRestMs: number
+  /** Faults of a stream part are forgotten when there was none for this long, in milliseconds. */
+  readonly faultForgetMs: number
   /** A tracker that stood still for this long begins anew, in milliseconds: no longer than nodes and other trackers take to notice, and to go on without it. */
   readonly stallMs: number
   /** Largest instruction counter a node may report; beyond it is disconnected (`malformedStatuses`). */
@@ -127,6 +133,9 @@ export const defaultTrackerLimits: TrackerLimits = {
   improvementsPerInterval: 256,
   exchangesPerSecond: 1 / 60,
   exchangeBurst: 24,
+  minFaultRestMs: 1_000,
+  maxFaultRestMs: 60_000,
+  faultForgetMs: 600_000,
   stallMs: 2_000,
   maxCounter: 2 ** 48,
 }

@@ -22,7 +22,11 @@ const system = { crypto, clock: systemClock, random: systemRandom }
 /** A tracker on a free port. */
 export async function startTracker(options: TrackerOptions = {}): Promise<Tracker> {
   const listen = { port: 0, ...options.listen }
-  const tracker = createTracker({ ...options, listen }, { ...system, identity: newIdentity() })
+  // A fault fails the test: what is thrown here nobody catches.
+  const onError = (error: unknown) => {
+    throw error
+  }
+  const tracker = createTracker({ ...options, listen }, { ...system, identity: newIdentity(), onError })
   await tracker.start()
   return tracker
 }

@@ -78,6 +78,10 @@ class NodeProcess {
         publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
         trackers: { trackersFor: () => [tracker], onChange: () => () => {} },
         transports: (modules) => lossyTransports(order, modules),
+        // A fault ends the run.
+        onError: (error) => {
+          throw error
+        },
       },
     )
     this.#subscriber = new Subscriber(

@@ -247,6 +247,7 @@ export class World {
       transport: this.network.transport({ role: 'tracker' }, modules),
       clock: this.clock,
       crypto: this.#crypto,
+      onError: modules.onError,
       ice: createIceServerSource({}),
     })
   }

@@ -111,7 +111,15 @@ export class PartOutbox {
   #scheduleFlush(): void {
     if (this.#flushing) return
     this.#flushing = true
-    this.#modules.clock.endOfTurn(() => void this.#flush())
+    this.#modules.clock.endOfTurn(() => {
+      this.#flush().catch((error: unknown) => this.#failed(error))
+    })
+  }
+
+  /** Who waits is told, and what is added from now on is tried anew. */
+  #failed(error: unknown): void {
+    this.#flushing = false
+    for (const { reject } of this.#entries.splice(0)) reject(error)
   }
 
   async #flush(): Promise<void> {

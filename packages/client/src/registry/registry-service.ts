@@ -147,10 +147,10 @@ export class RegistryService {
 
   #scheduleRefresh(): void {
     this.#cancelRefresh = this.#clock.schedule(this.#options.maxAgeMs, () => {
+      this.#scheduleRefresh()
       this.#inBackground(() => this.#readTrackers())
       this.#refreshNodes()
       this.#readAllOwnTrackers()
-      this.#scheduleRefresh()
     })
   }
 

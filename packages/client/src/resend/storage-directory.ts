@@ -111,10 +111,7 @@ function untilAborted<T>(promise: Promise<readonly T[]>, signal: AbortSignal): P
     const leave = () => resolve([])
     if (signal.aborted) leave()
     signal.addEventListener('abort', leave, { once: true })
-    void promise.then((items) => {
-      signal.removeEventListener('abort', leave)
-      resolve(items)
-    })
+    promise.then(resolve, leave).finally(() => signal.removeEventListener('abort', leave))
   })
 }
 

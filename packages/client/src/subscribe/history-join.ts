@@ -270,9 +270,10 @@ export class HistoryJoin implements LiveFlow {
     const buffer = new LiveBuffer({ maxMessages: maxWaitingLive, maxBytes: maxWaitingLiveBytes })
     buffer.push(message)
     this.#waiting.set(key, { chain, buffer })
-    void this.#fetchBetween(chain, after, upTo)
+    this.#fetchBetween(chain, after, upTo)
       .then(() => this.#letThrough({ chain, buffer }))
-      .then(() => this.#waiting.delete(key))
+      .catch((error: unknown) => this.#modules.onFailed(error))
+      .finally(() => this.#waiting.delete(key))
   }
 
   /** Live messages of a chain that have waited, as there is room, and from storage those that did not fit meanwhile. */

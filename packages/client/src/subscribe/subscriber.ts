@@ -2,6 +2,7 @@ import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type Identity, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
+import type { Faults } from '../faults.ts'
 import { requirePermission } from '../permission.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import {
@@ -61,6 +62,7 @@ export interface SubscriberModules {
   readonly clock: Clock
   readonly status: StatusHub
   readonly history: HistorySource
+  readonly faults: Pick<Faults, 'report'>
 }
 
 /** Gaps remembered as reported. */
@@ -87,12 +89,24 @@ export class Subscriber {
   receive({ streamPartId, message }: Delivery): void {
     const subscriptions = this.#byStreamPart.get(streamPartId)
     if (subscriptions === undefined) return
-    for (const { flow } of [...subscriptions]) flow.message(message)
+    for (const subscription of [...subscriptions])
+      this.#within(subscription, streamPartId, () => subscription.flow.message(message))
   }
 
   /** To be given every gap the node gave up. */
   gap(gap: Gap): void {
-    for (const { flow } of [...(this.#byStreamPart.get(gap.streamPartId) ?? [])]) flow.gap(gap)
+    for (const subscription of [...(this.#byStreamPart.get(gap.streamPartId) ?? [])])
+      this.#within(subscription, gap.streamPartId, () => subscription.flow.gap(gap))
+  }
+
+  /** Does some work of a subscription. What it throws touches no other. */
+  #within(subscription: QueuedSubscription, streamPartId: StreamPartId, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      subscription.beginAnew()
+      this.#modules.faults.report({ streamPartId, error })
+    }
   }
 
   /** To be given every equivocation the node noticed: whoever got the message that does not count hears of it. */
@@ -185,7 +199,11 @@ export class Subscriber {
           slow: (dropped) => status.emit({ type: 'slow-consumer', streamId: stream.id, dropped }),
           gap: (gap) => {
             this.#reportGap(gap)
-            options.onGap?.(gap)
+            try {
+              options.onGap?.(gap)
+            } catch (error) {
+              status.emit({ type: 'callback-failed', streamId: stream.id, error })
+            }
           },
           equivocation: (equivocation) => options.onEquivocation?.(equivocation),
           undecodable: ({ publisherId, timestamp, sequenceNumber, partition }, error) =>

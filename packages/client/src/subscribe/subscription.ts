@@ -23,6 +23,8 @@ export interface SubscriptionCounters {
   readonly callbackFailures: number
   /** Gaps that were given up: see the status 'gap'. */
   readonly gaps: number
+  /** Errors in this build in the work of the subscription: what waited for its turn was delivered as it was. See the status 'fault'. */
+  readonly faults: number
   /** Messages left out because those after them had been delivered already: a gap had been given up too early. */
   readonly late: number
 }
@@ -79,7 +81,16 @@ export class QueuedSubscription implements Subscription, Sink {
   readonly #queue: BoundedQueue<Message>
   readonly #node: NetworkNode
   readonly #events: SubscriptionEvents
-  readonly #counters = { received: 0, delivered: 0, dropped: 0, undecodable: 0, callbackFailures: 0, gaps: 0 }
+  readonly #counters = {
+    received: 0,
+    delivered: 0,
+    dropped: 0,
+    undecodable: 0,
+    callbackFailures: 0,
+    gaps: 0,
+    faults: 0,
+  }
+  readonly #newFlow: () => LiveFlow
   #caughtUp: Promise<void> = Promise.resolve()
   #hasCallback = false
   #slow = false
@@ -93,7 +104,20 @@ export class QueuedSubscription implements Subscription, Sink {
     this.#queue = new BoundedQueue(options)
     this.#node = modules.node
     this.#events = modules.events
-    this.flow = options.order === 'chain' ? new OrderedFlow(this, modules) : new ArrivalFlow(this)
+    this.#newFlow = () => (options.order === 'chain' ? new OrderedFlow(this, modules) : new ArrivalFlow(this))
+    this.flow = this.#newFlow()
+  }
+
+  /** After a fault: what waits for its turn is delivered if that is possible, and what comes is put in order from here on. */
+  beginAnew(): void {
+    const { flow } = this
+    this.#counters.faults++
+    this.flow = this.#newFlow()
+    try {
+      flow.end()
+    } catch {
+      // Of the fault is told already.
+    }
   }
 
   /**
@@ -185,9 +209,12 @@ export class QueuedSubscription implements Subscription, Sink {
   async unsubscribe(): Promise<void> {
     if (this.#ended) return
     this.#ended = true
-    this.flow.end()
-    this.#queue.close()
-    this.#events.ended()
+    try {
+      this.flow.end()
+    } finally {
+      this.#queue.close()
+      this.#events.ended()
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

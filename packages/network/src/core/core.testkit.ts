@@ -17,6 +17,7 @@ import {
   type MissingRange,
   type NodeId,
   type StreamMessage,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
 import type { Equivocation, Gap } from '../ports.ts'
@@ -99,6 +100,11 @@ export class CoreScript {
   rttMs: number | undefined
   nowMs = startMs
   canTakeMore = true
+  /** True in a test of faults; in any other, one of them fails it. */
+  expectsFaults = false
+  readonly faults: { readonly streamPartId: StreamPartId; readonly error: unknown }[] = []
+  /** Called before each effect, and before what is asked; what it throws the core gets. */
+  hostile: (port: string, args: readonly unknown[]) => void = () => {}
   readonly hasArchive: boolean
 
   constructor(limits: Partial<NetworkLimits> = {}, { hasArchive = false } = {}) {
@@ -106,16 +112,19 @@ export class CoreScript {
     this.core = new NodeCore(
       { self: idOf(1), limits: { ...networkLimits, ...limits } },
       {
-        effects: this.#effects(),
+        effects: this.#hostileEffects(),
         verify: (batch) => {
+          this.hostile('verify', [batch])
           this.verified++
           return verifyBatch(batch, crypto)
         },
         readsForMs: (_, userId) => this.readsForMs(userId),
         verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
         membershipToken: () => undefined,
-        checkPublisher: (_streamId, _publisherId, _nowMs, oldestMs = Infinity) =>
-          oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy,
+        checkPublisher: (streamId, publisherId, _nowMs, oldestMs = Infinity) => {
+          this.hostile('checkPublisher', [streamId, publisherId])
+          return oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy
+        },
         rttOf: () => this.rttMs,
         canTakeMore: () => this.canTakeMore,
         hasArchive: this.hasArchive,
@@ -127,6 +136,7 @@ export class CoreScript {
   run(...events: NodeEvent[]): string[] {
     this.lines.length = 0
     for (const event of events) this.core.handle(event, this.nowMs)
+    this.#checkFaults()
     return [...this.lines]
   }
 
@@ -139,6 +149,7 @@ export class CoreScript {
       this.core.handle({ type: 'tick' }, this.nowMs)
     }
     this.nowMs = endMs
+    this.#checkFaults()
     return [...this.lines]
   }
 
@@ -159,6 +170,22 @@ export class CoreScript {
     for (const peer of peers) this.run(opened(peer), attach(peer))
     this.lines.length = 0
     return this
+  }
+
+  #checkFaults(): void {
+    const [fault] = this.faults
+    if (fault !== undefined && !this.expectsFaults) throw fault.error
+  }
+
+  #hostileEffects(): NodeEffects {
+    return new Proxy(this.#effects(), {
+      get: (effects, name: keyof NodeEffects) => {
+        return (...args: never[]) => {
+          this.hostile(name, args)
+          return (effects[name] as (...args: never[]) => void)(...args)
+        }
+      },
+    })
   }
 
   #effects(): NodeEffects {
@@ -196,6 +223,11 @@ export class CoreScript {
       statusDue: () => note('status'),
       resolvePublisher: () => note('resolve'),
       resolveReader: (_, userId) => note(`resolve reader ${short(userId)}`),
+      partFailed: (streamPartId, error) => {
+        this.faults.push({ streamPartId, error })
+        note('failed')
+      },
+      partRested: () => note('rested'),
       dropped: (counter) => note(`dropped ${counter}`),
     }
   }

@@ -71,6 +71,9 @@ export const counterHelp = {
   'tracker.silent': 'Joins that a connected tracker did not answer in time',
   'signal.refused': 'Signals not sent because no tracker would relay them',
   'signal.routesDropped': 'Ways back for signals forgotten because there were too many',
+  'fault.streamPart': 'Faults in the work of a stream part, which was left and is joined again',
+  'fault.connection': 'Faults in the work of a connection, which was closed',
+  'fault.other': 'Faults in other work, which was left undone',
   'listener.failed': 'Errors thrown by listeners of the application',
 } as const
 

@@ -43,6 +43,10 @@ export interface NodeEffects {
   resolveReader(streamId: StreamId, userId: NodeId): void
   /** `from` brought what it signed. */
   resolvePublisher(streamId: StreamId, publisherId: NodeId, from: NodeId | undefined): void
+  /** There was a fault in the work of a stream part: it is left, and rests. Nothing of it is shared with others. */
+  partFailed(streamPartId: StreamPartId, error: unknown): void
+  /** Its rest is over: it takes part again. */
+  partRested(streamPartId: StreamPartId): void
   /** A counter of something dropped or refused grew. */
   dropped(counter: CounterName, detail: string): void
 }

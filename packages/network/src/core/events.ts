@@ -60,6 +60,8 @@ export type NodeEvent =
     }
   /** Who may read or publish may have changed: in one stream, or in all. */
   | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
+  /** Its work outside of this core threw. */
+  | { readonly type: 'partFault'; readonly streamPartId: StreamPartId; readonly error: unknown }
   /** The network is there again: what failed without it is no reason to wait. */
   | { readonly type: 'networkBack' }
   | { readonly type: 'tick' }

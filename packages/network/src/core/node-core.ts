@@ -1,6 +1,7 @@
 import type {
   AccessToken,
   Fetched,
+  Instruction,
   MessageBatch,
   MessageChain,
   MessageRef,
@@ -21,6 +22,7 @@ import { HeadPursuer } from './gaps/head-pursuer.ts'
 import { MemberCheck, type MemberCheckModules } from './neighbours/member-check.ts'
 import { Neighbourhood } from './neighbours/neighbourhood.ts'
 import { PeerTable } from './neighbours/peer-table.ts'
+import type { PartFaults } from './stream-part/part-faults.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 
@@ -46,7 +48,7 @@ export class NodeCore {
   readonly #self: NodeId
   readonly #limits: NetworkLimits
   readonly #modules: NodeCoreModules
-  readonly #parts = new StreamPartMap()
+  readonly #parts = new StreamPartMap({ onFault: (part, error) => this.#failed(part, error) })
   readonly #recentBytes: RecentBytes = { total: 0 }
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
@@ -55,6 +57,7 @@ export class NodeCore {
   readonly #pursuer: HeadPursuer
   readonly #fetchServer: FetchServer
   #dueMs = Infinity
+  #nowMs = 0
   /** Of trackers with stream parts, the newest. */
   #lastSession = 0
 
@@ -93,13 +96,18 @@ export class NodeCore {
     return this.#parts
   }
 
+  /**
+   * What the work of a stream part throws ends that work: the stream part begins anew, and nothing is thrown here. What is
+   * thrown belongs to no stream part: to the peer of the event, if it has one.
+   */
   handle(event: NodeEvent, nowMs: number): void {
+    this.#nowMs = nowMs
     switch (event.type) {
       case 'data':
         this.#onData(event.peerId, event.batch, event.packet, nowMs)
         return
       case 'publish':
-        this.#flood.publish(event.batch, event.packet, nowMs)
+        this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
         break
       case 'publisherResolved':
         this.#flood.resolved(event.streamId, event.publisherId, event.found, nowMs)
@@ -119,7 +127,7 @@ export class NodeCore {
         break
       case 'trackerSession':
         this.#lastSession = Math.max(this.#lastSession + 1, Math.floor(nowMs))
-        this.#parts.get(event.streamPartId)?.newSession(this.#lastSession)
+        this.#withPart(event.streamPartId, (part) => part.newSession(this.#lastSession))
         break
       case 'instruction':
         this.#onInstruction(event, nowMs)
@@ -151,6 +159,9 @@ export class NodeCore {
       case 'unhold':
         this.#neighbourhood.unhold(event.peerId, nowMs)
         break
+      case 'partFault':
+        this.#partFault(event.streamPartId, event.error)
+        break
       case 'networkBack':
         this.#neighbourhood.networkBack(nowMs)
         break
@@ -162,12 +173,7 @@ export class NodeCore {
         this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
         break
       case 'tick':
-        for (const part of this.#parts) {
-          part.recent.forgetOld(nowMs)
-          if (!part.reads) continue
-          this.#pursuer.tick(part, nowMs)
-          this.#filler.tick(part, nowMs)
-        }
+        this.#parts.each((part) => this.#tick(part, nowMs))
         this.#neighbourhood.tick(nowMs)
         this.#flood.tick(nowMs)
         break
@@ -198,13 +204,25 @@ export class NodeCore {
       this.#neighbourhood.uselessData(peerId, nowMs)
       return
     }
-    if (this.#flood.receive(part, batch, packet, peerId, nowMs) === 'forged') {
+    const outcome = this.#parts.within(part, () => {
+      const received = this.#flood.receive(part, batch, packet, peerId, nowMs)
+      this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
+      return received
+    })
+    if (outcome === 'handled') return
+    if (outcome === 'forged')
       this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
-    }
-    this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
+    else this.#updateDue()
   }
 
   #onControl(peerId: NodeId, packet: ControlPacket, nowMs: number): void {
+    const id = packet.type === 'fetched' ? undefined : packet.streamPartId
+    const part = id === undefined ? undefined : this.#parts.get(id)
+    if (part === undefined) this.#takeControl(peerId, packet, nowMs)
+    else this.#parts.within(part, () => this.#takeControl(peerId, packet, nowMs))
+  }
+
+  #takeControl(peerId: NodeId, packet: ControlPacket, nowMs: number): void {
     switch (packet.type) {
       case 'attach':
         this.#neighbourhood.onAttach(peerId, packet, nowMs)
@@ -237,10 +255,18 @@ export class NodeCore {
   }
 
   #onArchived(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
-    const part = this.#parts.ofChain(batch.chain)
-    if (part === undefined) return
-    if (this.#flood.receive(part, batch, packet, undefined, nowMs) === 'forged')
-      this.counters['archive.forged']++
+    this.#withinOf(batch.chain, (part) => {
+      if (this.#flood.receive(part, batch, packet, undefined, nowMs) === 'forged')
+        this.counters['archive.forged']++
+    })
+  }
+
+  #tick(part: StreamPart, nowMs: number): void {
+    if (part.faults.endRest(nowMs)) this.#modules.effects.partRested(part.id)
+    part.recent.forgetOld(nowMs)
+    if (!part.reads) return
+    this.#pursuer.tick(part, nowMs)
+    this.#filler.tick(part, nowMs)
   }
 
   #misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
@@ -250,7 +276,12 @@ export class NodeCore {
 
   #withPart(id: StreamPartId, work: (part: StreamPart) => void): void {
     const part = this.#parts.get(id)
-    if (part !== undefined) work(part)
+    if (part !== undefined) this.#parts.within(part, () => work(part))
+  }
+
+  #withinOf(chain: MessageChain, work: (part: StreamPart) => void): void {
+    const part = this.#parts.ofChain(chain)
+    if (part !== undefined) this.#parts.within(part, () => work(part))
   }
 
   #join({ streamPartId: id, fillGaps, reads }: Extract<NodeEvent, { type: 'join' }>, nowMs: number): void {
@@ -262,8 +293,18 @@ export class NodeCore {
       this.#neighbourhood.readingChanged(known, nowMs)
       return
     }
+    this.#add(id, { fillGaps, reads }, nowMs)
+    this.#withPart(id, () => this.#modules.effects.statusDue(id))
+  }
+
+  #add(
+    id: StreamPartId,
+    { fillGaps, reads }: { readonly fillGaps: boolean; readonly reads: boolean },
+    nowMs: number,
+    faults?: PartFaults,
+  ): StreamPart {
     const part = new StreamPart(
-      { id, joinedMs: nowMs, limits: this.#limits },
+      { id, joinedMs: nowMs, limits: this.#limits, ...(faults && { faults }) },
       {
         counters: this.counters,
         recentBytes: this.#recentBytes,
@@ -278,23 +319,68 @@ export class NodeCore {
     part.reads = reads
     part.gaps.fillGaps = fillGaps && reads
     this.#parts.add(part)
-    this.#modules.effects.statusDue(id)
+    return part
   }
 
   #leave(id: StreamPartId, nowMs: number): void {
-    const part = this.#parts.get(id)
-    if (part === undefined) return
-    this.#neighbourhood.leave(part, nowMs)
-    part.recent.clear()
+    // After a fault there is a new one of this id.
+    this.#withPart(id, (part) => this.#neighbourhood.leave(part, nowMs))
+    this.#parts.get(id)?.recent.clear()
     this.#fetches.drop(id)
     this.#parts.delete(id)
   }
 
+  /**
+   * The stream part begins anew: all that it shares with others is given back, and nothing of it is used again but how far
+   * its message chains were received, so that nothing is delivered twice, and what it misses meanwhile is looked for like
+   * any gap. When faults come one after the other it may be just that which causes them: then nothing is kept.
+   */
+  #failed(part: StreamPart, error: unknown): void {
+    const nowMs = this.#nowMs
+    const { id, gaps, faults } = part
+    this.counters['fault.streamPart']++
+    this.#parts.delete(id)
+    const isFirst = faults.add(nowMs) === 1
+    const fresh = this.#add(id, { fillGaps: gaps.fillGaps, reads: part.reads }, nowMs, faults)
+    fresh.delivered = part.delivered
+    fresh.duplicates = part.duplicates
+    fresh.published = part.published
+    this.#fetches.drop(id)
+    attempt(() => part.recent.clear())
+    attempt(() => this.#neighbourhood.abandon(part, nowMs))
+    if (isFirst) attempt(() => fresh.seen.resume(part.seen, nowMs))
+    attempt(() => this.#loseGaps(part))
+    attempt(() => part.attached.length > 0 && this.#modules.effects.neighbours(id, []))
+    attempt(() => this.#modules.effects.partFailed(id, error))
+  }
+
+  /** A fault outside of this core; the stream part need not be joined. */
+  #partFault(id: StreamPartId, error: unknown): void {
+    const part = this.#parts.get(id)
+    if (part !== undefined) return this.#failed(part, error)
+    this.counters['fault.streamPart']++
+    this.#modules.effects.partFailed(id, error)
+  }
+
+  /** What was missing at a fault is not looked for any more. */
+  #loseGaps(part: StreamPart): void {
+    for (const progress of part.gaps.chains.keys()) {
+      for (const { after, upTo } of progress.wanted) {
+        this.counters['gap.lost']++
+        const { chain } = progress
+        attempt(() => this.#modules.effects.gapLost({ streamPartId: part.id, chain, after, upTo }))
+      }
+    }
+  }
+
   #onInstruction({ instruction }: NodeEvent & { type: 'instruction' }, nowMs: number): void {
     const part = this.#parts.get(instruction.streamPartId)
-    if (part === undefined) {
-      this.#drop('instruction.notJoined', instruction.streamPartId)
-    } else if (!part.instruct(instruction, this.#self, nowMs)) {
+    if (part === undefined) this.#drop('instruction.notJoined', instruction.streamPartId)
+    else this.#parts.within(part, () => this.#instruct(part, instruction, nowMs))
+  }
+
+  #instruct(part: StreamPart, instruction: Instruction, nowMs: number): void {
+    if (!part.instruct(instruction, this.#self, nowMs)) {
       this.#drop('instruction.stale', `${instruction.streamPartId} ${instruction.counter}`)
     } else {
       this.counters['instruction.handled']++
@@ -309,7 +395,21 @@ export class NodeCore {
 
   #updateDue(): void {
     let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
-    for (const part of this.#parts) dueMs = Math.min(dueMs, part.dueMs)
+    this.#parts.each((part) => {
+      const partDueMs = part.dueMs
+      if (Number.isNaN(partDueMs)) throw new Error('a time that is no number')
+      dueMs = Math.min(dueMs, partDueMs)
+    })
+    for (const { faults } of this.#parts) dueMs = Math.min(dueMs, faults.restsUntilMs)
     this.#dueMs = dueMs
+  }
+}
+
+/** After a fault, as much is done as can be. */
+function attempt(work: () => unknown): void {
+  try {
+    work()
+  } catch {
+    // It is of the fault that is reported.
   }
 }

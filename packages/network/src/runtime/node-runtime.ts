@@ -1,6 +1,7 @@
 import {
   signRelayConsent,
   encodePacket,
+  guardedClock,
   isRunnelError,
   type AccessToken,
   type Clock,
@@ -21,7 +22,7 @@ import {
   type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
-import type { LinksOwner, Signalling } from '@runnel/transport'
+import type { Connection, LinksOwner, Signalling } from '@runnel/transport'
 import type { CounterName, GaugeName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
@@ -33,6 +34,7 @@ import type {
   JoinOptions,
   NetworkNode,
   NodeEvents,
+  NodeFault,
   NodeTransports,
   OnNetworkBack,
   PublisherPolicy,
@@ -53,7 +55,18 @@ import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
 
-type TrackerTask = (nowMs: number) => void
+/** Whose work it is: so far a fault in it reaches. */
+interface Owner {
+  readonly streamPartId?: StreamPartId
+  readonly peerId?: NodeId
+  readonly trackerId?: NodeId
+}
+
+interface TrackerTask {
+  readonly type: 'trackers'
+  readonly owner: Owner
+  run(nowMs: number): void
+}
 
 export interface NodeRuntimeOptions {
   readonly limits: NetworkLimits
@@ -80,7 +93,17 @@ export interface NodeRuntimeModules {
   readonly onNetworkBack?: OnNetworkBack | undefined
   readonly onError?: ((error: unknown) => void) | undefined
   /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
-  readonly wires: (runtime: { readonly signalling: Signalling; contact(): Contact }) => NodeWires
+  readonly wires: (runtime: RuntimeOfWires) => NodeWires
+}
+
+/** What transports and links need of the runtime. */
+export interface RuntimeOfWires {
+  readonly signalling: Signalling
+  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
+  readonly clock: Clock
+  contact(): Contact
+  /** Told what a callback of a connection threw, which was closed. */
+  onError(error: unknown): void
 }
 
 /** The transports, and the links that are made of them. */
@@ -93,6 +116,9 @@ export interface NodeWires {
 export class NodeRuntime implements NetworkNode {
   readonly nodeId: NodeId
   readonly #modules: NodeRuntimeModules
+  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
+  readonly #clock: Clock
+  readonly #limits: NetworkLimits
   readonly #core: NodeCore
   readonly #trackerLinks: TrackerLinks
   readonly #trackerConnections: TrackerConnections
@@ -115,20 +141,27 @@ export class NodeRuntime implements NetworkNode {
   #flushPlanned = false
   /** Since when the connected trackers may speak for the node, in Unix milliseconds. */
   #introducedMs = 0
+  /** After a fault that nobody is known to be the cause of, nothing is done in time before. */
+  #pausedUntilMs = -Infinity
   #unwatchDirectory = (): void => undefined
   #unwatchNetwork = (): void => undefined
   #unwatchReaders = (): void => undefined
 
   constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
-    const { identity, clock, random, publisherPolicy, trackers } = modules
+    const { identity, random, publisherPolicy, trackers } = modules
+    const clock = guardedClock(modules.clock, (error) => this.#fault({}, error))
+    this.#clock = clock
     const { limits, dialTimeoutMs, tracing } = options
     this.nodeId = identity.nodeId
     this.#modules = modules
+    this.#limits = limits
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock })
     this.#listeners = new Listeners({ onThrown: (event, error) => this.#onListenerThrew(event, error) })
     this.#wires = modules.wires({
       signalling: { send: (signal) => this.#sendSignal(signal) },
       contact: () => this.contact,
+      clock,
+      onError: (error) => this.#connectionFault(error),
     })
     this.#core = new NodeCore(
       { self: identity.nodeId, limits },
@@ -157,7 +190,7 @@ export class NodeRuntime implements NetworkNode {
       archive: modules.archive,
       give: (bytes) => this.#takeArchived(bytes),
       ended: (gap) => this.#dispatch({ type: 'archiveEnded', gap }),
-      onError: (error) => modules.onError?.(error),
+      onError: (error) => this.#tellOfError(error),
     })
     this.#direct = new DirectLinks({
       links: this.#wires.links,
@@ -189,9 +222,11 @@ export class NodeRuntime implements NetworkNode {
       {
         transport: () => this.#trackerTransport(),
         events: {
-          onOpened: (trackerId) => this.#onTrackerOpened(trackerId),
-          onClosed: (trackerId, wasOpen, error) => this.#onTrackerClosed(trackerId, wasOpen, error),
-          onPacket: (trackerId, packet) => this.#onTrackerPacket(trackerId, packet),
+          onOpened: (trackerId) => this.#try({ trackerId }, () => this.#onTrackerOpened(trackerId)),
+          onClosed: (trackerId, wasOpen, error) =>
+            this.#try({}, () => this.#onTrackerClosed(trackerId, wasOpen, error)),
+          onPacket: (trackerId, packet) =>
+            this.#try({ trackerId }, () => this.#onTrackerPacket(trackerId, packet)),
         },
       },
     )
@@ -223,7 +258,10 @@ export class NodeRuntime implements NetworkNode {
   join(streamPartId: StreamPartId, { fillGaps = true, reads = true }: JoinOptions = {}): void {
     this.#assertRunning()
     this.#dispatch({ type: 'join', streamPartId, fillGaps, reads })
-    this.#withTrackers((nowMs) => this.#trackerLinks.join(streamPartId, nowMs))
+    this.#withTrackers({ streamPartId }, (nowMs) => {
+      const isResting = this.#core.streamParts.get(streamPartId)?.isResting ?? false
+      if (!isResting) this.#trackerLinks.join(streamPartId, nowMs)
+    })
   }
 
   leave(streamPartId: StreamPartId): void {
@@ -247,8 +285,12 @@ export class NodeRuntime implements NetworkNode {
       throw networkError('NOT_JOINED', `${streamId}#${partition}`)
     }
     this.#tracer?.published(batch, packet)
+    const faults = this.#core.counters['fault.streamPart']
+    const before = this.#core.streamParts.ofChain(batch.chain)
     this.#dispatch({ type: 'publish', batch, packet })
     const part = this.#core.streamParts.ofChain(batch.chain)
+    if (part !== before && this.#core.counters['fault.streamPart'] > faults)
+      throw networkError('STREAM_PART_FAILED', `${streamId}#${partition}`)
     return part === undefined || this.#isWritable(part.attached)
   }
 
@@ -333,24 +375,9 @@ export class NodeRuntime implements NetworkNode {
   async #start(): Promise<void> {
     if (this.#state === 'stopped') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
     this.#wires.links.events = {
-      onOpened: (peerId, connection) => {
-        if (connection.peerRole === 'node') {
-          this.#tracer?.linkOpened(peerId)
-          this.#dispatch({ type: 'linkOpened', peerId })
-          this.#direct.check()
-        } else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
-      },
-      onClosed: (peerId) => {
-        this.#tracer?.linkClosed(peerId)
-        this.#dispatch({ type: 'linkClosed', peerId })
-        this.#direct.check()
-        this.#listeners.emit('linkClosed', peerId)
-      },
-      onFailed: (peerId, error) => {
-        this.#dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
-        this.#direct.failed(peerId, error)
-        this.#listeners.emit('linkFailed', peerId, error)
-      },
+      onOpened: (peerId, connection) => this.#try({ peerId }, () => this.#linkOpened(peerId, connection)),
+      onClosed: (peerId) => this.#try({ peerId }, () => this.#linkClosed(peerId)),
+      onFailed: (peerId, error) => this.#try({ peerId }, () => this.#linkFailed(peerId, error)),
       onPacket: (peerId, type, body, whole) => {
         if (isDirect(type)) this.#onDirect(peerId, type, body)
         else if (isAboutClocks(type)) this.#onClock(peerId, type, body)
@@ -371,7 +398,7 @@ export class NodeRuntime implements NetworkNode {
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
     this.#state = 'running'
     this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
-      this.#withTrackers((nowMs) => this.#trackerLinks.update(nowMs))
+      this.#withTrackers({}, (nowMs) => this.#trackerLinks.update(nowMs))
     })
     this.#unwatchReaders =
       this.#modules.readerPolicy?.onChange((streamId) =>
@@ -380,9 +407,30 @@ export class NodeRuntime implements NetworkNode {
     this.#unwatchNetwork = this.#modules.onNetworkBack?.(() => this.#networkBack()) ?? this.#unwatchNetwork
   }
 
+  #linkOpened(peerId: NodeId, connection: Connection): void {
+    if (connection.peerRole === 'node') {
+      this.#tracer?.linkOpened(peerId)
+      this.#dispatch({ type: 'linkOpened', peerId })
+      this.#direct.check()
+    } else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
+  }
+
+  #linkClosed(peerId: NodeId): void {
+    this.#tracer?.linkClosed(peerId)
+    this.#dispatch({ type: 'linkClosed', peerId })
+    this.#direct.check()
+    this.#listeners.emit('linkClosed', peerId)
+  }
+
+  #linkFailed(peerId: NodeId, error: RunnelError): void {
+    this.#dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
+    this.#direct.failed(peerId, error)
+    this.#listeners.emit('linkFailed', peerId, error)
+  }
+
   #leave(streamPartId: StreamPartId): void {
     this.#dispatch({ type: 'leave', streamPartId })
-    this.#withTrackers((nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+    this.#withTrackers({}, (nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
   }
 
   async #stop(): Promise<void> {
@@ -406,14 +454,23 @@ export class NodeRuntime implements NetworkNode {
     if (this.#state === 'running') this.#sequence.run(event)
   }
 
-  #withTrackers(task: TrackerTask): void {
-    if (this.#state === 'running') this.#sequence.run(task)
+  #withTrackers(owner: Owner, run: (nowMs: number) => void): void {
+    if (this.#state === 'running') this.#sequence.run({ type: 'trackers', owner, run })
   }
 
+  /** Never throws: what the work throws ends it, and is reported. */
   #handle(item: NodeEvent | TrackerTask): void {
+    try {
+      this.#carryOut(item)
+    } catch (error) {
+      this.#fault(ownerOf(item), error)
+    }
+  }
+
+  #carryOut(item: NodeEvent | TrackerTask): void {
     const nowMs = this.#modules.clock.now()
-    if (typeof item === 'function') {
-      item(nowMs)
+    if (item.type === 'trackers') {
+      item.run(nowMs)
       this.#planFlush()
       this.#setAlarm()
       return
@@ -422,38 +479,92 @@ export class NodeRuntime implements NetworkNode {
     if (item.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
   }
 
+  /** Something threw in the work of somebody, of whom no more is heard for now. With nobody named, it may come again at once: what is due waits. */
+  #fault(owner: Owner, error: unknown): void {
+    const { streamPartId, peerId, trackerId } = owner
+    if (streamPartId !== undefined) return this.#dispatch({ type: 'partFault', streamPartId, error })
+    const counter = peerId === undefined && trackerId === undefined ? 'fault.other' : 'fault.connection'
+    this.#core.counters[counter]++
+    const ended = peerId ?? trackerId
+    this.#tellOfFault({ ...(ended !== undefined && { peerId: ended }), error })
+    try {
+      if (peerId !== undefined) this.#wires.links.disconnect(peerId, 'INTERNAL_ERROR', 'a fault')
+      else if (trackerId !== undefined) this.#trackerConnections.refuse(trackerId, faultHere())
+    } catch {
+      // Of the first fault is told.
+    }
+    const { clock } = this.#modules
+    if (ended === undefined) this.#pausedUntilMs = clock.now() + this.#limits.faultPauseMs
+    this.#setAlarm()
+  }
+
+  /** What a callback of a connection threw: the connection was closed. */
+  #connectionFault(error: unknown): void {
+    this.#core.counters['fault.connection']++
+    this.#tellOfFault({ error })
+  }
+
+  #tellOfFault(fault: NodeFault): void {
+    this.#listeners.emit('fault', fault)
+    this.#tellOfError(fault.error)
+  }
+
+  /** On a stack of its own: what the listener throws is its owner's. */
+  #tellOfError(error: unknown): void {
+    this.#modules.clock.endOfTurn(() => this.#modules.onError?.(error))
+  }
+
+  #partFailed(streamPartId: StreamPartId, error: unknown): void {
+    this.#tellOfFault({ streamPartId, error })
+    this.#withTrackers({}, (nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+  }
+
+  #try(owner: Owner, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#fault(owner, error)
+    }
+  }
+
   #networkBack(): void {
-    this.#withTrackers((nowMs) => this.#trackerLinks.networkBack(nowMs))
+    this.#withTrackers({}, (nowMs) => this.#trackerLinks.networkBack(nowMs))
     this.#dispatch({ type: 'networkBack' })
   }
 
   #setAlarm(): void {
-    if (this.#state === 'running') this.#alarm.set(Math.min(this.#core.dueMs, this.#trackerLinks.dueMs))
+    if (this.#state !== 'running') return
+    const dueMs = Math.min(this.#core.dueMs, this.#trackerLinks.dueMs)
+    this.#alarm.set(Math.max(dueMs, this.#pausedUntilMs))
   }
 
   #tick(): void {
     this.#dispatch({ type: 'tick' })
-    this.#withTrackers((nowMs) => this.#trackerLinks.tick(nowMs))
+    this.#withTrackers({}, (nowMs) => this.#trackerLinks.tick(nowMs))
   }
 
   /** Statuses leave at the end of the turn: what changes in one turn is told at once. */
   #planFlush(): void {
     if (this.#flushPlanned || !this.#trackerLinks.hasNews) return
     this.#flushPlanned = true
-    this.#modules.clock.endOfTurn(() => {
+    this.#clock.endOfTurn(() => {
       this.#flushPlanned = false
-      this.#withTrackers(() => this.#trackerLinks.flush())
+      this.#withTrackers({}, () => this.#trackerLinks.flush())
     })
   }
 
   #nodeEffects(): ConstructorParameters<typeof NodeCore>[1]['effects'] {
+    const { links } = this.#wires
     const send = (peerId: NodeId, packet: Uint8Array): void => {
-      if (this.#wires.links.send(peerId, packet)) return
-      this.#drop('send.refused', `${packet.length} bytes to ${peerId}`)
+      this.#try({ peerId }, () => {
+        if (links.send(peerId, packet)) return
+        this.#drop('send.refused', `${packet.length} bytes to ${peerId}`)
+      })
     }
     return {
-      connect: (peerId, contact, alone) => this.#wires.links.connect(peerId, contact, { alone }),
-      disconnect: (peerId, code, text) => this.#wires.links.disconnect(peerId, code, text),
+      connect: (peerId, contact, alone) => this.#connect(peerId, contact, alone),
+      disconnect: (peerId, code, text) => this.#try({ peerId }, () => links.disconnect(peerId, code, text)),
+      // A packet that cannot be encoded is a fault of the stream part it is about.
       sendControl: (peerId, packet) => send(peerId, encodePacket(packet)),
       sendData: (peerId, packet) => send(peerId, this.#tracer?.outgoing(packet) ?? packet),
       accepted: (streamPartId, batch) =>
@@ -485,7 +596,20 @@ export class NodeRuntime implements NetworkNode {
           this.#dispatch({ type: 'readerResolved', streamId, userId, found })
         })
       },
+      partFailed: (streamPartId, error) => this.#partFailed(streamPartId, error),
+      partRested: (streamPartId) => {
+        this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.join(streamPartId, nowMs))
+      },
       dropped: (counter, detail) => this.#listeners.emit('dropped', counter, detail),
+    }
+  }
+
+  #connect(peerId: NodeId, contact: Contact, alone: boolean): void {
+    try {
+      this.#wires.links.connect(peerId, contact, { alone })
+    } catch (error) {
+      this.#fault({ peerId }, error)
+      this.#dispatch({ type: 'linkFailed', peerId, reason: 'unreachable' })
     }
   }
 
@@ -514,6 +638,11 @@ export class NodeRuntime implements NetworkNode {
         this.#storage.newSession(streamPartId)
         this.#dispatch({ type: 'trackerSession', streamPartId })
       },
+      partFailed: (streamPartId, error) => this.#fault({ streamPartId }, error),
+      trackerFailed: (trackerId, error) => {
+        this.#core.counters['fault.connection']++
+        this.#tellOfFault({ peerId: trackerId, error })
+      },
       silent: (trackerId, streamPartId) => {
         this.#drop('tracker.silent', `${trackerId} does not answer the join of ${streamPartId}`)
       },
@@ -536,14 +665,14 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #onTrackerOpened(trackerId: NodeId): void {
-    this.#withTrackers((nowMs) => this.#trackerLinks.opened(trackerId, nowMs))
+    this.#withTrackers({ trackerId }, (nowMs) => this.#trackerLinks.opened(trackerId, nowMs))
     this.#storage.trackerChanged(trackerId)
     this.#listeners.emit('tracker', trackerId, 'connected')
   }
 
   #onTrackerClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void {
     this.#core.counters[wasOpen ? 'tracker.lost' : 'tracker.failed']++
-    this.#withTrackers((nowMs) => this.#trackerLinks.closed(trackerId, nowMs))
+    this.#withTrackers({}, (nowMs) => this.#trackerLinks.closed(trackerId, nowMs))
     this.#storage.trackerChanged(trackerId)
     this.#listeners.emit('tracker', trackerId, 'disconnected', error)
   }
@@ -577,7 +706,8 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #onInstruction(trackerId: NodeId, instruction: Instruction): void {
-    this.#withTrackers((nowMs) => {
+    const { streamPartId } = instruction
+    this.#withTrackers({ streamPartId }, (nowMs) => {
       if (this.#trackerLinks.instructed(trackerId, instruction.streamPartId, nowMs)) {
         this.#dispatch({ type: 'instruction', instruction })
       } else this.#drop('tracker.unexpected', `an instruction for ${instruction.streamPartId}`)
@@ -609,8 +739,9 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #visit(streamPartId: StreamPartId): () => void {
-    this.#withTrackers((nowMs) => this.#trackerLinks.visit(streamPartId, nowMs))
-    return () => this.#withTrackers((nowMs) => this.#trackerLinks.unvisit(streamPartId, nowMs))
+    this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.visit(streamPartId, nowMs))
+    return () =>
+      this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.unvisit(streamPartId, nowMs))
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */
@@ -660,6 +791,15 @@ export class NodeRuntime implements NetworkNode {
     const text = isRunnelError(error) ? error.code : error instanceof Error ? error.message : String(error)
     this.#listeners.emit('dropped', 'listener.failed', `${event}: ${text}`)
   }
+}
+
+function faultHere(): RunnelError {
+  return networkError('TRACKER_LOST', 'there was a fault in what it was for')
+}
+
+function ownerOf(item: NodeEvent | TrackerTask): Owner {
+  if (item.type === 'trackers') return item.owner
+  return 'peerId' in item ? { peerId: item.peerId } : {}
 }
 
 function textOf(error: unknown): string {

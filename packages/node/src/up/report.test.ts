@@ -100,7 +100,7 @@ describe('buildReport', () => {
         quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
         ingest: {
           ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
-          ...{ droppedBatches: 0, failures: 0 },
+          ...{ droppedBatches: 0, failures: 0, faults: 0 },
         },
         requests: {
           ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },

@@ -62,7 +62,7 @@ describe('statusTable', () => {
       quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
       ingest: {
         ...{ queuedBatches: 3, queuedBytes: 9, lagMs: 12, storedBatches: 40, storedMessages: 1200 },
-        ...{ droppedBatches: 0, failures: 0 },
+        ...{ droppedBatches: 0, failures: 0, faults: 0 },
       },
       requests: {
         ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },

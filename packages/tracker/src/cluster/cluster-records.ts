@@ -3,6 +3,7 @@ import type { TrackerCore } from '../core/tracker-core.ts'
 import type { TrackerLogger } from '../logger.ts'
 import type { ClusterTrackerView } from './cluster-view.ts'
 import type { ClusterCounterName } from './core/cluster-counters.ts'
+import type { FaultModules } from './core/isolated.ts'
 import type { ClusterRecord } from './core/record.ts'
 import { RecordTable } from './core/record-table.ts'
 import { Replicator } from './core/replicator.ts'
@@ -13,7 +14,7 @@ import { RecordWriter } from './record-writer.ts'
 import { ReplicaReader } from './replica-reader.ts'
 import type { SeldomLog } from './seldom-log.ts'
 
-export interface ClusterRecordsModules {
+export interface ClusterRecordsModules extends FaultModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
@@ -44,7 +45,7 @@ export class ClusterRecords {
   #aliveAt = -Infinity
 
   constructor(limits: ClusterLimits, modules: ClusterRecordsModules) {
-    const { identity, crypto, clock, core, count, network } = modules
+    const { identity, crypto, clock, core, count, fault, network } = modules
     this.#limits = limits
     this.#modules = modules
     this.#table = new RecordTable(limits, {
@@ -53,7 +54,7 @@ export class ClusterRecords {
       onAccepted: (record) => this.#accepted(record),
     })
     this.#writer = new RecordWriter(limits, {
-      ...{ identity, crypto, clock, count },
+      ...{ identity, crypto, clock, count, fault },
       put: (key, value, signal) => network()?.put(key, value, signal) ?? Promise.resolve(0),
       keep: (key, value) => void this.#table.offer(key, value, clock.now()),
     })
@@ -66,7 +67,7 @@ export class ClusterRecords {
     this.#replicator = new Replicator(
       limits,
       {
-        ...{ crypto, count, secret: Math.floor(modules.random.next() * 2 ** 32) },
+        ...{ crypto, count, fault, secret: Math.floor(modules.random.next() * 2 ** 32) },
         snapshot: (id) => overlaySnapshot(core, id),
         write: (body) => this.#writer.write(body),
       },
@@ -83,11 +84,20 @@ export class ClusterRecords {
   /** A record of another tracker. Throws why it is refused. */
   offer(key: Uint8Array, value: Uint8Array): void {
     const { clock, seldom } = this.#modules
-    const refusal = this.#table.offer(key, value, clock.now())
+    const refusal = this.#tryOffer(key, value, clock.now())
     if (refusal === undefined) return
     const record = new TextDecoder().decode(key.subarray(0, 400))
     seldom.warn(refusal, { record }, 'a record was refused')
     throw new Error(refusal)
+  }
+
+  #tryOffer(key: Uint8Array, value: Uint8Array, now: number): string | undefined {
+    try {
+      return this.#table.offer(key, value, now)
+    } catch (error) {
+      this.#modules.fault({}, error)
+      return 'a fault'
+    }
   }
 
   /** Something about a stream part that is led here changed. */

@@ -88,11 +88,17 @@ export interface ClusterTracker {
   stop(): Promise<void>
 }
 
+/** A fault fails the test: what is thrown here nobody catches. */
+const failTest = (error: unknown): void => {
+  throw error
+}
+
 export async function startClusterTracker(
   registry: TrackerRegistryView,
   options: TrackerOptions = {},
   privateKey = generatePrivateKey(systemRandom),
   admission?: NodeAdmission,
+  onError: (error: unknown) => void = failTest,
 ): Promise<ClusterTracker> {
   const logger = new TestLogger()
   const identity = createIdentity(privateKey, crypto)
@@ -104,7 +110,7 @@ export async function startClusterTracker(
     cluster: { privateKey, ...options.cluster },
   }
   const system = { clock: systemClock, random: systemRandom }
-  const modules = { identity, crypto, logger, registry, admission, ...system }
+  const modules = { identity, crypto, logger, registry, admission, onError, ...system }
   const tracker = createTracker(all, modules)
   await tracker.start()
   const { url, nodeId } = tracker

@@ -1,4 +1,5 @@
-import type { Cancel, NodeId } from '@runnel/protocol'
+import { isRunnelError, type Cancel, type NodeId } from '@runnel/protocol'
+import { trackerErrors } from '../errors.ts'
 import { Alarm } from '../runtime/alarm.ts'
 import type { PacketRouter } from '../runtime/tracker-runtime.ts'
 import { ClusterLinks } from './cluster-links.ts'
@@ -6,6 +7,7 @@ import type { ClusterModules, ClusterOptions } from './cluster-options.ts'
 import { ClusterRecords } from './cluster-records.ts'
 import type { ClusterState, ClusterView } from './cluster-view.ts'
 import { ClusterCounters, type ClusterCounterName } from './core/cluster-counters.ts'
+import { isolated, type FaultModules } from './core/isolated.ts'
 import type { RelayFrame } from './core/relay-frame.ts'
 import { RelayRouter } from './core/relay-router.ts'
 import type { RouterModules } from './core/router-modules.ts'
@@ -15,6 +17,9 @@ import { RegisteredTrackers } from './registered-trackers.ts'
 import { RelayedConnection, RelayServer } from './relay-server.ts'
 import { SeldomLog } from './seldom-log.ts'
 import { Succession } from './succession.ts'
+
+/** After a fault, what is due waits for this long, in milliseconds: one that comes each time must not spin. */
+const faultPauseMs = 1_000
 
 /**
  * A tracker among the others of its network: links to all of them, replicas of overlays, and the nodes that are relayed.
@@ -32,6 +37,8 @@ export class Cluster implements PacketRouter {
   readonly #seldom: SeldomLog
   readonly #alarm: Alarm
   #reviewAt = -Infinity
+  /** After a fault, nothing is done in time before. */
+  #pausedUntil = -Infinity
   #unfollow: Cancel = () => {}
   #isRunning = false
 
@@ -51,6 +58,7 @@ export class Cluster implements PacketRouter {
     })
     this.#records = new ClusterRecords(limits, {
       ...{ identity, crypto, clock, random, logger, core, count, seldom: this.#seldom },
+      fault: this.#fault,
       isRegistered: (id) => this.#registered.has(id),
       admits: (nodeId) => modules.admission?.allows(nodeId) ?? true,
       network: () => this.#links.network,
@@ -70,7 +78,7 @@ export class Cluster implements PacketRouter {
     if (this.#isRunning) return
     this.#isRunning = true
     const { core, registry, runtime } = this.#modules
-    this.#unfollow = registry.onChange(() => this.#registryChanged())
+    this.#unfollow = registry.onChange(() => this.#act(() => this.#registryChanged()))
     core.onTouched = (id) => {
       this.#records.touched(id, this.#now())
       this.#setAlarm()
@@ -97,7 +105,8 @@ export class Cluster implements PacketRouter {
 
   isOutdated: PacketRouter['isOutdated'] = (from, status) => this.#router.isOutdated(from, status)
 
-  gone: PacketRouter['gone'] = (nodeId) => this.#router.gone(nodeId)
+  gone: PacketRouter['gone'] = (nodeId) =>
+    isolated({}, { fault: this.#fault }, () => this.#router.gone(nodeId))
 
   serves: PacketRouter['serves'] = (nodeId) => this.#router.serves(nodeId)
 
@@ -164,7 +173,7 @@ export class Cluster implements PacketRouter {
         this.counters.count('strangersRefused')
         this.#seldom.warn('stranger', { id }, 'somebody who is no registered tracker was turned away')
       },
-      onFrame: (tracker, frame) => this.#act(() => this.#receive(tracker, frame)),
+      onFrame: (tracker, frame) => this.#onFrame(tracker, frame),
       onRecord: (key, value) => this.#records.offer(key, value),
     }
   }
@@ -172,6 +181,20 @@ export class Cluster implements PacketRouter {
   #unlinked(tracker: NodeId): void {
     this.#server.unlinked(tracker)
     this.#router.unlinked(tracker, this.#now())
+  }
+
+  /** Throws what is wrong with the frame; a fault is of the node that it is about. */
+  #onFrame(tracker: NodeId, frame: RelayFrame): void {
+    let malformed: unknown
+    this.#act(() => {
+      try {
+        this.#receive(tracker, frame)
+      } catch (error) {
+        if (isRunnelError(error)) malformed = error
+        else this.#fault({ nodeId: frame.nodeId }, error)
+      }
+    })
+    if (malformed !== undefined) throw malformed
   }
 
   #receive(tracker: NodeId, frame: RelayFrame): void {
@@ -189,14 +212,14 @@ export class Cluster implements PacketRouter {
       onKnown: (streamId) => this.#act(() => this.#router.streamKnown(streamId, this.#now())),
     })
     const succession = new Succession({
-      ...{ self, count, replicas: this.#records.replicas },
+      ...{ self, count, fault: this.#fault, replicas: this.#records.replicas },
       order: (id) => this.#router.order(id),
       isLinked: (tracker) => this.#links.stateOf(tracker).linked,
       leads: (id) => this.#isRunning && core.streamParts.has(id),
       continue: (streamPartId, replica) => runtime.handle({ type: 'replica', streamPartId, replica }),
     })
     return {
-      ...{ self, count },
+      ...{ self, count, fault: this.#fault },
       registered: () => this.#registered.ids,
       ownTrackers: (streamId) => ownTrackers.of(streamId),
       relay: (tracker, frame) => this.#relay(tracker, frame),
@@ -229,9 +252,20 @@ export class Cluster implements PacketRouter {
   /** Deals with something that has happened, and looks at the time again. */
   #act(work: () => void): void {
     if (!this.#isRunning) return
-    this.#modules.checkStall()
-    work()
+    isolated({}, { fault: this.#fault }, () => {
+      this.#modules.checkStall()
+      work()
+    })
     this.#setAlarm()
+  }
+
+  readonly #fault: FaultModules['fault'] = (owner, error) => {
+    const { runtime } = this.#modules
+    this.counters.count('faults')
+    runtime.fault(error, owner)
+    this.#pausedUntil = this.#now() + faultPauseMs
+    const { nodeId } = owner
+    if (nodeId !== undefined) runtime.disconnect(nodeId, 'TRACKER_FAULT', trackerErrors.TRACKER_FAULT.summary)
   }
 
   #reviewSoon(): void {
@@ -240,21 +274,19 @@ export class Cluster implements PacketRouter {
   }
 
   #tick(): void {
-    this.#act(() => {
-      const now = this.#now()
-      this.#router.tick(now)
-      this.#records.tick(now)
-      if (this.#reviewAt > now) return
-      this.#reviewAt = now + this.#options.limits.reviewIntervalMs
-      this.#links.review()
-    })
+    const now = this.#now()
+    this.#act(() => this.#router.tick(now))
+    this.#act(() => this.#records.tick(now))
+    if (this.#reviewAt > now) return
+    this.#reviewAt = now + this.#options.limits.reviewIntervalMs
+    this.#act(() => this.#links.review())
   }
 
   #setAlarm(): void {
     if (!this.#isRunning) return
-    this.#alarm.set(this.#router.wakeAt ?? Infinity)
-    this.#alarm.set(this.#records.wakeAt ?? Infinity)
-    if (this.#registered.others.length > 0) this.#alarm.set(this.#reviewAt)
+    const times = [this.#router.wakeAt ?? Infinity, this.#records.wakeAt ?? Infinity]
+    if (this.#registered.others.length > 0) times.push(this.#reviewAt)
+    this.#alarm.set(Math.max(Math.min(...times), this.#pausedUntil))
   }
 
   #now(): number {

@@ -1,9 +1,10 @@
 import type { Clock, Crypto, Identity } from '@runnel/protocol'
 import type { ClusterCounterName } from './core/cluster-counters.ts'
+import type { FaultModules } from './core/isolated.ts'
 import { encodeRecord, recordKey, type RecordBody } from './core/record.ts'
 import type { ClusterLimits } from './limits.ts'
 
-export interface RecordWriterModules {
+export interface RecordWriterModules extends FaultModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
@@ -45,7 +46,12 @@ export class RecordWriter {
   async #drain(): Promise<void> {
     for (const [key, body] of this.#waiting) {
       this.#waiting.delete(key)
-      await this.#put(utf8.encode(key), body)
+      try {
+        await this.#put(utf8.encode(key), body)
+      } catch (error) {
+        this.#modules.count('writesFailed')
+        this.#modules.fault(body.kind === 'alive' ? {} : { streamPartId: body.streamPartId }, error)
+      }
     }
   }
 

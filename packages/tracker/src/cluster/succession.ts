@@ -2,6 +2,7 @@ import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
 import type { Replica } from '../core/replica.ts'
 import type { Heir } from './core/believed-lead.ts'
 import type { ClusterCounterName } from './core/cluster-counters.ts'
+import type { FaultModules } from './core/isolated.ts'
 import type { ReplicaReader } from './replica-reader.ts'
 
 /** Trackers that are ready to lead a stream part: the one that does, and the next. */
@@ -9,7 +10,7 @@ const replicasPerStreamPart = 2
 /** Trackers whose replicas of one stream part are looked for. */
 const maxWriters = 4
 
-export interface SuccessionModules {
+export interface SuccessionModules extends FaultModules {
   readonly self: NodeId
   readonly replicas: ReplicaReader
   /** Who is responsible for a stream part, the one that should lead first. */
@@ -37,10 +38,13 @@ export class Succession {
     const found = replicas.local(id, writers, heir)
     if (found !== undefined) return this.#continue(id, found)
     if (status === undefined || status.neighbours.length === 0) return
-    void replicas.remote(id, writers, heir).then((replica) => {
-      if (replica === undefined) count('replicasMissing')
-      else if (leads(id)) this.#continue(id, replica)
-    })
+    replicas
+      .remote(id, writers, heir)
+      .then((replica) => {
+        if (replica === undefined) count('replicasMissing')
+        else if (leads(id)) this.#continue(id, replica)
+      })
+      .catch((error: unknown) => this.#modules.fault({ streamPartId: id }, error))
   }
 
   /** Whose replicas of a stream part are looked at: those that should have led it before this tracker, or in its place. */

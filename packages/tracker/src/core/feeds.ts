@@ -91,14 +91,12 @@ export class Feeds {
     return this.#feeders.delete(nodeId)
   }
 
-  /** Lets all feeders go; what each would report comes back. */
-  dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    const released = Array.from(this.#feeders, ([nodeId, { status, counter }]) => ({
+  /** What each would report now. */
+  statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
+    return Array.from(this.#feeders, ([nodeId, { status, counter }]) => ({
       nodeId,
       status: { ...status, counter, failed: [] },
     }))
-    for (const { nodeId } of released) this.remove(nodeId)
-    return released
   }
 
   /** Tells those whose hosts have changed. True when there was anybody. */

@@ -30,21 +30,23 @@ export class Improver {
     this.#parts.delete(part)
   }
 
-  /** Takes a turn if it is due: the stream parts that had a share of it. What is left waits for the next time. */
-  improve(now: number): readonly StreamPart[] {
-    if (this.#wakeAt === undefined || this.#wakeAt > now) return []
+  /**
+   * Takes a turn if it is due. What is left waits for the next time. `work` does what is to be done with a stream part that
+   * has a share of it.
+   */
+  improve(now: number, work: (part: StreamPart, improve: () => void) => void): void {
+    if (this.#wakeAt === undefined || this.#wakeAt > now) return
     const { improvementIntervalMs, improvementsPerInterval } = this.#limits
     this.#wakeAt = this.#parts.size > 0 ? now + improvementIntervalMs : undefined
-    const improved: StreamPart[] = []
     let left = improvementsPerInterval
-    for (let turns = this.#parts.size; turns > 0 && left > 0; turns--) {
+    for (let turns = this.#parts.size; turns > 0 && left > 0 && this.#parts.size > 0; turns--) {
       this.#next = (this.#next + 1) % this.#parts.size
       const part = this.#parts.at(this.#next)
-      const count = Math.min(left, part.improvementsDue)
-      left -= count
-      part.improve(count, now)
-      improved.push(part)
+      work(part, () => {
+        const count = Math.min(left, part.improvementsDue)
+        left -= count
+        part.improve(count, now)
+      })
     }
-    return improved
   }
 }

@@ -1,4 +1,4 @@
-import type { AccessToken, Contact, NodeId, RelayConsent } from '@runnel/protocol'
+import type { AccessToken, Contact, NodeId, RelayConsent, StreamPartId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
@@ -20,6 +20,8 @@ export class NodeRecord {
   readonly parts = new Set<StreamPart>()
   /** Stream parts it was in before it connected again and has not reported since. */
   readonly unconfirmed = new Set<StreamPart>()
+  /** Stream parts it is in that rest after a fault. */
+  readonly resting = new Set<StreamPartId>()
   readonly statuses: TokenBucket
   readonly signals: TokenBucket
   readonly errors: TokenBucket

@@ -175,12 +175,19 @@ export class StreamPart {
     return this.#adoption.expect(replica)
   }
 
+  /** What each node would report now. */
+  statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
+    const claimed = (id: NodeId) => (this.#adoption.has(id) ? this.#adoption.claimedBy(id) : undefined)
+    const members = [...this.#members.values()]
+      .filter(({ expected }) => !expected)
+      .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claimed(member.nodeId)) }))
+    return [...members, ...this.feeds.statuses()]
+  }
+
   /** Lets all nodes go without a word: another tracker has them. What each would have reported comes back. */
   dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    const { claims } = this.#adoption.take()
-    const statuses = [...this.#members.values()]
-      .filter(({ expected }) => !expected)
-      .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claims.get(member.nodeId)) }))
+    const statuses = this.statuses()
+    this.#adoption.take()
     const members = [...this.#members.values()]
     this.#members.clear()
     this.#instructions.clear()
@@ -189,9 +196,11 @@ export class StreamPart {
       this.feeds.memberGone(member.nodeId)
       this.#host.onRemoved(this, member.nodeId)
     }
-    const feeders = this.feeds.dissolve()
-    for (const { nodeId } of feeders) this.#host.onRemoved(this, nodeId)
-    return [...statuses, ...feeders]
+    for (const nodeId of [...this.feeds.nodeIds]) {
+      this.feeds.remove(nodeId)
+      this.#host.onRemoved(this, nodeId)
+    }
+    return statuses
   }
 
   /** Takes a node out; unknown ones change nothing. */

@@ -27,13 +27,14 @@ import { Outbox } from './outbox.ts'
 import { PartPlaces } from './part-places.ts'
 import type { Replica } from './replica.ts'
 import { Roles, userOf, type RegistryAnswers } from './roles.ts'
+import { RestingParts, type RestingNode } from './resting-parts.ts'
 import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
 import { StreamPart, type OverlayPolicy } from './stream-part.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
-import type { NodeToTracker, TrackerEffect, TrackerEvent } from './tracker-events.ts'
+import type { NodeToTracker, TrackerEffect, TrackerEvent, TrackerFault } from './tracker-events.ts'
 
 export type * from './tracker-events.ts'
 
@@ -72,6 +73,10 @@ export class TrackerCore {
   onNewStreamPart: (id: StreamPartId) => void = () => {}
   /** Whether a node that is in no stream part here needs this tracker all the same: another one leads its stream parts. */
   isNeeded: (nodeId: NodeId) => boolean = () => false
+  /** Hears of every fault, which has ended some work and nothing else. Without somebody who hears of it, it is thrown. */
+  onFault: (fault: TrackerFault) => void = ({ error }) => {
+    throw error
+  }
   readonly #outbox = new Outbox({ counters: this.counters })
   readonly #options: TrackerCoreOptions
   readonly #random: Random
@@ -103,6 +108,9 @@ export class TrackerCore {
   #permitsEndAt = Infinity
   readonly #storage: StorageDirectory
   readonly #improver: Improver
+  readonly #resting: RestingParts
+  /** Whose work is being done. */
+  #current: StreamPart | undefined
   /** For the stream part that comes next. */
   #replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   #now = 0
@@ -145,6 +153,7 @@ export class TrackerCore {
       counters: this.counters,
     })
     this.#improver = new Improver(limits)
+    this.#resting = new RestingParts(limits)
     this.#host = this.#createHost(limits)
   }
 
@@ -166,7 +175,8 @@ export class TrackerCore {
     const adoptions = [this.#adoptions, this.#lodgings]
     const nodes = [this.#silent, this.#idle, this.#disconnected, this.#confirmations]
     const queues = [this.#quiet, ...adoptions, ...nodes, this.#unanswered]
-    let { wakeAt } = this.#improver
+    const times = [this.#improver.wakeAt, this.#resting.wakeAt].filter((at) => at !== undefined)
+    let wakeAt = times.length === 0 ? undefined : Math.min(...times)
     for (const { nextAt } of queues)
       if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
     return this.#permitsEndAt < (wakeAt ?? Infinity) ? this.#permitsEndAt : wakeAt
@@ -175,6 +185,16 @@ export class TrackerCore {
   handle(event: TrackerEvent, now: number): TrackerEffect[] {
     this.#now = now
     const effects = this.#outbox.begin(now)
+    try {
+      this.#dealWith(event)
+    } catch (error) {
+      this.#eventFailed(event, error)
+    }
+    this.#settleTouched()
+    return effects
+  }
+
+  #dealWith(event: TrackerEvent): void {
     if (event.type === 'nodeConnected') this.#connected(event.nodeId, event.network)
     else if (event.type === 'nodeMoved') this.#moved(event.nodeId, event.network)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
@@ -189,9 +209,8 @@ export class TrackerCore {
     else if (event.type === 'userResolved') this.#userResolved(event.streamId, event.userId, event.found)
     else if (event.type === 'permissionsChanged') this.#permissionsChanged(event.streamId)
     else if (event.type === 'stalled') this.#forgetAll()
+    else if (event.type === 'partFault') this.#partFault(event.streamPartId, event.error)
     else this.#tick()
-    this.#settleTouched()
-    return effects
   }
 
   /**
@@ -213,10 +232,8 @@ export class TrackerCore {
   release(id: StreamPartId, now: number): ReleasedNode[] {
     this.#now = now
     this.#outbox.begin(now)
-    const part = this.#parts.get(id)
-    if (part === undefined) return []
-    const stores = new Set(this.#storage.nodes(id))
-    const released = part.dissolve().map((node) => ({ ...node, storing: stores.has(node.nodeId) }))
+    const released = this.#resting.has(id) ? [] : this.#handOver(id)
+    for (const [nodeId, said] of this.#takeResting(id)) released.push({ nodeId, ...said })
     this.counters.count('released', released.length)
     this.#settleTouched()
     return released
@@ -232,10 +249,110 @@ export class TrackerCore {
     const part = this.#parts.get(id)
     if (part === undefined) {
       this.#replica = { id, replica }
-    } else if (part.expect(replica)) {
-      if (part.isAdopting && part.isClaimComplete) this.#adopt(part)
     } else {
-      this.counters.count('replicasIgnored')
+      this.#within(part, () => {
+        if (!part.expect(replica)) this.counters.count('replicasIgnored')
+        else if (part.isAdopting && part.isClaimComplete) this.#adopt(part)
+      })
+    }
+  }
+
+  #handOver(id: StreamPartId): ReleasedNode[] {
+    const part = this.#parts.get(id)
+    if (part === undefined) return []
+    const stores = new Set(this.#storage.nodes(id))
+    const nodes = this.#within(part, () => part.dissolve()) ?? []
+    return nodes.map((node) => ({ ...node, storing: stores.has(node.nodeId) }))
+  }
+
+  /**
+   * Does some work of a stream part. What it throws ends the stream part, which rests and is then built anew; within other
+   * work of the same it ends that as well.
+   */
+  #within<T>(part: StreamPart, work: () => T): T | undefined {
+    if (part === this.#current) return work()
+    const outer = this.#current
+    this.#current = part
+    try {
+      return work()
+    } catch (error) {
+      this.#failed(part, error)
+      return undefined
+    } finally {
+      this.#current = outer
+    }
+  }
+
+  /** Nothing of the stream part is used again but what its nodes would report; they notice nothing of it. */
+  #failed(part: StreamPart, error: unknown): void {
+    const { id } = part
+    this.counters.count('streamPartFaults')
+    const nodes = this.#lastSaid(part)
+    this.#parts.delete(id)
+    this.#partPlaces.delete(part)
+    this.#touched.delete(part)
+    this.#improver.delete(part)
+    for (const queue of [this.#quiet, this.#lodgings, this.#adoptions]) queue.delete(part)
+    for (const member of part.members.values()) this.#unanswered.delete(member)
+    for (const nodeId of [...this.#storage.nodes(id)]) this.#storage.delete(nodeId, id)
+    for (const node of this.#nodes.values()) {
+      node.parts.delete(part)
+      node.unconfirmed.delete(part)
+      if (nodes.has(node.nodeId)) node.resting.add(id)
+    }
+    this.#resting.add(id, nodes, this.#now)
+    this.onFault({ streamPartId: id, error })
+  }
+
+  #lastSaid(part: StreamPart): Map<NodeId, RestingNode> {
+    const stores = new Set(this.#storage.nodes(part.id))
+    const nodes = new Map<NodeId, RestingNode>()
+    try {
+      for (const { nodeId, status } of part.statuses()) {
+        // An instruction may be under way: those to come have to be newer.
+        const counter = Math.max(status.counter, part.members.get(nodeId)?.counter ?? 0)
+        nodes.set(nodeId, { status: { ...status, counter }, storing: stores.has(nodeId) })
+      }
+    } catch {
+      // They connect again, and report by themselves.
+      for (const nodeId of part.members.keys()) this.#refuseForFault(nodeId)
+    }
+    return nodes
+  }
+
+  #partFault(id: StreamPartId, error: unknown): void {
+    const part = this.#parts.get(id)
+    if (part !== undefined) return this.#failed(part, error)
+    this.counters.count('streamPartFaults')
+    this.onFault({ streamPartId: id, error })
+  }
+
+  /** What belongs to no stream part ends the connection of the node that the event is about. */
+  #eventFailed(event: TrackerEvent, error: unknown): void {
+    const nodeId = event.type === 'packet' ? event.from : 'nodeId' in event ? event.nodeId : undefined
+    this.counters.count(nodeId === undefined ? 'otherFaults' : 'connectionFaults')
+    if (nodeId !== undefined) this.#refuseForFault(nodeId)
+    this.onFault({ ...(nodeId !== undefined && { nodeId }), error })
+  }
+
+  #refuseForFault(nodeId: NodeId): void {
+    const node = this.#nodes.get(nodeId)
+    if (node !== undefined) this.#outbox.refuse(node, 'TRACKER_FAULT')
+  }
+
+  #takeResting(id: StreamPartId): ReadonlyMap<NodeId, RestingNode> {
+    const nodes = this.#resting.take(id) ?? new Map<NodeId, RestingNode>()
+    for (const nodeId of nodes.keys()) this.#nodes.get(nodeId)?.resting.delete(id)
+    return nodes
+  }
+
+  /** As if all its nodes reported at once. */
+  #buildAnew(id: StreamPartId): void {
+    for (const [nodeId, { status, storing }] of this.#takeResting(id)) {
+      const node = this.#nodes.get(nodeId)
+      if (node?.contact === undefined) continue
+      this.#status(node, status)
+      if (storing) this.#storing(node, { type: 'storing', streamPartId: id, storing })
     }
   }
 
@@ -250,7 +367,7 @@ export class TrackerCore {
     this.#watch(node)
     for (const part of node.parts) {
       node.unconfirmed.add(part)
-      part.reconnected(nodeId)
+      this.#within(part, () => part.reconnected(nodeId))
     }
     this.#moved(nodeId, network)
   }
@@ -322,11 +439,13 @@ export class TrackerCore {
       const part = this.#parts.get(id)
       if (part === undefined || !node.parts.has(part)) continue
       node.unconfirmed.add(part)
-      part.reconnected(nodeId)
-      if (isTold) {
+      if (!isTold) this.#storage.delete(nodeId, id)
+      this.#within(part, () => {
+        part.reconnected(nodeId)
+        if (!isTold) return
         part.tellAgain(nodeId)
         this.#touched.add(part)
-      } else this.#storage.delete(nodeId, id)
+      })
     }
     if (node.unconfirmed.size > 0) this.#confirmations.add(node, this.#now)
   }
@@ -334,7 +453,8 @@ export class TrackerCore {
   /** In each session a node says anew what it stores. */
   #partMoved(nodeId: NodeId, id: StreamPartId): void {
     this.#storage.delete(nodeId, id)
-    this.#parts.get(id)?.reconnected(nodeId)
+    const part = this.#parts.get(id)
+    if (part !== undefined) this.#within(part, () => part.reconnected(nodeId))
   }
 
   #expel(nodeId: NodeId): void {
@@ -345,13 +465,14 @@ export class TrackerCore {
   }
 
   #takeOut(node: NodeRecord): void {
-    for (const part of node.parts) part.remove(node.nodeId)
+    for (const part of node.parts) this.#within(part, () => part.remove(node.nodeId))
     this.#forget(node)
   }
 
   /** Of a node that is in no stream part any more. */
   #forget(node: NodeRecord): void {
     this.#storage.forget(node.nodeId)
+    this.#resting.forget(node.nodeId)
     this.#nodes.delete(node.nodeId)
     this.#places.delete(node)
     for (const queue of [this.#silent, this.#idle, this.#disconnected, this.#confirmations])
@@ -360,7 +481,8 @@ export class TrackerCore {
 
   #forgetAll(): void {
     this.counters.count('stalls')
-    for (const part of [...this.#parts.values()]) part.dissolve()
+    for (const part of [...this.#parts.values()]) this.#within(part, () => part.dissolve())
+    this.#resting.clear()
     for (const node of [...this.#nodes.values()]) this.#forget(node)
     this.#replica = undefined
   }
@@ -404,8 +526,10 @@ export class TrackerCore {
     // Its neighbours in every stream part have to be told, which it pays for.
     if (!node.statuses.take(this.#now, node.parts.size)) return this.#outbox.refuseFlood(node)
     for (const part of node.parts) {
-      part.contactChanged(node.nodeId)
-      this.#touched.add(part)
+      this.#within(part, () => {
+        part.contactChanged(node.nodeId)
+        this.#touched.add(part)
+      })
     }
   }
 
@@ -416,17 +540,29 @@ export class TrackerCore {
       return this.#outbox.refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
     }
     if (!this.#mayTakePart(node, status)) return
+    if (this.#resting.has(status.streamPartId)) return this.#keepStatus(node, status)
     const part = this.#partFor(node, status.streamPartId)
     if (part === undefined) return
+    if (this.#resting.has(part.id)) return this.#keepStatus(node, status)
     this.counters.count('statuses')
-    const reads = status.membership?.reads ?? true
-    if (reads ? part.feeds.has(node.nodeId) : part.members.has(node.nodeId)) part.remove(node.nodeId)
     node.parts.add(part)
     this.#idle.delete(node)
     node.unconfirmed.delete(part)
+    this.#within(part, () => this.#report(part, node, status))
+    // It may be what the fault comes of: the others are together again without it.
+    if (this.#resting.nodesOf(part.id)?.delete(node.nodeId)) node.resting.delete(part.id)
+  }
+
+  #report(part: StreamPart, node: NodeRecord, status: Status): void {
+    const { nodeId } = node
+    const reads = status.membership?.reads ?? true
+    if (reads ? part.feeds.has(nodeId) : part.members.has(nodeId)) {
+      part.remove(nodeId)
+      node.parts.add(part)
+    }
     this.#touched.add(part)
-    if (!reads) return part.feeds.status(node.nodeId, status)
-    part.status(node.nodeId, status, this.#now)
+    if (!reads) return part.feeds.status(nodeId, status)
+    part.status(nodeId, status, this.#now)
     if (!part.isAdopting) return
     if (part.isClaimComplete) return this.#adopt(part)
     if (!this.#adoptions.has(part)) this.#adoptions.add(part, this.#now)
@@ -457,7 +593,7 @@ export class TrackerCore {
     this.counters.count('membersDenied')
     const part = this.#parts.get(id)
     if (part !== undefined && node.parts.has(part)) {
-      part.remove(node.nodeId)
+      this.#within(part, () => part.remove(node.nodeId))
       this.#touched.add(part)
     }
     this.#outbox.error(node, 'NOT_PERMITTED', id)
@@ -471,12 +607,13 @@ export class TrackerCore {
       if (found) this.#status(node, status)
       else this.#outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
     }
-    if (found) for (const part of this.#partsOf(streamId)) this.#checkMembers(part, userId)
+    if (found)
+      for (const part of this.#partsOf(streamId)) this.#within(part, () => this.#checkMembers(part, userId))
   }
 
   #permissionsChanged(streamId: StreamId | undefined): void {
     const parts = streamId === undefined ? [...this.#parts.values()] : this.#partsOf(streamId)
-    for (const part of parts) this.#checkMembers(part)
+    for (const part of parts) this.#within(part, () => this.#checkMembers(part))
   }
 
   /** Takes out who may not be there any longer. Of whom nothing is known stays until the registry answers. */
@@ -494,6 +631,21 @@ export class TrackerCore {
         else if (role.kind === 'unknown') this.#outbox.resolve(streamId, userOf(node))
         else this.#permitsEndAt = Math.min(this.#permitsEndAt, role.untilMs)
       }
+    }
+  }
+
+  /** Until the stream part is built anew. */
+  #keepStatus(node: NodeRecord, status: Status): void {
+    const { streamPartId: id } = status
+    const nodes = this.#resting.nodesOf(id)
+    const known = nodes?.get(node.nodeId)
+    if (known !== undefined) known.status = status
+    else if (node.parts.size + node.resting.size >= this.#options.limits.maxStreamPartsPerNode) {
+      this.counters.count('streamPartsRefused')
+      this.#outbox.error(node, 'TOO_MANY_STREAM_PARTS', id)
+    } else {
+      nodes?.set(node.nodeId, { status, storing: false })
+      node.resting.add(id)
     }
   }
 
@@ -519,8 +671,9 @@ export class TrackerCore {
       this.#dissolve(evicted, 'TOO_MANY_STREAM_PARTS')
     }
     this.#parts.set(id, part)
-    if (this.#replica?.id === id) part.expect(this.#replica.replica)
+    const expected = this.#replica?.id === id ? this.#replica.replica : undefined
     this.#replica = undefined
+    if (expected !== undefined) this.#within(part, () => part.expect(expected))
     this.#improver.plan(part, this.#now)
     this.onNewStreamPart(id)
     return part
@@ -533,7 +686,8 @@ export class TrackerCore {
 
   /** Its nodes are told why; their links stay. */
   #dissolve(part: StreamPart, code: TrackerErrorCode): void {
-    for (const { nodeId } of part.dissolve()) this.#outbox.tell(nodeId, code, part.id)
+    const nodes = this.#within(part, () => part.dissolve()) ?? []
+    for (const { nodeId } of nodes) this.#outbox.tell(nodeId, code, part.id)
   }
 
   #usualOverlay(id: StreamPartId): OverlayPolicy {
@@ -543,8 +697,10 @@ export class TrackerCore {
 
   #choose(streamId: StreamId, overlay: OverlayPolicy | undefined): void {
     for (const part of this.#partsOf(streamId)) {
-      part.chooseOverlay(overlay ?? this.#usualOverlay(part.id))
-      this.#improver.plan(part, this.#now)
+      this.#within(part, () => {
+        part.chooseOverlay(overlay ?? this.#usualOverlay(part.id))
+        this.#improver.plan(part, this.#now)
+      })
     }
   }
 
@@ -564,13 +720,20 @@ export class TrackerCore {
   }
 
   #leave(node: NodeRecord, { streamPartId }: Leave): void {
+    this.#resting.nodesOf(streamPartId)?.delete(node.nodeId)
+    node.resting.delete(streamPartId)
     const part = this.#parts.get(streamPartId)
     if (part === undefined || !node.parts.has(part)) return
     this.counters.count('leaves')
-    part.remove(node.nodeId)
+    this.#within(part, () => part.remove(node.nodeId))
   }
 
   #storing(node: NodeRecord, { streamPartId, storing }: Storing): void {
+    const resting = this.#resting.nodesOf(streamPartId)?.get(node.nodeId)
+    if (resting !== undefined) {
+      resting.storing = storing
+      return
+    }
     if (!storing) return this.#storage.delete(node.nodeId, streamPartId)
     const part = this.#parts.get(streamPartId)
     if (part === undefined || !part.members.has(node.nodeId)) {
@@ -595,8 +758,9 @@ export class TrackerCore {
       this.#permitsEndAt = Infinity
       this.#permissionsChanged(undefined)
     }
-    for (const part of due(this.#lodgings, this.#now)) this.#lodge(part)
-    for (const part of due(this.#adoptions, this.#now)) this.#adopt(part)
+    for (const id of this.#resting.due(this.#now)) this.#buildAnew(id)
+    for (const part of due(this.#lodgings, this.#now)) this.#within(part, () => this.#lodge(part))
+    for (const part of due(this.#adoptions, this.#now)) this.#within(part, () => this.#adopt(part))
     for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
     for (const node of due(this.#silent, this.#now)) {
       this.counters.count('nodesWithoutInfo')
@@ -609,15 +773,20 @@ export class TrackerCore {
     }
     for (const node of due(this.#confirmations, this.#now)) {
       this.counters.count('unconfirmed', node.unconfirmed.size)
-      for (const part of node.unconfirmed) part.remove(node.nodeId)
+      for (const part of node.unconfirmed) this.#within(part, () => part.remove(node.nodeId))
       if (!node.connected && !this.#disconnected.has(node)) this.#forget(node)
     }
     for (const member of due(this.#unanswered, this.#now)) this.#resend(member)
-    for (const part of this.#improver.improve(this.#now)) this.#touched.add(part)
+    this.#improver.improve(this.#now, (part, improve) => {
+      this.#within(part, () => {
+        improve()
+        this.#touched.add(part)
+      })
+    })
   }
 
   #letGoIdle(node: NodeRecord): void {
-    if (node.parts.size > 0) return
+    if (node.parts.size + node.resting.size > 0) return
     if (this.isNeeded(node.nodeId)) return this.#idle.add(node, this.#now)
     this.counters.count('nodesIdle')
     this.#outbox.refuse(node, 'NODE_IDLE')
@@ -629,7 +798,7 @@ export class TrackerCore {
     if (member.resends >= this.#options.limits.maxResends) return this.counters.count('resendsGivenUp')
     member.resends++
     this.counters.count('instructionsResent')
-    part.resend(member)
+    this.#within(part, () => part.resend(member))
   }
 
   #lodge(part: StreamPart): void {
@@ -647,21 +816,23 @@ export class TrackerCore {
 
   /** Sends what the event has brought about, where nothing was sent a moment ago. */
   #settleTouched(): void {
-    for (const part of this.#touched) {
-      this.onTouched(part.id)
-      if (part.isEmpty) {
-        this.#parts.delete(part.id)
-        this.#partPlaces.delete(part)
-        this.#improver.delete(part)
-        this.#quiet.delete(part)
-        this.#lodgings.delete(part)
-        this.#adoptions.delete(part)
-        continue
-      }
-      if (part.isLodgingDue && !this.#lodgings.has(part)) this.#lodgings.add(part, this.#now)
-      if (part.hasChanges && !this.#quiet.has(part) && part.flush()) this.#quiet.add(part, this.#now)
-    }
+    for (const part of this.#touched) this.#within(part, () => this.#settle(part))
     this.#touched.clear()
+  }
+
+  #settle(part: StreamPart): void {
+    this.onTouched(part.id)
+    if (part.isEmpty) {
+      this.#parts.delete(part.id)
+      this.#partPlaces.delete(part)
+      this.#improver.delete(part)
+      this.#quiet.delete(part)
+      this.#lodgings.delete(part)
+      this.#adoptions.delete(part)
+      return
+    }
+    if (part.isLodgingDue && !this.#lodgings.has(part)) this.#lodgings.add(part, this.#now)
+    if (part.hasChanges && !this.#quiet.has(part) && part.flush()) this.#quiet.add(part, this.#now)
   }
 
   #createHost(limits: TrackerLimits): StreamPartHost {

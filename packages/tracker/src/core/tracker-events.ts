@@ -67,8 +67,17 @@ export type TrackerEvent =
   | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
   /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
   | { readonly type: 'stalled' }
+  /** There was a fault in its work outside of the core. */
+  | { readonly type: 'partFault'; readonly streamPartId: StreamPartId; readonly error: unknown }
   /** The time is `wakeAt` or later. */
   | { readonly type: 'tick' }
+
+/** An error in this build: in whose work it was, as far as it was somebody's. */
+export interface TrackerFault {
+  readonly streamPartId?: StreamPartId
+  readonly nodeId?: NodeId
+  readonly error: unknown
+}
 
 export type TrackerEffect =
   | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }

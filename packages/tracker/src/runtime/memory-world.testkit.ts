@@ -37,7 +37,13 @@ export class MemoryWorld {
     { stallMs: 3_000, onStall: () => this.runtime.beginAnew() },
     { clock: this.trackerClock, cpuMs: () => 0 },
   )
+  /** True in a test of faults; in any other, one of them fails it. */
+  expectsFaults = false
   readonly runtime: TrackerRuntime = new TrackerRuntime({
+    // Reaches whoever turns the clock.
+    onError: (error) => {
+      if (!this.expectsFaults) throw error
+    },
     admission: this.admission,
     core: this.core,
     clock: this.trackerClock,

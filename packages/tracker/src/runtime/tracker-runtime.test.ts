@@ -1,7 +1,78 @@
 import type { IceServers } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { partA, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
+
+describe('a fault', () => {
+  /** Two nodes in two stream parts. */
+  async function twoNodes() {
+    const world = await new MemoryWorld().start()
+    world.expectsFaults = true
+    const nodes = [await world.node('a'), await world.node('b')] as const
+    for (const node of nodes) for (const id of [partA, partB]) node.send(statusOf(id))
+    world.clock.advanceBy(1_000)
+    const members = () => [partA, partB].map((id) => world.core.streamParts.get(id)?.size ?? 0)
+    expect(members()).toEqual([2, 2])
+    return { world, nodes, members }
+  }
+
+  it('in one stream part lets no node go, and is over soon', async () => {
+    const { world, nodes, members } = await twoNodes()
+    let isBroken = true
+    world.core.onTouched = (id) => {
+      if (isBroken && id === partA) throw new Error('in one stream part')
+    }
+    const next = await world.node('c')
+    for (const id of [partA, partB]) next.send(statusOf(id))
+    world.clock.advanceBy(500)
+    expect(members()).toEqual([0, 3])
+    isBroken = false
+    world.clock.advanceBy(20_000)
+    // The last one is taken for what the fault comes of until it reports again.
+    next.send(statusOf(partA))
+    world.clock.advanceBy(1_000)
+    expect(members()).toEqual([3, 3])
+    expect([...nodes, next].flatMap(({ closed }) => closed)).toEqual([])
+    expect(world.core.counters.get('streamPartFaults')).toBe(1)
+  })
+
+  it('in encoding an instruction is one of its stream part', async () => {
+    const { world, nodes, members } = await twoNodes()
+    for (const node of world.core.nodes.values()) {
+      const contact = { ...webrtcContact, websocketUrl: 'ws://much-too-long/'.repeat(1_000) }
+      Object.assign(node, { contact })
+    }
+    // Everybody is told its neighbours, with contacts that do not fit.
+    world.runtime.handle({ type: 'partsLost', nodeId: nodes[0].nodeId, streamPartIds: [partA], isTold: true })
+    world.clock.advanceBy(100)
+    expect(world.core.counters.get('streamPartFaults')).toBe(1)
+    expect(members()).toEqual([0, 2])
+    for (const node of world.core.nodes.values()) Object.assign(node, { contact: webrtcContact })
+    world.clock.advanceBy(20_000)
+    expect(members()).toEqual([2, 2])
+  })
+
+  it('with one node closes its connection', async () => {
+    const { world, nodes, members } = await twoNodes()
+    const [a, b] = nodes
+    world.runtime.router = {
+      serves: () => false,
+      takes: (from) => {
+        if (from === a.nodeId) throw new Error('with one node')
+        return false
+      },
+      isOutdated: () => false,
+      gone: () => {},
+    }
+    for (const node of nodes) node.send(statusOf(partA, 1))
+    world.clock.advanceBy(1_000)
+    expect(a.closed).toMatchObject([{ code: 'TRACKER_FAULT' }])
+    expect(b.closed).toEqual([])
+    expect(world.core.counters.get('connectionFaults')).toBe(1)
+    world.clock.advanceBy(10_000)
+    expect(members()).toEqual([1, 1])
+  })
+})
 
 describe('the runtime', () => {
   it('renews TURN credentials before they expire, and not for nodes that are gone', async () => {

@@ -1,6 +1,7 @@
 import {
   decodePacket,
   encodePacket,
+  guardedClock,
   isRunnelError,
   networkOf,
   protocolErrors,
@@ -17,7 +18,13 @@ import {
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import type { NodeToTracker, TrackerCore, TrackerEffect, TrackerEvent } from '../core/tracker-core.ts'
+import type {
+  NodeToTracker,
+  TrackerCore,
+  TrackerEffect,
+  TrackerEvent,
+  TrackerFault,
+} from '../core/tracker-core.ts'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
@@ -38,6 +45,8 @@ export interface TrackerRuntimeModules {
   /** Who may use the tracker. Default: everybody. */
   readonly admission?: NodeAdmission | undefined
   readonly logger?: TrackerLogger
+  /** Told of what is thrown in this build, on a stack of its own: what it throws ends the process. It is in the log as well. */
+  readonly onError?: ((error: unknown) => void) | undefined
   /** Called before anything that has happened is dealt with: notices that the process stood still. Default: nobody does. */
   readonly checkStall?: () => void
 }
@@ -78,6 +87,8 @@ const maxSessionAheadMs = 60_000
 export class TrackerRuntime {
   /** Set by a tracker that is in a cluster. */
   router: PacketRouter = noRouter
+  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
+  readonly clock: Clock
   readonly #core: TrackerCore
   readonly #modules: TrackerRuntimeModules
   readonly #logger: TrackerLogger
@@ -94,9 +105,11 @@ export class TrackerRuntime {
     this.#core = modules.core
     this.#modules = modules
     this.#logger = modules.logger ?? silentLogger
+    this.clock = guardedClock(modules.clock, (error) => this.fault(error))
     this.#iceLeases = new IceLeases(modules)
     this.#consents = new RelayConsents(modules)
-    this.#alarm = new Alarm({ onDue: () => this.#tick() }, modules)
+    this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock: this.clock })
+    modules.core.onFault = (fault) => this.#tellOfFault(fault)
     this.#checkStall = modules.checkStall ?? (() => {})
     this.#core.isNeeded = (nodeId) => this.router.serves(nodeId)
   }
@@ -107,12 +120,13 @@ export class TrackerRuntime {
     this.#unwatchAdmission()
     this.#unwatchReaders()
     this.#unwatchReaders =
-      permissions?.readers.onChange((streamId) => this.#handle({ type: 'permissionsChanged', streamId })) ??
-      (() => {})
-    this.#unwatchAdmission = admission?.onChange(() => this.#expelUnlisted()) ?? (() => {})
+      permissions?.readers.onChange((streamId) =>
+        this.#try(() => this.#handle({ type: 'permissionsChanged', streamId })),
+      ) ?? (() => {})
+    this.#unwatchAdmission = admission?.onChange(() => this.#try(() => this.#expelUnlisted())) ?? (() => {})
     transport.onInbound = (connection) => {
       this.#checkStall()
-      this.#accept(connection)
+      this.#guard(connection, () => this.#accept(connection))
     }
     await transport.start()
   }
@@ -160,6 +174,18 @@ export class TrackerRuntime {
     for (const connection of this.#connections.all(nodeId)) this.#drop(connection, code, text)
   }
 
+  /** Something threw that belongs to no stream part of the core and no connection; `where` it was, for the log. */
+  fault(error: unknown, where: Omit<TrackerFault, 'error'> = {}): void {
+    this.#core.counters.count('otherFaults')
+    this.#tellOfFault({ ...where, error })
+  }
+
+  /** What a callback of a connection threw: the connection was closed. */
+  connectionFault(error: unknown): void {
+    this.#core.counters.count('connectionFaults')
+    this.#tellOfFault({ error })
+  }
+
   connectionOf(nodeId: NodeId): Connection | undefined {
     return this.#connections.get(nodeId)
   }
@@ -167,12 +193,13 @@ export class TrackerRuntime {
   #accept(connection: Connection): void {
     const { peerId } = connection
     connection.events = {
-      onPacket: (type, body) => this.#receive(connection, type, body),
+      onPacket: (type, body) => this.#guard(connection, () => this.#receive(connection, type, body)),
       onDrain: () => {},
-      onClose: ({ code }) => {
-        this.#checkStall()
-        this.#forget(connection, code)
-      },
+      onClose: ({ code }) =>
+        this.#try(() => {
+          this.#checkStall()
+          this.#forget(connection, code)
+        }),
     }
     if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
     if (!this.#isListed(peerId)) {
@@ -314,7 +341,7 @@ export class TrackerRuntime {
     for (const effect of effects) {
       if (effect.type === 'refuse') this.disconnect(effect.to, effect.code, effect.text)
       else if (effect.type === 'resolve') this.#resolve(effect)
-      else this.#sendTo(effect, by)
+      else this.#trySendTo(effect, by)
     }
   }
 
@@ -323,12 +350,50 @@ export class TrackerRuntime {
     if (permissions === undefined) return
     const { readers, publishers } = permissions
     const done = (found: boolean) => {
-      if (!this.#stopped) this.#handle({ type: 'userResolved', streamId, userId, found })
+      if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', streamId, userId, found }))
     }
     Promise.all([readers.resolve(streamId, userId), publishers.resolve(streamId, userId)]).then(
       () => done(true),
       () => done(false),
     )
+  }
+
+  /** What cannot be encoded is a fault in the work of the stream part it is about, and of the node's otherwise. */
+  #trySendTo(effect: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
+    try {
+      this.#sendTo(effect, by)
+    } catch (error) {
+      const { to, packet } = effect
+      if (packet.type === 'instruction')
+        return this.#handle({ type: 'partFault', streamPartId: packet.streamPartId, error })
+      this.#core.counters.count('connectionFaults')
+      this.#tellOfFault({ nodeId: to, error })
+      this.disconnect(to, 'TRACKER_FAULT', trackerErrors.TRACKER_FAULT.summary)
+    }
+  }
+
+  /** What the work of a connection throws closes it. */
+  #guard(connection: Connection, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#core.counters.count('connectionFaults')
+      this.#tellOfFault({ nodeId: connection.peerId, error })
+      this.#try(() => this.#close(connection, 'TRACKER_FAULT'))
+    }
+  }
+
+  #try(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.fault(error)
+    }
+  }
+
+  #tellOfFault({ error, ...where }: TrackerFault): void {
+    this.#logger.error({ ...where, err: error }, 'a fault in the tracker, which ended this work and no other')
+    this.#modules.clock.endOfTurn(() => this.#modules.onError?.(error))
   }
 
   #sendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
@@ -385,7 +450,7 @@ export class TrackerRuntime {
 
   #tick(): void {
     this.#checkStall()
-    for (const nodeId of this.#iceLeases.takeDue()) this.#sendIceServers(nodeId)
+    for (const nodeId of this.#iceLeases.takeDue()) this.#try(() => this.#sendIceServers(nodeId))
     this.#handle({ type: 'tick' })
   }
 

@@ -107,6 +107,16 @@ export class SeenMessages {
     progress.isOwn = true
   }
 
+  /** Takes over how far chains were received there, and nothing else: what is missing before that is not looked for. */
+  resume(other: SeenMessages, nowMs: number): void {
+    for (const { head, progress } of other.heads().reverse()) {
+      const own = this.#add(progress.chain, undefined)
+      own.lastUsedMs = progress.lastUsedMs
+      own.isOwn = progress.isOwn
+      own.mark({ timestamp: head.timestamp, sequenceNumber: head.sequenceNumber, previous: undefined }, nowMs)
+    }
+  }
+
   /** A neighbour has shown that it got so far. */
   shown(peerId: NodeId, chain: ChainId, place: MessageRef): void {
     const progress = this.find(chain)

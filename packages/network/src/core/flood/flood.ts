@@ -126,7 +126,7 @@ export class Flood {
       if (part === undefined) this.#drop('data.notJoined', batch)
       else if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#deny(part, arrival, nowMs)
-      else this.#release(part, arrival, nowMs)
+      else this.#modules.parts.within(part, () => this.#release(part, arrival, nowMs))
     }
   }
 

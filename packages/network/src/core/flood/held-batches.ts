@@ -99,11 +99,13 @@ export class HeldBatches {
     return true
   }
 
-  /** Publishers to ask for again; each is given once. */
-  due(nowMs: number): readonly Lookup[] {
-    const due = [...this.#all()].filter(({ retryAtMs }) => retryAtMs <= nowMs)
-    for (const lookup of due) lookup.retryAtMs = Infinity
-    return due
+  /** Publishers to ask for again; each is given once. Those not taken stay due. */
+  *due(nowMs: number): Iterable<Lookup> {
+    for (const lookup of this.#all()) {
+      if (lookup.retryAtMs > nowMs) continue
+      lookup.retryAtMs = Infinity
+      yield lookup
+    }
   }
 
   /** All that waited for this publisher, oldest first; they are no longer held. */

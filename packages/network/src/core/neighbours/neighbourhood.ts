@@ -55,8 +55,21 @@ export class Neighbourhood {
     }
     for (const peerId of part.members.feeders.keys()) this.#sendDetach(part, peerId, 'left', nowMs)
     part.edges.clear()
-    for (const peerId of part.involved) this.#modules.peers.unuse(peerId, nowMs)
+    this.#release(part, nowMs)
     if (part.updateAttached()) this.#modules.effects.neighbours(part.id, part.attached)
+  }
+
+  /** As `leave`, after a fault: what can be said to the neighbours is said, and the peers are released whatever else fails. */
+  abandon(part: StreamPart, nowMs: number): void {
+    this.#release(part, nowMs)
+    for (const [peerId, edge] of part.edges) {
+      if (!edge.sent && !edge.received) continue
+      try {
+        this.#sendDetach(part, peerId, 'left', nowMs)
+      } catch {
+        // The fault is known already; the neighbour learns of it when it attaches again.
+      }
+    }
   }
 
   linkOpened(peerId: NodeId, nowMs: number): void {
@@ -66,7 +79,9 @@ export class Neighbourhood {
       return
     }
     peers.opened(peerId, nowMs)
-    for (const part of this.#modules.parts) if (part.wanted.has(peerId)) this.#refresh(part, nowMs)
+    this.#modules.parts.each((part) => {
+      if (part.wanted.has(peerId)) this.#refresh(part, nowMs)
+    })
   }
 
   linkFailed(peerId: NodeId, reason: FailureReason, nowMs: number): void {
@@ -74,11 +89,11 @@ export class Neighbourhood {
     if (peers.links.get(peerId)?.state !== 'opening') return
     counters['links.failed']++
     peers.closed(peerId, nowMs)
-    for (const part of parts) {
-      if (!part.wanted.has(peerId)) continue
+    parts.each((part) => {
+      if (!part.wanted.has(peerId)) return
       this.#report(part, peerId, reason)
       this.#refresh(part, nowMs)
-    }
+    })
   }
 
   linkClosed(peerId: NodeId, nowMs: number): void {
@@ -90,7 +105,7 @@ export class Neighbourhood {
   /** Wanted peers that wait to be dialled again are dialled now. */
   networkBack(nowMs: number): void {
     this.#modules.peers.hurry(nowMs)
-    for (const part of this.#modules.parts) this.#refresh(part, nowMs)
+    this.#modules.parts.each((part) => this.#refresh(part, nowMs))
   }
 
   /** Ends the link to a peer that did what no correct node does, tells the tracker, and keeps away from it. */
@@ -115,8 +130,8 @@ export class Neighbourhood {
     const { peers, effects } = this.#modules
     peers.use(peerId, nowMs)
     if (contact === undefined || peers.isOpen(peerId)) return
-    peers.opening(peerId, nowMs)
     effects.connect(peerId, contact, true)
+    peers.opening(peerId, nowMs)
   }
 
   unhold(peerId: NodeId, nowMs: number): void {
@@ -127,7 +142,7 @@ export class Neighbourhood {
     const { parts, peers, counters } = this.#modules
     if (!peers.isOpen(peerId)) return
     const part = parts.get(packet.streamPartId)
-    if (part === undefined) {
+    if (part === undefined || part.isResting) {
       counters['attach.notJoined']++
       this.#modules.effects.sendControl(peerId, detachPacket(packet, 'not-joined'))
       peers.detached(peerId, nowMs)
@@ -183,23 +198,23 @@ export class Neighbourhood {
 
   tick(nowMs: number): void {
     const { parts, peers, effects } = this.#modules
-    for (const part of parts) {
+    parts.each((part) => {
       if (part.readersDueMs <= nowMs) this.#permits.check(part, nowMs)
       if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
       if (part.schedule.isRttCheckDue(nowMs) && part.hasNewRtts(this.#modules.rttOf)) {
         effects.statusDue(part.id)
       }
-    }
+    })
     for (const peerId of peers.unused(nowMs)) {
-      effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
       peers.closed(peerId, nowMs)
+      effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
     }
   }
 
   /** The registry was asked about a user: who waited for that is attached or refused. */
   userResolved(streamId: StreamId, userId: NodeId, found: boolean, nowMs: number): void {
-    for (const part of this.#modules.parts) {
-      if (part.streamId !== streamId) continue
+    this.#modules.parts.each((part) => {
+      if (part.streamId !== streamId) return
       for (const [peerId, waiting] of [...part.members.waiting]) {
         if (waiting.userId !== userId) continue
         part.members.answered(peerId)
@@ -207,19 +222,19 @@ export class Neighbourhood {
         if (found) this.onAttach(peerId, waiting.packet, nowMs)
       }
       if (found) this.#permits.check(part, nowMs, userId)
-    }
+    })
   }
 
   /** Who may read or publish may have changed, in one stream or in all. */
   permissionsChanged(streamId: StreamId | undefined, nowMs: number): void {
-    for (const part of this.#modules.parts) {
-      if (streamId !== undefined && part.streamId !== streamId) continue
+    this.#modules.parts.each((part) => {
+      if (streamId !== undefined && part.streamId !== streamId) return
       this.#permits.check(part, nowMs)
       // Who was refused, here or there, may be let in now; and so may we, by the tracker.
       part.departed.clear()
       this.#refresh(part, nowMs)
       if (streamId !== undefined) this.#modules.effects.statusDue(part.id)
-    }
+    })
   }
 
   /** Reading there begins or ends: the peers have to know. */
@@ -234,8 +249,9 @@ export class Neighbourhood {
     const { pursued: wanted, edges } = part
     const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
     for (const { peerId, contact } of plan.connect) {
-      peers.opening(peerId, nowMs)
+      // In this order: a peer must not count as being dialled when it is not.
       effects.connect(peerId, contact, false)
+      peers.opening(peerId, nowMs)
     }
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
     for (const { peerId, reason } of plan.detach) {
@@ -271,16 +287,21 @@ export class Neighbourhood {
     for (const peerId of before) if (!after.has(peerId)) this.#modules.peers.unuse(peerId, nowMs)
   }
 
+  #release(part: StreamPart, nowMs: number): void {
+    for (const peerId of part.involved) this.#modules.peers.unuse(peerId, nowMs)
+    part.involved = new Set()
+  }
+
   #linkGone(peerId: NodeId, reason: FailureReason, nowMs: number): void {
     this.#modules.peers.closed(peerId, nowMs)
-    for (const part of this.#modules.parts) {
+    this.#modules.parts.each((part) => {
       const edge = part.edges.get(peerId)
       const wasMember = part.members.delete(peerId)
-      if (edge === undefined && !part.wanted.has(peerId) && !wasMember) continue
+      if (edge === undefined && !part.wanted.has(peerId) && !wasMember) return
       part.edges.delete(peerId)
       if (part.wanted.has(peerId) || reason === 'misbehaved') this.#report(part, peerId, reason)
       this.#refresh(part, nowMs)
-    }
+    })
   }
 
   /** An attach of a peer that no instruction of ours names: the order may not have come here yet. */

@@ -1,10 +1,25 @@
 import { parseStreamPartId, type MessageChain, type StreamId, type StreamPartId } from '@runnel/protocol'
 import type { StreamPart } from './stream-part.ts'
 
-/** The joined stream parts, found by id, and by a message's chain without making a string of it. */
+export interface StreamPartMapModules {
+  /** What the work of a stream part threw. */
+  onFault(part: StreamPart, error: unknown): void
+}
+
+/**
+ * The joined stream parts, found by id, and by a message's chain without making a string of it. All work of a stream part
+ * passes `within`: there a fault in one ends, and the others go on.
+ */
 export class StreamPartMap {
+  readonly #modules: StreamPartMapModules
+  /** Whose work is being done. */
+  #current: StreamPart | undefined
   readonly #byId = new Map<StreamPartId, StreamPart>()
   readonly #byStream = new Map<StreamId, Map<number, StreamPart>>()
+
+  constructor(modules: StreamPartMapModules) {
+    this.#modules = modules
+  }
 
   get ids(): StreamPartId[] {
     return [...this.#byId.keys()]
@@ -20,6 +35,31 @@ export class StreamPartMap {
 
   ofChain(chain: MessageChain): StreamPart | undefined {
     return this.#byStream.get(chain.streamId)?.get(chain.partition)
+  }
+
+  /**
+   * Does some work of a stream part. What it throws goes to `onFault` and no further, and undefined is returned; within
+   * other work of the same it ends that as well.
+   */
+  within<T>(part: StreamPart, work: () => T): T | undefined {
+    if (part === this.#current) return work()
+    const outer = this.#current
+    this.#current = part
+    try {
+      return work()
+    } catch (error) {
+      this.#modules.onFault(part, error)
+      return undefined
+    } finally {
+      this.#current = outer
+    }
+  }
+
+  /** Does some work of each, those there are now. */
+  each(work: (part: StreamPart) => void): void {
+    for (const part of [...this.#byId.values()]) {
+      if (this.#byId.get(part.id) === part) this.within(part, () => work(part))
+    }
   }
 
   add(part: StreamPart): void {

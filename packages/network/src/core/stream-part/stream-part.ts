@@ -21,6 +21,7 @@ import { gapWaitMs } from '../gaps/gap-times.ts'
 import { PartMembers, type Feeder } from '../neighbours/part-members.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
+import { PartFaults } from './part-faults.ts'
 import { StatusSchedule } from './status-schedule.ts'
 
 export interface StreamPartModules {
@@ -44,6 +45,7 @@ export class StreamPart {
   readonly recent: RecentBatches
   readonly gaps: PartGaps
   readonly schedule: StatusSchedule
+  readonly faults: PartFaults
   readonly edges = new Map<NodeId, Edge>()
   /** Peers that were ordered or had an edge when `NodeCore` last looked. */
   involved: ReadonlySet<NodeId> = new Set()
@@ -73,7 +75,7 @@ export class StreamPart {
   #reported: readonly NeighbourReport[] = []
 
   constructor(
-    options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits },
+    options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits; faults?: PartFaults },
     modules: StreamPartModules,
   ) {
     this.id = options.id
@@ -96,6 +98,7 @@ export class StreamPart {
       counters: modules.counters,
     })
     this.schedule = new StatusSchedule(options.limits)
+    this.faults = options.faults ?? new PartFaults(limits)
   }
 
   get attached(): readonly NodeId[] {
@@ -105,7 +108,15 @@ export class StreamPart {
   get dueMs(): number {
     // A feeder looks for nothing.
     const gapsDueMs = this.reads ? this.gaps.dueMs : Infinity
-    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, gapsDueMs, this.readersDueMs)
+    const { restsUntilMs } = this.faults
+    return Math.min(
+      ...[this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, gapsDueMs, this.readersDueMs, restsUntilMs],
+    )
+  }
+
+  /** After a fault it has no neighbours for a while, and takes only what this process publishes. */
+  get isResting(): boolean {
+    return this.faults.isResting
   }
 
   /** Those to be neighbours of: the wanted ones, but for those who would only hear what they did not ask for. */

@@ -32,6 +32,12 @@ function script(...trackers: number[]) {
       sendLeave: (id, part) => lines.push(`leave ${name(id)} ${part.at(-1)}`),
       newSession: (part) => lines.push(`session ${part.at(-1)}`),
       silent: (id, part) => lines.push(`silent ${name(id)} ${part.at(-1)}`),
+      partFailed: (_, error) => {
+        throw error
+      },
+      trackerFailed: (_, error) => {
+        throw error
+      },
     },
   })
   return {

@@ -18,6 +18,10 @@ export interface TrackerEffects {
   sendLeave(trackerId: NodeId, streamPartId: StreamPartId): void
   /** Another tracker, or a new connection to the same one, serves the stream part from now on. */
   newSession(streamPartId: StreamPartId): void
+  /** There was a fault in the work of a stream part: it has no tracker any more, until it is joined again. */
+  partFailed(streamPartId: StreamPartId, error: unknown): void
+  /** There was a fault in the work with a tracker, which is not connected. */
+  trackerFailed(trackerId: NodeId, error: unknown): void
   /** A tracker is connected and yet does not answer a join; the next is asked, if there is one. */
   silent(trackerId: NodeId, streamPartId: StreamPartId): void
 }
@@ -96,7 +100,7 @@ export class TrackerLinks {
   join(streamPartId: StreamPartId, nowMs: number): void {
     if (this.#parts.has(streamPartId)) return
     this.#parts.set(streamPartId, newServedPart())
-    this.#place(streamPartId, nowMs)
+    this.#within(streamPartId, () => this.#place(streamPartId, nowMs))
     this.#updateNeeds(nowMs)
     this.#dial(nowMs)
   }
@@ -105,9 +109,10 @@ export class TrackerLinks {
     const part = this.#parts.get(streamPartId)
     if (part === undefined) return
     const served = new Set([...part.farewells.keys(), ...(part.home === undefined ? [] : [part.home])])
-    for (const trackerId of served) this.#modules.effects.sendLeave(trackerId, streamPartId)
     this.#parts.delete(streamPartId)
     this.#due.delete(streamPartId)
+    for (const trackerId of served)
+      this.#within(streamPartId, () => this.#modules.effects.sendLeave(trackerId, streamPartId))
     this.#updateNeeds(nowMs)
   }
 
@@ -123,11 +128,13 @@ export class TrackerLinks {
 
   /** Sends one status for each stream part that has something to report and a tracker to hear it. */
   flush(): void {
-    for (const streamPartId of this.#due) {
-      const home = this.homeOf(streamPartId)
-      if (home !== undefined) this.#modules.effects.sendStatus(home, streamPartId)
-    }
+    const due = [...this.#due]
     this.#due.clear()
+    for (const streamPartId of due) {
+      const home = this.homeOf(streamPartId)
+      if (home === undefined) continue
+      this.#within(streamPartId, () => this.#modules.effects.sendStatus(home, streamPartId))
+    }
   }
 
   opened(trackerId: NodeId, nowMs: number): void {
@@ -198,7 +205,8 @@ export class TrackerLinks {
   update(nowMs: number): void {
     this.#followMoves(nowMs)
     this.#reviewAtMs = Infinity
-    for (const streamPartId of this.#parts.keys()) this.#place(streamPartId, nowMs)
+    for (const streamPartId of [...this.#parts.keys()])
+      this.#within(streamPartId, () => this.#place(streamPartId, nowMs))
     this.#updateNeeds(nowMs)
     this.#dial(nowMs)
   }
@@ -340,14 +348,18 @@ export class TrackerLinks {
   /** A tracker with another URL than before is another one to reach. */
   #followMoves(nowMs: number): void {
     for (const streamPartId of [...this.#parts.keys(), ...this.#visits.keys()]) {
-      for (const address of this.#modules.trackersFor(streamPartId)) {
-        const tracker = this.#trackers.get(address.nodeId)
-        if (tracker === undefined || tracker.address.url === address.url) continue
-        if (!tracker.isClosed) this.#modules.effects.hangUp(address.nodeId)
-        this.#forgetSession(address.nodeId)
-        this.#trackers.set(address.nodeId, new TrackerContact(address, this.#limits, nowMs))
-      }
+      this.#within(streamPartId, () => {
+        for (const address of this.#modules.trackersFor(streamPartId)) this.#followMove(address, nowMs)
+      })
     }
+  }
+
+  #followMove(address: TrackerAddress, nowMs: number): void {
+    const tracker = this.#trackers.get(address.nodeId)
+    if (tracker === undefined || tracker.address.url === address.url) return
+    this.#forgetSession(address.nodeId)
+    this.#trackers.set(address.nodeId, new TrackerContact(address, this.#limits, nowMs))
+    if (!tracker.isClosed) this.#modules.effects.hangUp(address.nodeId)
   }
 
   /** The connection is gone, and with it what the tracker owed or was to be told. */
@@ -365,7 +377,9 @@ export class TrackerLinks {
   #updateNeeds(nowMs: number): void {
     const needed = new Set<NodeId>()
     for (const streamPartId of [...this.#parts.keys(), ...this.#visits.keys()]) {
-      for (const { nodeId } of this.#candidates(streamPartId, nowMs)) needed.add(nodeId)
+      this.#within(streamPartId, () => {
+        for (const { nodeId } of this.#candidates(streamPartId, nowMs)) needed.add(nodeId)
+      })
     }
     for (const [trackerId, tracker] of this.#trackers) {
       if (needed.has(trackerId)) tracker.unneededSinceMs = undefined
@@ -378,7 +392,26 @@ export class TrackerLinks {
       if (!tracker.isClosed || tracker.unneededSinceMs !== undefined || tracker.retryAtMs > nowMs) continue
       tracker.dialled(nowMs)
       this.#review(tracker.lateAtMs)
-      this.#modules.effects.dial(tracker.address)
+      try {
+        this.#modules.effects.dial(tracker.address)
+      } catch (error) {
+        tracker.closed(nowMs, this.#modules.random())
+        // The next one's turn.
+        this.#review(nowMs)
+        this.#modules.effects.trackerFailed(tracker.address.nodeId, error)
+      }
+    }
+  }
+
+  /** Does some work of a stream part. What it throws ends the work with this one, and the others go on. */
+  #within(streamPartId: StreamPartId, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#parts.delete(streamPartId)
+      this.#due.delete(streamPartId)
+      this.#visits.delete(streamPartId)
+      this.#modules.effects.partFailed(streamPartId, error)
     }
   }
 

@@ -96,6 +96,7 @@ function fillStorage(registry: Registry, storage: StorageStatus): void {
   counter('stored_messages', 'Messages stored as they came.', ingest.storedMessages)
   counter('dropped_batches', 'Batches not stored because too many waited.', ingest.droppedBatches)
   counter('store_failures', 'Times the store did not take what it was given.', ingest.failures)
+  counter('faults', 'Stream parts whose batches were dropped because of a fault.', ingest.faults)
   gauge('requests_active', 'Requests over links being served.', requests.active)
   gauge('requests_awaited', 'Messages that others wait for to be stored.', requests.awaited)
   counter('requests_served', 'Requests over links served to their end.', requests.served)

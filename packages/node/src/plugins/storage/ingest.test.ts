@@ -19,11 +19,14 @@ describe('Ingest', () => {
   const clock = new TestClock()
   /** What the next appends do instead of storing: fail, or wait. */
   let obstacles: (() => Promise<void>)[]
+  /** The partition whose batches cannot be stored. */
+  let broken: number | undefined
 
   beforeEach(async () => {
     kept = await openTestStore()
     said = []
     obstacles = []
+    broken = undefined
   })
   afterEach(() => kept.remove())
 
@@ -32,10 +35,12 @@ describe('Ingest', () => {
       dropped: (streamPartId, fromMs) => said.push(`dropped ${streamPartId} ${fromMs}`),
       slow: () => said.push('slow'),
       failed: () => said.push('failed'),
+      fault: (streamPartId, error) => said.push(`fault ${streamPartId} ${String(error)}`),
       recovered: () => said.push('recovered'),
     }
     const append = async (batches: readonly MessageBatch[]) => {
       await obstacles.shift()?.()
+      if (batches.some((each) => each.chain.partition === broken)) throw new TypeError('no such batch')
       await kept.store.append(batches)
     }
     return new Ingest(
@@ -117,6 +122,44 @@ describe('Ingest', () => {
       expect(await kept.store.has(chain, at(3))).toBe(false)
     },
   )
+
+  const inPart = (partition: number, timestamp: number) =>
+    batchOf(chainOf('chain', undefined, partition), [at(timestamp)])
+
+  it('stores the others when something is wrong with the batches of one stream part', async () => {
+    const ingest = createIngest()
+    broken = 1
+    const gate = Promise.withResolvers<void>()
+    obstacles.push(() => gate.promise)
+    for (const partition of [0, 1, 2, 1, 0]) ingest.push(inPart(partition, 5))
+    gate.resolve()
+    await ingest.flushed()
+    expect(said).toEqual([
+      `fault ${partOf(1)} TypeError: no such batch`,
+      ...[`dropped ${partOf(1)} 5`, `dropped ${partOf(1)} 5`],
+    ])
+    expect(ingest.status()).toMatchObject({ queuedBatches: 0, queuedBytes: 0, storedBatches: 3, faults: 1 })
+    broken = undefined
+    ingest.push(inPart(1, 6))
+    await ingest.flushed()
+    expect(await kept.store.has(chainOf('chain', undefined, 1), at(6))).toBe(true)
+  })
+
+  it('tries what no store takes a few times, and then goes on', async () => {
+    const ingest = createIngest()
+    broken = 1
+    ingest.push(inPart(1, 5))
+    await until(() => said.length === 1)
+    ingest.push(inPart(0, 6))
+    for (let i = 0; i < 10; i++) {
+      clock.pass(storageLimits.maxStoreBackoffMs)
+      await turns()
+    }
+    await ingest.flushed()
+    expect(said).toContain('recovered')
+    expect(said).toContain(`dropped ${partOf(1)} 5`)
+    expect(await kept.store.has(chainOf('chain', undefined, 0), at(6))).toBe(true)
+  })
 
   it('stores what is queued before it stops, and gives up what a failing store does not take', async () => {
     const ingest = createIngest()

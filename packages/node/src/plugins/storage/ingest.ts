@@ -1,5 +1,6 @@
 import {
   decodeBatch,
+  isRunnelError,
   toStreamPartId,
   type Cancel,
   type Clock,
@@ -27,6 +28,8 @@ export interface IngestEvents {
   slow(): void
   /** The store failed; the same batches are tried again. */
   failed(error: unknown): void
+  /** Batches of a stream part were dropped because the store threw what is none of its failures. */
+  fault(streamPartId: StreamPartId, error: unknown): void
   /** It works again. */
   recovered(): void
 }
@@ -40,7 +43,11 @@ export interface IngestStatus {
   readonly storedMessages: number
   readonly droppedBatches: number
   readonly failures: number
+  readonly faults: number
 }
+
+/** So often batches are tried of which none can be stored, before they count as what cannot be. */
+const maxFaultsInARow = 5
 
 interface Queued {
   readonly batch: MessageBatch
@@ -55,7 +62,7 @@ export class Ingest {
   readonly #events: IngestEvents
   #queue: Queued[] = []
   #queuedBytes = 0
-  #counters = { storedBatches: 0, storedMessages: 0, droppedBatches: 0, failures: 0 }
+  #counters = { storedBatches: 0, storedMessages: 0, droppedBatches: 0, failures: 0, faults: 0 }
   #isWriting = false
   #writing: Promise<void> = Promise.resolve()
   #failuresInARow = 0
@@ -136,12 +143,16 @@ export class Ingest {
   }
 
   #drop(batch: MessageBatch): void {
-    this.#counters.droppedBatches++
-    const { streamId, partition } = batch.chain
-    this.#events.dropped(toStreamPartId(streamId, partition), batch.messages[0]?.timestamp ?? 0)
+    this.#miss(batch)
     if (this.#isFull) return
     this.#isFull = true
     this.#events.slow()
+  }
+
+  #miss(batch: MessageBatch): void {
+    this.#counters.droppedBatches++
+    const { streamId, partition } = batch.chain
+    this.#events.dropped(toStreamPartId(streamId, partition), batch.messages[0]?.timestamp ?? 0)
   }
 
   async #write(): Promise<void> {
@@ -154,6 +165,7 @@ export class Ingest {
       } catch (error) {
         this.#counters.failures++
         this.#failuresInARow++
+        if (!isStoreFailure(error) && (await this.#storeApart(batches))) continue
         this.#events.failed(error)
         if (this.#stopped) break
         await this.#pause()
@@ -161,10 +173,42 @@ export class Ingest {
       }
       if (this.#failuresInARow > 0) this.#events.recovered()
       this.#failuresInARow = 0
+      this.#take(batches)
       this.#stored(batches)
+      this.#resolveFlushes()
     }
     // In the turn in which the queue was found empty: what is pushed next must begin anew.
     this.#isWriting = false
+  }
+
+  /**
+   * What was thrown is none of the store's failures: something about a batch may be the cause. The stream parts are stored
+   * each by itself, and those of which that is not possible are dropped. False when it is none's: it may be the store.
+   */
+  async #storeApart(batches: readonly MessageBatch[]): Promise<boolean> {
+    const failed = new Map<StreamPartId, { readonly batches: MessageBatch[]; readonly error: unknown }>()
+    let stored = 0
+    for (const [id, some] of byStreamPart(batches)) {
+      try {
+        await this.#store.append(some)
+        this.#take(some)
+        this.#stored(some)
+        stored++
+      } catch (error) {
+        if (!isStoreFailure(error)) failed.set(id, { batches: some, error })
+      }
+    }
+    if (stored === 0 && (failed.size === 0 || this.#failuresInARow < maxFaultsInARow)) return false
+    if (this.#failuresInARow > 1) this.#events.recovered()
+    this.#failuresInARow = 0
+    for (const [id, { batches: dropped, error }] of failed) {
+      this.#counters.faults++
+      this.#take(dropped)
+      this.#events.fault(id, error)
+      for (const batch of dropped) this.#miss(batch)
+    }
+    this.#resolveFlushes()
+    return true
   }
 
   #chunkSize(): number {
@@ -179,16 +223,24 @@ export class Ingest {
     return count
   }
 
-  #stored(batches: readonly MessageBatch[]): void {
-    this.#queue.splice(0, batches.length)
+  /** Takes batches off the queue. */
+  #take(batches: readonly MessageBatch[]): void {
+    const taken = new Set(batches)
+    this.#queue = this.#queue.filter(({ batch }) => !taken.delete(batch))
     this.#done += batches.length
+    for (const batch of batches) this.#queuedBytes -= batch.bytes.length
+    if (this.#queue.length === 0) this.#isFull = false
+  }
+
+  #stored(batches: readonly MessageBatch[]): void {
     for (const batch of batches) {
-      this.#queuedBytes -= batch.bytes.length
       this.#counters.storedBatches++
       this.#counters.storedMessages += batch.messages.length
       this.#tellWaiting(batch)
     }
-    if (this.#queue.length === 0) this.#isFull = false
+  }
+
+  #resolveFlushes(): void {
     for (const flush of this.#flushes) {
       if (flush.upTo > this.#done) continue
       this.#flushes.delete(flush)
@@ -218,6 +270,22 @@ export class Ingest {
       }
     })
   }
+}
+
+/** The store says so itself: it is tried again. */
+function isStoreFailure(error: unknown): boolean {
+  return isRunnelError(error) && error.code !== 'INTERNAL'
+}
+
+function byStreamPart(batches: readonly MessageBatch[]): Map<StreamPartId, MessageBatch[]> {
+  const parts = new Map<StreamPartId, MessageBatch[]>()
+  for (const batch of batches) {
+    const id = toStreamPartId(batch.chain.streamId, batch.chain.partition)
+    const known = parts.get(id)
+    if (known === undefined) parts.set(id, [batch])
+    else known.push(batch)
+  }
+  return parts
 }
 
 function keyOf(chain: MessageChain, { timestamp, sequenceNumber }: MessageRef): string {

@@ -123,9 +123,14 @@ export class KeptParts {
     this.#refused = new Set([...unwelcome, ...leftOut.map(streamIdOf)])
     this.#sayRefused(leftOut, unwelcome.length)
     for (const streamPartId of this.ids) if (!kept.has(streamPartId)) this.#leave(streamPartId)
-    for (const streamPartId of allowed) if (!this.has(streamPartId)) await this.#join(streamPartId)
     this.#order = allowed
     if (allowed.join() !== order.join()) memory.save(allowed)
+    const failures: unknown[] = []
+    for (const streamPartId of allowed) {
+      if (!this.has(streamPartId)) await this.#join(streamPartId).catch((error) => failures.push(error))
+    }
+    // The others are joined all the same.
+    if (failures.length > 0) throw failures[0]
   }
 
   async #partsOf(streams: readonly StreamId[]): Promise<StreamPartId[]> {

@@ -60,6 +60,14 @@ export class StorageLog {
     )
   }
 
+  /** An error in this build, or in what it stands on. */
+  fault(streamPart: StreamPartId, error: unknown): void {
+    this.#logger.error(
+      { streamPart, err: error },
+      'a fault in storing a stream part: batches are dropped here and repaired from other storage nodes later; please report it',
+    )
+  }
+
   registryFailed(error: unknown): void {
     const { code, text } = describe(error)
     const level = this.#registryFailure === code ? 'debug' : 'warn'

@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import type { Cancel, Clock, Crypto, StreamPartId } from '@runnel/protocol'
+import type { Cancel, Clock, Crypto, MessageBatch, StreamPartId } from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { BrokerConfig } from '../../config/schema.ts'
 import { nodeError } from '../../errors.ts'
@@ -148,7 +148,7 @@ export class StorageNode {
     }
     this.#stops.push(
       network.on('batch', (streamPartId, batch) => {
-        if (this.#kept.has(streamPartId)) this.#ingest.push(batch)
+        if (this.#kept.has(streamPartId)) this.#store(streamPartId, batch)
       }),
       network.on('direct', (peerId, packet) => this.#server.handle(peerId, packet)),
       network.on('linkClosed', (peerId) => this.#server.linkClosed(peerId)),
@@ -159,6 +159,17 @@ export class StorageNode {
         ifKept(streamPartId, () => this.#repair.neighboursChanged(streamPartId, length)),
       ),
     )
+  }
+
+  /** What cannot be taken is missing in this stream part, and in no other. */
+  #store(streamPartId: StreamPartId, batch: MessageBatch): void {
+    try {
+      this.#ingest.push(batch)
+    } catch (error) {
+      this.#log.fault(streamPartId, error)
+      const fromMs = batch.messages[0]?.timestamp ?? 0
+      void this.#inBackground('marking', this.#repair.missed(streamPartId, fromMs))
+    }
   }
 
   /** Reads the assignments again whenever something about them may have changed. */
@@ -179,6 +190,7 @@ export class StorageNode {
         void this.#inBackground('marking', this.#repair.dropped(streamPartId, fromMs)),
       slow: () => this.#log.slow(this.#ingest.status()),
       failed: (error: unknown) => this.#log.storeFailed('appending', error),
+      fault: (streamPartId: StreamPartId, error: unknown) => this.#log.fault(streamPartId, error),
       recovered: () => this.#log.storeWorked('appending'),
     }
     return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store: this.#quota, clock, events })

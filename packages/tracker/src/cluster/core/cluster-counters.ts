@@ -24,6 +24,7 @@ export const clusterCounterHelp = {
   nodesRelayed: 'Nodes relayed to the tracker that leads',
   relaysRefused: 'Relayed nodes refused',
   relayFramesDropped: 'Frames of relayed nodes dropped because the other tracker reads too slowly',
+  faults: 'Faults in the work of one relayed node, stream part or record, which was left undone',
   malformedFrames: 'Links to other trackers closed because of a frame that is none',
   lookupsRefused: 'Streams not looked up in the registry because too many were',
   lookupsFailed: 'Streams that the registry gave no answer about',

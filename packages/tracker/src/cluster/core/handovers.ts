@@ -1,5 +1,6 @@
 import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
 import type { Departures } from './departures.ts'
+import { isolated } from './isolated.ts'
 import type { Leadership } from './leadership.ts'
 import type { RelayedNodes } from './relayed-nodes.ts'
 import type { PartPacket, RouterModules } from './router-modules.ts'
@@ -14,7 +15,7 @@ export interface HandoverParts {
 
 type HandoverModules = Pick<
   RouterModules,
-  'self' | 'ledParts' | 'release' | 'toCore' | 'connected' | 'moved' | 'count'
+  'self' | 'ledParts' | 'release' | 'toCore' | 'connected' | 'moved' | 'count' | 'fault'
 >
 
 /** Moves stream parts, each whole, to where they should be when that changes. */
@@ -33,6 +34,10 @@ export class Handovers {
 
   /** Whether a stream part is where it should be. */
   review(id: StreamPartId, now: number): void {
+    isolated({ streamPartId: id }, this.#modules, () => this.#review(id, now))
+  }
+
+  #review(id: StreamPartId, now: number): void {
     const { self, moved } = this.#modules
     const { leadership, nodes } = this.#parts
     const routedTo = nodes.targetOf(id)
@@ -52,10 +57,12 @@ export class Handovers {
     if (released.length === 0) return
     count('handovers')
     for (const { nodeId, status, storing } of released) {
-      // Who is leaving has gone there by itself, or does not want to be there.
-      if (departures.delete(nodeId, id) || connected(nodeId) === undefined) continue
-      relay(nodeId, status, target, now)
-      if (storing) relay(nodeId, { type: 'storing', streamPartId: id, storing }, target, now)
+      isolated({ nodeId, streamPartId: id }, this.#modules, () => {
+        // Who is leaving has gone there by itself, or does not want to be there.
+        if (departures.delete(nodeId, id) || connected(nodeId) === undefined) return
+        relay(nodeId, status, target, now)
+        if (storing) relay(nodeId, { type: 'storing', streamPartId: id, storing }, target, now)
+      })
     }
   }
 
@@ -63,10 +70,13 @@ export class Handovers {
     const { count, toCore } = this.#modules
     count('takeovers')
     for (const { nodeId, part } of this.#parts.nodes.takeBack(id)) {
-      if (part.status === undefined) continue
-      this.#parts.prepare(part.status)
-      toCore(nodeId, part.status)
-      if (part.storing) toCore(nodeId, { type: 'storing', streamPartId: id, storing: true })
+      const { status, storing } = part
+      if (status === undefined) continue
+      isolated({ nodeId, streamPartId: id }, this.#modules, () => {
+        this.#parts.prepare(status)
+        toCore(nodeId, status)
+        if (storing) toCore(nodeId, { type: 'storing', streamPartId: id, storing })
+      })
     }
   }
 }

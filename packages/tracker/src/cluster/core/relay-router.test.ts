@@ -27,6 +27,8 @@ const leave = { type: 'leave', streamPartId: part } as const
 /** A router that is second in line, and all it asks for, in words. */
 function setUp(limits: { maxStreamPartsPerNode?: number } = {}) {
   const done: string[] = []
+  /** Nodes of which something throws that the router has others do. */
+  const broken = new Set<NodeId>()
   const led = new Set<StreamPartId>()
   const counters = new ClusterCounters()
   const here = new Set<NodeId>([n1, n2])
@@ -34,7 +36,10 @@ function setUp(limits: { maxStreamPartsPerNode?: number } = {}) {
     ...[[first, 'first'] as const, [self, 'self'] as const, [third, 'third'] as const],
     ...[[n1, 'n1'] as const, [n2, 'n2'] as const],
   ])
-  const named = (id: NodeId) => names.get(id) ?? id
+  const named = (id: NodeId) => {
+    if (broken.has(id)) throw new Error(`${names.get(id)} is broken`)
+    return names.get(id) ?? id
+  }
   const text = (frame: RelayFrame) => {
     if (frame.type !== 'up') return `${frame.type} ${named(frame.nodeId)}`
     return `up ${named(frame.nodeId)} ${readPackets(frame.packet)
@@ -68,6 +73,10 @@ function setUp(limits: { maxStreamPartsPerNode?: number } = {}) {
       maySignal: () => false,
       moved: (_id, to) => void done.push(`moved to ${named(to)}`),
       count: (name, by) => counters.count(name, by),
+      fault: ({ nodeId: id }, error) => {
+        if (broken.size === 0) throw error
+        done.push(`fault ${(id && names.get(id)) ?? ''}`)
+      },
     },
   )
   /** A packet arrives; where it is not taken the core has it. */
@@ -76,7 +85,7 @@ function setUp(limits: { maxStreamPartsPerNode?: number } = {}) {
     if (what.type === 'status') led.add(what.streamPartId)
     done.push(`core: ${named(from)} ${what.type}`)
   }
-  return { router, packet, led, counters, here, take: () => done.splice(0) }
+  return { router, packet, led, counters, here, broken, take: () => done.splice(0) }
 }
 
 /** A router with a node that is relayed to the first. */
@@ -199,6 +208,29 @@ describe('a router between trackers', () => {
     expect(take()).toEqual([])
     packet(n2, { type: 'signal', peerId: n1, sessionId: 1, kind: 'offer', payload: '' }, 0)
     expect(take()).toEqual(['core: n2 signal'])
+  })
+
+  it('takes over and hands over all but a node with a fault', () => {
+    const { router, packet, take, broken } = setUp()
+    for (const node of [n1, n2]) packet(node, statusOf(part), 0)
+    router.linked(first, 100)
+    take()
+    broken.add(n1)
+    router.tick(600)
+    expect(take()).toEqual(['moved to first', 'fault n1', 'first: open n2', 'first: up n2 status'])
+    router.unlinked(first, 700)
+    expect(take()).toEqual(['moved to self', 'prepare', 'fault n1', 'core: n2 status'])
+  })
+
+  it('redirects all but a node with a fault, and believes the leaves of the others', () => {
+    const { router, packet, take, broken } = setUp()
+    router.linked(first, 0)
+    for (const node of [n1, n2]) packet(node, statusOf(part), 0)
+    for (const node of [n1, n2]) packet(node, leave, 10)
+    take()
+    broken.add(n1)
+    router.tick(5_000)
+    expect(take()).toEqual(['fault n1', 'first: up n2 leave', 'first: gone n2'])
   })
 
   it('relays no more stream parts of a node than a tracker takes', () => {

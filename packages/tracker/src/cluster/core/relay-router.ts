@@ -9,6 +9,7 @@ import type { NodeToTracker } from '../../core/tracker-core.ts'
 import { Departures } from './departures.ts'
 import { Handovers } from './handovers.ts'
 import { HeldPackets } from './held-packets.ts'
+import { isolated } from './isolated.ts'
 import { Leadership } from './leadership.ts'
 import type { RelayFrame } from './relay-frame.ts'
 import { RelayTraffic } from './relay-traffic.ts'
@@ -41,6 +42,7 @@ export class RelayRouter {
       connected: (node) => modules.connected(node),
       isLinked: (tracker) => this.#leadership.isLinked(tracker),
       count: (name) => modules.count(name),
+      fault: (owner, error) => modules.fault(owner, error),
     })
     this.#traffic = new RelayTraffic(limits, modules, this.#nodes)
     this.#handovers = new Handovers(modules, {
@@ -125,14 +127,19 @@ export class RelayRouter {
   streamKnown(streamId: StreamId, now: number): void {
     for (const id of [...this.#nodes.parts, ...this.#modules.ledParts()])
       if (parseStreamPartId(id).streamId === streamId) this.#handovers.review(id, now)
-    for (const { from, packet } of this.#held.take(streamId))
-      if (!this.#partPacket(from, packet, now)) this.#modules.toCore(from, packet)
+    for (const { from, packet } of this.#held.take(streamId)) {
+      isolated({ nodeId: from }, this.#modules, () => {
+        if (!this.#partPacket(from, packet, now)) this.#modules.toCore(from, packet)
+      })
+    }
   }
 
   tick(now: number): void {
     if (this.#leadership.settle(now)) this.#handovers.reviewAll(now)
-    for (let left = this.#departures.takeDue(now); left !== undefined; left = this.#departures.takeDue(now))
-      this.#leave(left.nodeId, left.id)
+    for (let left = this.#departures.takeDue(now); left !== undefined; left = this.#departures.takeDue(now)) {
+      const { nodeId, id } = left
+      isolated({ nodeId, streamPartId: id }, this.#modules, () => this.#leave(nodeId, id))
+    }
     this.#nodes.tick(now)
   }
 

@@ -4,10 +4,11 @@ import { DelayQueue } from '../../core/timing/delay-queue.ts'
 import type { ClusterLimits } from '../limits.ts'
 import type { ClusterCounterName } from './cluster-counters.ts'
 import type { RelayFrame } from './relay-frame.ts'
+import { isolated, type FaultModules } from './isolated.ts'
 import { RelayedNode, type RelayedPart } from './relayed-node.ts'
 
 /** What is asked of the tracker around the relayed nodes. */
-export interface RelayModules {
+export interface RelayModules extends FaultModules {
   /** Gives another tracker a frame; false when it cannot take it. */
   relay(tracker: NodeId, frame: RelayFrame): boolean
   disconnect(node: NodeId, code: string, text: string): void
@@ -90,7 +91,7 @@ export class RelayedNodes {
   tick(now: number): void {
     for (let key = this.#retries.takeDue(now); key !== undefined; key = this.#retries.takeDue(now)) {
       const [nodeId, tracker] = key.split(' ') as [NodeId, NodeId]
-      this.#offer(nodeId, tracker)
+      isolated({ nodeId }, this.#modules, () => this.#offer(nodeId, tracker))
     }
   }
 
@@ -141,15 +142,18 @@ export class RelayedNodes {
     if (route === undefined) return
     const before = route.target
     route.target = target
-    for (const nodeId of route.nodes) {
-      const node = this.#nodes.get(nodeId)
-      if (node === undefined) continue
-      this.up(nodeId, before, { type: 'leave', streamPartId: id })
-      this.#closeIdle(node, before)
-      const part = node.parts.get(id)
-      if (!node.open.has(target)) this.#offer(nodeId, target)
-      else if (part?.status !== undefined) this.up(nodeId, target, part.status)
-    }
+    for (const nodeId of [...route.nodes])
+      isolated({ nodeId, streamPartId: id }, this.#modules, () => this.#redirect(nodeId, id, before, target))
+  }
+
+  #redirect(nodeId: NodeId, id: StreamPartId, before: NodeId, target: NodeId): void {
+    const node = this.#nodes.get(nodeId)
+    if (node === undefined) return
+    this.up(nodeId, before, { type: 'leave', streamPartId: id })
+    this.#closeIdle(node, before)
+    const part = node.parts.get(id)
+    if (!node.open.has(target)) this.#offer(nodeId, target)
+    else if (part?.status !== undefined) this.up(nodeId, target, part.status)
   }
 
   /** Introduces a node to the tracker that leads, with all it has to know of it. */

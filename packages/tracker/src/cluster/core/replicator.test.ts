@@ -7,6 +7,7 @@ import { ClusterCounters } from './cluster-counters.ts'
 import { encodeBody, type RecordBody, type ReplicatedNode } from './record.ts'
 import { Replicator } from './replicator.ts'
 
+const brokenPart = toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/broken`), 0)
 const part = toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/replicator`), 0)
 const nodeOf = (id: NodeId, neighbours: readonly NodeId[] = []): ReplicatedNode => ({
   ...{ nodeId: id, contact: webrtcContact, neighbours },
@@ -15,11 +16,20 @@ const nodeOf = (id: NodeId, neighbours: readonly NodeId[] = []): ReplicatedNode 
 function setUp(limits: Partial<ClusterLimits> = {}) {
   let nodes: readonly ReplicatedNode[] | undefined = []
   const written: RecordBody[] = []
+  const faults: unknown[] = []
   const counters = new ClusterCounters()
   const replicator = new Replicator(
     { ...defaultClusterLimits, ...limits },
     {
-      ...{ crypto, secret: 7, snapshot: () => nodes, count: (name) => counters.count(name) },
+      ...{ crypto, secret: 7, count: (name) => counters.count(name) },
+      snapshot: (id) => {
+        if (id === brokenPart) throw new Error('no snapshot')
+        return nodes
+      },
+      fault: ({ streamPartId }, error) => {
+        if (streamPartId !== brokenPart) throw error
+        faults.push(error)
+      },
       write: (body) => void written.push(body),
     },
     0,
@@ -29,7 +39,7 @@ function setUp(limits: Partial<ClusterLimits> = {}) {
     nodes = to
     replicator.touched(part, now)
   }
-  return { replicator, written, counters, change, take: () => written.splice(0) }
+  return { replicator, written, faults, counters, change, take: () => written.splice(0) }
 }
 
 describe('a replicator', () => {
@@ -110,6 +120,20 @@ describe('a replicator', () => {
     expect(second[0]?.kind === 'topology' && second[0].nodes.some((node) => node.nodeId === nodeId(30))).toBe(
       true,
     )
+  })
+
+  it('writes the others when one cannot be written, and that one when it has changed again', () => {
+    const { replicator, change, take, faults } = setUp()
+    replicator.touched(brokenPart, 0)
+    change([nodeOf(nodeId(1))], 0)
+    replicator.tick(100)
+    expect(take().map(({ kind }) => kind)).toEqual(['topology', 'lead'])
+    expect(faults).toEqual([new Error('no snapshot')])
+    replicator.tick(10_000)
+    expect(faults).toHaveLength(1)
+    replicator.touched(brokenPart, 10_000)
+    replicator.tick(10_100)
+    expect(faults).toHaveLength(2)
   })
 
   it('writes no more than it may, and leaves out what does not fit a record', () => {

@@ -3,6 +3,7 @@ import { DelayQueue } from '../../core/timing/delay-queue.ts'
 import { TokenBucket } from '../../core/timing/token-bucket.ts'
 import type { ClusterLimits } from '../limits.ts'
 import type { ClusterCounterName } from './cluster-counters.ts'
+import { isolated, type FaultModules } from './isolated.ts'
 import { encodeBody, type RecordBody, type ReplicatedNode, type TopologyBody } from './record.ts'
 
 export type ReplicatorLimits = Pick<
@@ -17,7 +18,7 @@ export type ReplicatorLimits = Pick<
   | 'maxRecordBytes'
 >
 
-export interface ReplicatorModules {
+export interface ReplicatorModules extends FaultModules {
   readonly crypto: Crypto
   /** Unsigned 32 bits that nobody else knows: they say which share a node is in, so that nobody picks ids for one. */
   readonly secret: number
@@ -94,7 +95,10 @@ export class Replicator {
     for (const id of take(this.#cooling, now)) if (this.#changed.delete(id)) this.#ready.add(id)
     for (const id of take(this.#ageing, now)) this.#due(id)
     for (const id of this.#ready) {
-      if (!this.#write(id, now)) {
+      // One of which the writing throws is written when it has changed again.
+      let isWritten = true
+      isolated({ streamPartId: id }, this.#modules, () => (isWritten = this.#write(id, now)))
+      if (!isWritten) {
         this.#blockedUntil = now + retryMs
         this.#modules.count('writesDelayed')
         return

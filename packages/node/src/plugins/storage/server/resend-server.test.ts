@@ -42,7 +42,7 @@ describe('ResendServer', () => {
     oldestMs = 0
     errors = []
     const { store } = kept
-    const events = { dropped() {}, slow() {}, failed() {}, recovered() {} }
+    const events = { dropped() {}, slow() {}, fault() {}, failed() {}, recovered() {} }
     ingest = new Ingest({ maxQueuedBatches: 100, maxQueuedBytes: 1e6, limits }, { store, clock, events })
     const admit = async ({ requesterId }: { requesterId: NodeId }) => {
       if (denied.has(requesterId)) throw nodeError('NOT_PERMITTED')

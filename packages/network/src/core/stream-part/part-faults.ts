@@ -1,0 +1,47 @@
+import { backoffMs } from '../neighbours/backoff.ts'
+
+export interface PartFaultsLimits {
+  readonly minFaultRestMs: number
+  readonly maxFaultRestMs: number
+  readonly faultForgetMs: number
+}
+
+/** The faults of a stream part. After each it rests, the longer the more there were, so that one that comes again at once costs little. */
+export class PartFaults {
+  readonly #limits: PartFaultsLimits
+  /** In a row. */
+  #count = 0
+  #lastMs = -Infinity
+  #restsUntilMs = Infinity
+
+  constructor(limits: PartFaultsLimits) {
+    this.#limits = limits
+  }
+
+  /** When the rest is over; Infinity without one. */
+  get restsUntilMs(): number {
+    return this.#restsUntilMs
+  }
+
+  get isResting(): boolean {
+    return this.#restsUntilMs !== Infinity
+  }
+
+  /** There was one more. How many there were in a row. */
+  add(nowMs: number): number {
+    const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
+    // A clock that is set back is no reason to forget.
+    if (nowMs - this.#lastMs >= faultForgetMs) this.#count = 0
+    this.#count++
+    this.#lastMs = nowMs
+    this.#restsUntilMs = nowMs + backoffMs(this.#count, minFaultRestMs, maxFaultRestMs)
+    return this.#count
+  }
+
+  /** True when a rest is over now. */
+  endRest(nowMs: number): boolean {
+    if (this.#restsUntilMs > nowMs) return false
+    this.#restsUntilMs = Infinity
+    return true
+  }
+}

@@ -1,0 +1,80 @@
+import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
+
+/** What a node of a resting stream part last said. */
+export interface RestingNode {
+  status: Status
+  /** It said that it stores the stream part. */
+  storing: boolean
+}
+
+type RestingNodes = Map<NodeId, RestingNode>
+
+interface Faults {
+  /** In a row. */
+  count: number
+  lastAt: number
+}
+
+/**
+ * Stream parts that had a fault. Each rests for a while, the longer the more faults came in a row, and is then built anew
+ * from what its nodes last said.
+ */
+export class RestingParts {
+  readonly #limits: Pick<TrackerLimits, 'minFaultRestMs' | 'maxFaultRestMs' | 'faultForgetMs'>
+  readonly #resting = new Map<StreamPartId, { readonly untilAt: number; readonly nodes: RestingNodes }>()
+  /** Of those that rest, and those that did a while ago. */
+  readonly #faults = new Map<StreamPartId, Faults>()
+
+  constructor(limits: Pick<TrackerLimits, 'minFaultRestMs' | 'maxFaultRestMs' | 'faultForgetMs'>) {
+    this.#limits = limits
+  }
+
+  /** When the next rest is over; undefined when none is. */
+  get wakeAt(): number | undefined {
+    let wakeAt: number | undefined
+    for (const { untilAt } of this.#resting.values()) wakeAt = Math.min(wakeAt ?? Infinity, untilAt)
+    return wakeAt
+  }
+
+  has(id: StreamPartId): boolean {
+    return this.#resting.has(id)
+  }
+
+  nodesOf(id: StreamPartId): RestingNodes | undefined {
+    return this.#resting.get(id)?.nodes
+  }
+
+  /** There was a fault in it. */
+  add(id: StreamPartId, nodes: RestingNodes, now: number): void {
+    const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
+    for (const [known, { lastAt }] of this.#faults)
+      if (now - lastAt >= faultForgetMs) this.#faults.delete(known)
+    const count = (this.#faults.get(id)?.count ?? 0) + 1
+    this.#faults.set(id, { count, lastAt: now })
+    const restMs = Math.min(maxFaultRestMs, minFaultRestMs * 2 ** Math.min(30, count - 1))
+    this.#resting.set(id, { untilAt: now + restMs, nodes })
+  }
+
+  /** The node is gone from everywhere. */
+  forget(nodeId: NodeId): void {
+    for (const { nodes } of this.#resting.values()) nodes.delete(nodeId)
+  }
+
+  /** It does not rest any more: its nodes. */
+  take(id: StreamPartId): RestingNodes | undefined {
+    const nodes = this.nodesOf(id)
+    this.#resting.delete(id)
+    return nodes
+  }
+
+  /** Those whose rest is over. */
+  due(now: number): StreamPartId[] {
+    return [...this.#resting].flatMap(([id, { untilAt }]) => (untilAt <= now ? [id] : []))
+  }
+
+  clear(): void {
+    this.#resting.clear()
+    this.#faults.clear()
+  }
+}
