@@ -107,9 +107,19 @@ const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
 
 function linkPackets(crypto: Crypto): SamplePacket[] {
   const { nodeId, sign } = sampleIdentity(crypto)
-  const hello = { type: 'hello', version: 1, nodeId, nonce: pattern(32) } as const
+  const hello = { type: 'hello', version: 2, nodeId, nonce: pattern(32), sealing: 'none', address: '' } as const
   return [
     { name: 'hello of a node', packet: { ...hello, role: 'node', agent: 'runnel/0.1.0' } },
+    {
+      name: 'hello of a dialler that seals',
+      packet: {
+        ...hello,
+        role: 'node',
+        sealing: 'aes-256-gcm',
+        address: 'node.example:443',
+        agent: 'runnel/0.1.0',
+      },
+    },
     { name: 'hello of a tracker, no agent', packet: { ...hello, role: 'tracker', agent: '' } },
     { name: 'proof', packet: { type: 'proof', signature: sign(pattern(32)) } },
     { name: 'ping', packet: { type: 'ping', token: 0x01020304 } },

@@ -3,6 +3,7 @@ import type { Cancel, Clock } from '@runnel/protocol'
 import type { Channel, ChannelEvents } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
+import { pageSuite } from '../noise/page-suite.ts'
 import { maxWebSocketFrameBytes } from '../ws/ws-options.ts'
 import { pageInflow } from './inflow.ts'
 
@@ -22,6 +23,7 @@ export class SocketChannel implements Channel {
   readonly maxFrameBytes = maxWebSocketFrameBytes
   // A proxy may end TLS on the way, so there is nothing both ends are sure to see alike.
   readonly binding = noBinding
+  readonly noise = pageSuite
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}

@@ -128,8 +128,10 @@ describe('dialling', () => {
   it('fails when somebody else answers, and the server hears why', async () => {
     const server = await start('server', { listen: anyPort })
     const client = await start('client', {})
+    const inbound = new Promise((resolve) => (server.onInbound = resolve))
     expect(failureCode(await dial(client, server.url, idOf('another')))).toBe('PEER_ID_MISMATCH')
     expect(failureCode(await dial(client, server.url))).toBeUndefined()
+    await inbound
     expect(server.counters).toMatchObject({ failedHandshakes: 1, opened: 1 })
   })
 

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from 'node:http'
 import { maxPacketBytes, type LinkRole } from '@runnel/protocol'
 import type { ConnectionLimits } from '../connection/limits.ts'
+import { tagBytes } from '../noise/noise-suite.ts'
 import type { AdmissionLimits } from './admission.ts'
 
 /** An address to listen on. */
@@ -50,8 +51,8 @@ export interface WebSocketCounters {
   failedDials: number
 }
 
-/** The largest packet is one frame: a WebSocket needs no fragments. */
-export const maxWebSocketFrameBytes = maxPacketBytes
+/** The largest packet is one frame, sealed: a WebSocket needs no fragments. */
+export const maxWebSocketFrameBytes = maxPacketBytes + tagBytes
 
 /** How the `ws` library is set up, at both ends. */
 export function socketOptions(limits: ConnectionLimits) {
