@@ -11,6 +11,7 @@ import {
   type WebSocketOptions,
   type WebSocketSettings,
 } from '../ws/ws-options.ts'
+import { addressOfUrl } from '../ws/socket-address.ts'
 import { connectSocket } from './connect-socket.ts'
 import type { SocketChannel } from './socket-channel.ts'
 
@@ -49,6 +50,7 @@ export class WebSocketTransport implements Transport {
     const modules = { clock: this.#modules.clock, limits: this.#limits }
     return this.#pool.dial(request, {
       running: this.#running,
+      address: addressOfUrl(request.url),
       connect: (onChannel, onFail) => connectSocket(request.url, modules, onChannel, onFail),
       onDone: (outcome) => {
         if (outcome === 'open') this.counters.opened++

@@ -16,6 +16,8 @@ export interface DialOptions<C extends Channel> {
   readonly role: LinkRole
   readonly timeoutMs: number
   readonly connect: Connect<C>
+  /** See HandshakeOptions. */
+  readonly address?: string
 }
 
 export type DialOutcome = 'open' | 'failed' | 'cancelled'
@@ -54,10 +56,10 @@ export class Dial<C extends Channel> {
   }
 
   #openOn(channel: C): void {
-    const { request, role } = this.#options
+    const { request, role, address = '' } = this.#options
     const { connection: modules, onOpen } = this.#modules
     this.#cancelStep = openConnection(
-      { channel, direction: 'outbound', expectedPeerId: request.peerId, role },
+      { channel, direction: 'outbound', expectedPeerId: request.peerId, role, address },
       { ...modules, limits: { ...modules.limits, ...request.limits } },
       {
         onOpen: (connection) => {

@@ -6,6 +6,7 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { Admission } from './admission.ts'
 import { asDialError, connectWebSocket } from './connect-web-socket.ts'
+import { addressOfUrl } from './socket-address.ts'
 import { WsChannel } from './ws-channel.ts'
 import { WsListener } from './ws-listener.ts'
 import {
@@ -62,6 +63,7 @@ export class WebSocketTransport implements Transport {
     const { url } = request
     return this.#pool.dial(request, {
       running: this.#running,
+      address: addressOfUrl(url),
       connect: (onChannel, onFail) => {
         try {
           const { trustedCertificates } = this.#options
@@ -86,11 +88,11 @@ export class WebSocketTransport implements Transport {
         if (refusal !== undefined) this.counters.refused++
         return refusal
       },
-      onSocket: (socket, address) => this.#onSocket(socket, address),
+      onSocket: (socket, address, isOwnAddress) => this.#onSocket(socket, address, isOwnAddress),
     })
   }
 
-  #onSocket(socket: WebSocket, address: string): void {
+  #onSocket(socket: WebSocket, address: string, isOwnAddress: (address: string) => boolean): void {
     const channel = new WsChannel(socket, this.#limits, address)
     const leave = this.#admission.enter(address)
     channel.onGone = leave
@@ -101,6 +103,7 @@ export class WebSocketTransport implements Transport {
         this.onInbound(connection)
       },
       onFail: () => this.counters.failedHandshakes++,
+      isOwnAddress,
     })
   }
 }

@@ -10,13 +10,15 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
+import { isPublicAddress } from './address-range.ts'
+import { addressOfSocket, addressOfUrl } from './socket-address.ts'
 import { socketOptions, type ListenAddress, type ListenServer } from './ws-options.ts'
 
 interface ListenerModules {
   readonly limits: ConnectionLimits
   /** Why nobody may come in now from this address; undefined when they may. */
   refusal(address: string): string | undefined
-  onSocket(socket: WebSocket, address: string): void
+  onSocket(socket: WebSocket, address: string, isOwnAddress: (address: string) => boolean): void
 }
 
 /** Takes WebSockets on `/`, on a server of its own or on one that somebody else has. */
@@ -77,9 +79,20 @@ export class WsListener {
     const refusal = this.#modules.refusal(address)
     if (refusal !== undefined) return answer(socket, 503, refusal)
     // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
+    const local = addressOfSocket(request.socket.localAddress ?? '', request.socket.localPort ?? 0)
     this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#modules.onSocket(webSocket, address),
+      this.#modules.onSocket(webSocket, address, (dialled) => this.#isOwnAddress(dialled, local)),
     )
+  }
+
+  /**
+   * Whether `dialled` is an address of this side; `local` is where the socket came in. Who was told no public URL and has no
+   * public address may be behind something that others dial, and takes any.
+   */
+  #isOwnAddress(dialled: string, local: string): boolean {
+    const { publicUrl } = this.#listen
+    const isKnown = publicUrl !== undefined || ('host' in this.#listen && isPublicAddress(this.#listen.host))
+    return !isKnown || dialled === local || dialled === addressOfUrl(publicUrl ?? this.url)
   }
 }
 

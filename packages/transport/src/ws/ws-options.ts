@@ -9,7 +9,10 @@ export interface ListenAddress {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
-  /** Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. */
+  /**
+   * Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. Who dialled it
+   * elsewhere than here or at the address itself is refused: somebody in between passes itself off for this node.
+   */
   readonly publicUrl?: string
   /** Certificate and key in PEM; with them the URL is wss. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
