@@ -1,5 +1,4 @@
 import type { Cancel } from '@runnel/protocol'
-import type { WebSocket } from 'ws'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
@@ -8,7 +7,7 @@ import { Admission } from './admission.ts'
 import { asDialError, connectWebSocket } from './connect-web-socket.ts'
 import { addressOfUrl } from './socket-address.ts'
 import { WsChannel } from './ws-channel.ts'
-import { WsListener } from './ws-listener.ts'
+import { WsListener, type InboundSocket } from './ws-listener.ts'
 import {
   webSocketDefaults,
   type WebSocketCounters,
@@ -20,7 +19,7 @@ import {
 export class WebSocketTransport implements Transport {
   readonly kind = 'websocket'
   onInbound: (connection: Connection) => void = () => {}
-  readonly counters: WebSocketCounters = { opened: 0, refused: 0, failedHandshakes: 0, failedDials: 0 }
+  readonly counters: WebSocketCounters = { opened: 0, refused: 0, evicted: 0, failedHandshakes: 0, failedDials: 0 }
   readonly #options: WebSocketSettings
   readonly #limits: ConnectionLimits
   readonly #modules: ConnectionModules
@@ -83,22 +82,28 @@ export class WebSocketTransport implements Transport {
   #createListener(listen: NonNullable<WebSocketOptions['listen']>): WsListener {
     return new WsListener(listen, {
       limits: this.#limits,
-      refusal: (address) => {
-        const refusal = this.#admission.refusal(address, this.#pool.size)
-        if (refusal !== undefined) this.counters.refused++
-        return refusal
+      enter: (address) => {
+        const place = this.#admission.enter(address)
+        if (place === undefined) this.counters.refused++
+        return place
       },
-      onSocket: (socket, address, isOwnAddress) => this.#onSocket(socket, address, isOwnAddress),
+      leave: (place) => this.#admission.leave(place),
+      onSocket: (socket) => this.#onSocket(socket),
     })
   }
 
-  #onSocket(socket: WebSocket, address: string, isOwnAddress: (address: string) => boolean): void {
+  #onSocket({ socket, address, place, isOwnAddress }: InboundSocket): void {
     const channel = new WsChannel(socket, this.#limits, address)
-    const leave = this.#admission.enter(address)
-    channel.onGone = leave
+    const evicted = (close: () => void): void => {
+      this.counters.evicted++
+      close()
+    }
+    place.onEvicted = () => evicted(() => channel.close(true))
     this.#pool.accept(channel, {
       onOpen: (connection) => {
-        leave()
+        this.#admission.proven(place)
+        place.onEvicted = () =>
+          evicted(() => connection.close('TOO_MANY_CONNECTIONS', 'another network needs the room'))
         this.counters.opened++
         this.onInbound(connection)
       },

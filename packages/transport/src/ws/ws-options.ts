@@ -38,7 +38,6 @@ export interface WebSocketOptions extends Partial<AdmissionLimits> {
 export const webSocketDefaults = {
   maxConnections: 10_000,
   maxPendingHandshakes: 1024,
-  maxPendingHandshakesPerAddress: 256,
   dialTimeoutMs: 15_000,
 } as const satisfies Partial<WebSocketOptions>
 
@@ -49,6 +48,8 @@ export interface WebSocketCounters {
   opened: number
   /** Upgrades refused because of a limit. */
   refused: number
+  /** Inbound connections and handshakes closed to make room for those of another network. */
+  evicted: number
   /** Inbound handshakes that came to nothing. */
   failedHandshakes: number
   failedDials: number
