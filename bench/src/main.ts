@@ -9,6 +9,7 @@ import { relayBench } from './relay/relay-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
 import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
+import { siegeBench } from './tracker/siege-bench.ts'
 import { trackerBench } from './tracker/tracker-bench.ts'
 
 const transports = ['webrtc', 'websocket', 'mixed'] as const
@@ -51,9 +52,10 @@ await yargs(hideBin(process.argv))
       ...link,
       nodes: { type: 'number' as const, default: 16 },
       messages: { type: 'number' as const, default: 20_000 },
+      limit: { type: 'number' as const, default: 300, describe: 'seconds after which it fails' },
     },
-    async ({ transport, verify, nodes, messages, json }) =>
-      print(await floodBench({ transport, verify: verify === 'on', nodes, messages }), json),
+    async ({ transport, verify, nodes, messages, limit, json }) =>
+      print(await floodBench({ transport, verify: verify === 'on', nodes, messages, limitS: limit }), json),
   )
   .command(
     'join',
@@ -118,6 +120,26 @@ await yargs(hideBin(process.argv))
     async ({ nodes, streams, streamsPerNode, seconds, rejoins, json }) => {
       const options = { nodes, streams, streamsPerNode, watchMs: 1000 * seconds, rejoinsPerS: rejoins }
       print(await trackerBench(options, (text) => void process.stderr.write(`${text}\n`)), json)
+    },
+  )
+  .command(
+    'siege',
+    'joins of honest nodes while one network holds all that it can at their tracker, against joins without that',
+    {
+      json: link.json,
+      keys: { type: 'number' as const, default: 1_000, describe: 'ids of the network that besieges' },
+      sockets: {
+        type: 'number' as const,
+        default: 2_000,
+        describe: 'its handshakes that stay half open, and as many connections that say nothing',
+      },
+      parts: { type: 'number' as const, default: 120, describe: 'stream parts that each of its ids joins' },
+      joins: { type: 'number' as const, default: 30, describe: 'honest nodes that join, before and meanwhile' },
+      maxSeconds: { type: 'number' as const, default: 300, describe: 'it ends by then, whatever happens' },
+    },
+    async ({ keys, sockets, parts, joins, maxSeconds, json }) => {
+      const options = { keys, sockets, partsPerKey: parts, joins, maxMs: 1000 * maxSeconds, limits: {} }
+      print(await siegeBench(options, (text) => void process.stderr.write(`${text}\n`)), json)
     },
   )
   .command(

@@ -15,7 +15,8 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
-import { createTracker } from '@runnel/tracker'
+import { createTracker, type OverlayPolicy } from '@runnel/tracker'
+import { settled } from './settling.ts'
 
 export type BenchTransport = 'webrtc' | 'websocket' | 'mixed'
 
@@ -32,6 +33,8 @@ export interface SwarmOptions {
   /** False takes every publisher's signature on trust; links still prove ids. */
   readonly verify: boolean
   readonly degree?: number
+  /** With `random` no edge is exchanged once all are in. Default: the tracker's. */
+  readonly overlay?: OverlayPolicy
 }
 
 /** A tracker and nodes in this process, found without a chain: everything else is what production runs. */
@@ -49,7 +52,11 @@ export class Swarm {
     this.publisher = newIdentity(crypto)
     this.streamPartId = toStreamPartId(toStreamId(`${this.publisher.nodeId}/bench`), 0)
     this.#tracker = createTracker(
-      { listen: { host: '127.0.0.1', port: 0 }, degree: options.degree ?? 4 },
+      {
+        listen: { host: '127.0.0.1', port: 0 },
+        degree: options.degree ?? 4,
+        ...(options.overlay === undefined ? {} : { overlay: options.overlay }),
+      },
       { identity: newIdentity(crypto), crypto, clock, random },
     )
   }
@@ -100,6 +107,18 @@ export class Swarm {
     await Promise.all(
       this.nodes.map((node) => node.waitForNeighbours(this.streamPartId, { count: neighbours })),
     )
+  }
+
+  /** Waits until every node has as many neighbours as it should and no more, or rejects when that does not come about. */
+  async settle(): Promise<void> {
+    const wanted = Math.min(this.#options.degree ?? 4, this.nodes.length - 1)
+    const ends = () => this.nodes.map((node) => node.metrics().streamParts[0]?.neighbours.length ?? 0)
+    const isDone = () => ends().every((count) => count === wanted)
+    let changes = 0
+    const stops = this.nodes.map((node) => node.on('neighbours', () => changes++))
+    const { done } = await settled({ isDone, progress: () => changes, quietMs: 20_000 })
+    stops.forEach((stop) => stop())
+    if (!done) throw new Error(`the overlay did not settle: neighbours ${ends().join(' ')}`)
   }
 
   async stop(): Promise<void> {

@@ -22,15 +22,22 @@ export class LightNode {
   readonly #counters = new Map<StreamPartId, number>()
   readonly #waiting = new Map<StreamPartId, () => void>()
   #connection: Connection | undefined
+  readonly #closing = Promise.withResolvers<void>()
   /** Why the tracker closed the connection; undefined while it has not. */
   closed: string | undefined
 
-  constructor(crypto: Crypto) {
+  /** Dials from `localAddress`; default: as the system chooses. */
+  constructor(crypto: Crypto, { localAddress }: { readonly localAddress?: string } = {}) {
     const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
     this.#transport = new WebSocketTransport(
-      { role: 'node' },
+      { role: 'node', ...(localAddress === undefined ? {} : { localAddress }) },
       { identity, crypto, clock: systemClock, random: systemRandom },
     )
+  }
+
+  /** Resolves when the connection is closed. */
+  get whenClosed(): Promise<void> {
+    return this.#closing.promise
   }
 
   async connect(tracker: { readonly nodeId: NodeId; readonly url: string }): Promise<void> {
@@ -46,7 +53,10 @@ export class LightNode {
         connection.events = {
           onPacket: (type, body) => this.#onPacket(decodePacket(type, body)),
           onDrain: () => {},
-          onClose: ({ code }) => (this.closed = code),
+          onClose: ({ code }) => {
+            this.closed = code
+            this.#closing.resolve()
+          },
         }
         resolve(connection)
       },

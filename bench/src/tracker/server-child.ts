@@ -1,6 +1,6 @@
 import { createIdentity, generatePrivateKey, loadCrypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createTracker } from '@runnel/tracker'
+import { createTracker, type Tracker, type TrackerLimits } from '@runnel/tracker'
 import { answerCalls } from '../child-calls.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
 import { cpuUs } from '../statistics.ts'
@@ -14,16 +14,28 @@ export interface Usage {
   readonly cpuAfterUs: number
 }
 
+let tracker: Tracker | undefined
+
 const calls = {
-  async startTracker(maxNodes: number): Promise<{ readonly nodeId: NodeId; readonly url: string }> {
+  async startTracker(
+    limits: Partial<TrackerLimits>,
+  ): Promise<{ readonly nodeId: NodeId; readonly url: string; readonly httpUrl: string }> {
     const crypto = await loadCrypto()
     const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
-    const tracker = createTracker(
-      { listen: { port: 0 }, limits: { maxNodes } },
+    tracker = createTracker(
+      { listen: { port: 0 }, limits },
       { identity, crypto, clock: systemClock, random: systemRandom },
     )
     await tracker.start()
-    return { nodeId: tracker.nodeId, url: tracker.url }
+    return { nodeId: tracker.nodeId, url: tracker.url, httpUrl: tracker.httpUrl }
+  },
+
+  /** What the tracker counts: each metric by its name, without what all begin and end with. */
+  async counts(): Promise<Readonly<Record<string, number>>> {
+    const lines = (await tracker?.metrics())?.matchAll(/^runnel_tracker_(\w+) (\d+)$/gm) ?? []
+    return Object.fromEntries(
+      Array.from(lines, ([, name = '', value]) => [name.replace(/_total$/, ''), Number(value)]),
+    )
   },
 
   /** Sends back what it gets. */

@@ -97,7 +97,7 @@ async function realTracker(options: TrackerBenchOptions, say: (text: string) => 
   const all = Array.from({ length: nodes }, () => new LightNode(crypto))
   const memberships = placeInStreams(options)
   try {
-    const address = await server.call('startTracker', nodes)
+    const address = await server.call('startTracker', { maxNodes: nodes })
     const before = await server.call('usage')
     say('connecting')
     const connectMs = await timed(() => eachAtOnce(nodes, (i) => all[i]?.connect(address)))
@@ -198,7 +198,7 @@ class Rejoining {
   }
 }
 
-function startServer(): ChildCalls<ServerCalls> {
+export function startServer(): ChildCalls<ServerCalls> {
   return new ChildCalls(
     fork(fileURLToPath(new URL('server-child.ts', import.meta.url)), {
       execArgv: ['--conditions=runnel-src', '--expose-gc'],

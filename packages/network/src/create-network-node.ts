@@ -1,11 +1,14 @@
 import {
   verifyBatch,
+  verifyMembership,
+  type AccessToken,
   type Clock,
   type Crypto,
   type Identity,
   type MessageBatch,
   type NodeAdmission,
   type Random,
+  type ReaderPolicy,
 } from '@runnel/protocol'
 import {
   createLinks,
@@ -32,7 +35,14 @@ import { NodeRuntime } from './runtime/node-runtime.ts'
 /** Ways of a node to its neighbours. */
 export interface NodeTransportOptions {
   /** False: opens no WebSockets, and so reaches no tracker unless transports are injected. Default: dials, does not listen. */
-  readonly websocket?: { readonly listen?: ListenAddress; readonly maxConnections?: number } | false
+  readonly websocket?:
+    | {
+        readonly listen?: ListenAddress
+        readonly maxConnections?: number
+        /** The address of this machine that dials go out from; default: as the system chooses. */
+        readonly localAddress?: string
+      }
+    | false
   /** False: no WebRTC. Default: with no STUN server but those the trackers hand out. */
   readonly webrtc?: WebRtcOptions | false
 }
@@ -58,6 +68,10 @@ export interface NetworkNodeModules {
   readonly clock: Clock
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
+  /** Who may be a neighbour. Default: everybody. */
+  readonly readerPolicy?: ReaderPolicy | undefined
+  /** Proof that the node acts for a user, where the two are not the same. Default: the node is the user. */
+  readonly membershipToken?: (() => AccessToken | undefined) | undefined
   readonly trackers: TrackerDirectory
   /** With which nodes there may be links, in a private network. Default: with all. */
   readonly admission?: NodeAdmission | undefined
@@ -93,6 +107,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
+    verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
     wires: ({ signalling, contact }) => {
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
       const transports = create({ ...connection, signalling })

@@ -69,6 +69,10 @@ export const networkLimits = {
   maxProvisional: 8,
   /** How long such a neighbour may stay without an instruction. */
   provisionalGraceMs: 5_000,
+  /** Feeders of one stream part: nodes that publish there and may not read (`attach.full`). */
+  maxFeeders: 256,
+  /** Attaches in one stream part that wait for the registry to say who may read or publish (`attach.full`). */
+  maxWaitingAttaches: 64,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that nobody ordered is refused again at once. */

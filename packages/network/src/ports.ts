@@ -100,6 +100,11 @@ export interface Archive {
 export interface JoinOptions {
   /** Ask neighbours, and then the archive, for what is missing. Default true; the last call for a stream part counts. */
   readonly fillGaps?: boolean
+  /**
+   * False where the node's user may publish and not read: it is no neighbour in the overlay then, but sends what it publishes
+   * to some of those who are, and hears nothing. Default true; the last call for a stream part counts.
+   */
+  readonly reads?: boolean
 }
 
 /** How far a batch has come. Only in nodes that measure, of what comes from such nodes. */

@@ -11,6 +11,7 @@ import {
   accessVectors,
   batchVectors,
   handshakeVectors,
+  membershipVectors,
   placementVectors,
 } from '../src/signing/vectors.testkit.ts'
 
@@ -23,6 +24,7 @@ const files = {
   batches: batchVectors(crypto),
   handshake: handshakeVectors(crypto),
   access: accessVectors(crypto),
+  membership: membershipVectors(crypto),
   placement: placementVectors(),
   malformed: malformedSamples(crypto),
 }

@@ -1,4 +1,5 @@
 import type { NodeId } from './ids/node-id.ts'
+import type { StreamId } from './ids/stream-id.ts'
 
 /** Stops what a `schedule` call started. Calling it twice, or too late, does nothing. */
 export type Cancel = () => void
@@ -50,4 +51,19 @@ export interface NodeAdmission {
   allows(nodeId: NodeId): boolean
   /** Calls back when an answer may have changed, until the function it returns is called. */
   onChange(listener: () => void): () => void
+}
+
+/**
+ * Who may read a stream: users with subscribe permission, and storage nodes that are to keep it. Answers come from a registry.
+ */
+export interface ReaderPolicy {
+  /**
+   * For how many milliseconds from now the user may read: Infinity for ever, 0 or less not at all; undefined when nothing is
+   * known. At once and cheap.
+   */
+  readsForMs(streamId: StreamId, userId: NodeId): number | undefined
+  /** Finds out; afterwards `readsForMs` knows. Rejects when nobody can be asked. */
+  resolve(streamId: StreamId, userId: NodeId): Promise<void>
+  /** Calls back when answers about a stream, or about all, may have changed, until the function it returns is called. */
+  onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }

@@ -32,8 +32,8 @@ import {
   resolveOverlays,
   type TrackerOptions,
 } from './options.ts'
+import { KnownStreams, type StreamSource } from './runtime/known-streams.ts'
 import { StallGuard } from './runtime/stall-guard.ts'
-import { StreamOverlays, type StreamOverlaySource } from './runtime/stream-overlays.ts'
 import { TrackerRuntime } from './runtime/tracker-runtime.ts'
 
 export interface TrackerModules {
@@ -48,8 +48,8 @@ export interface TrackerModules {
   readonly logger?: TrackerLogger
   /** The trackers of the network, for `cluster`. */
   readonly registry?: TrackerRegistryView
-  /** What the owners of streams have chosen; `streamOverlays` goes before. Default: nothing. */
-  readonly overlays?: StreamOverlaySource
+  /** Which streams there are, and what their owners have chosen; `streamOverlays` goes before. Default: any, and nothing. */
+  readonly streams?: StreamSource
 }
 
 /** A tracker: nodes over WebSocket, everybody over HTTP, on one port. */
@@ -69,7 +69,7 @@ export interface Tracker {
   metrics(): Promise<string>
 }
 
-/** Connections beyond `maxNodes`, so that a node that is one too many is told so, and one that comes back is let in. */
+/** Sockets beyond those of nodes and of HTTP, so that a node that is one too many is told so, and one that comes back is let in. */
 const spareConnections = 256
 
 /** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
@@ -87,7 +87,9 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   )
   const metrics = createMetrics(core)
   const maxSockets = limits.maxNodes + spareConnections + httpLimits.maxHttpSockets
-  const serverFactory: FastifyServerFactory = (handler) => createHttpServer({ tls, maxSockets }, handler)
+  const onCut = () => core.counters.count('socketsCut')
+  const serverFactory: FastifyServerFactory = (handler) =>
+    createHttpServer({ tls, maxSockets, onCut }, handler)
   const clusterView = () => cluster?.view()
   const api = createHttpApi(
     {
@@ -105,7 +107,8 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const transport = new WebSocketTransport(
     {
       role: 'tracker',
-      maxConnections: limits.maxNodes + spareConnections,
+      // Sockets and nodes are shared out by networks: no other limit may be reached first.
+      maxConnections: maxSockets,
       listen: { server, ...(publicUrl === undefined ? {} : { publicUrl }) },
     },
     { ...modules, onError },
@@ -134,10 +137,12 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const cluster = createCluster(options, modules, { core, runtime, checkStall, url: () => transport.url })
   if (cluster !== undefined) addClusterMetrics(metrics, cluster)
   const { streamOverlays = {} } = options
-  const overlays =
-    modules.overlays &&
-    new StreamOverlays({
-      ...{ core, source: modules.overlays },
+  const streams =
+    modules.streams &&
+    new KnownStreams({
+      ...{ core, source: modules.streams },
+      missing: (streamId) => runtime.handle({ type: 'streamMissing', streamId }),
+      changed: (streamId) => runtime.handle({ type: 'streamsChanged', streamId }),
       chosen: (streamId, overlay) => {
         if (Object.hasOwn(streamOverlays, streamId)) return
         runtime.handle({ type: 'overlay', streamId, overlay })
@@ -152,7 +157,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     await listen(server, host, port)
     await runtime.start()
     stallGuard.start()
-    overlays?.start()
+    streams?.start()
     cluster?.start()
     logger?.info({ nodeId: identity.nodeId, url: transport.url }, 'tracker started')
   }
@@ -160,7 +165,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   async function close(): Promise<void> {
     await starting?.catch(() => {})
     stallGuard.stop()
-    overlays?.stop()
+    streams?.stop()
     await cluster?.stop()
     await runtime.stop()
     await closeServer(server)
@@ -201,7 +206,7 @@ interface ClusterSurroundings {
 /** Throws INVALID_TRACKER_OPTIONS. */
 function createCluster(
   { cluster: join, listen: { host: ownHost = defaultTrackerOptions.host } = {}, limits }: TrackerOptions,
-  { identity, crypto, clock, logger = silentLogger, registry, admission }: TrackerModules,
+  { identity, crypto, clock, random, logger = silentLogger, registry, admission }: TrackerModules,
   surroundings: ClusterSurroundings,
 ): Cluster | undefined {
   if (join === undefined) return undefined
@@ -215,6 +220,6 @@ function createCluster(
       ...{ privateKey, maxStreamPartsPerNode, limits: resolveClusterLimits(join.limits) },
       listen: { host, port, announce },
     },
-    { identity, crypto, clock, logger, registry, admission, ...surroundings },
+    { identity, crypto, clock, random, logger, registry, admission, ...surroundings },
   )
 }

@@ -22,6 +22,10 @@ export const trackerErrors = {
     summary: 'A node has to say how it is reached before anything else',
     remedy: 'Send a node info first after the handshake.',
   },
+  NODE_IDLE: {
+    summary: 'The node was in no stream part for a while',
+    remedy: 'Connect again when there is a stream part to join.',
+  },
   INVALID_STATUS: {
     summary: 'A status no honest node sends',
     remedy: 'The node is broken or hostile; its connection was closed.',
@@ -33,6 +37,10 @@ export const trackerErrors = {
   TOO_MANY_STREAM_PARTS: {
     summary: 'The stream part is one too many',
     remedy: 'Leave others, use another tracker, or raise maxStreamParts or maxStreamPartsPerNode.',
+  },
+  STREAM_UNKNOWN: {
+    summary: 'The registry of the network has no such stream',
+    remedy: 'Create the stream, or use the tracker of its network.',
   },
   TOO_MANY_PACKETS: {
     summary: 'The node sends more than the tracker takes',

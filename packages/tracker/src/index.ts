@@ -33,6 +33,6 @@ export {
   type TrackerEvent,
   type TrackerToNode,
 } from './core/tracker-core.ts'
-export type { StreamOverlaySource } from './runtime/stream-overlays.ts'
+export type { StreamFacts, StreamSource } from './runtime/known-streams.ts'
 export { TrackerRuntime, type TrackerRuntimeModules } from './runtime/tracker-runtime.ts'
 export { OverlayTopology } from './core/topology/overlay-topology.ts'

@@ -3,10 +3,20 @@
  * each limit that refuses something has a counter of `counters.ts` beside it.
  */
 export interface TrackerLimits {
-  /** Nodes known at once. More are refused (`nodesRefused`). */
+  /** Nodes known at once. Where there are more, the last of the network (/24 or /48) with the most goes: a newcomer (`nodesRefused`), or another (`nodesEvicted`). */
   readonly maxNodes: number
-  /** Stream parts with at least one node. More are refused (`streamPartsRefused`). */
+  /** How long a node may take to say how it is reached, in milliseconds; then it is let go (`nodesWithoutInfo`). */
+  readonly nodeInfoWindowMs: number
+  /** How long a node that is in no stream part, and asks for nothing, stays, in milliseconds (`nodesIdle`). */
+  readonly idleNodeMs: number
+  /** Stream parts with at least one node. Where there are more, the last of those that the network with the most keeps alive goes: a new one (`streamPartsRefused`), or another (`streamPartsEvicted`). */
   readonly maxStreamParts: number
+  /** Nodes of a stream part that is about to be given up among which one of a network with fewer stream parts is looked for; it is that network's from then on. */
+  readonly maxPartPayersTried: number
+  /** How long a stream that the registry does not have is not looked up again, in milliseconds, unless the registry changes; who joins it is refused (`streamsMissing`). */
+  readonly missingStreamMs: number
+  /** Such streams remembered; the oldest are forgotten first. */
+  readonly maxMissingStreams: number
   /** Stream parts one node may be in. More are refused (`streamPartsRefused`). */
   readonly maxStreamPartsPerNode: number
   /** Statuses, leaves and node infos of one node, on average; a node that sends more is disconnected (`floodsRefused`). */
@@ -31,6 +41,10 @@ export interface TrackerLimits {
   readonly adoptionWindowMs: number
   /** How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes). */
   readonly adoptionPatienceMs: number
+  /** How often the nodes of one network have another overlay taken over into one that is known, on average; who reports neighbours of one above that joins as others do (`claimsIgnored`). */
+  readonly takeoversPerSecond: number
+  /** And how many at once. */
+  readonly takeoverBurst: number
   /** How long a node may be disconnected before it counts as gone, in milliseconds. */
   readonly disconnectGraceMs: number
   /** How long a node that is connected again may take to report its stream parts, in milliseconds. */
@@ -73,7 +87,12 @@ export interface TrackerLimits {
 
 export const defaultTrackerLimits: TrackerLimits = {
   maxNodes: 20_000,
+  nodeInfoWindowMs: 10_000,
+  idleNodeMs: 120_000,
   maxStreamParts: 100_000,
+  maxPartPayersTried: 16,
+  missingStreamMs: 60_000,
+  maxMissingStreams: 10_000,
   maxStreamPartsPerNode: 1_000,
   statusesPerSecond: 100,
   statusBurst: 2_000,
@@ -86,6 +105,8 @@ export const defaultTrackerLimits: TrackerLimits = {
   quietWindowMs: 50,
   adoptionWindowMs: 1_500,
   adoptionPatienceMs: 15_000,
+  takeoversPerSecond: 1 / 300,
+  takeoverBurst: 3,
   disconnectGraceMs: 2_000,
   confirmWindowMs: 10_000,
   avoidPairMs: 60_000,

@@ -8,6 +8,7 @@ import {
   toStreamId,
   toStreamPartId,
   verifyBatch,
+  verifyMembership,
   type ChainHead,
   type Contact,
   type Identity,
@@ -85,6 +86,8 @@ export class CoreScript {
   readonly sent: ControlPacket[] = []
   readonly core: NodeCore
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
+  /** For how long users may read; undefined when nothing is known of them. */
+  readsForMs: (userId: NodeId) => number | undefined = () => Infinity
   verified = 0
   rttMs: number | undefined
   nowMs = startMs
@@ -102,6 +105,9 @@ export class CoreScript {
           return verifyBatch(batch, crypto)
         },
         checkPublisher: () => this.policy,
+        readsForMs: (_, userId) => this.readsForMs(userId),
+        verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
+        membershipToken: () => undefined,
         rttOf: () => this.rttMs,
         canTakeMore: () => this.canTakeMore,
         hasArchive: this.hasArchive,
@@ -171,6 +177,7 @@ export class CoreScript {
       neighbours: (_, neighbours) => note(`neighbours [${neighbours.map(short).join(' ')}]`),
       statusDue: () => note('status'),
       resolvePublisher: () => note('resolve'),
+      resolveReader: (_, userId) => note(`resolve reader ${short(userId)}`),
       dropped: (counter) => note(`dropped ${counter}`),
     }
   }
@@ -196,7 +203,7 @@ function detailOf(packet: ControlPacket): string {
 
 const short = (nodeId: NodeId): string => String(Number.parseInt(nodeId.slice(-4), 16))
 
-export const join: NodeEvent = { type: 'join', streamPartId: partId, fillGaps: true }
+export const join: NodeEvent = { type: 'join', streamPartId: partId, fillGaps: true, reads: true }
 export const leave: NodeEvent = { type: 'leave', streamPartId: partId }
 export const opened = (peer: number): NodeEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
 export const closed = (peer: number): NodeEvent => ({ type: 'linkClosed', peerId: idOf(peer) })

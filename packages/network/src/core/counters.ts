@@ -44,7 +44,9 @@ export const counterHelp = {
   'replay.refused': 'Replays not sent because the last one to that neighbour was too short ago',
   'attach.notJoined': 'Attaches refused because the stream part is not joined',
   'attach.refused': 'Attaches refused because the peer was refused shortly before',
-  'attach.full': 'Attaches refused because too many neighbours waited for an instruction',
+  'attach.denied': 'Peers refused or detached because they may not read the stream, nor publish to it',
+  'attach.full':
+    'Attaches refused because too many neighbours waited for an instruction, too many feeders were attached, or too many waited for the registry',
   'attach.repeated': 'Attaches of a peer that was attached already',
   'detach.received': 'Detaches received',
   'instruction.handled': 'Instructions carried out',

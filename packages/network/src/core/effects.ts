@@ -39,6 +39,7 @@ export interface NodeEffects {
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
   resolvePublisher(streamId: StreamId, publisherId: NodeId): void
+  resolveReader(streamId: StreamId, userId: NodeId): void
   /** A counter of something dropped or refused grew. */
   dropped(counter: CounterName, detail: string): void
 }

@@ -12,8 +12,13 @@ import type { ControlPacket } from './effects.ts'
 
 /** All that can happen to a node core. */
 export type NodeEvent =
-  /** Joined already: only `fillGaps` changes. */
-  | { readonly type: 'join'; readonly streamPartId: StreamPartId; readonly fillGaps: boolean }
+  /** Joined already: only `fillGaps` and `reads` change. Without `reads` the node is a feeder. */
+  | {
+      readonly type: 'join'
+      readonly streamPartId: StreamPartId
+      readonly fillGaps: boolean
+      readonly reads: boolean
+    }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
   /** The tracker that serves the stream part is new, or its connection is: counters start again. */
   | { readonly type: 'trackerSession'; readonly streamPartId: StreamPartId }
@@ -46,6 +51,15 @@ export type NodeEvent =
       readonly publisherId: NodeId
       readonly found: boolean
     }
+  /** As `publisherResolved`, of who may read. */
+  | {
+      readonly type: 'readerResolved'
+      readonly streamId: StreamId
+      readonly userId: NodeId
+      readonly found: boolean
+    }
+  /** Who may read or publish may have changed: in one stream, or in all. */
+  | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
   /** The network is there again: what failed without it is no reason to wait. */
   | { readonly type: 'networkBack' }
   | { readonly type: 'tick' }

@@ -1,4 +1,5 @@
 import type {
+  AccessToken,
   Fetched,
   MessageBatch,
   MessageChain,
@@ -17,13 +18,17 @@ import { FetchServer } from './gaps/fetch-server.ts'
 import { Fetches } from './gaps/fetches.ts'
 import { GapFiller } from './gaps/gap-filler.ts'
 import { HeadPursuer } from './gaps/head-pursuer.ts'
+import { MemberCheck, type MemberCheckModules } from './neighbours/member-check.ts'
 import { Neighbourhood } from './neighbours/neighbourhood.ts'
 import { PeerTable } from './neighbours/peer-table.ts'
 import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 
-export interface NodeCoreModules extends Omit<FloodModules, 'counters' | 'parts'> {
+export interface NodeCoreModules
+  extends Omit<FloodModules, 'counters' | 'parts'>, Omit<MemberCheckModules, 'effects'> {
   readonly effects: NodeEffects
+  /** In whose name the node acts, when that is not its own. */
+  membershipToken(): AccessToken | undefined
   /** The link's smoothed round-trip time. */
   rttOf(peerId: NodeId): number | undefined
   /** False while the link's queue is above its high mark. */
@@ -60,7 +65,13 @@ export class NodeCore {
     const { counters } = this
     const parts = this.#parts
     const peers = new PeerTable(options.limits, counters)
-    this.#neighbourhood = new Neighbourhood(options.limits, { ...modules, counters, parts, peers })
+    this.#neighbourhood = new Neighbourhood(options.limits, {
+      ...modules,
+      counters,
+      parts,
+      peers,
+      memberCheck: new MemberCheck(modules),
+    })
     this.#flood = new Flood(options.limits, { ...modules, counters, parts })
     const fetches = (this.#fetches = new Fetches(options.limits))
     this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
@@ -87,9 +98,16 @@ export class NodeCore {
         break
       case 'publisherResolved':
         this.#flood.resolved(event.streamId, event.publisherId, event.found, nowMs)
+        this.#neighbourhood.userResolved(event.streamId, event.publisherId, event.found, nowMs)
+        break
+      case 'readerResolved':
+        this.#neighbourhood.userResolved(event.streamId, event.userId, event.found, nowMs)
+        break
+      case 'permissionsChanged':
+        this.#neighbourhood.permissionsChanged(event.streamId, nowMs)
         break
       case 'join':
-        this.#join(event.streamPartId, event.fillGaps, nowMs)
+        this.#join(event, nowMs)
         break
       case 'leave':
         this.#leave(event.streamPartId, nowMs)
@@ -140,6 +158,7 @@ export class NodeCore {
       case 'tick':
         for (const part of this.#parts) {
           part.recent.forgetOld(nowMs)
+          if (!part.reads) continue
           this.#pursuer.tick(part, nowMs)
           this.#filler.tick(part, nowMs)
         }
@@ -167,7 +186,7 @@ export class NodeCore {
 
   #onData(peerId: NodeId, batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
     const part = this.#parts.ofChain(batch.chain)
-    if (part === undefined || !part.isAttached(peerId)) {
+    if (part === undefined || !part.takesFrom(peerId, batch.chain.publisherId)) {
       const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
       this.#drop(counter, `${batch.chain.streamId}#${batch.chain.partition} from ${peerId}`)
       this.#neighbourhood.uselessData(peerId, nowMs)
@@ -224,10 +243,13 @@ export class NodeCore {
     if (part !== undefined) work(part)
   }
 
-  #join(id: StreamPartId, fillGaps: boolean, nowMs: number): void {
+  #join({ streamPartId: id, fillGaps, reads }: Extract<NodeEvent, { type: 'join' }>, nowMs: number): void {
     const known = this.#parts.get(id)
     if (known !== undefined) {
-      known.gaps.fillGaps = fillGaps
+      known.gaps.fillGaps = fillGaps && reads
+      if (known.reads === reads) return
+      known.reads = reads
+      this.#neighbourhood.readingChanged(known, nowMs)
       return
     }
     const part = new StreamPart(
@@ -236,13 +258,15 @@ export class NodeCore {
         counters: this.counters,
         recentBytes: this.#recentBytes,
         rttOf: (peerId) => this.#modules.rttOf(peerId),
+        membershipToken: () => this.#modules.membershipToken(),
         onGapLost: (chain, { after, upTo }) => {
           this.counters['gap.lost']++
           this.#modules.effects.gapLost({ streamPartId: id, chain, after, upTo })
         },
       },
     )
-    part.gaps.fillGaps = fillGaps
+    part.reads = reads
+    part.gaps.fillGaps = fillGaps && reads
     this.#parts.add(part)
     this.#modules.effects.statusDue(id)
   }

@@ -1,6 +1,7 @@
 import {
   encodePacket,
   isRunnelError,
+  type AccessToken,
   type Clock,
   type Contact,
   type DirectPacket,
@@ -12,6 +13,7 @@ import {
   type NodeId,
   type Packet,
   type Random,
+  type ReaderPolicy,
   type RunnelError,
   type Signal,
   type StreamPartId,
@@ -43,7 +45,7 @@ import { decodeDirect, DirectLinks, isDirect } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
 import { Listeners } from './listeners.ts'
 import { dataPacket, eventOfPacket, type OnTraced } from './node-packets.ts'
-import { resolvePublisher } from './publisher-resolver.ts'
+import { resolveUser } from './resolve-user.ts'
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
@@ -64,7 +66,11 @@ export interface NodeRuntimeModules {
   readonly random: Random
   /** True when the publisher that a batch names signed it. */
   readonly verify: (batch: MessageBatch) => boolean
+  /** True when the user that a token names lets the node act in its name. */
+  readonly verifyMembership: (token: AccessToken, nodeId: NodeId, nowMs: number) => boolean
   readonly publisherPolicy: PublisherPolicy
+  readonly readerPolicy?: ReaderPolicy | undefined
+  readonly membershipToken?: (() => AccessToken | undefined) | undefined
   readonly trackers: TrackerDirectory
   readonly archive?: Archive | undefined
   readonly onNetworkBack?: OnNetworkBack | undefined
@@ -105,6 +111,7 @@ export class NodeRuntime implements NetworkNode {
   #flushPlanned = false
   #unwatchDirectory = (): void => undefined
   #unwatchNetwork = (): void => undefined
+  #unwatchReaders = (): void => undefined
 
   constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
     const { identity, clock, random, publisherPolicy, trackers } = modules
@@ -123,6 +130,10 @@ export class NodeRuntime implements NetworkNode {
         effects: this.#nodeEffects(),
         verify: (batch) => modules.verify(batch),
         checkPublisher: (streamId, publisherId, nowMs) => publisherPolicy.check(streamId, publisherId, nowMs),
+        readsForMs: (streamId, userId) =>
+          modules.readerPolicy === undefined ? Infinity : modules.readerPolicy.readsForMs(streamId, userId),
+        verifyMembership: (token, nodeId, nowMs) => modules.verifyMembership(token, nodeId, nowMs),
+        membershipToken: () => modules.membershipToken?.(),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
         canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
         hasArchive: modules.archive !== undefined,
@@ -202,9 +213,9 @@ export class NodeRuntime implements NetworkNode {
     return this.#stopping
   }
 
-  join(streamPartId: StreamPartId, { fillGaps = true }: JoinOptions = {}): void {
+  join(streamPartId: StreamPartId, { fillGaps = true, reads = true }: JoinOptions = {}): void {
     this.#assertRunning()
-    this.#dispatch({ type: 'join', streamPartId, fillGaps })
+    this.#dispatch({ type: 'join', streamPartId, fillGaps, reads })
     this.#withTrackers((nowMs) => this.#trackerLinks.join(streamPartId, nowMs))
   }
 
@@ -355,6 +366,10 @@ export class NodeRuntime implements NetworkNode {
     this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
       this.#withTrackers((nowMs) => this.#trackerLinks.update(nowMs))
     })
+    this.#unwatchReaders =
+      this.#modules.readerPolicy?.onChange((streamId) =>
+        this.#dispatch({ type: 'permissionsChanged', streamId }),
+      ) ?? this.#unwatchReaders
     this.#unwatchNetwork = this.#modules.onNetworkBack?.(() => this.#networkBack()) ?? this.#unwatchNetwork
   }
 
@@ -368,6 +383,7 @@ export class NodeRuntime implements NetworkNode {
     this.#state = 'stopped'
     this.#unwatchDirectory()
     this.#unwatchNetwork()
+    this.#unwatchReaders()
     this.#alarm.set(Infinity)
     this.#waiters.check()
     this.#archive.stop()
@@ -450,8 +466,15 @@ export class NodeRuntime implements NetworkNode {
         this.#planFlush()
       },
       resolvePublisher: (streamId, publisherId) => {
-        resolvePublisher(this.#modules.publisherPolicy, streamId, publisherId, (found) => {
+        const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId)
+        resolveUser(resolve, (found) => {
           this.#dispatch({ type: 'publisherResolved', streamId, publisherId, found })
+        })
+      },
+      resolveReader: (streamId, userId) => {
+        const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId)
+        resolveUser(resolve, (found) => {
+          this.#dispatch({ type: 'readerResolved', streamId, userId, found })
         })
       },
       dropped: (counter, detail) => this.#listeners.emit('dropped', counter, detail),

@@ -79,7 +79,7 @@ export const tracker = defineCommand({
     network: {
       ...networkOptions.network,
       describe:
-        'Network file; the tracker joins the cluster of those in its registry, and in a private network lets only listed nodes in',
+        'Network file; the tracker joins the cluster of those in its registry, serves no streams that it does not have, and in a private network lets only listed nodes in',
     },
     cluster: {
       type: 'boolean',
@@ -176,7 +176,7 @@ export const tracker = defineCommand({
       {
         ...{ identity, crypto, logger, clock: systemClock, random: systemRandom },
         admission: registry?.service.admission,
-        ...(registry && { registry: registry.view, overlays: registry.overlays }),
+        ...(registry && { registry: registry.view, streams: registry.streams }),
       },
     )
     const controlOptions = controlOf(args)
@@ -207,13 +207,13 @@ export const tracker = defineCommand({
 
 /** Loaded when it is needed: a tracker without a network does without a client. */
 async function followNetwork(network: string, logger: Logger) {
-  const [{ openRegistry }, { trackerRegistryView }, { streamOverlaySource }] = await Promise.all([
+  const [{ openRegistry }, { trackerRegistryView }, { streamSource }] = await Promise.all([
     import('@runnel/client'),
     import('../tracker-registry-view.ts'),
-    import('../stream-overlay-source.ts'),
+    import('../stream-source.ts'),
   ])
   const service = await openRegistry({ network: readNetwork(network) }, { clock: systemClock, logger })
-  return { service, view: trackerRegistryView(service), overlays: streamOverlaySource(service) }
+  return { service, view: trackerRegistryView(service), streams: streamSource(service) }
 }
 
 interface TrackerArguments {

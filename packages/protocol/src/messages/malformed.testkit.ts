@@ -58,7 +58,7 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     frame('a fragment with an unknown flag', '06020200'),
     frame('a stream part with capitals in its owner', hexOf('leave').replace('6161', '4161')),
     frame('a stream part of partition 100', hexOf('leave').replace(/03$/, '64')),
-    frame('an unknown detach reason', hexOf('detach: left').replace(/00$/, '05')),
+    frame('an unknown detach reason', hexOf('detach: left').replace(/00$/, '06')),
     frame('an unknown contact flag', hexOf('node info').replace(/^(20..)03/, '$107')),
     frame('a neighbour twice in a status', body(PacketType.status, `${part}000002${b}00${b}0000`)),
     frame('a neighbour twice in an instruction', body(PacketType.instruction, `${part}0002${b}0000${b}0000`)),

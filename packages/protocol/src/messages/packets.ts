@@ -108,6 +108,14 @@ export interface ChainHead extends MessageRef {
   readonly messageChainId: string
 }
 
+/** In whose name a node takes part in a stream part, and what for. */
+export interface Membership {
+  /** False: it only publishes there; it is no neighbour in the overlay, and is sent nothing. */
+  readonly reads: boolean
+  /** Proof that the node acts for a user: see `membershipDigest`. Undefined: the node is the user. */
+  readonly token: AccessToken | undefined
+}
+
 /** "We are neighbours in this stream part." Both sides send one; the other's cache closes the gap since `sinceMs` ago and after `heads`. */
 export interface Attach {
   readonly type: 'attach'
@@ -116,6 +124,8 @@ export interface Attach {
   readonly sinceMs: number
   /** Of these chains replay only what comes after. */
   readonly heads: readonly ChainHead[]
+  /** Absent: it reads, in its own name. */
+  readonly membership?: Membership
 }
 
 /** "We are no longer neighbours in this stream part." */
@@ -124,7 +134,14 @@ export interface Detach {
   readonly streamPartId: StreamPartId
   readonly reason: DetachReason
 }
-export const detachReasons = ['left', 'replaced', 'not-joined', 'not-wanted', 'full'] as const
+export const detachReasons = [
+  'left',
+  'replaced',
+  'not-joined',
+  'not-wanted',
+  'full',
+  'not-permitted',
+] as const
 export type DetachReason = (typeof detachReasons)[number]
 
 /** What is missing in a message chain: everything after `after`, up to and including `upTo`. */
@@ -241,6 +258,8 @@ export interface Status {
   readonly neighbours: readonly NeighbourReport[]
   /** Edges that were ordered and could not be opened, or were lost, since the last status. */
   readonly failed: readonly FailedNeighbour[]
+  /** Absent: it reads, in its own name. */
+  readonly membership?: Membership
 }
 
 /** Node → tracker: I am no longer in this stream part. */

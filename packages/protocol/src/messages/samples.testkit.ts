@@ -5,8 +5,16 @@ import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
 import { signAccessToken } from '../signing/access-token.ts'
 import { buildBatch } from '../signing/build-batch.ts'
+import { signMembership } from '../signing/membership.ts'
 import type { MessageDraft } from './batch-codec.ts'
-import { detachReasons, failureReasons, signalKinds, type AccessToken, type Packet } from './packets.ts'
+import {
+  detachReasons,
+  failureReasons,
+  signalKinds,
+  type AccessToken,
+  type Membership,
+  type Packet,
+} from './packets.ts'
 import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
 
 /** Fixed values of every kind of packet and several kinds of batch: for the vectors, and to be mutated. */
@@ -100,7 +108,7 @@ export interface SamplePacket {
 }
 
 export function samplePackets(crypto: Crypto): SamplePacket[] {
-  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets(), ...directPackets(crypto)]
+  return [...linkPackets(crypto), ...nodePackets(crypto), ...trackerPackets(crypto), ...directPackets(crypto)]
 }
 
 const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
@@ -161,6 +169,10 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
         heads: [head, { ...head, messageChainId: '' }],
       },
     },
+    ...memberships(crypto).map(({ name, membership }) => ({
+      name: `attach ${name}`,
+      packet: { type: 'attach', streamPartId, sinceMs: 0, heads: [], membership } as const,
+    })),
     ...detachReasons.map((reason) => ({
       name: `detach: ${reason}`,
       packet: { type: 'detach', streamPartId, reason } as const,
@@ -209,7 +221,18 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
   ]
 }
 
-function trackerPackets(): SamplePacket[] {
+/** Ways of taking part other than reading in the node's own name. */
+function memberships(crypto: Crypto): { readonly name: string; readonly membership: Membership }[] {
+  const { nodeId } = sampleIdentity(crypto, 1)
+  const token = signMembership({ nodeId, expiresMs: time }, crypto, sampleIdentity(crypto))
+  return [
+    { name: 'of a node that only publishes', membership: { reads: false, token: undefined } },
+    { name: 'in the name of a user', membership: { reads: true, token } },
+    { name: 'in the name of a user who only publishes', membership: { reads: false, token } },
+  ]
+}
+
+function trackerPackets(crypto: Crypto): SamplePacket[] {
   const contact = { websocketUrl: 'wss://node.example/link', websocket: true, webrtc: true }
   const hidden = { websocketUrl: '', websocket: false, webrtc: true }
   const session = 1_609_459_200_000
@@ -237,6 +260,10 @@ function trackerPackets(): SamplePacket[] {
         failed: failureReasons.map((reason, i) => ({ nodeId: sampleNodeId(String(i)), reason })),
       },
     },
+    ...memberships(crypto).map(({ name, membership }) => ({
+      name: `status ${name}`,
+      packet: { ...status, membership },
+    })),
     { name: 'leave', packet: { type: 'leave', streamPartId } },
     {
       name: 'instruction, no neighbours',

@@ -23,6 +23,31 @@ describe('shares', () => {
     }
   })
 
+  it('know the newest whatever was used, given back and taken again', () => {
+    const steps = fc.array(fc.record({ act: fc.constantFrom('add', 'touch', 'delete'), item: fc.nat(9) }))
+    fc.assert(
+      fc.property(steps, (taken) => {
+        const shares = new Shares<number>({ max: 9, evict: 'newest' })
+        const order: number[] = []
+        for (const { act, item } of taken) {
+          const at = order.indexOf(item)
+          if (act === 'add' && (at >= 0 || order.length === 9)) continue
+          if (act === 'touch' && at < 0) continue
+          if (at >= 0) order.splice(at, 1)
+          if (act === 'add') shares.add(item, 'a')
+          if (act === 'touch') shares.touch(item)
+          if (act === 'delete') shares.delete(item)
+          else order.push(item)
+        }
+        for (let item = 100; shares.size < 9; item++) {
+          shares.add(item, 'a')
+          order.push(item)
+        }
+        expect(shares.add(-1, 'b')).toEqual([order.at(-1)])
+      }),
+    )
+  })
+
   it('turn over within a cause that is the heaviest itself, as a cache does', () => {
     const shares = new Shares<number>({ max: 2, evict: 'oldest' })
     shares.add(1, 'a')

@@ -8,12 +8,16 @@ export interface SharesOptions {
 interface Place {
   readonly cause: string
   readonly weight: number
+  /** Later than those of all that were added or used before. */
+  turn: number
 }
 
 /** What one cause holds, oldest first. */
 interface Share<Item> {
   held: number
   readonly items: Set<Item>
+  /** Where the newest goes: the items as they came and were used. One that is not at its own turn counts no more. */
+  uses: { readonly item: Item; readonly turn: number }[]
 }
 
 /**
@@ -29,6 +33,7 @@ export class Shares<Item> {
   readonly #places = new Map<Item, Place>()
   readonly #shares = new Map<string, Share<Item>>()
   #held = 0
+  #turn = 0
 
   constructor(options: SharesOptions) {
     this.#options = options
@@ -58,11 +63,13 @@ export class Shares<Item> {
    */
   add(item: Item, cause: string, weight = 1): readonly Item[] {
     let share = this.#shares.get(cause)
-    if (share === undefined) this.#shares.set(cause, (share = { held: 0, items: new Set() }))
+    if (share === undefined) this.#shares.set(cause, (share = { held: 0, items: new Set(), uses: [] }))
     share.items.add(item)
     share.held += weight
     this.#held += weight
-    this.#places.set(item, { cause, weight })
+    const place = { cause, weight, turn: 0 }
+    this.#places.set(item, place)
+    this.#used(item, place, share)
     const evicted: Item[] = []
     while (this.#held > this.#options.max) {
       const victim = this.#victim(share)
@@ -75,8 +82,11 @@ export class Shares<Item> {
   /** The item was used: of its cause it is the newest from now on. */
   touch(item: Item): void {
     const place = this.#places.get(item)
-    const items = place && this.#shares.get(place.cause)?.items
-    if (items?.delete(item)) items.add(item)
+    const share = place && this.#shares.get(place.cause)
+    if (place === undefined || share === undefined) return
+    share.items.delete(item)
+    share.items.add(item)
+    this.#used(item, place, share)
   }
 
   /** Gives a place back; false when the item has none. */
@@ -95,11 +105,26 @@ export class Shares<Item> {
   #victim(newcomer: Share<Item>): Item {
     let heaviest = newcomer
     for (const share of this.#shares.values()) if (share.held > heaviest.held) heaviest = share
-    let victim: Item | undefined
-    for (const item of heaviest.items) {
-      victim = item
-      if (this.#options.evict === 'oldest') break
+    if (this.#options.evict === 'newest') return this.#newestOf(heaviest)
+    const [oldest] = heaviest.items
+    return oldest as Item
+  }
+
+  #used(item: Item, place: Place, share: Share<Item>): void {
+    if (this.#options.evict === 'oldest') return
+    place.turn = ++this.#turn
+    share.uses.push({ item, turn: place.turn })
+    // As many as were added: constant on average.
+    if (share.uses.length > 2 * share.items.size + 16)
+      share.uses = share.uses.filter((use) => this.#places.get(use.item)?.turn === use.turn)
+  }
+
+  #newestOf(share: Share<Item>): Item {
+    for (;;) {
+      const use = share.uses.at(-1)
+      if (use === undefined) throw new Error('a cause that holds nothing')
+      if (this.#places.get(use.item)?.turn === use.turn) return use.item
+      share.uses.pop()
     }
-    return victim as Item
   }
 }

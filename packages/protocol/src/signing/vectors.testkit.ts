@@ -15,6 +15,7 @@ import { responsibleTrackers } from '../placement/responsible-trackers.ts'
 import { accessDigest, anyRequester, signAccessToken, type AccessClaim } from './access-token.ts'
 import { batchDigest } from './batch-signature.ts'
 import { handshakeDigest, type HandshakeClaim } from './handshake.ts'
+import { membershipDigest, signMembership, type MembershipClaim } from './membership.ts'
 
 /** Batches as a data packet, as bytes, as what they mean, and as what is signed. */
 export function batchVectors(crypto: Crypto) {
@@ -113,6 +114,20 @@ export function placementVectors() {
       streamPartId,
       trackerIds,
       inOrder: responsibleTrackers(streamPartId, trackerIds, trackerIds.length),
+    }
+  })
+}
+
+export function membershipVectors(crypto: Crypto) {
+  const [user, node] = [sampleIdentity(crypto, 0), sampleIdentity(crypto, 1)]
+  return [1_750_000_060_000, 2 ** 48 - 1].map((expiresMs) => {
+    const claim: MembershipClaim = { userId: user.nodeId, nodeId: node.nodeId, expiresMs }
+    return {
+      name: `until ${expiresMs}`,
+      privateKey: samplePrivateKeys[0] as string,
+      claim,
+      digestHex: toHex(membershipDigest(claim, crypto)),
+      signatureHex: toHex(signMembership(claim, crypto, user).signature),
     }
   })
 }

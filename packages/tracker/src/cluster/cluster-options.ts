@@ -1,4 +1,4 @@
-import type { Clock, Crypto, Identity, NodeAdmission } from '@runnel/protocol'
+import type { Clock, Crypto, Identity, NodeAdmission, Random } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { TrackerLogger } from '../logger.ts'
 import type { TrackerRuntime } from '../runtime/tracker-runtime.ts'
@@ -26,6 +26,7 @@ export interface ClusterModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
+  readonly random: Random
   readonly logger: TrackerLogger
   readonly registry: TrackerRegistryView
   /** Which nodes may take part, in a private network. */

@@ -1,4 +1,4 @@
-import type { Clock, Crypto, Identity, NodeId, StreamPartId } from '@runnel/protocol'
+import type { Clock, Crypto, Identity, NodeId, Random, StreamPartId } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { TrackerLogger } from '../logger.ts'
 import type { ClusterTrackerView } from './cluster-view.ts'
@@ -17,6 +17,7 @@ export interface ClusterRecordsModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
+  readonly random: Random
   readonly logger: TrackerLogger
   readonly seldom: SeldomLog
   readonly core: TrackerCore
@@ -65,7 +66,7 @@ export class ClusterRecords {
     this.#replicator = new Replicator(
       limits,
       {
-        ...{ crypto, count },
+        ...{ crypto, count, secret: Math.floor(modules.random.next() * 2 ** 32) },
         snapshot: (id) => overlaySnapshot(core, id),
         write: (body) => this.#writer.write(body),
       },

@@ -37,7 +37,7 @@ export class Cluster implements PacketRouter {
 
   constructor(options: ClusterOptions, modules: ClusterModules) {
     const { limits } = options
-    const { clock, core, crypto, identity, logger, registry, runtime } = modules
+    const { clock, core, crypto, identity, logger, random, registry, runtime } = modules
     const self = identity.nodeId
     const count = (name: ClusterCounterName, by?: number) => this.counters.count(name, by)
     this.#options = options
@@ -50,7 +50,7 @@ export class Cluster implements PacketRouter {
       onJoined: () => this.#onJoined(),
     })
     this.#records = new ClusterRecords(limits, {
-      ...{ identity, crypto, clock, logger, core, count, seldom: this.#seldom },
+      ...{ identity, crypto, clock, random, logger, core, count, seldom: this.#seldom },
       isRegistered: (id) => this.#registered.has(id),
       admits: (nodeId) => modules.admission?.allows(nodeId) ?? true,
       network: () => this.#links.network,
@@ -98,6 +98,8 @@ export class Cluster implements PacketRouter {
   isOutdated: PacketRouter['isOutdated'] = (from, status) => this.#router.isOutdated(from, status)
 
   gone: PacketRouter['gone'] = (nodeId) => this.#router.gone(nodeId)
+
+  serves: PacketRouter['serves'] = (nodeId) => this.#router.serves(nodeId)
 
   /** This process stood still, and lets all its nodes go: it knows nothing of the others either, as after a restart. */
   beginAnew(): void {
@@ -199,7 +201,7 @@ export class Cluster implements PacketRouter {
       ownTrackers: (streamId) => ownTrackers.of(streamId),
       relay: (tracker, frame) => this.#relay(tracker, frame),
       toNode: (nodeId, packet) => runtime.forward(nodeId, packet),
-      toCore: (from, packet) => runtime.handle({ type: 'packet', from, packet }),
+      toCore: (from, packet) => runtime.handle({ type: 'packet', from, packet, isPaid: true }),
       disconnect: (nodeId, code, text) => runtime.disconnect(nodeId, code, text),
       connected: (nodeId) => this.#connected(nodeId),
       leads: (id) => core.streamParts.has(id),

@@ -5,9 +5,9 @@ import type { ReplicatedNode } from './core/record.ts'
 /** A stream part's overlay as it is now, to be replicated; undefined when it is not led here, or not known yet. */
 export function overlaySnapshot(core: TrackerCore, id: StreamPartId): readonly ReplicatedNode[] | undefined {
   const part = core.streamParts.get(id)
-  if (part === undefined || part.isAdopting) return undefined
+  if (part === undefined || !part.isKnown) return undefined
   const nodes: ReplicatedNode[] = []
-  for (const nodeId of part.members.keys()) {
+  for (const nodeId of part.topology.nodes()) {
     const contact = core.nodes.get(nodeId)?.contact
     const neighbours = [...part.topology.neighbours(nodeId)].filter((other) => nodeId < other)
     if (contact !== undefined) nodes.push({ nodeId, contact, neighbours })

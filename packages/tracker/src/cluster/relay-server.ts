@@ -56,7 +56,7 @@ export class RelayServer {
       this.#modules.relay(tracker, { type: 'closed', nodeId, code, text })
       return
     }
-    const connection = new RelayedConnection(nodeId, hops, {
+    const connection = new RelayedConnection(nodeId, { relay: tracker, hops }, {
       send: (packet) => this.#modules.relay(tracker, { type: 'down', nodeId, packet }),
       closed: (code, text) => this.#modules.relay(tracker, { type: 'closed', nodeId, code, text }),
       ended: () => {
@@ -85,6 +85,8 @@ export class RelayedConnection implements Connection {
   readonly rttMs = undefined
   readonly queuedBytes = 0
   readonly writable = true
+  /** The tracker that it comes over. */
+  readonly relay: NodeId
   /** Trackers between this one and the node. */
   readonly hops: number
   events: ConnectionEvents = noEvents
@@ -92,8 +94,9 @@ export class RelayedConnection implements Connection {
   #isOpen = true
   readonly #stats = { packetsIn: 0, packetsOut: 0, bytesIn: 0, bytesOut: 0, packetsDropped: 0 }
 
-  constructor(peerId: NodeId, hops: number, ends: Ends) {
+  constructor(peerId: NodeId, { relay, hops }: Pick<RelayedConnection, 'relay' | 'hops'>, ends: Ends) {
     this.peerId = peerId
+    this.relay = relay
     this.hops = hops
     this.#ends = ends
   }

@@ -7,6 +7,8 @@ import { TokenBucket } from './timing/token-bucket.ts'
 export class NodeRecord {
   readonly nodeId: NodeId
   connected = true
+  /** Where it comes from, as `networkOf` has it; undefined where nobody knows. */
+  network: string | undefined
   /** Its connection is being closed: what still comes on it is not heard. */
   refused = false
   /** How it is reached; undefined before its node info. */

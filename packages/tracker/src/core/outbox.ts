@@ -28,24 +28,24 @@ export class Outbox {
   /** Tells a node what was wrong; one that is told so too often is refused. */
   error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
     if (!node.errors.take(this.#now)) return this.refuseFlood(node)
+    this.tell(node.nodeId, code, detail)
+  }
+
+  /** Tells a node what has come to pass without its doing. */
+  tell(nodeId: NodeId, code: TrackerErrorCode, detail?: string): void {
     this.#counters.count('errors')
-    this.send(node.nodeId, { type: 'trackerError', code, message: textOf(code, detail) })
+    this.send(nodeId, { type: 'trackerError', code, message: textOf(code, detail) })
   }
 
   /** Nothing more is heard of the node on this connection. */
   refuse(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
     node.refused = true
-    this.refuseUnknown(node.nodeId, code, detail)
+    this.#effects.push({ type: 'refuse', to: node.nodeId, code, text: textOf(code, detail) })
   }
 
   refuseFlood(node: NodeRecord): void {
     this.#counters.count('floodsRefused')
     this.refuse(node, 'TOO_MANY_PACKETS')
-  }
-
-  /** Refuses a node of which there is no record. */
-  refuseUnknown(to: NodeId, code: TrackerErrorCode, detail?: string): void {
-    this.#effects.push({ type: 'refuse', to, code, text: textOf(code, detail) })
   }
 }
 

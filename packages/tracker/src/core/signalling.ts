@@ -35,10 +35,6 @@ export class Signalling {
 
   relay(sender: NodeRecord, signal: Signal, now: number): void {
     const { nodes, outbox, counters } = this.#modules
-    if (!sender.signals.take(now)) {
-      counters.count('signalsRefused')
-      return outbox.error(sender, 'SIGNAL_RATE')
-    }
     const target = nodes.get(signal.peerId)
     if (!target?.connected) {
       counters.count('signalsToUnknown')

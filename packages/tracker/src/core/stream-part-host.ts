@@ -9,6 +9,8 @@ export interface StreamPartHost {
   readonly limits: TrackerLimits
   isConnected(id: NodeId): boolean
   contactOf(id: NodeId): Contact | undefined
+  /** Where a node comes from; all of which that is not known are as of one network. */
+  networkOf(id: NodeId): string
   /** Whether the pair should rather not be connected. Symmetric. */
   avoids(a: NodeId, b: NodeId): boolean
   /** The edge failed: avoid the pair for a while. */

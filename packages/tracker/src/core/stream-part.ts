@@ -16,6 +16,9 @@ import { OverlayTopology } from './topology/overlay-topology.ts'
  */
 export type OverlayPolicy = 'random' | 'topology-aware'
 
+/** Networks of which one stream part remembers how often their nodes had an overlay taken over; the oldest is forgotten first. */
+const maxClaimingNetworks = 64
+
 /** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
 const lostQuorum = 2
 
@@ -27,6 +30,8 @@ export class StreamPart {
   readonly id: StreamPartId
   readonly topology: OverlayTopology<NodeId>
   readonly #members = new Map<NodeId, Member>()
+  /** By network: how often its nodes may yet have an overlay taken over into this one. */
+  readonly #takeovers = new Map<string, TokenBucket>()
   readonly #adoption: Adoption
   readonly #instructions: Instructions
   readonly #improvements: Improvements
@@ -79,6 +84,11 @@ export class StreamPart {
     return this.#adoption.isPending
   }
 
+  /** Whether most of its nodes are in an overlay that is known: others that wait for theirs hold up nothing. */
+  get isKnown(): boolean {
+    return !this.isAdopting || 2 * this.topology.size > this.size
+  }
+
   /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
   get isLodgingDue(): boolean {
     return this.#adoption.isLodgingDue
@@ -118,11 +128,11 @@ export class StreamPart {
     if (known === undefined) {
       this.#members.set(nodeId, member)
       this.#host.count('joins')
-      this.#join(member, status)
+      this.#join(member, status, now)
     } else if (this.#adoption.has(nodeId)) {
       this.#claim(member, status)
       this.#partFailed(member, status, now)
-    } else if (this.#belongsElsewhere(member, status)) {
+    } else if (this.#belongsElsewhere(member, status) && this.#mayClaim(nodeId, now)) {
       this.#instructions.mark(this.topology.remove(nodeId))
       this.#claim(member, status)
     } else if (member.expected) {
@@ -239,7 +249,7 @@ export class StreamPart {
 
   /** How many nodes to improve at a time; 0 in a random overlay. */
   get improvementsDue(): number {
-    return this.#distances === undefined || this.isAdopting ? 0 : this.#improvements.due
+    return this.#distances === undefined || !this.isKnown ? 0 : this.#improvements.due
   }
 
   /** Looks for nearer neighbours for the next `count` nodes whose turn it is; `hasChanges` says whether there were any. */
@@ -247,9 +257,27 @@ export class StreamPart {
     if (this.#distances !== undefined) this.#improvements.improve(count, this.#distances, now)
   }
 
-  #join(member: Member, status: Status): void {
-    if (this.#claimsOthers(status) || this.#adoption.holdsNewcomers) this.#claim(member, status)
+  #join(member: Member, status: Status, now: number): void {
+    const claims = this.#claimsOthers(status) && this.#mayClaim(member.nodeId, now)
+    if (claims || this.#adoption.holdsNewcomers) this.#claim(member, status)
     else this.#instructions.mark(this.topology.add(member.nodeId))
+  }
+
+  /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
+  #mayClaim(nodeId: NodeId, now: number): boolean {
+    if (this.isAdopting || this.topology.size === 0) return true
+    const { takeoverBurst: burst, takeoversPerSecond: perSecond } = this.#host.limits
+    const network = this.#host.networkOf(nodeId)
+    const bucket = this.#takeovers.get(network) ?? new TokenBucket({ burst, perSecond }, now)
+    this.#takeovers.delete(network)
+    this.#takeovers.set(network, bucket)
+    for (const oldest of this.#takeovers.keys()) {
+      if (this.#takeovers.size <= maxClaimingNetworks) break
+      this.#takeovers.delete(oldest)
+    }
+    if (bucket.take(now)) return true
+    this.#host.count('claimsIgnored')
+    return false
   }
 
   /** Whether a node has neighbours that are not here, or not yet: there is an overlay to be taken over. */

@@ -14,6 +14,7 @@ import {
   type NodeToTracker,
   type TrackerCoreOptions,
   type TrackerEffect,
+  type TrackerEvent,
 } from './tracker-core.ts'
 
 export const webrtcContact: Contact = { websocketUrl: '', websocket: true, webrtc: true }
@@ -72,9 +73,18 @@ export class TrackerStory {
     )
   }
 
-  connect(id: NodeId, contact = webrtcContact): TrackerEffect[] {
-    const effects = this.#take(this.core.handle({ type: 'nodeConnected', nodeId: id }, this.now))
+  connect(id: NodeId, contact = webrtcContact, network?: string): TrackerEffect[] {
+    const effects = this.open(id, network)
     return [...effects, ...this.packet(id, { type: 'nodeInfo', contact })]
+  }
+
+  /** A connection, on which nothing is said. */
+  open(id: NodeId, network?: string): TrackerEffect[] {
+    return this.#take(this.core.handle({ type: 'nodeConnected', nodeId: id, network }, this.now))
+  }
+
+  handle(event: TrackerEvent): TrackerEffect[] {
+    return this.#take(this.core.handle(event, this.now))
   }
 
   disconnect(id: NodeId): TrackerEffect[] {

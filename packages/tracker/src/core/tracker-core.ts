@@ -1,6 +1,8 @@
 import {
   canConnect,
   limits as wireLimits,
+  parseStreamPartId,
+  Shares,
   sameContact,
   toStreamPartId,
   type Contact,
@@ -14,12 +16,15 @@ import {
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { TrackerErrorCode } from '../errors.ts'
 import type { TrackerLimits } from '../limits.ts'
 import { Counters } from './counters.ts'
 import { Improver } from './improver.ts'
 import type { Member } from './member.ts'
+import { MissingStreams } from './missing-streams.ts'
 import { NodeRecord } from './node-record.ts'
 import { Outbox } from './outbox.ts'
+import { PartPlaces } from './part-places.ts'
 import type { Replica } from './replica.ts'
 import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
@@ -30,6 +35,9 @@ import { ExpiringPairs } from './timing/expiring-pairs.ts'
 import type { NodeToTracker, TrackerEffect, TrackerEvent } from './tracker-events.ts'
 
 export type * from './tracker-events.ts'
+
+/** The network of all nodes whose address nobody knows: together they have the share of one. */
+const unknownNetwork = ''
 
 /** A node of a stream part that another tracker leads from now on. */
 export interface ReleasedNode {
@@ -61,12 +69,18 @@ export class TrackerCore {
   onTouched: (id: StreamPartId) => void = () => {}
   /** Hears of every stream part in which there was nobody before. */
   onNewStreamPart: (id: StreamPartId) => void = () => {}
+  /** Whether a node that is in no stream part here needs this tracker all the same: another one leads its stream parts. */
+  isNeeded: (nodeId: NodeId) => boolean = () => false
   readonly #outbox = new Outbox({ counters: this.counters })
   readonly #options: TrackerCoreOptions
   readonly #random: Random
   readonly #host: StreamPartHost
   readonly #nodes = new Map<NodeId, NodeRecord>()
+  /** By the networks they come from. */
+  readonly #places: Shares<NodeRecord>
   readonly #parts = new Map<StreamPartId, StreamPart>()
+  readonly #partPlaces: PartPlaces
+  readonly #missing: MissingStreams
   /** Stream parts something has happened to during the present event. */
   readonly #touched = new Set<StreamPart>()
   /** Stream parts whose nodes were instructed a moment ago: the next instructions wait. */
@@ -74,6 +88,10 @@ export class TrackerCore {
   readonly #adoptions: DelayQueue<StreamPart>
   /** Those in whose overlay somebody is alone until it is taken over. */
   readonly #lodgings: DelayQueue<StreamPart>
+  /** Nodes that have not said yet how they are reached. */
+  readonly #silent: DelayQueue<NodeRecord>
+  /** Nodes that were in no stream part when they were last heard of. */
+  readonly #idle: DelayQueue<NodeRecord>
   readonly #disconnected: DelayQueue<NodeRecord>
   readonly #confirmations: DelayQueue<NodeRecord>
   readonly #unanswered: DelayQueue<Member>
@@ -92,6 +110,11 @@ export class TrackerCore {
     this.#quiet = new DelayQueue(limits.quietWindowMs)
     this.#adoptions = new DelayQueue(limits.adoptionPatienceMs)
     this.#lodgings = new DelayQueue(limits.adoptionWindowMs)
+    this.#places = new Shares({ max: limits.maxNodes, evict: 'newest' })
+    this.#partPlaces = new PartPlaces(limits, { networkOf: (id) => this.#networkOf(id) })
+    this.#missing = new MissingStreams(limits)
+    this.#silent = new DelayQueue(limits.nodeInfoWindowMs)
+    this.#idle = new DelayQueue(limits.idleNodeMs)
     this.#disconnected = new DelayQueue(limits.disconnectGraceMs)
     this.#confirmations = new DelayQueue(limits.confirmWindowMs)
     this.#unanswered = new DelayQueue(limits.resendAfterMs)
@@ -127,7 +150,8 @@ export class TrackerCore {
   /** When a tick is due; undefined when nothing is waited for. */
   get wakeAt(): number | undefined {
     const adoptions = [this.#adoptions, this.#lodgings]
-    const queues = [this.#quiet, ...adoptions, this.#disconnected, this.#confirmations, this.#unanswered]
+    const nodes = [this.#silent, this.#idle, this.#disconnected, this.#confirmations]
+    const queues = [this.#quiet, ...adoptions, ...nodes, this.#unanswered]
     let { wakeAt } = this.#improver
     for (const { nextAt } of queues)
       if (nextAt !== undefined && !(nextAt > (wakeAt ?? Infinity))) wakeAt = nextAt
@@ -137,18 +161,33 @@ export class TrackerCore {
   handle(event: TrackerEvent, now: number): TrackerEffect[] {
     this.#now = now
     const effects = this.#outbox.begin(now)
-    if (event.type === 'nodeConnected') this.#connected(event.nodeId)
+    if (event.type === 'nodeConnected') this.#connected(event.nodeId, event.network)
+    else if (event.type === 'nodeMoved') this.#moved(event.nodeId, event.network)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
     else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds, event.isTold)
     else if (event.type === 'partMoved') this.#partMoved(event.nodeId, event.streamPartId)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
-    else if (event.type === 'packet') this.#packet(event.from, event.packet)
+    else if (event.type === 'packet') this.#packet(event)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
     else if (event.type === 'overlay') this.#choose(event.streamId, event.overlay)
+    else if (event.type === 'streamMissing') this.#streamMissing(event.streamId)
+    else if (event.type === 'streamsChanged') this.#missing.forget(event.streamId)
     else if (event.type === 'stalled') this.#forgetAll()
     else this.#tick()
     this.#settleTouched()
     return effects
+  }
+
+  /**
+   * Has a node pay for a packet before anything is done about it, be it that another tracker leads what it is about. What comes of
+   * it when that is one too many; undefined when it is not, and the packet may be dealt with as one that `isPaid`.
+   */
+  charge(from: NodeId, packet: NodeToTracker, now: number): TrackerEffect[] | undefined {
+    this.#now = now
+    const effects = this.#outbox.begin(now)
+    const node = this.#nodes.get(from)
+    if (node === undefined || !node.connected || node.refused) return effects
+    return this.#pays(node, packet) ? undefined : effects
   }
 
   /**
@@ -184,23 +223,51 @@ export class TrackerCore {
     }
   }
 
-  #connected(nodeId: NodeId): void {
+  #connected(nodeId: NodeId, network: string | undefined): void {
     const node = this.#nodes.get(nodeId)
-    if (node !== undefined) {
-      this.#storage.forget(nodeId)
-      node.connected = true
-      node.refused = false
-      this.#disconnected.delete(node)
-      this.#confirmations.add(node, this.#now)
-      for (const part of node.parts) {
-        node.unconfirmed.add(part)
-        part.reconnected(nodeId)
-      }
-    } else if (this.#nodes.size >= this.#options.limits.maxNodes) {
-      this.counters.count('nodesRefused')
-      this.#outbox.refuseUnknown(nodeId, 'TOO_MANY_NODES')
-    } else {
-      this.#nodes.set(nodeId, new NodeRecord(nodeId, this.#options.limits, this.#now))
+    if (node === undefined) return this.#newNode(nodeId, network)
+    this.#storage.forget(nodeId)
+    node.connected = true
+    node.refused = false
+    this.#disconnected.delete(node)
+    this.#confirmations.add(node, this.#now)
+    this.#watch(node)
+    for (const part of node.parts) {
+      node.unconfirmed.add(part)
+      part.reconnected(nodeId)
+    }
+    this.#moved(nodeId, network)
+  }
+
+  #newNode(nodeId: NodeId, network: string | undefined): void {
+    const node = new NodeRecord(nodeId, this.#options.limits, this.#now)
+    node.network = network
+    this.#nodes.set(nodeId, node)
+    this.#watch(node)
+    this.#place(node)
+  }
+
+  /** Who says nothing of itself, or is here for nothing, is let go. */
+  #watch(node: NodeRecord): void {
+    if (node.contact === undefined) this.#silent.add(node, this.#now)
+    if (node.parts.size === 0) this.#idle.add(node, this.#now)
+  }
+
+  /** A node that is known comes from another network than before. */
+  #moved(nodeId: NodeId, network: string | undefined): void {
+    const node = this.#nodes.get(nodeId)
+    if (node === undefined || node.network === network) return
+    node.network = network
+    this.#places.delete(node)
+    this.#place(node)
+  }
+
+  /** Where the table is full somebody of the network with the most nodes goes: the one that came last. */
+  #place(newcomer: NodeRecord): void {
+    for (const node of this.#places.add(newcomer, newcomer.network ?? unknownNetwork)) {
+      this.counters.count(node === newcomer ? 'nodesRefused' : 'nodesEvicted')
+      this.#outbox.refuse(node, 'TOO_MANY_NODES')
+      this.#takeOut(node)
     }
   }
 
@@ -212,6 +279,7 @@ export class TrackerCore {
       node = new NodeRecord(nodeId, this.#options.limits, this.#now)
       node.connected = false
       this.#nodes.set(nodeId, node)
+      this.#places.add(node, unknownNetwork)
     }
     node.contact ??= contact
     node.parts.add(part)
@@ -225,6 +293,8 @@ export class TrackerCore {
     if (node === undefined) return
     this.#storage.forget(nodeId)
     node.connected = false
+    this.#silent.delete(node)
+    this.#idle.delete(node)
     this.#confirmations.delete(node)
     this.#disconnected.add(node, this.#now)
   }
@@ -255,44 +325,64 @@ export class TrackerCore {
     const node = this.#nodes.get(nodeId)
     if (node === undefined) return
     this.counters.count('nodesExpelled')
-    this.#storage.forget(nodeId)
-    this.#disconnected.delete(node)
-    this.#confirmations.delete(node)
+    this.#takeOut(node)
+  }
+
+  #takeOut(node: NodeRecord): void {
+    for (const part of node.parts) part.remove(node.nodeId)
     this.#forget(node)
   }
 
+  /** Of a node that is in no stream part any more. */
   #forget(node: NodeRecord): void {
-    for (const part of node.parts) part.remove(node.nodeId)
+    this.#storage.forget(node.nodeId)
     this.#nodes.delete(node.nodeId)
+    this.#places.delete(node)
+    for (const queue of [this.#silent, this.#idle, this.#disconnected, this.#confirmations])
+      queue.delete(node)
   }
 
   #forgetAll(): void {
     this.counters.count('stalls')
     for (const part of [...this.#parts.values()]) part.dissolve()
-    for (const node of this.#nodes.values()) {
-      this.#storage.forget(node.nodeId)
-      this.#disconnected.delete(node)
-      this.#confirmations.delete(node)
-    }
-    this.#nodes.clear()
+    for (const node of [...this.#nodes.values()]) this.#forget(node)
     this.#replica = undefined
   }
 
-  #packet(from: NodeId, packet: NodeToTracker): void {
+  #packet({ from, packet, isPaid }: Extract<TrackerEvent, { type: 'packet' }>): void {
     const node = this.#nodes.get(from)
     if (node === undefined || !node.connected || node.refused) return
+    if (node.parts.size === 0) this.#idle.add(node, this.#now)
+    if (isPaid !== true && !this.#pays(node, packet)) return
     if (packet.type === 'signal') this.#signalling.relay(node, packet, this.#now)
     else if (packet.type === 'findStorage') this.#findStorage(node, packet)
-    else if (!node.statuses.take(this.#now)) this.#outbox.refuseFlood(node)
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.#status(node, packet)
     else if (packet.type === 'storing') this.#storing(node, packet)
     else this.#leave(node, packet)
   }
 
+  /** False when it is one too many, which the node is told, or let go for. */
+  #pays(node: NodeRecord, packet: NodeToTracker): boolean {
+    if (packet.type === 'signal') {
+      if (node.signals.take(this.#now)) return true
+      this.counters.count('signalsRefused')
+      this.#outbox.error(node, 'SIGNAL_RATE')
+    } else if (packet.type === 'findStorage') {
+      if (node.storageQuestions.take(this.#now)) return true
+      this.counters.count('storageQuestionsRefused')
+      this.#outbox.error(node, 'STORAGE_RATE', packet.streamPartId)
+    } else {
+      if (node.statuses.take(this.#now)) return true
+      this.#outbox.refuseFlood(node)
+    }
+    return false
+  }
+
   #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
     const before = node.contact
     node.contact = contact
+    this.#silent.delete(node)
     if (before === undefined || sameContact(before, contact)) return
     // Its neighbours in every stream part have to be told, which it pays for.
     if (!node.statuses.take(this.#now, node.parts.size)) return this.#outbox.refuseFlood(node)
@@ -312,6 +402,7 @@ export class TrackerCore {
     if (part === undefined) return
     this.counters.count('statuses')
     node.parts.add(part)
+    this.#idle.delete(node)
     node.unconfirmed.delete(part)
     part.status(node.nodeId, status, this.#now)
     this.#touched.add(part)
@@ -324,20 +415,23 @@ export class TrackerCore {
   #partFor(node: NodeRecord, id: StreamPartId): StreamPart | undefined {
     const known = this.#parts.get(id)
     if (known !== undefined && node.parts.has(known)) return known
-    const { maxStreamParts, maxStreamPartsPerNode } = this.#options.limits
-    if (
-      node.parts.size >= maxStreamPartsPerNode ||
-      (known === undefined && this.#parts.size >= maxStreamParts)
-    ) {
-      this.counters.count('streamPartsRefused')
-      this.#outbox.error(node, 'TOO_MANY_STREAM_PARTS', id)
+    if (node.parts.size >= this.#options.limits.maxStreamPartsPerNode) return this.#refusePart(node, id)
+    if (known !== undefined) return known
+    if (this.#missing.has(parseStreamPartId(id).streamId, this.#now)) {
+      this.counters.count('streamsMissing')
+      this.#outbox.error(node, 'STREAM_UNKNOWN', id)
       return undefined
     }
-    if (known !== undefined) return known
     const part = new StreamPart(
       { id, degree: this.#options.degree, overlay: this.#usualOverlay(id) },
       { random: this.#random.fork(id), host: this.#host },
     )
+    const evicted = this.#partPlaces.add(part, node.network ?? unknownNetwork)
+    if (evicted === part) return this.#refusePart(node, id)
+    if (evicted !== undefined) {
+      this.counters.count('streamPartsEvicted')
+      this.#dissolve(evicted, 'TOO_MANY_STREAM_PARTS')
+    }
     this.#parts.set(id, part)
     if (this.#replica?.id === id) part.expect(this.#replica.replica)
     this.#replica = undefined
@@ -346,18 +440,40 @@ export class TrackerCore {
     return part
   }
 
+  #refusePart(node: NodeRecord, id: StreamPartId): undefined {
+    this.counters.count('streamPartsRefused')
+    this.#outbox.error(node, 'TOO_MANY_STREAM_PARTS', id)
+  }
+
+  /** Its nodes are told why; their links stay. */
+  #dissolve(part: StreamPart, code: TrackerErrorCode): void {
+    for (const { nodeId } of part.dissolve()) this.#outbox.tell(nodeId, code, part.id)
+  }
+
   #usualOverlay(id: StreamPartId): OverlayPolicy {
     const { overlay = 'random' } = this.#options
     return typeof overlay === 'string' ? overlay : overlay(id)
   }
 
   #choose(streamId: StreamId, overlay: OverlayPolicy | undefined): void {
-    for (let partition = 0; partition < wireLimits.maxPartitions; partition++) {
-      const id = toStreamPartId(streamId, partition)
-      const part = this.#parts.get(id)
-      if (part === undefined) continue
-      part.chooseOverlay(overlay ?? this.#usualOverlay(id))
+    for (const part of this.#partsOf(streamId)) {
+      part.chooseOverlay(overlay ?? this.#usualOverlay(part.id))
       this.#improver.plan(part, this.#now)
+    }
+  }
+
+  #streamMissing(streamId: StreamId): void {
+    this.#missing.add(streamId, this.#now)
+    for (const part of this.#partsOf(streamId)) {
+      this.counters.count('streamsMissing')
+      this.#dissolve(part, 'STREAM_UNKNOWN')
+    }
+  }
+
+  *#partsOf(streamId: StreamId): Generator<StreamPart> {
+    for (let partition = 0; partition < wireLimits.maxPartitions; partition++) {
+      const part = this.#parts.get(toStreamPartId(streamId, partition))
+      if (part !== undefined) yield part
     }
   }
 
@@ -382,10 +498,6 @@ export class TrackerCore {
   #findStorage(asker: NodeRecord, { requestId, streamPartId }: FindStorage): void {
     const { contact } = asker
     if (contact === undefined) return this.#outbox.refuse(asker, 'NODE_INFO_MISSING')
-    if (!asker.storageQuestions.take(this.#now)) {
-      this.counters.count('storageQuestionsRefused')
-      return this.#outbox.error(asker, 'STORAGE_RATE', streamPartId)
-    }
     this.counters.count('storageQuestions')
     const nodes = this.#storage.introduce({ nodeId: asker.nodeId, contact }, streamPartId, this.#now)
     const packet = { type: 'storageNodes', requestId, streamPartId, nodes } as const
@@ -396,17 +508,29 @@ export class TrackerCore {
     for (const part of due(this.#lodgings, this.#now)) this.#lodge(part)
     for (const part of due(this.#adoptions, this.#now)) this.#adopt(part)
     for (const part of due(this.#quiet, this.#now)) this.#touched.add(part)
+    for (const node of due(this.#silent, this.#now)) {
+      this.counters.count('nodesWithoutInfo')
+      this.#outbox.refuse(node, 'NODE_INFO_MISSING')
+    }
+    for (const node of due(this.#idle, this.#now)) this.#letGoIdle(node)
     for (const node of due(this.#disconnected, this.#now)) {
       this.counters.count('disconnected', node.parts.size)
-      this.#forget(node)
+      this.#takeOut(node)
     }
     for (const node of due(this.#confirmations, this.#now)) {
       this.counters.count('unconfirmed', node.unconfirmed.size)
       for (const part of node.unconfirmed) part.remove(node.nodeId)
-      if (!node.connected && !this.#disconnected.has(node)) this.#nodes.delete(node.nodeId)
+      if (!node.connected && !this.#disconnected.has(node)) this.#forget(node)
     }
     for (const member of due(this.#unanswered, this.#now)) this.#resend(member)
     for (const part of this.#improver.improve(this.#now)) this.#touched.add(part)
+  }
+
+  #letGoIdle(node: NodeRecord): void {
+    if (node.parts.size > 0) return
+    if (this.isNeeded(node.nodeId)) return this.#idle.add(node, this.#now)
+    this.counters.count('nodesIdle')
+    this.#outbox.refuse(node, 'NODE_IDLE')
   }
 
   #resend(member: Member): void {
@@ -437,6 +561,7 @@ export class TrackerCore {
       this.onTouched(part.id)
       if (part.size === 0) {
         this.#parts.delete(part.id)
+        this.#partPlaces.delete(part)
         this.#improver.delete(part)
         this.#quiet.delete(part)
         this.#lodgings.delete(part)
@@ -449,11 +574,16 @@ export class TrackerCore {
     this.#touched.clear()
   }
 
+  #networkOf(id: NodeId): string {
+    return this.#nodes.get(id)?.network ?? unknownNetwork
+  }
+
   #createHost(limits: TrackerLimits): StreamPartHost {
     const contactOf = (id: NodeId) => this.#nodes.get(id)?.contact
     return {
       limits,
       contactOf,
+      networkOf: (id) => this.#networkOf(id),
       isConnected: (id) => this.#nodes.get(id)?.connected ?? false,
       avoids: (a, b) => {
         const [contactA, contactB] = [contactOf(a), contactOf(b)]
@@ -477,6 +607,7 @@ export class TrackerCore {
         const node = this.#nodes.get(id)
         node?.parts.delete(part)
         node?.unconfirmed.delete(part)
+        if (node?.connected && node.parts.size === 0) this.#idle.add(node, this.#now)
         this.#storage.delete(id, part.id)
         this.#touched.add(part)
       },

@@ -22,7 +22,9 @@ export type TrackerToNode = Signal | Exclude<TrackerPacket, NodeToTracker | IceS
 
 export type TrackerEvent =
   /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
-  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId }
+  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId; readonly network?: string | undefined }
+  /** A node that is connected has another connection that counts from now on, from this network. */
+  | { readonly type: 'nodeMoved'; readonly nodeId: NodeId; readonly network: string | undefined }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
   /**
@@ -39,11 +41,21 @@ export type TrackerEvent =
   | { readonly type: 'partMoved'; readonly nodeId: NodeId; readonly streamPartId: StreamPartId }
   /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
   | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
-  | { readonly type: 'packet'; readonly from: NodeId; readonly packet: NodeToTracker }
+  | {
+      readonly type: 'packet'
+      readonly from: NodeId
+      readonly packet: NodeToTracker
+      /** The node was charged for it: see `TrackerCore.charge`. Default: it was not. */
+      readonly isPaid?: boolean
+    }
   /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
   | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
   /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
   | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayPolicy | undefined }
+  /** The registry has no such stream: nobody can be in it. */
+  | { readonly type: 'streamMissing'; readonly streamId: StreamId }
+  /** There may be such a stream by now; any, when none is given. */
+  | { readonly type: 'streamsChanged'; readonly streamId: StreamId | undefined }
   /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
   | { readonly type: 'stalled' }
   /** The time is `wakeAt` or later. */

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { networkOf, Shares } from '@runnel/protocol'
 import type { FastifyServerFactory } from 'fastify'
 import { transportError } from '@runnel/transport'
 import { trackerError } from '../errors.ts'
@@ -13,15 +14,30 @@ export interface Tls {
   readonly key: string
 }
 
-/** A server for HTTP and WebSocket upgrades, not listening yet. Throws INVALID_TRACKER_OPTIONS when the certificate or key is none. */
+/**
+ * A server for HTTP and WebSocket upgrades, not listening yet. Where there are more than `maxSockets` the newest of the network
+ * with the most is cut off. Throws INVALID_TRACKER_OPTIONS when the certificate or key is none.
+ */
 export function createHttpServer(
-  options: { readonly tls?: Tls | undefined; readonly maxSockets: number },
+  options: {
+    readonly tls?: Tls | undefined
+    readonly maxSockets: number
+    /** Hears of every socket that is cut off because there are too many. */
+    onCut?(): void
+  },
   handler: RequestHandler,
 ): Server {
   const { requestTimeoutMs: requestTimeout, headersTimeoutMs: headersTimeout, maxHeaderBytes } = httpLimits
   const bounds = { requestTimeout, headersTimeout, maxHeaderSize: maxHeaderBytes }
   const server = createServerFor(bounds, options.tls, handler)
-  server.maxConnections = options.maxSockets
+  const sockets = new Shares<Socket>({ max: options.maxSockets, evict: 'newest' })
+  server.on('connection', (socket) => {
+    socket.once('close', () => sockets.delete(socket))
+    for (const cut of sockets.add(socket, networkOf(socket.remoteAddress ?? ''))) {
+      options.onCut?.()
+      cut.destroy()
+    }
+  })
   server.maxRequestsPerSocket = httpLimits.maxRequestsPerSocket
   return server
 }

@@ -6,7 +6,7 @@ import { NodeConnections } from './node-connections.ts'
 
 const node = nodeId(1)
 const ends = { send: () => true, closed: () => {}, ended: () => {} }
-const connection = () => new RelayedConnection(node, 1, ends)
+const connection = () => new RelayedConnection(node, { relay: nodeId(500), hops: 1 }, ends)
 const leave = (streamPartId: StreamPartId) => ({ type: 'leave', streamPartId }) as const
 
 /** A node that is connected directly and has reported A, and that another tracker relays. */

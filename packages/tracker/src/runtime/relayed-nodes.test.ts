@@ -1,14 +1,17 @@
 import { decodePacket, encodePacket, readPackets, type NodeId, type Packet } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { RelayedConnection } from '../cluster/relay-server.ts'
-import { partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { nodeId as testNodeId, partA, partB, statusOf, storing, webrtcContact } from '../core/tracker-core.testkit.ts'
+import { defaultTrackerLimits } from '../limits.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
+
+const relayId = testNodeId(500)
 
 /** A node that comes over another tracker. */
 function relayed(world: MemoryWorld, nodeId: NodeId) {
   const received: Packet[] = []
   const closed: string[] = []
-  const connection = new RelayedConnection(nodeId, 1, {
+  const connection = new RelayedConnection(nodeId, { relay: relayId, hops: 1 }, {
     send: (packets) => {
       for (const { type, body } of readPackets(packets)) received.push(decodePacket(type, body.slice()))
       return true
@@ -187,5 +190,27 @@ describe('a node that is connected, and relayed as well', () => {
       ['NODE_NOT_LISTED'],
     ])
     expect(world.runtime.connectionOf(node.nodeId)).toBeUndefined()
+  })
+})
+
+describe('a node whose stream parts another tracker leads', () => {
+  it('pays for all it says before that is passed on, and is let go when it says too much', async () => {
+    const { world, node } = await setUp()
+    const taken: string[] = []
+    world.runtime.router = {
+      takes: (_from, { type }) => taken.push(type) > 0,
+      isOutdated: () => false,
+      gone: () => {},
+      serves: () => true,
+    }
+    const { statusBurst, signalBurst } = defaultTrackerLimits
+    const signal = { type: 'signal', peerId: testNodeId(7), sessionId: 1, kind: 'offer', payload: '' } as const
+    for (let i = 0; i < 2 * signalBurst; i++) node.send(signal)
+    world.clock.advanceBy(1)
+    expect(taken.length).toBeLessThanOrEqual(signalBurst + 1)
+    for (let i = 0; i < 2 * statusBurst; i++) node.send(statusOf(partB))
+    world.clock.advanceBy(1_000)
+    expect(taken.filter((type) => type === 'status').length).toBeLessThanOrEqual(statusBurst + 1)
+    expect(node.closed.map(({ code }) => code)).toEqual(['TOO_MANY_PACKETS'])
   })
 })

@@ -2,6 +2,7 @@ import {
   decodePacket,
   encodePacket,
   isRunnelError,
+  networkOf,
   protocolErrors,
   type Clock,
   type NodeAdmission,
@@ -42,9 +43,20 @@ export interface PacketRouter {
   isOutdated(from: NodeId, status: Status): boolean
   /** The node is not connected any more, or begins anew. */
   gone(nodeId: NodeId): void
+  /** Whether it takes care of a node. */
+  serves(nodeId: NodeId): boolean
 }
 
-const noRouter: PacketRouter = { takes: () => false, isOutdated: () => false, gone: () => {} }
+const noRouter: PacketRouter = {
+  takes: () => false,
+  isOutdated: () => false,
+  gone: () => {},
+  serves: () => false,
+}
+
+const fromNodes: ReadonlySet<Packet['type']> = new Set<NodeToTracker['type']>([
+  ...(['nodeInfo', 'status', 'leave', 'signal', 'storing', 'findStorage'] as const),
+])
 
 /** A session counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
 const maxSessionAheadMs = 60_000
@@ -70,6 +82,7 @@ export class TrackerRuntime {
     this.#iceLeases = new IceLeases(modules)
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, modules)
     this.#checkStall = modules.checkStall ?? (() => {})
+    this.#core.isNeeded = (nodeId) => this.router.serves(nodeId)
   }
 
   async start(): Promise<void> {
@@ -155,7 +168,9 @@ export class TrackerRuntime {
       this.router.gone(peerId)
       this.#close(older, 'REPLACED')
     }
-    if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId })
+    const network = networkOfConnection(connection)
+    if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId, network })
+    else if (isDirect) this.#handle({ type: 'nodeMoved', nodeId: peerId, network })
   }
 
   #isListed(nodeId: NodeId): boolean {
@@ -184,22 +199,14 @@ export class TrackerRuntime {
       const code = isRunnelError(error) ? error.code : 'MALFORMED_PACKET'
       return this.#drop(connection, code, 'malformed packet')
     }
+    if (!isFromNode(packet)) return this.#close(connection, 'NOT_FOR_TRACKERS')
     const from = connection.peerId
-    switch (packet.type) {
-      case 'nodeInfo':
-        this.router.takes(from, packet)
-        this.#handle({ type: 'packet', from, packet })
-        if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
-        return
-      case 'status':
-      case 'leave':
-      case 'signal':
-      case 'storing':
-      case 'findStorage':
-        return this.#take(connection, packet)
-      default:
-        return this.#close(connection, 'NOT_FOR_TRACKERS')
-    }
+    const refusal = this.#core.charge(from, packet, this.#now())
+    if (refusal !== undefined) return this.#carryOut(refusal, connection)
+    if (packet.type !== 'nodeInfo') return this.#take(connection, packet)
+    this.router.takes(from, packet)
+    this.#handle({ type: 'packet', from, packet, isPaid: true })
+    if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
   }
 
   #take(connection: Connection, packet: Exclude<NodeToTracker, NodeInfo>): void {
@@ -213,7 +220,7 @@ export class TrackerRuntime {
     }
     if (!this.router.takes(from, packet)) {
       const dated = packet.type === 'status' ? this.#dated(packet) : packet
-      this.#handle({ type: 'packet', from, packet: dated }, connection)
+      this.#handle({ type: 'packet', from, packet: dated, isPaid: true }, connection)
     }
     if (packet.type !== 'status' || !isMember()) return
     const idle = this.#connections.reported(connection, packet.streamPartId)
@@ -252,11 +259,15 @@ export class TrackerRuntime {
 
   /** `by` is how the node said what is handled: so it hears the answer. */
   #handle(event: TrackerEvent, by?: Connection): void {
-    for (const effect of this.#core.handle(event, this.#now())) {
+    this.#carryOut(this.#core.handle(event, this.#now()), by)
+    this.#setAlarm()
+  }
+
+  #carryOut(effects: readonly TrackerEffect[], by: Connection | undefined): void {
+    for (const effect of effects) {
       if (effect.type === 'refuse') this.disconnect(effect.to, effect.code, effect.text)
       else this.#sendTo(effect, by)
     }
-    this.#setAlarm()
   }
 
   #sendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
@@ -324,4 +335,15 @@ export class TrackerRuntime {
   #now(): number {
     return this.#modules.clock.monotonicMs()
   }
+}
+
+/** Where a node comes from; all that another tracker relays are as of one network. */
+function networkOfConnection(connection: Connection): string | undefined {
+  if (connection instanceof RelayedConnection) return `relayed by ${connection.relay}`
+  const { remoteAddress } = connection
+  return remoteAddress === undefined ? undefined : networkOf(remoteAddress)
+}
+
+function isFromNode(packet: Packet): packet is NodeToTracker {
+  return fromNodes.has(packet.type)
 }

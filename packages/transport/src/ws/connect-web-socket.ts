@@ -11,6 +11,8 @@ export interface ConnectOptions {
   readonly limits: ConnectionLimits
   /** In PEM; the usual ones when undefined. */
   readonly trustedCertificates: string | Buffer | undefined
+  /** As the system chooses when undefined. */
+  readonly localAddress?: string | undefined
 }
 
 /**
@@ -18,13 +20,14 @@ export interface ConnectOptions {
  * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when it is no WebSocket URL.
  */
 export function connectWebSocket(
-  { url, limits, trustedCertificates }: ConnectOptions,
+  { url, limits, trustedCertificates, localAddress }: ConnectOptions,
   onChannel: (channel: WsChannel) => void,
   onFail: (error: RunnelError) => void,
 ): Cancel {
   const socket = new WebSocket(checkedUrl(url), {
     ...socketOptions(limits),
     ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
+    ...(localAddress === undefined ? {} : { localAddress }),
   })
   let settled = false
   const settle = (report: () => void): void => {

@@ -65,8 +65,9 @@ export class WebSocketTransport implements Transport {
       address: addressOfUrl(url),
       connect: (onChannel, onFail) => {
         try {
-          const { trustedCertificates } = this.#options
-          return connectWebSocket({ url, limits: this.#limits, trustedCertificates }, onChannel, onFail)
+          const { trustedCertificates, localAddress } = this.#options
+          const options = { url, limits: this.#limits, trustedCertificates, localAddress }
+          return connectWebSocket(options, onChannel, onFail)
         } catch (error) {
           this.#modules.clock.endOfTurn(() => onFail(asDialError(error, url)))
           return () => {}

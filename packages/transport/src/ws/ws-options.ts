@@ -33,6 +33,8 @@ export interface WebSocketOptions extends Partial<AdmissionLimits> {
   readonly trustedCertificates?: string | Buffer
   /** Limit for one dial, handshake included, in milliseconds. */
   readonly dialTimeoutMs?: number
+  /** The address of this machine that dials go out from. Default: as the system chooses. */
+  readonly localAddress?: string
 }
 
 export const webSocketDefaults = {

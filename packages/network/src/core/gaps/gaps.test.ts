@@ -153,7 +153,7 @@ describe('a gap', () => {
 
   it('is only waited for when filling is off, and then passed over', () => {
     const core = script()
-    core.run({ type: 'join', streamPartId: partId, fillGaps: false }, data(2, message(40, 30)))
+    core.run({ type: 'join', streamPartId: partId, fillGaps: false, reads: true }, data(2, message(40, 30)))
     expect(gapLines(core.pass(100))).toEqual(['lost (0,30]'])
   })
 

@@ -1,4 +1,4 @@
-import type { Attach, Contact, Detach, DetachReason, FailureReason, NodeId } from '@runnel/protocol'
+import type { Attach, Contact, Detach, DetachReason, FailureReason, NodeId, StreamId } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
@@ -6,7 +6,9 @@ import { isAttached, type Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import { backoffMs } from './backoff.ts'
+import type { MemberCheck } from './member-check.ts'
 import type { PeerTable } from './peer-table.ts'
+import { Permits } from './permits.ts'
 import { reconcile } from './reconcile.ts'
 
 export interface NeighbourhoodModules {
@@ -14,6 +16,7 @@ export interface NeighbourhoodModules {
   readonly counters: Counters
   readonly parts: StreamPartMap
   readonly peers: PeerTable
+  readonly memberCheck: MemberCheck
   rttOf(peerId: NodeId): number | undefined
 }
 
@@ -21,10 +24,18 @@ export interface NeighbourhoodModules {
 export class Neighbourhood {
   readonly #limits: NetworkLimits
   readonly #modules: NeighbourhoodModules
+  readonly #permits: Permits
 
   constructor(limits: NetworkLimits, modules: NeighbourhoodModules) {
     this.#limits = limits
     this.#modules = modules
+    this.#permits = new Permits(limits, {
+      ...modules,
+      detach: (part, peerId, reason, nowMs) => this.#sendDetach(part, peerId, reason, nowMs),
+      report: (part, peerId) => this.#report(part, peerId, 'refused'),
+      refresh: (part, nowMs) => this.#refresh(part, nowMs),
+      count: (counter, detail) => this.#count(counter, detail),
+    })
   }
 
   get dueMs(): number {
@@ -42,6 +53,7 @@ export class Neighbourhood {
     for (const [peerId, edge] of part.edges) {
       if (edge.sent || edge.received) this.#sendDetach(part, peerId, 'left', nowMs)
     }
+    for (const peerId of part.members.feeders.keys()) this.#sendDetach(part, peerId, 'left', nowMs)
     part.edges.clear()
     for (const peerId of part.involved) this.#modules.peers.unuse(peerId, nowMs)
     if (part.updateAttached()) this.#modules.effects.neighbours(part.id, part.attached)
@@ -121,9 +133,14 @@ export class Neighbourhood {
       peers.detached(peerId, nowMs)
       return
     }
+    if (packet.membership?.reads === false) return this.#permits.onFeederAttach(part, peerId, packet, nowMs)
     if (this.#refuses(part, peerId, nowMs)) return
+    const reader = this.#permits.reader(part, peerId, packet, nowMs)
+    if (reader === undefined) return
+    part.members.delete(peerId)
     part.departed.delete(peerId)
-    const edge = part.edgeTo(peerId, nowMs)
+    const edge = Object.assign(part.edgeTo(peerId, nowMs), reader)
+    part.readersDueMs = Math.min(part.readersDueMs, reader.readsUntilMs)
     edge.released = false
     if (edge.received) {
       counters['attach.repeated']++
@@ -146,6 +163,7 @@ export class Neighbourhood {
     const edge = part?.edges.get(peerId)
     const { reason } = packet
     if (part === undefined) return
+    if (part.members.delete(peerId)) this.#refresh(part, nowMs)
     if (edge === undefined) {
       // Our word that it may end was lost.
       if (reason === 'replaced') this.#sendDetach(part, peerId, 'not-wanted', nowMs)
@@ -166,6 +184,7 @@ export class Neighbourhood {
   tick(nowMs: number): void {
     const { parts, peers, effects } = this.#modules
     for (const part of parts) {
+      if (part.readersDueMs <= nowMs) this.#permits.check(part, nowMs)
       if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
       if (part.schedule.isRttCheckDue(nowMs) && part.hasNewRtts(this.#modules.rttOf)) {
         effects.statusDue(part.id)
@@ -175,6 +194,33 @@ export class Neighbourhood {
       effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
       peers.closed(peerId, nowMs)
     }
+  }
+
+  /** The registry was asked about a user: who waited for that is attached or refused. */
+  userResolved(streamId: StreamId, userId: NodeId, found: boolean, nowMs: number): void {
+    for (const part of this.#modules.parts) {
+      if (part.streamId !== streamId) continue
+      for (const [peerId, waiting] of [...part.members.waiting]) {
+        if (waiting.userId !== userId) continue
+        part.members.answered(peerId)
+        // Nobody could say: it attaches again, as it gets no answer.
+        if (found) this.onAttach(peerId, waiting.packet, nowMs)
+      }
+      if (found) this.#permits.check(part, nowMs, userId)
+    }
+  }
+
+  /** Who may read or publish may have changed, in one stream or in all. */
+  permissionsChanged(streamId: StreamId | undefined, nowMs: number): void {
+    for (const part of this.#modules.parts) {
+      if (streamId === undefined || part.streamId === streamId) this.#permits.check(part, nowMs)
+    }
+  }
+
+  /** Reading there begins or ends: the peers have to know. */
+  readingChanged(part: StreamPart, nowMs: number): void {
+    for (const [peerId, edge] of part.edges) if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
+    this.#modules.effects.statusDue(part.id)
   }
 
   /** Brings a stream part nearer to what is wanted. */
@@ -214,7 +260,7 @@ export class Neighbourhood {
 
   #updateUses(part: StreamPart, nowMs: number): void {
     const before = part.involved
-    const after = new Set([...part.pursued.keys(), ...part.edges.keys()])
+    const after = new Set([...part.pursued.keys(), ...part.edges.keys(), ...part.members.feeders.keys()])
     part.involved = after
     for (const peerId of after) if (!before.has(peerId)) this.#modules.peers.use(peerId, nowMs)
     for (const peerId of before) if (!after.has(peerId)) this.#modules.peers.unuse(peerId, nowMs)
@@ -224,7 +270,8 @@ export class Neighbourhood {
     this.#modules.peers.closed(peerId, nowMs)
     for (const part of this.#modules.parts) {
       const edge = part.edges.get(peerId)
-      if (edge === undefined && !part.wanted.has(peerId)) continue
+      const wasMember = part.members.delete(peerId)
+      if (edge === undefined && !part.wanted.has(peerId) && !wasMember) continue
       part.edges.delete(peerId)
       if (part.wanted.has(peerId) || reason === 'misbehaved') this.#report(part, peerId, reason)
       this.#refresh(part, nowMs)
@@ -252,10 +299,10 @@ export class Neighbourhood {
     edge.refusals++
     edge.retryAtMs = nowMs + backoffMs(edge.refusals, this.#limits.minBackoffMs, this.#limits.maxBackoffMs)
     // Newer instructions are likely under way to one of the two, so the first time is no failure.
-    if (reason === 'not-joined' || reason === 'full' || edge.refusals > 1) {
+    if (reason === 'not-joined' || reason === 'full' || reason === 'not-permitted' || edge.refusals > 1) {
       this.#report(part, peerId, 'refused')
     } else if (wasAttached && reason === 'left') this.#modules.effects.statusDue(part.id)
-    if (reason !== 'left' && reason !== 'not-joined') return
+    if (reason !== 'left' && reason !== 'not-joined' && reason !== 'not-permitted') return
     part.departed.add(peerId)
     part.edges.delete(peerId)
   }

@@ -1,3 +1,4 @@
+import type { NodeId } from '@runnel/protocol'
 import type { EdgeView } from '../neighbours/reconcile.ts'
 
 /** A stream part's side of an edge to a peer, whose link is open. */
@@ -12,6 +13,10 @@ export interface Edge extends EdgeView {
   reported: boolean
   retiredAtMs: number | undefined
   released: boolean
+  /** In whose name the peer attached; undefined while it has not. */
+  userId: NodeId | undefined
+  /** Until when that user may read. */
+  readsUntilMs: number
   /** Detaches by the peer in a row. */
   refusals: number
   /** When the peer last got a replay. */
@@ -30,6 +35,8 @@ export function newEdge(wanted: boolean, nowMs: number): Edge {
     reported: false,
     retiredAtMs: undefined,
     released: false,
+    userId: undefined,
+    readsUntilMs: Infinity,
     refusals: 0,
     replayedMs: -Infinity,
   }

@@ -1,19 +1,24 @@
 import {
   limits as wireLimits,
+  type AccessToken,
   type Attach,
   type Contact,
   type FailureReason,
   type Instruction,
   type NeighbourReport,
   type NodeId,
+  type Membership,
   type Status,
+  type StreamId,
   type StreamPartId,
+  parseStreamPartId,
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
 import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
 import { gapWaitMs } from '../gaps/gap-times.ts'
+import { PartMembers, type Feeder } from '../neighbours/part-members.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
 import { StatusSchedule } from './status-schedule.ts'
@@ -23,12 +28,18 @@ export interface StreamPartModules {
   readonly recentBytes: RecentBytes
   readonly onGapLost: PartGapsModules['onLost']
   rttOf(peerId: NodeId): number | undefined
+  /** For the attach and the status: in whose name the node acts, when that is not its own. */
+  membershipToken(): AccessToken | undefined
 }
 
 /** One joined stream part: what is wanted, who is attached, what was seen, and what the tracker should hear. */
 export class StreamPart {
   readonly id: StreamPartId
+  readonly streamId: StreamId
   readonly joinedMs: number
+  /** False: the node is a feeder here, as it may publish and not read. */
+  reads = true
+  readonly members: PartMembers
   readonly seen: SeenMessages
   readonly recent: RecentBatches
   readonly gaps: PartGaps
@@ -39,6 +50,8 @@ export class StreamPart {
   wanted: ReadonlyMap<NodeId, Contact> = new Map()
   /** Wanted peers that said they are not in this stream part, until they attach or an instruction names them again. */
   readonly departed = new Set<NodeId>()
+  /** When somebody's permission to read ends. */
+  readersDueMs = Infinity
   /** When `reconcile` wants to look again. */
   wakeAtMs = Infinity
   delivered = 0
@@ -46,6 +59,7 @@ export class StreamPart {
   published = 0
   readonly #limits: NetworkLimits
   readonly #counters: Counters
+  readonly #membershipToken: StreamPartModules['membershipToken']
   #attached: readonly NodeId[] = []
   /** Since when the tracker that serves it does, as reported. */
   #session = 0
@@ -63,9 +77,12 @@ export class StreamPart {
     modules: StreamPartModules,
   ) {
     this.id = options.id
+    this.streamId = parseStreamPartId(options.id).streamId
     this.joinedMs = options.joinedMs
     this.#limits = options.limits
     this.#counters = modules.counters
+    this.#membershipToken = () => modules.membershipToken()
+    this.members = new PartMembers(options.limits)
     const { limits, joinedMs } = options
     const { counters, rttOf } = modules
     this.gaps = new PartGaps(limits, {
@@ -86,7 +103,9 @@ export class StreamPart {
   }
 
   get dueMs(): number {
-    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, this.gaps.dueMs)
+    // A feeder looks for nothing.
+    const gapsDueMs = this.reads ? this.gaps.dueMs : Infinity
+    return Math.min(this.wakeAtMs, this.schedule.dueMs, this.recent.dueMs, gapsDueMs, this.readersDueMs)
   }
 
   /** Those to be neighbours of: the wanted ones, but for those who would only hear what they did not ask for. */
@@ -97,6 +116,12 @@ export class StreamPart {
 
   isAttached(peerId: NodeId): boolean {
     return isAttached(this.edges.get(peerId))
+  }
+
+  /** Whether a batch of this publisher may come from a peer: anybody's from neighbours, its user's own from a feeder. */
+  takesFrom(peerId: NodeId, publisherId: NodeId): boolean {
+    if (!this.reads) return false
+    return this.isAttached(peerId) || this.members.feeders.get(peerId)?.userId === publisherId
   }
 
   /**
@@ -180,6 +205,9 @@ export class StreamPart {
    * much again; while other neighbours see to it that nothing is missed, only the latest is asked for.
    */
   attachPacket(nowMs: number): Attach {
+    // A feeder wants nothing.
+    if (!this.reads)
+      return { type: 'attach', streamPartId: this.id, sinceMs: 0, heads: [], ...this.#membership() }
     const complete = this.seen.chains <= wireLimits.maxChainHeads || this.#attached.length === 0
     const ageMs = Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.joinedMs))
     return {
@@ -190,7 +218,28 @@ export class StreamPart {
         .heads()
         .slice(0, wireLimits.maxChainHeads)
         .map(({ head }) => head),
+      ...this.#membership(),
     }
+  }
+
+  /** Our answer to a feeder: asks for what it published and we have not got, and tells nothing of others. */
+  attachForFeeder({ userId }: Feeder, nowMs: number): Attach {
+    return {
+      type: 'attach',
+      streamPartId: this.id,
+      sinceMs: Math.min(this.#limits.maxRecentAgeMs, Math.max(1, nowMs - this.joinedMs)),
+      heads: this.seen
+        .heads()
+        .filter(({ head }) => head.publisherId === userId)
+        .slice(0, wireLimits.maxChainHeads)
+        .map(({ head }) => head),
+      ...this.#membership(),
+    }
+  }
+
+  #membership(): { readonly membership?: Membership } {
+    const token = this.#membershipToken()
+    return this.reads && token === undefined ? {} : { membership: { reads: this.reads, token } }
   }
 
   /** The status to send now; what failed is reported once. */
@@ -209,6 +258,7 @@ export class StreamPart {
       counter: this.#counter,
       neighbours: this.#reported,
       failed,
+      ...this.#membership(),
     }
   }
 

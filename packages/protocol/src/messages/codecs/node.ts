@@ -11,6 +11,7 @@ import { decodeBatch } from '../batch-codec.ts'
 import { detachReasons, type Attach, type Data, type Detach } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readHead, writeHead } from './chain-head.ts'
+import { readMembership, writeMembership } from './membership.ts'
 
 export const data: BodyCodec<Data> = {
   write: (writer, packet) => writer.raw(packet.batch.bytes),
@@ -22,12 +23,14 @@ export const attach: BodyCodec<Attach> = {
     writeStreamPart(writer, packet.streamPartId)
     writer.varint(packet.sinceMs)
     writeList(writer, packet.heads, limits.maxChainHeads, 'message chain heads', writeHead)
+    writeMembership(writer, packet.membership)
   },
   read: (reader) => ({
     type: 'attach',
     streamPartId: readStreamPart(reader),
     sinceMs: reader.varint(),
     heads: readList(reader, limits.maxChainHeads, 'message chain heads', readHead),
+    ...readMembership(reader),
   }),
 }
 

@@ -24,6 +24,7 @@ import type {
 } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readContact, writeContact } from './contact.ts'
+import { readMembership, writeMembership } from './membership.ts'
 
 /** A round-trip time is sent as tenths of a millisecond plus one; 0 says that it is not known. */
 function writeReport(writer: Writer, report: NeighbourReport): void {
@@ -54,6 +55,7 @@ export const status: BodyCodec<Status> = {
     writer.varint(packet.counter)
     writeList(writer, packet.neighbours, limits.maxNeighbours, 'neighbours', writeReport)
     writeList(writer, packet.failed, limits.maxFailedNeighbours, 'failed neighbours', writeFailed)
+    writeMembership(writer, packet.membership)
   },
   read(reader) {
     const streamPartId = readStreamPart(reader)
@@ -62,7 +64,15 @@ export const status: BodyCodec<Status> = {
     const neighbours = readList(reader, limits.maxNeighbours, 'neighbours', readReport)
     checkDistinct(neighbours)
     const failed = readList(reader, limits.maxFailedNeighbours, 'failed neighbours', readFailed)
-    return { type: 'status', streamPartId, session, counter, neighbours, failed }
+    return {
+      type: 'status',
+      streamPartId,
+      session,
+      counter,
+      neighbours,
+      failed,
+      ...readMembership(reader),
+    }
   },
 }
 

@@ -125,12 +125,16 @@ function readSelection(reader: Reader): ResendSelection {
 }
 
 /** A flag, and what it announces. */
-function writeOptional<T>(writer: Writer, value: T | undefined, write: (writer: Writer, value: T) => void) {
+export function writeOptional<T>(
+  writer: Writer,
+  value: T | undefined,
+  write: (writer: Writer, value: T) => void,
+): void {
   writeFlag(writer, value !== undefined)
   if (value !== undefined) write(writer, value)
 }
 
-function readOptional<T>(reader: Reader, read: (reader: Reader) => T): T | undefined {
+export function readOptional<T>(reader: Reader, read: (reader: Reader) => T): T | undefined {
   return readFlag(reader) ? read(reader) : undefined
 }
 

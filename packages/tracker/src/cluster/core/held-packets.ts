@@ -32,6 +32,13 @@ export class HeldPackets {
     return [...(packets?.values() ?? [])]
   }
 
+  /** Whether packets of a node wait. */
+  has(nodeId: NodeId): boolean {
+    for (const packets of this.#streams.values())
+      for (const { from } of packets.values()) if (from === nodeId) return true
+    return false
+  }
+
   /** The node is gone. */
   forget(nodeId: NodeId): void {
     for (const packets of this.#streams.values())

@@ -82,6 +82,11 @@ export class RelayRouter {
     return this.#nodes.get(from)?.hasReportedSince(status) ?? false
   }
 
+  /** Whether a node is relayed, or may be as soon as it is known who leads. */
+  serves(nodeId: NodeId): boolean {
+    return this.#nodes.get(nodeId) !== undefined || this.#held.has(nodeId)
+  }
+
   /** The node is not connected any more. */
   gone(nodeId: NodeId): void {
     this.#held.forget(nodeId)

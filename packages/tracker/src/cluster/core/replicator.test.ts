@@ -4,7 +4,7 @@ import { nodeId, webrtcContact } from '../../core/tracker-core.testkit.ts'
 import { crypto } from '../cluster.testkit.ts'
 import { defaultClusterLimits, type ClusterLimits } from '../limits.ts'
 import { ClusterCounters } from './cluster-counters.ts'
-import type { RecordBody, ReplicatedNode } from './record.ts'
+import { encodeBody, type RecordBody, type ReplicatedNode } from './record.ts'
 import { Replicator } from './replicator.ts'
 
 const part = toStreamPartId(toStreamId(`0x${'ab'.repeat(20)}/replicator`), 0)
@@ -19,7 +19,7 @@ function setUp(limits: Partial<ClusterLimits> = {}) {
   const replicator = new Replicator(
     { ...defaultClusterLimits, ...limits },
     {
-      ...{ crypto, snapshot: () => nodes, count: (name) => counters.count(name) },
+      ...{ crypto, secret: 7, snapshot: () => nodes, count: (name) => counters.count(name) },
       write: (body) => void written.push(body),
     },
     0,
@@ -75,6 +75,23 @@ describe('a replicator', () => {
     expect(replicator.wakeAt).toBeUndefined()
   })
 
+  it('divides by bytes as well: many long addresses are all written', () => {
+    const { replicator, change, take, counters } = setUp()
+    const contact = { websocketUrl: `wss://${'a'.repeat(506)}`, websocket: true, webrtc: true }
+    // As whoever picks ids would, so that all fall into one share.
+    const ids = Array.from({ length: 500 }, (_, index) => nodeId(65_536 * (index + 1)))
+    change(
+      ids.map((id) => ({ nodeId: id, contact, neighbours: ids.slice(0, 4) })),
+      0,
+    )
+    replicator.tick(100)
+    const shares = take().flatMap((body) => (body.kind === 'topology' ? [body] : []))
+    expect(shares.flatMap(({ nodes }) => nodes.map((node) => node.nodeId)).toSorted()).toEqual(ids.toSorted())
+    for (const share of shares)
+      expect(encodeBody(share).length).toBeLessThan(defaultClusterLimits.maxRecordBytes)
+    expect([counters.get('replicasTruncated'), shares.length <= 16]).toEqual([0, true])
+  })
+
   it('divides a large overlay, and writes again only the shares that changed', () => {
     const { replicator, change, take } = setUp({ nodesPerChunk: 4 })
     const nodes = Array.from({ length: 30 }, (_, index) => nodeOf(nodeId(index)))
@@ -85,15 +102,17 @@ describe('a replicator', () => {
     expect(first.flatMap((body) => (body.kind === 'topology' ? body.nodes : [])).length).toBe(30)
     change([...nodes, nodeOf(nodeId(30))], 2_000)
     replicator.tick(2_100)
-    expect(take()).toMatchObject([
-      { kind: 'topology', chunk: 30 % 8, chunks: 8 },
+    const second = take()
+    expect(second).toMatchObject([
+      { kind: 'topology', chunks: 8 },
       { kind: 'lead', nodes: 31 },
     ])
+    expect(second[0]?.kind === 'topology' && second[0].nodes.some((node) => node.nodeId === nodeId(30))).toBe(true)
   })
 
   it('writes no more than it may, and leaves out what does not fit a record', () => {
     const { replicator, change, take, counters } = setUp({
-      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 600, replicaIntervalMs: 0 },
+      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 600, maxChunks: 1, replicaIntervalMs: 0 },
     })
     change([nodeOf(nodeId(1)), nodeOf(nodeId(2)), nodeOf(nodeId(3)), nodeOf(nodeId(4))], 0)
     replicator.tick(100)

@@ -1,4 +1,4 @@
-import type { Crypto, StreamPartId } from '@runnel/protocol'
+import type { Crypto, NodeId, StreamPartId } from '@runnel/protocol'
 import { DelayQueue } from '../../core/timing/delay-queue.ts'
 import { TokenBucket } from '../../core/timing/token-bucket.ts'
 import type { ClusterLimits } from '../limits.ts'
@@ -19,6 +19,8 @@ export type ReplicatorLimits = Pick<
 
 export interface ReplicatorModules {
   readonly crypto: Crypto
+  /** Unsigned 32 bits that nobody else knows: they say which share a node is in, so that nobody picks ids for one. */
+  readonly secret: number
   /** A stream part's overlay as it is now; undefined when this tracker does not lead it (any more). */
   snapshot(id: StreamPartId): readonly ReplicatedNode[] | undefined
   write(body: RecordBody): void
@@ -130,25 +132,53 @@ export class Replicator {
     return true
   }
 
-  /** Nodes by their ids, so that a change touches few shares. */
+  /**
+   * Nodes by their ids, so that a change touches few shares; as many shares as nodes and bytes call for, and more when one would
+   * be too large all the same.
+   */
   #divide(id: StreamPartId, nodes: readonly ReplicatedNode[]): TopologyBody[] {
     if (nodes.length === 0) return []
     const { nodesPerChunk, maxChunks, maxRecordBytes } = this.#limits
+    const maxBytes = maxRecordBytes - overheadBytes
+    const bytes = nodes.reduce((sum, node) => sum + nodeBytes(node), 0)
     let chunks = 1
-    while (chunks < maxChunks && chunks * nodesPerChunk < nodes.length) chunks *= 2
+    while (chunks < maxChunks && (chunks * nodesPerChunk < nodes.length || chunks * maxBytes < bytes)) chunks *= 2
+    let divided = this.#divideInto(chunks, nodes, maxBytes)
+    while (divided.left > 0 && chunks < maxChunks)
+      divided = this.#divideInto((chunks = Math.min(2 * chunks, maxChunks)), nodes, maxBytes)
+    if (divided.left > 0) this.#modules.count('replicasTruncated')
+    return divided.shares.map((share, chunk) => ({
+      ...{ kind: 'topology', streamPartId: id, chunk, chunks, nodes: share },
+    }))
+  }
+
+  /** How many nodes are `left` out for want of room. */
+  #divideInto(chunks: number, nodes: readonly ReplicatedNode[], maxBytes: number) {
     const shares = Array.from({ length: chunks }, (): ReplicatedNode[] => [])
-    const room = shares.map(() => maxRecordBytes - overheadBytes)
+    const room = shares.map(() => maxBytes)
+    let left = 0
     for (const node of nodes) {
-      const chunk = Number.parseInt(node.nodeId.slice(-4), 16) % chunks
-      const left = (room[chunk] ?? 0) - nodeBytes(node)
-      if (left < 0) {
-        this.#modules.count('replicasTruncated')
+      const chunk = this.#mixed(node.nodeId) % chunks
+      const bytesLeft = (room[chunk] ?? 0) - nodeBytes(node)
+      if (bytesLeft < 0) {
+        left++
         continue
       }
-      room[chunk] = left
+      room[chunk] = bytesLeft
       shares[chunk]?.push(node)
     }
-    return shares.map((share, chunk) => ({ kind: 'topology', streamPartId: id, chunk, chunks, nodes: share }))
+    return { shares, left }
+  }
+
+  /** Unsigned 32 bits of an id and the secret; the last step is that of MurmurHash3. */
+  #mixed(id: NodeId): number {
+    let mix = this.#modules.secret
+    for (let at = 2; at < 42; at += 8) {
+      mix = Math.imul(mix ^ Number.parseInt(id.slice(at, at + 8), 16), 0x85ebca6b)
+      mix = (mix << 13) | (mix >>> 19)
+    }
+    mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35)
+    return (mix ^ (mix >>> 16)) >>> 0
   }
 
   #hash(body: TopologyBody): string {

@@ -1,12 +1,15 @@
 import type { RegistryService } from '@runnel/client'
-import type { OverlayPolicy, StreamOverlaySource } from '@runnel/tracker'
+import type { OverlayPolicy, StreamSource } from '@runnel/tracker'
 
 const overlays: readonly OverlayPolicy[] = ['random', 'topology-aware']
 
-/** What the owners of streams have chosen: the field `overlay` of a stream's metadata. */
-export function streamOverlaySource(service: RegistryService): StreamOverlaySource {
+/** Which streams there are, and what their owners have chosen: the field `overlay` of a stream's metadata. */
+export function streamSource(service: RegistryService): StreamSource {
   return {
-    overlayOf: async (streamId) => overlayIn((await service.cache.getStream(streamId))?.metadata ?? ''),
+    factsOf: async (streamId) => {
+      const stream = await service.cache.getStream(streamId)
+      return stream && { overlay: overlayIn(stream.metadata) }
+    },
     onChange: (listener) => {
       const before = service.onChange
       service.onChange = (change) => {

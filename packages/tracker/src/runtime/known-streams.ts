@@ -2,36 +2,47 @@ import { parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/pro
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { OverlayPolicy } from '../core/stream-part.ts'
 
-/** What the owners of streams have chosen. */
-export interface StreamOverlaySource {
-  /** Undefined when the owner has not chosen, or there is no such stream. Rejects when nobody can say. */
-  overlayOf(streamId: StreamId): Promise<OverlayPolicy | undefined>
-  /** Calls back with a stream whose owner may have chosen anew; with none, that may be any. Returns what ends that. */
+/** What the registry says of a stream. */
+export interface StreamFacts {
+  /** What its owner has chosen; undefined when that is nothing. */
+  readonly overlay: OverlayPolicy | undefined
+}
+
+/** What the registry says of streams. */
+export interface StreamSource {
+  /** Undefined when there is no such stream. Rejects when nobody can say. */
+  factsOf(streamId: StreamId): Promise<StreamFacts | undefined>
+  /** Calls back with a stream of which that may be another; with none, that may be any. Returns what ends that. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
 
-export interface StreamOverlaysModules {
+export interface KnownStreamsModules {
   readonly core: TrackerCore
-  readonly source: StreamOverlaySource
+  readonly source: StreamSource
   chosen(streamId: StreamId, overlay: OverlayPolicy | undefined): void
+  /** There is no such stream. */
+  missing(streamId: StreamId): void
+  /** Whether there is such a stream may be another matter than before; of any, when none is given. */
+  changed(streamId: StreamId | undefined): void
 }
 
 /** Look-ups under way at once; further ones wait. */
-const maxOverlayLookups = 32
+const maxStreamLookups = 32
 
 /**
- * Asks what overlay the owner of each stream wants, when its first node comes and when that may have changed. Nobody
- * waits for the answer: until it is there, the overlay is what the tracker makes of streams without a choice.
+ * Asks whether each stream exists and what overlay its owner wants, when its first node comes and when that may have changed.
+ * Nobody waits for the answer: until it is there, and when nobody can say, the stream is taken to exist, and the overlay is what
+ * the tracker makes of streams without a choice.
  */
-export class StreamOverlays {
-  readonly #modules: StreamOverlaysModules
+export class KnownStreams {
+  readonly #modules: KnownStreamsModules
   /** To be looked up: at most the streams the tracker serves. */
   readonly #waiting = new Set<StreamId>()
   readonly #asking = new Set<StreamId>()
   #unfollow = (): void => {}
   #running = false
 
-  constructor(modules: StreamOverlaysModules) {
+  constructor(modules: KnownStreamsModules) {
     this.#modules = modules
   }
 
@@ -39,9 +50,10 @@ export class StreamOverlays {
   start(): void {
     if (this.#running) return
     this.#running = true
-    const { core, source } = this.#modules
+    const { core, source, changed: tell } = this.#modules
     core.onNewStreamPart = (id) => this.#look(streamOf(id))
     this.#unfollow = source.onChange((changed) => {
+      tell(changed)
       for (const id of core.streamParts.keys())
         if (changed === undefined || streamOf(id) === changed) this.#look(streamOf(id))
     })
@@ -62,7 +74,7 @@ export class StreamOverlays {
 
   #askNext(): void {
     for (const streamId of this.#waiting) {
-      if (this.#asking.size >= maxOverlayLookups) return
+      if (this.#asking.size >= maxStreamLookups) return
       // What comes while it is asked for is asked for once more, after.
       if (this.#asking.has(streamId)) continue
       this.#waiting.delete(streamId)
@@ -71,15 +83,23 @@ export class StreamOverlays {
   }
 
   async #ask(streamId: StreamId): Promise<void> {
-    const { core, source, chosen } = this.#modules
+    const { core, source, chosen, missing } = this.#modules
     this.#asking.add(streamId)
     try {
-      const overlay = await source.overlayOf(streamId)
-      if (this.#running) chosen(streamId, overlay)
+      const facts = await source.factsOf(streamId)
+      // What comes while it is asked for may have made it another stream.
+      if (!this.#running || this.#waiting.has(streamId)) return
+      if (facts === undefined) missing(streamId)
+      else chosen(streamId, facts.overlay)
     } catch {
       // It stays as it is until the source says that something has changed.
-      core.counters.count('overlayLookupsFailed')
+      core.counters.count('streamLookupsFailed')
+    } finally {
+      this.#asked(streamId)
     }
+  }
+
+  #asked(streamId: StreamId): void {
     this.#asking.delete(streamId)
     if (this.#running) this.#askNext()
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { overlayIn } from './stream-overlay-source.ts'
+import { overlayIn } from './stream-source.ts'
 
 describe('the overlay in the metadata of a stream', () => {
   it.each([

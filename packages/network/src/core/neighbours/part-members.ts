@@ -1,0 +1,62 @@
+import type { Attach, NodeId } from '@runnel/protocol'
+
+/** Who may publish to a stream part and not read it: what it brings is taken, and it is sent nothing. */
+export interface Feeder {
+  readonly userId: NodeId
+  /** When its attach was answered last. */
+  readonly answeredMs: number
+}
+
+/** An attach whose sender the registry is asked about. */
+export interface WaitingAttach {
+  readonly userId: NodeId
+  readonly packet: Attach
+}
+
+export interface PartMembersLimits {
+  readonly maxFeeders: number
+  readonly maxWaitingAttaches: number
+}
+
+/** Those of one stream part's peers that are no neighbours: feeders, and who waits for the registry's answer. */
+export class PartMembers {
+  readonly #limits: PartMembersLimits
+  readonly #feeders = new Map<NodeId, Feeder>()
+  readonly #waiting = new Map<NodeId, WaitingAttach>()
+
+  constructor(limits: PartMembersLimits) {
+    this.#limits = limits
+  }
+
+  get feeders(): ReadonlyMap<NodeId, Feeder> {
+    return this.#feeders
+  }
+
+  get waiting(): ReadonlyMap<NodeId, WaitingAttach> {
+    return this.#waiting
+  }
+
+  /** False when there are too many. */
+  feed(peerId: NodeId, feeder: Feeder): boolean {
+    if (!this.#feeders.has(peerId) && this.#feeders.size >= this.#limits.maxFeeders) return false
+    this.#feeders.set(peerId, feeder)
+    return true
+  }
+
+  /** False when too many wait. */
+  wait(peerId: NodeId, attach: WaitingAttach): boolean {
+    if (!this.#waiting.has(peerId) && this.#waiting.size >= this.#limits.maxWaitingAttaches) return false
+    this.#waiting.set(peerId, attach)
+    return true
+  }
+
+  answered(peerId: NodeId): void {
+    this.#waiting.delete(peerId)
+  }
+
+  /** The peer is gone, or something else now. True when it was here. */
+  delete(peerId: NodeId): boolean {
+    const wasWaiting = this.#waiting.delete(peerId)
+    return this.#feeders.delete(peerId) || wasWaiting
+  }
+}

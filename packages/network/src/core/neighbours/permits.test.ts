@@ -1,0 +1,247 @@
+import { signMembership, type AccessToken, type NodeId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  attach,
+  batchAt,
+  control,
+  CoreScript,
+  crypto,
+  data,
+  identityOf,
+  idOf,
+  instruct,
+  join,
+  opened,
+  partId,
+  publish,
+  startMs,
+  streamId,
+} from '../core.testkit.ts'
+import type { NodeEvent } from '../events.ts'
+
+const stranger = idOf(9)
+const resolved = (userId: NodeId, found = true): NodeEvent => ({
+  type: 'readerResolved',
+  streamId,
+  userId,
+  found,
+})
+const changed: NodeEvent = { type: 'permissionsChanged', streamId }
+const asked = (peer: number, membership?: { reads: boolean; token: AccessToken | undefined }): NodeEvent =>
+  control(peer, {
+    type: 'attach',
+    streamPartId: partId,
+    sinceMs: 0,
+    heads: [],
+    ...(membership === undefined ? {} : { membership }),
+  })
+const feeds = (peer: number, token?: AccessToken): NodeEvent => asked(peer, { reads: false, token })
+
+describe('who may not read', () => {
+  it('is not attached on its own, and is told why', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.readsForMs = (userId) => (userId === stranger ? 0 : Infinity)
+    expect(script.run(opened(9), attach(9))).toEqual(['dropped attach.denied', 'detach 9 not-permitted'])
+    expect(script.attached()).toBe('2 3')
+    expect(script.run(publish(batchAt([startMs])))).not.toContain('data 9')
+  })
+
+  it('is not attached when a tracker orders it, and the tracker is told', () => {
+    const script = new CoreScript()
+    script.readsForMs = (userId) => (userId === stranger ? 0 : Infinity)
+    script.run(join, instruct(1, 2, 9), opened(2), attach(2), opened(9))
+    expect(script.run(attach(9))).toContain('detach 9 not-permitted')
+    expect(script.attached()).toBe('2')
+    expect(script.status()).toBe('#1 [2] failed [9:refused]')
+  })
+
+  it('gets no fetch answered and no replay', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === stranger ? 0 : Infinity)
+    script.run(publish(batchAt([startMs])), opened(9))
+    const lines = script.run(
+      attach(9, 10_000),
+      control(9, {
+        type: 'fetch',
+        requestId: 1,
+        streamPartId: partId,
+        publisherId: identityOf(7).nodeId,
+        messageChainId: 'c',
+        ranges: [
+          { after: { timestamp: 0, sequenceNumber: 0 }, upTo: { timestamp: startMs, sequenceNumber: 0 } },
+        ],
+      }),
+    )
+    expect(lines.filter((line) => line.startsWith('data 9'))).toEqual([])
+    expect(lines).toContain('dropped fetch.refused')
+  })
+
+  it('is detached as soon as the registry says so', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.readsForMs = (userId) => (userId === idOf(3) ? 0 : Infinity)
+    expect(script.run(changed)).toContain('detach 3 not-permitted')
+    expect(script.attached()).toBe('2')
+    expect(script.run(publish(batchAt([startMs])))).toEqual(['data 2', 'deliver 0'])
+  })
+
+  it('is detached when its time is over', () => {
+    const script = new CoreScript()
+    const untilMs = startMs + 60_000
+    script.readsForMs = (userId) => (userId === idOf(3) ? untilMs - script.nowMs : Infinity)
+    script.withNeighbours(2, 3)
+    script.pass(59_999)
+    expect(script.attached()).toBe('2 3')
+    expect(script.pass(1)).toContain('detach 3 not-permitted')
+    expect(script.attached()).toBe('2')
+  })
+})
+
+describe('while the registry has not answered', () => {
+  it('nobody new is attached; the answer decides', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === idOf(2) ? Infinity : undefined)
+    expect(script.run(opened(9), attach(9))).toEqual([`resolve reader 9`])
+    expect(script.attached()).toBe('2')
+    script.readsForMs = () => Infinity
+    expect(script.run(resolved(stranger))).toContain('attach 9')
+    expect(script.attached()).toBe('2 9')
+  })
+
+  it('those who were in stay, also when nobody can be asked', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.readsForMs = () => undefined
+    expect(script.run(changed)).toEqual(['resolve reader 2', 'resolve reader 3'])
+    script.run(resolved(idOf(2), false), resolved(idOf(3), false))
+    expect(script.attached()).toBe('2 3')
+  })
+
+  it('those who wait are bounded', () => {
+    const script = new CoreScript({ maxWaitingAttaches: 1, maxProvisional: 8 }).withNeighbours(2)
+    script.readsForMs = () => undefined
+    script.run(opened(8), attach(8))
+    expect(script.run(opened(9), attach(9))).toContain('detach 9 full')
+  })
+})
+
+describe('a node that acts for a user', () => {
+  const user = identityOf(5)
+  const token = signMembership({ nodeId: stranger, expiresMs: startMs + 1_000 }, crypto, user)
+
+  it('reads in the name of the user', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === user.nodeId || userId === idOf(2) ? Infinity : 0)
+    script.run(opened(9), asked(9, { reads: true, token }))
+    expect(script.attached()).toBe('2 9')
+  })
+
+  it('does not, with a token of somebody else or when it is too late', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === user.nodeId || userId === idOf(2) ? Infinity : 0)
+    expect(script.run(opened(8), asked(8, { reads: true, token }))).toContain('detach 8 not-permitted')
+    script.nowMs += 1_000
+    expect(script.run(opened(9), asked(9, { reads: true, token }))).toContain('detach 9 not-permitted')
+  })
+})
+
+describe('a feeder', () => {
+  const publisher = identityOf(7)
+  const token = signMembership({ nodeId: stranger, expiresMs: startMs + 1e9 }, crypto, publisher)
+  const batch = batchAt([startMs], { publisher })
+
+  it('is answered, and what its user publishes is flooded on', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    expect(script.run(opened(9), feeds(9, token))).toEqual(['attach 9'])
+    expect(script.attached()).toBe('2 3')
+    expect(script.run(data(9, batch))).toEqual(['data 2', 'data 3', 'deliver 0'])
+  })
+
+  it('is sent nothing of others, and stays without an instruction', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(opened(9), feeds(9, token))
+    expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual([
+      'data 3',
+      'deliver 0',
+    ])
+    const later = script.pass(120_000)
+    expect(later.filter((line) => / 9\b/.test(line))).toEqual([])
+    expect(script.run(data(9, batch))).toContain('deliver 0')
+  })
+
+  it('is told nothing of other chains by the answer', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })), data(2, batch))
+    script.run(opened(9), feeds(9, token))
+    const answer = script.sent.at(-1)
+    expect(answer).toMatchObject({ type: 'attach', heads: [{ publisherId: publisher.nodeId }] })
+  })
+
+  it('may bring nothing but what its user published', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.run(opened(9), feeds(9, token))
+    expect(script.run(data(9, batchAt([startMs], { publisher: identityOf(6) })))).toEqual([
+      'dropped data.notAttached',
+    ])
+  })
+
+  it('who may not publish either is refused', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.policy = 'denied'
+    expect(script.run(opened(9), feeds(9, token))).toContain('detach 9 not-permitted')
+  })
+
+  it('waits for the registry, and is detached when it says no', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.policy = 'unknown'
+    expect(script.run(opened(9), feeds(9, token))).toEqual(['resolve'])
+    script.policy = 'allowed'
+    const answer = {
+      type: 'publisherResolved',
+      streamId,
+      publisherId: publisher.nodeId,
+      found: true,
+    } as const
+    expect(script.run(answer)).toEqual(['attach 9'])
+    script.policy = 'denied'
+    expect(script.run(changed)).toContain('detach 9 not-permitted')
+    expect(script.run(data(9, batch))).toEqual(['dropped data.notAttached'])
+  })
+
+  it('is no neighbour, also when a tracker takes it for one', () => {
+    const script = new CoreScript().withNeighbours(2, 9)
+    expect(script.attached()).toBe('2 9')
+    expect(script.run(feeds(9, token))).toContain('neighbours [2]')
+    expect(script.status()).toBe('#1 [2] failed [9:refused]')
+  })
+
+  it('feeders are bounded', () => {
+    const script = new CoreScript({ maxFeeders: 1 }).withNeighbours(2)
+    script.run(opened(8), feeds(8))
+    expect(script.run(opened(9), feeds(9))).toContain('detach 9 full')
+  })
+
+  it('itself sends to the nodes it was told, and takes nothing from them', () => {
+    const script = new CoreScript()
+    script.run({ ...join, reads: false } as NodeEvent, instruct(1, 2, 3), opened(2), opened(3))
+    expect(script.sent.at(-1)).toMatchObject({ heads: [], sinceMs: 0, membership: { reads: false } })
+    script.run(attach(2), attach(3))
+    expect(script.attached()).toBe('2 3')
+    expect(script.run(publish(batch))).toEqual(['data 2', 'data 3', 'deliver 0'])
+    expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual([
+      'dropped data.notAttached',
+    ])
+    expect(script.pass(60_000).filter((line) => /^(heads|fetch)/.test(line))).toEqual([])
+  })
+
+  it('replays what it published to a node that it reaches again', () => {
+    const script = new CoreScript()
+    script.run({ ...join, reads: false } as NodeEvent, instruct(1, 2), publish(batch), opened(2))
+    expect(script.run(attach(2, 10_000))).toContain('data 2')
+  })
+
+  it('becomes a neighbour when it may read, and tells those it is attached to', () => {
+    const script = new CoreScript()
+    script.run({ ...join, reads: false } as NodeEvent, instruct(1, 2), opened(2), attach(2))
+    expect(script.run(join)).toEqual(['attach 2', 'status'])
+    expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual(['deliver 0'])
+  })
+})

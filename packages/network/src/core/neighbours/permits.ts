@@ -1,0 +1,128 @@
+import type { Attach, DetachReason, NodeId } from '@runnel/protocol'
+import type { CounterName, Counters } from '../counters.ts'
+import type { NodeEffects } from '../effects.ts'
+import type { Edge } from '../stream-part/edge.ts'
+import type { StreamPart } from '../stream-part/stream-part.ts'
+import type { MemberCheck, Permit } from './member-check.ts'
+import type { WaitingAttach } from './part-members.ts'
+import type { PeerTable } from './peer-table.ts'
+
+export interface PermitsModules {
+  readonly memberCheck: MemberCheck
+  readonly effects: Pick<NodeEffects, 'sendControl'>
+  readonly counters: Counters
+  readonly peers: PeerTable
+  detach(part: StreamPart, peerId: NodeId, reason: DetachReason, nowMs: number): void
+  /** The tracker should hear that a wanted peer is no neighbour. */
+  report(part: StreamPart, peerId: NodeId): void
+  /** Brings the stream part nearer to what is wanted. */
+  refresh(part: StreamPart, nowMs: number): void
+  count(counter: CounterName, detail: string): void
+}
+
+/** Lets nobody be a neighbour who may not read, nor a feeder who may not publish, and detaches who may no longer. */
+export class Permits {
+  readonly #limits: { readonly attachRetryMs: number }
+  readonly #modules: PermitsModules
+
+  constructor(limits: { readonly attachRetryMs: number }, modules: PermitsModules) {
+    this.#limits = limits
+    this.#modules = modules
+  }
+
+  /** In whose name a peer that attaches reads, and until when; undefined when it may not, or the registry is asked first. */
+  reader(
+    part: StreamPart,
+    peerId: NodeId,
+    packet: Attach,
+    nowMs: number,
+  ): Pick<Edge, 'userId' | 'readsUntilMs'> | undefined {
+    const { memberCheck } = this.#modules
+    const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
+    const permit = memberCheck.reads(part.streamId, userId, nowMs)
+    const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, nowMs)
+    return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
+  }
+
+  /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers. */
+  check(part: StreamPart, nowMs: number, onlyUserId?: NodeId): void {
+    const { memberCheck } = this.#modules
+    for (const [peerId, edge] of [...part.edges]) {
+      const { userId } = edge
+      if (userId === undefined || userId !== (onlyUserId ?? userId)) continue
+      const permit = memberCheck.reads(part.streamId, userId, nowMs)
+      if (permit === 'unknown') continue
+      edge.readsUntilMs = permit.untilMs
+      if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
+    }
+    for (const [peerId, { userId }] of [...part.members.feeders]) {
+      if (userId !== (onlyUserId ?? userId)) continue
+      const permit = memberCheck.publishes(part.streamId, userId, nowMs)
+      if (permit !== 'unknown' && permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
+    }
+    part.readersDueMs = Infinity
+    for (const { userId, readsUntilMs } of part.edges.values())
+      if (userId !== undefined && readsUntilMs > nowMs)
+        part.readersDueMs = Math.min(part.readersDueMs, readsUntilMs)
+  }
+
+  /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
+  onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, nowMs: number): void {
+    const { memberCheck, effects, peers, counters } = this.#modules
+    const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
+    const permit = memberCheck.publishes(part.streamId, userId, nowMs)
+    if (!part.reads || this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
+    const before = part.members.feeders.get(peerId)
+    if (before !== undefined && nowMs - before.answeredMs < this.#limits.attachRetryMs) {
+      counters['attach.repeated']++
+      return
+    }
+    part.members.answered(peerId)
+    const feeder = { userId, answeredMs: nowMs }
+    if (!part.members.feed(peerId, feeder)) {
+      this.#modules.count('attach.full', `${part.id} ${peerId}`)
+      this.#modules.detach(part, peerId, 'full', nowMs)
+      return
+    }
+    if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
+      // It was ordered as a neighbour, which it is not.
+      part.departed.add(peerId)
+      this.#modules.report(part, peerId)
+    }
+    effects.sendControl(peerId, part.attachForFeeder(feeder, nowMs))
+    peers.proven(peerId)
+    this.#modules.refresh(part, nowMs)
+  }
+
+  /** Until when it may take part; undefined when it may not, which it is told, and while the registry is asked. */
+  #permitted(
+    part: StreamPart,
+    peerId: NodeId,
+    attach: WaitingAttach,
+    permit: Permit,
+    nowMs: number,
+  ): number | undefined {
+    if (permit === 'unknown') {
+      if (part.members.wait(peerId, attach)) return undefined
+      this.#modules.count('attach.full', `${part.id} ${peerId}`)
+      this.#modules.detach(part, peerId, 'full', nowMs)
+      return undefined
+    }
+    if (permit.untilMs > nowMs) return permit.untilMs
+    this.#expel(part, peerId, nowMs)
+    return undefined
+  }
+
+  /** Ends whatever there is with a peer that may neither read nor feed, and tells it why. */
+  #expel(part: StreamPart, peerId: NodeId, nowMs: number): void {
+    this.#modules.count('attach.denied', `${part.id} ${peerId}`)
+    this.#modules.detach(part, peerId, 'not-permitted', nowMs)
+    part.members.delete(peerId)
+    part.edges.delete(peerId)
+    if (part.wanted.has(peerId)) {
+      part.departed.add(peerId)
+      this.#modules.report(part, peerId)
+    } else part.refuse(peerId, nowMs)
+    this.#modules.refresh(part, nowMs)
+  }
+}

@@ -1,0 +1,139 @@
+import type { StreamId } from '@runnel/protocol'
+import { describe, expect, it } from 'vitest'
+import type { OverlayPolicy } from '../core/stream-part.ts'
+import { codes, nodeId, partA, partB, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
+import { KnownStreams, type StreamFacts } from './known-streams.ts'
+
+const [streamOfA, streamOfB] = [partA, partB].map((id) => id.slice(0, id.indexOf('#')) as StreamId)
+
+/** Owners who answer when the test says so. */
+function setUp() {
+  const story = new TrackerStory()
+  const chosen: (string | undefined)[][] = []
+  const questions: { streamId: StreamId; settle: PromiseWithResolvers<StreamFacts | undefined> }[] = []
+  let changed: (streamId: StreamId | undefined) => void = () => {}
+  const overlays = new KnownStreams({
+    core: story.core,
+    chosen: (streamId, overlay) => chosen.push([streamId, overlay]),
+    missing: (streamId) => story.handle({ type: 'streamMissing', streamId }),
+    changed: (streamId) => story.handle({ type: 'streamsChanged', streamId }),
+    source: {
+      factsOf: (streamId) => {
+        const settle = Promise.withResolvers<StreamFacts | undefined>()
+        questions.push({ streamId, settle })
+        return settle.promise
+      },
+      onChange: (listener) => {
+        changed = listener
+        return () => (changed = () => {})
+      },
+    },
+  })
+  overlays.start()
+  const answer = async (overlay: OverlayPolicy | undefined) => {
+    questions.shift()?.settle.resolve({ overlay })
+    await new Promise(setImmediate)
+  }
+  const deny = async () => {
+    questions.shift()?.settle.resolve(undefined)
+    await new Promise(setImmediate)
+  }
+  return { story, overlays, deny, chosen, questions, answer, changed: (id?: StreamId) => changed(id) }
+}
+
+describe('the choices of owners', () => {
+  it('are asked for when the first node comes, and again when they may have changed', async () => {
+    const { story, chosen, questions, answer, changed } = setUp()
+    story.join(nodeId(1), partA)
+    story.join(nodeId(2), partA)
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfA])
+    await answer('topology-aware')
+    story.join(nodeId(3), partB)
+    await answer(undefined)
+    expect(chosen).toEqual([
+      [streamOfA, 'topology-aware'],
+      [streamOfB, undefined],
+    ])
+    changed(streamOfB)
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfB])
+    await answer('random')
+    changed()
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfA, streamOfB])
+  })
+
+  it('are asked for once more when they change while they are asked for', async () => {
+    const { story, chosen, questions, answer, changed } = setUp()
+    story.join(nodeId(1), partA)
+    changed(streamOfA)
+    expect(questions).toHaveLength(1)
+    await answer('random')
+    expect(questions).toHaveLength(1)
+    await answer('topology-aware')
+    expect(chosen).toEqual([[streamOfA, 'topology-aware']])
+  })
+
+  it('stay what they are when nobody can say, which is counted', async () => {
+    const { story, chosen, questions } = setUp()
+    story.join(nodeId(1), partA)
+    questions.shift()?.settle.reject(new Error('the chain is away'))
+    await new Promise(setImmediate)
+    expect(chosen).toEqual([])
+    expect(story.core.counters.get('streamLookupsFailed')).toBe(1)
+  })
+
+  it('are no longer asked for, nor heard, after the stop', async () => {
+    const { story, overlays, chosen, questions, answer } = setUp()
+    story.join(nodeId(1), partA)
+    overlays.stop()
+    await answer('topology-aware')
+    story.join(nodeId(2), partB)
+    expect([chosen, questions]).toEqual([[], []])
+  })
+})
+
+describe('a stream that the registry does not have', () => {
+  it('is given up, and its nodes are told; for a while nobody joins it, and nobody asks', async () => {
+    const { story, questions, deny } = setUp()
+    for (const n of [1, 2]) story.join(nodeId(n), partA)
+    story.join(nodeId(3), partB)
+    await deny()
+    expect([...story.core.streamParts.keys()]).toEqual([partB])
+    expect(codes(story.effects)).toEqual(['STREAM_UNKNOWN', 'STREAM_UNKNOWN'])
+    expect(codes(story.packet(nodeId(2), statusOf(partA)))).toEqual(['STREAM_UNKNOWN'])
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfB])
+    expect(story.core.counters.get('streamsMissing')).toBe(2)
+    story.advance(60_000)
+    expect(codes(story.packet(nodeId(2), statusOf(partA)))).toEqual([])
+    expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfB, streamOfA])
+  })
+
+  it('can be joined as soon as it is made', async () => {
+    const { story, deny, answer, changed } = setUp()
+    story.join(nodeId(1), partA)
+    await deny()
+    changed(streamOfA)
+    story.packet(nodeId(1), statusOf(partA))
+    await answer(undefined)
+    expect([...story.core.streamParts.keys()]).toEqual([partA])
+  })
+
+  it('is given up when it is deleted, and kept while nobody can say', async () => {
+    const { story, questions, deny, answer, changed } = setUp()
+    story.join(nodeId(1), partA)
+    await answer(undefined)
+    changed()
+    questions.shift()?.settle.reject(new Error('the chain is away'))
+    await new Promise(setImmediate)
+    expect(story.core.streamParts.size).toBe(1)
+    changed(streamOfA)
+    await deny()
+    expect(story.core.streamParts.size).toBe(0)
+  })
+
+  it('is not remembered beyond a limit, the oldest first', async () => {
+    const story = new TrackerStory({ limits: { maxMissingStreams: 1 } })
+    for (const streamId of [streamOfA, streamOfB] as StreamId[]) story.handle({ type: 'streamMissing', streamId })
+    expect(codes(story.join(nodeId(1), partA))).toEqual([])
+    expect(codes(story.join(nodeId(2), partB))).toEqual(['STREAM_UNKNOWN'])
+  })
+})
