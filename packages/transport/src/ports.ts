@@ -80,6 +80,8 @@ export interface DialRequest {
   readonly peerId: NodeId
   /** For WebSocket: where. */
   readonly url?: string
+  /** Somebody else named the URL: a node has it from trackers, who have it from whoever is dialled there. */
+  readonly isTold?: boolean
   readonly timeoutMs?: number
   /** Limits of this connection that differ from those of the transport. */
   readonly limits?: Partial<ConnectionLimits>

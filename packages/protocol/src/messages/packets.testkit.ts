@@ -32,7 +32,13 @@ const streamPartId = fc
   .tuple(arbitraryStreamId, arbitraryPartition)
   .map(([streamId, partition]) => toStreamPartId(streamId, partition))
 
-const contact = fc.record({ websocketUrl: arbitraryAscii(limits.maxUrlBytes), websocket: flag, webrtc: flag })
+const contactUrl = fc.oneof(
+  fc.constant(''),
+  fc
+    .record({ scheme: fc.constantFrom('ws', 'wss'), host: fc.domain(), port: fc.integer({ min: 1, max: 65_535 }) })
+    .map(({ scheme, host, port }) => `${scheme}://${host}:${port}`),
+)
+const contact = fc.record({ websocketUrl: contactUrl, websocket: flag, webrtc: flag })
 const ref = fc.record({ timestamp: fc.integer({ min: 0, max: 2 ** 48 - 1 }), sequenceNumber: u32 })
 const messageChainId = arbitraryAscii(limits.maxMessageChainIdBytes)
 const chain = { publisherId: arbitraryNodeId, messageChainId }

@@ -233,7 +233,7 @@ function memberships(crypto: Crypto): { readonly name: string; readonly membersh
 }
 
 function trackerPackets(crypto: Crypto): SamplePacket[] {
-  const contact = { websocketUrl: 'wss://node.example/link', websocket: true, webrtc: true }
+  const contact = { websocketUrl: 'wss://node.example', websocket: true, webrtc: true }
   const hidden = { websocketUrl: '', websocket: false, webrtc: true }
   const session = 1_609_459_200_000
   const status = { type: 'status', streamPartId, session, counter: 300, neighbours: [], failed: [] } as const

@@ -5,6 +5,8 @@ import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts
 import type { ConnectionModules } from '../connection/modules.ts'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
+import { ToldDial } from '../ws/told-dial.ts'
+import { ToldDials } from '../ws/told-dials.ts'
 import {
   webSocketDefaults,
   type WebSocketCounters,
@@ -25,6 +27,7 @@ export class WebSocketTransport implements Transport {
   readonly #limits: ConnectionLimits
   readonly #modules: ConnectionModules
   readonly #pool: ConnectionPool<SocketChannel>
+  readonly #toldDials: ToldDials
   #running = false
 
   constructor(options: WebSocketOptions, modules: ConnectionModules) {
@@ -32,6 +35,7 @@ export class WebSocketTransport implements Transport {
     this.#limits = connectionLimits(modules.limits)
     this.#modules = modules
     this.#pool = new ConnectionPool(this.#options, modules)
+    this.#toldDials = new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
   }
 
   /** Throws NO_WEBSOCKET and LISTEN_FAILED. */
@@ -48,11 +52,19 @@ export class WebSocketTransport implements Transport {
 
   dial(request: DialRequest): Cancel {
     const modules = { clock: this.#modules.clock, limits: this.#limits }
+    let told: ToldDial | undefined
     return this.#pool.dial(request, {
       running: this.#running,
       address: addressOfUrl(request.url),
-      connect: (onChannel, onFail) => connectSocket(request.url, modules, onChannel, onFail),
-      onDone: (outcome) => {
+      connect: (onChannel, onFail) => {
+        const beforeDial = (url: URL): void => {
+          told = new ToldDial(request, url, this.#toldDials)
+          told.begin()
+        }
+        return connectSocket({ url: request.url, beforeDial }, modules, onChannel, onFail)
+      },
+      onDone: (outcome, error) => {
+        told?.done(outcome, error)
         if (outcome === 'open') this.counters.opened++
         if (outcome === 'failed') this.counters.failedDials++
       },

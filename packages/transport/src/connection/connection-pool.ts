@@ -53,7 +53,7 @@ export class ConnectionPool<C extends PooledChannel> {
       readonly running: boolean
       /** See HandshakeOptions. */
       readonly address?: string
-      onDone?(outcome: DialOutcome): void
+      onDone?(outcome: DialOutcome, error?: RunnelError): void
     },
   ): Cancel {
     const { role, dialTimeoutMs } = this.#options
@@ -63,9 +63,9 @@ export class ConnectionPool<C extends PooledChannel> {
       {
         connection: this.#modules,
         onOpen: (connection, channel) => this.#add(connection, channel),
-        onDone: (outcome) => {
+        onDone: (outcome, error) => {
           this.#dials.delete(dial)
-          how.onDone?.(outcome)
+          how.onDone?.(outcome, error)
         },
       },
     )

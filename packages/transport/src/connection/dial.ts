@@ -27,7 +27,7 @@ export interface DialModules<C extends Channel> {
   /** The connection is open; the one who asked is told afterwards. */
   onOpen(connection: Connection, channel: C): void
   /** It has come to its end, well or not. */
-  onDone(outcome: DialOutcome): void
+  onDone(outcome: DialOutcome, error?: RunnelError): void
 }
 
 /** One attempt to connect: channel and handshake under one time limit. */
@@ -85,14 +85,14 @@ export class Dial<C extends Channel> {
   }
 
   #report(error: RunnelError): void {
-    if (this.#finish('failed')) guarded(this.#modules.connection, () => this.#options.request.onFail(error))
+    if (this.#finish('failed', error)) guarded(this.#modules.connection, () => this.#options.request.onFail(error))
   }
 
-  #finish(outcome: DialOutcome): boolean {
+  #finish(outcome: DialOutcome, error?: RunnelError): boolean {
     if (this.#outcome !== undefined) return false
     this.#outcome = outcome
     this.#cancelTimeout()
-    this.#modules.onDone(outcome)
+    this.#modules.onDone(outcome, error)
     return true
   }
 }

@@ -1,44 +1,44 @@
-import { BlockList, isIP } from 'node:net'
+/** IPv4 that is not routed in the public network (the registries of RFC 6890), by prefix. The last: multicast, reserved, broadcast. */
+const ipv4Ranges = [
+  [0x00000000, 8],
+  [0x0a000000, 8],
+  [0x64400000, 10],
+  [0x7f000000, 8],
+  [0xa9fe0000, 16],
+  [0xac100000, 12],
+  [0xc0000000, 24],
+  [0xc0000200, 24],
+  [0xc0586300, 24],
+  [0xc0a80000, 16],
+  [0xc6120000, 15],
+  [0xc6336400, 24],
+  [0xcb007100, 24],
+  [0xe0000000, 3],
+] as const
+const ipv4Pattern = /^(?:::ffff:)?(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/i
 
-/** RFC 6890 and its registries: what is not routed in the public network, by prefix. */
-const inside: readonly (readonly [address: string, prefix: number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  // Multicast, reserved and broadcast.
-  ['224.0.0.0', 3],
-]
-const blocked = new BlockList()
-for (const [address, prefix] of inside) blocked.addSubnet(address, prefix, 'ipv4')
-
-/** Global unicast of IPv6 (RFC 4291, section 2.4), and what in it leads elsewhere: Teredo and the like, documentation, 6to4. */
-const unicast = new BlockList()
-unicast.addSubnet('2000::', 3, 'ipv6')
-const special = new BlockList()
-special.addSubnet('2001::', 23, 'ipv6')
-special.addSubnet('2001:db8::', 32, 'ipv6')
-special.addSubnet('2002::', 16, 'ipv6')
-special.addSubnet('3fff::', 20, 'ipv6')
-
-/** Whether an IP address is one of the public network: no loopback, link-local, private, shared, multicast or reserved one. */
+/** Whether this is an IP address of the public network: no loopback, link-local, private, shared, multicast or reserved one. */
 export function isPublicAddress(address: string): boolean {
-  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '')
-  switch (isIP(mapped)) {
-    case 4:
-      return !blocked.check(mapped, 'ipv4')
-    case 6:
-      return unicast.check(mapped, 'ipv6') && !special.check(mapped, 'ipv6')
-    default:
-      return false
-  }
+  const ipv4 = ipv4Pattern.exec(address)
+  if (ipv4 !== null) return isPublicIpv4(ipv4.slice(1).reduce((bits, part) => bits * 256 + Number(part), 0))
+  return address.includes(':') && isPublicIpv6(address)
+}
+
+function isPublicIpv4(bits: number): boolean {
+  return !ipv4Ranges.some(([range, prefix]) => bits >>> (32 - prefix) === range >>> (32 - prefix))
+}
+
+/** RFC 4291, section 2.4: 2000::/3 is global unicast. In it, 2001::/23 (Teredo and the like), documentation and 6to4 lead elsewhere. */
+function isPublicIpv6(address: string): boolean {
+  const [first = 0, second = 0] = address.split(':').map((group) => parseInt(group || '0', 16))
+  if (first >>> 13 !== 1 || first === 0x2002) return false
+  if (first === 0x2001) return second >= 0x200 && second !== 0x0db8
+  return !(first === 0x3fff && second < 0x1000)
+}
+
+/** The same of the host of a URL; names are public, but those that mean this machine or its network (RFC 6761, RFC 6762). */
+export function isPublicHost(host: string): boolean {
+  const ip = host.replace(/^\[|\]$/g, '')
+  if (ip.includes(':') || /^[\d.]+$/.test(ip)) return isPublicAddress(ip)
+  return !/(^|\.)(localhost|local|internal|home\.arpa)\.?$/i.test(host)
 }

@@ -4,8 +4,10 @@ import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts
 import type { ConnectionModules } from '../connection/modules.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { Admission } from './admission.ts'
-import { asDialError, connectWebSocket } from './connect-web-socket.ts'
+import { asDialError, checkedUrl, connectWebSocket } from './connect-web-socket.ts'
 import { addressOfUrl } from './socket-address.ts'
+import { ToldDial } from './told-dial.ts'
+import { ToldDials } from './told-dials.ts'
 import { WsChannel } from './ws-channel.ts'
 import { WsListener, type InboundSocket } from './ws-listener.ts'
 import {
@@ -25,6 +27,7 @@ export class WebSocketTransport implements Transport {
   readonly #modules: ConnectionModules
   readonly #pool: ConnectionPool<WsChannel>
   readonly #admission: Admission
+  readonly #toldDials: ToldDials
   readonly #listener: WsListener | undefined
   #running = false
 
@@ -34,6 +37,7 @@ export class WebSocketTransport implements Transport {
     this.#modules = modules
     this.#pool = new ConnectionPool(this.#options, modules)
     this.#admission = new Admission(this.#options)
+    this.#toldDials = new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
     this.#listener = options.listen && this.#createListener(options.listen)
   }
 
@@ -59,21 +63,24 @@ export class WebSocketTransport implements Transport {
   }
 
   dial(request: DialRequest): Cancel {
-    const { url } = request
+    let told: ToldDial | undefined
     return this.#pool.dial(request, {
       running: this.#running,
-      address: addressOfUrl(url),
+      address: addressOfUrl(request.url),
       connect: (onChannel, onFail) => {
         try {
+          const url = checkedUrl(request.url)
           const { trustedCertificates, localAddress } = this.#options
           const options = { url, limits: this.#limits, trustedCertificates, localAddress }
-          return connectWebSocket(options, onChannel, onFail)
+          told = new ToldDial(request, url, this.#toldDials)
+          return connectWebSocket({ ...options, told }, onChannel, onFail)
         } catch (error) {
-          this.#modules.clock.endOfTurn(() => onFail(asDialError(error, url)))
+          this.#modules.clock.endOfTurn(() => onFail(asDialError(error, request.url)))
           return () => {}
         }
       },
-      onDone: (outcome) => {
+      onDone: (outcome, error) => {
+        told?.done(outcome, error)
         if (outcome === 'open') this.counters.opened++
         if (outcome === 'failed') this.counters.failedDials++
       },

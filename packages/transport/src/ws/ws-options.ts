@@ -31,6 +31,11 @@ export interface WebSocketOptions extends Partial<AdmissionLimits> {
   readonly listen?: ListenAddress | ListenServer
   /** Certificates in PEM to trust when dialling, instead of the usual ones. */
   readonly trustedCertificates?: string | Buffer
+  /**
+   * Whether to dial loopback, link-local and private addresses that others name: see `ToldDials`. Default: where a tracker was
+   * dialled at one.
+   */
+  readonly dialsLocalAddresses?: boolean
   /** Limit for one dial, handshake included, in milliseconds. */
   readonly dialTimeoutMs?: number
   /** The address of this machine that dials go out from. Default: as the system chooses. */
