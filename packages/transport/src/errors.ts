@@ -46,7 +46,8 @@ export const transportErrors = {
   },
   NOT_AUTHENTIC: {
     summary: 'A frame is not what the other side sent next',
-    remedy: 'Somebody on the path changes the traffic, or a side is broken; the link is opened again where it is wanted.',
+    remedy:
+      'Somebody on the path changes the traffic, or a side is broken; the link is opened again where it is wanted.',
   },
   HANDSHAKE_TIMEOUT: {
     summary: 'The other side did not finish the handshake in time',

@@ -35,7 +35,11 @@ const streamPartId = fc
 const contactUrl = fc.oneof(
   fc.constant(''),
   fc
-    .record({ scheme: fc.constantFrom('ws', 'wss'), host: fc.domain(), port: fc.integer({ min: 1, max: 65_535 }) })
+    .record({
+      scheme: fc.constantFrom('ws', 'wss'),
+      host: fc.domain(),
+      port: fc.integer({ min: 1, max: 65_535 }),
+    })
     .map(({ scheme, host, port }) => `${scheme}://${host}:${port}`),
 )
 const contact = fc.record({ websocketUrl: contactUrl, websocket: flag, webrtc: flag })

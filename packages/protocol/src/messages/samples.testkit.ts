@@ -115,7 +115,14 @@ const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
 
 function linkPackets(crypto: Crypto): SamplePacket[] {
   const { nodeId, sign } = sampleIdentity(crypto)
-  const hello = { type: 'hello', version: 2, nodeId, nonce: pattern(32), sealing: 'none', address: '' } as const
+  const hello = {
+    type: 'hello',
+    version: 2,
+    nodeId,
+    nonce: pattern(32),
+    sealing: 'none',
+    address: '',
+  } as const
   return [
     { name: 'hello of a node', packet: { ...hello, role: 'node', agent: 'runnel/0.1.0' } },
     {

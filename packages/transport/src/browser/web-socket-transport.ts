@@ -22,7 +22,13 @@ export class WebSocketTransport implements Transport {
   readonly kind = 'websocket'
   readonly url = ''
   onInbound: (connection: Connection) => void = () => {}
-  readonly counters: WebSocketCounters = { opened: 0, refused: 0, evicted: 0, failedHandshakes: 0, failedDials: 0 }
+  readonly counters: WebSocketCounters = {
+    opened: 0,
+    refused: 0,
+    evicted: 0,
+    failedHandshakes: 0,
+    failedDials: 0,
+  }
   readonly #options: WebSocketSettings
   readonly #limits: ConnectionLimits
   readonly #modules: ConnectionModules

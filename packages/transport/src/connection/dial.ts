@@ -85,7 +85,8 @@ export class Dial<C extends Channel> {
   }
 
   #report(error: RunnelError): void {
-    if (this.#finish('failed', error)) guarded(this.#modules.connection, () => this.#options.request.onFail(error))
+    if (this.#finish('failed', error))
+      guarded(this.#modules.connection, () => this.#options.request.onFail(error))
   }
 
   #finish(outcome: DialOutcome, error?: RunnelError): boolean {

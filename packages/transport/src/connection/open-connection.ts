@@ -96,7 +96,11 @@ class Opening {
     if (this.#connection !== undefined) return
     this.#state = 'closed'
     this.#cancelTimeout()
-    this.#options.channel.close(true)
+    const { channel } = this.#options
+    if (this.#handshake.session === undefined) return channel.close(true)
+    // For a dialler that has the keys the link is open.
+    this.#sayGoodbye(transportError('SHUTTING_DOWN'))
+    channel.close()
   }
 
   #onFrame(frame: Uint8Array): void {
@@ -177,10 +181,14 @@ class Opening {
   #fail(error: RunnelError): void {
     const { channel } = this.#options
     this.#report(error)
-    const farewell = encodePacket(closePacket(error.code, error.message))
-    channel.send(this.#handshake.session?.sending.seal(farewell) ?? farewell)
+    this.#sayGoodbye(error)
     channel.close()
     this.#cancelTimeout = this.#modules.clock.schedule(this.#limits.closeTimeoutMs, () => channel.close(true))
+  }
+
+  #sayGoodbye({ code, message }: RunnelError): void {
+    const farewell = encodePacket(closePacket(code, message))
+    this.#options.channel.send(this.#handshake.session?.sending.seal(farewell) ?? farewell)
   }
 
   #onChannelClose(error: RunnelError): void {

@@ -85,9 +85,7 @@ export class NoiseNN {
   }
 
   /** The initiator's; undefined when it is not authentic. */
-  readSecond(
-    message: Uint8Array,
-  ): { readonly payload: Uint8Array; readonly session: Session } | undefined {
+  readSecond(message: Uint8Array): { readonly payload: Uint8Array; readonly session: Session } | undefined {
     this.#takeKey(message)
     const sealed = message.subarray(keyBytes)
     const payload = this.#mixKey().open(sealed, this.#h)

@@ -143,14 +143,15 @@ describe('before the handshake is done', () => {
     ],
     [
       'a hello that wants nothing sealed',
-      () => [new Handshake({ role: 'node', direction: 'outbound', channel: { binding: channel.binding } }, attacker).hello()],
+      () => [
+        new Handshake(
+          { role: 'node', direction: 'outbound', channel: { binding: channel.binding } },
+          attacker,
+        ).hello(),
+      ],
       'HANDSHAKE_FAILED',
     ],
-    [
-      'a key of low order',
-      ({ handshake }) => [handshake.hello().fill(0, 24, 56)],
-      'HANDSHAKE_FAILED',
-    ],
+    ['a key of low order', ({ handshake }) => [handshake.hello().fill(0, 24, 56)], 'HANDSHAKE_FAILED'],
     [
       'data between hello and proof',
       async (client) => {
@@ -159,14 +160,12 @@ describe('before the handshake is done', () => {
       },
       'HANDSHAKE_FAILED',
     ],
-    [
-      'a proof that is not sealed',
-      async (client) => [await client.greeted()],
-      'HANDSHAKE_FAILED',
-    ],
+    ['a proof that is not sealed', async (client) => [await client.greeted()], 'HANDSHAKE_FAILED'],
     [
       'hello and proof in one frame',
-      ({ handshake }) => [join(handshake.hello(), encodePacket({ type: 'proof', signature: new Uint8Array(65) }))],
+      ({ handshake }) => [
+        join(handshake.hello(), encodePacket({ type: 'proof', signature: new Uint8Array(65) })),
+      ],
       'HANDSHAKE_FAILED',
     ],
     [

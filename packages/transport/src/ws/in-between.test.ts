@@ -1,6 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { decodePacket, encodePacket, packetBytes, PacketType, readPackets, type Hello } from '@runnel/protocol'
+import {
+  decodePacket,
+  encodePacket,
+  packetBytes,
+  PacketType,
+  readPackets,
+  type Hello,
+} from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
@@ -120,11 +127,17 @@ describe('somebody who changes what is sent on an open link', () => {
     ['leaves nothing of', (frame, index) => [index === 1 ? frame.subarray(0, 0) : frame]],
     ['adds a byte to', (frame, index) => [index === 1 ? Uint8Array.of(...frame, 0) : frame]],
     ['puts a packet of its own before', (frame, index) => (index === 1 ? [numbered(99), frame] : [frame])],
-    ['repeats the frame before', (frame, index) => (held.push(frame), index === 1 ? [held[0] ?? frame] : [frame])],
+    [
+      'repeats the frame before',
+      (frame, index) => (held.push(frame), index === 1 ? [held[0] ?? frame] : [frame]),
+    ],
     ['drops', (frame, index) => (index === 1 ? [] : [frame])],
     [
       'swaps with the next one',
-      (frame, index) => (held.push(frame), index === 1 ? [] : index === 2 ? [frame, held[1] ?? frame] : [frame]),
+      (frame, index) => (
+        held.push(frame),
+        index === 1 ? [] : index === 2 ? [frame, held[1] ?? frame] : [frame]
+      ),
     ],
   ]
   const directions = ['toServer', 'toClient'] as const
@@ -174,7 +187,10 @@ function numbered(number: number): Uint8Array {
 
 describe('a peer of version 1', () => {
   /** As version 1 sent it: version, role, id, nonce, no agent. */
-  const hello = packetBytes(PacketType.hello, Uint8Array.of(1, 0, ...new Uint8Array(20), ...new Uint8Array(32), 0))
+  const hello = packetBytes(
+    PacketType.hello,
+    Uint8Array.of(1, 0, ...new Uint8Array(20), ...new Uint8Array(32), 0),
+  )
 
   it('that dials is told', async () => {
     const server = await start('server', anyPort)

@@ -2,18 +2,28 @@ import type { Clock } from '@runnel/protocol'
 import { isPublicHost } from './address-range.ts'
 
 /** Failures of one address after which it is left alone for a while. */
-const freeFailures = 3
-/** How long then; twice as long after each more, up to the longest. */
+const maxFreeFailures = 3
+/** For how long it is left alone then; twice as long after each further failure. */
 const firstPauseMs = 30_000
+/** The longest that an address is left alone after dials that found no node. */
 const longestPauseMs = 3_600_000
-/** Addresses whose failures are remembered; the oldest are forgotten. */
+/** Told addresses whose failures are remembered; the oldest are forgotten. */
 const maxFailedAddresses = 1000
 
 /** Ports that browsers dial for nobody, as other protocols live there (WHATWG Fetch, "bad port"). */
 const badPorts = new Set([
-  ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104],
-  ...[109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526],
-  ...[530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045],
+  ...[
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+    104,
+  ],
+  ...[
+    109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+    526,
+  ],
+  ...[
+    530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659,
+    4045,
+  ],
   ...[4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
 ])
 
@@ -61,7 +71,8 @@ export class ToldDials {
   failed(host: string, port: number): void {
     const address = `${host}:${port}`
     const count = (this.#failures.get(address)?.count ?? 0) + 1
-    const pauseMs = count < freeFailures ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (count - freeFailures))
+    const pauseMs =
+      count < maxFreeFailures ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (count - maxFreeFailures))
     this.#failures.delete(address)
     this.#failures.set(address, { count, untilMs: this.#clock.monotonicMs() + pauseMs })
     for (const oldest of this.#failures.keys()) {
