@@ -1,7 +1,8 @@
-import type { Cancel } from '@runnel/protocol'
+import { isContactUrl, type Cancel } from '@runnel/protocol'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { Admission } from './admission.ts'
 import { asDialError, checkedUrl, connectWebSocket } from './connect-web-socket.ts'
@@ -54,6 +55,13 @@ export class WebSocketTransport implements Transport {
   /** Throws PORT_IN_USE and LISTEN_FAILED. */
   async start(): Promise<void> {
     if (this.#running) return
+    const { role, listen: { publicUrl = '' } = {} } = this.#options
+    // Trackers' URLs are in a registry; those of nodes are told to whoever should dial them.
+    if (role === 'node' && !isContactUrl(publicUrl))
+      throw transportError(
+        'LISTEN_FAILED',
+        `publicUrl must be ws://host:port or wss://host:port: ${publicUrl}`,
+      )
     this.#running = true
     try {
       await this.#listener?.start()

@@ -55,6 +55,7 @@ describe('listening', () => {
     const refused = (listen: NonNullable<WebSocketOptions['listen']>): Promise<unknown> =>
       expect(start('server', { listen })).rejects.toMatchObject({ code: 'LISTEN_FAILED' })
     await refused({ host: '192.0.2.1', port: 0 })
+    await refused({ ...anyPort, publicUrl: 'wss://node.example/path' })
     await refused({ ...anyPort, tls: { cert: 'no certificate', key: 'no key' } })
   })
 
