@@ -32,6 +32,8 @@ export interface Channel {
    * are in one process.
    */
   readonly noise?: NoiseSuite | undefined
+  /** How frames reach their reader once they are opened, where that is not at once: whole or in pieces of whole packets, in order. */
+  readonly handOn?: ((frame: Uint8Array, onFrame: (frame: Uint8Array) => void) => void) | undefined
   events: ChannelEvents
   /** Never throws; a failure ends in `onClose`. The bytes must not be changed afterwards. */
   send(frame: Uint8Array): void

@@ -50,10 +50,16 @@ export class SealedChannel implements Channel {
     this.#channel.close(abrupt)
   }
 
+  #handOn(frame: Uint8Array): void {
+    const { handOn } = this.#channel
+    if (handOn === undefined) this.events.onFrame(frame)
+    else handOn(frame, (piece) => this.events.onFrame(piece))
+  }
+
   #received(sealed: Uint8Array): void {
     if (this.#isBroken) return
     const frame = this.#session.receiving.open(sealed)
-    if (frame !== undefined) return this.events.onFrame(frame)
+    if (frame !== undefined) return this.#handOn(frame)
     this.#isBroken = true
     this.#channel.close(true)
     this.events.onClose(`a frame of ${sealed.length} bytes`, 'NOT_AUTHENTIC')
