@@ -30,6 +30,8 @@ export const limits = {
   maxStorageNodes: 16,
   /** Messages that `last` may ask a storage node for. */
   maxResendCount: 10_000_000,
+  /** `host:port`: a DNS name of at most 253 bytes, and a port. */
+  maxAddressBytes: 259,
   /** A URL. */
   maxUrlBytes: 512,
   /** A signalling payload: an SDP or a candidate. */

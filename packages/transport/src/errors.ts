@@ -44,6 +44,11 @@ export const transportErrors = {
     summary: 'The other side did not prove its id',
     remedy: 'It is broken, hostile, or speaks another protocol.',
   },
+  NOT_AUTHENTIC: {
+    summary: 'A frame is not what the other side sent next',
+    remedy:
+      'Somebody on the path changes the traffic, or a side is broken; the link is opened again where it is wanted.',
+  },
   HANDSHAKE_TIMEOUT: {
     summary: 'The other side did not finish the handshake in time',
     remedy: 'It is overloaded or hostile; nothing to do here.',

@@ -80,6 +80,8 @@ export interface DialRequest {
   readonly peerId: NodeId
   /** For WebSocket: where. */
   readonly url?: string
+  /** Somebody else named the URL: a node has it from trackers, who have it from whoever is dialled there. */
+  readonly isTold?: boolean
   readonly timeoutMs?: number
   /** Limits of this connection that differ from those of the transport. */
   readonly limits?: Partial<ConnectionLimits>
@@ -119,6 +121,9 @@ export interface LinkEvents {
 /**
  * The one owner of who is connected: at most one connection per peer, whatever number of ways it was dialled.
  * Two connections that open at once (both sides dialled) are settled by the ids, so both sides keep the same one.
+ *
+ * A link is idle when the peer opened it and this side has had no use for it: it has neither asked for it nor sent or kept anything
+ * on it. Such links are few, and give way to newer ones: of those that come from the same network, the one that has been silent longest first.
  */
 export interface Links {
   events: LinkEvents

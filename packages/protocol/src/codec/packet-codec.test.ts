@@ -67,16 +67,19 @@ describe('the packet codec', () => {
   it('does not write what it would not read', () => {
     const hello = {
       type: 'hello',
-      version: 1,
+      version: 2,
       role: 'node',
       nodeId: sampleNodeId('b'),
       nonce: pattern(32),
+      sealing: 'none',
+      address: '',
       agent: '',
     } as const
     const encode = (packet: Packet) => () => encodePacket(packet)
     const tooLarge = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
     const malformed = expect.objectContaining({ code: 'MALFORMED_PACKET' })
     expect(encode({ ...hello, agent: 'x'.repeat(limits.maxTextBytes + 1) })).toThrow(tooLarge)
+    expect(encode({ ...hello, address: 'x'.repeat(limits.maxAddressBytes + 1) })).toThrow(tooLarge)
     expect(encode({ ...hello, nonce: pattern(31) })).toThrow(malformed)
     expect(encode({ type: 'ping', token: -1 })).toThrow(malformed)
     expect(encode({ type: 'ping', token: 2 ** 32 })).toThrow(malformed)
@@ -174,7 +177,7 @@ describe('the packet codec', () => {
 
   it('says of a hello of another version that it is one, whatever follows', () => {
     const other = expect.objectContaining({ code: 'UNSUPPORTED_VERSION' })
-    for (const body of ['02', '00', 'ff0102030405']) {
+    for (const body of ['01', '00', 'ff0102030405']) {
       expect(() => decodePacket(PacketType.hello, fromHex(body))).toThrow(other)
     }
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
-import { detachReasons, failureReasons, linkRoles, signalKinds, type Packet } from './packets.ts'
+import { detachReasons, failureReasons, linkRoles, sealings, signalKinds, type Packet } from './packets.ts'
 import { compareRefs, type MessageRef } from './stream-message.ts'
 
 /** Arbitrary valid packets of every kind but data and resend data, whose batches need a signature. */
@@ -32,7 +32,17 @@ const streamPartId = fc
   .tuple(arbitraryStreamId, arbitraryPartition)
   .map(([streamId, partition]) => toStreamPartId(streamId, partition))
 
-const contact = fc.record({ websocketUrl: arbitraryAscii(limits.maxUrlBytes), websocket: flag, webrtc: flag })
+const contactUrl = fc.oneof(
+  fc.constant(''),
+  fc
+    .record({
+      scheme: fc.constantFrom('ws', 'wss'),
+      host: fc.domain(),
+      port: fc.integer({ min: 1, max: 65_535 }),
+    })
+    .map(({ scheme, host, port }) => `${scheme}://${host}:${port}`),
+)
+const contact = fc.record({ websocketUrl: contactUrl, websocket: flag, webrtc: flag })
 const ref = fc.record({ timestamp: fc.integer({ min: 0, max: 2 ** 48 - 1 }), sequenceNumber: u32 })
 const messageChainId = arbitraryAscii(limits.maxMessageChainIdBytes)
 const chain = { publisherId: arbitraryNodeId, messageChainId }
@@ -84,10 +94,12 @@ const iceServer = fc.record({
 export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   fc.record({
     type: is('hello'),
-    version: fc.constant(1),
+    version: fc.constant(2),
     role: fc.constantFrom(...linkRoles),
     nodeId: arbitraryNodeId,
     nonce: arbitraryBytes(32),
+    sealing: fc.constantFrom(...sealings),
+    address: arbitraryAscii(limits.maxAddressBytes),
     agent: text(limits.maxTextBytes),
   }),
   fc.record({ type: is('proof'), signature: arbitraryBytes(65) }),

@@ -41,19 +41,27 @@ export const PacketType = {
 export type PacketTypeNumber = (typeof PacketType)[keyof typeof PacketType]
 
 /** The version of everything in this file; a hello says it. */
-export const PROTOCOL_VERSION = 1
+export const PROTOCOL_VERSION = 2
 
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 
-/** First packet in each direction of a new link: who I claim to be, and the challenge you must sign. */
+/** With what the frames of a link are sealed: the ciphers that Noise calls AESGCM and ChaChaPoly. */
+export const sealings = ['none', 'aes-256-gcm', 'chacha20-poly1305'] as const
+export type Sealing = (typeof sealings)[number]
+
+/** First packet in each direction of a new link: who I claim to be, and my part of what both sign. */
 export interface Hello {
   readonly type: 'hello'
   readonly version: number
   readonly role: LinkRole
   readonly nodeId: NodeId
-  /** 32 random bytes. */
+  /** 32 random bytes; where frames are sealed, an X25519 public key made for this link alone. */
   readonly nonce: Uint8Array
+  /** What the dialler chose; `none` in the hello of a listener, and on channels that are bound to their two ends. */
+  readonly sealing: Sealing
+  /** `host:port` as the dialler dialled it; empty in the hello of a listener, and where there is no such address. */
+  readonly address: string
   /** Software name and version, for people. */
   readonly agent: string
 }

@@ -116,9 +116,26 @@ const streamPartId = toStreamPartId(toStreamId(`${sampleNodeId('a')}/news`), 3)
 
 function linkPackets(crypto: Crypto): SamplePacket[] {
   const { nodeId, sign } = sampleIdentity(crypto)
-  const hello = { type: 'hello', version: 1, nodeId, nonce: pattern(32) } as const
+  const hello = {
+    type: 'hello',
+    version: 2,
+    nodeId,
+    nonce: pattern(32),
+    sealing: 'none',
+    address: '',
+  } as const
   return [
     { name: 'hello of a node', packet: { ...hello, role: 'node', agent: 'runnel/0.1.0' } },
+    {
+      name: 'hello of a dialler that seals',
+      packet: {
+        ...hello,
+        role: 'node',
+        sealing: 'aes-256-gcm',
+        address: 'node.example:443',
+        agent: 'runnel/0.1.0',
+      },
+    },
     { name: 'hello of a tracker, no agent', packet: { ...hello, role: 'tracker', agent: '' } },
     { name: 'proof', packet: { type: 'proof', signature: sign(pattern(32)) } },
     { name: 'ping', packet: { type: 'ping', token: 0x01020304 } },
@@ -224,7 +241,7 @@ function memberships(crypto: Crypto): { readonly name: string; readonly membersh
 }
 
 function trackerPackets(crypto: Crypto): SamplePacket[] {
-  const contact = { websocketUrl: 'wss://node.example/link', websocket: true, webrtc: true }
+  const contact = { websocketUrl: 'wss://node.example', websocket: true, webrtc: true }
   const hidden = { websocketUrl: '', websocket: false, webrtc: true }
   const session = 1_609_459_200_000
   const status = { type: 'status', streamPartId, session, counter: 300, neighbours: [], failed: [] } as const

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import batchVectors from '../../vectors/batches.json' with { type: 'json' }
 import handshakeVectors from '../../vectors/handshake.json' with { type: 'json' }
+import { decodePacket } from '../codec/packet-codec.ts'
 import { createIdentity, parsePrivateKey } from '../crypto/identity.ts'
 import { loadCrypto } from '../crypto/load-crypto.ts'
-import { nodeIdFromBytes, toNodeId } from '../ids/node-id.ts'
+import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId } from '../ids/stream-id.ts'
 import { decodeBatch } from '../messages/batch-codec.ts'
+import { PacketType, type Hello } from '../messages/packets.ts'
 import { fromHex, toHex } from '../messages/plain-json.testkit.ts'
 import { sampleDraft, sampleIdentity } from '../messages/samples.testkit.ts'
 import type { Crypto } from '../ports.ts'
@@ -84,35 +86,43 @@ describe('the signature of a batch', () => {
 
 describe('handshakeDigest', () => {
   const toClaim = (json: (typeof handshakeVectors)[number]['claim']): HandshakeClaim => ({
-    prover: toNodeId(json.prover),
-    verifier: toNodeId(json.verifier),
-    proverNonce: fromHex(json.proverNonce.hex),
-    verifierNonce: fromHex(json.verifierNonce.hex),
-    role: json.role,
+    prover: json.prover as HandshakeClaim['prover'],
+    hellos: {
+      dialler: fromHex(json.hellos.dialler.hex),
+      listener: fromHex(json.hellos.listener.hex),
+    },
     binding: fromHex(json.binding.hex),
   })
 
   it.each(handshakeVectors)('is as in the vector "$name"', ({ claim, digestHex, signatureHex }) => {
-    expect(toHex(handshakeDigest(toClaim(claim), crypto))).toBe(digestHex)
+    const { prover, hellos, binding } = toClaim(claim)
+    expect(toHex(handshakeDigest({ prover, hellos, binding }, crypto))).toBe(digestHex)
     const address = crypto.recover(fromHex(digestHex), fromHex(signatureHex))
-    expect(address && nodeIdFromBytes(address)).toBe(claim.prover)
+    expect(address && nodeIdFromBytes(address)).toBe(
+      (decodePacket(PacketType.hello, hellos[prover]) as Hello).nodeId,
+    )
   })
 
   it('is another one for every field, and for bytes moved from one field to the next', () => {
     const claim = toClaim(handshakeVectors[0]?.claim as (typeof handshakeVectors)[number]['claim'])
+    const { dialler, listener } = claim.hellos
     const claims: HandshakeClaim[] = [
       claim,
-      { ...claim, role: 'tracker' },
-      { ...claim, prover: claim.verifier, verifier: claim.prover },
-      { ...claim, proverNonce: claim.verifierNonce, verifierNonce: claim.proverNonce },
+      { ...claim, prover: 'listener' },
+      { ...claim, hellos: { dialler: listener, listener: dialler } },
+      { ...claim, hellos: { dialler, listener: dialler } },
+      { ...claim, hellos: { dialler: dialler.subarray(1), listener } },
+      {
+        ...claim,
+        hellos: { dialler: Uint8Array.of(...dialler, listener[0] ?? 0), listener: listener.subarray(1) },
+      },
       { ...claim, binding: Uint8Array.of(0) },
       { ...claim, binding: Uint8Array.of(0, 0) },
       {
         ...claim,
-        verifierNonce: claim.verifierNonce.subarray(0, 31),
-        binding: claim.verifierNonce.subarray(31),
+        hellos: { dialler, listener: listener.subarray(0, -1) },
+        binding: listener.subarray(-1),
       },
-      { ...claim, verifier: sampleIdentity(crypto, 2).nodeId },
     ]
     expect(new Set(claims.map((each) => toHex(handshakeDigest(each, crypto)))).size).toBe(claims.length)
   })

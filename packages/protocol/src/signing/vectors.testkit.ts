@@ -1,6 +1,7 @@
-import { packetBytes } from '../codec/frame.ts'
+import { packetBytes, readPackets } from '../codec/frame.ts'
+import { encodePacket } from '../codec/packet-codec.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
-import { PacketType } from '../messages/packets.ts'
+import { PacketType, type Hello } from '../messages/packets.ts'
 import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import {
   pattern,
@@ -44,19 +45,28 @@ export function batchVectors(crypto: Crypto) {
 
 export function handshakeVectors(crypto: Crypto) {
   const prover = sampleIdentity(crypto, 0)
-  const verifier = sampleIdentity(crypto, 1)
+  const hello = { type: 'hello', version: 2, role: 'node', sealing: 'none', address: '', agent: '' } as const
+  const [dialler, listener] = [
+    { ...hello, nodeId: prover.nodeId, nonce: pattern(32), address: 'tracker.example:443' },
+    { ...hello, nodeId: sampleIdentity(crypto, 1).nodeId, nonce: pattern(64).subarray(32) },
+  ]
   const claim: HandshakeClaim = {
-    prover: prover.nodeId,
-    verifier: verifier.nodeId,
-    proverNonce: pattern(32),
-    verifierNonce: pattern(64).subarray(32),
-    role: 'node',
+    prover: 'dialler',
+    hellos: { dialler: bodyOf({ ...dialler, sealing: 'aes-256-gcm' }), listener: bodyOf(listener) },
     binding: new Uint8Array(),
   }
+  const bound = { dialler: bodyOf({ ...dialler, address: '' }), listener: bodyOf(listener) }
   return [
-    { name: 'no binding', claim },
-    { name: 'a tracker', claim: { ...claim, role: 'tracker' } },
-    { name: 'a binding of 160 bytes', claim: { ...claim, binding: pattern(160) } },
+    { name: 'a dialler that seals', claim },
+    {
+      name: 'a tracker that listens',
+      claim: {
+        prover: 'listener',
+        hellos: { dialler: bodyOf(listener), listener: bodyOf({ ...dialler, role: 'tracker', address: '' }) },
+        binding: new Uint8Array(),
+      } satisfies HandshakeClaim,
+    },
+    { name: 'a binding of 160 bytes', claim: { ...claim, hellos: bound, binding: pattern(160) } },
   ].map(({ name, claim }) => {
     const digest = handshakeDigest(claim, crypto)
     return {
@@ -67,6 +77,10 @@ export function handshakeVectors(crypto: Crypto) {
       signatureHex: toHex(prover.sign(digest)),
     }
   })
+}
+
+function bodyOf(hello: Hello): Uint8Array {
+  return readPackets(encodePacket(hello))[0]?.body ?? new Uint8Array()
 }
 
 export function accessVectors(crypto: Crypto) {

@@ -1,23 +1,27 @@
 /// <reference lib="dom" />
-import type { Cancel, RunnelError } from '@runnel/protocol'
+import { isRunnelError, type Cancel, type RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import { SocketChannel, type SocketChannelModules } from './socket-channel.ts'
 
 /**
  * Opens a WebSocket of the browser. Has no time limit of its own. Fails with DIAL_FAILED, whatever the reason, as a page is
- * not told; with OFFLINE when the browser knows that there is no network.
+ * not told; with OFFLINE when the browser knows that there is no network. What `beforeDial` throws is an error too.
  */
 export function connectSocket(
-  url: string | undefined,
+  { url, beforeDial }: { readonly url: string | undefined; beforeDial(url: URL): void },
   modules: SocketChannelModules,
   onChannel: (channel: SocketChannel) => void,
   onFail: (error: RunnelError) => void,
 ): Cancel {
   let socket: WebSocket
   try {
-    socket = new WebSocket(checkedUrl(url))
+    const checked = checkedUrl(url)
+    beforeDial(checked)
+    socket = new WebSocket(checked)
   } catch (cause) {
-    const error = transportError('DIAL_FAILED', `${url}: ${String(cause)}`, { cause })
+    const error = isRunnelError(cause)
+      ? cause
+      : transportError('DIAL_FAILED', `${url}: ${String(cause)}`, { cause })
     modules.clock.endOfTurn(() => onFail(error))
     return () => {}
   }

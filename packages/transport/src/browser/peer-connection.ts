@@ -2,7 +2,7 @@
 import type { IceServer } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { LinkPath } from '../ports.ts'
-import { addressOf, pathOf } from '../webrtc/candidate.ts'
+import { addressOf, pathOf, remoteAddressOf } from '../webrtc/candidate.ts'
 import { parseIceServer } from '../webrtc/ice-server.ts'
 import { EventGuard } from '../webrtc/event-guard.ts'
 import type {
@@ -50,6 +50,10 @@ class BrowserPeerConnection implements PeerConnectionPort {
 
   get path(): LinkPath | undefined {
     return pathOf(() => this.#native.sctp?.transport.iceTransport.getSelectedCandidatePair())
+  }
+
+  get remoteAddress(): string | undefined {
+    return remoteAddressOf(() => this.#native.sctp?.transport.iceTransport.getSelectedCandidatePair())
   }
 
   offer(): void {

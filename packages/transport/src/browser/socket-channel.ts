@@ -3,6 +3,7 @@ import type { Cancel, Clock } from '@runnel/protocol'
 import type { Channel, ChannelEvents } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
+import { pageSuite } from '../noise/page-suite.ts'
 import { maxWebSocketFrameBytes } from '../ws/ws-options.ts'
 import { pageInflow } from './inflow.ts'
 
@@ -22,6 +23,11 @@ export class SocketChannel implements Channel {
   readonly maxFrameBytes = maxWebSocketFrameBytes
   // A proxy may end TLS on the way, so there is nothing both ends are sure to see alike.
   readonly binding = noBinding
+  readonly noise = pageSuite
+  readonly handOn = (frame: Uint8Array, onFrame: (frame: Uint8Array) => void): void =>
+    pageInflow.receive(frame, (piece) => {
+      if (!this.#gone) onFrame(piece)
+    })
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}
@@ -73,9 +79,8 @@ export class SocketChannel implements Channel {
     if (data.byteLength > maxWebSocketFrameBytes) {
       return this.#refuse('FRAME_TOO_LARGE', `${data.byteLength} bytes`, 4009)
     }
-    pageInflow.receive(new Uint8Array(data), (frame) => {
-      if (!this.#gone) this.events.onFrame(frame)
-    })
+    // Opened at once, in its place in the order; what is in it waits for its turn.
+    this.events.onFrame(new Uint8Array(data))
   }
 
   /** A page may close with 1000 and 3000 to 4999 only: 4000 is added to what RFC 6455 has in its place, less 1000. */

@@ -1,4 +1,5 @@
 import type { TransportErrorCode } from '../errors.ts'
+import type { NoiseSuite } from '../noise/noise-suite.ts'
 import type { LinkPath, TransportKind } from '../ports.ts'
 
 export interface ChannelEvents {
@@ -26,6 +27,13 @@ export interface Channel {
   readonly bufferedBytes: number
   /** What ties a handshake to this very channel: for WebRTC both DTLS fingerprints in sorted order; empty where there is nothing. Same on both sides. */
   readonly binding: Uint8Array
+  /**
+   * With what its frames are sealed. Absent where nobody can stand between the two ends: the binding says who they are, or both
+   * are in one process.
+   */
+  readonly noise?: NoiseSuite | undefined
+  /** How frames reach their reader once they are opened, where that is not at once: whole or in pieces of whole packets, in order. */
+  readonly handOn?: ((frame: Uint8Array, onFrame: (frame: Uint8Array) => void) => void) | undefined
   events: ChannelEvents
   /** Never throws; a failure ends in `onClose`. The bytes must not be changed afterwards. */
   send(frame: Uint8Array): void

@@ -19,6 +19,11 @@ export interface PoolOptions {
   readonly maxConnections?: number
 }
 
+export interface AcceptHandlers extends OpenHandlers {
+  /** See HandshakeOptions. */
+  readonly isOwnAddress?: (address: string) => boolean
+}
+
 /** All that a transport has under way and open, so that it can count it and end it. */
 export class ConnectionPool<C extends PooledChannel> {
   readonly #options: PoolOptions
@@ -46,19 +51,21 @@ export class ConnectionPool<C extends PooledChannel> {
     how: {
       readonly connect: Connect<C>
       readonly running: boolean
-      onDone?(outcome: DialOutcome): void
+      /** See HandshakeOptions. */
+      readonly address?: string
+      onDone?(outcome: DialOutcome, error?: RunnelError): void
     },
   ): Cancel {
     const { role, dialTimeoutMs } = this.#options
     const refusal = this.#dialRefusal(how.running)
     const dial: Dial<C> = new Dial(
-      { request, role, timeoutMs: request.timeoutMs ?? dialTimeoutMs, connect: how.connect },
+      { ...how, request, role, timeoutMs: request.timeoutMs ?? dialTimeoutMs },
       {
         connection: this.#modules,
         onOpen: (connection, channel) => this.#add(connection, channel),
-        onDone: (outcome) => {
+        onDone: (outcome, error) => {
           this.#dials.delete(dial)
-          how.onDone?.(outcome)
+          how.onDone?.(outcome, error)
         },
       },
     )
@@ -69,9 +76,9 @@ export class ConnectionPool<C extends PooledChannel> {
   }
 
   /** Somebody else opened a channel. `onFail` is not called when `stop` ends the handshake. */
-  accept(channel: C, { onOpen, onFail }: OpenHandlers): void {
+  accept(channel: C, { onOpen, onFail, isOwnAddress }: AcceptHandlers): void {
     const { role } = this.#options
-    const cancel = openConnection({ channel, direction: 'inbound', role }, this.#modules, {
+    const cancel = openConnection({ channel, direction: 'inbound', role, isOwnAddress }, this.#modules, {
       onOpen: (connection) => {
         this.#handshakes.delete(cancel)
         this.#add(connection, channel)

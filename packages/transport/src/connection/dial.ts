@@ -16,6 +16,8 @@ export interface DialOptions<C extends Channel> {
   readonly role: LinkRole
   readonly timeoutMs: number
   readonly connect: Connect<C>
+  /** See HandshakeOptions. */
+  readonly address?: string
 }
 
 export type DialOutcome = 'open' | 'failed' | 'cancelled'
@@ -25,7 +27,7 @@ export interface DialModules<C extends Channel> {
   /** The connection is open; the one who asked is told afterwards. */
   onOpen(connection: Connection, channel: C): void
   /** It has come to its end, well or not. */
-  onDone(outcome: DialOutcome): void
+  onDone(outcome: DialOutcome, error?: RunnelError): void
 }
 
 /** One attempt to connect: channel and handshake under one time limit. */
@@ -54,10 +56,10 @@ export class Dial<C extends Channel> {
   }
 
   #openOn(channel: C): void {
-    const { request, role } = this.#options
+    const { request, role, address = '' } = this.#options
     const { connection: modules, onOpen } = this.#modules
     this.#cancelStep = openConnection(
-      { channel, direction: 'outbound', expectedPeerId: request.peerId, role },
+      { channel, direction: 'outbound', expectedPeerId: request.peerId, role, address },
       { ...modules, limits: { ...modules.limits, ...request.limits } },
       {
         onOpen: (connection) => {
@@ -83,14 +85,15 @@ export class Dial<C extends Channel> {
   }
 
   #report(error: RunnelError): void {
-    if (this.#finish('failed')) guarded(this.#modules.connection, () => this.#options.request.onFail(error))
+    if (this.#finish('failed', error))
+      guarded(this.#modules.connection, () => this.#options.request.onFail(error))
   }
 
-  #finish(outcome: DialOutcome): boolean {
+  #finish(outcome: DialOutcome, error?: RunnelError): boolean {
     if (this.#outcome !== undefined) return false
     this.#outcome = outcome
     this.#cancelTimeout()
-    this.#modules.onDone(outcome)
+    this.#modules.onDone(outcome, error)
     return true
   }
 }

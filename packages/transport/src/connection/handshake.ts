@@ -2,23 +2,35 @@ import {
   decodePacket,
   encodePacket,
   handshakeDigest,
+  handshakeTranscript,
   nodeIdToBytes,
   PacketType,
   PROTOCOL_VERSION,
+  readPackets,
   type Hello,
+  type Hellos,
   type LinkRole,
+  type LinkSide,
   type NodeId,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
+import type { Session } from '../noise/noise-nn.ts'
+import type { Channel } from './channel.ts'
+import { KeyAgreement } from './key-agreement.ts'
 import type { ConnectionModules } from './modules.ts'
 
 export interface HandshakeOptions {
+  readonly channel: Pick<Channel, 'binding' | 'noise'>
+  /** Who opened the channel: this side is the dialler of an outbound one. */
+  readonly direction: 'outbound' | 'inbound'
   /** As what this side acts. */
   readonly role: LinkRole
   /** Who must be at the other end; anyone when absent. */
   readonly expectedPeerId?: NodeId
-  /** See Channel. */
-  readonly binding: Uint8Array
+  /** Of a dialler: `host:port` as it was dialled, where there is such an address. */
+  readonly address?: string
+  /** Of a listener: whether it is known by this address. Default: by any. */
+  readonly isOwnAddress?: ((address: string) => boolean) | undefined
 }
 
 /** Who is at the other end, proven. */
@@ -30,82 +42,112 @@ export interface Peer {
 type HandshakeModules = Pick<ConnectionModules, 'random' | 'crypto' | 'identity' | 'agent'>
 
 /**
- * Both sides of a new channel send a hello with a nonce, and then a signature over both ids, both nonces, the prover's role
- * and the channel. A signature is good for one verifier and one pair of nonces, so it proves nothing to anybody else and
- * cannot be used twice. docs/protocol.md, handshake.
+ * Both sides of a new channel send a hello, and then a signature over both hellos, which side they are, and the channel: so
+ * over ids, roles, keys or nonces, and the address that was dialled. It is good for one verifier and one pair of hellos, so it
+ * proves nothing to anybody else and cannot be used twice. Where nothing binds the channel to its ends, they agree on keys with what
+ * is in the hellos, and the proofs and all that follows are sealed. docs/protocol.md, handshake.
  */
 export class Handshake {
   readonly #options: HandshakeOptions
   readonly #modules: HandshakeModules
-  readonly #nonce: Uint8Array
-  #peerHello: Hello | undefined
+  readonly #keys: KeyAgreement | undefined
+  readonly #hello: Hello
+  #peer: Peer | undefined
+  #hellos: Hellos | undefined
 
   constructor(options: HandshakeOptions, modules: HandshakeModules) {
     this.#options = options
     this.#modules = modules
-    this.#nonce = modules.random.bytes(32)
+    const { noise } = options.channel
+    const secretKey = modules.random.bytes(32)
+    this.#keys = noise && new KeyAgreement({ side: this.#side, secretKey }, noise)
+    this.#hello = {
+      type: 'hello',
+      version: PROTOCOL_VERSION,
+      role: options.role,
+      nodeId: modules.identity.nodeId,
+      nonce: this.#keys?.publicKey ?? secretKey,
+      sealing: (this.#side === 'dialler' && noise?.ciphers[0]) || 'none',
+      address: options.address ?? '',
+      agent: modules.agent ?? '',
+    }
   }
 
   /** Our hello, as a packet. */
   hello(): Uint8Array {
-    return encodePacket({
-      type: 'hello',
-      version: PROTOCOL_VERSION,
-      role: this.#options.role,
-      nodeId: this.#modules.identity.nodeId,
-      nonce: this.#nonce,
-      agent: this.#modules.agent ?? '',
-    })
+    return encodePacket(this.#hello)
   }
 
-  /** Takes the other's hello and returns our proof, as a packet. Throws PEER_ID_MISMATCH, HANDSHAKE_FAILED, and what decoding throws. */
-  receiveHello(body: Uint8Array): Uint8Array {
+  /** The keys, once both have agreed on them; undefined for ever on a channel that is not sealed. */
+  get session(): Session | undefined {
+    return this.#keys?.session
+  }
+
+  /**
+   * Takes the other's hello and returns the frame to send then: our proof, but nothing of a dialler that awaits keys. Throws
+   * PEER_ID_MISMATCH, HANDSHAKE_FAILED, and what decoding throws.
+   */
+  receiveHello(body: Uint8Array): Uint8Array | undefined {
     const hello = decodePacket(PacketType.hello, body) as Hello
-    const { expectedPeerId, role, binding } = this.#options
-    const { identity, crypto } = this.#modules
-    if (hello.nodeId === identity.nodeId)
-      throw transportError('HANDSHAKE_FAILED', 'the other side claims our own id')
-    if (expectedPeerId !== undefined && hello.nodeId !== expectedPeerId) {
-      throw transportError('PEER_ID_MISMATCH', `expected ${expectedPeerId}, found ${hello.nodeId}`)
-    }
-    this.#peerHello = { ...hello, nonce: hello.nonce.slice() }
-    const digest = handshakeDigest(
-      {
-        prover: identity.nodeId,
-        verifier: hello.nodeId,
-        proverNonce: this.#nonce,
-        verifierNonce: hello.nonce,
-        role,
-        binding,
-      },
-      crypto,
-    )
-    return encodePacket({ type: 'proof', signature: identity.sign(digest) })
+    this.#check(hello)
+    this.#peer = { nodeId: hello.nodeId, role: hello.role }
+    const [own, others] = [bodyOf(this.hello()), body.slice()]
+    const isDialler = this.#side === 'dialler'
+    this.#hellos = isDialler ? { dialler: own, listener: others } : { dialler: others, listener: own }
+    if (this.#keys === undefined) return this.proof()
+    const { sealing } = isDialler ? this.#hello : hello
+    this.#keys.begin({ sealing, prologue: handshakeTranscript(this.#hellos), peerKey: hello.nonce.slice() })
+    return isDialler ? undefined : this.#keys.answer(this.proof())
+  }
+
+  /** A frame that came after the hello, as it was before it was sealed; undefined when it is not authentic. */
+  open(frame: Uint8Array): Uint8Array | undefined {
+    return this.#keys === undefined ? frame : this.#keys.open(frame)
+  }
+
+  /** Our proof, as a packet. */
+  proof(): Uint8Array {
+    const { identity } = this.#modules
+    return encodePacket({ type: 'proof', signature: identity.sign(this.#digest(this.#side)) })
   }
 
   /** Takes the other's proof. Throws HANDSHAKE_FAILED when it proves nothing, and what decoding throws. */
   receiveProof(body: Uint8Array): Peer {
-    const hello = this.#peerHello
+    const peer = this.#peer
     const proof = decodePacket(PacketType.proof, body)
-    if (hello === undefined || proof.type !== 'proof')
+    if (peer === undefined || proof.type !== 'proof')
       throw transportError('HANDSHAKE_FAILED', 'a proof before a hello')
-    const { identity, crypto } = this.#modules
-    const digest = handshakeDigest(
-      {
-        prover: hello.nodeId,
-        verifier: identity.nodeId,
-        proverNonce: hello.nonce,
-        verifierNonce: this.#nonce,
-        role: hello.role,
-        binding: this.#options.binding,
-      },
-      crypto,
-    )
-    if (!equalBytes(crypto.recover(digest, proof.signature), nodeIdToBytes(hello.nodeId))) {
-      throw transportError('HANDSHAKE_FAILED', `the signature is not ${hello.nodeId}'s`)
-    }
-    return { nodeId: hello.nodeId, role: hello.role }
+    const digest = this.#digest(this.#side === 'dialler' ? 'listener' : 'dialler')
+    const signer = this.#modules.crypto.recover(digest, proof.signature)
+    if (!equalBytes(signer, nodeIdToBytes(peer.nodeId)))
+      throw transportError('HANDSHAKE_FAILED', `the signature is not ${peer.nodeId}'s`)
+    return peer
   }
+
+  get #side(): LinkSide {
+    return this.#options.direction === 'outbound' ? 'dialler' : 'listener'
+  }
+
+  #check({ nodeId, address }: Hello): void {
+    const { expectedPeerId, isOwnAddress } = this.#options
+    if (nodeId === this.#modules.identity.nodeId)
+      throw transportError('HANDSHAKE_FAILED', 'the other side claims our own id')
+    if (expectedPeerId !== undefined && nodeId !== expectedPeerId)
+      throw transportError('PEER_ID_MISMATCH', `expected ${expectedPeerId}, found ${nodeId}`)
+    if (isOwnAddress?.(address) === false)
+      throw transportError('HANDSHAKE_FAILED', `dialled as ${address}, which is not an address of this side`)
+  }
+
+  #digest(prover: LinkSide): Uint8Array {
+    if (this.#hellos === undefined) throw transportError('HANDSHAKE_FAILED', 'a proof before a hello')
+    const { binding } = this.#options.channel
+    return handshakeDigest({ prover, hellos: this.#hellos, binding }, this.#modules.crypto)
+  }
+}
+
+/** Of a packet that was made here. */
+function bodyOf(packet: Uint8Array): Uint8Array {
+  return readPackets(packet)[0]?.body ?? packet
 }
 
 function equalBytes(a: Uint8Array | undefined, b: Uint8Array): boolean {

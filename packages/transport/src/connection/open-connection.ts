@@ -3,6 +3,7 @@ import {
   encodePacket,
   forEachPacket,
   isRunnelError,
+  PacketType,
   type Cancel,
   type Close,
   type LinkRole,
@@ -17,6 +18,7 @@ import { Handshake } from './handshake.ts'
 import { connectionLimits, type ConnectionLimits } from './limits.ts'
 import { LinkConnection } from './link-connection.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
+import { SealedChannel } from './sealed-channel.ts'
 import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 
 export type { ConnectionModules } from './modules.ts'
@@ -28,6 +30,9 @@ export interface OpenOptions {
   readonly expectedPeerId?: NodeId
   /** As what this side acts. */
   readonly role: LinkRole
+  /** See HandshakeOptions. */
+  readonly address?: string
+  readonly isOwnAddress?: ((address: string) => boolean) | undefined
 }
 
 /** Exactly one is called, once, never before `openConnection` returns; neither after it was cancelled. */
@@ -61,13 +66,15 @@ class Opening {
   #connection: LinkConnection | undefined
   #cancelTimeout: Cancel = () => {}
   #cancelled = false
+  /** Whether the packets that are read now came sealed, as they must after the hello where there is sealing. */
+  #isSealed = false
 
   constructor(options: OpenOptions, modules: ConnectionModules, handlers: OpenHandlers) {
     this.#options = options
     this.#modules = modules
     this.#handlers = handlers
     this.#limits = connectionLimits(modules.limits)
-    this.#handshake = new Handshake({ ...options, binding: options.channel.binding }, modules)
+    this.#handshake = new Handshake(options, modules)
   }
 
   start(): void {
@@ -89,7 +96,11 @@ class Opening {
     if (this.#connection !== undefined) return
     this.#state = 'closed'
     this.#cancelTimeout()
-    this.#options.channel.close(true)
+    const { channel } = this.#options
+    if (this.#handshake.session === undefined) return channel.close(true)
+    // For a dialler that has the keys the link is open.
+    this.#sayGoodbye(transportError('SHUTTING_DOWN'))
+    channel.close()
   }
 
   #onFrame(frame: Uint8Array): void {
@@ -98,11 +109,21 @@ class Opening {
       if (frame.length > this.#limits.maxHandshakeFrameBytes) {
         throw transportError('FRAME_TOO_LARGE', `${frame.length} bytes in a handshake`)
       }
-      forEachPacket(frame, this.#onPacket)
+      const packets = this.#state === 'proving' ? this.#opened(frame) : frame
+      forEachPacket(packets, this.#onPacket)
     } catch (error) {
       if (this.#connection === undefined) this.#fail(asFailure(error))
       else this.#connection.onBadInput(error)
     }
+  }
+
+  /** A side that fails before it has the keys says so in the open. */
+  #opened(frame: Uint8Array): Uint8Array {
+    const packets = this.#handshake.open(frame)
+    this.#isSealed = packets !== undefined
+    if (packets === undefined && frame[0] !== PacketType.close)
+      throw transportError('HANDSHAKE_FAILED', 'a frame that is not authentic')
+    return packets ?? frame
   }
 
   readonly #onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
@@ -112,11 +133,16 @@ class Opening {
     const next = transition(this.#state, input)
     if (next === 'violation')
       throw transportError('HANDSHAKE_FAILED', `packet type ${type} while ${this.#state}`)
-    if (input === 'hello') this.#options.channel.send(this.#handshake.receiveHello(body))
+    if (input === 'hello') this.#greet(body)
     if (input === 'proof') this.#open(body)
     if (input === 'goodbye') this.#onGoodbye(decodePacket(type, body) as Close)
     // What was just sent may have ended the channel.
     if (this.#state !== 'closed') this.#state = next
+  }
+
+  #greet(hello: Uint8Array): void {
+    const answer = this.#handshake.receiveHello(hello)
+    if (answer !== undefined) this.#options.channel.send(answer)
   }
 
   /** The other side gives up: nobody has proven anything, so what it says is only quoted. */
@@ -127,9 +153,11 @@ class Opening {
   }
 
   #open(proof: Uint8Array): void {
-    const { channel, direction } = this.#options
+    if (!this.#isSealed) throw transportError('HANDSHAKE_FAILED', 'a proof in the frame of a hello')
+    const { direction } = this.#options
     const peer = this.#handshake.receiveProof(proof)
     this.#cancelTimeout()
+    const channel = this.#sealedChannel()
     const connection = new LinkConnection({ channel, peer, direction, limits: this.#limits }, this.#modules)
     this.#connection = connection
     channel.events = {
@@ -137,17 +165,30 @@ class Opening {
       onDrain: () => connection.onDrain(),
       onClose: (text, code) => connection.onChannelClose(text, code),
     }
+    // A dialler has awaited keys before it proved itself.
+    if (channel !== this.#options.channel && direction === 'outbound') channel.send(this.#handshake.proof())
     connection.start()
     connection.guard(() => this.#handlers.onOpen(connection))
+  }
+
+  #sealedChannel(): Channel {
+    const { channel } = this.#options
+    const { session } = this.#handshake
+    return session === undefined ? channel : new SealedChannel(channel, session)
   }
 
   /** Tells the other side why, closes the channel and reports. */
   #fail(error: RunnelError): void {
     const { channel } = this.#options
     this.#report(error)
-    channel.send(encodePacket(closePacket(error.code, error.message)))
+    this.#sayGoodbye(error)
     channel.close()
     this.#cancelTimeout = this.#modules.clock.schedule(this.#limits.closeTimeoutMs, () => channel.close(true))
+  }
+
+  #sayGoodbye({ code, message }: RunnelError): void {
+    const farewell = encodePacket(closePacket(code, message))
+    this.#options.channel.send(this.#handshake.session?.sending.seal(farewell) ?? farewell)
   }
 
   #onChannelClose(error: RunnelError): void {

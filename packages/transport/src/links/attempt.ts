@@ -72,7 +72,7 @@ export class Attempt {
     if (!transport) return this.#fail(transportError('NO_COMMON_TRANSPORT'))
     this.#cancel = transport.dial({
       peerId,
-      ...(way.url === '' ? {} : { url: way.url }),
+      ...(way.url === '' ? {} : { url: way.url, isTold: true }),
       timeoutMs: this.#limitMs(index),
       onOpen: (connection) => {
         this.#isOver = true

@@ -1,6 +1,7 @@
 import { protocolError, protocolErrors, type Contact, type NodeId } from '@runnel/protocol'
 import type { Connection, LinkEvents, Links, Transport, TransportKind } from '../ports.ts'
 import { EventQueue } from './event-queue.ts'
+import { IdleLinks } from './idle-links.ts'
 import { planWays } from './link-plan.ts'
 import {
   linksDefaults,
@@ -31,7 +32,7 @@ class LinksOverTransports implements LinksOwner {
     failed: 0,
     fallbacks: 0,
     duplicates: 0,
-    unsolicitedRefused: 0,
+    unsolicitedEvicted: 0,
     unsolicitedUnused: 0,
     notListed: 0,
   }
@@ -39,6 +40,8 @@ class LinksOverTransports implements LinksOwner {
   readonly #modules: LinksModules
   readonly #transports: ReadonlyMap<TransportKind, Transport>
   readonly #links = new Map<NodeId, PeerLink>()
+  /** Those that are idle, by the network of whoever opened them. */
+  readonly #idle: IdleLinks
   readonly #queue: EventQueue
   readonly #unwatchAdmission: () => void
   #stopped = false
@@ -47,6 +50,7 @@ class LinksOverTransports implements LinksOwner {
     this.#settings = { ...linksDefaults, ...options }
     this.#modules = modules
     this.#queue = new EventQueue(modules)
+    this.#idle = new IdleLinks(this.#settings.maxUnsolicited)
     const transports = [modules.memory, modules.websocket, modules.webrtc].filter(
       (transport) => transport !== undefined,
     )
@@ -95,19 +99,19 @@ class LinksOverTransports implements LinksOwner {
       this.counters.notListed++
       return connection.close('NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
     }
-    const isKnown = this.#links.get(peerId)?.isClaimed ?? false
-    if (
-      !isKnown &&
-      !this.#links.get(peerId)?.isOpen &&
-      this.#unsolicitedCount() >= this.#settings.maxUnsolicited
-    ) {
-      this.counters.unsolicitedRefused++
-      return connection.close('TOO_MANY_CONNECTIONS', 'nobody asked for it')
-    }
     const link = this.#link(peerId)
-    const wasOpen = link.isOpen
-    if (!isKnown && !wasOpen) link.allowGrace(() => this.counters.unsolicitedUnused++)
+    const isUnsolicited = !link.isClaimed && !link.isOpen
+    if (isUnsolicited) link.allowGrace(() => this.counters.unsolicitedUnused++)
     link.add(connection)
+    if (isUnsolicited && link.isOpen && !link.isClaimed)
+      this.#makeRoom(this.#idle.add(peerId, connection.remoteAddress))
+  }
+
+  #makeRoom(idle: readonly NodeId[]): void {
+    for (const peerId of idle) {
+      this.counters.unsolicitedEvicted++
+      this.disconnect(peerId, 'TOO_MANY_CONNECTIONS', 'nobody here uses it')
+    }
   }
 
   #isListed(peerId: NodeId): boolean {
@@ -131,12 +135,6 @@ class LinksOverTransports implements LinksOwner {
     this.#queue.emit(() => this.events.onFailed(peerId, protocolError('NODE_NOT_LISTED', peerId)))
   }
 
-  #unsolicitedCount(): number {
-    let count = 0
-    for (const link of this.#links.values()) if (link.isOpen && !link.isClaimed) count++
-    return count
-  }
-
   #link(peerId: NodeId): PeerLink {
     const known = this.#links.get(peerId)
     if (known) return known
@@ -156,6 +154,7 @@ class LinksOverTransports implements LinksOwner {
         onDuplicate: () => this.counters.duplicates++,
         onClosed: (reason) => {
           this.peers.delete(peerId)
+          this.#idle.delete(peerId)
           this.counters.closed++
           emit(() => this.events.onClosed(peerId, reason))
         },
@@ -163,7 +162,11 @@ class LinksOverTransports implements LinksOwner {
           this.counters.failed++
           emit(() => this.events.onFailed(peerId, error))
         },
-        onPacket: (type, body, whole) => emit(() => this.events.onPacket(peerId, type, body, whole)),
+        onPacket: (type, body, whole) => {
+          this.#idle.touch(peerId)
+          emit(() => this.events.onPacket(peerId, type, body, whole))
+        },
+        onClaimed: () => this.#idle.delete(peerId),
         onDrain: () => emit(() => this.events.onDrain(peerId)),
         onFallback: () => this.counters.fallbacks++,
         onIdle: () => this.#links.delete(peerId),

@@ -11,7 +11,7 @@ export interface LinksOptions {
   readonly firstWayTimeoutMs?: number
   /** How long two connections with one peer are both listened to before the one not used is closed, in milliseconds. */
   readonly duplicateLingerMs?: number
-  /** Links opened by others that nobody here has asked for or used. */
+  /** Idle links: see `Links`. For one more, an idle one gives way that the network with most of them opened. */
   readonly maxUnsolicited?: number
   /** How long such a link is kept, in milliseconds. */
   readonly unsolicitedGraceMs?: number
@@ -45,8 +45,8 @@ export interface LinksCounters {
   fallbacks: number
   /** Second connections with one peer. */
   duplicates: number
-  /** Links nobody asked for, refused because there were too many. */
-  unsolicitedRefused: number
+  /** Idle links that gave way to newer ones. */
+  unsolicitedEvicted: number
   /** Links nobody asked for, closed because nobody used them. */
   unsolicitedUnused: number
   /** Links refused or closed because the network does not list the peer. */

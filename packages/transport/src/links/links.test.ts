@@ -141,25 +141,65 @@ describe('Links nobody asked for', () => {
     expect(high.received).toEqual(use === 'send' ? [1] : [])
   })
 
-  it('are bounded, and links that were asked for are not', async () => {
-    const { clock, network, low, high } = await pair('bounded', { low: { maxUnsolicited: 2 } })
-    const others: TestNode[] = []
-    for (let i = 0; i < 4; i++) {
-      others.push(await createTestNode(identityOf(`other ${i}`), {}, { network, clock }))
+  /** `count` nodes that open links to `low` one after the other and say nothing, from the network of `address(index)`. */
+  async function openIdle(count: number, address: (index: number) => string | undefined) {
+    const addresses = new Map<string, string | undefined>()
+    const made = await pair('idle', {
+      low: { unsolicitedGraceMs: 3_600_000 },
+      network: { addressOf: (nodeId) => addresses.get(nodeId) },
+    })
+    const idle: TestNode[] = []
+    for (let index = 0; index < count; index++) {
+      const other = await createTestNode(identityOf(`idler ${index}`), {}, made)
+      addresses.set(other.identity.nodeId, address(index))
+      connect(other, made.low, dialledByEverybody)
+      made.clock.advanceBy(10)
+      idle.push(other)
     }
-    for (const other of others) connect(other, low, dialledByEverybody)
-    clock.advanceBy(1000)
-    expect(low.links.peers.size).toBe(2)
-    expect(low.links.counters.unsolicitedRefused).toBe(2)
-    expect(others.map(({ log }) => log.join()).sort()).toEqual([
-      'opened',
-      'opened',
-      'opened,closed TOO_MANY_CONNECTIONS',
-      'opened,closed TOO_MANY_CONNECTIONS',
-    ])
+    return { ...made, idle, addresses }
+  }
+
+  it.each([
+    ['one address', () => '192.0.2.1'],
+    ['nobody knows where', () => undefined],
+    ['as many networks', (index: number) => `10.0.${index}.1`],
+  ])('that are idle, from %s, keep nobody from asking for something', async (_, address) => {
+    const { clock, low, high, idle, addresses } = await openIdle(64, address)
+    addresses.set(high.identity.nodeId, address(64))
+    expect(low.links.peers.size).toBe(64)
+    low.links.events = {
+      ...low.links.events,
+      onPacket: (peerId) => void low.links.send(peerId, numbered(7)),
+    }
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    high.links.send(low.identity.nodeId, numbered(1))
+    clock.advanceBy(100)
+    expect(high.received).toEqual([7])
+    expect(low.links.counters.unsolicitedEvicted).toBe(1)
+    expect(idle.map(({ log }) => log.length)).toEqual([2, ...Array<number>(63).fill(1)])
+    expect(idle[0]?.log).toEqual(['opened', 'closed TOO_MANY_CONNECTIONS'])
+  })
+
+  it('make room by the network that has most, those that say nothing first', async () => {
+    const { clock, low, high, idle } = await openIdle(64, (index) => `10.0.${index < 20 ? 0 : 1}.${index}`)
+    idle[20]?.links.send(low.identity.nodeId, numbered(1))
+    clock.advanceBy(100)
+    connect(high, low, dialledByEverybody)
+    clock.advanceBy(100)
+    expect(idle.findIndex(({ log }) => log.length === 2)).toBe(21)
+  })
+
+  it('do not count those that this side asked for or uses', async () => {
+    const { clock, network, low, high, idle } = await openIdle(64, () => undefined)
     connect(low, high, dialledByEverybody)
-    clock.advanceBy(1000)
-    expect(low.links.peers.size).toBe(3)
+    clock.advanceBy(100)
+    expect(low.links.peers.size).toBe(65)
+    low.links.send(idle[0]?.identity.nodeId ?? high.identity.nodeId, numbered(1))
+    const newcomer = await createTestNode(identityOf('newcomer'), {}, { network, clock })
+    connect(newcomer, low, dialledByEverybody)
+    clock.advanceBy(100)
+    expect([low.links.peers.size, low.links.counters.unsolicitedEvicted]).toEqual([66, 0])
   })
 })
 

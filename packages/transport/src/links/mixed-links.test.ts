@@ -113,7 +113,12 @@ describe('Links over WebSocket and WebRTC', () => {
     a.links.connect(b.nodeId, { ...b.contact, websocket: false })
     b.links.connect(a.nodeId, { ...a.contact, websocket: false })
     expect(await Promise.all([a.next(), b.next()])).toEqual(['opened', 'opened'])
+    // Who dialled is through first: what comes of it shows that the other is too.
+    const received = new Promise<void>((resolve) => {
+      b.links.events = { ...b.links.events, onPacket: () => resolve() }
+    })
     expect(a.links.send(b.nodeId, numbered(1))).toBe(true)
+    await received
     b.links.disconnect(a.nodeId, 'UNUSED', '')
     expect(await b.next()).toBe('closed UNUSED')
     // Where b's own dial was not through yet, that connection broke off without a word.

@@ -32,6 +32,8 @@ export interface PeerLinkEvents {
   onFailed(error: RunnelError): void
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(): void
+  /** From now on this side has a use for the link. */
+  onClaimed(): void
   onFallback(): void
   /** Nothing is left to know about this peer. */
   onIdle(): void
@@ -159,6 +161,7 @@ export class PeerLink {
   }
 
   #claim(): void {
+    if (!this.#claimed) this.#events.onClaimed()
     this.#claimed = true
     this.#cancelGrace()
   }

@@ -43,6 +43,19 @@ export function pathOf(selectedPair: () => SelectedPair | null | undefined): Lin
   }
 }
 
+/** The address of the other end in that pair; undefined when it is not said. */
+export function remoteAddressOf(selectedPair: () => RemoteOfPair | null | undefined): string | undefined {
+  try {
+    return selectedPair()?.remote.address || undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface RemoteOfPair {
+  readonly remote: { readonly address: string | null }
+}
+
 function isCandidateKind(type: string | null): type is CandidateKind {
   return type !== null && candidateKinds.includes(type)
 }

@@ -34,6 +34,7 @@ function noted(maxCandidates = 4) {
   const asked: string[] = []
   const port: PeerConnectionPort = {
     path: undefined,
+    remoteAddress: undefined,
     offer: () => void asked.push('offer'),
     setRemote: (kind) => void asked.push(kind),
     addCandidate: ({ candidate }) => asked.push(candidate) > 0,

@@ -9,7 +9,7 @@ import {
 } from 'node-datachannel'
 
 import type { LinkPath } from '../ports.ts'
-import { addressOf, pathOf } from './candidate.ts'
+import { addressOf, pathOf, remoteAddressOf } from './candidate.ts'
 import { CandidateHold } from './candidate-hold.ts'
 import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
@@ -76,6 +76,10 @@ class NodePeerConnection implements PeerConnectionPort {
 
   get path(): LinkPath | undefined {
     return pathOf(() => this.#native.getSelectedCandidatePair())
+  }
+
+  get remoteAddress(): string | undefined {
+    return remoteAddressOf(() => this.#native.getSelectedCandidatePair())
   }
 
   offer(): void {

@@ -60,6 +60,8 @@ export interface PeerConnectionEvents {
 export interface PeerConnectionPort {
   /** How the selected pair of candidates goes; undefined while there is none, or where it cannot be known. Never throws. */
   readonly path: LinkPath | undefined
+  /** The address of the other end in that pair. Never throws. */
+  readonly remoteAddress: string | undefined
   /** Creates the data channel and the offer. */
   offer(): void
   /** The other side's description; an offer is answered. Throws when it is no good. */

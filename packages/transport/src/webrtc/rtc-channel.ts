@@ -52,6 +52,10 @@ export class RtcChannel implements Channel {
     return this.#state === 'closed' ? undefined : this.#peerConnection.path
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#state === 'closed' ? undefined : this.#peerConnection.remoteAddress
+  }
+
   get bufferedBytes(): number {
     return this.#state === 'closed' ? 0 : this.#channel.bufferedBytes
   }

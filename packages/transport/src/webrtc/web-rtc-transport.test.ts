@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { NodeId, Signal } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import { dial, failureCode, type DialResult, type Station } from '../conformance/transport-pair.testkit.ts'
@@ -87,6 +88,7 @@ function idlePeerConnections() {
   const made: PeerConnectionEvents[] = []
   const port: PeerConnectionPort = {
     path: undefined,
+    remoteAddress: undefined,
     offer() {},
     setRemote() {},
     addCandidate: () => true,
@@ -346,4 +348,12 @@ describe('WebRtcTransport dials', () => {
       expect(Number(fields[5])).toBeLessThanOrEqual(42_100)
     }
   })
+})
+
+it('says what address the other end sends from', async () => {
+  const network = new SignallingNetwork()
+  const [a, b] = [await station(network, 'a'), await station(network, 'b')]
+  const result = await dialTo(a, b)
+  if (result instanceof Error) throw result
+  expect(isIP(result.remoteAddress ?? '')).not.toBe(0)
 })

@@ -1,45 +1,52 @@
+import { networkOf, Shares } from '@runnel/protocol'
+
 export interface AdmissionLimits {
-  /** Connections, dials and handshakes together. */
+  /**
+   * Inbound connections, handshakes included. When more come, the newest of the network (/24, of IPv6 /48) that has most gives
+   * way. Dials are refused while there are as many connections of both kinds.
+   */
   readonly maxConnections: number
-  /** Inbound connections that have not proven their peer. */
+  /** Inbound connections that have not proven their peer; when more come, the newest of the network that has most gives way. */
   readonly maxPendingHandshakes: number
-  /** The same, of one remote address. */
-  readonly maxPendingHandshakesPerAddress: number
 }
 
-/** Counts inbound handshakes, and says whether there may be one more. */
+/** The place of one inbound connection. */
+export interface Place {
+  /** Called when it has to make room. */
+  onEvicted: () => void
+}
+
+/** Shares the places of inbound connections and handshakes out between the networks that they come from. */
 export class Admission {
-  readonly #limits: AdmissionLimits
-  readonly #pendingOfAddress = new Map<string, number>()
-  #pending = 0
+  readonly #handshakes: Shares<Place>
+  readonly #connections: Shares<Place>
 
   constructor(limits: AdmissionLimits) {
-    this.#limits = limits
+    this.#handshakes = new Shares({ max: limits.maxPendingHandshakes, evict: 'newest' })
+    this.#connections = new Shares({ max: limits.maxConnections, evict: 'newest' })
   }
 
-  /** Why there may not be one more from this address, with so many connections in all; undefined when there may. */
-  refusal(address: string, connections: number): string | undefined {
-    const { maxConnections, maxPendingHandshakes, maxPendingHandshakesPerAddress } = this.#limits
-    if (connections >= maxConnections) return 'too many connections'
-    if (this.#pending >= maxPendingHandshakes) return 'too many handshakes'
-    if ((this.#pendingOfAddress.get(address) ?? 0) >= maxPendingHandshakesPerAddress) {
-      return 'too many handshakes from this address'
+  /** A place for a handshake from this address; undefined when there is none. Others may lose theirs. */
+  enter(address: string): Place | undefined {
+    const place: Place = { onEvicted() {} }
+    for (const shares of [this.#handshakes, this.#connections]) {
+      for (const evicted of shares.add(place, networkOf(address))) {
+        this.leave(evicted)
+        evicted.onEvicted()
+        if (evicted === place) return undefined
+      }
     }
-    return undefined
+    return place
   }
 
-  /** Counts a handshake; the result takes it off. Calling that again does nothing. */
-  enter(address: string): () => void {
-    this.#pending++
-    this.#pendingOfAddress.set(address, (this.#pendingOfAddress.get(address) ?? 0) + 1)
-    let left = false
-    return () => {
-      if (left) return
-      left = true
-      this.#pending--
-      const others = (this.#pendingOfAddress.get(address) ?? 0) - 1
-      if (others > 0) this.#pendingOfAddress.set(address, others)
-      else this.#pendingOfAddress.delete(address)
-    }
+  /** The handshake is done, and the connection stays. */
+  proven(place: Place): void {
+    this.#handshakes.delete(place)
+  }
+
+  /** The connection is gone, or never came about. Calling it again does nothing. */
+  leave(place: Place): void {
+    this.#handshakes.delete(place)
+    this.#connections.delete(place)
   }
 }

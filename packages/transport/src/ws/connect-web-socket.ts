@@ -3,11 +3,14 @@ import { isRunnelError, type Cancel, type RunnelError } from '@runnel/protocol'
 import { WebSocket } from 'ws'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
+import { checkedLookup } from './checked-lookup.ts'
+import type { ToldDial } from './told-dial.ts'
 import { WsChannel } from './ws-channel.ts'
 import { socketOptions } from './ws-options.ts'
 
 export interface ConnectOptions {
-  readonly url: string | undefined
+  readonly url: URL
+  readonly told: ToldDial
   readonly limits: ConnectionLimits
   /** In PEM; the usual ones when undefined. */
   readonly trustedCertificates: string | Buffer | undefined
@@ -17,15 +20,17 @@ export interface ConnectOptions {
 
 /**
  * Opens a WebSocket: TCP, TLS, upgrade. Has no time limit of its own. Fails with DIAL_FAILED, TLS_FAILED, and
- * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when it is no WebSocket URL.
+ * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when the host is not to be dialled.
  */
 export function connectWebSocket(
-  { url, limits, trustedCertificates, localAddress }: ConnectOptions,
+  { url, told, limits, trustedCertificates, localAddress }: ConnectOptions,
   onChannel: (channel: WsChannel) => void,
   onFail: (error: RunnelError) => void,
 ): Cancel {
-  const socket = new WebSocket(checkedUrl(url), {
+  told.begin()
+  const socket = new WebSocket(url, {
     ...socketOptions(limits),
+    lookup: checkedLookup((address) => told.refusal(address)),
     ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
     ...(localAddress === undefined ? {} : { localAddress }),
   })
@@ -41,14 +46,18 @@ export function connectWebSocket(
     request.destroy()
     settle(() => onFail(responseError(response, url)))
   })
-  socket.once('open', () => settle(() => onChannel(new WsChannel(socket, limits))))
+  socket.once('upgrade', ({ socket: { remoteAddress } }: IncomingMessage) => {
+    told.reached = remoteAddress ?? told.reached
+  })
+  socket.once('open', () => settle(() => onChannel(new WsChannel(socket, limits, told.reached))))
   return () => {
     settled = true
     socket.terminate()
   }
 }
 
-function checkedUrl(text: string | undefined): URL {
+/** Throws DIAL_FAILED when it is no WebSocket URL. */
+export function checkedUrl(text: string | undefined): URL {
   const url = URL.parse(text ?? '')
   if (url?.protocol !== 'ws:' && url?.protocol !== 'wss:') {
     throw transportError('DIAL_FAILED', `not a WebSocket URL: ${JSON.stringify(text)}`)
@@ -58,7 +67,7 @@ function checkedUrl(text: string | undefined): URL {
   return url
 }
 
-function responseError(response: IncomingMessage, url: string | undefined): RunnelError {
+function responseError(response: IncomingMessage, url: URL): RunnelError {
   if (response.statusCode === 503) return transportError('TOO_MANY_CONNECTIONS', `${url} takes no more now`)
   return transportError('DIAL_FAILED', `${url} answered with HTTP status ${response.statusCode}`)
 }
@@ -67,7 +76,7 @@ function responseError(response: IncomingMessage, url: string | undefined): Runn
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/
 
 /** What opening a socket failed with, as an error of ours. */
-export function asDialError(error: unknown, url: string | undefined): RunnelError {
+export function asDialError(error: unknown, url: URL | string | undefined): RunnelError {
   if (isRunnelError(error)) return error
   const { code = '', message } = error as Error & { readonly code?: string }
   return transportError(tlsCodes.test(code) ? 'TLS_FAILED' : 'DIAL_FAILED', `${url}: ${message || code}`, {

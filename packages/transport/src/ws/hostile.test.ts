@@ -14,12 +14,14 @@ import { testModules } from '../conformance/modules.testkit.ts'
 import { Recorder } from '../conformance/recorder.testkit.ts'
 import { Handshake } from '../connection/handshake.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
+import { nodeSuite } from '../noise/node-suite.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 
 let server: WebSocketTransport
 let opened: Recorder[]
 const serverModules = testModules('server', systemClock)
 const attacker = testModules('attacker', systemClock)
+const channel = { binding: new Uint8Array(0), noise: nodeSuite }
 
 async function startServer(limits: Partial<ConnectionLimits> = {}): Promise<void> {
   opened = []
@@ -32,20 +34,26 @@ async function startServer(limits: Partial<ConnectionLimits> = {}): Promise<void
 beforeEach(() => startServer())
 afterEach(() => server.stop())
 
-/** A WebSocket client that speaks for itself, and the frames it was sent. */
+/** A WebSocket client that speaks for itself, and the frames it was sent, opened where they were sealed. */
 class RawClient {
   readonly socket = new WebSocket(server.url)
   readonly frames: Uint8Array[] = []
   readonly closed = new Promise<void>((resolve) => this.socket.once('close', () => resolve()))
-  readonly handshake = new Handshake({ role: 'node', binding: new Uint8Array(0) }, attacker)
+  readonly handshake = new Handshake({ role: 'node', direction: 'outbound', channel }, attacker)
+  readonly #readHello: (body: Uint8Array) => Uint8Array
   #wake: () => void = () => {}
 
-  constructor() {
+  /** `readHello` may take the server's hello for another. */
+  constructor(readHello = (body: Uint8Array) => body) {
+    this.#readHello = readHello
     this.socket.on('error', () => {})
-    this.socket.on('message', (data: Buffer) => {
-      this.frames.push(new Uint8Array(data))
-      this.#wake()
-    })
+    this.socket.on('message', (data: Buffer) => this.#received(new Uint8Array(data)))
+  }
+
+  #received(frame: Uint8Array): void {
+    if (this.frames.length === 0) this.handshake.receiveHello(this.#readHello(bodyOf(frame)))
+    this.frames.push(this.frames.length === 0 ? frame : (this.handshake.open(frame) ?? frame))
+    this.#wake()
   }
 
   async frame(index: number): Promise<Uint8Array> {
@@ -58,17 +66,24 @@ class RawClient {
     return this
   }
 
-  /** Our proof, made from the hello the server sent. */
-  async proof(): Promise<Uint8Array> {
-    return this.handshake.receiveHello(bodyOf(await this.frame(0)))
+  /** Says hello, awaits the answer and returns our proof, not sealed. */
+  async greeted(): Promise<Uint8Array> {
+    this.socket.send(this.handshake.hello())
+    // The server's hello and its proof.
+    await this.frame(1)
+    return this.handshake.proof()
+  }
+
+  /** As the next frame of the session. */
+  sealed(frame: Uint8Array): Uint8Array {
+    return this.handshake.session?.sending.seal(frame) ?? frame
   }
 
   async open(): Promise<Recorder> {
     await this.connected()
     const before = opened.length
-    this.socket.send(this.handshake.hello())
-    this.socket.send(await this.proof())
-    // The server's first ping follows its proof.
+    this.socket.send(this.sealed(await this.greeted()))
+    // The server's first ping.
     await this.frame(2)
     return opened[before] as Recorder
   }
@@ -79,6 +94,10 @@ class RawClient {
     const raw = readPackets(this.frames.at(-1) ?? new Uint8Array()).at(-1)
     return raw?.type === PacketType.close ? (decodePacket(raw.type, raw.body) as Close).code : 'none'
   }
+}
+
+function join(...parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap((part) => [...part]))
 }
 
 function bodyOf(frame: Uint8Array): Uint8Array {
@@ -97,7 +116,7 @@ async function expectServerGoesOn(): Promise<void> {
 }
 
 describe('before the handshake is done', () => {
-  const ownId = new Handshake({ role: 'node', binding: new Uint8Array(0) }, serverModules).hello()
+  const ownId = new Handshake({ role: 'node', direction: 'outbound', channel }, serverModules).hello()
   const otherVersion = (hello: Uint8Array): Uint8Array => hello.with(2, 99)
   const cases: [string, (client: RawClient) => Promise<Uint8Array[]> | Uint8Array[], string][] = [
     ['random bytes', () => [Uint8Array.of(0xde, 0xad, 0xbe, 0xef)], 'PROTOCOL_VIOLATION'],
@@ -112,15 +131,49 @@ describe('before the handshake is done', () => {
       ({ handshake }) => [otherVersion(handshake.hello())],
       'UNSUPPORTED_VERSION',
     ],
-    ['a proof before a hello', async (client) => [await client.proof()], 'HANDSHAKE_FAILED'],
+    [
+      'a proof before a hello',
+      () => [encodePacket({ type: 'proof', signature: new Uint8Array(65) })],
+      'HANDSHAKE_FAILED',
+    ],
+    [
+      'data behind a hello',
+      ({ handshake }) => [join(handshake.hello(), packetBytes(PacketType.data, new Uint8Array(8)))],
+      'HANDSHAKE_FAILED',
+    ],
+    [
+      'a hello that wants nothing sealed',
+      () => [
+        new Handshake(
+          { role: 'node', direction: 'outbound', channel: { binding: channel.binding } },
+          attacker,
+        ).hello(),
+      ],
+      'HANDSHAKE_FAILED',
+    ],
+    ['a key of low order', ({ handshake }) => [handshake.hello().fill(0, 24, 56)], 'HANDSHAKE_FAILED'],
     [
       'data between hello and proof',
-      ({ handshake }) => [handshake.hello(), packetBytes(PacketType.data, new Uint8Array(8))],
+      async (client) => {
+        await client.greeted()
+        return [client.sealed(packetBytes(PacketType.data, new Uint8Array(8)))]
+      },
+      'HANDSHAKE_FAILED',
+    ],
+    ['a proof that is not sealed', async (client) => [await client.greeted()], 'HANDSHAKE_FAILED'],
+    [
+      'hello and proof in one frame',
+      ({ handshake }) => [
+        join(handshake.hello(), encodePacket({ type: 'proof', signature: new Uint8Array(65) })),
+      ],
       'HANDSHAKE_FAILED',
     ],
     [
       'a signature of zeros',
-      ({ handshake }) => [handshake.hello(), encodePacket({ type: 'proof', signature: new Uint8Array(65) })],
+      async (client) => {
+        await client.greeted()
+        return [client.sealed(encodePacket({ type: 'proof', signature: new Uint8Array(65) }))]
+      },
       'HANDSHAKE_FAILED',
     ],
     [
@@ -128,6 +181,15 @@ describe('before the handshake is done', () => {
       async (client) => {
         client.socket.send(client.handshake.hello())
         return [await client.frame(0), await client.frame(1)]
+      },
+      'HANDSHAKE_FAILED',
+    ],
+    ["the server's own hello", async (client) => [await client.frame(0)], 'HANDSHAKE_FAILED'],
+    [
+      "the server's own proof",
+      async (client) => {
+        await client.greeted()
+        return [client.sealed(await client.frame(1))]
       },
       'HANDSHAKE_FAILED',
     ],
@@ -144,8 +206,8 @@ describe('before the handshake is done', () => {
     const first = new RawClient()
     await first.open()
     const second = await new RawClient().connected()
-    second.socket.send(first.handshake.hello())
-    second.socket.send(await first.proof())
+    await second.greeted()
+    second.socket.send(second.sealed(first.handshake.proof()))
     expect(await second.goodbye()).toBe('HANDSHAKE_FAILED')
     expect(opened.length).toBe(1)
     expect(server.counters.failedHandshakes).toBe(1)
@@ -153,14 +215,11 @@ describe('before the handshake is done', () => {
   })
 
   it('a proof for another verifier opens nothing', async () => {
-    const client = await new RawClient().connected()
-    client.socket.send(client.handshake.hello())
-    // Signed by the right key over the right nonces, but meant for somebody else.
-    const [hello] = readPackets(await client.frame(0))
-    const body = (hello?.body ?? new Uint8Array()).slice()
-    body.set([1, 2, 3], 5)
-    client.socket.send(client.handshake.receiveHello(body))
-    expect(await client.goodbye()).toBe('HANDSHAKE_FAILED')
+    // The client takes the server for somebody else, and signs and seals for that one.
+    const client = await new RawClient((body) => body.with(5, (body[5] ?? 0) ^ 1)).connected()
+    client.socket.send(await client.greeted())
+    await client.closed
+    expect(server.counters.failedHandshakes).toBe(1)
     expect(opened).toEqual([])
   })
 
@@ -206,7 +265,7 @@ describe('after the handshake', () => {
   it.each(cases)('%s ends the connection', async (_name, frames, code) => {
     const client = new RawClient()
     const recorder = await client.open()
-    for (const frame of frames) client.socket.send(frame)
+    for (const frame of frames) client.socket.send(client.sealed(frame))
     expect(await client.goodbye()).toBe(code)
     expect(await recorder.closed).toMatchObject({ code, remote: false })
     await expectServerGoesOn()
@@ -227,8 +286,8 @@ describe('after the handshake', () => {
   it('a pong nobody asked for is ignored', async () => {
     const client = new RawClient()
     const recorder = await client.open()
-    client.socket.send(encodePacket({ type: 'pong', token: 12345 }))
-    client.socket.send(packetBytes(0x10, new Uint8Array(1)))
+    client.socket.send(client.sealed(encodePacket({ type: 'pong', token: 12345 })))
+    client.socket.send(client.sealed(packetBytes(0x10, new Uint8Array(1))))
     await recorder.count(1)
     expect(recorder.connection.rttMs).toBeUndefined()
     client.socket.terminate()
@@ -237,9 +296,9 @@ describe('after the handshake', () => {
 
   it('packets in the frame of the proof are delivered, after the owner had its turn', async () => {
     const client = await new RawClient().connected()
-    client.socket.send(client.handshake.hello())
+    const proof = await client.greeted()
     const packet = packetBytes(0x10, Uint8Array.of(7))
-    client.socket.send(Uint8Array.from([...(await client.proof()), ...packet, ...packet]))
+    client.socket.send(client.sealed(join(proof, packet, packet)))
     await client.frame(2)
     await opened[0]?.count(2)
     expect(opened[0]?.packets.map(({ body }) => [...body])).toEqual([[7], [7]])
@@ -249,8 +308,8 @@ describe('after the handshake', () => {
   it('a close is heard between fragments', async () => {
     const client = new RawClient()
     const recorder = await client.open()
-    client.socket.send(packetBytes(PacketType.fragment, Uint8Array.of(0, 1)))
-    client.socket.send(encodePacket({ type: 'close', code: 'SHUTTING_DOWN', reason: 'bye' }))
+    client.socket.send(client.sealed(packetBytes(PacketType.fragment, Uint8Array.of(0, 1))))
+    client.socket.send(client.sealed(encodePacket({ type: 'close', code: 'SHUTTING_DOWN', reason: 'bye' })))
     expect(await recorder.closed).toEqual({ code: 'SHUTTING_DOWN', text: 'bye', remote: true })
   })
 
@@ -258,7 +317,9 @@ describe('after the handshake', () => {
     const client = new RawClient()
     const recorder = await client.open()
     client.socket.send(
-      encodePacket({ type: 'close', code: '<script>', reason: '\u202ehidden\n' + 'x'.repeat(400) }),
+      client.sealed(
+        encodePacket({ type: 'close', code: '<script>', reason: '\u202ehidden\n' + 'x'.repeat(400) }),
+      ),
     )
     expect(await recorder.closed).toEqual({
       code: 'UNKNOWN',
@@ -273,7 +334,7 @@ describe('after the handshake', () => {
     const raw = (client.socket as unknown as { _socket: Socket })._socket
     raw.pause()
     for (let i = 0; i < 20_000; i++) client.socket.ping(new Uint8Array(100))
-    client.socket.send(packetBytes(0x10, new Uint8Array(1)))
+    client.socket.send(client.sealed(packetBytes(0x10, new Uint8Array(1))))
     await recorder.count(1)
     expect(recorder.connection.queuedBytes).toBeLessThan(512 * 1024)
     client.socket.terminate()

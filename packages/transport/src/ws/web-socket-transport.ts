@@ -1,13 +1,16 @@
-import type { Cancel } from '@runnel/protocol'
-import type { WebSocket } from 'ws'
+import { isContactUrl, type Cancel } from '@runnel/protocol'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { Admission } from './admission.ts'
-import { asDialError, connectWebSocket } from './connect-web-socket.ts'
+import { asDialError, checkedUrl, connectWebSocket } from './connect-web-socket.ts'
+import { addressOfUrl } from './socket-address.ts'
+import { ToldDial } from './told-dial.ts'
+import { ToldDials } from './told-dials.ts'
 import { WsChannel } from './ws-channel.ts'
-import { WsListener } from './ws-listener.ts'
+import { WsListener, type InboundSocket } from './ws-listener.ts'
 import {
   webSocketDefaults,
   type WebSocketCounters,
@@ -19,12 +22,19 @@ import {
 export class WebSocketTransport implements Transport {
   readonly kind = 'websocket'
   onInbound: (connection: Connection) => void = () => {}
-  readonly counters: WebSocketCounters = { opened: 0, refused: 0, failedHandshakes: 0, failedDials: 0 }
+  readonly counters: WebSocketCounters = {
+    opened: 0,
+    refused: 0,
+    evicted: 0,
+    failedHandshakes: 0,
+    failedDials: 0,
+  }
   readonly #options: WebSocketSettings
   readonly #limits: ConnectionLimits
   readonly #modules: ConnectionModules
   readonly #pool: ConnectionPool<WsChannel>
   readonly #admission: Admission
+  readonly #toldDials: ToldDials
   readonly #listener: WsListener | undefined
   #running = false
 
@@ -34,6 +44,7 @@ export class WebSocketTransport implements Transport {
     this.#modules = modules
     this.#pool = new ConnectionPool(this.#options, modules)
     this.#admission = new Admission(this.#options)
+    this.#toldDials = new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
     this.#listener = options.listen && this.#createListener(options.listen)
   }
 
@@ -44,6 +55,13 @@ export class WebSocketTransport implements Transport {
   /** Throws PORT_IN_USE and LISTEN_FAILED. */
   async start(): Promise<void> {
     if (this.#running) return
+    const { role, listen: { publicUrl = '' } = {} } = this.#options
+    // Trackers' URLs are in a registry; those of nodes are told to whoever should dial them.
+    if (role === 'node' && !isContactUrl(publicUrl))
+      throw transportError(
+        'LISTEN_FAILED',
+        `publicUrl must be ws://host:port or wss://host:port: ${publicUrl}`,
+      )
     this.#running = true
     try {
       await this.#listener?.start()
@@ -59,20 +77,24 @@ export class WebSocketTransport implements Transport {
   }
 
   dial(request: DialRequest): Cancel {
-    const { url } = request
+    let told: ToldDial | undefined
     return this.#pool.dial(request, {
       running: this.#running,
+      address: addressOfUrl(request.url),
       connect: (onChannel, onFail) => {
         try {
+          const url = checkedUrl(request.url)
           const { trustedCertificates, localAddress } = this.#options
           const options = { url, limits: this.#limits, trustedCertificates, localAddress }
-          return connectWebSocket(options, onChannel, onFail)
+          told = new ToldDial(request, url, this.#toldDials)
+          return connectWebSocket({ ...options, told }, onChannel, onFail)
         } catch (error) {
-          this.#modules.clock.endOfTurn(() => onFail(asDialError(error, url)))
+          this.#modules.clock.endOfTurn(() => onFail(asDialError(error, request.url)))
           return () => {}
         }
       },
-      onDone: (outcome) => {
+      onDone: (outcome, error) => {
+        told?.done(outcome, error)
         if (outcome === 'open') this.counters.opened++
         if (outcome === 'failed') this.counters.failedDials++
       },
@@ -82,26 +104,33 @@ export class WebSocketTransport implements Transport {
   #createListener(listen: NonNullable<WebSocketOptions['listen']>): WsListener {
     return new WsListener(listen, {
       limits: this.#limits,
-      refusal: (address) => {
-        const refusal = this.#admission.refusal(address, this.#pool.size)
-        if (refusal !== undefined) this.counters.refused++
-        return refusal
+      enter: (address) => {
+        const place = this.#admission.enter(address)
+        if (place === undefined) this.counters.refused++
+        return place
       },
-      onSocket: (socket, address) => this.#onSocket(socket, address),
+      leave: (place) => this.#admission.leave(place),
+      onSocket: (socket) => this.#onSocket(socket),
     })
   }
 
-  #onSocket(socket: WebSocket, address: string): void {
+  #onSocket({ socket, address, place, isOwnAddress }: InboundSocket): void {
     const channel = new WsChannel(socket, this.#limits, address)
-    const leave = this.#admission.enter(address)
-    channel.onGone = leave
+    const evicted = (close: () => void): void => {
+      this.counters.evicted++
+      close()
+    }
+    place.onEvicted = () => evicted(() => channel.close(true))
     this.#pool.accept(channel, {
       onOpen: (connection) => {
-        leave()
+        this.#admission.proven(place)
+        place.onEvicted = () =>
+          evicted(() => connection.close('TOO_MANY_CONNECTIONS', 'another network needs the room'))
         this.counters.opened++
         this.onInbound(connection)
       },
       onFail: () => this.counters.failedHandshakes++,
+      isOwnAddress,
     })
   }
 }

@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws'
 import type { Channel, ChannelEvents } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
+import { nodeSuite } from '../noise/node-suite.ts'
 import { maxWebSocketFrameBytes } from './ws-options.ts'
 
 const noBinding = new Uint8Array(0)
@@ -12,6 +13,7 @@ export class WsChannel implements Channel {
   readonly maxFrameBytes = maxWebSocketFrameBytes
   // A proxy may end TLS on the way, so there is nothing both ends are sure to see alike.
   readonly binding = noBinding
+  readonly noise = nodeSuite
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
   /** Called after `events.onClose`; the transport's. */
   onGone: () => void = () => {}

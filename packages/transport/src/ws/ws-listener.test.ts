@@ -5,6 +5,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { testModules } from '../conformance/modules.testkit.ts'
+import { Recorder } from '../conformance/recorder.testkit.ts'
 import { failureCode, type DialResult } from '../conformance/transport-pair.testkit.ts'
 import type { Connection } from '../ports.ts'
 import { testCertificate, testCertificateKey } from './tls.testkit.ts'
@@ -54,6 +55,7 @@ describe('listening', () => {
     const refused = (listen: NonNullable<WebSocketOptions['listen']>): Promise<unknown> =>
       expect(start('server', { listen })).rejects.toMatchObject({ code: 'LISTEN_FAILED' })
     await refused({ host: '192.0.2.1', port: 0 })
+    await refused({ ...anyPort, publicUrl: 'wss://node.example/path' })
     await refused({ ...anyPort, tls: { cert: 'no certificate', key: 'no key' } })
   })
 
@@ -128,8 +130,10 @@ describe('dialling', () => {
   it('fails when somebody else answers, and the server hears why', async () => {
     const server = await start('server', { listen: anyPort })
     const client = await start('client', {})
+    const inbound = new Promise((resolve) => (server.onInbound = resolve))
     expect(failureCode(await dial(client, server.url, idOf('another')))).toBe('PEER_ID_MISMATCH')
     expect(failureCode(await dial(client, server.url))).toBeUndefined()
+    await inbound
     expect(server.counters).toMatchObject({ failedHandshakes: 1, opened: 1 })
   })
 
@@ -156,10 +160,15 @@ describe('dialling', () => {
 })
 
 describe('limits', () => {
-  it('bounds handshakes of one address', async () => {
-    const server = await start('server', { listen: anyPort, maxPendingHandshakesPerAddress: 2 })
-    const silent = [new WebSocket(server.url), new WebSocket(server.url)]
-    for (const socket of silent) await new Promise((resolve) => socket.once('open', resolve))
+  const silentFrom = async (url: string, localAddress: string): Promise<WebSocket> => {
+    const socket = new WebSocket(url, { localAddress })
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+    return socket
+  }
+
+  it('bounds handshakes', async () => {
+    const server = await start('server', { listen: anyPort, maxPendingHandshakes: 2 })
+    const silent = [await silentFrom(server.url, '127.0.0.1'), await silentFrom(server.url, '127.0.0.2')]
     const client = await start('client', {})
     expect(failureCode(await dial(client, server.url))).toBe('TOO_MANY_CONNECTIONS')
     expect(server.counters.refused).toBe(1)
@@ -170,13 +179,32 @@ describe('limits', () => {
     silent[1]?.terminate()
   })
 
-  it('bounds handshakes of all', async () => {
-    const server = await start('server', { listen: anyPort, maxPendingHandshakes: 1 })
-    const silent = new WebSocket(server.url)
-    await new Promise((resolve) => silent.once('open', resolve))
+  it('gives the places of handshakes that one network has taken to another', async () => {
+    const server = await start('server', { listen: anyPort, maxPendingHandshakes: 8 })
+    const silent: WebSocket[] = []
+    for (let host = 1; host <= 8; host++) silent.push(await silentFrom(server.url, `127.0.1.${host}`))
+    const newestGone = new Promise((resolve) => silent[7]?.once('close', resolve))
     const client = await start('client', {})
-    expect(failureCode(await dial(client, server.url))).toBe('TOO_MANY_CONNECTIONS')
-    silent.terminate()
+    expect(failureCode(await dial(client, server.url))).toBeUndefined()
+    await newestGone
+    expect(server.counters).toMatchObject({ refused: 0, evicted: 1 })
+    await expect(silentFrom(server.url, '127.0.1.9')).resolves.toBeDefined()
+    await expect(silentFrom(server.url, '127.0.1.10')).rejects.toThrow('503')
+    expect(server.counters).toMatchObject({ refused: 1, evicted: 1 })
+  })
+
+  it('gives the places of connections that one network has taken to another', async () => {
+    const server = await start('server', { listen: anyPort, maxConnections: 3 })
+    const closed: Promise<unknown>[] = []
+    for (const name of ['first', 'second', 'third']) {
+      const result = await dial(await start(name, {}), server.url)
+      if (failureCode(result) !== undefined) throw result
+      closed.push(new Recorder(result as Connection).closed)
+    }
+    const other = await silentFrom(server.url, '127.0.1.1')
+    expect(await closed[2]).toMatchObject({ code: 'TOO_MANY_CONNECTIONS', remote: true })
+    expect(server.counters).toMatchObject({ opened: 3, refused: 0, evicted: 1 })
+    other.terminate()
   })
 
   it('bounds connections, both ways', async () => {

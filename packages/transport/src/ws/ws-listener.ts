@@ -10,13 +10,28 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
+import type { Place } from './admission.ts'
+import { isPublicAddress } from './address-range.ts'
+import { addressOfSocket, addressOfUrl } from './socket-address.ts'
 import { socketOptions, type ListenAddress, type ListenServer } from './ws-options.ts'
 
 interface ListenerModules {
   readonly limits: ConnectionLimits
-  /** Why nobody may come in now from this address; undefined when they may. */
-  refusal(address: string): string | undefined
-  onSocket(socket: WebSocket, address: string): void
+  /** A place for one more from this address; undefined when there is none now. */
+  enter(address: string): Place | undefined
+  /** The socket is gone. */
+  leave(place: Place): void
+  onSocket(inbound: InboundSocket): void
+}
+
+/** A WebSocket that somebody else opened. */
+export interface InboundSocket {
+  readonly socket: WebSocket
+  /** Where it comes from. */
+  readonly address: string
+  readonly place: Place
+  /** See HandshakeOptions. */
+  isOwnAddress(address: string): boolean
 }
 
 /** Takes WebSockets on `/`, on a server of its own or on one that somebody else has. */
@@ -74,12 +89,29 @@ export class WsListener {
     socket.on('error', () => socket.destroy())
     if (request.url?.split('?', 1)[0] !== '/') return answer(socket, 404, 'WebSockets are taken on /')
     const address = request.socket.remoteAddress ?? ''
-    const refusal = this.#modules.refusal(address)
-    if (refusal !== undefined) return answer(socket, 503, refusal)
+    const place = this.#modules.enter(address)
+    if (place === undefined) return answer(socket, 503, 'too many connections')
+    socket.once('close', () => this.#modules.leave(place))
     // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
+    const local = addressOfSocket(request.socket.localAddress ?? '', request.socket.localPort ?? 0)
     this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#modules.onSocket(webSocket, address),
+      this.#modules.onSocket({
+        socket: webSocket,
+        address,
+        place,
+        isOwnAddress: (dialled) => this.#isOwnAddress(dialled, local),
+      }),
     )
+  }
+
+  /**
+   * Whether `dialled` is an address of this side; `local` is where the socket came in. Who was told no public URL and has no
+   * public address may be behind something that others dial, and takes any.
+   */
+  #isOwnAddress(dialled: string, local: string): boolean {
+    const { publicUrl } = this.#listen
+    const isKnown = publicUrl !== undefined || ('host' in this.#listen && isPublicAddress(this.#listen.host))
+    return !isKnown || dialled === local || dialled === addressOfUrl(publicUrl ?? this.url)
   }
 }
 

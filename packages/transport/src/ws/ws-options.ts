@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from 'node:http'
 import { maxPacketBytes, type LinkRole } from '@runnel/protocol'
 import type { ConnectionLimits } from '../connection/limits.ts'
+import { tagBytes } from '../noise/noise-suite.ts'
 import type { AdmissionLimits } from './admission.ts'
 
 /** An address to listen on. */
@@ -8,7 +9,10 @@ export interface ListenAddress {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
-  /** Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. */
+  /**
+   * Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. Who dialled it
+   * elsewhere than here or at the address itself is refused: somebody in between passes itself off for this node.
+   */
   readonly publicUrl?: string
   /** Certificate and key in PEM; with them the URL is wss. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
@@ -27,6 +31,11 @@ export interface WebSocketOptions extends Partial<AdmissionLimits> {
   readonly listen?: ListenAddress | ListenServer
   /** Certificates in PEM to trust when dialling, instead of the usual ones. */
   readonly trustedCertificates?: string | Buffer
+  /**
+   * Whether to dial loopback, link-local and private addresses that others name: see `ToldDials`. Default: where a tracker was
+   * dialled at one.
+   */
+  readonly dialsLocalAddresses?: boolean
   /** Limit for one dial, handshake included, in milliseconds. */
   readonly dialTimeoutMs?: number
   /** The address of this machine that dials go out from. Default: as the system chooses. */
@@ -36,7 +45,6 @@ export interface WebSocketOptions extends Partial<AdmissionLimits> {
 export const webSocketDefaults = {
   maxConnections: 10_000,
   maxPendingHandshakes: 1024,
-  maxPendingHandshakesPerAddress: 256,
   dialTimeoutMs: 15_000,
 } as const satisfies Partial<WebSocketOptions>
 
@@ -47,13 +55,15 @@ export interface WebSocketCounters {
   opened: number
   /** Upgrades refused because of a limit. */
   refused: number
+  /** Inbound connections and handshakes closed to make room for those of another network. */
+  evicted: number
   /** Inbound handshakes that came to nothing. */
   failedHandshakes: number
   failedDials: number
 }
 
-/** The largest packet is one frame: a WebSocket needs no fragments. */
-export const maxWebSocketFrameBytes = maxPacketBytes
+/** The largest packet is one frame, sealed: a WebSocket needs no fragments. */
+export const maxWebSocketFrameBytes = maxPacketBytes + tagBytes
 
 /** How the `ws` library is set up, at both ends. */
 export function socketOptions(limits: ConnectionLimits) {

@@ -1,6 +1,7 @@
 import { readNodeId, writeNodeId } from '../../codec/fields.ts'
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
+import { isContactUrl } from '../../contact/contact-url.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { Contact, NodeInfo } from '../packets.ts'
@@ -11,20 +12,25 @@ const websocketBit = 1
 const webrtcBit = 2
 const signatureBytes = 65
 
-/** A byte of flags, and the URL. */
+/** A byte of flags, and the URL: see `isContactUrl`. */
 export function writeContact(writer: Writer, contact: Contact): void {
   writer.u8((contact.websocket ? websocketBit : 0) | (contact.webrtc ? webrtcBit : 0))
-  writer.ascii(contact.websocketUrl, limits.maxUrlBytes, 'URL')
+  writer.ascii(checkedUrl(contact.websocketUrl), limits.maxUrlBytes, 'URL')
 }
 
 export function readContact(reader: Reader): Contact {
   const flags = reader.u8()
   if (flags & ~(websocketBit | webrtcBit)) throw protocolError('MALFORMED_PACKET', `contact flags ${flags}`)
   return {
-    websocketUrl: reader.ascii(limits.maxUrlBytes, 'URL'),
+    websocketUrl: checkedUrl(reader.ascii(limits.maxUrlBytes, 'URL')),
     websocket: (flags & websocketBit) !== 0,
     webrtc: (flags & webrtcBit) !== 0,
   }
+}
+
+function checkedUrl(url: string): string {
+  if (!isContactUrl(url)) throw protocolError('MALFORMED_PACKET', 'a URL that nobody may be told to dial')
+  return url
 }
 
 export const nodeInfo: BodyCodec<NodeInfo> = {

@@ -1,7 +1,7 @@
 import { readNodeId, readWord, writeNodeId, writeWord } from '../../codec/fields.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import { linkRoles, PROTOCOL_VERSION } from '../packets.ts'
+import { linkRoles, PROTOCOL_VERSION, sealings } from '../packets.ts'
 import type { Close, Fragment, Hello, Ping, Pong, Proof } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readFlag, writeFlag } from './flag.ts'
@@ -16,6 +16,8 @@ export const hello: BodyCodec<Hello> = {
     writeWord(writer, linkRoles, packet.role, 'role')
     writeNodeId(writer, packet.nodeId)
     writer.fixed(packet.nonce, nonceBytes, 'nonce')
+    writeWord(writer, sealings, packet.sealing, 'sealing')
+    writer.ascii(packet.address, limits.maxAddressBytes, 'address')
     writer.text(packet.agent, limits.maxTextBytes, 'agent')
   },
   read(reader) {
@@ -29,6 +31,8 @@ export const hello: BodyCodec<Hello> = {
       role: readWord(reader, linkRoles, 'role'),
       nodeId: readNodeId(reader),
       nonce: reader.view(nonceBytes),
+      sealing: readWord(reader, sealings, 'sealing'),
+      address: reader.ascii(limits.maxAddressBytes, 'address'),
       agent: reader.text(limits.maxTextBytes, 'agent'),
     }
   },

@@ -1,0 +1,46 @@
+import { networkOf, Shares, type NodeId } from '@runnel/protocol'
+
+/**
+ * The links that others have opened and this side has no use for. A newcomer always gets in, so that it can ask for something: who
+ * makes room is the one that has been silent longest, of the network that has most, or of all when every network has but one.
+ */
+export class IdleLinks {
+  readonly #shares: Shares<NodeId>
+  /** All of them, those that were heard of last at the end. */
+  readonly #bySilence = new Set<NodeId>()
+
+  constructor(max: number) {
+    this.#shares = new Shares({ max, evict: 'oldest' })
+  }
+
+  /** Returns those that have to make room. */
+  add(peerId: NodeId, remoteAddress: string | undefined): readonly NodeId[] {
+    const network = networkOf(remoteAddress ?? '')
+    const [evicted] = this.#shares.add(peerId, network)
+    if (evicted === undefined) return this.#added(peerId, [])
+    if (evicted !== peerId) return this.#added(peerId, [evicted])
+    const [silent] = this.#bySilence
+    if (silent === undefined) return [peerId]
+    this.delete(silent)
+    this.#shares.add(peerId, network)
+    return this.#added(peerId, [silent])
+  }
+
+  /** Something came on it. One that is not idle is not touched. */
+  touch(peerId: NodeId): void {
+    if (!this.#bySilence.delete(peerId)) return
+    this.#bySilence.add(peerId)
+    this.#shares.touch(peerId)
+  }
+
+  delete(peerId: NodeId): void {
+    this.#bySilence.delete(peerId)
+    this.#shares.delete(peerId)
+  }
+
+  #added(peerId: NodeId, evicted: readonly NodeId[]): readonly NodeId[] {
+    this.#bySilence.add(peerId)
+    for (const one of evicted) this.#bySilence.delete(one)
+    return evicted
+  }
+}
