@@ -15,6 +15,7 @@ import type {
   WantedNeighbour,
 } from '@runnel/protocol'
 import type { LinkPath, Transport } from '@runnel/transport'
+import type { Kept } from './core/stream-part/kept.ts'
 
 /** May this publisher publish? Answers come from a registry, through whoever embeds the node; never from here. */
 export interface PublisherPolicy {
@@ -183,4 +184,6 @@ export interface NetworkNode {
     readonly counters: Readonly<Record<string, number>>
     readonly streamParts: readonly StreamPartMetrics[]
   }
+  /** How much a joined stream part keeps of what others sent; undefined when it is not joined. */
+  kept(streamPartId: StreamPartId): Kept | undefined
 }
