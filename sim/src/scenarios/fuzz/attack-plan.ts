@@ -47,7 +47,7 @@ export function drawAttack(world: AttackedWorld, random: Random): AttackPlan {
     { length: chance(0.7, random) ? 1 : mostAttackers },
     () => oneOf(Object.keys(attackersOf[world]), random) ?? '',
   )
-  const attackersKeys = wholeFrom(20, 100, random)
+  const attackersKeys = wholeFrom(30, 100, random)
   return {
     nodes,
     // An attacker forwards nothing: beside each there are to be others.
