@@ -35,7 +35,7 @@ export interface AttackPlan extends FuzzPlan {
   readonly attackMs: number
 }
 
-const attackMs = { publishers: 20_000, members: 60_000, trackers: 20_000, keys: 20_000 }
+const attackMs = { publishers: 20_000, members: 40_000, trackers: 20_000, keys: 20_000 }
 const publisherLimits = { maxChains: [16, 40, 100], maxMissingRanges: [40, 80] }
 const mostAttackers = 2
 
@@ -68,7 +68,7 @@ export function drawAttack(world: AttackedWorld, random: Random): AttackPlan {
             maxMissingRanges: oneOf(publisherLimits.maxMissingRanges, random) ?? 0,
           }
         : { maxHeldPublishers: 6 },
-    answerMs: wholeFrom(100, 2_000, random),
+    answerMs: wholeFrom(100, 800, random),
     orderLimits: chainOrderLimits,
     trackerLimits: world === 'keys' ? { maxNodes: nodes + 25, maxStreamParts: 30 } : {},
     actions: 0,

@@ -16,7 +16,7 @@ export const extremeFields = publishing(({ member, streamPartId, fuzz, random })
   }
   let chains = 1
   return {
-    pauseMs: { min: 50, max: 1_500 },
+    pauseMs: { min: 50, max: 600 },
     act() {
       if (chance(0.4, random)) chains++
       const places = Array.from({ length: wholeFrom(2, 4, random) }, place).sort(compareRefs)
