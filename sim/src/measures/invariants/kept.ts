@@ -3,9 +3,6 @@ import { limits as wireLimits } from '@runnel/protocol'
 import type { Breaches } from './breaches.ts'
 import { checkBounds } from './bounded.ts'
 
-/** All chains of a stream part together have no more missing ranges than so many of one chain may have. */
-const chainsWithAllRanges = 4
-
 /** What a stream part keeps is bounded, and so is what one tick goes through. */
 export function checkKept(
   owner: string,
@@ -17,18 +14,17 @@ export function checkKept(
     ...networkLimits,
     ...limits,
   }
-  const maxRanges = chainsWithAllRanges * maxMissingRanges
   const sizes = [
     { name: 'chains', size: kept.chains, limit: maxChains },
-    { name: 'missing ranges', size: kept.ranges, limit: maxRanges },
+    { name: 'missing ranges', size: kept.ranges, limit: maxMissingRanges },
     { name: 'recent batches', size: kept.recentBatches, limit: maxRecentBatches },
     { name: 'recent bytes', size: kept.recentBytes, limit: maxRecentBytes },
     { name: 'head claims', size: kept.headClaims, limit: maxHeadClaims * wireLimits.maxNeighbours },
   ]
   checkBounds(owner, sizes, breaches)
-  if (kept.rangesSought > maxRanges)
+  if (kept.rangesSought > maxMissingRanges)
     breaches.report(
       'tick cost',
-      `${owner}: a tick goes through ${kept.rangesSought} ranges, limit ${maxRanges}`,
+      `${owner}: a tick goes through ${kept.rangesSought} ranges, limit ${maxMissingRanges}`,
     )
 }
