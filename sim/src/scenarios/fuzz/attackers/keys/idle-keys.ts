@@ -4,7 +4,7 @@ import { again, attackersAddress, type AttackerModules, type MakeAttacker } from
 
 const perTurn = 6
 /** After a connection has ended, or could not be had. */
-const dialAgainMs = 500
+const dialAgainMs = 3_000
 
 /** One key after the other connects, to the tracker or to a node, says nothing, and comes back when it is let go. */
 function idleKeys(target: 'tracker' | 'node'): MakeAttacker {
