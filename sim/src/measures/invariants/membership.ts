@@ -6,7 +6,12 @@ export interface TrackerView {
   readonly nodes: ReadonlyMap<NodeId, { readonly contact: Contact | undefined }>
   readonly streamParts: ReadonlyMap<
     StreamPartId,
-    { readonly isAdopting: boolean; readonly members: ReadonlyMap<NodeId, unknown> }
+    {
+      readonly isAdopting: boolean
+      /** Whether those that are being taken over hold up nobody else, where the tracker can tell. */
+      readonly isKnown?: boolean
+      readonly members: ReadonlyMap<NodeId, unknown>
+    }
   >
 }
 
@@ -25,7 +30,7 @@ export function checkMembership(
       breaches.report('membership', `the tracker does not know that ${nodeId} is in ${id}`)
 }
 
-/** While a tracker goes on, its stream parts are not being taken over for longer than `longestMs` altogether. */
+/** While a tracker goes on, its stream parts are not held up by being taken over for longer than `longestMs` altogether. */
 export class AdoptionChecker {
   readonly #longestMs: number
   readonly #modules: { readonly breaches: Breaches; nowMs(): number }
@@ -44,8 +49,8 @@ export class AdoptionChecker {
     const { breaches, nowMs } = this.#modules
     const passedMs = nowMs() - this.#checkedMs
     this.#checkedMs = nowMs()
-    for (const [id, { isAdopting }] of streamParts) {
-      if (!isAdopting) continue
+    for (const [id, { isAdopting, isKnown = !isAdopting }] of streamParts) {
+      if (isKnown) continue
       const adoptingMs = (this.#adoptingMs.get(id) ?? 0) + passedMs
       this.#adoptingMs.set(id, adoptingMs)
       if (adoptingMs > this.#longestMs)
