@@ -13,13 +13,16 @@ export async function* inChildren<Task extends object, Result>(
   { jobs }: { readonly jobs: number },
 ): AsyncGenerator<Result, void> {
   const left = tasks[Symbol.iterator]()
-  const children = Array.from({ length: jobs }, () => fork(file))
+  const children = Array.from({ length: jobs }, () => fork(file, { execArgv: ['--conditions=runnel-src'] }))
   const working = new Map<ChildProcess, Promise<{ readonly child: ChildProcess; readonly result: Result }>>()
   const give = (child: ChildProcess): void => {
     working.delete(child)
     const { done, value } = left.next()
     if (done === true) return
-    working.set(child, resultOf<Task, Result>(child, value))
+    const result = resultOf<Task, Result>(child, value)
+    working.set(child, result)
+    // Whoever wants no more does not hear of it.
+    result.catch(() => {})
   }
   try {
     for (const child of children) give(child)
