@@ -18,6 +18,9 @@ export interface FuzzReport {
   readonly traceHash: string
 }
 
+/** Lines of a stack that are told. */
+const stackLines = 6
+
 /** Runs a world. What would end a process in production is a breach. */
 export async function watched(fuzz: FuzzWorld, run: () => Promise<void>): Promise<void> {
   const rejections: unknown[] = []
@@ -49,6 +52,8 @@ export function reportOf(world: string, seed: string, fuzz: FuzzWorld): FuzzRepo
   }
 }
 
+/** What was thrown, and where. */
 function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (!(error instanceof Error)) return String(error)
+  return (error.stack ?? error.message).split('\n').slice(0, stackLines).join('\n')
 }
