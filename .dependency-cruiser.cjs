@@ -71,8 +71,8 @@ module.exports = {
     {
       name: 'production-imports-no-testkit',
       severity: 'error',
-      // Benchmarks are no part of a product either.
-      from: { path: '/src/', pathNot: [notProduction, '^bench/'] },
+      // Benchmarks and simulations are no part of a product either.
+      from: { path: '/src/', pathNot: [notProduction, '^(bench|sim)/'] },
       to: { path: notProduction },
     },
     {

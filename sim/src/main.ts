@@ -1,6 +1,7 @@
 import { isRunnelError } from '@runnel/protocol'
 import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
+import { decodersCommand } from './cli/decoders-command.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
 import { fuzzCommand } from './cli/fuzz-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
@@ -21,6 +22,7 @@ const parser = yargs(hideBin(process.argv))
   .command(lossCommand)
   .command(reportCommand)
   .command(fuzzCommand)
+  .command(decodersCommand)
   .command(placementCommand)
 for (const experiment of [matrix, diameter, redundancy, propagation, compare, churn, attack])
   parser.command(experimentCommand(experiment))

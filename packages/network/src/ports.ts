@@ -16,6 +16,7 @@ import type {
 } from '@runnel/protocol'
 export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
 import type { LinkPath, Transport } from '@runnel/transport'
+import type { Kept } from './core/stream-part/kept.ts'
 
 /** Calls back whenever this machine's network is there again, until the function it returns is called. */
 export type OnNetworkBack = (listener: () => void) => () => void
@@ -206,4 +207,6 @@ export interface NetworkNode {
     readonly counters: Readonly<Record<string, number>>
     readonly streamParts: readonly StreamPartMetrics[]
   }
+  /** How much a joined stream part keeps of what others sent; undefined when it is not joined. */
+  kept(streamPartId: StreamPartId): Kept | undefined
 }

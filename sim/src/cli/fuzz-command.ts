@@ -1,72 +1,89 @@
 import type { CommandModule } from 'yargs'
-import { simError } from '../errors.ts'
-import { runFuzz, type FuzzReport } from '../scenarios/fuzz/fuzz-run.ts'
+import { inChildren } from '../processes/in-children.ts'
+import type { FuzzReport } from '../scenarios/fuzz/report.ts'
+import { worldNames, type FuzzRuns, type WorldName } from '../scenarios/fuzz/worlds.ts'
+import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
 
 interface FuzzArguments {
+  readonly world: WorldName
   readonly seeds: number
   readonly from: number
+  readonly jobs: number
+  readonly stopAtFirst: boolean
   readonly json: boolean
 }
 
-/** Each so many-th seed is run twice: the same seed has to be the same run. */
-const repeatEvery = 20
 const maxSeeds = 1_000_000
+/** Seeds that a process is given at a time. */
+const seedsAtATime = 20
 
 export const fuzzCommand: CommandModule<object, FuzzArguments> = {
   command: 'fuzz',
-  describe: 'worlds in which anything happens, from random seeds: does what must always hold, always hold?',
+  describe: 'worlds from random seeds: does what must always hold, always hold?',
   builder: {
+    world: {
+      choices: worldNames,
+      default: 'anything' as WorldName,
+      describe: 'what is in them: anything that may happen, or who does harm with what its keys allow',
+    },
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },
+    jobs: { type: 'number', default: 1, describe: 'processes to run them in' },
+    stopAtFirst: { type: 'boolean', default: false, describe: 'ends with the first that did not hold' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
-  handler: async ({ seeds, from, json }) => {
-    for (const [name, value] of Object.entries({ seeds, from }))
-      if (!Number.isSafeInteger(value) || value < 1 || value > maxSeeds)
-        throw simError('INVALID_ARGUMENT', `--${name} is a whole number from 1 to ${maxSeeds}`)
-    const reports: FuzzReport[] = []
-    for (let seed = from; seed < from + seeds; seed++) {
-      showProgress(`seed ${seed}, ${reports.filter(({ breach }) => breach !== null).length} failed`)
-      const report = await fuzzTwice(String(seed), seed % repeatEvery === 0)
-      reports.push(report)
-      showProgress('')
-      if (report.breach !== null) process.stderr.write(`${describeBreach(report)}\n`)
+  handler: async ({ world, seeds, from, jobs, stopAtFirst, json }) => {
+    wholeNumbers({ seeds, from, jobs }, maxSeeds)
+    const total = newTotal()
+    const runs = runsOf({ world, from, seeds })
+    for await (const reports of inChildren<FuzzRuns, FuzzReport[]>(fuzzChild, runs, { jobs })) {
+      for (const report of reports) {
+        add(total, report)
+        showProgress('')
+        if (report.breach !== null) process.stderr.write(`${describeBreach(report)}\n`)
+        showProgress(`${world}: ${total.seeds} of ${seeds} seeds, ${total.failed.length} failed`)
+      }
+      if (stopAtFirst && total.failed.length > 0) break
     }
-    const summary = summarize(reports)
-    process.stdout.write(`${JSON.stringify(summary, null, json ? 0 : 2)}\n`)
-    process.exitCode = summary.failed.length === 0 ? 0 : 1
+    showProgress('')
+    const virtualHours = Number((total.virtualMs / 3_600_000).toFixed(2))
+    const { virtualMs: _, ...figures } = { ...total, virtualHours }
+    process.stdout.write(`${JSON.stringify({ experiment: 'fuzz', world, ...figures }, null, json ? 0 : 2)}\n`)
+    process.exitCode = total.failed.length === 0 ? 0 : 1
   },
 }
 
-/** A run, and when asked for the same run again. */
-export async function fuzzTwice(seed: string, again: boolean): Promise<FuzzReport> {
-  const report = await runFuzz(seed)
-  if (!again || report.breach !== null) return report
-  const { traceHash, virtualMs } = await runFuzz(seed)
-  if (traceHash === report.traceHash) return report
-  const detail = `${report.traceHash} the first time, ${traceHash} the second`
-  return { ...report, breach: { invariant: 'same trace', atMs: virtualMs, detail } }
+const fuzzChild = new URL('./fuzz-child.ts', import.meta.url)
+
+function* runsOf({ world, from, seeds }: FuzzRuns): Iterable<FuzzRuns> {
+  for (let at = from; at < from + seeds; at += seedsAtATime)
+    yield { world, from: at, seeds: Math.min(seedsAtATime, from + seeds - at) }
 }
 
 /** What was broken, when, and how to see it again. */
-export function describeBreach({ seed, breach }: Pick<FuzzReport, 'seed' | 'breach'>): string {
-  if (breach === null) return `seed ${seed}: all held`
+export function describeBreach({
+  world,
+  seed,
+  attackers,
+  breach,
+}: Pick<FuzzReport, 'world' | 'seed' | 'attackers' | 'breach'>): string {
+  if (breach === null) return `${world}, seed ${seed}: all held`
   const { invariant, atMs, detail } = breach
-  return `seed ${seed}: ${invariant}, at ${(atMs / 1000).toFixed(3)} s: ${detail}\n  npm run -s sim -- fuzz --from ${seed} --seeds 1`
+  const command = `npm run -s sim -- fuzz --world ${world} --from ${seed} --seeds 1`
+  const who = [world, ...attackers].join(', ')
+  return `seed ${seed} (${who}): ${invariant}, at ${(atMs / 1000).toFixed(3)} s: ${detail}\n  ${command}`
 }
 
-function summarize(reports: readonly FuzzReport[]) {
-  const total = (pick: (report: FuzzReport) => number): number =>
-    reports.reduce((sum, report) => sum + pick(report), 0)
-  const failed = reports.flatMap(({ seed, breach }) => (breach === null ? [] : [{ seed, ...breach }]))
-  return {
-    experiment: 'fuzz',
-    seeds: reports.length,
-    nodes: total(({ plan }) => plan.nodes),
-    virtualHours: Number((total(({ virtualMs }) => virtualMs) / 3_600_000).toFixed(2)),
-    given: total(({ given }) => given),
-    floodsChecked: total(({ floodsChecked }) => floodsChecked),
-    failed,
-  }
+function newTotal() {
+  const failed: object[] = []
+  return { seeds: 0, nodes: 0, virtualMs: 0, given: 0, floodsChecked: 0, failed }
+}
+
+function add(total: ReturnType<typeof newTotal>, report: FuzzReport): void {
+  total.seeds++
+  for (const figure of ['nodes', 'virtualMs', 'given', 'floodsChecked'] as const)
+    total[figure] += report[figure]
+  const { seed, attackers, breach } = report
+  if (breach !== null) total.failed.push({ seed, attackers, ...breach })
 }

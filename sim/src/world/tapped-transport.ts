@@ -54,6 +54,9 @@ class TappedConnection implements Connection {
   get direction() {
     return this.#inner.direction
   }
+  get remoteAddress() {
+    return this.#inner.remoteAddress
+  }
   get rttMs() {
     return this.#inner.rttMs
   }

@@ -25,6 +25,7 @@ import {
   TrackerCore,
   TrackerRuntime,
   type OverlayPolicy,
+  type TrackerLimits,
 } from '@runnel/tracker'
 import { MemoryNetwork, VirtualClock, type ConnectionModules, type Transport } from '@runnel/transport'
 import { memoiseRecovery } from './memoised-crypto.ts'
@@ -46,6 +47,10 @@ export interface WorldOptions {
   readonly publisherPolicy?: () => PublisherPolicy
   /** Limits of nodes other than their defaults. */
   readonly nodeLimits?: Partial<NetworkLimits>
+  /** Limits of the tracker other than its defaults. */
+  readonly trackerLimits?: Partial<TrackerLimits>
+  /** The address that somebody's bytes come from. Default none, as of a process on the same machine. */
+  addressOf?(nodeId: NodeId): string | undefined
 }
 
 /** What may stand between a node and the network: to watch what it receives, or to change what it sends. */
@@ -97,6 +102,7 @@ export class World {
         latencyMs: (from, to) => options.latencyMs(from, to),
         jitterMs: options.jitterMs,
         lossRate: (from, to) => (isTracker(from) || isTracker(to) ? 0 : options.lossRate(from, to)),
+        addressOf: (nodeId) => options.addressOf?.(nodeId),
       },
       { clock: this.clock },
     )
@@ -123,6 +129,11 @@ export class World {
 
   get tracker(): Pick<TrackerCore, 'nodes' | 'streamParts' | 'counters'> {
     return this.#core
+  }
+
+  /** Where nodes come in that other trackers relay to this one. */
+  get relayedIn(): Pick<TrackerRuntime, 'acceptRelayed'> {
+    return this.#tracker
   }
 
   get trackerId(): NodeId {
@@ -229,9 +240,12 @@ export class World {
   }
 
   #createCore(): TrackerCore {
-    const { degree, overlay = 'random' } = this.#options
+    const { degree, overlay = 'random', trackerLimits } = this.#options
     const { random } = this.#modules(this.#trackerName)
-    return new TrackerCore({ degree, limits: defaultTrackerLimits, overlay }, { random })
+    return new TrackerCore(
+      { degree, limits: { ...defaultTrackerLimits, ...trackerLimits }, overlay },
+      { random },
+    )
   }
 
   /** As what the tracker that runs draws its chances. */

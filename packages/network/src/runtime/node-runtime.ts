@@ -26,6 +26,7 @@ import type { Connection, LinksOwner, Signalling } from '@runnel/transport'
 import type { CounterName, GaugeName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
+import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import { TrackerLinks } from '../core/tracker-link/tracker-links.ts'
 import { networkError } from '../errors.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -370,6 +371,11 @@ export class NodeRuntime implements NetworkNode {
       published: part.published,
     }))
     return { counters: { ...this.#core.counters, ...gauges }, streamParts }
+  }
+
+  kept(streamPartId: StreamPartId): Kept | undefined {
+    const part = this.#core.streamParts.get(streamPartId)
+    return part && keptBy(part)
   }
 
   async #start(): Promise<void> {

@@ -26,6 +26,11 @@ export class AuthenticChecker {
     this.#taken.add(original.key)
   }
 
+  /** Messages it took. */
+  get taken(): number {
+    return this.#taken.size
+  }
+
   has(key: string): boolean {
     return this.#taken.has(key)
   }

@@ -8,8 +8,14 @@ export type Invariant =
   | 'flooding'
   | 'bounded'
   | 'innocent'
+  | 'no process ends'
   | 'no exception'
   | 'same trace'
+  | 'no fault'
+  | 'tick cost'
+  | 'newcomers'
+  | 'membership'
+  | 'adoption'
 
 export interface Breach {
   readonly invariant: Invariant

@@ -14,6 +14,8 @@ export interface FuzzNodeModules {
   readonly orderLimits: ChainOrderLimits
   /** Whether a peer only does what a node should. */
   isHonest(nodeId: NodeId): boolean
+  /** Of an attacker who may publish nothing is known that it should have published. */
+  mayPublishAnything(publisherId: NodeId): boolean
   onGiven(nodeId: NodeId, item: Ordered): void
 }
 
@@ -41,7 +43,7 @@ export class FuzzNode {
       if (stay === undefined) return modules.breaches.report('noiseless', `${streamPartId} at ${this.nodeId}`)
       // Its own messages are known to it before they are to the list of those published.
       if (from === undefined) return
-      stay.authentic.took(message)
+      if (!modules.mayPublishAnything(message.publisherId)) stay.authentic.took(message)
       this.#give(stay, stay.order.push(message))
     })
     node.on('gap', ({ streamPartId, chain, after, upTo }) => {
@@ -101,6 +103,11 @@ export class FuzzNode {
     this.#modules.noiseless.left(this.nodeId, id)
   }
 
+  /** Messages of honest publishers that it took during this stay. */
+  taken(id: StreamPartId): number {
+    return this.#stays.get(id)?.authentic.taken ?? 0
+  }
+
   /** Whether it took a message of another node during this stay. */
   has(id: StreamPartId, key: string): boolean {
     return this.#stays.get(id)?.authentic.has(key) ?? false
@@ -113,7 +120,8 @@ export class FuzzNode {
 
   #give({ delivery }: Stay, items: readonly Ordered[]): void {
     for (const item of items) {
-      delivery.given(item)
+      const { publisherId } = item.kind === 'gap' ? item.chain : item.message
+      if (!this.#modules.mayPublishAnything(publisherId)) delivery.given(item)
       this.#modules.onGiven(this.nodeId, item)
     }
   }

@@ -1,5 +1,6 @@
 import { chainOrderLimits, type ChainOrderLimits, type NetworkLimits } from '@runnel/network'
 import type { Random } from '@runnel/protocol'
+import type { TrackerLimits } from '@runnel/tracker'
 import type { Overlay } from '../../experiments/experiment.ts'
 
 /** What a seed's world is like. What happens in it is drawn as it goes. */
@@ -8,15 +9,24 @@ export interface FuzzPlan {
   readonly degree: number
   readonly overlay: Overlay
   readonly streamParts: number
+  /** Of these, those that nobody is in at first. Default none. */
+  readonly freshParts?: number
   readonly latencies: { readonly minMs: number; readonly maxMs: number }
   readonly jitterMs: number
   /** The part of frames lost until it gets quiet. */
   readonly lossRate: number
   readonly hostiles: number
+  /** Kinds of those who do harm with what their keys allow. Default none. */
+  readonly attackers?: readonly string[]
+  /** Keys that one attacker has, where it is one with many. */
+  readonly attackersKeys?: number
   /** Publishers are looked up before their messages are taken. */
   readonly looksUp: boolean
+  /** How long that takes, in milliseconds. */
+  readonly answerMs?: number
   /** Small limits are met more often. */
   readonly limits: Partial<NetworkLimits>
+  readonly trackerLimits?: Partial<TrackerLimits>
   readonly orderLimits: ChainOrderLimits
   /** Things that happen before it gets quiet. */
   readonly actions: number

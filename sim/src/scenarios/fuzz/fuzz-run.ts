@@ -1,20 +1,7 @@
-import type { Breach } from '../../measures/invariants/breaches.ts'
 import { addJoined, FuzzActions, publishSome } from './fuzz-actions.ts'
-import { chance, wholeFrom, type FuzzPlan } from './fuzz-plan.ts'
+import { chance, drawPlan, wholeFrom } from './fuzz-plan.ts'
 import { FuzzWorld, quietWithinMs } from './fuzz-world.ts'
-
-export interface FuzzReport {
-  readonly seed: string
-  readonly plan: FuzzPlan
-  /** Null when all held. */
-  readonly breach: Breach | null
-  readonly virtualMs: number
-  /** Messages that everybody had to get, and in calm. */
-  readonly floodsChecked: number
-  /** Messages and gaps that applications were given. */
-  readonly given: number
-  readonly traceHash: string
-}
+import { reportOf, watched, type FuzzReport } from './report.ts'
 
 /** The first nodes come within this time. */
 const arrivalMs = 8_000
@@ -30,29 +17,9 @@ const arrivingMs = 10_000
 
 /** One world with all that can happen in it, drawn from the seed; it ends at the first breach. */
 export async function runFuzz(seed: string): Promise<FuzzReport> {
-  const fuzz = await FuzzWorld.create(seed)
-  const rejections: unknown[] = []
-  const onRejection = (error: unknown): void => void rejections.push(error)
-  process.on('unhandledRejection', onRejection)
-  try {
-    await new FuzzRun(fuzz).run()
-  } catch (error) {
-    fuzz.breaches.report('no exception', textOf(error))
-  }
-  // Rejections are told of at the end of a turn.
-  await new Promise((resolve) => setImmediate(resolve))
-  process.off('unhandledRejection', onRejection)
-  if (rejections.length > 0) fuzz.breaches.report('no exception', textOf(rejections[0]))
-  for (const { sim } of fuzz.nodes.values()) void sim.node.stop()
-  return {
-    seed,
-    plan: fuzz.plan,
-    breach: fuzz.breaches.first ?? null,
-    virtualMs: Math.round(fuzz.nowMs),
-    floodsChecked: fuzz.flooding.checked,
-    given: fuzz.given,
-    traceHash: fuzz.traceHash,
-  }
+  const { fuzz } = await FuzzWorld.create(seed, drawPlan)
+  await watched(fuzz, () => new FuzzRun(fuzz).run())
+  return reportOf('anything', seed, fuzz)
 }
 
 class FuzzRun {
@@ -124,8 +91,4 @@ class FuzzRun {
       }
     }
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

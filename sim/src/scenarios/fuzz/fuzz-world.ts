@@ -6,6 +6,7 @@ import {
   seededRandom,
   type NodeId,
   type Random,
+  type StreamMessage,
   type StreamPartId,
 } from '@runnel/protocol'
 import { defaultTrackerLimits } from '@runnel/tracker'
@@ -23,7 +24,7 @@ import { evenLatencies } from '../../world/latencies.ts'
 import { tapped } from '../../world/tapped-transport.ts'
 import { World, type Death } from '../../world/world.ts'
 import { FuzzNode } from './fuzz-node.ts'
-import { drawPlan, type FuzzPlan } from './fuzz-plan.ts'
+import type { FuzzPlan } from './fuzz-plan.ts'
 import { Hostile } from './hostile.ts'
 import { lookingUp } from './looking-up.ts'
 
@@ -33,8 +34,8 @@ const noiseGraceMs = 3_000
 const floodWithinMs = 5_000
 /** Every degree is right this long after the last disturbance. */
 export const quietWithinMs = 60_000
-/** A registry's answer, where publishers are looked up. */
-const answerMs = 200
+/** A registry's answer, where publishers are looked up, unless the plan has another. */
+const usualAnswerMs = 200
 const noArchive = { fill: () => Promise.resolve() }
 
 /** A world, those in it, and the checkers that watch them. */
@@ -58,6 +59,9 @@ export class FuzzWorld {
   readonly #noiseless: NoiselessChecker
   readonly #trace = new TraceHash()
   readonly #hostiles = new Map<NodeId, Hostile>()
+  readonly #attackers = new Map<NodeId, { readonly mayPublish: boolean; readonly address?: string }>()
+  /** Of honest nodes. */
+  readonly #addresses = new Map<NodeId, string>()
   readonly #publishers = new Map<string, ChainPublisher>()
   #named = 0
   #active = 0
@@ -85,9 +89,23 @@ export class FuzzWorld {
     )
   }
 
-  static async create(seed: string): Promise<FuzzWorld> {
+  /** Those that nodes join from the beginning. */
+  get busyParts(): readonly StreamPartId[] {
+    return this.streamParts.slice(0, this.streamParts.length - (this.plan.freshParts ?? 0))
+  }
+
+  /** Those for nodes that come later. */
+  get freshParts(): readonly StreamPartId[] {
+    return this.streamParts.slice(this.busyParts.length)
+  }
+
+  /** A world as its plan says; the plan and all that happens are drawn from the seed. */
+  static async create<Plan extends FuzzPlan>(
+    seed: string,
+    draw: (random: Random) => Plan,
+  ): Promise<{ readonly fuzz: FuzzWorld; readonly plan: Plan }> {
     const random = seededRandom(`fuzz ${seed}`)
-    const plan = drawPlan(random)
+    const plan = draw(random)
     // The world's questions are asked only once there is something in it.
     const made: { fuzz?: FuzzWorld } = {}
     const world = await World.create({
@@ -96,18 +114,21 @@ export class FuzzWorld {
       overlay: plan.overlay,
       jitterMs: plan.jitterMs,
       nodeLimits: plan.limits,
+      trackerLimits: plan.trackerLimits ?? {},
+      addressOf: (nodeId) => made.fuzz?.addressOf(nodeId),
       latencyMs: evenLatencies(plan.latencies, random.fork('latencies')),
       lossRate: (from, to) => made.fuzz?.lossBetween(from, to) ?? 0,
       publisherPolicy: () =>
         lookingUp(
           {
-            answerMs: plan.looksUp ? answerMs : 0,
-            isDenied: (nodeId) => made.fuzz?.isHostile(nodeId) ?? false,
+            answerMs: plan.looksUp ? (plan.answerMs ?? usualAnswerMs) : 0,
+            isDenied: (nodeId) => made.fuzz?.isDenied(nodeId) ?? false,
           },
           world.clock,
         ),
     })
-    return (made.fuzz = new FuzzWorld(plan, random, world))
+    const fuzz = (made.fuzz = new FuzzWorld(plan, random, world))
+    return { fuzz, plan }
   }
 
   get nowMs(): number {
@@ -128,7 +149,23 @@ export class FuzzWorld {
   }
 
   isHostile(nodeId: NodeId): boolean {
-    return this.#hostiles.has(nodeId)
+    return this.#hostiles.has(nodeId) || this.#attackers.has(nodeId)
+  }
+
+  /** Whether the registry says that it may not publish. */
+  isDenied(nodeId: NodeId): boolean {
+    return this.isHostile(nodeId) && this.#attackers.get(nodeId)?.mayPublish !== true
+  }
+
+  /** Somebody who does harm with what its key allows. */
+  addAttacker(nodeId: NodeId, of: { readonly mayPublish: boolean; readonly address?: string }): void {
+    this.#attackers.set(nodeId, of)
+  }
+
+  /** Every honest node is in a network of its own. */
+  addressOf(nodeId: NodeId): string | undefined {
+    const { address } = this.#attackers.get(nodeId) ?? {}
+    return address ?? this.#addresses.get(nodeId)
   }
 
   lossBetween(from: NodeId, to: NodeId): number {
@@ -140,6 +177,7 @@ export class FuzzWorld {
     const name = `node ${this.#named++}`
     const { nodeId } = this.world.identity(name)
     const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
+    this.#addresses.set(nodeId, `203.0.${this.#named % 256}.1`)
     const sim = await this.world.startNode(name, noArchive, (transport) =>
       tapped(transport, {
         received: (peerId, type, body) => {
@@ -157,9 +195,10 @@ export class FuzzWorld {
       noiseless: this.#noiseless,
       orderLimits: plan.orderLimits,
       isHonest,
+      mayPublishAnything: (publisherId) => this.#attackers.get(publisherId)?.mayPublish === true,
       onGiven: (reader, item) => {
         this.given++
-        const what = item.kind === 'gap' ? 'gap' : messageNumber(item.message.content)
+        const what = item.kind === 'gap' ? 'gap' : numberOf(item.message)
         this.#trace.add(this.nowMs, reader, item.kind === 'gap' ? '' : item.message.publisherId, what)
       },
     })
@@ -246,7 +285,7 @@ export class FuzzWorld {
       const wanted = ids.map((nodeId) => ({ nodeId, neighbours: topology.neighbours(nodeId).size }))
       checkDegree(wanted, degree, this.breaches)
     }
-    const { maxNodes, maxStreamParts } = defaultTrackerLimits
+    const { maxNodes, maxStreamParts } = { ...defaultTrackerLimits, ...this.plan.trackerLimits }
     const sizes = [
       { name: 'nodes', size: nodes.size, limit: maxNodes },
       { name: 'stream parts', size: streamParts.size, limit: maxStreamParts },
@@ -292,4 +331,9 @@ export class FuzzWorld {
     if (node === undefined || streamPartId === undefined || !node.isIn(streamPartId)) return true
     return node.has(streamPartId, key)
   }
+}
+
+/** The number in a message of a ChainPublisher, or what another says in its place. */
+function numberOf({ content, timestamp }: StreamMessage): number {
+  return content.length < 4 ? timestamp : messageNumber(content)
 }

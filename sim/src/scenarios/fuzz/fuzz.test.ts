@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fuzzTwice, describeBreach } from '../../cli/fuzz-command.ts'
+import { describeBreach } from '../../cli/fuzz-command.ts'
 import { runFuzz } from './fuzz-run.ts'
+import { runTwice } from './worlds.ts'
 
 const seeds = Array.from({ length: 20 }, (_, i) => String(i + 1))
 
@@ -12,14 +13,16 @@ describe('worlds in which anything happens', () => {
   })
 
   it('are the same for the same seed, and others for others', async () => {
-    const report = await fuzzTwice('6', true)
+    const report = await runTwice('anything', '6', true)
     expect(report.breach).toBeNull()
     expect((await runFuzz('7')).traceHash).not.toBe(report.traceHash)
   })
 
   it('say how to see a breach again', () => {
     const breach = { invariant: 'degree' as const, atMs: 1_234, detail: 'too many' }
-    const text = describeBreach({ seed: '9', breach })
-    expect(text).toBe('seed 9: degree, at 1.234 s: too many\n  npm run -s sim -- fuzz --from 9 --seeds 1')
+    const text = describeBreach({ world: 'members', seed: '9', attackers: ['falseReports'], breach })
+    expect(text).toBe(
+      'seed 9 (members, falseReports): degree, at 1.234 s: too many\n  npm run -s sim -- fuzz --world members --from 9 --seeds 1',
+    )
   })
 })

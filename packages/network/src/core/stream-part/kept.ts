@@ -1,0 +1,32 @@
+import type { StreamPart } from './stream-part.ts'
+
+/** What a stream part keeps of what others sent, for metrics and for those who check that it is bounded. */
+export interface Kept {
+  /** Message chains remembered. */
+  readonly chains: number
+  /** Missing ranges remembered, in all chains. */
+  readonly ranges: number
+  /** Those of chains in which something is looked for: what one tick may have to go through. */
+  readonly rangesSought: number
+  /** Batches kept for replay. */
+  readonly recentBatches: number
+  /** Bytes of them. */
+  readonly recentBytes: number
+  /** Claims of neighbours that there is more of a chain. */
+  readonly headClaims: number
+}
+
+export function keptBy({ seen, gaps, recent }: StreamPart): Kept {
+  let ranges = 0
+  for (const { progress } of seen.heads()) ranges += progress.missing.length
+  let rangesSought = 0
+  for (const { missing } of gaps.chains) rangesSought += missing.length
+  return {
+    chains: seen.chains,
+    ranges,
+    rangesSought,
+    recentBatches: recent.size,
+    recentBytes: recent.bytes,
+    headClaims: [...gaps.claims].length,
+  }
+}

@@ -1,0 +1,64 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { simError } from '../errors.ts'
+
+/**
+ * Has child processes do tasks, each one at a time, and gives the results as they come. `file` is a module that calls
+ * `serveParent`. Children end when all is done, or when nobody asks for more. Rejects with CHILD_FAILED when one ends
+ * before its task does.
+ */
+export async function* inChildren<Task extends object, Result>(
+  file: URL,
+  tasks: Iterable<Task>,
+  { jobs }: { readonly jobs: number },
+): AsyncGenerator<Result, void> {
+  const left = tasks[Symbol.iterator]()
+  const children = Array.from({ length: jobs }, () => fork(file, { execArgv: ['--conditions=runnel-src'] }))
+  const working = new Map<ChildProcess, Promise<{ readonly child: ChildProcess; readonly result: Result }>>()
+  const give = (child: ChildProcess): void => {
+    working.delete(child)
+    const { done, value } = left.next()
+    if (done === true) return
+    const result = resultOf<Task, Result>(child, value)
+    working.set(child, result)
+    // Whoever wants no more does not hear of it.
+    result.catch(() => {})
+  }
+  try {
+    for (const child of children) give(child)
+    while (working.size > 0) {
+      const { child, result } = await Promise.race(working.values())
+      give(child)
+      yield result
+    }
+  } finally {
+    for (const child of children) child.kill()
+  }
+}
+
+async function resultOf<Task extends object, Result>(
+  child: ChildProcess,
+  task: Task,
+): Promise<{ readonly child: ChildProcess; readonly result: Result }> {
+  const ended = new AbortController()
+  const { signal } = ended
+  child.send(task)
+  try {
+    const [how, value] = await Promise.race([
+      once(child, 'message', { signal }).then(([message]) => ['message', message as unknown] as const),
+      once(child, 'exit', { signal }).then(([code]) => ['exit', code as unknown] as const),
+    ])
+    if (how === 'exit') throw simError('CHILD_FAILED', `${JSON.stringify(task)}: exit code ${value}`)
+    return { child, result: value as Result }
+  } finally {
+    ended.abort()
+  }
+}
+
+/** In a child: does the parent's tasks until the parent is gone. */
+export function serveParent<Task, Result>(work: (task: Task) => Promise<Result> | Result): void {
+  process.on('message', (task) => {
+    void Promise.resolve(work(task as Task)).then((result) => process.send?.(result))
+  })
+  process.on('disconnect', () => process.exit())
+}

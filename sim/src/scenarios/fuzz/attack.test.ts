@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { describeBreach } from '../../cli/fuzz-command.ts'
+import { attackedWorlds } from './attack-plan.ts'
+import { runSeeds, runTwice } from './worlds.ts'
+
+describe('worlds in which somebody does harm with what its keys allow', () => {
+  it.each(attackedWorlds)('keep what must always hold: %s', { timeout: 300_000 }, async (world) => {
+    const reports = await runSeeds({ world, from: 1, seeds: 19 })
+    expect(reports.filter(({ breach }) => breach !== null).map(describeBreach)).toEqual([])
+    for (const { given, floodsChecked } of reports) expect(Math.min(given, floodsChecked)).toBeGreaterThan(0)
+  })
+
+  it.each(attackedWorlds)('are the same for the same seed: %s', async (world) => {
+    const [once, again] = [await runTwice(world, '21', false), await runTwice(world, '21', false)]
+    expect(again).toEqual(once)
+  })
+})
