@@ -17,13 +17,11 @@ export interface Kept {
 }
 
 export function keptBy({ seen, gaps, recent }: StreamPart): Kept {
-  let ranges = 0
-  for (const { progress } of seen.heads()) ranges += progress.missing.length
   let rangesSought = 0
-  for (const { missing } of gaps.chains) rangesSought += missing.length
+  for (const progress of gaps.chains.keys()) rangesSought += progress.wanted.length
   return {
     chains: seen.chains,
-    ranges,
+    ranges: gaps.ranges,
     rangesSought,
     recentBatches: recent.size,
     recentBytes: recent.bytes,

@@ -43,7 +43,7 @@ function keptOf(assignments: Assignments, left: StreamPartId[]): KeptParts {
       getStream: async (id: string): Promise<StreamInfo> => {
         const streamId = toStreamId(id)
         const partitions = assignments.partitions.get(streamId) ?? 1
-        return { id: streamId, partitions, metadata: '', trackers: [] }
+        return { id: streamId, partitions, metadata: '', trackers: [], createdMs: 0 }
       },
       joinStreamPart: async () => () => {},
     },
