@@ -2,7 +2,8 @@ import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import type { Membership } from '../packets.ts'
 import { readFlag, writeFlag } from './flag.ts'
-import { readOptional, readToken, writeOptional, writeToken } from './storage.ts'
+import { readOptional, writeOptional } from './optional.ts'
+import { readToken, writeToken } from './token.ts'
 
 /** A flag that it does not read, then its token, if it has one. */
 export function writeMembership(writer: Writer, membership: Membership | undefined): void {

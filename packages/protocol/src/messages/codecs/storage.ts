@@ -13,9 +13,8 @@ import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import { decodeBatch, signatureBytes } from '../batch-codec.ts'
+import { decodeBatch } from '../batch-codec.ts'
 import type {
-  AccessToken,
   AwaitStored,
   FindStorage,
   Resend,
@@ -33,6 +32,8 @@ import { compareRefs, type MessageRef } from '../stream-message.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readHead, writeHead } from './chain-head.ts'
 import { readFlag, writeFlag } from './flag.ts'
+import { readOptional, writeOptional } from './optional.ts'
+import { readToken, writeToken } from './token.ts'
 import { readWanted, writeWanted } from './overlay.ts'
 
 export const storing: BodyCodec<Storing> = {
@@ -122,30 +123,6 @@ function readSelection(reader: Reader): ResendSelection {
   }
   if (kind !== rangeKind) throw protocolError('MALFORMED_PACKET', `unknown kind of resend ${kind}`)
   return { kind: 'range', ...readSpan(reader) }
-}
-
-/** A flag, and what it announces. */
-export function writeOptional<T>(
-  writer: Writer,
-  value: T | undefined,
-  write: (writer: Writer, value: T) => void,
-): void {
-  writeFlag(writer, value !== undefined)
-  if (value !== undefined) write(writer, value)
-}
-
-export function readOptional<T>(reader: Reader, read: (reader: Reader) => T): T | undefined {
-  return readFlag(reader) ? read(reader) : undefined
-}
-
-export function writeToken(writer: Writer, token: AccessToken): void {
-  writeNodeId(writer, token.userId)
-  writer.u48(token.expiresMs)
-  writer.fixed(token.signature, signatureBytes, 'signature')
-}
-
-export function readToken(reader: Reader): AccessToken {
-  return { userId: readNodeId(reader), expiresMs: reader.u48(), signature: reader.view(signatureBytes) }
 }
 
 const writeId = (writer: Writer, id: string) =>
