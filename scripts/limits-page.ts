@@ -42,6 +42,8 @@ export async function limitsPage(): Promise<string> {
   return [
     '# Limits',
     'Whatever a peer, a publisher or a tracker can make grow is bounded, and whatever is waited for has an end. Units are in the names. This page is made from the code (`node --conditions=runnel-src scripts/limits-page.ts`); a test compares the two. What is above a limit of the wire is refused with `LIMIT_EXCEEDED` before memory is taken for it. Those of the wire are part of the protocol and the same everywhere; where there is an option of the same name, the value is its default.',
+    '## Who pays',
+    'A limit that many share is shared out by who causes the cost, by one mechanism: [`packages/protocol/src/shares/shares.ts`](../packages/protocol/src/shares/shares.ts). While there is room everybody takes what they want. When the table is full the cause that holds most gives way, with its newest where what is established should stay, with its oldest in a cache; so each of n causes can have one nth. The causes: a network of addresses (/24, or /48 of IPv6) for connections, half-open handshakes and links, and at trackers for sockets, nodes, stream parts and waiting statuses; the neighbour that brought it for batches held and publishers looked up; the publisher for missing ranges, message chains and repairs of a storage node; the owner of the stream for what a storage node keeps, in stream parts and in bytes.',
     ...sections,
     '',
   ].join('\n\n')
