@@ -27,7 +27,8 @@ export type Role =
 /** What a node reported while the registry was asked about its user. */
 export interface WaitingStatus {
   readonly nodeId: NodeId
-  readonly userId: NodeId
+  /** The stream and the user. */
+  readonly question: string
   readonly status: Status
 }
 
@@ -36,6 +37,7 @@ export class Roles {
   /** Undefined: no registry is followed, and nodes are taken at their word. */
   readonly #answers: RegistryAnswers | undefined
   readonly #waiting = new Map<string, WaitingStatus>()
+  readonly #keysOf = new Map<string, Set<string>>()
   readonly #places: Shares<string>
 
   constructor({ maxWaitingStatuses }: { readonly maxWaitingStatuses: number }, answers?: RegistryAnswers) {
@@ -68,24 +70,42 @@ export class Roles {
 
   /** Keeps a status until the registry has answered; the newest of a node and stream part. */
   wait(node: NodeRecord, status: Status): void {
-    const key = `${node.nodeId} ${status.streamPartId}`
-    this.#waiting.set(key, { nodeId: node.nodeId, userId: userOf(node), status })
+    const { streamId } = parseStreamPartId(status.streamPartId)
+    const [nodeId, userId] = [node.nodeId, userOf(node)]
+    const key = `${nodeId} ${userId} ${status.streamPartId}`
+    const question = questionOf(streamId, userId)
+    this.#waiting.set(key, { nodeId, question, status })
+    const keys = this.#keysOf.get(question)
+    if (keys === undefined) this.#keysOf.set(question, new Set([key]))
+    else keys.add(key)
     if (this.#places.has(key)) return
-    for (const evicted of this.#places.add(key, node.network ?? '')) this.#waiting.delete(evicted)
+    for (const evicted of this.#places.add(key, node.network ?? '')) this.#forget(evicted)
   }
 
   /** What waited for an answer about the user. */
   take(streamId: StreamId, userId: NodeId): WaitingStatus[] {
     const taken: WaitingStatus[] = []
-    for (const [key, waiting] of this.#waiting) {
-      const { streamPartId } = waiting.status
-      if (waiting.userId !== userId || parseStreamPartId(streamPartId).streamId !== streamId) continue
-      this.#waiting.delete(key)
+    for (const key of [...(this.#keysOf.get(questionOf(streamId, userId)) ?? [])]) {
+      const waiting = this.#waiting.get(key)
+      if (waiting !== undefined) taken.push(waiting)
       this.#places.delete(key)
-      taken.push(waiting)
+      this.#forget(key)
     }
     return taken
   }
+
+  #forget(key: string): void {
+    const question = this.#waiting.get(key)?.question ?? ''
+    this.#waiting.delete(key)
+    const keys = this.#keysOf.get(question)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#keysOf.delete(question)
+  }
+}
+
+/** What the registry is asked. Neither id has a space in it. */
+function questionOf(streamId: StreamId, userId: NodeId): string {
+  return `${streamId} ${userId}`
 }
 
 /** In whose name the node takes part. */
