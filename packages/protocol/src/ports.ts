@@ -62,8 +62,11 @@ export interface ReaderPolicy {
    * known. At once and cheap.
    */
   readsForMs(streamId: StreamId, userId: NodeId): number | undefined
-  /** Finds out; afterwards `readsForMs` knows. Rejects when nobody can be asked. */
-  resolve(streamId: StreamId, userId: NodeId): Promise<void>
+  /**
+   * Finds out; afterwards `readsForMs` knows. Rejects when nobody can be asked. `cause` is who makes us ask, a neighbour or a
+   * network: who makes others look up much should not be in the way of the rest.
+   */
+  resolve(streamId: StreamId, userId: NodeId, cause?: string): Promise<void>
   /** Calls back when answers about a stream, or about all, may have changed, until the function it returns is called. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
@@ -81,8 +84,8 @@ export interface PublisherPolicy {
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
   /**
-   * Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. `from` is
-   * the neighbour that brought it: who makes others look up much should not be in the way of the rest.
+   * Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. `cause` is
+   * who brought it, a neighbour or a network: who makes others look up much should not be in the way of the rest.
    */
-  resolve(streamId: StreamId, publisherId: NodeId, from?: NodeId): Promise<void>
+  resolve(streamId: StreamId, publisherId: NodeId, cause?: string): Promise<void>
 }

@@ -12,8 +12,8 @@ export function createPublisherPolicy(cache: RegistryCache): PublisherPolicy {
       if (stream === null || predates(oldestMs, stream)) return 'denied'
       return nowMs < permissions.publishUntilMs ? 'allowed' : 'denied'
     },
-    async resolve(streamId, publisherId, from) {
-      await Promise.all([cache.permissionsOf(streamId, publisherId, from), cache.getStream(streamId)])
+    async resolve(streamId, publisherId, cause) {
+      await Promise.all([cache.permissionsOf(streamId, publisherId, cause), cache.getStream(streamId)])
     },
   }
 }

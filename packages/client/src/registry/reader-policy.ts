@@ -32,11 +32,11 @@ export class RegistryReaderPolicy implements ReaderPolicy {
     return everybody === undefined || user === undefined || storageNodes === undefined ? undefined : 0
   }
 
-  async resolve(streamId: StreamId, userId: NodeId): Promise<void> {
+  async resolve(streamId: StreamId, userId: NodeId, cause?: string): Promise<void> {
     const nowMs = this.#clock.now()
     const everybody = await this.#cache.permissionsOf(streamId, anybody)
     if (everybody.subscribeUntilMs === Infinity) return
-    const user = await this.#cache.permissionsOf(streamId, userId)
+    const user = await this.#cache.permissionsOf(streamId, userId, cause)
     if (user.subscribeUntilMs > nowMs) return
     await this.#cache.storageNodesOf(streamId)
   }

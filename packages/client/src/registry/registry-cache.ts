@@ -31,7 +31,7 @@ export class RegistryCache {
     })
     this.#permissions = new LookupCache(options, {
       clock,
-      isDenial: ({ publishUntilMs }) => publishUntilMs === 0,
+      isDenial: ({ publishUntilMs, subscribeUntilMs }) => publishUntilMs === 0 && subscribeUntilMs === 0,
       load: (key) => {
         const [streamId = '', user = ''] = key.split(' ')
         return streams.permissionsOf(toStreamId(streamId), toNodeId(user))
@@ -49,7 +49,7 @@ export class RegistryCache {
   }
 
   /** For whom it is asked, when that is a neighbour's doing, is `cause`. Throws what the registry throws when nothing is known. */
-  permissionsOf(streamId: StreamId, user: NodeId, cause?: NodeId): Promise<Permissions> {
+  permissionsOf(streamId: StreamId, user: NodeId, cause?: string): Promise<Permissions> {
     return this.#permissions.get(permissionsKey(streamId, user), cause)
   }
 

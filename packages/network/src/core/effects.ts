@@ -40,7 +40,8 @@ export interface NodeEffects {
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
-  resolveReader(streamId: StreamId, userId: NodeId): void
+  /** `from` acts for the user. */
+  resolveReader(streamId: StreamId, userId: NodeId, from: NodeId): void
   /** `from` brought what it signed. */
   resolvePublisher(streamId: StreamId, publisherId: NodeId, from: NodeId | undefined): void
   /** There was a fault in the work of a stream part: it is left, and rests. Nothing of it is shared with others. */

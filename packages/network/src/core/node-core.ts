@@ -364,7 +364,7 @@ export class NodeCore {
 
   /** What was missing at a fault is not looked for any more. */
   #loseGaps(part: StreamPart): void {
-    for (const progress of part.gaps.chains.keys()) {
+    for (const { progress } of part.seen.heads()) {
       for (const { after, upTo } of progress.wanted) {
         this.counters['gap.lost']++
         const { chain } = progress

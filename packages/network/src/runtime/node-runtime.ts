@@ -596,8 +596,8 @@ export class NodeRuntime implements NetworkNode {
           this.#dispatch({ type: 'publisherResolved', streamId, publisherId, found })
         })
       },
-      resolveReader: (streamId, userId) => {
-        const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId)
+      resolveReader: (streamId, userId, from) => {
+        const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from)
         resolveUser(resolve, (found) => {
           this.#dispatch({ type: 'readerResolved', streamId, userId, found })
         })

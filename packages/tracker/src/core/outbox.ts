@@ -2,6 +2,7 @@ import type { NodeId, StreamId } from '@runnel/protocol'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { Counters } from './counters.ts'
 import type { NodeRecord } from './node-record.ts'
+import { userOf } from './roles.ts'
 import type { TrackerEffect, TrackerToNode } from './tracker-events.ts'
 
 /** What the present event has brought about: what is sent to whom, and who is refused. */
@@ -25,9 +26,10 @@ export class Outbox {
     this.#effects.push({ type: 'send', to, packet })
   }
 
-  /** Has the registry asked about a user. */
-  resolve(streamId: StreamId, userId: NodeId): void {
-    this.#effects.push({ type: 'resolve', streamId, userId })
+  /** Has the registry asked about the user of a node. */
+  resolve(streamId: StreamId, node: NodeRecord): void {
+    const { nodeId, network: cause = nodeId } = node
+    this.#effects.push({ type: 'resolve', streamId, userId: userOf(node), cause })
   }
 
   /** Tells a node what was wrong; one that is told so too often is refused. */

@@ -76,7 +76,7 @@ describe('while the registry has not answered', () => {
   it('a newcomer waits, and is in as soon as it has', () => {
     const { story, registry } = storyOf(1, 2)
     const effects = story.join(stranger)
-    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: stranger })
+    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: stranger, cause: stranger })
     expect(instructions(effects)).toEqual([])
     registry.readers.set(stranger, Infinity)
     const answered = [...story.handle(resolved(stranger)), ...story.advance(1_000)]

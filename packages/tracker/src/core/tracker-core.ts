@@ -579,7 +579,7 @@ export class TrackerCore {
       return false
     }
     if (role.kind === 'unknown') {
-      this.#outbox.resolve(streamId, userOf(node))
+      this.#outbox.resolve(streamId, node)
       const part = this.#parts.get(streamPartId)
       if (part !== undefined && node.parts.has(part)) return true
       this.#roles.wait(node, status)
@@ -628,7 +628,7 @@ export class TrackerCore {
         if (node?.member === undefined || userOf(node) !== (onlyUserId ?? userOf(node))) continue
         const role = this.#roles.roleOf(node, streamId, reads, this.#now)
         if (role.kind === 'none') this.#deny(node, part.id)
-        else if (role.kind === 'unknown') this.#outbox.resolve(streamId, userOf(node))
+        else if (role.kind === 'unknown') this.#outbox.resolve(streamId, node)
         else this.#permitsEndAt = Math.min(this.#permitsEndAt, role.untilMs)
       }
     }

@@ -81,7 +81,12 @@ export interface TrackerFault {
 
 export type TrackerEffect =
   | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
-  /** Ask the registry what a user may do; a `userResolved` follows. */
-  | { readonly type: 'resolve'; readonly streamId: StreamId; readonly userId: NodeId }
+  /** Ask the registry what a user may do; a `userResolved` follows. `cause` is the network, or the node, that makes us ask. */
+  | {
+      readonly type: 'resolve'
+      readonly streamId: StreamId
+      readonly userId: NodeId
+      readonly cause: string
+    }
   /** Close the connection, saying why. */
   | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }

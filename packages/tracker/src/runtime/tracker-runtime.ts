@@ -345,14 +345,14 @@ export class TrackerRuntime {
     }
   }
 
-  #resolve({ streamId, userId }: Extract<TrackerEffect, { type: 'resolve' }>): void {
+  #resolve({ streamId, userId, cause }: Extract<TrackerEffect, { type: 'resolve' }>): void {
     const { permissions } = this.#modules
     if (permissions === undefined) return
     const { readers, publishers } = permissions
     const done = (found: boolean) => {
       if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', streamId, userId, found }))
     }
-    Promise.all([readers.resolve(streamId, userId), publishers.resolve(streamId, userId)]).then(
+    Promise.all([readers.resolve(streamId, userId, cause), publishers.resolve(streamId, userId, cause)]).then(
       () => done(true),
       () => done(false),
     )

@@ -35,10 +35,10 @@ export class MemberCheck {
   }
 
   /** Whether the user may read; when nobody knows, the registry is asked, and a `readerResolved` follows. */
-  reads(streamId: StreamId, userId: NodeId, nowMs: number): Permit {
+  reads(streamId: StreamId, nodeId: NodeId, userId: NodeId, nowMs: number): Permit {
     const forMs = this.#modules.readsForMs(streamId, userId)
     if (forMs !== undefined) return { untilMs: nowMs + forMs }
-    this.#modules.effects.resolveReader(streamId, userId)
+    this.#modules.effects.resolveReader(streamId, userId, nodeId)
     return 'unknown'
   }
 

@@ -39,7 +39,7 @@ export class Permits {
   ): Pick<Edge, 'userId' | 'readsUntilMs'> | undefined {
     const { memberCheck } = this.#modules
     const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
-    const permit = memberCheck.reads(part.streamId, userId, nowMs)
+    const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
     const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, nowMs)
     return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
   }
@@ -50,7 +50,7 @@ export class Permits {
     for (const [peerId, edge] of [...part.edges]) {
       const { userId } = edge
       if (userId === undefined || userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.reads(part.streamId, userId, nowMs)
+      const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
       if (permit === 'unknown') continue
       edge.readsUntilMs = permit.untilMs
       if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
