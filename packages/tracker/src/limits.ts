@@ -15,8 +15,10 @@ export interface TrackerLimits {
   readonly maxPartPayersTried: number
   /** How long a stream that the registry does not have is not looked up again, in milliseconds, unless the registry changes; who joins it is refused (`streamsMissing`). */
   readonly missingStreamMs: number
-  /** Statuses that wait for what the registry says of their users; where there are more, the oldest of the network with the most is forgotten, and its node asks again. */
+  /** Statuses kept of nodes that wait for what the registry says of their users, or that it denies; where there are more, the oldest of the network with the most is forgotten, and its node asks again. */
   readonly maxWaitingStatuses: number
+  /** After a registry did not answer about a user it is asked again, in milliseconds. */
+  readonly registryRetryMs: number
   /** Such streams remembered; the oldest are forgotten first. */
   readonly maxMissingStreams: number
   /** Stream parts one node may be in. More are refused (`streamPartsRefused`). */
@@ -102,6 +104,7 @@ export const defaultTrackerLimits: TrackerLimits = {
   missingStreamMs: 60_000,
   maxMissingStreams: 10_000,
   maxWaitingStatuses: 10_000,
+  registryRetryMs: 5_000,
   maxStreamPartsPerNode: 1_000,
   statusesPerSecond: 100,
   statusBurst: 2_000,

@@ -52,7 +52,7 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     frame('a hello of version 3 that is otherwise unknown', '01020300', 'UNSUPPORTED_VERSION'),
     frame('a hello without a version', '0100'),
     frame('a hello with an unknown role', hexOf('hello of a node').replace(/^(01..02)00/, '$109')),
-    frame('a contact with a path in its URL', hexOf('node info').replace(/2e(6578616d706c65)$/, '2f$1')),
+    frame('a contact with a path in its URL', hexOf('node info').replace(/2e(6578616d706c6500)$/, '2f$1')),
     frame('a close whose reason is not UTF-8', '0504014101ff'),
     frame('a close whose code is not printable', '0503010a00'),
     frame('a close whose code is too long', `0582048104${'00'.repeat(512)}`, 'LIMIT_EXCEEDED'),

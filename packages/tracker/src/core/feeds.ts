@@ -70,6 +70,8 @@ export class Feeds {
   status(nodeId: NodeId, status: Status): void {
     const known = this.#feeders.get(nodeId)
     const feeder = known ?? { hosts: new Set<NodeId>(), counter: 0, toldCounter: 0, status }
+    // In a session nothing is lost: what it has not answered yet is under way.
+    const isNews = status.counter > feeder.toldCounter || status.session !== feeder.status.session
     feeder.status = status
     feeder.counter = Math.max(feeder.counter, status.counter)
     this.#feeders.set(nodeId, feeder)
@@ -79,7 +81,16 @@ export class Feeds {
       this.#feedersOf.get(hostId)?.delete(nodeId)
       this.#lose(nodeId, hostId)
     }
-    if (known === undefined || status.counter !== feeder.toldCounter) this.#changed.add(nodeId)
+    if (known === undefined || isNews) this.#changed.add(nodeId)
+  }
+
+  counterOf(nodeId: NodeId): number {
+    return this.#feeders.get(nodeId)?.counter ?? 0
+  }
+
+  /** A feeder is told its hosts again; others are not. */
+  tellAgain(nodeId: NodeId): void {
+    if (this.#feeders.has(nodeId)) this.#changed.add(nodeId)
   }
 
   /** False when it is none. */
@@ -133,7 +144,8 @@ export class Feeds {
     const { degree } = this.#options
     for (let draws = maxDraws + degree; draws > 0 && hosts.size < degree && this.#members.size > 0; draws--) {
       const id = this.#members.at(Math.floor(random.next() * this.#members.size))
-      if (hosts.has(id) || host.avoids(nodeId, id)) continue
+      // Where there is no other, one that failed is better than none; the node does not dial it at once.
+      if (hosts.has(id) || (draws > degree && host.avoids(nodeId, id))) continue
       hosts.add(id)
       const feeders = this.#feedersOf.get(id)
       if (feeders === undefined) this.#feedersOf.set(id, new Set([nodeId]))

@@ -5,6 +5,7 @@ import {
   type NodeId,
   type Status,
   type StreamId,
+  type StreamPartId,
 } from '@runnel/protocol'
 import type { NodeRecord } from './node-record.ts'
 
@@ -24,11 +25,9 @@ export type Role =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
 
-/** What a node reported while the registry was asked about its user. */
-export interface WaitingStatus {
-  readonly nodeId: NodeId
-  /** The stream and the user. */
-  readonly question: string
+/** What a node reported that may not take part as what it says it is, as far as is known. */
+export interface KeptStatus {
+  readonly node: NodeRecord
   readonly status: Status
 }
 
@@ -36,8 +35,9 @@ export interface WaitingStatus {
 export class Roles {
   /** Undefined: no registry is followed, and nodes are taken at their word. */
   readonly #answers: RegistryAnswers | undefined
-  readonly #waiting = new Map<string, WaitingStatus>()
-  readonly #keysOf = new Map<string, Set<string>>()
+  /** By node and stream part; oldest first. */
+  readonly #kept = new Map<string, KeptStatus>()
+  readonly #keysOf = new Map<StreamId, Set<string>>()
   readonly #places: Shares<string>
 
   constructor({ maxWaitingStatuses }: { readonly maxWaitingStatuses: number }, answers?: RegistryAnswers) {
@@ -51,6 +51,8 @@ export class Roles {
     if (token === undefined) node.member = { userId: node.nodeId, token }
     else if (!isSame(token, node.member?.token)) {
       const isGood = this.#answers?.verifyMembership(token, node.nodeId) ?? true
+      // What another tracker passes on may be old: who was let act for the user still is.
+      if (!isGood && node.member?.token?.userId === token.userId) return
       node.member = { userId: isGood ? token.userId : node.nodeId, token: isGood ? token : undefined }
     }
   }
@@ -68,44 +70,57 @@ export class Roles {
     return forMs > 0 ? { kind: 'reader', untilMs: now + forMs } : { kind: 'none' }
   }
 
-  /** Keeps a status until the registry has answered; the newest of a node and stream part. */
-  wait(node: NodeRecord, status: Status): void {
+  /** Streams of which statuses are kept. */
+  get streamIds(): Iterable<StreamId> {
+    return this.#keysOf.keys()
+  }
+
+  /** Keeps a status until the registry says more; the newest of a node and stream part. */
+  keep(node: NodeRecord, status: Status): void {
     const { streamId } = parseStreamPartId(status.streamPartId)
-    const [nodeId, userId] = [node.nodeId, userOf(node)]
-    const key = `${nodeId} ${userId} ${status.streamPartId}`
-    const question = questionOf(streamId, userId)
-    this.#waiting.set(key, { nodeId, question, status })
-    const keys = this.#keysOf.get(question)
-    if (keys === undefined) this.#keysOf.set(question, new Set([key]))
+    const key = keyOf(node.nodeId, status.streamPartId)
+    this.#kept.set(key, { node, status })
+    const keys = this.#keysOf.get(streamId)
+    if (keys === undefined) this.#keysOf.set(streamId, new Set([key]))
     else keys.add(key)
     if (this.#places.has(key)) return
     for (const evicted of this.#places.add(key, node.network ?? '')) this.#forget(evicted)
   }
 
-  /** What waited for an answer about the user. */
-  take(streamId: StreamId, userId: NodeId): WaitingStatus[] {
-    const taken: WaitingStatus[] = []
-    for (const key of [...(this.#keysOf.get(questionOf(streamId, userId)) ?? [])]) {
-      const waiting = this.#waiting.get(key)
-      if (waiting !== undefined) taken.push(waiting)
-      this.#places.delete(key)
-      this.#forget(key)
-    }
-    return taken
+  /** What is kept of a stream, of one user or of all. */
+  kept(streamId: StreamId, userId?: NodeId): KeptStatus[] {
+    return [...(this.#keysOf.get(streamId) ?? [])].flatMap((key) => {
+      const kept = this.#kept.get(key)
+      return kept === undefined || userOf(kept.node) !== (userId ?? userOf(kept.node)) ? [] : [kept]
+    })
+  }
+
+  /** The node is in the stream part, or has left it. */
+  drop(nodeId: NodeId, id: StreamPartId): void {
+    const key = keyOf(nodeId, id)
+    this.#places.delete(key)
+    this.#forget(key)
+  }
+
+  /** Another tracker leads the stream part. */
+  dropPart(id: StreamPartId): void {
+    for (const { node, status } of this.kept(parseStreamPartId(id).streamId))
+      if (status.streamPartId === id) this.drop(node.nodeId, id)
   }
 
   #forget(key: string): void {
-    const question = this.#waiting.get(key)?.question ?? ''
-    this.#waiting.delete(key)
-    const keys = this.#keysOf.get(question)
+    const kept = this.#kept.get(key)
+    if (kept === undefined) return
+    this.#kept.delete(key)
+    const { streamId } = parseStreamPartId(kept.status.streamPartId)
+    const keys = this.#keysOf.get(streamId)
     keys?.delete(key)
-    if (keys?.size === 0) this.#keysOf.delete(question)
+    if (keys?.size === 0) this.#keysOf.delete(streamId)
   }
 }
 
-/** What the registry is asked. Neither id has a space in it. */
-function questionOf(streamId: StreamId, userId: NodeId): string {
-  return `${streamId} ${userId}`
+function keyOf(nodeId: NodeId, id: StreamPartId): string {
+  return `${nodeId} ${id}`
 }
 
 /** In whose name the node takes part. */

@@ -115,6 +115,11 @@ export class StreamPart {
     return this.#members.size === 0 && this.feeds.size === 0
   }
 
+  /** The highest counter that a node here can know. */
+  counterOf(nodeId: NodeId): number {
+    return this.#members.get(nodeId)?.counter ?? this.feeds.counterOf(nodeId)
+  }
+
   get members(): ReadonlyMap<NodeId, Member> {
     return this.#members
   }
@@ -224,11 +229,13 @@ export class StreamPart {
   reconnected(nodeId: NodeId): void {
     const member = this.#members.get(nodeId)
     if (member !== undefined) member.unsure = true
+    this.feeds.tellAgain(nodeId)
   }
 
   /** The node is told its neighbours again, whether or not they have changed. */
   tellAgain(nodeId: NodeId): void {
     this.#instructions.tellAgain(nodeId)
+    this.feeds.tellAgain(nodeId)
   }
 
   /** The node is reached in another way than its neighbours were told. */

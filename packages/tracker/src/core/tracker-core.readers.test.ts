@@ -1,5 +1,6 @@
 import { parseStreamPartId, type Membership, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
+import { defaultTrackerLimits } from '../limits.ts'
 import type { RegistryAnswers } from './roles.ts'
 import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
 
@@ -42,6 +43,15 @@ describe('who may not read', () => {
     expect(instructions(effects)).toEqual([])
     expect([...(story.core.streamParts.get(partA)?.members.keys() ?? [])]).toEqual([nodeId(1), nodeId(2)])
     expect(story.core.counters.get('membersDenied')).toBe(1)
+  })
+
+  it('is in as soon as the registry says so here, though its own said so before', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.readers.set(stranger, 0)
+    story.join(stranger)
+    registry.readers.set(stranger, Infinity)
+    story.handle({ type: 'permissionsChanged', streamId })
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
   })
 
   it('makes no stream part', () => {
@@ -92,10 +102,42 @@ describe('while the registry has not answered', () => {
     expect(story.core.streamParts.get(partA)?.members.size).toBe(3)
   })
 
-  it('a newcomer is told that nobody can say', () => {
-    const { story } = storyOf(1)
+  it('a newcomer is told that nobody can say, and the registry is asked again', () => {
+    const { story, registry } = storyOf(1)
     story.join(stranger)
     expect(codes(story.handle(resolved(stranger, false)))).toEqual(['REGISTRY_SILENT'])
+    const question = { type: 'resolve', streamId, userId: stranger, cause: stranger }
+    expect(story.advance(defaultTrackerLimits.registryRetryMs)).toContainEqual(question)
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
+  })
+
+  it('who may be out since is asked for again until the registry answers', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.readers.delete(nodeId(2))
+    story.handle({ type: 'permissionsChanged', streamId })
+    story.handle(resolved(nodeId(2), false))
+    registry.readers.set(nodeId(2), 0)
+    expect(codes(story.advance(defaultTrackerLimits.registryRetryMs))).toEqual(['NOT_PERMITTED'])
+  })
+
+  it('a newcomer that has left does not come back when it answers', () => {
+    const { story, registry } = storyOf(1, 2)
+    story.join(stranger)
+    story.packet(stranger, { type: 'leave', streamPartId: partA })
+    registry.readers.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(false)
+  })
+
+  it('a feeder that says it reads is in no overlay yet', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.publishers.set(stranger, true)
+    story.connect(stranger)
+    story.packet(stranger, { ...statusOf(partA), membership: feeds })
+    story.packet(stranger, statusOf(partA, 1))
+    expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(false)
   })
 
   it('those who wait are bounded, and the network with the most gives way', () => {
@@ -161,6 +203,36 @@ describe('a feeder', () => {
     const afterFailure = instructions(effects).filter(({ to }) => to === stranger)
     expect(afterFailure.length).toBe(1)
     expect(afterFailure.at(-1)?.neighbours).not.toContain(second)
+  })
+
+  it('feeds on while the registry here does not say yet that it may read', () => {
+    const { story, registry } = storyOf(1, 2)
+    join(story, registry)
+    registry.readers.set(stranger, 0)
+    expect(codes(story.packet(stranger, statusOf(partA, 1)))).toEqual([])
+    const part = story.core.streamParts.get(partA)
+    expect(part?.feeds.has(stranger)).toBe(true)
+    registry.readers.set(stranger, Infinity)
+    story.handle({ type: 'permissionsChanged', streamId })
+    expect([part?.members.has(stranger), part?.feeds.has(stranger)]).toEqual([true, false])
+  })
+
+  it('that cannot reach its only host is told it again', () => {
+    const { story, registry } = storyOf(1)
+    join(story, registry)
+    const failed = [{ nodeId: nodeId(1), reason: 'unreachable' as const }]
+    const report = { ...statusOf(partA, 1, [], failed), membership: feeds }
+    const effects = [...story.packet(stranger, report), ...story.advance(1_000)]
+    const told = instructions(effects).filter(({ to }) => to === stranger)
+    expect(told.at(-1)).toMatchObject({ counter: 2, neighbours: [nodeId(1)] })
+  })
+
+  it('is not told again for a status that was under way', () => {
+    const { story, registry } = storyOf(1, 2, 3, 4, 5)
+    join(story, registry)
+    story.advance(1_000)
+    const late = { ...statusOf(partA, 0), membership: feeds }
+    expect(instructions([...story.packet(stranger, late), ...story.advance(1_000)])).toEqual([])
   })
 
   it('that comes first is told who comes', () => {

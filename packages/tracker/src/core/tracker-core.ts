@@ -26,7 +26,7 @@ import { NodeRecord } from './node-record.ts'
 import { Outbox } from './outbox.ts'
 import { PartPlaces } from './part-places.ts'
 import type { Replica } from './replica.ts'
-import { Roles, userOf, type RegistryAnswers } from './roles.ts'
+import { Roles, userOf, type KeptStatus, type RegistryAnswers } from './roles.ts'
 import { RestingParts, type RestingNode } from './resting-parts.ts'
 import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
@@ -234,6 +234,7 @@ export class TrackerCore {
     this.#outbox.begin(now)
     const released = this.#resting.has(id) ? [] : this.#handOver(id)
     for (const [nodeId, said] of this.#takeResting(id)) released.push({ nodeId, ...said })
+    this.#roles.dropPart(id)
     this.counters.count('released', released.length)
     this.#settleTouched()
     return released
@@ -556,13 +557,16 @@ export class TrackerCore {
   #report(part: StreamPart, node: NodeRecord, status: Status): void {
     const { nodeId } = node
     const reads = status.membership?.reads ?? true
+    let counter = status.counter
     if (reads ? part.feeds.has(nodeId) : part.members.has(nodeId)) {
+      // An instruction may be under way: those to come have to be newer.
+      counter = Math.max(counter, part.counterOf(nodeId))
       part.remove(nodeId)
       node.parts.add(part)
     }
     this.#touched.add(part)
-    if (!reads) return part.feeds.status(nodeId, status)
-    part.status(nodeId, status, this.#now)
+    if (!reads) return part.feeds.status(nodeId, { ...status, counter })
+    part.status(nodeId, { ...status, counter }, this.#now)
     if (!part.isAdopting) return
     if (part.isClaimComplete) return this.#adopt(part)
     if (!this.#adoptions.has(part)) this.#adoptions.add(part, this.#now)
@@ -574,17 +578,23 @@ export class TrackerCore {
     const { streamId } = parseStreamPartId(streamPartId)
     this.#roles.identify(node, status)
     const role = this.#roles.roleOf(node, streamId, membership?.reads ?? true, this.#now)
+    const part = this.#parts.get(streamPartId)
     if (role.kind === 'none') {
-      this.#deny(node, streamPartId)
+      this.#roles.keep(node, status)
+      // Its registry may be ahead of ours: until then it feeds on.
+      const feedsOn = part?.feeds.has(node.nodeId) && this.#roles.roleOf(node, streamId, false, this.#now)
+      if (!feedsOn || feedsOn.kind === 'none') this.#deny(node, streamPartId)
       return false
     }
     if (role.kind === 'unknown') {
       this.#outbox.resolve(streamId, node)
-      const part = this.#parts.get(streamPartId)
-      if (part !== undefined && node.parts.has(part)) return true
-      this.#roles.wait(node, status)
+      const isThere =
+        membership?.reads === false ? part?.feeds.has(node.nodeId) : part?.members.has(node.nodeId)
+      if (isThere) return true
+      this.#roles.keep(node, status)
       return false
     }
+    this.#roles.drop(node.nodeId, streamPartId)
     this.#permitsEndAt = Math.min(this.#permitsEndAt, role.untilMs)
     return true
   }
@@ -592,28 +602,46 @@ export class TrackerCore {
   #deny(node: NodeRecord, id: StreamPartId): void {
     this.counters.count('membersDenied')
     const part = this.#parts.get(id)
-    if (part !== undefined && node.parts.has(part)) {
-      this.#within(part, () => part.remove(node.nodeId))
-      this.#touched.add(part)
-    }
+    if (part !== undefined && node.parts.has(part)) this.#within(part, () => part.remove(node.nodeId))
     this.#outbox.error(node, 'NOT_PERMITTED', id)
   }
 
-  /** The registry was asked about a user. */
+  /** The registry was asked about a user. What it could not say is asked again. */
   #userResolved(streamId: StreamId, userId: NodeId, found: boolean): void {
-    for (const { nodeId, status } of this.#roles.take(streamId, userId)) {
-      const node = this.#nodes.get(nodeId)
-      if (node === undefined || !node.connected || node.refused) continue
-      if (found) this.#status(node, status)
-      else this.#outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
-    }
-    if (found)
+    if (found) {
+      this.#tryAgain(this.#roles.kept(streamId, userId))
       for (const part of this.#partsOf(streamId)) this.#within(part, () => this.#checkMembers(part, userId))
+      return
+    }
+    this.#permitsEndAt = Math.min(this.#permitsEndAt, this.#now + this.#options.limits.registryRetryMs)
+    for (const { node, status } of this.#roles.kept(streamId, userId))
+      if (this.#isPresent(node)) this.#outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
+  }
+
+  /** Has those take part who may now. */
+  #tryAgain(kept: readonly KeptStatus[]): void {
+    for (const { node, status } of kept) {
+      const { streamPartId, membership } = status
+      if (!this.#isPresent(node)) {
+        this.#roles.drop(node.nodeId, streamPartId)
+        continue
+      }
+      const { streamId } = parseStreamPartId(streamPartId)
+      const role = this.#roles.roleOf(node, streamId, membership?.reads ?? true, this.#now)
+      if (role.kind === 'unknown') this.#outbox.resolve(streamId, node)
+      else if (role.kind !== 'none') this.#status(node, status)
+    }
+  }
+
+  #isPresent(node: NodeRecord): boolean {
+    return this.#nodes.get(node.nodeId) === node && node.connected && !node.refused
   }
 
   #permissionsChanged(streamId: StreamId | undefined): void {
     const parts = streamId === undefined ? [...this.#parts.values()] : this.#partsOf(streamId)
     for (const part of parts) this.#within(part, () => this.#checkMembers(part))
+    for (const id of streamId === undefined ? [...this.#roles.streamIds] : [streamId])
+      this.#tryAgain(this.#roles.kept(id))
   }
 
   /** Takes out who may not be there any longer. Of whom nothing is known stays until the registry answers. */
@@ -721,6 +749,7 @@ export class TrackerCore {
 
   #leave(node: NodeRecord, { streamPartId }: Leave): void {
     this.#resting.nodesOf(streamPartId)?.delete(node.nodeId)
+    this.#roles.drop(node.nodeId, streamPartId)
     node.resting.delete(streamPartId)
     const part = this.#parts.get(streamPartId)
     if (part === undefined || !node.parts.has(part)) return

@@ -133,11 +133,11 @@ export function createHttpApi(
     nodes: core.nodes.size,
     streamParts: core.streamParts.size,
   }))
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', { onRequest }, async (_request, reply) => {
     reply.type(metrics.contentType)
     return metrics.metrics()
   })
-  app.get('/v1/cluster', (_request, reply) => {
+  app.get('/v1/cluster', { onRequest }, (_request, reply) => {
     const view = modules.clusterView?.()
     if (view === undefined) return reply.code(404).send(noCluster)
     const ids = view.trackers.map(({ nodeId }) => nodeId)

@@ -248,12 +248,16 @@ export class TrackerRuntime {
       return this.#drop(connection, code, 'malformed packet')
     }
     if (!isFromNode(packet)) return this.#close(connection, 'NOT_FOR_TRACKERS')
-    const from = connection.peerId
-    const refusal = this.#core.charge(from, packet, this.#now())
-    if (refusal !== undefined) return this.#carryOut(refusal, connection)
-    if (packet.type === 'nodeInfo') this.#introduce(connection, packet)
-    else if (this.#consents.speaks(connection)) this.#take(connection, packet)
-    else this.#refuseUnsigned(connection)
+    if (packet.type === 'nodeInfo') return this.#introduce(connection, packet)
+    if (!this.#consents.speaks(connection)) return this.#refuseUnsigned(connection)
+    if (this.#charge(connection, packet)) this.#take(connection, packet)
+  }
+
+  /** Only what a node said, or let another tracker say, is at its expense. False when it was one too many. */
+  #charge(connection: Connection, packet: NodeToTracker): boolean {
+    const refusal = this.#core.charge(connection.peerId, packet, this.#now())
+    if (refusal !== undefined) this.#carryOut(refusal, connection)
+    return refusal === undefined
   }
 
   /** Who is relayed has to have signed for that. */
@@ -265,6 +269,7 @@ export class TrackerRuntime {
       if (outcome === 'too many') return this.#close(connection, 'TOO_MANY_RELAYED')
       if (outcome === 'known' || this.#isOutranked(connection)) return
     } else this.#consents.direct(connection, packet)
+    if (!this.#charge(connection, packet)) return
     this.router.takes(from, packet)
     this.#handle({ type: 'packet', from, packet, isPaid: true })
     if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
@@ -323,7 +328,8 @@ export class TrackerRuntime {
   }
 
   #isMember(nodeId: NodeId, id: StreamPartId): boolean {
-    return this.#core.streamParts.get(id)?.members.has(nodeId) ?? false
+    const part = this.#core.streamParts.get(id)
+    return part !== undefined && (part.members.has(nodeId) || part.feeds.has(nodeId))
   }
 
   /** Stream parts of a node that are led here. */

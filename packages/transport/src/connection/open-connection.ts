@@ -129,6 +129,8 @@ class Opening {
   readonly #onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
     // Packets behind the proof in its frame are those of a proven peer.
     if (this.#connection !== undefined) return this.#connection.onPacket(type, body, whole)
+    // What is behind a farewell in its frame is not heard.
+    if (this.#isClosed()) return
     const input = inputOfPacket(type)
     const next = transition(this.#state, input)
     if (next === 'violation')
@@ -137,7 +139,11 @@ class Opening {
     if (input === 'proof') this.#open(body)
     if (input === 'goodbye') this.#onGoodbye(decodePacket(type, body) as Close)
     // What was just sent may have ended the channel.
-    if (this.#state !== 'closed') this.#state = next
+    if (!this.#isClosed()) this.#state = next
+  }
+
+  #isClosed(): boolean {
+    return this.#state === 'closed'
   }
 
   #greet(hello: Uint8Array): void {
