@@ -202,6 +202,16 @@ describe('before the handshake is done', () => {
     await expectServerGoesOn()
   })
 
+  it('a proof behind a farewell in its frame opens nothing', async () => {
+    const client = await new RawClient().connected()
+    const proof = await client.greeted()
+    const farewell = encodePacket({ type: 'close', code: 'IDLE', reason: '' })
+    client.socket.send(client.sealed(Buffer.concat([farewell, proof])))
+    await client.closed
+    expect(opened).toEqual([])
+    expect(server.counters).toMatchObject({ opened: 0, failedHandshakes: 1 })
+  })
+
   it('a proof of one connection opens no other', async () => {
     const first = new RawClient()
     await first.open()
