@@ -14,6 +14,9 @@ function endOfTurnScheduler(): (fn: () => void) => void {
   }
 }
 
+/** The longest delay of a timer; one that is longer fires at once. */
+const maxDelayMs = 2 ** 31 - 1
+
 export interface SystemClockOptions {
   /**
    * Whether a Node process stays alive for a scheduled call. True where waiting is the work, such as the pause before
@@ -22,13 +25,13 @@ export interface SystemClockOptions {
   readonly keepsProcessAlive: boolean
 }
 
-/** The system's time. */
+/** The system's time. What is scheduled for later than 2³¹ ms, 24.8 days, from now is called then already. */
 export function createSystemClock(options: SystemClockOptions): Clock {
   return {
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
     schedule(delayMs, fn) {
-      const timer: unknown = setTimeout(fn, delayMs)
+      const timer: unknown = setTimeout(fn, Math.min(delayMs, maxDelayMs))
       if (!options.keepsProcessAlive && isNodeTimer(timer)) timer.unref()
       return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
     },
