@@ -92,6 +92,8 @@ export const networkLimits = {
   maxFeeders: 256,
   /** Attaches in one stream part that wait for the registry to say who may read or publish (`attach.full`). */
   maxWaitingAttaches: 64,
+  /** While the registry gives no answer on somebody who is attached, it is asked again after this long. */
+  readerRetryMs: 5_000,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that nobody ordered is refused again at once. */

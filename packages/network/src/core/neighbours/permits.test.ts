@@ -1,5 +1,6 @@
 import { signMembership, type AccessToken, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
+import { networkLimits } from '../../limits.ts'
 import {
   attach,
   batchAt,
@@ -123,6 +124,24 @@ describe('while the registry has not answered', () => {
     expect(script.run(changed)).toEqual(['resolve reader 2', 'resolve reader 3', 'status'])
     script.run(resolved(idOf(2), false), resolved(idOf(3), false))
     expect(script.attached()).toBe('2 3')
+  })
+
+  it('those who were in are asked about again until there is an answer', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(opened(9), feeds(9))
+    script.readsForMs = () => undefined
+    script.policy = 'unknown'
+    script.run(changed, resolved(idOf(2), false))
+    const questions = ['resolve reader 2', 'resolve reader 3', 'resolve']
+    expect(script.pass(networkLimits.readerRetryMs)).toEqual(expect.arrayContaining(questions))
+    script.readsForMs = (userId) => (userId === idOf(2) ? 0 : undefined)
+    expect(script.run(resolved(idOf(2)))).toContain('detach 2 not-permitted')
+    expect(script.pass(networkLimits.readerRetryMs)).toEqual(expect.arrayContaining(questions.slice(1)))
+    script.readsForMs = () => 0
+    script.policy = 'denied'
+    expect(script.pass(networkLimits.readerRetryMs)).toEqual(
+      expect.arrayContaining(['detach 3 not-permitted', 'detach 9 not-permitted']),
+    )
   })
 
   it('those who wait are bounded', () => {

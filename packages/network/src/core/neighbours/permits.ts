@@ -20,12 +20,17 @@ export interface PermitsModules {
   count(counter: CounterName, detail: string): void
 }
 
+export interface PermitsLimits {
+  readonly attachRetryMs: number
+  readonly readerRetryMs: number
+}
+
 /** Lets nobody be a neighbour who may not read, nor a feeder who may not publish, and detaches who may no longer. */
 export class Permits {
-  readonly #limits: { readonly attachRetryMs: number }
+  readonly #limits: PermitsLimits
   readonly #modules: PermitsModules
 
-  constructor(limits: { readonly attachRetryMs: number }, modules: PermitsModules) {
+  constructor(limits: PermitsLimits, modules: PermitsModules) {
     this.#limits = limits
     this.#modules = modules
   }
@@ -44,26 +49,31 @@ export class Permits {
     return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
   }
 
-  /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers. */
+  /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers, which is asked again. */
   check(part: StreamPart, nowMs: number, onlyUserId?: NodeId): void {
     const { memberCheck } = this.#modules
+    let dueMs = onlyUserId === undefined ? Infinity : part.readersDueMs
+    const again = (): void => void (dueMs = Math.min(dueMs, nowMs + this.#limits.readerRetryMs))
     for (const [peerId, edge] of [...part.edges]) {
       const { userId } = edge
       if (userId === undefined || userId !== (onlyUserId ?? userId)) continue
       const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
-      if (permit === 'unknown') continue
+      if (permit === 'unknown') {
+        again()
+        continue
+      }
       edge.readsUntilMs = permit.untilMs
       if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
     }
     for (const [peerId, { userId }] of [...part.members.feeders]) {
       if (userId !== (onlyUserId ?? userId)) continue
       const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
-      if (permit !== 'unknown' && permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
+      if (permit === 'unknown') again()
+      else if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
     }
-    part.readersDueMs = Infinity
     for (const { userId, readsUntilMs } of part.edges.values())
-      if (userId !== undefined && readsUntilMs > nowMs)
-        part.readersDueMs = Math.min(part.readersDueMs, readsUntilMs)
+      if (userId !== undefined && readsUntilMs > nowMs) dueMs = Math.min(dueMs, readsUntilMs)
+    part.readersDueMs = dueMs
   }
 
   /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
