@@ -14,9 +14,6 @@ function endOfTurnScheduler(): (fn: () => void) => void {
   }
 }
 
-/** The longest delay of a timer; one that is longer fires at once. */
-const maxDelayMs = 2 ** 31 - 1
-
 export interface SystemClockOptions {
   /**
    * Whether a Node process stays alive for a scheduled call. True where waiting is the work, such as the pause before
@@ -31,7 +28,8 @@ export function createSystemClock(options: SystemClockOptions): Clock {
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
     schedule(delayMs, fn) {
-      const timer: unknown = setTimeout(fn, Math.min(delayMs, maxDelayMs))
+      // A timer with a longer delay fires at once.
+      const timer: unknown = setTimeout(fn, Math.min(delayMs, 2 ** 31 - 1))
       if (!options.keepsProcessAlive && isNodeTimer(timer)) timer.unref()
       return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
     },
