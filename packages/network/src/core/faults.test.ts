@@ -180,6 +180,19 @@ describe('a fault in the work of a stream part', () => {
     expectFlooding(script, 1)
   })
 
+  it('is told to feeders as well as to neighbours', () => {
+    const script = inBoth()
+    const membership = { reads: false, token: undefined }
+    script.run(
+      opened(9),
+      control(9, { type: 'attach', streamPartId: partId, sinceMs: 0, heads: [], membership }),
+    )
+    break_(script, 'deliver')
+    expect(script.run(data(2, batchAt([startMs])))).toEqual(
+      expect.arrayContaining(['detach 2 left', 'detach 9 left', 'failed']),
+    )
+  })
+
   it('when it is joined', () => {
     const script = faulty()
     break_(script, 'statusDue')

@@ -62,8 +62,8 @@ export class Neighbourhood {
   /** As `leave`, after a fault: what can be said to the neighbours is said, and the peers are released whatever else fails. */
   abandon(part: StreamPart, nowMs: number): void {
     this.#release(part, nowMs)
-    for (const [peerId, edge] of part.edges) {
-      if (!edge.sent && !edge.received) continue
+    const edges = [...part.edges].filter(([, edge]) => edge.sent || edge.received)
+    for (const peerId of [...edges.map(([peerId]) => peerId), ...part.members.feeders.keys()]) {
       try {
         this.#sendDetach(part, peerId, 'left', nowMs)
       } catch {
