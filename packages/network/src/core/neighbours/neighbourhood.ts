@@ -1,4 +1,13 @@
-import type { Attach, Contact, Detach, DetachReason, FailureReason, NodeId, StreamId } from '@runnel/protocol'
+import type {
+  Attach,
+  Contact,
+  Detach,
+  DetachReason,
+  FailureReason,
+  MessageChain,
+  NodeId,
+  StreamId,
+} from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
@@ -237,9 +246,13 @@ export class Neighbourhood {
     })
   }
 
-  /** Reading there begins or ends: the peers have to know. */
+  /** Reading there begins or ends: the peers have to know. Who does not read has no feeders, and data may be under way to it. */
   readingChanged(part: StreamPart, nowMs: number): void {
-    for (const [peerId, edge] of part.edges) if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
+    for (const [peerId, edge] of part.edges) {
+      if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
+      if (!part.reads) this.#modules.peers.detached(peerId, nowMs)
+    }
+    if (!part.reads) this.#dropFeeders(part, nowMs)
     this.#modules.effects.statusDue(part.id)
   }
 
@@ -277,6 +290,14 @@ export class Neighbourhood {
     this.#updateUses(part, nowMs)
     if (part.updateAttached()) effects.neighbours(part.id, part.attached)
     if (part.schedule.settle(plan.settled, nowMs)) effects.statusDue(part.id)
+  }
+
+  #dropFeeders(part: StreamPart, nowMs: number): void {
+    for (const peerId of [...part.members.feeders.keys()]) {
+      this.#sendDetach(part, peerId, 'left', nowMs)
+      part.members.delete(peerId)
+    }
+    this.#refresh(part, nowMs)
   }
 
   #updateUses(part: StreamPart, nowMs: number): void {
@@ -340,7 +361,10 @@ export class Neighbourhood {
       return
     }
     edge.replayedMs = nowMs
-    for (const packet of part.recent.replayFor(attach, nowMs)) this.#modules.effects.sendData(peerId, packet)
+    // What others published before it became a feeder is not a feeder's to bring.
+    const isSent = (chain: MessageChain) => part.reads || part.seen.find(chain)?.isOwn === true
+    const packets = part.recent.replayFor(attach, nowMs, isSent)
+    for (const packet of packets) this.#modules.effects.sendData(peerId, packet)
   }
 
   /** The peer had no answer to its attach. Not more often than attaches are repeated, or two nodes would answer each other for ever. */

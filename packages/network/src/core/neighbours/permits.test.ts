@@ -273,4 +273,23 @@ describe('a feeder', () => {
     expect(script.run(join)).toEqual(['attach 2', 'status'])
     expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual(['deliver 0'])
   })
+
+  it('that was a neighbour detaches its own feeders, and holds nothing against those whose data was under way', () => {
+    const script = new CoreScript({ maxUselessData: 0 }).withNeighbours(2, 3)
+    script.run(opened(9), feeds(9, token))
+    script.pass(60_000)
+    expect(script.run({ ...join, reads: false } as NodeEvent)).toEqual(
+      expect.arrayContaining(['attach 2', 'attach 3', 'detach 9 left', 'status']),
+    )
+    const lines = script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })), data(9, batch))
+    expect(lines).toEqual(['dropped data.notAttached', 'dropped data.notAttached'])
+  })
+
+  it('that was a neighbour replays what it published and nothing else', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(data(3, batchAt([startMs], { publisher: identityOf(6) })), publish(batch))
+    script.run({ ...join, reads: false } as NodeEvent, instruct(2, 2, 4))
+    const lines = script.run(opened(4), attach(4, 30_000))
+    expect(lines.filter((line) => line.startsWith('data'))).toEqual(['data 4'])
+  })
 })
