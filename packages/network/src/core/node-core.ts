@@ -73,7 +73,7 @@ export class NodeCore {
       counters,
       parts,
       peers,
-      memberCheck: new MemberCheck(modules),
+      memberCheck: new MemberCheck(options.limits, modules),
     })
     this.#flood = new Flood(options.limits, {
       ...modules,

@@ -43,6 +43,7 @@ export class Neighbourhood {
       detach: (part, peerId, reason, nowMs) => this.#sendDetach(part, peerId, reason, nowMs),
       report: (part, peerId) => this.#report(part, peerId, 'refused'),
       refresh: (part, nowMs) => this.#refresh(part, nowMs),
+      misbehaved: (peerId, detail, nowMs) => this.misbehaved(peerId, detail, nowMs),
       count: (counter, detail) => this.#count(counter, detail),
     })
   }
@@ -216,6 +217,7 @@ export class Neighbourhood {
     })
     for (const peerId of peers.unused(nowMs)) {
       peers.closed(peerId, nowMs)
+      this.#modules.memberCheck.forget(peerId)
       effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
     }
   }
@@ -315,6 +317,7 @@ export class Neighbourhood {
 
   #linkGone(peerId: NodeId, reason: FailureReason, nowMs: number): void {
     this.#modules.peers.closed(peerId, nowMs)
+    this.#modules.memberCheck.forget(peerId)
     this.#modules.parts.each((part) => {
       const edge = part.edges.get(peerId)
       const wasMember = part.members.delete(peerId)

@@ -172,6 +172,57 @@ describe('a node that acts for a user', () => {
   })
 })
 
+describe('what attaches cost', () => {
+  const user = identityOf(5)
+  const tokenUntil = (expiresMs: number) => signMembership({ nodeId: stranger, expiresMs }, crypto, user)
+  const token = tokenUntil(startMs + 60_000)
+
+  it.each([true, false])('one check of a token, however often it comes, reads: %s', (reads) => {
+    const script = new CoreScript().withNeighbours(2)
+    script.run(opened(9))
+    for (let i = 0; i < 10; i++) {
+      script.nowMs += 2_000
+      script.run(asked(9, { reads, token }))
+    }
+    expect(script.tokensVerified).toBe(1)
+  })
+
+  it('a token that was good is not, when it is over', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === user.nodeId || userId === idOf(2) ? Infinity : 0)
+    script.run(opened(9), asked(9, { reads: true, token }))
+    expect(script.attached()).toBe('2 9')
+    script.nowMs += 60_000
+    expect(script.run(asked(9, { reads: true, token }))).toContain('detach 9 not-permitted')
+  })
+
+  it('no check at a node that takes no feeders, nor of a feeder that was refused', () => {
+    const script = new CoreScript()
+    script.run({ ...join, reads: false } as NodeEvent, opened(9), feeds(9, token))
+    expect(script.tokensVerified).toBe(0)
+    script.run(join)
+    script.policy = 'denied'
+    expect(script.run(feeds(9, token))).toContain('detach 9 not-permitted')
+    expect(script.run(feeds(9, tokenUntil(startMs + 70_000)))).toContain('detach 9 not-wanted')
+    expect(script.tokensVerified).toBe(1)
+  })
+
+  it('so many new tokens; whoever sends more misbehaves', () => {
+    const script = new CoreScript({ maxMembershipTokens: 3 }).withNeighbours(2)
+    script.run(opened(9))
+    let expiresMs = startMs + 1_000_000
+    const next = () => {
+      script.nowMs += 2_000
+      return script.run(feeds(9, tokenUntil(expiresMs++)))
+    }
+    for (let i = 0; i < 3; i++) expect(next()).not.toContain('disconnect 9 MISBEHAVED')
+    script.nowMs += networkLimits.membershipWindowMs
+    for (let i = 0; i < 3; i++) expect(next()).not.toContain('disconnect 9 MISBEHAVED')
+    expect(next()).toContain('disconnect 9 MISBEHAVED')
+    expect(script.tokensVerified).toBe(6)
+  })
+})
+
 describe('a feeder', () => {
   const publisher = identityOf(7)
   const token = signMembership({ nodeId: stranger, expiresMs: startMs + 1e9 }, crypto, publisher)

@@ -17,6 +17,7 @@ export interface PermitsModules {
   report(part: StreamPart, peerId: NodeId): void
   /** Brings the stream part nearer to what is wanted. */
   refresh(part: StreamPart, nowMs: number): void
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void
   count(counter: CounterName, detail: string): void
 }
 
@@ -43,7 +44,8 @@ export class Permits {
     nowMs: number,
   ): Pick<Edge, 'userId' | 'readsUntilMs'> | undefined {
     const { memberCheck } = this.#modules
-    const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
+    const userId = this.#userOf(peerId, packet, nowMs)
+    if (userId === undefined) return undefined
     const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
     const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, nowMs)
     return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
@@ -79,14 +81,21 @@ export class Permits {
   /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
   onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, nowMs: number): void {
     const { memberCheck, effects, peers, counters } = this.#modules
-    const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
-    const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
-    if (!part.reads || this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
+    if (!part.reads) return
     const before = part.members.feeders.get(peerId)
     if (before !== undefined && nowMs - before.answeredMs < this.#limits.attachRetryMs) {
       counters['attach.repeated']++
       return
     }
+    if (!part.wanted.has(peerId) && !part.edges.has(peerId) && part.isRefused(peerId, nowMs)) {
+      this.#modules.count('attach.refused', `${part.id} ${peerId}`)
+      this.#modules.detach(part, peerId, 'not-wanted', nowMs)
+      return
+    }
+    const userId = this.#userOf(peerId, packet, nowMs)
+    if (userId === undefined) return
+    const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
+    if (this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
     part.members.answered(peerId)
     const feeder = { userId, answeredMs: nowMs }
     if (!part.members.feed(peerId, feeder)) {
@@ -102,6 +111,12 @@ export class Permits {
     effects.sendControl(peerId, part.attachForFeeder(feeder, nowMs))
     peers.proven(peerId)
     this.#modules.refresh(part, nowMs)
+  }
+
+  #userOf(peerId: NodeId, packet: Attach, nowMs: number): NodeId | undefined {
+    const userId = this.#modules.memberCheck.userOf(peerId, packet.membership, nowMs)
+    if (userId === undefined) this.#modules.misbehaved(peerId, 'too many membership tokens', nowMs)
+    return userId
   }
 
   /** Until when it may take part; undefined when it may not, which it is told, and while the registry is asked. */
