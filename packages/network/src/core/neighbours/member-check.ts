@@ -60,7 +60,9 @@ export class MemberCheck {
     const before = isCounted ? known : { checked: 0, sinceMs: nowMs }
     if (before.checked >= maxMembershipTokens) return undefined
     const isGood = this.#modules.verifyMembership(token, peerId, nowMs)
-    this.#known.set(peerId, { token, isGood, checked: before.checked + 1, sinceMs: before.sinceMs })
+    // The signature is a view of a packet, which is not kept for it.
+    const kept = { ...token, signature: token.signature.slice() }
+    this.#known.set(peerId, { token: kept, isGood, checked: before.checked + 1, sinceMs: before.sinceMs })
     return isGood ? token.userId : peerId
   }
 

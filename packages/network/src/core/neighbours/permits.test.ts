@@ -144,6 +144,17 @@ describe('while the registry has not answered', () => {
     )
   })
 
+  it('those who were in stay when they attach again, also while too many wait', () => {
+    const script = new CoreScript({ maxWaitingAttaches: 0 }).withNeighbours(2, 3)
+    script.run(opened(9), feeds(9))
+    script.readsForMs = () => undefined
+    script.policy = 'unknown'
+    script.nowMs += 2_000
+    const lines = script.run(attach(3), feeds(9))
+    expect(lines).toEqual(['resolve reader 3', 'attach 3', 'resolve', 'attach 9'])
+    expect(script.attached()).toBe('2 3')
+  })
+
   it('those who wait are bounded', () => {
     const script = new CoreScript({ maxWaitingAttaches: 1, maxProvisional: 8 }).withNeighbours(2)
     script.readsForMs = () => undefined
@@ -297,6 +308,13 @@ describe('a feeder', () => {
     const script = new CoreScript({ maxFeeders: 1 }).withNeighbours(2)
     script.run(opened(8), feeds(8))
     expect(script.run(opened(9), feeds(9))).toContain('detach 9 full')
+  })
+
+  it('that was a neighbour is none when there are too many feeders either, and is sent nothing more', () => {
+    const script = new CoreScript({ maxFeeders: 1 }).withNeighbours(2, 9)
+    script.run(opened(8), feeds(8))
+    expect(script.run(feeds(9))).toEqual(expect.arrayContaining(['detach 9 full', 'neighbours [2]']))
+    expect(script.run(publish(batchAt([startMs])))).not.toContain('data 9')
   })
 
   it('itself sends to the nodes it was told, and takes nothing from them', () => {

@@ -47,6 +47,10 @@ export class Permits {
     const userId = this.#userOf(peerId, packet, nowMs)
     if (userId === undefined) return undefined
     const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
+    const edge = part.edges.get(peerId)
+    // Who is in stays until the registry says no.
+    if (permit === 'unknown' && edge?.received === true && edge.userId === userId)
+      return { userId, readsUntilMs: edge.readsUntilMs }
     const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, nowMs)
     return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
   }
@@ -95,18 +99,20 @@ export class Permits {
     const userId = this.#userOf(peerId, packet, nowMs)
     if (userId === undefined) return
     const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
-    if (this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
+    const isIn = permit === 'unknown' && before?.userId === userId
+    if (!isIn && this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
     part.members.answered(peerId)
-    const feeder = { userId, answeredMs: nowMs }
-    if (!part.members.feed(peerId, feeder)) {
-      this.#modules.count('attach.full', `${part.id} ${peerId}`)
-      this.#modules.detach(part, peerId, 'full', nowMs)
-      return
-    }
     if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
       // It was ordered as a neighbour, which it is not.
       part.departed.add(peerId)
       this.#modules.report(part, peerId)
+    }
+    const feeder = { userId, answeredMs: nowMs }
+    if (!part.members.feed(peerId, feeder)) {
+      this.#modules.count('attach.full', `${part.id} ${peerId}`)
+      this.#modules.detach(part, peerId, 'full', nowMs)
+      this.#modules.refresh(part, nowMs)
+      return
     }
     effects.sendControl(peerId, part.attachForFeeder(feeder, nowMs))
     peers.proven(peerId)
