@@ -114,6 +114,7 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => NodeE
       return [{ type: 'publisherResolved', streamId, publisherId, found: true }]
     },
   },
+  'reading that ends': { port: 'sendControl', event: () => [{ ...join, reads: false } as NodeEvent, join] },
   attach: { port: 'sendControl', event: () => [opened(5), attach(5)] },
   detach: { port: 'neighbours', event: () => [detach(2, 'left')] },
   fetch: { port: 'sendData', event: () => [data(2, batchAt([startMs])), control(2, fetchOf(startMs))] },

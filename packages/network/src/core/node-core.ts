@@ -290,7 +290,7 @@ export class NodeCore {
       known.gaps.fillGaps = fillGaps && reads
       if (known.reads === reads) return
       known.reads = reads
-      this.#neighbourhood.readingChanged(known, nowMs)
+      this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
     this.#add(id, { fillGaps, reads }, nowMs)
