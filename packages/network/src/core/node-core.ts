@@ -111,10 +111,14 @@ export class NodeCore {
         break
       case 'publisherResolved':
         this.#flood.resolved(event.streamId, event.publisherId, event.found, nowMs)
-        this.#neighbourhood.userResolved(event.streamId, event.publisherId, event.found, nowMs)
+        this.#neighbourhood.userResolved(
+          { streamId: event.streamId, userId: event.publisherId, toRead: false },
+          event.found,
+          nowMs,
+        )
         break
       case 'readerResolved':
-        this.#neighbourhood.userResolved(event.streamId, event.userId, event.found, nowMs)
+        this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, nowMs)
         break
       case 'permissionsChanged':
         this.#neighbourhood.permissionsChanged(event.streamId, nowMs)

@@ -158,7 +158,7 @@ export class Neighbourhood {
       peers.detached(peerId, nowMs)
       return
     }
-    if (packet.membership?.reads === false) return this.#permits.onFeederAttach(part, peerId, packet, nowMs)
+    if (!wantsToRead(packet)) return this.#permits.onFeederAttach(part, peerId, packet, nowMs)
     if (this.#refuses(part, peerId, nowMs)) return
     const reader = this.#permits.reader(part, peerId, packet, nowMs)
     if (reader === undefined) return
@@ -218,16 +218,25 @@ export class Neighbourhood {
     for (const peerId of peers.unused(nowMs)) {
       peers.closed(peerId, nowMs)
       this.#modules.memberCheck.forget(peerId)
+      parts.each((part) => part.members.delete(peerId))
       effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
     }
   }
 
-  /** The registry was asked about a user: who waited for that is attached or refused. */
-  userResolved(streamId: StreamId, userId: NodeId, found: boolean, nowMs: number): void {
+  /** The registry was asked whether a user may read or publish: who waited for that is attached or refused. */
+  userResolved(
+    {
+      streamId,
+      userId,
+      toRead,
+    }: { readonly streamId: StreamId; readonly userId: NodeId; readonly toRead: boolean },
+    found: boolean,
+    nowMs: number,
+  ): void {
     this.#modules.parts.each((part) => {
       if (part.streamId !== streamId) return
       for (const [peerId, waiting] of [...part.members.waiting]) {
-        if (waiting.userId !== userId) continue
+        if (waiting.userId !== userId || wantsToRead(waiting.packet) !== toRead) continue
         part.members.answered(peerId)
         // Nobody could say: it attaches again, as it gets no answer.
         if (found) this.onAttach(peerId, waiting.packet, nowMs)
@@ -399,6 +408,11 @@ export class Neighbourhood {
     this.#modules.counters[counter]++
     this.#modules.effects.dropped(counter, detail)
   }
+}
+
+/** Or only to publish. */
+function wantsToRead({ membership }: Attach): boolean {
+  return membership?.reads !== false
 }
 
 function detachPacket(of: Pick<Detach, 'streamPartId'>, reason: DetachReason): Detach {

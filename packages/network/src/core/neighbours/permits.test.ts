@@ -155,6 +155,27 @@ describe('while the registry has not answered', () => {
     expect(script.attached()).toBe('2 3')
   })
 
+  it('only the answer to its own question decides', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === idOf(2) ? Infinity : undefined)
+    script.policy = 'unknown'
+    script.run(opened(8), feeds(8), opened(9), attach(9))
+    const published = { type: 'publisherResolved', streamId, publisherId: stranger, found: false } as const
+    expect(script.run(published, resolved(idOf(8), false))).toEqual([])
+    script.readsForMs = () => Infinity
+    script.policy = 'allowed'
+    expect(script.run(resolved(stranger))).toContain('attach 9')
+    expect(script.run({ ...published, publisherId: idOf(8), found: true })).toContain('attach 8')
+  })
+
+  it('nobody waits any more whose link was closed as nobody used it', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = () => undefined
+    script.run(opened(9), attach(9))
+    expect(script.pass(networkLimits.linkLingerMs)).toContain('disconnect 9 UNUSED')
+    expect(script.core.streamParts.get(partId)?.members.waiting.size).toBe(0)
+  })
+
   it('those who wait are bounded', () => {
     const script = new CoreScript({ maxWaitingAttaches: 1, maxProvisional: 8 }).withNeighbours(2)
     script.readsForMs = () => undefined
