@@ -23,6 +23,7 @@ import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { checkPartition } from './publish/partition.ts'
 import type { Phases, PhaseTimes } from './phases.ts'
 import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
+import { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
 import { StorageArchive, type LateArchive } from './resend/archive.ts'
@@ -80,6 +81,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #publisher: Publisher
   readonly #subscriber: Subscriber
   readonly #parts: StreamParts
+  readonly #rights: ReadingRights
   readonly #history: HistorySource
   readonly #archive: StorageArchive
   readonly #waiter: StorageWaiter
@@ -99,11 +101,11 @@ export class RunnelClient implements AsyncDisposable {
     this.#clock = clock
     this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
-    const { cache, publisherPolicy: policy } = registry
-    const mayRead = (streamId: StreamId) =>
-      (cache.peekPermissions(streamId, identity.nodeId)?.subscribeUntilMs ?? Infinity) > clock.now()
-    const parts = new StreamParts({ node, registry, mayRead })
+    const { cache, publisherPolicy: policy, readerPolicy } = registry
+    const rights = new ReadingRights({ userId: identity.nodeId }, { cache, clock, policy: readerPolicy })
+    const parts = new StreamParts({ node, registry, rights })
     this.#parts = parts
+    this.#rights = rights
     const status = this.#status
     this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
     const shared = { ...modules, cache, parts, status, history: this.#history }
@@ -374,6 +376,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#publisher.close()
     this.#history.close()
     await this.#subscriber.close()
+    this.#rights.close()
     await this.network.stop()
     await this.#registry.stop()
     this.#status.close()
@@ -426,21 +429,10 @@ export class RunnelClient implements AsyncDisposable {
     })
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
     this.#followAdmission(logger)
-    this.#registry.readerPolicy.onChange((streamId) => this.#readAgain(parts, streamId))
+    this.#registry.readerPolicy.onChange((streamId) => this.#rights.lookAgain(streamId))
     this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
     this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
-  }
-
-  /** Whether the user may read decides how its node takes part. When the registry does not answer all stays as it is. */
-  #readAgain(parts: StreamParts, changed: StreamId | undefined): void {
-    for (const streamId of parts.streamIds) {
-      if (streamId !== (changed ?? streamId)) continue
-      this.#registry.cache.permissionsOf(streamId, this.nodeId).then(
-        () => parts.permissionsChanged(streamId),
-        () => {},
-      )
-    }
   }
 
   #followAdmission(logger: Logger): void {

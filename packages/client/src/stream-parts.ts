@@ -1,5 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import { toStreamPartId, type NodeId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import type { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import type { StreamInfo } from './registry/ports.ts'
 
@@ -21,8 +22,7 @@ interface UsedPart {
 export interface StreamPartsModules {
   readonly node: NetworkNode
   readonly registry: Pick<RegistryService, 'use' | 'release'>
-  /** Whether the user may read the stream, as far as is known. */
-  mayRead(streamId: StreamId): boolean
+  readonly rights: ReadingRights
 }
 
 /** The stream parts the node is in, counted: each is left when the last one who wanted it is gone. */
@@ -34,6 +34,7 @@ export class StreamParts {
 
   constructor(modules: StreamPartsModules) {
     this.#modules = modules
+    modules.rights.onChange = (streamId) => this.#rejoinAll(streamId)
   }
 
   /** Joins, unless already in; gaps are filled while anybody wants it. The function it returns gives up this use; it is idempotent. */
@@ -41,6 +42,7 @@ export class StreamParts {
     const streamPartId = toStreamPartId(stream.id, partition)
     const release = this.use(stream)
     const use = { fillGaps, reads }
+    this.#modules.rights.watch(stream.id)
     const known = this.#parts.get(streamPartId)
     if (known !== undefined) {
       known.uses.add(use)
@@ -55,17 +57,6 @@ export class StreamParts {
       this.#leave(streamPartId, use)
       release()
     })
-  }
-
-  /** Streams with a stream part in use. */
-  get streamIds(): ReadonlySet<StreamId> {
-    return new Set(Array.from(this.#parts.values(), ({ streamId }) => streamId))
-  }
-
-  /** What the user may read has changed. */
-  permissionsChanged(streamId: StreamId): void {
-    for (const [streamPartId, part] of this.#parts)
-      if (part.streamId === streamId) this.#rejoin(streamPartId, part)
   }
 
   /** Follows the stream's own trackers, without joining. The function it returns gives up this use; it is idempotent. */
@@ -102,6 +93,15 @@ export class StreamParts {
     this.#parts.delete(streamPartId)
     this.#neighbours.delete(streamPartId)
     this.#modules.node.leave(streamPartId)
+    const { streamId } = part
+    if (![...this.#parts.values()].some((other) => other.streamId === streamId))
+      this.#modules.rights.unwatch(streamId)
+  }
+
+  /** What the user may read has changed. */
+  #rejoinAll(streamId: StreamId): void {
+    for (const [streamPartId, part] of this.#parts)
+      if (part.streamId === streamId) this.#rejoin(streamPartId, part)
   }
 
   #rejoin(streamPartId: StreamPartId, part: UsedPart): void {
@@ -111,9 +111,10 @@ export class StreamParts {
     this.#modules.node.join(streamPartId, wanted)
   }
 
-  /** Who may read is a neighbour in the overlay, also to publish. */
+  /** Who may read is a neighbour in the overlay, also to publish; who may not is none, whatever it wants. */
   #wanted({ streamId, uses }: UsedPart): Required<PartUse> {
-    const reads = [...uses].some((use) => use.reads) || this.#modules.mayRead(streamId)
+    const isWanted = [...uses].some((use) => use.reads)
+    const reads = this.#modules.rights.reads(streamId, isWanted)
     return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads }
   }
 }

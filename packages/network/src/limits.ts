@@ -92,6 +92,12 @@ export const networkLimits = {
   maxFeeders: 256,
   /** Attaches in one stream part that wait for the registry to say who may read or publish (`attach.full`). */
   maxWaitingAttaches: 64,
+  /** While the registry gives no answer on somebody who is attached, it is asked again after this long. */
+  readerRetryMs: 5_000,
+  /** Membership tokens of one peer that are checked in `membershipWindowMs`: an honest one makes two in an hour. With more it misbehaves. */
+  maxMembershipTokens: 16,
+  /** How long these are counted. */
+  membershipWindowMs: 10 * 60_000,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that nobody ordered is refused again at once. */

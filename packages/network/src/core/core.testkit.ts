@@ -95,6 +95,7 @@ export class CoreScript {
   /** What is older than this belongs to an earlier stream. */
   oldestOfStreamMs = 0
   verified = 0
+  tokensVerified = 0
   /** Hears of data packets as they are sent. */
   onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
@@ -119,7 +120,10 @@ export class CoreScript {
           return verifyBatch(batch, crypto)
         },
         readsForMs: (_, userId) => this.readsForMs(userId),
-        verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
+        verifyMembership: (token, nodeId, nowMs) => {
+          this.tokensVerified++
+          return verifyMembership(token, nodeId, nowMs, crypto)
+        },
         membershipToken: () => undefined,
         checkPublisher: (streamId, publisherId, _nowMs, oldestMs = Infinity) => {
           this.hostile('checkPublisher', [streamId, publisherId])

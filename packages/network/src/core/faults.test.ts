@@ -114,6 +114,7 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => NodeE
       return [{ type: 'publisherResolved', streamId, publisherId, found: true }]
     },
   },
+  'reading that ends': { port: 'sendControl', event: () => [{ ...join, reads: false } as NodeEvent, join] },
   attach: { port: 'sendControl', event: () => [opened(5), attach(5)] },
   detach: { port: 'neighbours', event: () => [detach(2, 'left')] },
   fetch: { port: 'sendData', event: () => [data(2, batchAt([startMs])), control(2, fetchOf(startMs))] },
@@ -178,6 +179,19 @@ describe('a fault in the work of a stream part', () => {
     comeBack(script)
     expectFlooding(script, 0)
     expectFlooding(script, 1)
+  })
+
+  it('is told to feeders as well as to neighbours', () => {
+    const script = inBoth()
+    const membership = { reads: false, token: undefined }
+    script.run(
+      opened(9),
+      control(9, { type: 'attach', streamPartId: partId, sinceMs: 0, heads: [], membership }),
+    )
+    break_(script, 'deliver')
+    expect(script.run(data(2, batchAt([startMs])))).toEqual(
+      expect.arrayContaining(['detach 2 left', 'detach 9 left', 'failed']),
+    )
   })
 
   it('when it is joined', () => {

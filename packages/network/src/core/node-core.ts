@@ -73,7 +73,7 @@ export class NodeCore {
       counters,
       parts,
       peers,
-      memberCheck: new MemberCheck(modules),
+      memberCheck: new MemberCheck(options.limits, modules),
     })
     this.#flood = new Flood(options.limits, {
       ...modules,
@@ -111,10 +111,14 @@ export class NodeCore {
         break
       case 'publisherResolved':
         this.#flood.resolved(event.streamId, event.publisherId, event.found, nowMs)
-        this.#neighbourhood.userResolved(event.streamId, event.publisherId, event.found, nowMs)
+        this.#neighbourhood.userResolved(
+          { streamId: event.streamId, userId: event.publisherId, toRead: false },
+          event.found,
+          nowMs,
+        )
         break
       case 'readerResolved':
-        this.#neighbourhood.userResolved(event.streamId, event.userId, event.found, nowMs)
+        this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, nowMs)
         break
       case 'permissionsChanged':
         this.#neighbourhood.permissionsChanged(event.streamId, nowMs)
@@ -290,7 +294,7 @@ export class NodeCore {
       known.gaps.fillGaps = fillGaps && reads
       if (known.reads === reads) return
       known.reads = reads
-      this.#neighbourhood.readingChanged(known, nowMs)
+      this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
       return
     }
     this.#add(id, { fillGaps, reads }, nowMs)

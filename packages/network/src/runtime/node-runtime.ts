@@ -56,6 +56,9 @@ import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
 
+/** A membership token is looked at no sooner than after this, however little is left of it. */
+const minRenewalMs = 1_000
+
 /** Whose work it is: so far a fault in it reaches. */
 interface Owner {
   readonly streamPartId?: StreamPartId
@@ -132,6 +135,10 @@ export class NodeRuntime implements NetworkNode {
   /** What happens to the cores, one thing after the other: a listener may publish while a message is delivered. */
   readonly #sequence = new Sequence<NodeEvent | TrackerTask>((item) => this.#handle(item))
   readonly #alarm: Alarm
+  /** When the membership token is looked at. */
+  readonly #renewal: Alarm
+  /** As the trackers were told last, or are being told. */
+  #token: AccessToken | undefined
   readonly #waiters = new Waiters()
   readonly #listeners: Listeners
   readonly #onTraced: OnTraced = (trace, { peerId, batch, packet }) =>
@@ -157,6 +164,7 @@ export class NodeRuntime implements NetworkNode {
     this.#modules = modules
     this.#limits = limits
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock })
+    this.#renewal = new Alarm({ onDue: () => this.#renewMembership() }, { clock })
     this.#listeners = new Listeners({ onThrown: (event, error) => this.#onListenerThrew(event, error) })
     this.#wires = modules.wires({
       signalling: { send: (signal) => this.#sendSignal(signal) },
@@ -403,6 +411,7 @@ export class NodeRuntime implements NetworkNode {
     }
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
     this.#state = 'running'
+    this.#renewMembership()
     this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
       this.#withTrackers({}, (nowMs) => this.#trackerLinks.update(nowMs))
     })
@@ -446,6 +455,7 @@ export class NodeRuntime implements NetworkNode {
     this.#unwatchNetwork()
     this.#unwatchReaders()
     this.#alarm.set(Infinity)
+    this.#renewal.set(Infinity)
     this.#waiters.check()
     this.#archive.stop()
     this.#direct.check()
@@ -547,6 +557,19 @@ export class NodeRuntime implements NetworkNode {
   #tick(): void {
     this.#dispatch({ type: 'tick' })
     this.#withTrackers({}, (nowMs) => this.#trackerLinks.tick(nowMs))
+  }
+
+  /** Trackers keep the token with the status: they are told of a new one before the old one is over. */
+  #renewMembership(): void {
+    this.#withTrackers({}, (nowMs) => {
+      const token = this.#modules.membershipToken()
+      if (token === undefined) return
+      if (this.#token !== undefined && token !== this.#token)
+        for (const streamPartId of this.streamParts) this.#trackerLinks.statusDue(streamPartId)
+      this.#token = token
+      const halfMs = (token.expiresMs - nowMs) / 2
+      this.#renewal.set(nowMs + Math.max(minRenewalMs, Math.ceil(halfMs) + 1))
+    })
   }
 
   /** Statuses leave at the end of the turn: what changes in one turn is told at once. */

@@ -22,13 +22,14 @@ export interface SystemClockOptions {
   readonly keepsProcessAlive: boolean
 }
 
-/** The system's time. */
+/** The system's time. What is scheduled for later than 2³¹ ms, 24.8 days, from now is called then already. */
 export function createSystemClock(options: SystemClockOptions): Clock {
   return {
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
     schedule(delayMs, fn) {
-      const timer: unknown = setTimeout(fn, delayMs)
+      // A timer with a longer delay fires at once.
+      const timer: unknown = setTimeout(fn, Math.min(delayMs, 2 ** 31 - 1))
       if (!options.keepsProcessAlive && isNodeTimer(timer)) timer.unref()
       return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
     },

@@ -21,6 +21,11 @@ export class ForgottenChains {
     return this.#floors.get(publisherId)
   }
 
+  /** Takes over what another one knows. */
+  resume(other: ForgottenChains): void {
+    for (const [publisherId, newest] of other.#floors) this.add(publisherId, newest)
+  }
+
   add(publisherId: NodeId, newest: MessageRef): void {
     const before = this.#floors.get(publisherId)
     this.#floors.delete(publisherId)

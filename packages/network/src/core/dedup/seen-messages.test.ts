@@ -74,6 +74,16 @@ describe('seen messages', () => {
     ])
   })
 
+  it('takes over what is known of forgotten chains', () => {
+    const seen = seenMessages({ maxChains: 1 })
+    const batches = ['a', 'b'].map((chainId) => batchAt([startMs], { chainId }))
+    for (const [i, batch] of batches.entries()) seen.mark(batch, undefined, i)
+    const fresh = seenMessages({ maxChains: 1 })
+    fresh.resume(seen, startMs)
+    const [forgotten, kept] = batches.map((batch) => fresh.hasNew(batch) && fresh.refusalOf(batch, startMs))
+    expect([forgotten, kept]).toEqual(['data.forgotten', false])
+  })
+
   it('remembers only so many publishers of forgotten chains', () => {
     const counters = newCounters()
     const seen = seenMessages({ maxChains: 1, maxForgottenPublishers: 2 }, counters)

@@ -107,8 +107,9 @@ export class SeenMessages {
     progress.isOwn = true
   }
 
-  /** Takes over how far chains were received there, and nothing else: what is missing before that is not looked for. */
+  /** Takes over how far chains were received there, also those forgotten, and nothing else: what is missing before that is not looked for. */
   resume(other: SeenMessages, nowMs: number): void {
+    this.#forgotten.resume(other.#forgotten)
     for (const { head, progress } of other.heads().reverse()) {
       const own = this.#add(progress.chain, undefined)
       own.lastUsedMs = progress.lastUsedMs

@@ -114,8 +114,12 @@ export class RecentBatches {
     while (this.size > 0) this.#dropFirst()
   }
 
-  /** The packets a newly attached neighbour asks for, oldest first. */
-  replayFor(attach: Pick<Attach, 'sinceMs' | 'heads'>, nowMs: number): Uint8Array[] {
+  /** The packets a newly attached neighbour asks for, of the chains it may be sent, oldest first. */
+  replayFor(
+    attach: Pick<Attach, 'sinceMs' | 'heads'>,
+    nowMs: number,
+    isSent: (chain: MessageChain) => boolean = () => true,
+  ): Uint8Array[] {
     if (attach.sinceMs === 0) return []
     const ageMs = Math.min(attach.sinceMs + this.#limits.replayMarginMs, this.#limits.maxRecentAgeMs)
     const packets: Uint8Array[] = []
@@ -123,7 +127,7 @@ export class RecentBatches {
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
       const { receivedMs, chain, last, packet } = this.#entries[i] as KeptBatch
       if (receivedMs < nowMs - ageMs) break
-      if (isBehind(chain, last, attach.heads)) continue
+      if (!isSent(chain) || isBehind(chain, last, attach.heads)) continue
       bytes += packet.length
       if (bytes > this.#limits.maxReplayBytes) {
         this.#counters['replay.truncated']++

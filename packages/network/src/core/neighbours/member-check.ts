@@ -19,19 +19,56 @@ export interface MemberCheckModules {
 /** Until when somebody may take part, or that the registry is being asked. */
 export type Permit = { readonly untilMs: number } | 'unknown'
 
+export interface MemberCheckLimits {
+  readonly maxMembershipTokens: number
+  readonly membershipWindowMs: number
+}
+
+/** The last token of a peer, and what came of it. */
+interface KnownToken {
+  token: AccessToken
+  isGood: boolean
+  /** Tokens checked since then. */
+  checked: number
+  sinceMs: number
+}
+
 /** In whose name nodes take part in stream parts, and whether they may. */
 export class MemberCheck {
+  readonly #limits: MemberCheckLimits
   readonly #modules: MemberCheckModules
+  /** Of peers with a link. */
+  readonly #known = new Map<NodeId, KnownToken>()
 
-  constructor(modules: MemberCheckModules) {
+  constructor(limits: MemberCheckLimits, modules: MemberCheckModules) {
+    this.#limits = limits
     this.#modules = modules
   }
 
-  /** The user that a node acts for: the one who says so, or itself. */
-  userOf(nodeId: NodeId, membership: Membership | undefined, nowMs: number): NodeId {
+  /**
+   * The user that a peer acts for: the one who says so, or itself. Only a token other than its last is checked; undefined when
+   * these were too many.
+   */
+  userOf(peerId: NodeId, membership: Membership | undefined, nowMs: number): NodeId | undefined {
     const token = membership?.token
-    const isGood = token !== undefined && this.#modules.verifyMembership(token, nodeId, nowMs)
-    return isGood ? token.userId : nodeId
+    if (token === undefined) return peerId
+    const known = this.#known.get(peerId)
+    if (known !== undefined && isSame(token, known.token))
+      return known.isGood && token.expiresMs > nowMs ? token.userId : peerId
+    const { maxMembershipTokens, membershipWindowMs } = this.#limits
+    const isCounted = known !== undefined && nowMs - known.sinceMs < membershipWindowMs
+    const before = isCounted ? known : { checked: 0, sinceMs: nowMs }
+    if (before.checked >= maxMembershipTokens) return undefined
+    const isGood = this.#modules.verifyMembership(token, peerId, nowMs)
+    // The signature is a view of a packet, which is not kept for it.
+    const kept = { ...token, signature: token.signature.slice() }
+    this.#known.set(peerId, { token: kept, isGood, checked: before.checked + 1, sinceMs: before.sinceMs })
+    return isGood ? token.userId : peerId
+  }
+
+  /** The link to the peer is gone. */
+  forget(peerId: NodeId): void {
+    this.#known.delete(peerId)
   }
 
   /** Whether the user may read; when nobody knows, the registry is asked, and a `readerResolved` follows. */
@@ -49,4 +86,9 @@ export class MemberCheck {
     this.#modules.effects.resolvePublisher(streamId, userId, nodeId)
     return 'unknown'
   }
+}
+
+function isSame(a: AccessToken, b: AccessToken): boolean {
+  if (a.userId !== b.userId || a.expiresMs !== b.expiresMs) return false
+  return a.signature.length === b.signature.length && a.signature.every((byte, i) => byte === b.signature[i])
 }

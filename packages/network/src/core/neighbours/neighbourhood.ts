@@ -1,4 +1,13 @@
-import type { Attach, Contact, Detach, DetachReason, FailureReason, NodeId, StreamId } from '@runnel/protocol'
+import type {
+  Attach,
+  Contact,
+  Detach,
+  DetachReason,
+  FailureReason,
+  MessageChain,
+  NodeId,
+  StreamId,
+} from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
@@ -34,6 +43,7 @@ export class Neighbourhood {
       detach: (part, peerId, reason, nowMs) => this.#sendDetach(part, peerId, reason, nowMs),
       report: (part, peerId) => this.#report(part, peerId, 'refused'),
       refresh: (part, nowMs) => this.#refresh(part, nowMs),
+      misbehaved: (peerId, detail, nowMs) => this.misbehaved(peerId, detail, nowMs),
       count: (counter, detail) => this.#count(counter, detail),
     })
   }
@@ -62,8 +72,8 @@ export class Neighbourhood {
   /** As `leave`, after a fault: what can be said to the neighbours is said, and the peers are released whatever else fails. */
   abandon(part: StreamPart, nowMs: number): void {
     this.#release(part, nowMs)
-    for (const [peerId, edge] of part.edges) {
-      if (!edge.sent && !edge.received) continue
+    const edges = [...part.edges].filter(([, edge]) => edge.sent || edge.received)
+    for (const peerId of [...edges.map(([peerId]) => peerId), ...part.members.feeders.keys()]) {
       try {
         this.#sendDetach(part, peerId, 'left', nowMs)
       } catch {
@@ -148,7 +158,7 @@ export class Neighbourhood {
       peers.detached(peerId, nowMs)
       return
     }
-    if (packet.membership?.reads === false) return this.#permits.onFeederAttach(part, peerId, packet, nowMs)
+    if (!wantsToRead(packet)) return this.#permits.onFeederAttach(part, peerId, packet, nowMs)
     if (this.#refuses(part, peerId, nowMs)) return
     const reader = this.#permits.reader(part, peerId, packet, nowMs)
     if (reader === undefined) return
@@ -207,16 +217,26 @@ export class Neighbourhood {
     })
     for (const peerId of peers.unused(nowMs)) {
       peers.closed(peerId, nowMs)
+      this.#modules.memberCheck.forget(peerId)
+      parts.each((part) => part.members.delete(peerId))
       effects.disconnect(peerId, 'UNUSED', 'no stream part in common')
     }
   }
 
-  /** The registry was asked about a user: who waited for that is attached or refused. */
-  userResolved(streamId: StreamId, userId: NodeId, found: boolean, nowMs: number): void {
+  /** The registry was asked whether a user may read or publish: who waited for that is attached or refused. */
+  userResolved(
+    {
+      streamId,
+      userId,
+      toRead,
+    }: { readonly streamId: StreamId; readonly userId: NodeId; readonly toRead: boolean },
+    found: boolean,
+    nowMs: number,
+  ): void {
     this.#modules.parts.each((part) => {
       if (part.streamId !== streamId) return
       for (const [peerId, waiting] of [...part.members.waiting]) {
-        if (waiting.userId !== userId) continue
+        if (waiting.userId !== userId || wantsToRead(waiting.packet) !== toRead) continue
         part.members.answered(peerId)
         // Nobody could say: it attaches again, as it gets no answer.
         if (found) this.onAttach(peerId, waiting.packet, nowMs)
@@ -237,9 +257,13 @@ export class Neighbourhood {
     })
   }
 
-  /** Reading there begins or ends: the peers have to know. */
+  /** Reading there begins or ends: the peers have to know. Who does not read has no feeders, and data may be under way to it. */
   readingChanged(part: StreamPart, nowMs: number): void {
-    for (const [peerId, edge] of part.edges) if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
+    for (const [peerId, edge] of part.edges) {
+      if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
+      if (!part.reads) this.#modules.peers.detached(peerId, nowMs)
+    }
+    if (!part.reads) this.#dropFeeders(part, nowMs)
     this.#modules.effects.statusDue(part.id)
   }
 
@@ -279,6 +303,14 @@ export class Neighbourhood {
     if (part.schedule.settle(plan.settled, nowMs)) effects.statusDue(part.id)
   }
 
+  #dropFeeders(part: StreamPart, nowMs: number): void {
+    for (const peerId of [...part.members.feeders.keys()]) {
+      this.#sendDetach(part, peerId, 'left', nowMs)
+      part.members.delete(peerId)
+    }
+    this.#refresh(part, nowMs)
+  }
+
   #updateUses(part: StreamPart, nowMs: number): void {
     const before = part.involved
     const after = new Set([...part.pursued.keys(), ...part.edges.keys(), ...part.members.feeders.keys()])
@@ -294,6 +326,7 @@ export class Neighbourhood {
 
   #linkGone(peerId: NodeId, reason: FailureReason, nowMs: number): void {
     this.#modules.peers.closed(peerId, nowMs)
+    this.#modules.memberCheck.forget(peerId)
     this.#modules.parts.each((part) => {
       const edge = part.edges.get(peerId)
       const wasMember = part.members.delete(peerId)
@@ -340,7 +373,10 @@ export class Neighbourhood {
       return
     }
     edge.replayedMs = nowMs
-    for (const packet of part.recent.replayFor(attach, nowMs)) this.#modules.effects.sendData(peerId, packet)
+    // What others published before it became a feeder is not a feeder's to bring.
+    const isSent = (chain: MessageChain) => part.reads || part.seen.find(chain)?.isOwn === true
+    const packets = part.recent.replayFor(attach, nowMs, isSent)
+    for (const packet of packets) this.#modules.effects.sendData(peerId, packet)
   }
 
   /** The peer had no answer to its attach. Not more often than attaches are repeated, or two nodes would answer each other for ever. */
@@ -372,6 +408,11 @@ export class Neighbourhood {
     this.#modules.counters[counter]++
     this.#modules.effects.dropped(counter, detail)
   }
+}
+
+/** Or only to publish. */
+function wantsToRead({ membership }: Attach): boolean {
+  return membership?.reads !== false
 }
 
 function detachPacket(of: Pick<Detach, 'streamPartId'>, reason: DetachReason): Detach {

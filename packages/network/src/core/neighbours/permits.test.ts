@@ -1,5 +1,6 @@
 import { signMembership, type AccessToken, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
+import { networkLimits } from '../../limits.ts'
 import {
   attach,
   batchAt,
@@ -125,6 +126,56 @@ describe('while the registry has not answered', () => {
     expect(script.attached()).toBe('2 3')
   })
 
+  it('those who were in are asked about again until there is an answer', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(opened(9), feeds(9))
+    script.readsForMs = () => undefined
+    script.policy = 'unknown'
+    script.run(changed, resolved(idOf(2), false))
+    const questions = ['resolve reader 2', 'resolve reader 3', 'resolve']
+    expect(script.pass(networkLimits.readerRetryMs)).toEqual(expect.arrayContaining(questions))
+    script.readsForMs = (userId) => (userId === idOf(2) ? 0 : undefined)
+    expect(script.run(resolved(idOf(2)))).toContain('detach 2 not-permitted')
+    expect(script.pass(networkLimits.readerRetryMs)).toEqual(expect.arrayContaining(questions.slice(1)))
+    script.readsForMs = () => 0
+    script.policy = 'denied'
+    expect(script.pass(networkLimits.readerRetryMs)).toEqual(
+      expect.arrayContaining(['detach 3 not-permitted', 'detach 9 not-permitted']),
+    )
+  })
+
+  it('those who were in stay when they attach again, also while too many wait', () => {
+    const script = new CoreScript({ maxWaitingAttaches: 0 }).withNeighbours(2, 3)
+    script.run(opened(9), feeds(9))
+    script.readsForMs = () => undefined
+    script.policy = 'unknown'
+    script.nowMs += 2_000
+    const lines = script.run(attach(3), feeds(9))
+    expect(lines).toEqual(['resolve reader 3', 'attach 3', 'resolve', 'attach 9'])
+    expect(script.attached()).toBe('2 3')
+  })
+
+  it('only the answer to its own question decides', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === idOf(2) ? Infinity : undefined)
+    script.policy = 'unknown'
+    script.run(opened(8), feeds(8), opened(9), attach(9))
+    const published = { type: 'publisherResolved', streamId, publisherId: stranger, found: false } as const
+    expect(script.run(published, resolved(idOf(8), false))).toEqual([])
+    script.readsForMs = () => Infinity
+    script.policy = 'allowed'
+    expect(script.run(resolved(stranger))).toContain('attach 9')
+    expect(script.run({ ...published, publisherId: idOf(8), found: true })).toContain('attach 8')
+  })
+
+  it('nobody waits any more whose link was closed as nobody used it', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = () => undefined
+    script.run(opened(9), attach(9))
+    expect(script.pass(networkLimits.linkLingerMs)).toContain('disconnect 9 UNUSED')
+    expect(script.core.streamParts.get(partId)?.members.waiting.size).toBe(0)
+  })
+
   it('those who wait are bounded', () => {
     const script = new CoreScript({ maxWaitingAttaches: 1, maxProvisional: 8 }).withNeighbours(2)
     script.readsForMs = () => undefined
@@ -150,6 +201,57 @@ describe('a node that acts for a user', () => {
     expect(script.run(opened(8), asked(8, { reads: true, token }))).toContain('detach 8 not-permitted')
     script.nowMs += 1_000
     expect(script.run(opened(9), asked(9, { reads: true, token }))).toContain('detach 9 not-permitted')
+  })
+})
+
+describe('what attaches cost', () => {
+  const user = identityOf(5)
+  const tokenUntil = (expiresMs: number) => signMembership({ nodeId: stranger, expiresMs }, crypto, user)
+  const token = tokenUntil(startMs + 60_000)
+
+  it.each([true, false])('one check of a token, however often it comes, reads: %s', (reads) => {
+    const script = new CoreScript().withNeighbours(2)
+    script.run(opened(9))
+    for (let i = 0; i < 10; i++) {
+      script.nowMs += 2_000
+      script.run(asked(9, { reads, token }))
+    }
+    expect(script.tokensVerified).toBe(1)
+  })
+
+  it('a token that was good is not, when it is over', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = (userId) => (userId === user.nodeId || userId === idOf(2) ? Infinity : 0)
+    script.run(opened(9), asked(9, { reads: true, token }))
+    expect(script.attached()).toBe('2 9')
+    script.nowMs += 60_000
+    expect(script.run(asked(9, { reads: true, token }))).toContain('detach 9 not-permitted')
+  })
+
+  it('no check at a node that takes no feeders, nor of a feeder that was refused', () => {
+    const script = new CoreScript()
+    script.run({ ...join, reads: false } as NodeEvent, opened(9), feeds(9, token))
+    expect(script.tokensVerified).toBe(0)
+    script.run(join)
+    script.policy = 'denied'
+    expect(script.run(feeds(9, token))).toContain('detach 9 not-permitted')
+    expect(script.run(feeds(9, tokenUntil(startMs + 70_000)))).toContain('detach 9 not-wanted')
+    expect(script.tokensVerified).toBe(1)
+  })
+
+  it('so many new tokens; whoever sends more misbehaves', () => {
+    const script = new CoreScript({ maxMembershipTokens: 3 }).withNeighbours(2)
+    script.run(opened(9))
+    let expiresMs = startMs + 1_000_000
+    const next = () => {
+      script.nowMs += 2_000
+      return script.run(feeds(9, tokenUntil(expiresMs++)))
+    }
+    for (let i = 0; i < 3; i++) expect(next()).not.toContain('disconnect 9 MISBEHAVED')
+    script.nowMs += networkLimits.membershipWindowMs
+    for (let i = 0; i < 3; i++) expect(next()).not.toContain('disconnect 9 MISBEHAVED')
+    expect(next()).toContain('disconnect 9 MISBEHAVED')
+    expect(script.tokensVerified).toBe(6)
   })
 })
 
@@ -229,6 +331,13 @@ describe('a feeder', () => {
     expect(script.run(opened(9), feeds(9))).toContain('detach 9 full')
   })
 
+  it('that was a neighbour is none when there are too many feeders either, and is sent nothing more', () => {
+    const script = new CoreScript({ maxFeeders: 1 }).withNeighbours(2, 9)
+    script.run(opened(8), feeds(8))
+    expect(script.run(feeds(9))).toEqual(expect.arrayContaining(['detach 9 full', 'neighbours [2]']))
+    expect(script.run(publish(batchAt([startMs])))).not.toContain('data 9')
+  })
+
   it('itself sends to the nodes it was told, and takes nothing from them', () => {
     const script = new CoreScript()
     script.run({ ...join, reads: false } as NodeEvent, instruct(1, 2, 3), opened(2), opened(3))
@@ -253,5 +362,24 @@ describe('a feeder', () => {
     script.run({ ...join, reads: false } as NodeEvent, instruct(1, 2), opened(2), attach(2))
     expect(script.run(join)).toEqual(['attach 2', 'status'])
     expect(script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })))).toEqual(['deliver 0'])
+  })
+
+  it('that was a neighbour detaches its own feeders, and holds nothing against those whose data was under way', () => {
+    const script = new CoreScript({ maxUselessData: 0 }).withNeighbours(2, 3)
+    script.run(opened(9), feeds(9, token))
+    script.pass(60_000)
+    expect(script.run({ ...join, reads: false } as NodeEvent)).toEqual(
+      expect.arrayContaining(['attach 2', 'attach 3', 'detach 9 left', 'status']),
+    )
+    const lines = script.run(data(2, batchAt([startMs], { publisher: identityOf(6) })), data(9, batch))
+    expect(lines).toEqual(['dropped data.notAttached', 'dropped data.notAttached'])
+  })
+
+  it('that was a neighbour replays what it published and nothing else', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    script.run(data(3, batchAt([startMs], { publisher: identityOf(6) })), publish(batch))
+    script.run({ ...join, reads: false } as NodeEvent, instruct(2, 2, 4))
+    const lines = script.run(opened(4), attach(4, 30_000))
+    expect(lines.filter((line) => line.startsWith('data'))).toEqual(['data 4'])
   })
 })

@@ -17,15 +17,21 @@ export interface PermitsModules {
   report(part: StreamPart, peerId: NodeId): void
   /** Brings the stream part nearer to what is wanted. */
   refresh(part: StreamPart, nowMs: number): void
+  misbehaved(peerId: NodeId, detail: string, nowMs: number): void
   count(counter: CounterName, detail: string): void
+}
+
+export interface PermitsLimits {
+  readonly attachRetryMs: number
+  readonly readerRetryMs: number
 }
 
 /** Lets nobody be a neighbour who may not read, nor a feeder who may not publish, and detaches who may no longer. */
 export class Permits {
-  readonly #limits: { readonly attachRetryMs: number }
+  readonly #limits: PermitsLimits
   readonly #modules: PermitsModules
 
-  constructor(limits: { readonly attachRetryMs: number }, modules: PermitsModules) {
+  constructor(limits: PermitsLimits, modules: PermitsModules) {
     this.#limits = limits
     this.#modules = modules
   }
@@ -38,60 +44,85 @@ export class Permits {
     nowMs: number,
   ): Pick<Edge, 'userId' | 'readsUntilMs'> | undefined {
     const { memberCheck } = this.#modules
-    const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
+    const userId = this.#userOf(peerId, packet, nowMs)
+    if (userId === undefined) return undefined
     const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
+    const edge = part.edges.get(peerId)
+    // Who is in stays until the registry says no.
+    if (permit === 'unknown' && edge?.received === true && edge.userId === userId)
+      return { userId, readsUntilMs: edge.readsUntilMs }
     const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, nowMs)
     return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
   }
 
-  /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers. */
+  /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers, which is asked again. */
   check(part: StreamPart, nowMs: number, onlyUserId?: NodeId): void {
     const { memberCheck } = this.#modules
+    let dueMs = onlyUserId === undefined ? Infinity : part.readersDueMs
+    const again = (): void => void (dueMs = Math.min(dueMs, nowMs + this.#limits.readerRetryMs))
     for (const [peerId, edge] of [...part.edges]) {
       const { userId } = edge
       if (userId === undefined || userId !== (onlyUserId ?? userId)) continue
       const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
-      if (permit === 'unknown') continue
+      if (permit === 'unknown') {
+        again()
+        continue
+      }
       edge.readsUntilMs = permit.untilMs
       if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
     }
     for (const [peerId, { userId }] of [...part.members.feeders]) {
       if (userId !== (onlyUserId ?? userId)) continue
       const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
-      if (permit !== 'unknown' && permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
+      if (permit === 'unknown') again()
+      else if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
     }
-    part.readersDueMs = Infinity
     for (const { userId, readsUntilMs } of part.edges.values())
-      if (userId !== undefined && readsUntilMs > nowMs)
-        part.readersDueMs = Math.min(part.readersDueMs, readsUntilMs)
+      if (userId !== undefined && readsUntilMs > nowMs) dueMs = Math.min(dueMs, readsUntilMs)
+    part.readersDueMs = dueMs
   }
 
   /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
   onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, nowMs: number): void {
     const { memberCheck, effects, peers, counters } = this.#modules
-    const userId = memberCheck.userOf(peerId, packet.membership, nowMs)
-    const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
-    if (!part.reads || this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
+    if (!part.reads) return
     const before = part.members.feeders.get(peerId)
     if (before !== undefined && nowMs - before.answeredMs < this.#limits.attachRetryMs) {
       counters['attach.repeated']++
       return
     }
-    part.members.answered(peerId)
-    const feeder = { userId, answeredMs: nowMs }
-    if (!part.members.feed(peerId, feeder)) {
-      this.#modules.count('attach.full', `${part.id} ${peerId}`)
-      this.#modules.detach(part, peerId, 'full', nowMs)
+    if (!part.wanted.has(peerId) && !part.edges.has(peerId) && part.isRefused(peerId, nowMs)) {
+      this.#modules.count('attach.refused', `${part.id} ${peerId}`)
+      this.#modules.detach(part, peerId, 'not-wanted', nowMs)
       return
     }
+    const userId = this.#userOf(peerId, packet, nowMs)
+    if (userId === undefined) return
+    const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
+    const isIn = permit === 'unknown' && before?.userId === userId
+    if (!isIn && this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
+    part.members.answered(peerId)
     if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
       // It was ordered as a neighbour, which it is not.
       part.departed.add(peerId)
       this.#modules.report(part, peerId)
     }
+    const feeder = { userId, answeredMs: nowMs }
+    if (!part.members.feed(peerId, feeder)) {
+      this.#modules.count('attach.full', `${part.id} ${peerId}`)
+      this.#modules.detach(part, peerId, 'full', nowMs)
+      this.#modules.refresh(part, nowMs)
+      return
+    }
     effects.sendControl(peerId, part.attachForFeeder(feeder, nowMs))
     peers.proven(peerId)
     this.#modules.refresh(part, nowMs)
+  }
+
+  #userOf(peerId: NodeId, packet: Attach, nowMs: number): NodeId | undefined {
+    const userId = this.#modules.memberCheck.userOf(peerId, packet.membership, nowMs)
+    if (userId === undefined) this.#modules.misbehaved(peerId, 'too many membership tokens', nowMs)
+    return userId
   }
 
   /** Until when it may take part; undefined when it may not, which it is told, and while the registry is asked. */

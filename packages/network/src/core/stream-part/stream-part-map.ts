@@ -55,11 +55,18 @@ export class StreamPartMap {
     }
   }
 
-  /** Does some work of each, those there are now. */
+  /** Does some work of each, those there are now. What that of the current one throws ends its work when the others' is done. */
   each(work: (part: StreamPart) => void): void {
+    let thrown: { readonly error: unknown } | undefined
     for (const part of [...this.#byId.values()]) {
-      if (this.#byId.get(part.id) === part) this.within(part, () => work(part))
+      if (this.#byId.get(part.id) !== part) continue
+      try {
+        this.within(part, () => work(part))
+      } catch (error) {
+        thrown = { error }
+      }
     }
+    if (thrown !== undefined) throw thrown.error
   }
 
   add(part: StreamPart): void {

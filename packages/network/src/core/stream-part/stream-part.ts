@@ -52,7 +52,7 @@ export class StreamPart {
   wanted: ReadonlyMap<NodeId, Contact> = new Map()
   /** Wanted peers that said they are not in this stream part, until they attach or an instruction names them again. */
   readonly departed = new Set<NodeId>()
-  /** When somebody's permission to read ends. */
+  /** When somebody's permission to read ends, or the registry is to be asked again. */
   readersDueMs = Infinity
   /** When `reconcile` wants to look again. */
   wakeAtMs = Infinity

@@ -1,0 +1,81 @@
+import type { Cancel, Clock, NodeId, ReaderPolicy, StreamId } from '@runnel/protocol'
+import type { RegistryCache } from './registry/registry-cache.ts'
+
+/** A registry that gave no answer is asked again after this. */
+const retryMs = 5_000
+
+export interface ReadingRightsModules {
+  readonly clock: Clock
+  readonly policy: Pick<ReaderPolicy, 'readsForMs' | 'resolve'>
+  readonly cache: Pick<RegistryCache, 'peekPermissions'>
+}
+
+/** Whether one user may read the streams that are in use, and when that is to be looked at again. */
+export class ReadingRights {
+  /** Told when it may have changed. */
+  onChange: (streamId: StreamId) => void = () => {}
+  readonly #userId: NodeId
+  readonly #modules: ReadingRightsModules
+  /** The streams in use, and how to cancel the next look. */
+  readonly #watched = new Map<StreamId, Cancel>()
+
+  constructor(options: { readonly userId: NodeId }, modules: ReadingRightsModules) {
+    this.#userId = options.userId
+    this.#modules = modules
+  }
+
+  /** Whether the node should read: as far as is known, the user may; nobody knows whether it stores the stream, but it wants to. */
+  reads(streamId: StreamId, isWanted: boolean): boolean {
+    const forMs = this.#modules.policy.readsForMs(streamId, this.#userId)
+    if (forMs !== undefined) return forMs > 0
+    return isWanted || this.#permittedForMs(streamId) > 0
+  }
+
+  /** The stream is in use: when the permission ends it is looked at again. */
+  watch(streamId: StreamId): void {
+    const forMs = this.#modules.policy.readsForMs(streamId, this.#userId) ?? this.#permittedForMs(streamId)
+    this.#lookIn(streamId, forMs > 0 ? forMs : Infinity)
+  }
+
+  unwatch(streamId: StreamId): void {
+    this.#watched.get(streamId)?.()
+    this.#watched.delete(streamId)
+  }
+
+  /** The registry may say something else now, of one stream or of all. While it does not answer all stays as it is. */
+  lookAgain(changed?: StreamId): void {
+    for (const streamId of changed === undefined ? [...this.#watched.keys()] : [changed])
+      if (this.#watched.has(streamId)) this.#look(streamId)
+  }
+
+  close(): void {
+    for (const streamId of [...this.#watched.keys()]) this.unwatch(streamId)
+  }
+
+  #look(streamId: StreamId): void {
+    this.#lookIn(streamId, Infinity)
+    this.#modules.policy.resolve(streamId, this.#userId).then(
+      () => {
+        if (!this.#watched.has(streamId)) return
+        this.watch(streamId)
+        this.onChange(streamId)
+      },
+      () => {
+        if (this.#watched.has(streamId)) this.#lookIn(streamId, retryMs)
+      },
+    )
+  }
+
+  #lookIn(streamId: StreamId, delayMs: number): void {
+    this.#watched.get(streamId)?.()
+    const look = () => this.#look(streamId)
+    this.#watched.set(streamId, delayMs === Infinity ? () => {} : this.#modules.clock.schedule(delayMs, look))
+  }
+
+  /** By its permission alone. */
+  #permittedForMs(streamId: StreamId): number {
+    const { cache, clock } = this.#modules
+    const untilMs = cache.peekPermissions(streamId, this.#userId)?.subscribeUntilMs ?? Infinity
+    return untilMs - clock.now()
+  }
+}
