@@ -11,9 +11,8 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
 import type { Place } from './admission.ts'
-import { isPublicAddress } from './address-range.ts'
+import { ownAddresses } from './own-address.ts'
 import { shareSockets } from './share-sockets.ts'
-import { addressOfSocket, addressOfUrl } from './socket-address.ts'
 import { socketOptions, type ListenAddress, type ListenServer } from './ws-options.ts'
 
 interface ListenerModules {
@@ -98,25 +97,10 @@ export class WsListener {
     if (place === undefined) return answer(socket, 503, 'too many connections')
     socket.once('close', () => this.#modules.leave(place))
     // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
-    const local = addressOfSocket(request.socket.localAddress ?? '', request.socket.localPort ?? 0)
+    const isOwnAddress = ownAddresses(this.#listen, request.socket)
     this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#modules.onSocket({
-        socket: webSocket,
-        address,
-        place,
-        isOwnAddress: (dialled) => this.#isOwnAddress(dialled, local),
-      }),
+      this.#modules.onSocket({ socket: webSocket, address, place, isOwnAddress }),
     )
-  }
-
-  /**
-   * Whether `dialled` is an address of this side; `local` is where the socket came in. Who was told no public URL and has no
-   * public address may be behind something that others dial, and takes any.
-   */
-  #isOwnAddress(dialled: string, local: string): boolean {
-    const { publicUrl } = this.#listen
-    const isKnown = publicUrl !== undefined || ('host' in this.#listen && isPublicAddress(this.#listen.host))
-    return !isKnown || dialled === local || dialled === addressOfUrl(publicUrl ?? this.url)
   }
 }
 
