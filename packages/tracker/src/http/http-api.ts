@@ -28,7 +28,7 @@ export const httpLimits = {
   maxBodyBytes: 1_024,
   /** A request that takes longer to arrive is cut off. */
   requestTimeoutMs: 10_000,
-  /** And so is one whose headers do. */
+  /** And so is one whose headers do, or TLS before it. */
   headersTimeoutMs: 5_000,
   /** Headers of one request. */
   maxHeaderBytes: 8_192,

@@ -44,4 +44,16 @@ describe('the sockets of a tracker', () => {
     expect(cuts()).toBe(2)
     expect(held.map(({ destroyed }) => destroyed)).toEqual([false, false, false, false, false, true])
   })
+
+  it('are cut off when they do not finish TLS', async () => {
+    // Nobody gets as far as the certificate.
+    const tls = { cert: '', key: '' }
+    const server = createHttpServer({ maxSockets: 6, tls, headersTimeoutMs: 80 }, () => {})
+    await listen(server, '127.0.0.1', 0)
+    ends.push(() => closeServer(server))
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.on('error', () => {}).resume()
+    ends.push(() => void socket.destroy())
+    await once(socket, 'close')
+  })
 })

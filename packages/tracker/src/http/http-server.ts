@@ -1,9 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
-import { networkOf, Shares } from '@runnel/protocol'
+import type { AddressInfo } from 'node:net'
 import type { FastifyServerFactory } from 'fastify'
-import { transportError } from '@runnel/transport'
+import { shareSockets, transportError } from '@runnel/transport'
 import { trackerError } from '../errors.ts'
 import { httpLimits } from './http-api.ts'
 
@@ -22,22 +21,20 @@ export function createHttpServer(
   options: {
     readonly tls?: Tls | undefined
     readonly maxSockets: number
+    /** For TLS, and then for the headers of a request. Default: that of `httpLimits`. */
+    readonly headersTimeoutMs?: number
     /** Hears of every socket that is cut off because there are too many. */
     onCut?(): void
   },
   handler: RequestHandler,
 ): Server {
-  const { requestTimeoutMs: requestTimeout, headersTimeoutMs: headersTimeout, maxHeaderBytes } = httpLimits
-  const bounds = { requestTimeout, headersTimeout, maxHeaderSize: maxHeaderBytes }
+  const { requestTimeoutMs: requestTimeout, maxHeaderBytes } = httpLimits
+  const { headersTimeoutMs: headersTimeout = httpLimits.headersTimeoutMs } = options
+  // TLS has as long as headers have.
+  const timeouts = { requestTimeout, headersTimeout, handshakeTimeout: headersTimeout }
+  const bounds = { ...timeouts, maxHeaderSize: maxHeaderBytes }
   const server = createServerFor(bounds, options.tls, handler)
-  const sockets = new Shares<Socket>({ max: options.maxSockets, evict: 'newest' })
-  server.on('connection', (socket) => {
-    socket.once('close', () => sockets.delete(socket))
-    for (const cut of sockets.add(socket, networkOf(socket.remoteAddress ?? ''))) {
-      options.onCut?.()
-      cut.destroy()
-    }
-  })
+  shareSockets(server, options.maxSockets, () => options.onCut?.())
   server.maxRequestsPerSocket = httpLimits.maxRequestsPerSocket
   return server
 }

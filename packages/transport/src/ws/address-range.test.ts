@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress, isPublicHost } from './address-range.ts'
+import { isPublicAddress, isPublicHost, routedAddress } from './address-range.ts'
 
 describe('isPublicAddress', () => {
   it.each([
@@ -10,6 +10,10 @@ describe('isPublicAddress', () => {
     '192.167.0.1',
     '223.255.255.255',
     '::ffff:8.8.8.8',
+    '::ffff:808:808',
+    '64:ff9b::8.8.8.8',
+    '64:ff9b::808:808',
+    '64:ff9b:0:0:0:0:808:800',
   ])('says so of %s', (address) => expect(isPublicAddress(address)).toBe(true))
   it.each(['2606:4700::1111', '2001:200::1', '2a00::', '3fff:1000::'])('says so of %s', (address) =>
     expect(isPublicAddress(address)).toBe(true),
@@ -26,6 +30,10 @@ describe('isPublicAddress', () => {
       'fd12::1',
       'ff02::1',
       '64:ff9b::1',
+      '64:ff9b::',
+      '64:ff9b::10.0.0.1',
+      '64:ff9b::7f00:1',
+      '64:ff9b:1::808:808',
       '2002:7f00:1::',
     ],
     ...['2001::1', '2001:db8::1', '3fff::1', '', 'localhost', 'node.example'],
@@ -45,4 +53,17 @@ describe('isPublicHost', () => {
     '[fe80::1]',
     'router.home.arpa',
   ])('denies it of %s', (host) => expect(isPublicHost(host)).toBe(false))
+})
+
+describe('routedAddress', () => {
+  it.each([
+    ['8.8.8.8', '8.8.8.8'],
+    ['64:ff9b::8.8.8.8', '8.8.8.8'],
+    ['[64:ff9b::808:808]', '8.8.8.8'],
+    ['64:FF9B::0808:0', '8.8.0.0'],
+    ['::ffff:1.2.3.4', '1.2.3.4'],
+    ['2606:4700:0::1111', '2606:4700::1111'],
+    ['fe80::1%eth0', 'fe80::1%eth0'],
+    ['node.example', 'node.example'],
+  ])('of %s is %s', (address, routed) => expect(routedAddress(address)).toBe(routed))
 })

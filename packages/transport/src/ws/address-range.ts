@@ -15,13 +15,28 @@ const ipv4Ranges = [
   [0xcb007100, 24],
   [0xe0000000, 3],
 ] as const
-const ipv4Pattern = /^(?:::ffff:)?(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/i
+const ipv4Pattern = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
+/** IPv4 written as IPv6 (RFC 4291, 2.5.5.2), and behind a NAT64 (RFC 6052, the well-known prefix), in the form of the URL standard. */
+const embeddedPattern = /^\[(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})\]$/
+
+/** The address that packets to this one end up at: an embedded IPv4 address; else the address in the form of the URL standard, or the text itself. */
+export function routedAddress(host: string): string {
+  const ip = host.replace(/^\[|\]$/g, '')
+  if (!ip.includes(':')) return ip
+  const canonical = URL.parse(`ws://[${ip}]`)?.hostname
+  if (canonical === undefined) return ip
+  const embedded = embeddedPattern.exec(canonical)
+  if (embedded === null) return canonical.slice(1, -1)
+  const groups = embedded.slice(1).map((group) => parseInt(group, 16))
+  return groups.flatMap((group) => [group >>> 8, group & 255]).join('.')
+}
 
 /** Whether this is an IP address of the public network: no loopback, link-local, private, shared, multicast or reserved one. */
 export function isPublicAddress(address: string): boolean {
-  const ipv4 = ipv4Pattern.exec(address)
+  const routed = routedAddress(address)
+  const ipv4 = ipv4Pattern.exec(routed)
   if (ipv4 !== null) return isPublicIpv4(ipv4.slice(1).reduce((bits, part) => bits * 256 + Number(part), 0))
-  return address.includes(':') && isPublicIpv6(address)
+  return routed.includes(':') && isPublicIpv6(routed)
 }
 
 function isPublicIpv4(bits: number): boolean {

@@ -30,7 +30,7 @@ export function connectWebSocket(
   told.begin()
   const socket = new WebSocket(url, {
     ...socketOptions(limits),
-    lookup: checkedLookup((address) => told.refusal(address)),
+    lookup: checkedLookup((found) => told.choose(found)),
     ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
     ...(localAddress === undefined ? {} : { localAddress }),
   })

@@ -85,6 +85,7 @@ describe('somebody who passes a handshake on', () => {
     })
     expect(server.counters.opened).toBe(0)
     expect(failureCode(await dial(client, url))).toBeUndefined()
+    expect(failureCode(await dial(client, url.replace('127.0.0.1', 'localhost')))).toBeUndefined()
   })
 
   it('cannot say that another address was dialled', async () => {

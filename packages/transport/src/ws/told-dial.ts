@@ -11,40 +11,55 @@ const nodeCodes = ['PEER_ID_MISMATCH', 'UNSUPPORTED_VERSION']
 export class ToldDial {
   readonly #dials: ToldDials
   readonly #isTold: boolean
-  readonly #host: string
-  readonly #port: number
-  /** What was dialled: the host, and the addresses that its name has led to. */
-  readonly #dialled = new Set<string>()
+  readonly #url: URL
+  /** What is tried: the address that was chosen, or the host as long as there is none; undefined where nothing is. */
+  #tried: string | undefined
   /** The address that a connection was made to; the host as long as that is not known. */
   reached: string
 
   constructor({ isTold = false }: Pick<DialRequest, 'isTold'>, url: URL, dials: ToldDials) {
     this.#dials = dials
     this.#isTold = isTold
-    this.#host = url.hostname.replace(/^\[|\]$/g, '')
-    this.#port = Number(url.port || (url.protocol === 'wss:' ? 443 : 80))
-    this.reached = this.#host
+    this.#url = url
+    this.reached = url.hostname.replace(/^\[|\]$/g, '')
   }
 
   /** Throws DIAL_FAILED when the host is not to be dialled. */
   begin(): void {
-    const refusal = this.refusal(this.#host)
+    const refusal = this.#refusal(this.reached)
     if (refusal !== undefined) throw refusal
+    this.#tried = this.reached
   }
 
-  /** Why this address, the host or one that its name has led to, is not to be dialled. */
-  refusal(address: string): RunnelError | undefined {
-    const refusal = this.#isTold ? this.#dials.refusal(address, this.#port) : undefined
-    if (refusal !== undefined) return transportError('DIAL_FAILED', `${this.#host}: ${refusal}`)
-    this.#dialled.add(address)
-    return undefined
+  /**
+   * Of the addresses that the host's name leads to, those to dial. Of a told name it is one, the one with the fewest failures, so
+   * that it is known where no node was. Throws DIAL_FAILED when there is none.
+   */
+  choose<Found extends { readonly address: string }>(found: readonly Found[]): readonly Found[] {
+    if (!this.#isTold) return found
+    const failures = ({ address }: Found): number => this.#dials.failuresAt(address)
+    const refusals = found.map(({ address }) => this.#refusal(address))
+    const [chosen] = found
+      .filter((_, index) => refusals[index] === undefined)
+      .sort((a, b) => failures(a) - failures(b))
+    this.#tried = chosen?.address
+    if (chosen !== undefined) return [chosen]
+    throw refusals[0] ?? transportError('DIAL_FAILED', `${this.#url.hostname} has no address`)
   }
 
   /** It has come to its end. */
   done(outcome: DialOutcome, error: RunnelError | undefined): void {
     if (outcome === 'open' && !this.#isTold) this.#dials.reached(this.reached)
     if (!this.#isTold || outcome === 'cancelled' || error?.code === 'SHUTTING_DOWN') return
+    if (this.#tried === undefined) return
     const isNode = outcome === 'open' || nodeCodes.includes(error?.code ?? '')
-    for (const address of this.#dialled) this.#dials[isNode ? 'answered' : 'failed'](address, this.#port)
+    this.#dials[isNode ? 'answered' : 'failed'](this.#url, this.#tried)
+  }
+
+  #refusal(address: string): RunnelError | undefined {
+    const refusal = this.#isTold ? this.#dials.refusal(this.#url, address) : undefined
+    return refusal === undefined
+      ? undefined
+      : transportError('DIAL_FAILED', `${this.#url.hostname}: ${refusal}`)
   }
 }

@@ -2,15 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { ToldDials } from './told-dials.ts'
 
+/** Of an address that a name has led to. */
+const refusalOf = (told: ToldDials, address: string): string | undefined =>
+  told.refusal(new URL('ws://node.example:8080'), address)
 const local = ['127.0.0.1', '192.168.1.1', '[::1]', 'localhost', 'fe80::1']
 
 describe('ToldDials', () => {
   it('lets a node that has reached public addresses only dial no other', () => {
     const told = new ToldDials({}, new VirtualClock())
     told.reached('tracker.example')
-    for (const host of local) expect(told.refusal(host, 8080)).toBe('not a public address')
-    expect(told.refusal('node.example', 8080)).toBeUndefined()
-    expect(told.refusal('8.8.8.8', 443)).toBeUndefined()
+    for (const host of local) expect(refusalOf(told, host)).toBe('not a public address')
+    expect(told.refusal(new URL('ws://node.example:8080'))).toBeUndefined()
+    expect(told.refusal(new URL('ws://8.8.8.8:443'))).toBeUndefined()
   })
 
   it('lets one that has reached a local one dial both', () => {
@@ -18,42 +21,74 @@ describe('ToldDials', () => {
     told.reached('tracker.example')
     told.reached('127.0.0.1')
     told.reached('tracker.example')
-    for (const host of [...local, 'node.example']) expect(told.refusal(host, 8080)).toBeUndefined()
+    for (const host of [...local, 'node.example']) expect(refusalOf(told, host)).toBeUndefined()
   })
 
   it('does as it is configured', () => {
-    expect(new ToldDials({ isInside: false }, new VirtualClock()).refusal('10.0.0.1', 8080)).toBeDefined()
+    expect(
+      new ToldDials({ isInside: false }, new VirtualClock()).refusal(new URL('ws://10.0.0.1:8080')),
+    ).toBeDefined()
     const told = new ToldDials({ isInside: true }, new VirtualClock())
     told.reached('tracker.example')
-    expect(told.refusal('10.0.0.1', 8080)).toBeUndefined()
+    expect(told.refusal(new URL('ws://10.0.0.1:8080'))).toBeUndefined()
   })
 
   it('refuses the ports of other protocols', () => {
     const told = new ToldDials({}, new VirtualClock())
-    for (const port of [22, 25, 6667, 10_080]) expect(told.refusal('node.example', port)).toBeDefined()
+    for (const port of [22, 25, 6667, 10_080])
+      expect(told.refusal(new URL(`ws://node.example:${port}`))).toBeDefined()
   })
 
-  it('leaves an address alone where no node is, ever longer, and no other', () => {
+  it('leaves a URL alone where no node is, ever longer, and no other', () => {
     const clock = new VirtualClock()
     const told = new ToldDials({}, clock)
+    const url = new URL('ws://192.0.2.1')
     let dials = 0
-    for (let second = 0; second < 24 * 3600; second += 10) {
-      if (told.refusal('192.0.2.1', 80) === undefined) {
+    for (let second = 0; second < 24 * 3600 && dials < 29; second += 10) {
+      if (told.refusal(url) === undefined) {
         dials++
-        told.failed('192.0.2.1', 80)
+        told.failed(url)
       }
       clock.advanceBy(10_000)
     }
-    expect(dials).toBeLessThan(40)
-    expect(told.refusal('192.0.2.1', 81)).toBeUndefined()
-    told.answered('192.0.2.1', 80)
-    expect(told.refusal('192.0.2.1', 80)).toBeUndefined()
+    expect(dials).toBe(29)
+    expect(told.refusal(url)).toContain('29 times')
+    for (const other of ['ws://192.0.2.1:81', 'wss://192.0.2.1:80', 'ws://node.example', 'ws://192.0.2.2'])
+      expect(told.refusal(new URL(other), '192.0.2.1')).toBeUndefined()
+    told.answered(url)
+    expect(told.refusal(url)).toBeUndefined()
+  })
+
+  it('leaves an address alone where many URLs have led to no node, until one does', () => {
+    const clock = new VirtualClock()
+    const told = new ToldDials({}, clock)
+    const at = ['192.0.2.1', '64:ff9b::192.0.2.1', '64:ff9b::c000:201', '::ffff:192.0.2.1']
+    let dials = 0
+    for (let n = 0; n < 1000; n++) {
+      const url = new URL(`${n % 2 ? 'ws' : 'wss'}://x${n}.example:${7000 + n}`)
+      if (told.refusal(url, at[n % 4]) !== undefined) continue
+      dials++
+      told.failed(url, at[n % 4])
+    }
+    expect(dials).toBe(30)
+    expect(told.refusal(new URL('ws://192.0.2.1:8080'))).toContain('30 times')
+    expect(told.refusal(new URL('ws://192.0.2.2:8080'))).toBeUndefined()
+    clock.advanceBy(30_000)
+    expect(told.refusal(new URL('ws://192.0.2.1:8080'))).toBeUndefined()
+    told.answered(new URL('ws://192.0.2.1:8080'))
+    expect(told.failuresAt('192.0.2.1')).toBe(0)
   })
 
   it('remembers a bounded number of failures', () => {
     const told = new ToldDials({}, new VirtualClock())
-    for (let round = 0; round < 3; round++) told.failed('192.0.2.1', 80)
-    for (let port = 1; port <= 1000; port++) told.failed('192.0.2.2', port)
-    expect(told.refusal('192.0.2.1', 80)).toBeUndefined()
+    const victim = new URL('ws://192.0.2.1')
+    for (let round = 0; round < 3; round++) told.failed(victim)
+    const failElsewhere = (n: number): void => told.failed(new URL(`ws://x${n}.example`))
+    for (let n = 1; n < 10_000; n++) failElsewhere(n)
+    expect(told.refusal(victim)).toContain('3 times')
+    failElsewhere(10_000)
+    expect(told.refusal(victim)).toBeUndefined()
+    expect(told.failuresAt('192.0.2.1')).toBe(0)
+    expect(told.failuresAt('x1.example')).toBe(1)
   })
 })

@@ -1,14 +1,13 @@
 import type { Clock } from '@runnel/protocol'
-import { isPublicHost } from './address-range.ts'
+import { isPublicHost, routedAddress } from './address-range.ts'
+import { Failures } from './failures.ts'
 
-/** Failures of one address after which it is left alone for a while. */
-const maxFreeFailures = 3
-/** For how long it is left alone then; twice as long after each further failure. */
-const firstPauseMs = 30_000
-/** The longest that an address is left alone after dials that found no node. */
-const longestPauseMs = 3_600_000
-/** Told addresses whose failures are remembered; the oldest are forgotten. */
-const maxFailedAddresses = 1000
+/** Failures in a row of one URL after which it is left alone for a while. */
+const maxFreeUrlFailures = 3
+/** Failures in a row at one address, whatever the names, ports and schemes, after which it is left alone for a while. */
+const maxFreeAddressFailures = 30
+/** Told URLs, and as many addresses, whose failures are remembered; those that failed longest ago are forgotten. */
+const maxFailedTargets = 10_000
 
 /** Ports that browsers dial for nobody, as other protocols live there (WHATWG Fetch, "bad port"). */
 const badPorts = new Set([
@@ -27,11 +26,6 @@ const badPorts = new Set([
   ...[4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080],
 ])
 
-interface Failures {
-  readonly count: number
-  readonly untilMs: number
-}
-
 /**
  * Which addresses are dialled that somebody else named. Others could have a node knock at its neighbours' doors, or at those of a
  * victim again and again:
@@ -39,17 +33,23 @@ interface Failures {
  * - no port of another protocol is dialled;
  * - an address that is not public is dialled only by a node that is in such a network itself: one that has reached an address
  *   of that kind which nobody told it, a tracker's. A node that has reached none of either kind was told nothing by strangers yet;
- * - an address where several dials in a row have not found a node is left alone for a while.
+ * - a URL where several dials in a row have not found a node is left alone for a while, and so is an address where many have not,
+ *   by whatever URLs.
+ *
+ * What is said of an address is said of the one that was tried, never of all that a name leads to: whoever has the name chooses
+ * them. An address that IPv6 embeds counts as the IPv4 address. Where nobody knows what a name led to, the name is the address.
  */
 export class ToldDials {
-  readonly #clock: Clock
-  readonly #failures = new Map<string, Failures>()
+  readonly #urls: Failures
+  readonly #addresses: Failures
   #isInside: boolean | undefined
 
   /** `isInside` says whether this node is in a network of addresses that are not public; else it finds out. */
   constructor({ isInside }: { readonly isInside?: boolean | undefined }, clock: Clock) {
     this.#isInside = isInside
-    this.#clock = clock
+    const maxTargets = maxFailedTargets
+    this.#urls = new Failures({ maxFree: maxFreeUrlFailures, maxTargets }, clock)
+    this.#addresses = new Failures({ maxFree: maxFreeAddressFailures, maxTargets }, clock)
   }
 
   /** A dial that nobody told came through. */
@@ -57,32 +57,37 @@ export class ToldDials {
     this.#isInside ||= !isPublicHost(host)
   }
 
-  /** Why this host, a name or an IP address, is not dialled; undefined when it is. */
-  refusal(host: string, port: number): string | undefined {
+  /** Why this URL is not dialled at this address; undefined when it is. */
+  refusal(url: URL, address = url.hostname): string | undefined {
+    const port = portOf(url)
     if (badPorts.has(port)) return `port ${port} is not for this`
-    if (this.#isInside === false && !isPublicHost(host)) return 'not a public address'
-    const failures = this.#failures.get(`${host}:${port}`)
-    if (failures !== undefined && failures.untilMs > this.#clock.monotonicMs())
-      return `no node was there ${failures.count} times`
+    if (this.#isInside === false && !isPublicHost(address)) return 'not a public address'
+    const urlFailures = this.#urls.countOf(url.origin)
+    if (this.#urls.isResting(url.origin)) return `no node was there ${urlFailures} times`
+    const routed = routedAddress(address)
+    if (this.#addresses.isResting(routed))
+      return `no node was at ${routed} ${this.#addresses.countOf(routed)} times`
     return undefined
   }
 
+  /** Dials in a row that have found no node at this address. */
+  failuresAt(address: string): number {
+    return this.#addresses.countOf(routedAddress(address))
+  }
+
   /** No node was found there. */
-  failed(host: string, port: number): void {
-    const address = `${host}:${port}`
-    const count = (this.#failures.get(address)?.count ?? 0) + 1
-    const pauseMs =
-      count < maxFreeFailures ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (count - maxFreeFailures))
-    this.#failures.delete(address)
-    this.#failures.set(address, { count, untilMs: this.#clock.monotonicMs() + pauseMs })
-    for (const oldest of this.#failures.keys()) {
-      if (this.#failures.size <= maxFailedAddresses) break
-      this.#failures.delete(oldest)
-    }
+  failed(url: URL, address = url.hostname): void {
+    this.#urls.add(url.origin)
+    this.#addresses.add(routedAddress(address))
   }
 
   /** A node is there. */
-  answered(host: string, port: number): void {
-    this.#failures.delete(`${host}:${port}`)
+  answered(url: URL, address = url.hostname): void {
+    this.#urls.clear(url.origin)
+    this.#addresses.clear(routedAddress(address))
   }
+}
+
+function portOf(url: URL): number {
+  return Number(url.port || (url.protocol === 'wss:' ? 443 : 80))
 }

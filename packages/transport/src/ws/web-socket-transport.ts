@@ -102,8 +102,11 @@ export class WebSocketTransport implements Transport {
   }
 
   #createListener(listen: NonNullable<WebSocketOptions['listen']>): WsListener {
+    const { maxConnections, maxPendingHandshakes } = this.#options
     return new WsListener(listen, {
       limits: this.#limits,
+      maxSockets: maxConnections + maxPendingHandshakes,
+      onCut: () => this.counters.evicted++,
       enter: (address) => {
         const place = this.#admission.enter(address)
         if (place === undefined) this.counters.refused++

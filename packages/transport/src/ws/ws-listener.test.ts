@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { createServer, request, type IncomingMessage } from 'node:http'
-import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net'
 import type { NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -7,6 +8,7 @@ import { WebSocket } from 'ws'
 import { testModules } from '../conformance/modules.testkit.ts'
 import { Recorder } from '../conformance/recorder.testkit.ts'
 import { failureCode, type DialResult } from '../conformance/transport-pair.testkit.ts'
+import type { ConnectionLimits } from '../connection/limits.ts'
 import type { Connection } from '../ports.ts'
 import { testCertificate, testCertificateKey } from './tls.testkit.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
@@ -18,8 +20,15 @@ afterEach(async () => {
   for (const one of toStop.splice(0).reverse()) await one.stop()
 })
 
-async function start(name: string, options: Omit<WebSocketOptions, 'role'>): Promise<WebSocketTransport> {
-  const transport = new WebSocketTransport({ role: 'node', ...options }, testModules(name, systemClock))
+async function start(
+  name: string,
+  options: Omit<WebSocketOptions, 'role'>,
+  limits: Partial<ConnectionLimits> = {},
+): Promise<WebSocketTransport> {
+  const transport = new WebSocketTransport(
+    { role: 'node', ...options },
+    testModules(name, systemClock, limits),
+  )
   toStop.push(transport)
   await transport.start()
   return transport
@@ -177,6 +186,35 @@ describe('limits', () => {
     await gone
     expect(failureCode(await dial(client, server.url))).toBeUndefined()
     silent[1]?.terminate()
+  })
+
+  const overTls = { ...anyPort, tls: { cert: testCertificate, key: testCertificateKey } }
+  /** A socket that does not even begin TLS; `closed` says that it is cut off. */
+  const mute = async (url: string, localAddress: string): Promise<{ closed: Promise<string> }> => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), localAddress })
+    toStop.push({ stop: async () => socket.destroy() })
+    socket.on('error', () => {}).resume()
+    const closed = once(socket, 'close').then(() => localAddress)
+    await once(socket, 'connect')
+    return { closed }
+  }
+
+  it('bounds sockets before TLS, by networks', async () => {
+    const server = await start('server', { listen: overTls, maxConnections: 4, maxPendingHandshakes: 2 })
+    const closed: Promise<string>[] = []
+    for (let host = 1; host <= 7; host++) closed.push((await mute(server.url, `127.0.1.${host}`)).closed)
+    expect(await Promise.race(closed)).toBe('127.0.1.7')
+    const client = await start('client', { trustedCertificates: testCertificate })
+    expect(failureCode(await dial(client, server.url))).toBeUndefined()
+    expect(await Promise.race(closed.slice(0, -1))).toBe('127.0.1.6')
+    expect(server.counters.evicted).toBe(2)
+  })
+
+  it('cuts off who does not finish TLS', async () => {
+    const server = await start('server', { listen: overTls }, { handshakeTimeoutMs: 80 })
+    await (
+      await mute(server.url, '127.0.0.1')
+    ).closed
   })
 
   it('gives the places of handshakes that one network has taken to another', async () => {

@@ -11,12 +11,16 @@ import { WebSocketServer, type WebSocket } from 'ws'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
 import type { Place } from './admission.ts'
-import { isPublicAddress } from './address-range.ts'
-import { addressOfSocket, addressOfUrl } from './socket-address.ts'
+import { ownAddresses } from './own-address.ts'
+import { shareSockets } from './share-sockets.ts'
 import { socketOptions, type ListenAddress, type ListenServer } from './ws-options.ts'
 
 interface ListenerModules {
   readonly limits: ConnectionLimits
+  /** Sockets of a server of its own, whatever they have got to. */
+  readonly maxSockets: number
+  /** A socket was cut off, as there were more. */
+  onCut(): void
   /** A place for one more from this address; undefined when there is none now. */
   enter(address: string): Place | undefined
   /** The socket is gone. */
@@ -69,7 +73,7 @@ export class WsListener {
   /** Throws PORT_IN_USE and LISTEN_FAILED. */
   async start(): Promise<void> {
     const server =
-      'server' in this.#listen ? this.#listen.server : await openServer(this.#listen, this.#modules.limits)
+      'server' in this.#listen ? this.#listen.server : await openServer(this.#listen, this.#modules)
     server.on('upgrade', this.#onUpgrade)
     this.#server = server
   }
@@ -93,25 +97,10 @@ export class WsListener {
     if (place === undefined) return answer(socket, 503, 'too many connections')
     socket.once('close', () => this.#modules.leave(place))
     // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
-    const local = addressOfSocket(request.socket.localAddress ?? '', request.socket.localPort ?? 0)
+    const isOwnAddress = ownAddresses(this.#listen, request.socket)
     this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#modules.onSocket({
-        socket: webSocket,
-        address,
-        place,
-        isOwnAddress: (dialled) => this.#isOwnAddress(dialled, local),
-      }),
+      this.#modules.onSocket({ socket: webSocket, address, place, isOwnAddress }),
     )
-  }
-
-  /**
-   * Whether `dialled` is an address of this side; `local` is where the socket came in. Who was told no public URL and has no
-   * public address may be behind something that others dial, and takes any.
-   */
-  #isOwnAddress(dialled: string, local: string): boolean {
-    const { publicUrl } = this.#listen
-    const isKnown = publicUrl !== undefined || ('host' in this.#listen && isPublicAddress(this.#listen.host))
-    return !isKnown || dialled === local || dialled === addressOfUrl(publicUrl ?? this.url)
   }
 }
 
@@ -124,13 +113,19 @@ function answer(socket: Duplex, status: number, text: string): void {
 }
 
 /** A server for nothing but WebSockets. Whoever connects and then says nothing is cut off when a handshake would be. */
-async function openServer(listen: ListenAddress, limits: ConnectionLimits): Promise<HttpServer> {
+async function openServer(
+  listen: ListenAddress,
+  { limits, maxSockets, onCut }: ListenerModules,
+): Promise<HttpServer> {
   const patience = {
     headersTimeout: limits.handshakeTimeoutMs,
     requestTimeout: limits.handshakeTimeoutMs,
+    // Of TLS.
+    handshakeTimeout: limits.handshakeTimeoutMs,
     connectionsCheckingInterval: Math.max(10, Math.floor(limits.handshakeTimeoutMs / 4)),
   }
   const server = createServerFor(listen, patience)
+  shareSockets(server, maxSockets, onCut)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen({ host: listen.host, port: listen.port }, resolve)

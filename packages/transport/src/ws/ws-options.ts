@@ -11,9 +11,12 @@ export interface ListenAddress {
   readonly port: number
   /**
    * Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. Who dialled it
-   * elsewhere than here or at the address itself is refused: somebody in between passes itself off for this node.
+   * elsewhere than here or at the address itself is refused: somebody in between passes itself off for this node. Without it
+   * nobody is.
    */
   readonly publicUrl?: string
+  /** Further URLs by which this node is dialled, that are not refused either: of containers, of a network inside, former ones. */
+  readonly alsoKnownAs?: readonly string[]
   /** Certificate and key in PEM; with them the URL is wss. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
 }
@@ -22,6 +25,7 @@ export interface ListenAddress {
 export interface ListenServer {
   readonly server: HttpServer
   readonly publicUrl?: string
+  readonly alsoKnownAs?: readonly string[]
 }
 
 export interface WebSocketOptions extends Partial<AdmissionLimits> {
