@@ -21,6 +21,7 @@ export {
   type TrackerRegistry,
 } from './registries.ts'
 export { rpcSecrets, type RpcSecrets } from './rpc-secrets.ts'
+export { textOf } from './text-of.ts'
 export type { ContractAbi, ErrorArgs, EventArgs, TypedContract } from './abi-types.ts'
 export { abi as permissionedTrackerRegistryAbi } from './generated/permissioned-tracker-registry.ts'
 export { abi as storageRegistryAbi } from './generated/storage-registry.ts'

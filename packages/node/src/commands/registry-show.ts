@@ -1,4 +1,4 @@
-import { listsNodes, permissionedTrackerRegistry, trackerRegistry } from '@runnel/contracts'
+import { listsNodes, permissionedTrackerRegistry, textOf, trackerRegistry } from '@runnel/contracts'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readChain } from '../cli/network-source.ts'
@@ -22,7 +22,9 @@ export const registryShow = defineCommand({
       const trackers: { nodeId: string; url: string }[] = []
       while (trackers.length < count) {
         const page = await registry.listTrackers(trackers.length, pageSize, { blockTag })
-        trackers.push(...page.map(({ tracker, url }) => ({ nodeId: tracker.toLowerCase(), url })))
+        trackers.push(
+          ...page.map((entry) => ({ nodeId: entry.tracker.toLowerCase(), url: textOf(() => entry.url) })),
+        )
       }
       const owner = (await registry.owner({ blockTag })).toLowerCase()
       const isPrivate = await listsNodes(registries.trackerRegistry, provider)

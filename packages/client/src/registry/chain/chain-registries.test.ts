@@ -1,7 +1,7 @@
 import { systemClock } from '@runnel/protocol/system'
-import { toStreamId } from '@runnel/protocol'
-import { Permission } from '@runnel/contracts'
-import { computeAddress } from 'ethers'
+import { toNodeId, toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
+import { Permission, storageRegistryAbi, streamRegistryAbi, trackerRegistryAbi } from '@runnel/contracts'
+import { AbiCoder, computeAddress, Interface, Wallet, type InterfaceAbi } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
 import type { Registries, RegistryChange, RegistryHealth } from '../ports.ts'
@@ -204,6 +204,65 @@ describe('writer', () => {
     ).rejects.toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
     })
+  })
+})
+
+/** What is no UTF-8, in the place of a text. */
+const noText = '0xff'
+
+describe('texts that are no UTF-8', () => {
+  let registries: Registries
+  let streamId: StreamId
+  let attackerId: NodeId
+  beforeAll(async () => {
+    const [admin] = chain.accounts
+    const attacker = new Wallet(`0x${'77'.repeat(32)}`, chain.provider)
+    attackerId = toNodeId(attacker.address)
+    streamId = toStreamId(`${attackerId}/no-text`)
+    await (await admin.wallet.sendTransaction({ to: attacker.address, value: 10n ** 18n })).wait()
+    const { streamRegistry, storageRegistry, trackerRegistry } = chain.registries
+    const send = async (
+      wallet: Wallet,
+      to: string,
+      abi: InterfaceAbi,
+      name: string,
+      values: readonly unknown[],
+    ) => {
+      const call = new Interface(abi).getFunction(name)
+      if (call === null) throw new Error(`no ${name}`)
+      // Texts are encoded as bytes are.
+      const types = call.inputs.map(({ type }) => (type === 'string' ? 'bytes' : type))
+      const data = call.selector + AbiCoder.defaultAbiCoder().encode(types, values).slice(2)
+      await (await wallet.sendTransaction({ to, data })).wait()
+    }
+    const path = new TextEncoder().encode('no-text')
+    await send(attacker, streamRegistry, streamRegistryAbi, 'createStream', [path, noText, 1, []])
+    await send(attacker, storageRegistry, storageRegistryAbi, 'registerNode', [noText, noText])
+    await mined(chain.storage.connect(attacker).assign(streamId, attackerId))
+    await send(admin.wallet, trackerRegistry, trackerRegistryAbi, 'addTracker', [attackerId, noText, noText])
+    registries = await open()
+  })
+  afterAll(async () => {
+    await registries.stop()
+    await mined(chain.trackers.removeTracker(attackerId))
+  })
+
+  it('count as empty in streams, which are listed with the others', async () => {
+    expect(await registries.streams.getStream(streamId)).toMatchObject({ id: streamId, metadata: '' })
+    const ids = (await registries.streams.listStreams()).map(({ id }) => id)
+    expect(ids).toContain(streamId)
+    expect(ids.length).toBeGreaterThan(1)
+  })
+
+  it('make nobody reachable, and hide nobody else', async () => {
+    expect(await registries.storage.storageNodesOf(streamId)).toEqual([])
+    expect(await registries.storage.streamsStoredBy(attackerId)).toContain(streamId)
+    const nodes = (await registries.storage.listStorageNodes()).map(({ nodeId }) => nodeId)
+    expect(nodes).not.toContain(attackerId)
+    expect(nodes.length).toBeGreaterThan(0)
+    const trackers = await registries.trackers.listTrackers()
+    expect(trackers.length).toBeGreaterThan(0)
+    expect(trackers.every(({ url }) => url.startsWith('ws'))).toBe(true)
   })
 })
 

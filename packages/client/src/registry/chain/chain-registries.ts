@@ -1,4 +1,4 @@
-import { listsNodes, permissionedTrackerRegistry } from '@runnel/contracts'
+import { listsNodes, permissionedTrackerRegistry, textOf } from '@runnel/contracts'
 import { toNodeId, type Clock } from '@runnel/protocol'
 import type { Eip1193Provider } from '../../wallet.ts'
 import type { Registries, TrackerRegistryReader } from '../ports.ts'
@@ -74,7 +74,8 @@ function trackerReader(address: string, connection: ChainConnection): TrackerReg
     async listTrackers() {
       const trackers = await readPages(connection, contract.listTrackers)
       return trackers
-        .map(({ tracker, url }) => ({ nodeId: toNodeId(tracker), url }))
+        .map((entry) => ({ nodeId: toNodeId(entry.tracker), url: textOf(() => entry.url) }))
+        .filter(({ url }) => url !== '')
         .sort((a, b) => compare(a.nodeId, b.nodeId))
     },
     async listNodes() {

@@ -1,4 +1,4 @@
-import { storageRegistry } from '@runnel/contracts'
+import { storageRegistry, textOf } from '@runnel/contracts'
 import { toNodeId, toStreamId } from '@runnel/protocol'
 import { compare } from '../order.ts'
 import type { StorageNodeInfo, StorageRegistryReader, StorageRegistryWriter } from '../ports.ts'
@@ -32,9 +32,11 @@ export function createChainStorageReader(
 /** Streams of a storage node read at once. */
 const pageSize = 100
 
+/** Those that can be reached: a URL that is no text is nobody's. */
 function toInfos(nodes: readonly { node: string; url: string }[]): StorageNodeInfo[] {
   return nodes
-    .map(({ node, url }) => ({ nodeId: toNodeId(node), url }))
+    .map((entry) => ({ nodeId: toNodeId(entry.node), url: textOf(() => entry.url) }))
+    .filter(({ url }) => url !== '')
     .sort((a, b) => compare(a.nodeId, b.nodeId))
 }
 

@@ -1,4 +1,4 @@
-import { streamRegistry, type StreamRegistry as StreamContract } from '@runnel/contracts'
+import { streamRegistry, textOf, type StreamRegistry as StreamContract } from '@runnel/contracts'
 import { isRunnelError, toNodeId, toStreamId, type StreamId } from '@runnel/protocol'
 import { id as keccak256OfText, ZeroAddress } from 'ethers'
 import type { Permissions, StreamInfo, StreamRegistry, UserPermissions } from '../ports.ts'
@@ -63,11 +63,12 @@ async function listPermissions(
   return entries.filter(hasAny).sort(byUser)
 }
 
-function toInfo({ streamId, partitions, metadata, trackers, createdAt }: ContractStream): StreamInfo {
+function toInfo(stream: ContractStream): StreamInfo {
+  const { streamId, partitions, trackers, createdAt } = stream
   return {
     id: toStreamId(streamId),
     partitions: Number(partitions),
-    metadata,
+    metadata: textOf(() => stream.metadata),
     trackers: trackers.map(toNodeId),
     createdMs: Number(createdAt) * 1000,
   }

@@ -27,6 +27,8 @@ export class DiskQuota {
   readonly #store: QuotaStore
   /** As read last, and what was added since. */
   #stored = new Tally()
+  /** Added since the reading began that is under way: it may not be in what is read. */
+  #added = new Tally()
   #isRead = false
   /** Being added: not in the store, or just so. */
   readonly #pending = new Tally()
@@ -50,7 +52,10 @@ export class DiskQuota {
     try {
       if (!this.#isRead || this.#isOver(batches)) await this.#makeRoom()
       await this.#store.append(batches)
-      for (const batch of batches) this.#stored.add(partOf(batch), batch.bytes.length)
+      for (const batch of batches) {
+        this.#stored.add(partOf(batch), batch.bytes.length)
+        this.#added.add(partOf(batch), batch.bytes.length)
+      }
     } finally {
       for (const batch of batches) this.#pending.add(partOf(batch), -batch.bytes.length)
     }
@@ -100,8 +105,10 @@ export class DiskQuota {
   })
 
   async #read(): Promise<ReadonlyMap<StreamPartId, StreamPartUsage>> {
+    this.#added = new Tally()
     const usage = await this.#store.usage()
-    this.#stored = new Tally()
+    this.#stored = this.#added
+    this.#added = new Tally()
     for (const { streamPartId, bytes } of usage) this.#stored.add(streamPartId, bytes)
     this.#isRead = true
     return new Map(usage.map((one) => [one.streamPartId, one]))

@@ -20,6 +20,7 @@ describe('KeptParts', () => {
   let offered: Map<string, boolean>
   let said: string[]
   let failure: Error | undefined
+  let unreadable: StreamId | undefined
   let reads: number
   let remembered: readonly StreamPartId[]
 
@@ -33,6 +34,7 @@ describe('KeptParts', () => {
     offered = new Map()
     said = []
     failure = undefined
+    unreadable = undefined
     reads = 0
     remembered = []
   })
@@ -51,6 +53,7 @@ describe('KeptParts', () => {
             return assigned
           },
           getStream: async (id): Promise<StreamInfo> => {
+            if (id === unreadable) throw new Error('no text')
             const count = partitions.get(toStreamId(id))
             if (count === undefined) throw clientError('STREAM_NOT_FOUND', id)
             return { id: toStreamId(id), partitions: count, metadata: '', trackers: [], createdMs: 0 }
@@ -119,6 +122,20 @@ describe('KeptParts', () => {
     assigned = []
     clock.pass(storageLimits.minRegistryBackoffMs)
     await until(() => kept.ids.length === 0)
+  })
+
+  it('joins the others when one stream cannot be read, keeps what it has of that one, and tries again', async () => {
+    const kept = createKept()
+    await kept.refresh()
+    assigned = [streamOf('a'), streamOf('b')]
+    unreadable = streamOf('a')
+    await kept.refresh()
+    expect(kept.ids).toEqual([part('a', 0), part('a', 1), part('b')])
+    expect(said.at(-1)).toBe('failed')
+    unreadable = undefined
+    partitions.set(streamOf('a'), 3)
+    clock.pass(storageLimits.minRegistryBackoffMs)
+    await until(() => kept.ids.length === 4)
   })
 
   it('keeps no more than it may', async () => {

@@ -115,7 +115,8 @@ export class KeptParts {
     const welcome = assigned.filter((streamId) => isWelcome(ownerOf(streamId), owners))
     // A stream has a part at least: no more of them need be looked at.
     const streams = shareOut(inOrderOf(order.map(streamOf), welcome), maxStreamParts)
-    const wanted = await this.#partsOf(streams)
+    const failures: unknown[] = []
+    const wanted = await this.#partsOf(streams, order, failures)
     const allowed = shareOut(inOrderOf(order, wanted), maxStreamParts)
     const [looked, kept] = [new Set(streams), new Set(allowed)]
     const leftOut = [...wanted.filter((id) => !kept.has(id)), ...welcome.filter((id) => !looked.has(id))]
@@ -125,7 +126,6 @@ export class KeptParts {
     for (const streamPartId of this.ids) if (!kept.has(streamPartId)) this.#leave(streamPartId)
     this.#order = allowed
     if (allowed.join() !== order.join()) memory.save(allowed)
-    const failures: unknown[] = []
     for (const streamPartId of allowed) {
       if (!this.has(streamPartId)) await this.#join(streamPartId).catch((error) => failures.push(error))
     }
@@ -133,7 +133,12 @@ export class KeptParts {
     if (failures.length > 0) throw failures[0]
   }
 
-  async #partsOf(streams: readonly StreamId[]): Promise<StreamPartId[]> {
+  /** Of a stream that cannot be read, those that are kept: the others need not wait for it. */
+  async #partsOf(
+    streams: readonly StreamId[],
+    order: readonly StreamPartId[],
+    failures: unknown[],
+  ): Promise<StreamPartId[]> {
     const parts: StreamPartId[] = []
     for (const streamId of streams) {
       try {
@@ -142,8 +147,12 @@ export class KeptParts {
           parts.push(toStreamPartId(streamId, partition))
         }
       } catch (error) {
+        // Nor can any other be read.
+        if (isRunnelError(error, 'CHAIN_UNREACHABLE')) throw error
         // Deleted since the assignments were read.
-        if (!isRunnelError(error, 'STREAM_NOT_FOUND')) throw error
+        if (isRunnelError(error, 'STREAM_NOT_FOUND')) continue
+        failures.push(error)
+        parts.push(...order.filter((streamPartId) => streamOf(streamPartId) === streamId))
       }
     }
     return parts

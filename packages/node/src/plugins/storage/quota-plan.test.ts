@@ -19,13 +19,13 @@ describe('planQuota', () => {
 
   it('has the owner with the most give way, and of its stream parts the largest', () => {
     const stored = parts([part(1, 'a'), 700_000], [part(1, 'b'), 50_000], [part(2, 'a'), 300_000])
-    expect([...planQuota(stored, roomy)]).toEqual([[part(1, 'a'), 600_000]])
+    expect([...planQuota(stored, roomy)]).toEqual([[part(1, 'a'), 615_000]])
   })
 
   it('counts what is about to be added to who adds it', () => {
     const stored = parts([part(1, 'a'), 500_000], [part(2, 'a'), 500_000])
     const adding = stored.map((one, index) => ({ ...one, addedBytes: index * 100_000 }))
-    expect([...planQuota(adding, roomy)]).toEqual([[part(2, 'a'), 350_000]])
+    expect([...planQuota(adding, roomy)]).toEqual([[part(2, 'a'), 375_000]])
   })
 
   it('has a stream give way that is over its own cap, and no other', () => {
@@ -52,6 +52,40 @@ describe('planQuota', () => {
         for (const of of byOwner) {
           if (isTouched(of)) expect(sum(of)).toBeGreaterThan(roomy.maxBytes / byOwner.length - 1)
         }
+      }),
+    )
+  })
+
+  it('leaves an owner nearly its share, however many others are at theirs', () => {
+    const caps = { maxBytes: 100_000, maxBytesPerStream: 100_000 }
+    const full = Array.from({ length: 20 }, (_, owner) => [part(owner, 'a'), 5_000] as const)
+    const adding = parts(...full).map((one, index) => ({ ...one, addedBytes: index === 7 ? 1_000 : 0 }))
+    expect([...planQuota(adding, caps)]).toEqual([[part(7, 'a'), 3_750]])
+
+    const sizes = fc.array(fc.tuple(fc.nat(39), fc.nat(1), fc.nat(100_000), fc.nat(2_000)), { maxLength: 80 })
+    fc.assert(
+      fc.property(sizes, (list) => {
+        const unique = new Map(
+          list.map(([owner, path, bytes, addedBytes]) => [part(owner, `${path}`), { bytes, addedBytes }]),
+        )
+        const stored = [...unique].map(([streamPartId, size]) => ({ streamPartId, ...size }))
+        const plan = planQuota(stored, { ...roomy, maxBytesPerStream: Infinity })
+        const byOwner = [...Map.groupBy(stored, ({ streamPartId }) => ownerOf(streamPartId)).values()]
+        const total = (of: typeof stored) =>
+          of.reduce((sum, { bytes, addedBytes }) => sum + bytes + addedBytes, 0)
+        const fairShare = levelFor(byOwner.map(total), roomy.maxBytes)
+        let held = 0
+        for (const of of byOwner) {
+          const left = of.map((one) => ({ ...one, bytes: plan.get(one.streamPartId) ?? one.bytes }))
+          held += total(left)
+          // What a stream part is about to add is no matter of what is stored; each part rounds down.
+          const least = Math.min(total(of), 0.95 * fairShare - of.length - 1)
+          if (fairShare !== Infinity) expect(total(left)).toBeGreaterThanOrEqual(least)
+          else expect(total(left)).toBe(total(of))
+        }
+        // What is added has room, but where it alone is more.
+        const added = stored.reduce((sum, { addedBytes }) => sum + addedBytes, 0)
+        expect(held).toBeLessThanOrEqual(Math.max(roomy.maxBytes, roomy.maxBytes * 0.95 + added))
       }),
     )
   })

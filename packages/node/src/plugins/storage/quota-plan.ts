@@ -42,7 +42,9 @@ export function planQuota(parts: readonly PartBytes[], caps: DiskCaps): Readonly
       givers.map(({ bytes }) => bytes),
       Math.max(0, lowWater * caps.maxBytes - others),
     )
-    for (const { ids } of givers) shrink(left, ids, level)
+    // Where nearly all is within shares, the room cannot come from the few that are not: they keep their own share.
+    const least = Math.floor(lowWater * share)
+    for (const { ids } of givers) shrink(left, ids, Math.max(least, level))
   }
   const plan = new Map<StreamPartId, number>()
   for (const { streamPartId, bytes, addedBytes } of parts) {

@@ -23,6 +23,10 @@ export const storageErrors = {
     summary: 'The storage node cannot read its store',
     remedy: 'Ask another storage node of the stream; the log of this one says what to do.',
   },
+  REPAIR_GIVEN_UP: {
+    summary: 'Another storage node is slow, or sends much that may not be stored',
+    remedy: 'Nothing need be done: it is asked for the rest with the next round.',
+  },
   SHUTTING_DOWN: {
     summary: 'The storage node is being stopped',
     remedy: 'Ask another storage node of the stream, or later.',

@@ -48,6 +48,16 @@ export const storageLimits = {
   maxGapTries: 5,
   /** Bytes copied of one stream part, from each storage node, before those of other owners have their turn. */
   maxTurnBytes: 64 * 1024 * 1024,
+  /** How long a storage node may take for that; what it has not sent by then it is asked for in the next round. */
+  maxTurnMs: 60_000,
+  /** The same for a gap. */
+  maxGapMs: 10_000,
+  /** How long gaps are asked for before stream parts have their turn. */
+  maxGapTurnMs: 60_000,
+  /** Batches that may not be stored taken from a storage node in its turn: then it is asked no more before the next round (counter `storage.repair.refusedBatches`). */
+  maxRefusedPerTurn: 1_000,
+  /** How often a stream part is read again because too few storage nodes could be asked for what needs several. */
+  maxWitnessTries: 5,
   /** How often it is noted that all is well. */
   markIntervalMs: 10_000,
   /** A part that lost its neighbours is repaired when it has some again, or after this long. */

@@ -33,10 +33,11 @@ export async function checkBatch(
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
+  // Nobody makes this node ask the registry of those who signed nothing.
+  if (!verifyBatch(batch, crypto)) return undefined
   const { publishUntilMs } = await client.permissionsOf(streamId, publisherId)
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
   if (newestMs >= publishUntilMs || predates(oldestMs, await client.getStream(streamId))) return undefined
-  if (!verifyBatch(batch, crypto)) return undefined
   return { batch, isDoubtful: clock.now() >= publishUntilMs }
 }

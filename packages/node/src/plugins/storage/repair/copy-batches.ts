@@ -7,6 +7,7 @@ import {
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
+import { nodeError } from '../../../errors.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import { nextTurn } from '../waiting.ts'
@@ -22,6 +23,8 @@ export interface CopyRequest {
   readonly chain?: MessageChain | undefined
   /** About so many bytes from each. */
   readonly maxBytes: number
+  /** How long each may take. */
+  readonly maxMs: number
   /** Storage nodes that must have a batch of a publisher whose permission has ended. */
   readonly witnesses: number
 }
@@ -30,7 +33,7 @@ export interface CopyModules {
   readonly store: Pick<MessageStore, 'append'>
   readonly source: RepairSource
   readonly clock: Clock
-  readonly limits: Pick<StorageLimits, 'maxAppendBytes' | 'maxAppendBatches'>
+  readonly limits: Pick<StorageLimits, 'maxAppendBytes' | 'maxAppendBatches' | 'maxRefusedPerTurn'>
   /** A batch that may be stored, or undefined. */
   readonly check: (bytes: Uint8Array, streamPartId: StreamPartId) => Promise<CheckedBatch | undefined>
   readonly events: {
@@ -41,61 +44,112 @@ export interface CopyModules {
 }
 
 export interface CopyResult {
+  /** Those that could not be asked, took too long or sent too much that may not be stored. */
   readonly failed: ReadonlySet<NodeId>
-  /** There is more, from this time on; undefined when that was all. */
-  readonly restFromMs: number | undefined
+  /** From when on there is more to be asked for, of those of which that was not all. */
+  readonly restFromMs: ReadonlyMap<NodeId, number>
+  /** Some of that can be asked for at once: the bytes of this turn were used up. */
+  readonly hasMore: boolean
+  /** Too few have some of it, and some of the others failed. */
+  readonly isUndecided: boolean
 }
 
 /**
  * Copies from some storage nodes, one after the other, what they have of a time: until the first has sent so many bytes;
  * the others are then asked for no more than that one has given. What counts only when several have it is stored when
- * enough of them have given it. Rejects only with what the store throws.
+ * enough of them have given it. One that is slow or sends what may not be stored keeps nobody else waiting for long: it
+ * goes on from where it was another time. Rejects only with what the store throws.
  */
 export async function copyBatches(
   request: CopyRequest,
   modules: CopyModules,
   signal: AbortSignal,
 ): Promise<CopyResult> {
-  const { streamPartId, nodes, chain, maxBytes, witnesses } = request
-  const { source, events } = modules
+  const { nodes, maxBytes, witnesses } = request
+  const { events } = modules
   const failed = new Set<NodeId>()
+  const restFromMs = new Map<NodeId, number>()
   const doubtful = new DoubtfulBatches(maxBytes)
-  let toMs = request.toMs
+  const complete: NodeId[] = []
+  let { toMs } = request
   for (const { node, sinceMs } of nodes) {
-    const chunk = new Chunk(modules)
-    const range = {
-      ...{ streamPartId, publisherId: chain?.publisherId, messageChainId: chain?.messageChainId },
-      from: { timestamp: sinceMs, sequenceNumber: 0 },
-      to: { timestamp: toMs, sequenceNumber: 0xffffffff },
+    if (sinceMs > toMs) {
+      // Its turn comes when the others are as far.
+      restFromMs.set(node.nodeId, sinceMs)
+      continue
     }
-    let bytesRead = 0
-    try {
-      for await (const bytes of source.read(node, range, signal)) {
-        const beginMs = decodeBatch(bytes).messages[0]?.timestamp ?? 0
-        if (bytesRead >= maxBytes && beginMs > sinceMs) {
-          toMs = Math.min(toMs, beginMs)
-          break
-        }
-        bytesRead += bytes.length
-        const checked = await modules.check(bytes, streamPartId)
-        if (checked === undefined) events.refused(1)
-        else if (!checked.isDoubtful) await chunk.add(checked.batch)
-        else if (!doubtful.add(checked.batch, node.nodeId)) events.refused(1)
-      }
-      await chunk.flush()
-    } catch (error) {
+    const { error, reachedMs } = await copyFrom({ node, sinceMs, toMs }, doubtful, request, modules, signal)
+    if (error !== undefined) {
       failed.add(node.nodeId)
+      restFromMs.set(node.nodeId, reachedMs)
       if (!signal.aborted) events.failed(node.nodeId, error)
+    } else {
+      complete.push(node.nodeId)
+      toMs = Math.min(toMs, reachedMs)
     }
-    if (chunk.copied > 0) events.copied(node.nodeId, chunk.copied)
   }
+  const hasMore = toMs < request.toMs
+  if (hasMore) for (const nodeId of complete) restFromMs.set(nodeId, toMs)
   const { believed, refused } = doubtful.judge(witnesses, failed)
   const last = new Chunk(modules)
   for (const { batch } of believed) await last.add(batch)
   await last.flush()
   for (const { from } of believed) events.copied(from, 1)
   if (refused > 0) events.refused(refused)
-  return { failed, restFromMs: toMs < request.toMs ? toMs : undefined }
+  return { failed, restFromMs, hasMore, isUndecided: refused > 0 && failed.size > 0 }
+}
+
+interface Stretch {
+  readonly node: StorageNodeInfo
+  readonly sinceMs: number
+  readonly toMs: number
+}
+
+/** Copies from one storage node. How far it came, and why not as far as it should have. */
+async function copyFrom(
+  { node, sinceMs, toMs }: Stretch,
+  doubtful: DoubtfulBatches,
+  { streamPartId, chain, maxBytes, maxMs }: CopyRequest,
+  modules: CopyModules,
+  signal: AbortSignal,
+): Promise<{ readonly error?: unknown; readonly reachedMs: number }> {
+  const { source, events, clock, limits } = modules
+  const range = {
+    ...{ streamPartId, publisherId: chain?.publisherId, messageChainId: chain?.messageChainId },
+    from: { timestamp: sinceMs, sequenceNumber: 0 },
+    to: { timestamp: toMs, sequenceNumber: 0xffffffff },
+  }
+  const chunk = new Chunk(modules)
+  const turn = new AbortController()
+  const cancelTurn = clock.schedule(maxMs, () => turn.abort())
+  let bytesRead = 0
+  let refused = 0
+  let reachedMs = sinceMs
+  try {
+    for await (const bytes of source.read(node, range, AbortSignal.any([signal, turn.signal]))) {
+      const beginMs = decodeBatch(bytes).messages[0]?.timestamp ?? 0
+      reachedMs = Math.max(reachedMs, Math.min(beginMs, toMs))
+      if (bytesRead >= maxBytes && beginMs > sinceMs) return { reachedMs }
+      if (turn.signal.aborted || refused >= limits.maxRefusedPerTurn) {
+        return { reachedMs, error: nodeError('REPAIR_GIVEN_UP', node.nodeId) }
+      }
+      bytesRead += bytes.length
+      const checked = await modules.check(bytes, streamPartId)
+      if (checked?.isDoubtful === false) await chunk.add(checked.batch)
+      else if (checked === undefined || !doubtful.add(checked.batch, node.nodeId)) {
+        refused++
+        events.refused(1)
+      }
+    }
+    return { reachedMs: toMs }
+  } catch (error) {
+    if (!turn.signal.aborted) return { error, reachedMs: sinceMs }
+    return { error: nodeError('REPAIR_GIVEN_UP', node.nodeId, { cause: error }), reachedMs }
+  } finally {
+    cancelTurn()
+    await chunk.flush()
+    if (chunk.copied > 0) events.copied(node.nodeId, chunk.copied)
+  }
 }
 
 /** Batches on their way into the store, some at a time. */

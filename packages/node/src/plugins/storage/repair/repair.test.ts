@@ -49,6 +49,13 @@ describe('Repair', () => {
   let oldestMs: number
   let createdMs: number
   let failures: string[]
+  /** Of those that send the first of what they have and no more. */
+  let stalled: Set<string>
+  let onStalled: () => void
+  /** Is told of every batch that is sent. */
+  let onSent: () => void
+  let permissionsAsked: number
+  let partsAsked: string[]
 
   beforeEach(async () => {
     own = await openTestStore()
@@ -56,6 +63,10 @@ describe('Repair', () => {
     others = new Map([[first.nodeId, []]])
     asked = []
     failures = []
+    stalled = new Set()
+    onSent = () => {}
+    permissionsAsked = 0
+    partsAsked = []
     oldestMs = 0
     createdMs = 0
     publishUntilMs = Infinity
@@ -79,24 +90,36 @@ describe('Repair', () => {
         ...{ id: streamId, partitions: 1, metadata: '', trackers: [] },
         createdMs,
       }),
-      permissionsOf: async (_: string, user: string) => ({
-        ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
-        publishUntilMs: user === publisher.nodeId ? publishUntilMs : 0,
-      }),
+      permissionsOf: async (_: string, user: string) => {
+        permissionsAsked++
+        return {
+          ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
+          publishUntilMs: user === publisher.nodeId ? publishUntilMs : 0,
+        }
+      },
     }
     const repair = new Repair(
       { intervalMs: 60_000, limits: { ...limits, ...changes } },
       {
         ...{ client, store: own.store, marks, clock },
         source: {
-          read: async function* (node, { from, to, messageChainId }) {
+          read: async function* (node, { streamPartId, from, to, messageChainId }, signal) {
             chainsAsked.push(messageChainId)
+            partsAsked.push(streamPartId)
             asked.push({ node: node.nodeId, fromMs: from.timestamp })
             const batches = others.get(node.nodeId)
             if (batches === undefined) throw nodeError('SHUTTING_DOWN')
             for (const batch of batches) {
               const time = batch.messages[0]?.timestamp ?? 0
-              if (time >= from.timestamp && time <= to.timestamp) yield batch.bytes
+              if (time < from.timestamp || time > to.timestamp) continue
+              onSent()
+              yield batch.bytes
+              if (!stalled.has(node.nodeId)) continue
+              await new Promise((resolve) => {
+                signal.addEventListener('abort', resolve, { once: true })
+                onStalled()
+              })
+              throw nodeError('SHUTTING_DOWN')
             }
           },
         },
@@ -252,6 +275,117 @@ describe('Repair', () => {
     await repair.joined(part)
     await repair.run()
     expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
+  })
+
+  it('asks the registry of nobody who signed nothing', async () => {
+    const forged = batchAt(at(2)).bytes.slice()
+    forged[forged.length - 10] = (forged[forged.length - 10] ?? 0) ^ 1
+    others.set(first.nodeId, [{ ...batchAt(at(2)), bytes: forged }])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ refusedBatches: 1 })
+    expect(permissionsAsked).toBe(0)
+  })
+
+  it('gives up one that takes too long, keeps what it sent, and goes on from there in the next round', async () => {
+    others = new Map([
+      [first.nodeId, [batchAt(at(1)), batchAt(at(4))]],
+      [second.nodeId, [batchAt(at(1)), batchAt(at(2)), batchAt(at(3))]],
+    ])
+    stalled.add(first.nodeId)
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    const waited = new Promise<void>((resolve) => (onStalled = resolve))
+    const running = repair.run()
+    await waited
+    stalled.clear()
+    // A round is due meanwhile, too.
+    clock.pass(limits.maxTurnMs)
+    await running
+    expect(failures).toEqual([expect.stringContaining(first.nodeId)])
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+    expect(asked.slice(2)).toEqual([{ node: first.nodeId, fromMs: 1 }])
+    expect(await ownTimes()).toBe(4)
+  })
+
+  it('gives up one that sends much that may not be stored, for this round', async () => {
+    const denied = Array.from({ length: 5 }, (_, i) => batchAt(at(i + 1), stranger))
+    others.set(first.nodeId, [...denied, batchAt(at(9))])
+    const { repair } = await startRepair({ maxRefusedPerTurn: 3 })
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ refusedBatches: 3, incompleteParts: 1 })
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: 4 })
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, incompleteParts: 0 })
+  })
+
+  it('asks for gaps, and for what is joined meanwhile, while another stream part is copied', async () => {
+    const all = Array.from({ length: 10 }, (_, i) => batchAt(at(i + 1)))
+    others.set(first.nodeId, all)
+    const { repair } = await startRepair({ maxTurnBytes: 1 })
+    await repair.joined(part)
+    let sent = 0
+    onSent = () => {
+      if (++sent !== 3) return
+      repair.gap(gapOf(clock.now() - 10, clock.now()))
+      void repair.joined(partOf(1))
+    }
+    await repair.run()
+    expect(chainsAsked.indexOf('chain')).toBeGreaterThan(0)
+    expect(chainsAsked.indexOf('chain')).toBeLessThan(5)
+    expect(partsAsked.indexOf(partOf(1))).toBeLessThan(partsAsked.lastIndexOf(part))
+  })
+
+  it('leaves one alone whose part of the time is not reached yet', async () => {
+    const all = Array.from({ length: 4 }, (_, i) => batchAt(at(i + 1)))
+    others = new Map([
+      [first.nodeId, all],
+      [second.nodeId, [batchAt(at(4))]],
+    ])
+    const { repair, marks } = await startRepair({ maxTurnBytes: 1 })
+    await marks.setUnasked(part, first.nodeId, 1)
+    await repair.missed(part, 4)
+    await repair.run()
+    const ofSecond = asked.filter(({ node }) => node === second.nodeId)
+    expect(ofSecond.map(({ fromMs }) => fromMs)).toEqual([4, 4])
+    expect(await ownTimes()).toBe(4)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+  })
+
+  it('asks all again when one that failed may be the witness that is lacking, some times', async () => {
+    publishUntilMs = 1_000
+    others = new Map([
+      [first.nodeId, undefined],
+      [second.nodeId, [batchAt(at(5))]],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(0)
+    others.set(first.nodeId, [batchAt(at(5))])
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+
+    others.set(first.nodeId, undefined)
+    await repair.missed(part, 0)
+    others.set(second.nodeId, [batchAt(at(6))])
+    const before = asked.length
+    for (let round = 0; round < 2 * limits.maxWitnessTries; round++) await repair.run()
+    const ofSecond = asked.slice(before).filter(({ node }) => node === second.nodeId)
+    expect(ofSecond).toHaveLength(1 + limits.maxWitnessTries)
+  })
+
+  it('begins in time however often stream parts are joined', async () => {
+    const { repair } = await startRepair()
+    for (let i = 0; i < 4; i++) {
+      await repair.joined(part)
+      clock.pass(limits.settleMs / 4)
+    }
+    await until(() => asked.length === 1)
+    await repair.stop()
   })
 
   it('takes garbage for a failure', async () => {

@@ -54,7 +54,12 @@ export class Repair {
   /** Storage nodes that could not be asked, by stream part. */
   readonly #unasked = new Set<StreamPartId>()
   readonly #lonelySinceMs = new Map<StreamPartId, number>()
+  /** From when on too few could be asked for what needs several, and how often that was tried again. */
+  readonly #undecided = new Map<StreamPartId, number>()
+  readonly #witnessTries = new Map<StreamPartId, number>()
   #cancel: Cancel = () => {}
+  /** When the next round begins, by the monotonic clock; undefined while one is under way. */
+  #dueMs: number | undefined
 
   constructor(options: RepairOptions, modules: RepairModules) {
     this.#options = options
@@ -80,6 +85,8 @@ export class Repair {
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
     this.#joinedMs.delete(streamPartId)
+    this.#undecided.delete(streamPartId)
+    this.#witnessTries.delete(streamPartId)
     this.#gaps.forget(streamPartId)
     await marks.setPart(streamPartId, sinceMs)
   }
@@ -142,27 +149,38 @@ export class Repair {
     await this.run()
   }
 
+  /** A round after this time, or earlier if one is due: whoever asks often puts nothing off. */
   #schedule(delayMs: number): void {
+    const { clock } = this.#modules
+    const dueMs = clock.monotonicMs() + delayMs
+    if (this.#controller.signal.aborted || (this.#dueMs !== undefined && this.#dueMs <= dueMs)) return
     this.#cancel()
-    if (this.#controller.signal.aborted) return
-    this.#cancel = this.#modules.clock.schedule(delayMs, () => {
+    this.#dueMs = dueMs
+    this.#cancel = clock.schedule(delayMs, () => {
+      this.#dueMs = undefined
       void this.run().then(() => this.#schedule(this.#options.intervalMs))
     })
   }
 
-  /** The owners take turns; so does a part of which there is more with the others of its owner. */
+  /**
+   * The owners take turns; so does a part of which there is more with the others of its owner. Between turns gaps are
+   * asked for, and what has come to be missing meanwhile has its turn, too.
+   */
   async #round(): Promise<void> {
-    await this.#repairGaps()
-    const parts = new Set([...this.#missing.keys(), ...this.#unasked])
-    const owners = [...Map.groupBy(parts, ownerOf).values()]
-    while (owners.length > 0) {
-      for (const waiting of [...owners]) {
+    const waiting = new Set<StreamPartId>()
+    const done = new Set<StreamPartId>()
+    const failedPublishers = new Set<NodeId>()
+    do {
+      await this.#repairGaps(failedPublishers)
+      for (const [streamPartId] of Map.groupBy(waiting, ownerOf).values()) {
         if (this.#controller.signal.aborted) return
-        const streamPartId = waiting.shift()
-        if (streamPartId !== undefined && (await this.#hasMore(streamPartId))) waiting.push(streamPartId)
-        if (waiting.length === 0) owners.splice(owners.indexOf(waiting), 1)
+        if (streamPartId === undefined) continue
+        waiting.delete(streamPartId)
+        if (await this.#hasMore(streamPartId)) waiting.add(streamPartId)
+        else done.add(streamPartId)
       }
-    }
+      for (const id of [...this.#missing.keys(), ...this.#unasked]) if (!done.has(id)) waiting.add(id)
+    } while (waiting.size > 0 && !this.#controller.signal.aborted)
   }
 
   async #hasMore(streamPartId: StreamPartId): Promise<boolean> {
@@ -177,7 +195,7 @@ export class Repair {
   /** True when there is more to be copied at once. */
   async #repairPart(streamPartId: StreamPartId): Promise<boolean> {
     const { client, marks, clock, oldestMs } = this.#modules
-    const { repairMarginMs, maxTurnBytes } = this.#options.limits
+    const { repairMarginMs, maxTurnBytes, maxTurnMs } = this.#options.limits
     const missingSinceMs = this.#missing.get(streamPartId)
     const nowMs = clock.now()
     const oldest = await oldestMs(streamPartId)
@@ -191,34 +209,56 @@ export class Repair {
       if (sinceMs !== Infinity) nodes.push({ node, sinceMs: Math.max(sinceMs, oldest) })
     }
     // Publishers' clocks may be ahead.
-    const request = { streamPartId, nodes, toMs: nowMs + repairMarginMs, maxBytes: maxTurnBytes }
-    const { failed, restFromMs } = await this.#copy(request, others.length)
-    for (const { node, sinceMs } of nodes) {
-      const untilMs = failed.has(node.nodeId) ? sinceMs : restFromMs
-      await marks.setUnasked(streamPartId, node.nodeId, untilMs)
+    const toMs = nowMs + repairMarginMs
+    const request = { streamPartId, nodes, toMs, maxBytes: maxTurnBytes, maxMs: maxTurnMs }
+    const { restFromMs, hasMore, isUndecided } = await this.#copy(request, others.length)
+    for (const { node } of nodes) {
+      await marks.setUnasked(streamPartId, node.nodeId, restFromMs.get(node.nodeId))
     }
-    if (failed.size > 0 || restFromMs !== undefined) this.#unasked.add(streamPartId)
+    if (restFromMs.size > 0) this.#unasked.add(streamPartId)
     else this.#unasked.delete(streamPartId)
-    const hasMore = restFromMs !== undefined && failed.size < nodes.length
     // What was found missing meanwhile is for the next round.
-    if (this.#missing.get(streamPartId) !== missingSinceMs || missingSinceMs === undefined) return hasMore
-    this.#missing.delete(streamPartId)
-    await marks.setPart(streamPartId, undefined)
+    if (missingSinceMs !== undefined && this.#missing.get(streamPartId) === missingSinceMs) {
+      this.#missing.delete(streamPartId)
+      await marks.setPart(streamPartId, undefined)
+    }
+    if (isUndecided) {
+      const fromMs = Math.min(...nodes.map(({ sinceMs }) => sinceMs))
+      this.#undecided.set(streamPartId, Math.min(this.#undecided.get(streamPartId) ?? Infinity, fromMs))
+    }
+    if (!hasMore) await this.#askAgain(streamPartId)
     return hasMore
   }
 
-  /** One of each publisher a round. */
-  async #repairGaps(): Promise<void> {
-    const { client } = this.#modules
+  /** What needs several is asked of all in the next round: one that failed in this may be there then. */
+  async #askAgain(streamPartId: StreamPartId): Promise<void> {
+    const sinceMs = this.#undecided.get(streamPartId)
+    this.#undecided.delete(streamPartId)
+    const tries = this.#witnessTries.get(streamPartId) ?? 0
+    if (sinceMs === undefined) this.#witnessTries.delete(streamPartId)
+    else if (tries < this.#options.limits.maxWitnessTries) {
+      this.#witnessTries.set(streamPartId, tries + 1)
+      await this.missed(streamPartId, sinceMs)
+    }
+  }
+
+  /** One of each publisher, unless one of it has failed in this round, for some time. */
+  async #repairGaps(failedPublishers: Set<NodeId>): Promise<void> {
+    const { client, clock } = this.#modules
+    const untilMs = clock.monotonicMs() + this.#options.limits.maxGapTurnMs
     for (const gap of this.#gaps.nextOnes()) {
-      if (this.#controller.signal.aborted) return
+      if (this.#controller.signal.aborted || clock.monotonicMs() >= untilMs) return
+      const { publisherId } = gap.chain
+      if (failedPublishers.has(publisherId)) continue
       try {
         const nodes = await client.getStorageNodes(streamOf(gap.streamPartId))
         const others = nodes.filter(({ nodeId }) => nodeId !== client.nodeId)
         const { failed } = await this.#copy(this.#gapRequest(gap, others), others.length)
         this.#gaps.tried(gap, failed.size === 0)
+        if (failed.size > 0) failedPublishers.add(publisherId)
       } catch (error) {
         this.#gaps.tried(gap, false)
+        failedPublishers.add(publisherId)
         this.#fail(gap.streamPartId, undefined, error)
       }
     }
@@ -229,7 +269,8 @@ export class Repair {
     others: readonly CopyRequest['nodes'][number]['node'][],
   ): Omit<CopyRequest, 'witnesses'> {
     const nodes = others.map((node) => ({ node, sinceMs: fromMs }))
-    return { streamPartId, nodes, toMs, chain, maxBytes: this.#options.limits.maxGapBytes }
+    const { maxGapBytes, maxGapMs } = this.#options.limits
+    return { streamPartId, nodes, toMs, chain, maxBytes: maxGapBytes, maxMs: maxGapMs }
   }
 
   /** Of a publisher whose permission has ended more than half of the other storage nodes must have a batch. */
