@@ -416,10 +416,11 @@ export class HistoryReader {
   }
 
   async #refuse({ from, message }: Candidate, verdict: Verdict): Promise<void> {
+    const isWitnessed = this.#isWitnessed(from)
     this.#merge.discard()
     if (verdict === 'denied' || verdict === 'doubtful') {
-      // What others have instead of a doubtful one may be good.
-      if (verdict === 'denied') from.batch.messages.forEach((left) => this.#merge.mark(left))
+      // What others have instead may be good: a batch may begin among real ones and end when its publisher might not publish.
+      if (verdict === 'denied' && isWitnessed) from.batch.messages.forEach((left) => this.#merge.mark(left))
       this.#modules.events.denied(from.batch.chain, from.batch.messages.length)
       return
     }
