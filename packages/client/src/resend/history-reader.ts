@@ -392,6 +392,7 @@ export class HistoryReader {
     for (const { place, winner, loser } of this.#merge.contradictions()) {
       const verdicts = [await this.#check(winner), await this.#check(loser)]
       if (verdicts.includes('forged')) continue
+      this.#merge.countEvidence()
       this.#modules.events.equivocation({ place, winner: winner.batch, loser: loser.batch })
     }
   }
