@@ -392,6 +392,7 @@ export class HistoryReader {
     for (const { place, winner, loser } of this.#merge.contradictions()) {
       const verdicts = [await this.#check(winner), await this.#check(loser)]
       if (verdicts.includes('forged')) continue
+      this.#merge.countEvidence()
       this.#modules.events.equivocation({ place, winner: winner.batch, loser: loser.batch })
     }
   }
@@ -416,10 +417,11 @@ export class HistoryReader {
   }
 
   async #refuse({ from, message }: Candidate, verdict: Verdict): Promise<void> {
+    const isWitnessed = this.#isWitnessed(from)
     this.#merge.discard()
     if (verdict === 'denied' || verdict === 'doubtful') {
-      // What others have instead of a doubtful one may be good.
-      if (verdict === 'denied') from.batch.messages.forEach((left) => this.#merge.mark(left))
+      // What others have instead may be good: a batch may begin among real ones and end when its publisher might not publish.
+      if (verdict === 'denied' && isWitnessed) from.batch.messages.forEach((left) => this.#merge.mark(left))
       this.#modules.events.denied(from.batch.chain, from.batch.messages.length)
       return
     }

@@ -86,6 +86,26 @@ describe('BatchMerge', () => {
     }
   })
 
+  it('tells of others, too, while those it told of were not counted, because somebody forged them', () => {
+    const merge = new BatchMerge(limits)
+    const [one, other] = [0, 20].map((contentBytes) => chainOf([1, 2, 3, 4, 5], { contentBytes }))
+    const places: number[] = []
+    for (const [source, batches] of [one, other].entries()) {
+      merge.add(source)
+      for (const batch of batches ?? []) merge.push(source, batch, batch.messages)
+      merge.end(source)
+    }
+    for (let candidate = merge.next(); candidate !== undefined; candidate = merge.next()) {
+      const found = merge.contradictions().map(({ place }) => place.timestamp)
+      // The first three are forged.
+      for (const place of found) if (place > 3) merge.countEvidence()
+      places.push(...found)
+      merge.take()
+    }
+    places.push(...merge.contradictions().map(({ place }) => place.timestamp))
+    expect(places).toEqual([1, 2, 3, 4, 5])
+  })
+
   it('does not take the same messages in other batches for different ones', () => {
     const merge = new BatchMerge(limits)
     mergeAll([chainOf([1, 2, 3]), chainOf([1, 2, 3], { perBatch: 2 })], merge)

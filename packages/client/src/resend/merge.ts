@@ -207,13 +207,18 @@ export class BatchMerge {
     return this.#contradictions.splice(0)
   }
 
+  /** A contradiction was reported: both signatures are good. Forged ones use up nothing. */
+  countEvidence(): void {
+    this.#evidence++
+  }
+
   /** A message that is left out: is it the one that was taken? */
   #compare(cursor: Cursor, message: StreamMessage): void {
     const taken = this.#taken
     if (taken === undefined || compareMessages(taken.message, message) !== 0) return
     if (isSameSignature(taken.from.batch.bytes, cursor.batch.bytes)) return
     const isSame = compareBytes(bytesOf(taken.from.batch, message), bytesOf(cursor.batch, message)) === 0
-    if (isSame || ++this.#evidence > this.#limits.maxEvidence) return
+    if (isSame || this.#evidence + this.#contradictions.length >= this.#limits.maxEvidence) return
     this.#contradictions.push({ place: placeOf(message), winner: taken.from, loser: cursor })
   }
 

@@ -531,6 +531,18 @@ describe('a storage node that', () => {
     expect(contents(all)).toEqual(texts('e', times(1, 11)))
   })
 
+  it('alone denies nothing of what others have with a batch that begins among it and ends after the permission', async () => {
+    const known = chainOf(times(1, 10), { publisher: 'erin', chainId: 'e' })
+    // The permission ends at 1,000.
+    const [across] = chainOf([1, 5, 1_001], { publisher: 'erin', chainId: 'e', perBatch: 3 })
+    const { client, stores } = await setUp(['one', 'two', 'three'])
+    if (across !== undefined) stores[0]?.add(across)
+    stores[1]?.add(...known)
+    stores[2]?.add(...known)
+    const messages = await net.turn(collect(client.resend(streamId, { from: 0 })))
+    expect(contents(messages)).toEqual(texts('e', times(1, 10)))
+  })
+
   it('has another message of the same place than another makes no difference: one of them counts', async () => {
     const [one] = chainOf([5])
     const [other] = chainOf([5], { contentBytes: 30 })

@@ -33,7 +33,13 @@ export function shareOut<Id extends StreamId | StreamPartId>(
   max: number,
 ): readonly Id[] {
   const shares = new Shares<Id>({ max, evict: 'newest' })
-  for (const item of items) shares.add(item, ownerOf(item))
+  // Shares only shrink: an owner that had to give way once has no room for anything after that.
+  const full = new Set<string>()
+  for (const item of items) {
+    const owner = ownerOf(item)
+    if (full.has(owner)) continue
+    for (const evicted of shares.add(item, owner)) full.add(ownerOf(evicted))
+  }
   return items.filter((item) => shares.has(item))
 }
 
