@@ -252,6 +252,7 @@ export class Neighbourhood {
       this.#permits.check(part, nowMs)
       // Who was refused, here or there, may be let in now; and so may we, by the tracker.
       part.departed.clear()
+      part.forgetRefused()
       this.#refresh(part, nowMs)
       if (streamId !== undefined) this.#modules.effects.statusDue(part.id)
     })

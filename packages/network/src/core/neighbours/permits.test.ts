@@ -301,6 +301,15 @@ describe('a feeder', () => {
     expect(script.run(opened(9), feeds(9, token))).toContain('detach 9 not-permitted')
   })
 
+  it('that was denied by a registry that was behind is taken when that has changed', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.policy = 'denied'
+    script.run(opened(9), feeds(9, token))
+    script.policy = 'allowed'
+    script.run(changed)
+    expect(script.run(feeds(9, token))).toEqual(['attach 9'])
+  })
+
   it('waits for the registry, and is detached when it says no', () => {
     const script = new CoreScript().withNeighbours(2)
     script.policy = 'unknown'

@@ -187,6 +187,11 @@ export class StreamPart {
     if (this.#refusedUntilMs.size > this.#limits.maxRefused) deleteFirst(this.#refusedUntilMs)
   }
 
+  /** Whoever was refused may attach. */
+  forgetRefused(): void {
+    this.#refusedUntilMs.clear()
+  }
+
   isRefused(peerId: NodeId, nowMs: number): boolean {
     return (this.#refusedUntilMs.get(peerId) ?? 0) > nowMs
   }
