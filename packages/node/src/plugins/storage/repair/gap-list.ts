@@ -107,8 +107,10 @@ function union(a: Span, b: Span): Span {
 
 /** What of a span is outside of another, but for what is on both sides of it. */
 function without(span: Span, asked: Span | undefined): Span | undefined {
-  if (asked === undefined || span.toMs <= asked.fromMs || span.fromMs >= asked.toMs) return span
+  if (asked === undefined) return span
+  // First, as a span may have no length, and lie at the edge of the other.
   if (span.fromMs >= asked.fromMs && span.toMs <= asked.toMs) return undefined
+  if (span.toMs <= asked.fromMs || span.fromMs >= asked.toMs) return span
   if (span.fromMs < asked.fromMs && span.toMs > asked.toMs) return span
   return span.fromMs < asked.fromMs
     ? { fromMs: span.fromMs, toMs: asked.fromMs }
