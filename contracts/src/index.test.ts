@@ -19,6 +19,7 @@ it('exports what it promises, and nothing else', () => {
     'storageRegistryAbi',
     'streamRegistry',
     'streamRegistryAbi',
+    'textOf',
     'trackerRegistry',
     'trackerRegistryAbi',
   ])

@@ -5,10 +5,15 @@ it('exports what it promises, and nothing else', () => {
   expect(Object.keys(client).sort()).toEqual([
     'clientErrors',
     'createClient',
+    'createdToleranceMs',
+    'isTrackerUrl',
+    'oldestOfStreamMs',
     'openRegistry',
     'partitionOfKey',
+    'predates',
     'readKeyFile',
     'readNetworkFile',
+    'shownUrl',
     'writeKeyFile',
   ])
 })
