@@ -17,6 +17,7 @@ import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import { backoffMs } from './backoff.ts'
 import type { MemberCheck } from './member-check.ts'
 import type { PeerTable } from './peer-table.ts'
+import { wantsToRead } from './part-members.ts'
 import { Permits } from './permits.ts'
 import { reconcile } from './reconcile.ts'
 
@@ -409,11 +410,6 @@ export class Neighbourhood {
     this.#modules.counters[counter]++
     this.#modules.effects.dropped(counter, detail)
   }
-}
-
-/** Or only to publish. */
-function wantsToRead({ membership }: Attach): boolean {
-  return membership?.reads !== false
 }
 
 function detachPacket(of: Pick<Detach, 'streamPartId'>, reason: DetachReason): Detach {

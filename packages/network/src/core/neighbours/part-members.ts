@@ -60,3 +60,8 @@ export class PartMembers {
     return this.#feeders.delete(peerId) || wasWaiting
   }
 }
+
+/** Or only to publish. */
+export function wantsToRead({ membership }: Attach): boolean {
+  return membership?.reads !== false
+}

@@ -77,6 +77,19 @@ describe('who may not read', () => {
     expect(lines).toContain('dropped fetch.refused')
   })
 
+  it('is heard while the registry is asked, as whoever signed what it brings may publish', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.readsForMs = () => undefined
+    expect(script.run(opened(9), attach(9), data(9, batchAt([startMs])))).toEqual([
+      expect.stringMatching(/^resolve/),
+      'data 2',
+      'deliver 0',
+    ])
+    script.readsForMs = () => 0
+    script.run(resolved(stranger))
+    expect(script.run(data(9, batchAt([startMs + 1])))).toEqual(['dropped data.notAttached'])
+  })
+
   it('is detached as soon as the registry says so', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     script.readsForMs = (userId) => (userId === idOf(3) ? 0 : Infinity)
@@ -325,6 +338,26 @@ describe('a feeder', () => {
     script.policy = 'denied'
     expect(script.run(changed)).toContain('detach 9 not-permitted')
     expect(script.run(data(9, batch))).toEqual(['dropped data.notAttached'])
+  })
+
+  it('is heard while it waits for the registry, also when it leaves before the answer comes', () => {
+    const script = new CoreScript().withNeighbours(2)
+    script.policy = 'unknown'
+    const others = batchAt([startMs], { publisher: identityOf(6) })
+    expect(script.run(opened(9), feeds(9, token), data(9, batch), data(9, others))).toEqual([
+      'resolve',
+      'resolve',
+      'dropped data.notAttached',
+    ])
+    script.run(control(9, { type: 'detach', streamPartId: partId, reason: 'left' }))
+    script.policy = 'allowed'
+    const answer = {
+      type: 'publisherResolved',
+      streamId,
+      publisherId: publisher.nodeId,
+      found: true,
+    } as const
+    expect(script.run(answer)).toEqual(['data 2', 'deliver 0'])
   })
 
   it('is no neighbour, also when a tracker takes it for one', () => {

@@ -18,7 +18,7 @@ import type { Counters } from '../counters.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
 import { RecentBatches, type RecentBytes } from '../flood/recent-batches.ts'
 import { gapWaitMs } from '../gaps/gap-times.ts'
-import { PartMembers, type Feeder } from '../neighbours/part-members.ts'
+import { PartMembers, wantsToRead, type Feeder } from '../neighbours/part-members.ts'
 import { PartGaps, type PartGapsModules } from '../gaps/part-gaps.ts'
 import { isAttached, newEdge, type Edge } from './edge.ts'
 import { PartFaults } from './part-faults.ts'
@@ -129,10 +129,16 @@ export class StreamPart {
     return isAttached(this.edges.get(peerId))
   }
 
-  /** Whether a batch of this publisher may come from a peer: anybody's from neighbours, its user's own from a feeder. */
+  /**
+   * Whether a batch of this publisher may come from a peer: anybody's from neighbours, its user's own from a feeder. The same
+   * goes for who attached and waits for the registry: it may have our attach, send, and be gone before the answer comes.
+   */
   takesFrom(peerId: NodeId, publisherId: NodeId): boolean {
     if (!this.reads) return false
-    return this.isAttached(peerId) || this.members.feeders.get(peerId)?.userId === publisherId
+    const { feeders, waiting } = this.members
+    const attach = waiting.get(peerId)
+    if (this.isAttached(peerId) || (attach !== undefined && wantsToRead(attach.packet))) return true
+    return (feeders.get(peerId) ?? attach)?.userId === publisherId
   }
 
   /**
