@@ -49,6 +49,7 @@ const transportsSchema = z.strictObject({
             host: z.string().default('127.0.0.1'),
             port: portSchema,
             publicUrl: z.string().exactOptional(),
+            alsoKnownAs: z.array(z.string()).exactOptional(),
             tls: z.strictObject({ cert: z.string(), key: z.string() }).exactOptional(),
           })
           .exactOptional(),

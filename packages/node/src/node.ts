@@ -106,9 +106,13 @@ function clientConfigOf(
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
   const { websocket, webrtc, maxLiveAgeMs } = config
-  const { host, port, publicUrl, certFile, keyFile } = websocket
+  const { host, port, publicUrl, alsoKnownAs, certFile, keyFile } = websocket
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
-  const listen = { host, port, ...(publicUrl === undefined ? {} : { publicUrl }), ...(tls ? { tls } : {}) }
+  const listen = {
+    ...{ host, port, alsoKnownAs },
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(tls ? { tls } : {}),
+  }
   return {
     privateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),

@@ -81,7 +81,13 @@ const spareConnections = 256
 /** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
 export function createTracker(options: TrackerOptions, modules: TrackerModules): Tracker {
   const { listen: where = {}, degree = defaultTrackerOptions.degree, ice = {}, explorer } = options
-  const { host = defaultTrackerOptions.host, port = defaultTrackerOptions.port, tls, publicUrl } = where
+  const {
+    host = defaultTrackerOptions.host,
+    port = defaultTrackerOptions.port,
+    tls,
+    publicUrl,
+    alsoKnownAs = [],
+  } = where
   const { identity, random, logger } = modules
   const clock = guardedClock(modules.clock, (error) => runtime.fault(error))
   const limits = resolveLimits(options.limits)
@@ -117,7 +123,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
       role: 'tracker',
       // Sockets and nodes are shared out by networks: no other limit may be reached first.
       maxConnections: maxSockets,
-      listen: { server, ...(publicUrl === undefined ? {} : { publicUrl }) },
+      listen: { server, alsoKnownAs, ...(publicUrl === undefined ? {} : { publicUrl }) },
     },
     { ...modules, clock, onError: (error) => runtime.connectionFault(error) },
   )

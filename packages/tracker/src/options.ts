@@ -15,6 +15,8 @@ export interface TrackerOptions {
     readonly port?: number
     /** What nodes dial, where that is not the address bound; `wss:` behind a proxy that does TLS. */
     readonly publicUrl?: string
+    /** Further URLs by which nodes dial it where `publicUrl` is set; who dialled another one is refused. */
+    readonly alsoKnownAs?: readonly string[]
     /** Certificate chain and private key, PEM. With it both WebSocket and HTTP are TLS only. */
     readonly tls?: { readonly cert: string; readonly key: string }
   }

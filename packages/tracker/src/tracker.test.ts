@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
+import { createConnection, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { isRunnelError, PacketType, parseStreamPartId } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -39,6 +42,19 @@ async function connected(to: Tracker, options: RealNodeOptions = {}): Promise<Re
   const node = realNode(options)
   await node.connect(to)
   return node
+}
+
+/** A port that passes what comes on to a tracker. */
+async function tcpProxy(): Promise<{ port: number; proxyTo: (to: Tracker) => void }> {
+  let target = 0
+  const server = createServer((socket) => {
+    const onward = createConnection(target, '127.0.0.1')
+    pipeline(socket, onward, socket).catch(() => {})
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  stops.push(async () => void (await once(server.close(), 'close')))
+  const { port } = server.address() as AddressInfo
+  return { port, proxyTo: ({ httpUrl }) => (target = Number(new URL(httpUrl).port)) }
 }
 
 /** Two nodes that were told to connect. */
@@ -208,6 +224,20 @@ describe('a hostile peer of a tracker', () => {
     const other = realNode({ role: 'tracker' })
     await other.connect(await tracker(), false)
     expect(await other.closed).toMatchObject({ code: 'NOT_A_NODE' })
+  })
+
+  it('may dial it by any of its addresses, and by no other', async () => {
+    const { port, proxyTo } = await tcpProxy()
+    const url = `ws://127.0.0.1:${port}`
+    const listen = { port: 0, publicUrl: 'ws://tracker.example' }
+    const unaware = await tracker({ listen })
+    const aware = await tracker({ listen: { ...listen, alsoKnownAs: ['ws://inside:8080', url] } })
+    proxyTo(unaware)
+    await expect(realNode().connect({ nodeId: unaware.nodeId, url })).rejects.toMatchObject({
+      code: 'HANDSHAKE_FAILED',
+    })
+    proxyTo(aware)
+    await realNode().connect({ nodeId: aware.nodeId, url })
   })
 
   it('has to say first how it is reached', async () => {

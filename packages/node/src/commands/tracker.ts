@@ -34,6 +34,13 @@ export const tracker = defineCommand({
       requiresArg: true,
       describe: 'How nodes reach it, when not by its own address',
     },
+    'also-known-as': {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      implies: 'public-url',
+      describe: 'Further URLs by which nodes reach it: from inside its network, or a former one',
+    },
     'tls-cert': {
       type: 'string',
       requiresArg: true,
@@ -226,6 +233,7 @@ interface TrackerArguments {
   readonly degree: number
   readonly overlay: 'random' | 'topology-aware'
   readonly 'public-url': string | undefined
+  readonly 'also-known-as': string[] | undefined
   readonly 'tls-cert': string | undefined
   readonly 'tls-key': string | undefined
   readonly 'ice-server': string[] | undefined
@@ -268,7 +276,7 @@ function optionsOf(args: TrackerArguments): TrackerOptions {
   checkNumber('degree', degree, 2, 64)
   return {
     listen: {
-      ...{ host, port },
+      ...{ host, port, alsoKnownAs: args['also-known-as'] ?? [] },
       ...(publicUrl === undefined ? {} : { publicUrl }),
       ...(cert !== undefined && key !== undefined ? { tls: readTls(cert, key) } : {}),
     },

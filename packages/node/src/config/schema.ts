@@ -12,6 +12,12 @@ const port = (what: string, number: number) =>
   z.int().min(0).max(65_535).default(number).describe(`${what} listens on this port; 0 takes a free one.`)
 const file = () => z.string().min(1)
 
+const webSocketUrl = () =>
+  z
+    .string()
+    .regex(/^wss?:\/\/\S+$/, 'must begin with ws:// or wss://')
+    .max(limits.maxUrlBytes)
+
 const address = () => z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hexadecimal digits')
 
 const websocket = z
@@ -19,12 +25,16 @@ const websocket = z
     listen: z.boolean().default(true).describe('Whether others can reach this node by WebSocket.'),
     host: host('The WebSocket server'),
     port: port('The WebSocket server', 7170),
-    publicUrl: z
-      .string()
-      .regex(/^wss?:\/\/\S+$/, 'must begin with ws:// or wss://')
-      .max(limits.maxUrlBytes)
+    publicUrl: webSocketUrl()
       .optional()
       .describe('How others reach it, when that is not its own address (behind a proxy).'),
+    alsoKnownAs: z
+      .array(webSocketUrl())
+      .max(16)
+      .default([])
+      .describe(
+        'Further URLs by which others reach it where publicUrl is set: from inside the network, or a former one.',
+      ),
     certFile: file().optional().describe('TLS certificate, PEM; makes it a wss server.'),
     keyFile: file().optional().describe('Private key of the TLS certificate, PEM.'),
   })
