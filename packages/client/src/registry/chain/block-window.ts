@@ -24,10 +24,22 @@ export class BlockWindow {
     return this.#blocks.at(-1)
   }
 
-  /** Takes a block that comes after all before; the one followed already gets no second entry. */
+  /** The oldest block; undefined when there is none. */
+  get first(): FollowedBlock | undefined {
+    return this.#blocks[0]
+  }
+
+  /** True when what the block changed is here. */
+  hasChangesOf(hash: string): boolean {
+    return this.#blocks.some((block) => block.hash === hash && block.changes.length > 0)
+  }
+
+  /** Takes a block at its place. The one that is there gets no second entry, but what it changed if that was not known. */
   add(block: FollowedBlock): void {
-    if (this.last?.hash === block.hash) return
-    this.#blocks.push(block)
+    const after = this.#blocks.findLastIndex(({ number }) => number <= block.number)
+    const isKnown = this.#blocks[after]?.hash === block.hash
+    if (isKnown && block.changes.length === 0) return
+    this.#blocks.splice(isKnown ? after : after + 1, isKnown ? 1 : 0, block)
     if (this.#blocks.length > this.#maxBlocks) this.#blocks.shift()
   }
 

@@ -18,6 +18,12 @@ const maxBlocksPerPoll = 2000
 export const maxFollowedBlocks = 64
 
 /**
+ * Blocks whose events are asked for with each poll once more: behind one URL there may be several endpoints, and the one that
+ * gives the events may lag behind the one that named the newest block. What is known by the block's hash is not reported twice.
+ */
+const overlapBlocks = 16
+
+/**
  * Follows the events of the registries by polling, block after block, so that an endpoint that was away for a while is
  * caught up with. A poll that fails is repeated with the next, from where it came to.
  *
@@ -74,7 +80,7 @@ export class ChainChanges {
     if (last?.hash === head.hash) return
     if (last === undefined || head.number - last.number > maxBlocksPerPoll)
       this.#report([{ kind: 'unknown' }])
-    else this.#follow(await this.#readLogs(last.number + 1, head.number))
+    else this.#follow(await this.#readLogs(this.#firstToRead(last), head.number))
     this.#followed.add({ ...head, changes: [] })
   }
 
@@ -95,9 +101,16 @@ export class ChainChanges {
     return (await this.#readBlock(number))?.hash === hash
   }
 
+  /** Not before it began to follow. */
+  #firstToRead(last: FollowedBlock): number {
+    const oldest = this.#followed.first?.number ?? last.number
+    return Math.max(oldest, last.number - overlapBlocks) + 1
+  }
+
   /** Each block's events together, with the hash it had when they were read. */
   #follow(logs: readonly Log[]): void {
     for (const [hash, ofBlock] of Map.groupBy(logs, ({ blockHash }) => blockHash)) {
+      if (this.#followed.hasChangesOf(hash)) continue
       const changes = ofBlock.map(toChange).filter((change) => change !== undefined)
       this.#followed.add({ number: ofBlock[0]?.blockNumber ?? 0, hash, changes })
       this.#report(changes)

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { Permission } from '@runnel/contracts'
 import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
@@ -35,7 +39,7 @@ beforeEach(async (context) => {
 })
 afterEach(() => service.stop())
 
-async function follow(chain: TestChain): Promise<RegistryService> {
+async function follow(chain: Pick<TestChain, 'url' | 'registries' | 'accounts'>): Promise<RegistryService> {
   heard = []
   onHeard = () => {}
   const registries = await openChainRegistries(
@@ -57,6 +61,48 @@ async function follow(chain: TestChain): Promise<RegistryService> {
 
 const mine = (blocks: number) => chain.provider.send('anvil_mine', [`0x${blocks.toString(16)}`])
 const reorganise = (depth: number) => chain.provider.send('anvil_reorg', [depth, []])
+
+interface Rpc {
+  readonly id: number
+  readonly method: string
+  readonly result?: unknown
+}
+
+/** Before a chain: while it lags it gives no events, as if it had no block of theirs yet. */
+async function lagging(target: string) {
+  let onHidden = () => {}
+  const server = createServer((request, response) => {
+    void json(request).then(async (asked) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(asked) })
+      const hidden = (Array.isArray(asked) ? asked : [asked])
+        .filter(({ method }: Rpc) => endpoint.lags && method === 'eth_getLogs')
+        .map(({ id }: Rpc) => id)
+      const hide = (rpc: Rpc) => {
+        if (!hidden.includes(rpc.id) || !Array.isArray(rpc.result) || rpc.result.length === 0) return rpc
+        onHidden()
+        return { ...rpc, result: [] }
+      }
+      const answers = (await answer.json()) as Rpc | Rpc[]
+      response.writeHead(200, headers)
+      response.end(JSON.stringify(Array.isArray(answers) ? answers.map(hide) : hide(answers)))
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const endpoint = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lags: false,
+    /** Resolves when events have been kept back. */
+    hasHidden: () => new Promise<void>((resolve) => (onHidden = resolve)),
+    stop: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+  return endpoint
+}
 
 /** Resolves when such a change is heard of. */
 async function hear(kind: RegistryChange['kind']): Promise<void> {
@@ -162,6 +208,30 @@ describe('a chain that takes blocks back', () => {
     await chain.provider.send('evm_revert', [snapshot])
     await hear('unknown')
     expect(await verdict()).toBe('denied')
+  })
+})
+
+describe('an endpoint of several', () => {
+  it('may give the events of a block after it has named the block', async () => {
+    await service.stop()
+    const behind = await lagging(chain.url)
+    service = await follow({ ...chain, url: behind.url })
+    expect(await verdict()).toBe('denied')
+    behind.lags = true
+    const hidden = behind.hasHidden()
+    await grant()
+    await hidden
+    behind.lags = false
+    // What was not given then is asked for with the next block.
+    await mine(1)
+    await hear('permissions')
+    expect(await verdict()).toBe('allowed')
+    // Once, however often it is asked for.
+    await mine(3)
+    await revoke()
+    await hear('permissions')
+    expect(heard).toEqual([])
+    await behind.stop()
   })
 })
 
