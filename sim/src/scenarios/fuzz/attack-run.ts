@@ -20,6 +20,7 @@ const longestPublishPauseMs = 1_000
 const publishers = 3
 /** What a node counts when something in it fails that should not, and it goes on. */
 const faultCounters = Object.keys(counterHelp).filter((name) => /fault/i.test(name))
+const trackerFaults = ['streamPartFaults', 'connectionFaults', 'otherFaults'] as const
 /** After the last message. */
 const arrivingMs = 6_500
 
@@ -135,6 +136,8 @@ class AttackRun {
       if (isKnown)
         checkMembership(world.tracker, node.nodeId, { contact, streamParts: node.streamParts }, breaches)
     }
+    for (const counter of trackerFaults)
+      if (world.tracker.counters.get(counter) > 0) breaches.report('no fault', `tracker: ${counter}`)
     this.#adoptions.check(world.tracker)
     this.#newcomers.check()
   }

@@ -65,6 +65,16 @@ describe('a record', () => {
     expect(decodeRecord(key, bytes, crypto)).toEqual(record)
   })
 
+  it('names no URL that nobody may be told to dial', () => {
+    const { key, bytes } = recordOf(topology)
+    const url = Buffer.from(bytes).indexOf('ws://x')
+    const other = Uint8Array.from(bytes)
+    other.set(utf8.encode('w\n'), url)
+    expect(() => decodeRecord(key, other, crypto)).toThrow(
+      expect.objectContaining({ code: 'CLUSTER_RECORD_MALFORMED' }),
+    )
+  })
+
   it('is refused with any byte changed, cut or added, and without another error than those two', () => {
     const { key, bytes } = recordOf(topology)
     const isRefused = (changed: Uint8Array) => {

@@ -4,9 +4,11 @@ import {
   nodeIdFromBytes,
   nodeIdToBytes,
   parseStreamPartId,
+  readContact,
   Reader,
   toStreamId,
   toStreamPartId,
+  writeContact,
   Writer,
   type Contact,
   type Crypto,
@@ -138,8 +140,6 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
 }
 
 const kinds = ['alive', 'lead', 'topology'] as const
-const websocketBit = 1
-const webrtcBit = 2
 /** Nodes in one record: more would not fit. */
 const maxNodes = 4_096
 /** Shares of one overlay that can be numbered. */
@@ -190,24 +190,17 @@ function readBody(reader: Reader): RecordBody {
 
 function writeNode(writer: Writer, { nodeId, contact, neighbours }: ReplicatedNode): void {
   writer.raw(nodeIdToBytes(nodeId))
-  writer.u8((contact.websocket ? websocketBit : 0) | (contact.webrtc ? webrtcBit : 0))
-  writer.ascii(contact.websocketUrl, wireLimits.maxUrlBytes, 'URL')
+  writeContact(writer, contact)
   writer.count(neighbours.length, wireLimits.maxNeighbours, 'neighbours')
   for (const neighbour of neighbours) writer.raw(nodeIdToBytes(neighbour))
 }
 
 function readNode(reader: Reader): ReplicatedNode {
   const nodeId = nodeIdFromBytes(reader.view(20))
-  const flags = reader.u8()
-  const websocketUrl = reader.ascii(wireLimits.maxUrlBytes, 'URL')
+  const contact = readContact(reader)
   const count = reader.count(wireLimits.maxNeighbours, 'neighbours')
   const neighbours: NodeId[] = []
   for (let i = 0; i < count; i++) neighbours.push(nodeIdFromBytes(reader.view(20)))
-  const contact = {
-    websocketUrl,
-    websocket: (flags & websocketBit) !== 0,
-    webrtc: (flags & webrtcBit) !== 0,
-  }
   return { nodeId, contact, neighbours }
 }
 
