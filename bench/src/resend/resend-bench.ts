@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, type RunnelClient } from '@runnel/client'
-import { createIdentity, generatePrivateKey, loadCrypto, type Crypto } from '@runnel/protocol'
+import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import { createIdentity, generatePrivateKey, loadCrypto, type Crypto, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker } from '@runnel/tracker'
 import { round } from '../statistics.ts'
+import { IdleLinks, newcomers } from './newcomers.ts'
 import type { FillOptions } from './resend-child.ts'
 import { ResendProcess } from './resend-process.ts'
 
@@ -24,6 +25,9 @@ const messageBytes = 200
 const unbatchedShare = 1 / 10
 const livePerS = 100
 const liveMs = 3_000
+/** As many as a node takes that nobody asked for. */
+const idleLinks = 64
+const newClients = 20
 const megabyte = 1024 * 1024
 
 /** `last n` from a storage node in one process to a client in another, beside the same bytes over a bare link. */
@@ -34,7 +38,12 @@ export async function resendBench({ transports, messages, perBatch }: ResendBenc
     const unbatchedMessages = Math.max(1, Math.round(messages * unbatchedShare))
     const bareMs = await bareResend(crypto, transport, messages, perBatch)
     const batched = await benchOne(crypto, transport, messages, perBatch)
-    const { live: _, again: __, ...unbatched } = await benchOne(crypto, transport, unbatchedMessages, 1)
+    const {
+      live: _,
+      again: __,
+      newcomers: ___,
+      ...unbatched
+    } = await benchOne(crypto, transport, unbatchedMessages, 1)
     figures[transport] = {
       ...batched,
       unbatched: { messages: unbatchedMessages, ...unbatched },
@@ -107,12 +116,34 @@ async function benchOne(crypto: Crypto, transport: ResendTransport, messages: nu
       const endMs = performance.now() + liveMs
       while (performance.now() < endMs) await reader.call('read', history, messages)
     })
-    return { ...first, again, live: { perS: livePerS, alone, duringResend: during } }
+    const held = transport === 'websocket' && { nodeId: storageNode.nodeId, url: `ws://127.0.0.1:${port}` }
+    return {
+      ...{ ...first, again, live: { perS: livePerS, alone, duringResend: during } },
+      ...(held && { newcomers: await newcomersBeside(held, crypto, { config: clientConfig, history }) }),
+    }
   } finally {
     await source?.close()
     await Promise.all([server.stop(), reader.stop()])
     await tracker.stop()
     rmSync(directory, { recursive: true })
+  }
+}
+
+/** New clients that read something, also while somebody holds all the links of the storage node that nobody asked for. */
+async function newcomersBeside(
+  target: { readonly nodeId: NodeId; readonly url: string },
+  crypto: Crypto,
+  { config, history }: { readonly config: ClientConfig; readonly history: string },
+) {
+  const alone = await newcomers(config, history, newClients)
+  const idle = new IdleLinks(target, crypto)
+  try {
+    await idle.hold(idleLinks)
+    const openBefore = idle.open
+    const during = await newcomers(config, history, newClients)
+    return { alone, idleLinks: openBefore, besideThem: during }
+  } finally {
+    await idle.stop()
   }
 }
 
