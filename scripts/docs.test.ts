@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { errorsPage } from './errors-page.ts'
 import { limitsPage } from './limits-page.ts'
 import { metricsPage } from './metrics-page.ts'
+import { protocolPage } from './packets-page.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -41,6 +42,12 @@ describe('the documentation', () => {
 
   it('lists every metric, as nodes and trackers serve it', async () => {
     expect(read('docs/metrics.md')).toBe(await metricsPage())
+  })
+
+  it('lists every packet, as the code has it, and what it is made of', () => {
+    const page = read('docs/protocol.md')
+    expect(page).toBe(protocolPage(page))
+    expect(page).not.toContain('not described yet')
   })
 
   it.each(pages)('%s names only files that exist', (page) => {

@@ -33,7 +33,7 @@ export {
   type TrackerCoreOptions,
   type TrackerEffect,
   type TrackerEvent,
-  type TrackerToNode,
+  type CoreToNode,
 } from './core/tracker-core.ts'
 export type { StreamFacts, StreamSource } from './runtime/known-streams.ts'
 export { TrackerRuntime, type TrackerRuntimeModules } from './runtime/tracker-runtime.ts'

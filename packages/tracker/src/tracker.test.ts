@@ -212,6 +212,15 @@ describe('a hostile peer of a tracker', () => {
     await expectWell(at)
   })
 
+  it('may speak a later version: what is unknown here is counted', async () => {
+    const at = await tracker()
+    const node = await connected(at)
+    node.sendBytes(Uint8Array.of(0x2f, 2, 1, 2))
+    node.send(statusOf(partA))
+    await node.receive('instruction')
+    expect(await at.metrics()).toContain('runnel_tracker_packets_unknown_total 1\n')
+  })
+
   it('ends its own connection with packets that are not for trackers', async () => {
     const at = await tracker()
     const node = await connected(at)

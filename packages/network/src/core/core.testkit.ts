@@ -15,13 +15,14 @@ import {
   type MessageBatch,
   type MessageRef,
   type MissingRange,
+  type ControlPacket,
   type NodeId,
   type StreamMessage,
   type StreamPartId,
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
 import type { Equivocation, Gap } from '../ports.ts'
-import type { ControlPacket, NodeEffects } from './effects.ts'
+import type { NodeEffects } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { NodeCore } from './node-core.ts'
 

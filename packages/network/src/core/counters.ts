@@ -16,6 +16,7 @@ export const counterHelp = {
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',
   'data.unsupported': 'Batches dropped because their version is unknown',
+  'packets.unknown': 'Packets of a later version of the protocol, which were left alone',
   'published.batches': 'Batches published by this process',
   'published.messages': 'Messages published by this process',
   'held.batches': 'Batches held while their publisher was looked up',

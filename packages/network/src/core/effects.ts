@@ -1,18 +1,14 @@
 import type {
   Contact,
-  Data,
+  ControlPacket,
   MessageBatch,
   NodeId,
-  NodePacket,
   StreamId,
   StreamMessage,
   StreamPartId,
 } from '@runnel/protocol'
 import type { Equivocation, Gap } from '../ports.ts'
 import type { CounterName } from './counters.ts'
-
-/** What neighbours say to each other besides data. */
-export type ControlPacket = Exclude<NodePacket, Data>
 
 /**
  * What the core wants done, told while it handles an event. None of these may call back into the core before the event

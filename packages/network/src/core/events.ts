@@ -1,5 +1,6 @@
 import type {
   Contact,
+  ControlPacket,
   FailureReason,
   Instruction,
   MessageBatch,
@@ -8,7 +9,6 @@ import type {
   StreamPartId,
 } from '@runnel/protocol'
 import type { Gap } from '../ports.ts'
-import type { ControlPacket } from './effects.ts'
 
 /** All that can happen to a node core. */
 export type NodeEvent =

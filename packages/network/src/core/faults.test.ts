@@ -1,4 +1,4 @@
-import { toStreamPartId, type MessageRef, type NodePacket, type StreamPartId } from '@runnel/protocol'
+import { toStreamPartId, type MessageRef, type ControlPacket, type StreamPartId } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../limits.ts'
@@ -134,7 +134,7 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => NodeE
   },
 }
 
-function fetchOf(timestamp: number): Extract<NodePacket, { type: 'fetch' }> {
+function fetchOf(timestamp: number): Extract<ControlPacket, { type: 'fetch' }> {
   const { nodeId: publisherId } = identityOf(7)
   const upTo = { timestamp, sequenceNumber: 0 }
   const ranges = [{ after: { timestamp: timestamp - 1, sequenceNumber: 0 }, upTo }]

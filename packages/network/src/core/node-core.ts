@@ -1,5 +1,6 @@
 import type {
   AccessToken,
+  ControlPacket,
   Fetched,
   Instruction,
   MessageBatch,
@@ -11,7 +12,7 @@ import type {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
-import type { ControlPacket, NodeEffects } from './effects.ts'
+import type { NodeEffects } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import { Flood, type FloodModules } from './flood/flood.ts'
 import type { RecentBytes } from './flood/recent-batches.ts'
@@ -171,7 +172,6 @@ export class NodeCore {
         break
       case 'unsupported':
         this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
-        this.#neighbourhood.uselessData(event.peerId, nowMs)
         break
       case 'malformed':
         this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)

@@ -1,10 +1,4 @@
-import {
-  decodePacket,
-  PacketType,
-  type DirectPacket,
-  type NodeId,
-  type WantedNeighbour,
-} from '@runnel/protocol'
+import type { NodeId, WantedNeighbour } from '@runnel/protocol'
 import type { Links } from '@runnel/transport'
 import { networkError } from '../errors.ts'
 import type { NodeEvent } from '../core/events.ts'
@@ -15,16 +9,6 @@ export interface DirectLinksModules {
   dispatch(event: NodeEvent): void
   /** Throws when the node does not run. */
   assertRunning(): void
-}
-
-/** Packets between two nodes that need not be neighbours. */
-export function isDirect(type: number): boolean {
-  return type >= PacketType.resend && type <= PacketType.stored
-}
-
-/** The packet, sharing no memory with what it came in. Throws what decoding throws. */
-export function decodeDirect(type: number, body: Uint8Array): DirectPacket {
-  return decodePacket(type, body.slice()) as DirectPacket
 }
 
 /** Links that somebody asked for by name, whatever the overlays want. */

@@ -99,18 +99,26 @@ describe('a hostile peer', () => {
     expectUnharmed(swarm, victim, others)
   })
 
-  it('that speaks another version is not heard, and let go when it goes on', async () => {
+  it('that brings batches of a later version is not heard, and stays: it cannot know', async () => {
     const { swarm, victim, others, attacker } = await besieged()
-    swarm.clock.advanceBy(6_000)
+    attacker.send(attachTo())
     const batch = new TestPublisher('p', swarm.clock).next('from the future')
     batch[0] = BATCH_VERSION + 1
-    for (let i = 0; i < 100; i++) attacker.raw(dataOf(batch))
+    for (let i = 0; i < 200; i++) attacker.raw(dataOf(batch))
     swarm.clock.advanceBy(100)
     expect(attacker.closed).toBeUndefined()
-    expect(victim.node.metrics().counters['data.unsupported']).toBe(100)
-    attacker.raw(dataOf(batch))
+    expect(victim.node.metrics().counters['data.unsupported']).toBe(200)
+    expectUnharmed(swarm, victim, others)
+  })
+
+  it('that sends packets of a later version, about links or else, is heard as if it had not', async () => {
+    const { swarm, victim, others, attacker } = await besieged()
+    attacker.send(attachTo())
+    for (const type of [0x0f, 0x1f, 0x2f, 0x3f, 0xff]) attacker.raw(packetBytes(type, Uint8Array.of(1, 2)))
     swarm.clock.advanceBy(100)
-    expect(attacker.closed?.code).toBe('MISBEHAVED')
+    expect(attacker.closed).toBeUndefined()
+    expect(attacker.received).toContain(PacketType.attach)
+    expect(victim.node.metrics().counters['packets.unknown']).toBe(4)
     expectUnharmed(swarm, victim, others)
   })
 

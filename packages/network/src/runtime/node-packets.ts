@@ -5,12 +5,11 @@ import {
   packetBytes,
   PacketType,
   readTraced,
+  type ControlPacket,
   type MessageBatch,
   type NodeId,
-  type Packet,
   type TraceHeader,
 } from '@runnel/protocol'
-import type { ControlPacket } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
 
 /** What hears of traced batches before the core does. */
@@ -25,7 +24,7 @@ export function dataPacket(batchBytes: Uint8Array): {
   return { packet, batch: decodeBatch(packet.subarray(packet.length - batchBytes.length)) }
 }
 
-/** What a packet from another node is to the core. Never throws: bytes nobody should send become `malformed`. */
+/** What a packet of a neighbour's is to the core. Never throws: bytes nobody should send become `malformed`. */
 export function eventOfPacket(
   peerId: NodeId,
   type: number,
@@ -45,24 +44,9 @@ export function eventOfPacket(
       onTraced?.(trace, event)
       return event
     }
-    const packet = decodePacket(type, body)
-    return isControl(packet)
-      ? { type: 'control', peerId, packet }
-      : { type: 'malformed', peerId, detail: `a packet of type ${packet.type} between nodes` }
+    return { type: 'control', peerId, packet: decodePacket(type, body) as ControlPacket }
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
     return { type: isRunnelError(error, 'UNSUPPORTED_VERSION') ? 'unsupported' : 'malformed', peerId, detail }
   }
-}
-
-const controls: ReadonlySet<Packet['type']> = new Set<ControlPacket['type']>([
-  'attach',
-  'detach',
-  'fetch',
-  'fetched',
-  'heads',
-])
-
-function isControl(packet: Packet): packet is ControlPacket {
-  return controls.has(packet.type)
 }

@@ -1,8 +1,10 @@
 import {
-  signRelayConsent,
+  decodePacket,
   encodePacket,
   guardedClock,
   isRunnelError,
+  packetKind,
+  signRelayConsent,
   type AccessToken,
   type Clock,
   type Contact,
@@ -14,7 +16,7 @@ import {
   type MessageChain,
   type MessageRef,
   type NodeId,
-  type Packet,
+  type TrackerToNode,
   type Random,
   type ReaderPolicy,
   type RunnelError,
@@ -42,11 +44,11 @@ import type {
   StreamPartMetrics,
   TrackerDirectory,
 } from '../ports.ts'
-import { isAboutClocks, Tracer } from '../trace/tracer.ts'
+import { Tracer } from '../trace/tracer.ts'
 import { SignalRoutes } from '../signalling/signal-routes.ts'
 import { Alarm } from './alarm.ts'
 import { ArchiveRequests } from './archive-requests.ts'
-import { decodeDirect, DirectLinks, isDirect } from './direct-links.ts'
+import { DirectLinks } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
 import { Listeners } from './listeners.ts'
 import { dataPacket, eventOfPacket, type OnTraced } from './node-packets.ts'
@@ -236,6 +238,7 @@ export class NodeRuntime implements NetworkNode {
             this.#try({}, () => this.#onTrackerClosed(trackerId, wasOpen, error)),
           onPacket: (trackerId, packet) =>
             this.#try({ trackerId }, () => this.#onTrackerPacket(trackerId, packet)),
+          onUnknown: (trackerId, type) => this.#drop('packets.unknown', `type ${type} of ${trackerId}`),
         },
       },
     )
@@ -392,11 +395,7 @@ export class NodeRuntime implements NetworkNode {
       onOpened: (peerId, connection) => this.#try({ peerId }, () => this.#linkOpened(peerId, connection)),
       onClosed: (peerId) => this.#try({ peerId }, () => this.#linkClosed(peerId)),
       onFailed: (peerId, error) => this.#try({ peerId }, () => this.#linkFailed(peerId, error)),
-      onPacket: (peerId, type, body, whole) => {
-        if (isDirect(type)) this.#onDirect(peerId, type, body)
-        else if (isAboutClocks(type)) this.#onClock(peerId, type, body)
-        else this.#dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
-      },
+      onPacket: (peerId, type, body, whole) => this.#onPacket(peerId, type, body, whole),
       onDrain: () => {
         this.#waiters.check()
         this.#direct.check()
@@ -706,7 +705,7 @@ export class NodeRuntime implements NetworkNode {
     this.#listeners.emit('tracker', trackerId, 'disconnected', error)
   }
 
-  #onTrackerPacket(trackerId: NodeId, packet: Packet): void {
+  #onTrackerPacket(trackerId: NodeId, packet: TrackerToNode): void {
     switch (packet.type) {
       case 'instruction':
         this.#onInstruction(trackerId, packet)
@@ -726,11 +725,6 @@ export class NodeRuntime implements NetworkNode {
       case 'trackerError':
         this.#drop('tracker.refused', `${packet.code}: ${packet.message}`)
         break
-      default:
-        this.#trackerConnections.refuse(
-          trackerId,
-          networkError('TRACKER_LOST', `it sent a packet of type ${packet.type}`),
-        )
     }
   }
 
@@ -741,6 +735,23 @@ export class NodeRuntime implements NetworkNode {
         this.#dispatch({ type: 'instruction', instruction })
       } else this.#drop('tracker.unexpected', `an instruction for ${instruction.streamPartId}`)
     })
+  }
+
+  #onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void {
+    const scope = packetKind(type)?.scope
+    switch (scope) {
+      case 'neighbours':
+        return this.#dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
+      case 'toStorage':
+      case 'fromStorage':
+        return this.#onDirect(peerId, type, body)
+      case 'clocks':
+        return this.#onClock(peerId, type, body)
+      case undefined:
+        return this.#drop('packets.unknown', `type ${type} of ${peerId}`)
+      default:
+        this.#dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` })
+    }
   }
 
   /** Who does not measure has nothing to say about clocks. */
@@ -755,7 +766,8 @@ export class NodeRuntime implements NetworkNode {
   #onDirect(peerId: NodeId, type: number, body: Uint8Array): void {
     let packet: DirectPacket
     try {
-      packet = decodeDirect(type, body)
+      // It is kept longer than the frame that it came in.
+      packet = decodePacket(type, body.slice()) as DirectPacket
     } catch (error) {
       this.#dispatch({ type: 'malformed', peerId, detail: textOf(error) })
       return

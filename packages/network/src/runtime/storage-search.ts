@@ -1,9 +1,9 @@
 import type {
   Clock,
   NodeId,
+  NodeToTracker,
   StorageNodes,
   StreamPartId,
-  TrackerPacket,
   WantedNeighbour,
 } from '@runnel/protocol'
 import { networkError } from '../errors.ts'
@@ -15,7 +15,7 @@ export interface StorageSearchModules {
   visit(streamPartId: StreamPartId): () => void
   /** The connected tracker of a stream part. */
   trackerOf(streamPartId: StreamPartId): NodeId | undefined
-  send(trackerId: NodeId, packet: TrackerPacket): boolean
+  send(trackerId: NodeId, packet: NodeToTracker): boolean
   assertRunning(): void
 }
 

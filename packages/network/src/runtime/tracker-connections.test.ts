@@ -20,6 +20,7 @@ async function errorsAfter(
       errors.push(error)
     },
     onPacket: () => {},
+    onUnknown: () => {},
   }
   const trackers = new TrackerConnections(
     { dialTimeoutMs: 1_000, limits },
@@ -49,6 +50,13 @@ describe('a connection to a tracker', () => {
     })
     expect(errors).toEqual([expect.objectContaining({ code: 'TRACKER_LOST' })])
     expect(errors[0]).not.toBeInstanceOf(TrackerClosedError)
+  })
+
+  it('ends over a packet for trackers, and not over one of a later version', async () => {
+    const later = (connection: Connection) => void connection.send(Uint8Array.of(0x2f, 1, 0xff))
+    expect(await errorsAfter(later)).toEqual([])
+    const foreign = (connection: Connection) => void connection.send(Uint8Array.of(PacketType.leave, 1, 0xff))
+    expect(await errorsAfter(foreign)).toEqual([expect.objectContaining({ code: 'TRACKER_LOST' })])
   })
 
   it('to a tracker that fell silent ends after as many pings as its own limits say', async () => {

@@ -1,11 +1,12 @@
 import {
-  decodePacket,
+  decodePacketOf,
   encodePacket,
+  packetKind,
   type Cancel,
   type NodeId,
-  type Packet,
+  type NodeToTracker,
   type RunnelError,
-  type TrackerPacket,
+  type TrackerToNode,
 } from '@runnel/protocol'
 import type { Connection, ConnectionLimits, Transport } from '@runnel/transport'
 import { networkError, TrackerClosedError } from '../errors.ts'
@@ -15,7 +16,9 @@ export interface TrackerConnectionEvents {
   onOpened(trackerId: NodeId): void
   /** A dial failed, or a connection ended. */
   onClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void
-  onPacket(trackerId: NodeId, packet: Packet): void
+  onPacket(trackerId: NodeId, packet: TrackerToNode): void
+  /** A packet of a later version of the protocol. */
+  onUnknown(trackerId: NodeId, type: number): void
 }
 
 export interface TrackerConnectionsOptions {
@@ -73,7 +76,7 @@ export class TrackerConnections {
   }
 
   /** False when there is no connection or its queue is full. */
-  send(trackerId: NodeId, packet: TrackerPacket): boolean {
+  send(trackerId: NodeId, packet: NodeToTracker): boolean {
     return this.#connections.get(trackerId)?.send(encodePacket(packet)) ?? false
   }
 
@@ -109,15 +112,15 @@ export class TrackerConnections {
 
   #onPacket(trackerId: NodeId, connection: Connection, type: number, body: Uint8Array): void {
     if (this.#connections.get(trackerId) !== connection) return
-    let packet: Packet
+    if (packetKind(type) === undefined) return this.#events.onUnknown(trackerId, type)
     try {
-      packet = decodePacket(type, body)
+      const packet = decodePacketOf(['fromTracker', 'throughTracker'], type, body)
+      if (packet !== undefined) return this.#events.onPacket(trackerId, packet)
+      this.refuse(trackerId, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
       this.refuse(trackerId, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
-      return
     }
-    this.#events.onPacket(trackerId, packet)
   }
 
   #end(trackerId: NodeId, code: string, text: string): void {

@@ -1,7 +1,6 @@
 import {
   decodePacket,
   encodePacket,
-  PacketType,
   type Clock,
   type MessageBatch,
   type NodeId,
@@ -100,9 +99,4 @@ export class Tracer {
   get #nowMs(): number {
     return this.#modules.clock.monotonicMs()
   }
-}
-
-/** Whether packets of this type are about clocks. */
-export function isAboutClocks(type: number): boolean {
-  return type === PacketType.clockAsk || type === PacketType.clockTell
 }

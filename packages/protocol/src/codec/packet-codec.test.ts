@@ -6,7 +6,7 @@ import { loadCrypto } from '../crypto/load-crypto.ts'
 import { toStreamId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { decodeBatch } from '../messages/batch-codec.ts'
-import { PacketType, type Packet } from '../messages/packets.ts'
+import { PacketType, type Packet } from '../messages/packet-table.ts'
 import { arbitraryPacket } from '../messages/packets.testkit.ts'
 import { fromHex, packetToJson, toHex } from '../messages/plain-json.testkit.ts'
 import {

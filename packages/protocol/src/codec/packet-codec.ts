@@ -1,83 +1,25 @@
 import { protocolError } from '../errors.ts'
 import type { BodyCodec } from '../messages/codecs/body-codec.ts'
-import { nodeInfo } from '../messages/codecs/contact.ts'
-import { fetch, fetched, heads } from '../messages/codecs/gaps.ts'
-import { close, fragment, hello, ping, pong, proof } from '../messages/codecs/link.ts'
-import { attach, data, detach } from '../messages/codecs/node.ts'
-import { instruction, leave, status } from '../messages/codecs/overlay.ts'
-import { iceServers, signal, trackerError } from '../messages/codecs/signalling.ts'
 import {
-  awaitStored,
-  findStorage,
-  resend,
-  resendCancel,
-  resendData,
-  resendEnd,
-  resendMore,
-  resendStart,
-  storageNodes,
-  stored,
-  storing,
-} from '../messages/codecs/storage.ts'
-import { clockAsk, clockTell, traced } from '../messages/codecs/trace.ts'
-import { PacketType, type Packet } from '../messages/packets.ts'
+  packetKind,
+  packetTable,
+  type Packet,
+  type PacketOf,
+  type PacketScope,
+} from '../messages/packet-table.ts'
 import { packetBytes } from './frame.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
-
-type CodecTable = { readonly [P in Packet as P['type']]: BodyCodec<P> }
-
-const codecs: CodecTable = {
-  hello,
-  proof,
-  ping,
-  pong,
-  close,
-  fragment,
-  data,
-  attach,
-  detach,
-  fetch,
-  fetched,
-  heads,
-  traced,
-  clockAsk,
-  clockTell,
-  nodeInfo,
-  status,
-  leave,
-  instruction,
-  signal,
-  iceServers,
-  trackerError,
-  storing,
-  findStorage,
-  storageNodes,
-  resend,
-  resendStart,
-  resendData,
-  resendMore,
-  resendEnd,
-  resendCancel,
-  awaitStored,
-  stored,
-}
-
-const codecOfNumber: (BodyCodec<Packet> | undefined)[] = []
-for (const kind of Object.keys(codecs) as Packet['type'][]) {
-  codecOfNumber[PacketType[kind]] = codecs[kind] as BodyCodec<Packet>
-}
 
 const writer = new Writer()
 
 /** The packet as it travels, header included. Throws LIMIT_EXCEEDED, or MALFORMED_PACKET for values that have no encoding. */
 export function encodePacket(packet: Packet): Uint8Array {
-  const type = PacketType[packet.type]
-  if (packet.type === 'data') return packetBytes(type, packet.batch.bytes)
-  const codec = codecs[packet.type] as BodyCodec<Packet>
+  const { number, codec } = packetTable[packet.type]
+  if (packet.type === 'data') return packetBytes(number, packet.batch.bytes)
   writer.reset()
-  codec.write(writer, packet)
-  return packetBytes(type, writer.view())
+  ;(codec as BodyCodec<Packet>).write(writer, packet)
+  return packetBytes(number, writer.view())
 }
 
 /**
@@ -85,10 +27,21 @@ export function encodePacket(packet: Packet): Uint8Array {
  * Throws MALFORMED_PACKET, LIMIT_EXCEEDED or UNSUPPORTED_VERSION, and nothing else, whatever the bytes.
  */
 export function decodePacket(type: number, body: Uint8Array): Packet {
-  const codec = codecOfNumber[type]
-  if (codec === undefined) throw protocolError('MALFORMED_PACKET', `unknown packet type ${type}`)
+  const kind = packetKind(type)
+  if (kind === undefined) throw protocolError('MALFORMED_PACKET', `unknown packet type ${type}`)
   const reader = new Reader(body)
-  const packet = codec.read(reader)
+  const packet = kind.codec.read(reader) as Packet
   reader.end()
   return packet
+}
+
+/** As `decodePacket`, of packets of these scopes; undefined for those of others, which are not decoded. */
+export function decodePacketOf<S extends PacketScope>(
+  scopes: readonly S[],
+  type: number,
+  body: Uint8Array,
+): PacketOf<S> | undefined {
+  const scope = packetKind(type)?.scope
+  const isOneOf = scope === undefined || (scopes as readonly PacketScope[]).includes(scope)
+  return isOneOf ? (decodePacket(type, body) as PacketOf<S>) : undefined
 }

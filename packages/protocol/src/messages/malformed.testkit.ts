@@ -3,7 +3,7 @@ import { encodePacket } from '../codec/packet-codec.ts'
 import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
 import type { ProtocolErrorCode } from '../errors.ts'
-import { PacketType } from './packets.ts'
+import { PacketType } from './packet-table.ts'
 import { fromHex, toHex } from './plain-json.testkit.ts'
 import { sampleBatches, samplePackets } from './samples.testkit.ts'
 

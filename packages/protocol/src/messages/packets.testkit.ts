@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
-import { detachReasons, failureReasons, linkRoles, sealings, signalKinds, type Packet } from './packets.ts'
+import { type Packet } from './packet-table.ts'
+import { detachReasons, failureReasons, linkRoles, sealings, signalKinds } from './packets.ts'
 import { compareRefs, type MessageRef } from './stream-message.ts'
 
 /** Arbitrary valid packets of every kind but data and resend data, whose batches need a signature. */

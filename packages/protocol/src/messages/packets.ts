@@ -2,44 +2,6 @@ import type { NodeId } from '../ids/node-id.ts'
 import type { StreamPartId } from '../ids/stream-id.ts'
 import type { MessageBatch, MessageRef } from './stream-message.ts'
 
-/** The first byte of a packet. 0x0_ any link, 0x1_ between neighbours, 0x2_ between node and tracker, 0x3_ between node and storage node. */
-export const PacketType = {
-  hello: 0x01,
-  proof: 0x02,
-  ping: 0x03,
-  pong: 0x04,
-  close: 0x05,
-  fragment: 0x06,
-  data: 0x10,
-  attach: 0x11,
-  detach: 0x12,
-  fetch: 0x13,
-  fetched: 0x14,
-  heads: 0x15,
-  traced: 0x16,
-  clockAsk: 0x17,
-  clockTell: 0x18,
-  nodeInfo: 0x20,
-  status: 0x21,
-  leave: 0x22,
-  instruction: 0x23,
-  signal: 0x24,
-  iceServers: 0x25,
-  trackerError: 0x26,
-  storing: 0x27,
-  findStorage: 0x28,
-  storageNodes: 0x29,
-  resend: 0x30,
-  resendStart: 0x31,
-  resendData: 0x32,
-  resendMore: 0x33,
-  resendEnd: 0x34,
-  resendCancel: 0x35,
-  awaitStored: 0x36,
-  stored: 0x37,
-} as const
-export type PacketTypeNumber = (typeof PacketType)[keyof typeof PacketType]
-
 /** The version of everything in this file; a hello says it. */
 export const PROTOCOL_VERSION = 2
 
@@ -439,26 +401,3 @@ export interface AccessToken {
   /** 65 bytes, of the user's key. */
   readonly signature: Uint8Array
 }
-
-export type LinkPacket = Hello | Proof | Ping | Pong | Close | Fragment
-export type NodePacket = Data | Attach | Detach | Fetch | Fetched | Heads
-/** Between nodes that measure how long messages take. */
-export type TracePacket = Traced | ClockAsk | ClockTell
-export type TrackerPacket =
-  | NodeInfo
-  | Status
-  | Leave
-  | Instruction
-  | Signal
-  | IceServers
-  | TrackerError
-  | Storing
-  | FindStorage
-  | StorageNodes
-/** What a node asks of a storage node. */
-export type StorageRequest = Resend | ResendMore | ResendCancel | AwaitStored
-/** What a storage node answers. */
-export type StorageAnswer = ResendStart | ResendData | ResendEnd | Stored
-/** Travels between two nodes on a link of their own, whether they are neighbours or not. */
-export type DirectPacket = StorageRequest | StorageAnswer
-export type Packet = LinkPacket | NodePacket | TracePacket | TrackerPacket | DirectPacket

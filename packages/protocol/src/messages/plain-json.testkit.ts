@@ -1,4 +1,4 @@
-import type { Packet } from './packets.ts'
+import type { Packet } from './packet-table.ts'
 
 /** A packet as the vectors show it: a batch in it as its bytes, whose meaning the vectors of batches tell. */
 export function packetToJson(packet: Packet): unknown {

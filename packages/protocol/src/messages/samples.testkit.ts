@@ -8,14 +8,8 @@ import { signRelayConsent } from '../signing/relay-consent.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import { signMembership } from '../signing/membership.ts'
 import type { MessageDraft } from './batch-codec.ts'
-import {
-  detachReasons,
-  failureReasons,
-  signalKinds,
-  type AccessToken,
-  type Membership,
-  type Packet,
-} from './packets.ts'
+import { type Packet } from './packet-table.ts'
+import { detachReasons, failureReasons, signalKinds, type AccessToken, type Membership } from './packets.ts'
 import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
 
 /** Fixed values of every kind of packet and several kinds of batch: for the vectors, and to be mutated. */

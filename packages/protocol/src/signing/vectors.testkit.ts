@@ -1,7 +1,8 @@
 import { packetBytes, readPackets } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
-import { PacketType, type Hello } from '../messages/packets.ts'
+import { PacketType } from '../messages/packet-table.ts'
+import { type Hello } from '../messages/packets.ts'
 import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import {
   pattern,

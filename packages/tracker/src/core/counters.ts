@@ -7,6 +7,7 @@ export const counterHelp = {
   statuses: 'Statuses handled',
   staleStatuses: 'Statuses about an instruction older than the newest',
   malformedStatuses: 'Statuses no honest node sends',
+  packetsUnknown: 'Packets of a later version of the protocol, which were left alone',
   instructions: 'Instructions sent',
   instructionsResent: 'Instructions sent again because no status had answered them',
   resendsGivenUp: 'Instructions that no status ever answered',

@@ -3,7 +3,7 @@ import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { Counters } from './counters.ts'
 import type { NodeRecord } from './node-record.ts'
 import { userOf } from './roles.ts'
-import type { TrackerEffect, TrackerToNode } from './tracker-events.ts'
+import type { CoreToNode, TrackerEffect } from './tracker-events.ts'
 
 /** What the present event has brought about: what is sent to whom, and who is refused. */
 export class Outbox {
@@ -22,7 +22,7 @@ export class Outbox {
     return this.#effects
   }
 
-  send(to: NodeId, packet: TrackerToNode): void {
+  send(to: NodeId, packet: CoreToNode): void {
     this.#effects.push({ type: 'send', to, packet })
   }
 

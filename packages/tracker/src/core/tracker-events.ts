@@ -1,24 +1,18 @@
 import type {
-  FindStorage,
   IceServers,
-  Leave,
   NodeId,
-  NodeInfo,
-  Signal,
-  Status,
-  Storing,
+  NodeToTracker,
   StreamId,
   StreamPartId,
-  TrackerPacket,
+  TrackerToNode,
 } from '@runnel/protocol'
 import type { TrackerErrorCode } from '../errors.ts'
 import type { Replica } from './replica.ts'
 import type { OverlayPolicy } from './stream-part.ts'
 
-/** What nodes may send to a tracker. */
-export type NodeToTracker = NodeInfo | Status | Leave | Signal | Storing | FindStorage
-/** What the core sends to nodes. */
-export type TrackerToNode = Signal | Exclude<TrackerPacket, NodeToTracker | IceServers>
+export type { NodeToTracker }
+/** What the core sends to nodes; of ICE servers it knows nothing. */
+export type CoreToNode = Exclude<TrackerToNode, IceServers>
 
 export type TrackerEvent =
   /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
@@ -80,7 +74,7 @@ export interface TrackerFault {
 }
 
 export type TrackerEffect =
-  | { readonly type: 'send'; readonly to: NodeId; readonly packet: TrackerToNode }
+  | { readonly type: 'send'; readonly to: NodeId; readonly packet: CoreToNode }
   /** Ask the registry what a user may do; a `userResolved` follows. `cause` is the network, or the node, that makes us ask. */
   | {
       readonly type: 'resolve'

@@ -1,20 +1,21 @@
 import {
-  decodePacket,
+  decodePacketOf,
   encodePacket,
   guardedClock,
   isRunnelError,
   networkOf,
+  packetKind,
   protocolErrors,
   type Clock,
   type Crypto,
   type NodeAdmission,
   type NodeId,
   type NodeInfo,
-  type Packet,
   type PublisherPolicy,
   type ReaderPolicy,
   type Status,
   type StreamPartId,
+  type TrackerToNode,
 } from '@runnel/protocol'
 import type { Connection, Transport } from '@runnel/transport'
 import { RelayedConnection } from '../cluster/relay-server.ts'
@@ -75,10 +76,6 @@ const noRouter: PacketRouter = {
   gone: () => {},
   serves: () => false,
 }
-
-const fromNodes: ReadonlySet<Packet['type']> = new Set<NodeToTracker['type']>([
-  ...(['nodeInfo', 'status', 'leave', 'signal', 'storing', 'findStorage'] as const),
-])
 
 /** A session counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
 const maxSessionAheadMs = 60_000
@@ -240,14 +237,15 @@ export class TrackerRuntime {
   #receive(connection: Connection, type: number, body: Uint8Array): void {
     this.#checkStall()
     if (!this.#connections.has(connection)) return
-    let packet: Packet
+    if (packetKind(type) === undefined) return this.#core.counters.count('packetsUnknown')
+    let packet: NodeToTracker | undefined
     try {
-      packet = decodePacket(type, body)
+      packet = decodePacketOf(['toTracker', 'throughTracker'], type, body)
     } catch (error) {
       const code = isRunnelError(error) ? error.code : 'MALFORMED_PACKET'
       return this.#drop(connection, code, 'malformed packet')
     }
-    if (!isFromNode(packet)) return this.#close(connection, 'NOT_FOR_TRACKERS')
+    if (packet === undefined) return this.#close(connection, 'NOT_FOR_TRACKERS')
     if (packet.type === 'nodeInfo') return this.#introduce(connection, packet)
     if (!this.#consents.speaks(connection)) return this.#refuseUnsigned(connection)
     if (this.#charge(connection, packet)) this.#take(connection, packet)
@@ -411,7 +409,7 @@ export class TrackerRuntime {
   }
 
   /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
-  #send(connection: Connection, packet: Packet): void {
+  #send(connection: Connection, packet: TrackerToNode): void {
     this.#sendBytes(connection, encodePacket(packet))
   }
 
@@ -474,8 +472,4 @@ function networkOfConnection(connection: Connection): string | undefined {
   if (connection instanceof RelayedConnection) return `relayed by ${connection.relay}`
   const { remoteAddress } = connection
   return remoteAddress === undefined ? undefined : networkOf(remoteAddress)
-}
-
-function isFromNode(packet: Packet): packet is NodeToTracker {
-  return fromNodes.has(packet.type)
 }

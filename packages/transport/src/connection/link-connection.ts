@@ -3,6 +3,7 @@ import {
   encodePacket,
   forEachPacket,
   isRunnelError,
+  packetKind,
   PacketType,
   type Cancel,
   type Close,
@@ -181,6 +182,8 @@ export class LinkConnection implements Connection {
   }
 
   #onLinkPacket(type: number, body: Uint8Array): void {
+    // Of a later version of the protocol.
+    if (packetKind(type) === undefined) return
     const next = transition(this.#state, inputOfPacket(type))
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)

@@ -1,4 +1,11 @@
-import { decodePacket, PacketType, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import {
+  decodePacket,
+  packetKind,
+  PacketType,
+  toStreamPartId,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { Breaches } from './breaches.ts'
 
 interface Membership {
@@ -59,15 +66,8 @@ export class NoiselessChecker {
 
 /** Which stream part a packet is about; undefined for none. */
 function streamPartOf(type: number, body: Uint8Array): StreamPartId | undefined {
-  const about: readonly number[] = [
-    PacketType.data,
-    PacketType.attach,
-    PacketType.detach,
-    PacketType.fetch,
-    PacketType.heads,
-    PacketType.instruction,
-  ]
-  if (!about.includes(type)) return undefined
+  const isOrder = type === PacketType.instruction
+  if (!isOrder && packetKind(type)?.scope !== 'neighbours') return undefined
   const packet = decodePacket(type, body)
   if (packet.type === 'data') {
     const { streamId, partition } = packet.batch.chain

@@ -1,3 +1,4 @@
+import type { ControlPacket } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   attach,
@@ -16,7 +17,6 @@ import {
   streamId,
 } from '../core.testkit.ts'
 import type { NetworkLimits } from '../../limits.ts'
-import type { ControlPacket } from '../effects.ts'
 
 const at = (offsetMs: number) => ({ timestamp: startMs + offsetMs, sequenceNumber: 0 })
 const message = (offsetMs: number, previous?: number) =>
