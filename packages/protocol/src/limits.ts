@@ -32,6 +32,10 @@ export const limits = {
   maxResendCount: 10_000_000,
   /** `host:port`: a DNS name of at most 253 bytes, and a port. */
   maxAddressBytes: 259,
+  /** Capabilities in a hello. */
+  maxCapabilities: 32,
+  /** The name of one. */
+  maxCapabilityBytes: 64,
   /** A URL. */
   maxUrlBytes: 512,
   /** A signalling payload: an SDP or a candidate. */

@@ -44,6 +44,10 @@ export const transportErrors = {
     summary: 'The other side did not prove its id',
     remedy: 'It is broken, hostile, or speaks another protocol.',
   },
+  CAPABILITY_MISSING: {
+    summary: 'One side requires what the other cannot do',
+    remedy: 'Update the software of the side that lacks it, or turn off on the other what requires it.',
+  },
   NOT_AUTHENTIC: {
     summary: 'A frame is not what the other side sent next',
     remedy:

@@ -47,6 +47,8 @@ export interface LinkPath {
 export interface Connection {
   readonly peerId: NodeId
   readonly peerRole: 'node' | 'tracker'
+  /** What both ends said that they can do besides their version. */
+  readonly capabilities: ReadonlySet<string>
   readonly transport: TransportKind
   /** Of WebRTC, as it is now: it may change in the first seconds. Undefined where the platform does not say. */
   readonly path?: LinkPath | undefined

@@ -48,6 +48,9 @@ class TappedConnection implements Connection {
   get peerRole() {
     return this.#inner.peerRole
   }
+  get capabilities() {
+    return this.#inner.capabilities
+  }
   get transport() {
     return this.#inner.transport
   }

@@ -67,13 +67,14 @@ describe('the packet codec', () => {
   it('does not write what it would not read', () => {
     const hello = {
       type: 'hello',
-      version: 2,
+      versions: { oldest: 3, newest: 3 },
       role: 'node',
       nodeId: sampleNodeId('b'),
       nonce: pattern(32),
       sealing: 'none',
       address: '',
       agent: '',
+      capabilities: [],
     } as const
     const encode = (packet: Packet) => () => encodePacket(packet)
     const tooLarge = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
@@ -177,7 +178,7 @@ describe('the packet codec', () => {
 
   it('says of a hello of another version that it is one, whatever follows', () => {
     const other = expect.objectContaining({ code: 'UNSUPPORTED_VERSION' })
-    for (const body of ['01', '00', 'ff0102030405']) {
+    for (const body of ['0100', '0200', '0202', '0404', '04ff', '0502', 'ff0102030405']) {
       expect(() => decodePacket(PacketType.hello, fromHex(body))).toThrow(other)
     }
   })

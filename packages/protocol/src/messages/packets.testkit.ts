@@ -95,13 +95,17 @@ const iceServer = fc.record({
 export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   fc.record({
     type: is('hello'),
-    version: fc.constant(2),
+    versions: fc.record({ oldest: fc.integer({ min: 0, max: 3 }), newest: fc.integer({ min: 3, max: 255 }) }),
     role: fc.constantFrom(...linkRoles),
     nodeId: arbitraryNodeId,
     nonce: arbitraryBytes(32),
     sealing: fc.constantFrom(...sealings),
     address: arbitraryAscii(limits.maxAddressBytes),
     agent: text(limits.maxTextBytes),
+    capabilities: fc.array(
+      fc.record({ name: arbitraryAscii(limits.maxCapabilityBytes), required: fc.boolean() }),
+      { maxLength: limits.maxCapabilities },
+    ),
   }),
   fc.record({ type: is('proof'), signature: arbitraryBytes(65) }),
   fc.record({ type: is('ping'), token: u32 }),

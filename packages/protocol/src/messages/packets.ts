@@ -2,8 +2,24 @@ import type { NodeId } from '../ids/node-id.ts'
 import type { StreamPartId } from '../ids/stream-id.ts'
 import type { MessageBatch, MessageRef } from './stream-message.ts'
 
-/** The version of everything in this file; a hello says it. */
-export const PROTOCOL_VERSION = 2
+/**
+ * The versions of the protocol that are spoken here; a hello says them. 3 is protocol 1.0: 1 and 2 came before it. What a later
+ * version adds without breaking this one are packets and capabilities that may be unknown.
+ */
+export const protocolVersions: VersionRange = { oldest: 3, newest: 3 }
+
+export interface VersionRange {
+  readonly oldest: number
+  readonly newest: number
+}
+
+/** What a side can do in addition to its version: of later versions, or of somebody's own. */
+export interface Capability {
+  /** Of printable ASCII. */
+  readonly name: string
+  /** A side without it is refused. */
+  readonly required: boolean
+}
 
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
@@ -15,7 +31,7 @@ export type Sealing = (typeof sealings)[number]
 /** First packet in each direction of a new link: who I claim to be, and my part of what both sign. */
 export interface Hello {
   readonly type: 'hello'
-  readonly version: number
+  readonly versions: VersionRange
   readonly role: LinkRole
   readonly nodeId: NodeId
   /** 32 random bytes; where frames are sealed, an X25519 public key made for this link alone. */
@@ -26,6 +42,7 @@ export interface Hello {
   readonly address: string
   /** Software name and version, for people. */
   readonly agent: string
+  readonly capabilities: readonly Capability[]
 }
 
 /** Second packet in each direction: the signature that proves the id of the hello. See docs/protocol.md, handshake. */

@@ -9,7 +9,14 @@ import { buildBatch } from '../signing/build-batch.ts'
 import { signMembership } from '../signing/membership.ts'
 import type { MessageDraft } from './batch-codec.ts'
 import { type Packet } from './packet-table.ts'
-import { detachReasons, failureReasons, signalKinds, type AccessToken, type Membership } from './packets.ts'
+import {
+  detachReasons,
+  failureReasons,
+  protocolVersions,
+  signalKinds,
+  type AccessToken,
+  type Membership,
+} from './packets.ts'
 import { ContentType, EncryptionType, type MessageBatch, type MessageChain } from './stream-message.ts'
 
 /** Fixed values of every kind of packet and several kinds of batch: for the vectors, and to be mutated. */
@@ -112,11 +119,12 @@ function linkPackets(crypto: Crypto): SamplePacket[] {
   const { nodeId, sign } = sampleIdentity(crypto)
   const hello = {
     type: 'hello',
-    version: 2,
+    versions: protocolVersions,
     nodeId,
     nonce: pattern(32),
     sealing: 'none',
     address: '',
+    capabilities: [],
   } as const
   return [
     { name: 'hello of a node', packet: { ...hello, role: 'node', agent: 'runnel/0.1.0' } },
@@ -128,6 +136,19 @@ function linkPackets(crypto: Crypto): SamplePacket[] {
         sealing: 'aes-256-gcm',
         address: 'node.example:443',
         agent: 'runnel/0.1.0',
+      },
+    },
+    {
+      name: 'hello of a later version that can more',
+      packet: {
+        ...hello,
+        versions: { oldest: 2, newest: 4 },
+        role: 'node',
+        agent: 'runnel/9',
+        capabilities: [
+          { name: 'early-bird', required: false },
+          { name: 'example.org/2', required: true },
+        ],
       },
     },
     { name: 'hello of a tracker, no agent', packet: { ...hello, role: 'tracker', agent: '' } },

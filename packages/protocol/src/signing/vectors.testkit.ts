@@ -2,7 +2,7 @@ import { packetBytes, readPackets } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { PacketType } from '../messages/packet-table.ts'
-import { type Hello } from '../messages/packets.ts'
+import { protocolVersions, type Hello } from '../messages/packets.ts'
 import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import {
   pattern,
@@ -46,7 +46,15 @@ export function batchVectors(crypto: Crypto) {
 
 export function handshakeVectors(crypto: Crypto) {
   const prover = sampleIdentity(crypto, 0)
-  const hello = { type: 'hello', version: 2, role: 'node', sealing: 'none', address: '', agent: '' } as const
+  const hello = {
+    type: 'hello',
+    versions: protocolVersions,
+    role: 'node',
+    sealing: 'none',
+    address: '',
+    agent: '',
+    capabilities: [],
+  } as const
   const [dialler, listener] = [
     { ...hello, nodeId: prover.nodeId, nonce: pattern(32), address: 'tracker.example:443' },
     { ...hello, nodeId: sampleIdentity(crypto, 1).nodeId, nonce: pattern(64).subarray(32) },

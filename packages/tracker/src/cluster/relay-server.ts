@@ -86,6 +86,7 @@ export class RelayedConnection implements Connection {
   readonly peerRole = 'node'
   readonly transport = 'websocket'
   readonly direction = 'inbound'
+  readonly capabilities = new Set<string>()
   readonly rttMs = undefined
   readonly queuedBytes = 0
   readonly writable = true

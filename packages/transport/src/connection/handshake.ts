@@ -5,8 +5,9 @@ import {
   handshakeTranscript,
   nodeIdToBytes,
   PacketType,
-  PROTOCOL_VERSION,
+  protocolVersions,
   readPackets,
+  type Capability,
   type Hello,
   type Hellos,
   type LinkRole,
@@ -37,9 +38,11 @@ export interface HandshakeOptions {
 export interface Peer {
   readonly nodeId: NodeId
   readonly role: LinkRole
+  /** Of both sides. */
+  readonly capabilities: ReadonlySet<string>
 }
 
-type HandshakeModules = Pick<ConnectionModules, 'random' | 'crypto' | 'identity' | 'agent'>
+type HandshakeModules = Pick<ConnectionModules, 'random' | 'crypto' | 'identity' | 'agent' | 'capabilities'>
 
 /**
  * Both sides of a new channel send a hello, and then a signature over both hellos, which side they are, and the channel: so
@@ -63,13 +66,14 @@ export class Handshake {
     this.#keys = noise && new KeyAgreement({ side: this.#side, secretKey }, noise)
     this.#hello = {
       type: 'hello',
-      version: PROTOCOL_VERSION,
+      versions: protocolVersions,
       role: options.role,
       nodeId: modules.identity.nodeId,
       nonce: this.#keys?.publicKey ?? secretKey,
       sealing: (this.#side === 'dialler' && noise?.ciphers[0]) || 'none',
       address: options.address ?? '',
       agent: modules.agent ?? '',
+      capabilities: modules.capabilities ?? [],
     }
   }
 
@@ -85,12 +89,13 @@ export class Handshake {
 
   /**
    * Takes the other's hello and returns the frame to send then: our proof, but nothing of a dialler that awaits keys. Throws
-   * PEER_ID_MISMATCH, HANDSHAKE_FAILED, and what decoding throws.
+   * PEER_ID_MISMATCH, HANDSHAKE_FAILED, CAPABILITY_MISSING, and what decoding throws.
    */
   receiveHello(body: Uint8Array): Uint8Array | undefined {
     const hello = decodePacket(PacketType.hello, body) as Hello
     this.#check(hello)
-    this.#peer = { nodeId: hello.nodeId, role: hello.role }
+    const capabilities = commonCapabilities(this.#hello.capabilities, hello.capabilities)
+    this.#peer = { nodeId: hello.nodeId, role: hello.role, capabilities }
     const [own, others] = [bodyOf(this.hello()), body.slice()]
     const isDialler = this.#side === 'dialler'
     this.#hellos = isDialler ? { dialler: own, listener: others } : { dialler: others, listener: own }
@@ -143,6 +148,19 @@ export class Handshake {
     const { binding } = this.#options.channel
     return handshakeDigest({ prover, hellos: this.#hellos, binding }, this.#modules.crypto)
   }
+}
+
+/** Throws CAPABILITY_MISSING when one side requires what the other has not. */
+function commonCapabilities(ours: readonly Capability[], theirs: readonly Capability[]): ReadonlySet<string> {
+  const [own, others] = [ours, theirs].map((all) => new Set(all.map(({ name }) => name))) as [
+    Set<string>,
+    Set<string>,
+  ]
+  const missing = [...ours, ...theirs].find(
+    ({ name, required }) => required && !(own.has(name) && others.has(name)),
+  )
+  if (missing !== undefined) throw transportError('CAPABILITY_MISSING', missing.name)
+  return new Set([...own].filter((name) => others.has(name)))
 }
 
 /** Of a packet that was made here. */

@@ -98,6 +98,10 @@ export class LinkConnection implements Connection {
     return this.#peer.role
   }
 
+  get capabilities(): ReadonlySet<string> {
+    return this.#peer.capabilities
+  }
+
   get transport(): TransportKind {
     return this.#channel.kind
   }

@@ -1,4 +1,4 @@
-import type { Clock, Crypto, Identity, Random } from '@runnel/protocol'
+import type { Capability, Clock, Crypto, Identity, Random } from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
 
 /** What every connection stands on. */
@@ -10,6 +10,8 @@ export interface ConnectionModules {
   readonly limits?: Partial<ConnectionLimits>
   /** Software name and version, told to the peer, for people. */
   readonly agent?: string
+  /** What this side can do besides; default: nothing. */
+  readonly capabilities?: readonly Capability[]
   /**
    * Told what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go on.
    * It is called at the end of the turn, on a stack of its own: what it throws reaches nobody's callback.

@@ -43,7 +43,7 @@ export interface OpenHandlers {
 
 /**
  * Makes a connection of a channel: the mutual handshake, then packets. Fails with PEER_ID_MISMATCH, HANDSHAKE_FAILED,
- * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. The channel is closed then,
+ * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, CAPABILITY_MISSING, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. The channel is closed then,
  * and also when the result is called before the connection is open; afterwards that does nothing.
  */
 export function openConnection(

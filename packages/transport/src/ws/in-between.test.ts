@@ -103,6 +103,8 @@ describe('somebody who passes a handshake on', () => {
     ['its key', { nonce: new Uint8Array(32).fill(9) }],
     ['its cipher', { sealing: 'chacha20-poly1305' }],
     ['its agent', { agent: 'somebody else' }],
+    ['its versions', { versions: { oldest: 0, newest: 9 } }],
+    ['its capabilities', { capabilities: [{ name: 'x', required: false }] }],
   ])('cannot change what a side says of %s', async (_, change) => {
     const server = await start('server', anyPort)
     for (const direction of ['toServer', 'toClient'] as const) {
@@ -219,7 +221,7 @@ describe('a peer of version 1', () => {
     const url = `ws://127.0.0.1:${(old.address() as AddressInfo).port}`
     expect(failureCode(await dial(await start('client'), url))).toBe('UNSUPPORTED_VERSION')
     const [theirHello, farewell] = await told
-    expect(theirHello?.[2]).toBe(2)
+    expect(theirHello?.[2]).toBe(3)
     const [raw] = readPackets(farewell ?? new Uint8Array())
     expect(raw && decodePacket(raw.type, raw.body)).toMatchObject({ code: 'UNSUPPORTED_VERSION' })
   })

@@ -1,41 +1,63 @@
+import type { Reader } from '../../codec/reader.ts'
 import { readNodeId, readWord, writeNodeId, writeWord } from '../../codec/fields.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import { linkRoles, PROTOCOL_VERSION, sealings } from '../packets.ts'
-import type { Close, Fragment, Hello, Ping, Pong, Proof } from '../packets.ts'
+import { linkRoles, protocolVersions, sealings } from '../packets.ts'
+import type { Capability, Close, Fragment, Hello, Ping, Pong, Proof, VersionRange } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readFlag, writeFlag } from './flag.ts'
 
 const nonceBytes = 32
 const signatureBytes = 65
 
-/** The version comes first and alone decides how the rest is read: of another version nothing else is looked at. */
+/** Versions come first and stay: of a side that speaks none of ours nothing else is looked at. */
 export const hello: BodyCodec<Hello> = {
   write(writer, packet) {
-    writer.u8(packet.version)
+    writer.u8(packet.versions.oldest)
+    writer.u8(packet.versions.newest)
     writeWord(writer, linkRoles, packet.role, 'role')
     writeNodeId(writer, packet.nodeId)
     writer.fixed(packet.nonce, nonceBytes, 'nonce')
     writeWord(writer, sealings, packet.sealing, 'sealing')
     writer.ascii(packet.address, limits.maxAddressBytes, 'address')
     writer.text(packet.agent, limits.maxTextBytes, 'agent')
+    writer.count(packet.capabilities.length, limits.maxCapabilities, 'capabilities')
+    for (const { name, required } of packet.capabilities) {
+      writer.ascii(name, limits.maxCapabilityBytes, 'capability')
+      writeFlag(writer, required)
+    }
   },
   read(reader) {
-    const version = reader.u8()
-    if (version !== PROTOCOL_VERSION) {
-      throw protocolError('UNSUPPORTED_VERSION', `protocol version ${version}, this is ${PROTOCOL_VERSION}`)
-    }
     return {
       type: 'hello',
-      version,
+      versions: readVersions(reader),
       role: readWord(reader, linkRoles, 'role'),
       nodeId: readNodeId(reader),
       nonce: reader.view(nonceBytes),
       sealing: readWord(reader, sealings, 'sealing'),
       address: reader.ascii(limits.maxAddressBytes, 'address'),
       agent: reader.text(limits.maxTextBytes, 'agent'),
+      capabilities: readCapabilities(reader),
     }
   },
+}
+
+/** Of before 1.0 only the first byte is a version; those that have none in common with us are refused either way. */
+function readVersions(reader: Reader): VersionRange {
+  const versions = { oldest: reader.u8(), newest: reader.u8() }
+  const { oldest, newest } = protocolVersions
+  if (versions.oldest <= newest && versions.newest >= oldest && versions.oldest <= versions.newest)
+    return versions
+  const [theirs, ours] = [versions, protocolVersions].map((range) => `${range.oldest} to ${range.newest}`)
+  throw protocolError('UNSUPPORTED_VERSION', `protocol versions ${theirs}, these are ${ours}`)
+}
+
+function readCapabilities(reader: Reader): readonly Capability[] {
+  const count = reader.count(limits.maxCapabilities, 'capabilities')
+  return Array.from({ length: count }, () => ({
+    name: reader.ascii(limits.maxCapabilityBytes, 'capability'),
+    required: readFlag(reader),
+  }))
 }
 
 export const proof: BodyCodec<Proof> = {
