@@ -18,6 +18,10 @@ export const limits = {
   maxGroupKeyIdBytes: 64,
   /** Partitions of one stream; they are numbered from 0. */
   maxPartitions: 100,
+  /** Extensions of a message. */
+  maxExtensions: 16,
+  /** Bytes in all extensions of a message. */
+  maxExtensionBytes: 1024,
   /** Neighbours in one status, and in one instruction. */
   maxNeighbours: 64,
   /** Failed edges in one status. */

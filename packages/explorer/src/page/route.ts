@@ -16,7 +16,7 @@ export const partShows = ['graph', 'map', 'table', 'live'] as const
 export type PartShow = (typeof partShows)[number]
 
 const nodeIdPattern = /^0x[0-9a-f]{40}$/
-const partIdPattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#[0-9]{1,2}$/
+const partIdPattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#(?:[0-9]{1,2}|100)$/
 
 export function isNodeId(text: string): boolean {
   return nodeIdPattern.test(text)

@@ -1,6 +1,7 @@
 import { protocolError } from '../errors.ts'
 import { nodeIdFromBytes, nodeIdToBytes, type NodeId } from '../ids/node-id.ts'
 import {
+  keyPartition,
   parseStreamPartId,
   toStreamId,
   toStreamPartId,
@@ -36,7 +37,7 @@ export function checkedStreamId(text: string): StreamId {
 }
 
 export function checkedPartition(partition: number): number {
-  if (partition >= limits.maxPartitions) throw protocolError('MALFORMED_PACKET', `partition ${partition}`)
+  if (partition > keyPartition) throw protocolError('MALFORMED_PACKET', `partition ${partition}`)
   return partition
 }
 

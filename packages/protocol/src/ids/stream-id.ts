@@ -10,8 +10,11 @@ export type StreamPartId = string & { readonly __brand: 'StreamPartId' }
 export const streamPartIdSchema = {
   type: 'string',
   maxLength: 250,
-  pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#[0-9]{1,2}$',
+  pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#([0-9]{1,2}|100)$',
 } as const
+
+/** The part of a stream for its keys, after those for its messages: nodes and trackers treat it like any other. */
+export const keyPartition = limits.maxPartitions
 
 const pattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/
 
@@ -26,7 +29,7 @@ export function toStreamId(text: string): StreamId {
 
 /** The stream part of a stream and a partition number. Throws INVALID_PARTITION. */
 export function toStreamPartId(streamId: StreamId, partition: number): StreamPartId {
-  if (!Number.isInteger(partition) || partition < 0 || partition >= limits.maxPartitions) {
+  if (!Number.isInteger(partition) || partition < 0 || partition > keyPartition) {
     throw protocolError('INVALID_PARTITION', String(partition))
   }
   return `${streamId}#${partition}` as StreamPartId
@@ -36,7 +39,7 @@ export function toStreamPartId(streamId: StreamId, partition: number): StreamPar
 export function parseStreamPartId(text: string): { streamId: StreamId; partition: number } {
   const at = text.lastIndexOf('#')
   const digits = text.slice(at + 1)
-  if (at < 0 || !/^(0|[1-9]\d?)$/.test(digits))
+  if (at < 0 || !/^(0|[1-9]\d?|100)$/.test(digits))
     throw protocolError('INVALID_PARTITION', JSON.stringify(digits.slice(0, 20)))
   return { streamId: toStreamId(text.slice(0, at)), partition: Number(digits) }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import vectors from '../../vectors/batches.json' with { type: 'json' }
 import { decodePacket, encodePacket } from '../codec/packet-codec.ts'
 import { loadCrypto } from '../crypto/load-crypto.ts'
-import { toStreamId, type StreamId } from '../ids/stream-id.ts'
+import { keyPartition, toStreamId, type StreamId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import { decodeBatch, type MessageDraft } from './batch-codec.ts'
@@ -25,6 +25,14 @@ const build = (messages: readonly MessageDraft[], changes = {}) =>
 
 const malformed = expect.objectContaining({ code: 'MALFORMED_PACKET' })
 const tooLarge = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
+
+const arbitraryExtensions = fc
+  .uniqueArray(fc.record({ type: fc.nat(0xffff_ffff), bytes: fc.uint8Array({ maxLength: 60 }) }), {
+    selector: ({ type }) => type,
+    minLength: 1,
+    maxLength: limits.maxExtensions,
+  })
+  .map((extensions) => extensions.sort((a, b) => a.type - b.type))
 
 describe('decodeBatch', () => {
   it.each(vectors)('reads the vector "$name"', (vector) => {
@@ -101,6 +109,7 @@ describe('buildBatch', () => {
       contentType: fc.integer({ min: 0, max: 255 }),
       encryptionType: fc.integer({ min: 0, max: 255 }),
       groupKeyId: arbitraryAscii(limits.maxGroupKeyIdBytes),
+      extensions: fc.option(arbitraryExtensions, { nil: undefined }),
       content: fc.uint8Array({ maxLength: 200 }),
     })
     const header = fc.record({
@@ -171,6 +180,15 @@ describe('buildBatch', () => {
     ['a second message without previous', [sampleDraft(0), sampleDraft(1, { previous: undefined })]],
     ['a message left out', [sampleDraft(0), sampleDraft(2)]],
     ['a group key id without encryption', [sampleDraft(0, { groupKeyId: 'key' })]],
+    ['no extensions where there should be some', [sampleDraft(0, { extensions: [] })]],
+    [
+      'an extension twice',
+      [sampleDraft(0, { extensions: [1, 1].map((type) => ({ type, bytes: new Uint8Array() })) })],
+    ],
+    [
+      'extensions that are not in order',
+      [sampleDraft(0, { extensions: [2, 1].map((type) => ({ type, bytes: new Uint8Array() })) })],
+    ],
     ['a content type of more than a byte', [sampleDraft(0, { contentType: 256 })]],
     ['a timestamp that is not whole', [sampleDraft(0, { timestamp: 1.5 })]],
     ['a sequence number of more than 32 bits', [sampleDraft(0, { sequenceNumber: 2 ** 32 })]],
@@ -178,9 +196,20 @@ describe('buildBatch', () => {
     expect(() => build(messages)).toThrow(malformed)
   })
 
+  it('refuses more extensions than there may be, and more bytes in them', () => {
+    const extensions = (count: number, bytes: number) =>
+      Array.from({ length: count }, (_, type) => ({ type, bytes: new Uint8Array(bytes) }))
+    const { maxExtensions, maxExtensionBytes } = limits
+    expect(() => build([sampleDraft(0, { extensions: extensions(maxExtensions, 64) })])).not.toThrow()
+    expect(() => build([sampleDraft(0, { extensions: extensions(maxExtensions + 1, 1) })])).toThrow(tooLarge)
+    expect(() => build([sampleDraft(0, { extensions: extensions(2, maxExtensionBytes / 2 + 1) })])).toThrow(
+      tooLarge,
+    )
+  })
+
   it('refuses a stream id, a partition and a chain id that are none', () => {
     expect(() => build([sampleDraft(0)], { streamId: 'news' as StreamId })).toThrow(malformed)
-    expect(() => build([sampleDraft(0)], { partition: limits.maxPartitions })).toThrow(malformed)
+    expect(() => build([sampleDraft(0)], { partition: keyPartition + 1 })).toThrow(malformed)
     expect(() => build([sampleDraft(0)], { messageChainId: 'c'.repeat(33) })).toThrow(tooLarge)
   })
 })

@@ -12,6 +12,7 @@ import type { Writer } from '../codec/writer.ts'
 import { protocolError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { ChainCache } from './chain-cache.ts'
+import { readExtensions, writeExtensions, type Extension } from './extensions.ts'
 import { compareRefs, EncryptionType, SignatureType } from './stream-message.ts'
 import type { MessageBatch, MessageChain, MessageRef, StreamMessage } from './stream-message.ts'
 
@@ -21,6 +22,7 @@ export const signatureBytes = 65
 
 const previousFlag = 1
 const encryptedFlag = 2
+const extendedFlag = 4
 
 /** What a publisher says of one message; the chain is said once for the batch. */
 export interface MessageDraft {
@@ -30,6 +32,8 @@ export interface MessageDraft {
   readonly contentType: number
   readonly encryptionType: number
   readonly groupKeyId: string
+  /** By ascending type; default: none. */
+  readonly extensions?: readonly Extension[] | undefined
   readonly content: Uint8Array
 }
 
@@ -91,7 +95,7 @@ function readHeader(reader: Reader): MessageChain {
 
 function readMessage(reader: Reader, chain: MessageChain): StreamMessage {
   const flags = reader.u8()
-  if (flags > (previousFlag | encryptedFlag))
+  if (flags > (previousFlag | encryptedFlag | extendedFlag))
     throw protocolError('MALFORMED_PACKET', `message flags ${flags}`)
   const timestamp = reader.u48()
   const sequenceNumber = reader.varint(maxU32)
@@ -104,6 +108,7 @@ function readMessage(reader: Reader, chain: MessageChain): StreamMessage {
     if (encryptionType === EncryptionType.none) throw protocolError('MALFORMED_PACKET', 'encryption type 0')
     groupKeyId = reader.shortAscii(limits.maxGroupKeyIdBytes, 'group key id')
   }
+  const extensions = flags & extendedFlag ? readExtensions(reader) : undefined
   const content = reader.view(reader.count(limits.maxContentBytes, 'bytes of content'))
   return {
     streamId: chain.streamId,
@@ -116,6 +121,7 @@ function readMessage(reader: Reader, chain: MessageChain): StreamMessage {
     contentType,
     encryptionType,
     groupKeyId,
+    extensions,
     content,
   }
 }
@@ -160,8 +166,10 @@ export function writeUnsignedBatch(
 }
 
 function writeMessage(writer: Writer, message: MessageDraft): void {
+  const { extensions } = message
   const encrypted = message.encryptionType !== EncryptionType.none
-  writer.u8((message.previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0))
+  const flags = (message.previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0)
+  writer.u8(flags | (extensions === undefined ? 0 : extendedFlag))
   writeRef(writer, message)
   if (message.previous !== undefined) writeRef(writer, message.previous)
   writer.u8(message.contentType)
@@ -171,6 +179,7 @@ function writeMessage(writer: Writer, message: MessageDraft): void {
   } else if (message.groupKeyId !== '') {
     throw protocolError('MALFORMED_PACKET', 'a group key id without encryption')
   }
+  if (extensions !== undefined) writeExtensions(writer, extensions)
   writer.count(message.content.length, limits.maxContentBytes, 'bytes of content')
   writer.raw(message.content)
 }

@@ -100,6 +100,16 @@ export function sampleBatches(crypto: Crypto): SampleBatch[] {
       partition: 99,
       messageChainId: 'c'.repeat(32),
     }),
+    sample('extensions of later versions', [
+      sampleDraft(0, {
+        extensions: [
+          { type: 1, bytes: pattern(3) },
+          { type: 2 ** 32 - 1, bytes: new Uint8Array() },
+        ],
+      }),
+      sampleDraft(1, { ...encrypted, extensions: [{ type: 300, bytes: pattern(200) }] }),
+    ]),
+    sample('the part for keys', run(1), { ...chain, partition: 100 }),
     sample('an empty chain id', run(1), { ...chain, messageChainId: '' }),
   ]
 }

@@ -1,5 +1,6 @@
 import type { NodeId } from '../ids/node-id.ts'
 import type { StreamId } from '../ids/stream-id.ts'
+import type { Extension } from './extensions.ts'
 
 /** A place in a message chain. Ordered by timestamp, then sequence number. */
 export interface MessageRef {
@@ -38,6 +39,8 @@ export interface StreamMessage extends MessageChain, MessageRef {
   readonly encryptionType: number
   /** Which group key opens the content; empty when not encrypted. */
   readonly groupKeyId: string
+  /** What later versions add, unread here. */
+  readonly extensions?: readonly Extension[] | undefined
   readonly content: Uint8Array
 }
 

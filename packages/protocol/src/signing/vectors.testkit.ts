@@ -30,7 +30,16 @@ export function batchVectors(crypto: Crypto) {
     signatureHex: toHex(batch.signature),
     chain: batch.chain,
     messages: batch.messages.map(
-      ({ timestamp, sequenceNumber, previous, contentType, encryptionType, groupKeyId, content }) =>
+      ({
+        timestamp,
+        sequenceNumber,
+        previous,
+        contentType,
+        encryptionType,
+        groupKeyId,
+        extensions,
+        content,
+      }) =>
         toPlainJson({
           timestamp,
           sequenceNumber,
@@ -38,6 +47,7 @@ export function batchVectors(crypto: Crypto) {
           contentType,
           encryptionType,
           groupKeyId,
+          extensions,
           content,
         }),
     ),

@@ -1,6 +1,6 @@
 import {
   canConnect,
-  limits as wireLimits,
+  keyPartition,
   parseStreamPartId,
   Shares,
   sameContact,
@@ -741,7 +741,7 @@ export class TrackerCore {
   }
 
   *#partsOf(streamId: StreamId): Generator<StreamPart> {
-    for (let partition = 0; partition < wireLimits.maxPartitions; partition++) {
+    for (let partition = 0; partition <= keyPartition; partition++) {
       const part = this.#parts.get(toStreamPartId(streamId, partition))
       if (part !== undefined) yield part
     }

@@ -16,7 +16,7 @@ import {
 /** What trackers answer, as far as the explorer shows it (packages/tracker/src/http/views.ts). */
 
 const nodeId = matching(/^0x[0-9a-f]{40}$/)
-const partId = matching(/^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#[0-9]{1,2}$/)
+const partId = matching(/^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#(?:[0-9]{1,2}|100)$/)
 const overlay = withDefault(oneOf('random', 'topology-aware'), 'random')
 const ms = numberFrom(0, 86_400_000)
 
