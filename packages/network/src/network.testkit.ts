@@ -9,6 +9,7 @@ import {
   toStreamPartId,
   type Clock,
   type Contact,
+  type Extension,
   type FindStorage,
   type Identity,
   type MessageRef,
@@ -52,7 +53,7 @@ export class TestPublisher {
     this.#clock = clock
   }
 
-  next(content: string, part = 0): Uint8Array {
+  next(content: string, part = 0, extensions?: readonly Extension[]): Uint8Array {
     const now = this.#clock.now()
     const again = this.#previous?.timestamp === now
     const place = { timestamp: now, sequenceNumber: again ? (this.#previous?.sequenceNumber ?? 0) + 1 : 0 }
@@ -62,6 +63,7 @@ export class TestPublisher {
       contentType: 2,
       encryptionType: 0,
       groupKeyId: '',
+      extensions,
       content: new TextEncoder().encode(content),
     }
     this.#previous = place
