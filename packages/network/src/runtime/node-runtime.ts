@@ -560,7 +560,8 @@ export class NodeRuntime implements NetworkNode {
   #setAlarm(): void {
     if (this.#state !== 'running') return
     const dueMs = Math.min(this.#core.dueMs, this.#trackerLinks.dueMs)
-    this.#alarm.set(Math.max(dueMs, this.#pausedUntilMs))
+    // Whole, as the time that the cores are told: before that they would find nothing due.
+    this.#alarm.set(Math.ceil(Math.max(dueMs, this.#pausedUntilMs)))
   }
 
   #tick(): void {

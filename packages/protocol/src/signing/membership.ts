@@ -39,7 +39,12 @@ export function signMembership(
 }
 
 /** True when the user signed exactly this and it has not expired. Never throws. */
-export function verifyMembership(token: AccessToken, nodeId: NodeId, wallMs: number, crypto: Crypto): boolean {
+export function verifyMembership(
+  token: AccessToken,
+  nodeId: NodeId,
+  wallMs: number,
+  crypto: Crypto,
+): boolean {
   const { userId, expiresMs, signature } = token
   if (!Number.isInteger(expiresMs) || expiresMs <= wallMs || expiresMs >= 2 ** 48) return false
   const address = crypto.recover(membershipDigest({ userId, nodeId, expiresMs }, crypto), signature)
