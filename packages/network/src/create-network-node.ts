@@ -105,7 +105,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
     ...modules,
     verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
     membershipToken: () => tokens?.current(),
-    verifyMembership: (token, nodeId, nowMs) => verifyMembership(token, nodeId, nowMs, crypto),
+    verifyMembership: (token, nodeId, wallMs) => verifyMembership(token, nodeId, wallMs, crypto),
     wires: ({ signalling, contact, clock, onError }) => {
       const { connectionLimits: limits } = options
       const connection: ConnectionModules = {

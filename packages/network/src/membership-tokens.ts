@@ -27,9 +27,9 @@ export class MembershipTokens {
   /** One token is used until half of its time is over. */
   current(): AccessToken {
     const { identity, crypto, clock } = this.#modules
-    const nowMs = clock.now()
-    if (this.#token === undefined || this.#token.expiresMs - nowMs < lifetimeMs / 2)
-      this.#token = signMembership({ nodeId: this.#nodeId, expiresMs: nowMs + lifetimeMs }, crypto, identity)
+    const wallMs = clock.now()
+    if (this.#token === undefined || this.#token.expiresMs - wallMs < lifetimeMs / 2)
+      this.#token = signMembership({ nodeId: this.#nodeId, expiresMs: wallMs + lifetimeMs }, crypto, identity)
     return this.#token
   }
 }

@@ -6,17 +6,25 @@ export type Cancel = () => void
 
 /**
  * Time, as a port: production gives the system's, tests and the simulator a virtual one.
- * Cores never hold a Clock; they are given `now`.
+ * Cores never hold a Clock; they are given the time.
  */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, whole. */
+  /** The wall clock: milliseconds since the Unix epoch, whole. For dates only, as it may be set at any moment. */
   now(): number
-  /** Milliseconds from an arbitrary start, never going back, with fractions: for RTTs and durations. */
+  /** Milliseconds from an arbitrary start, never negative and never going back, with fractions: for all that is not a date. */
   monotonicMs(): number
   /** Runs `fn` once after `delayMs`. */
   schedule(delayMs: number, fn: () => void): Cancel
   /** Runs `fn` when the present turn of the event loop has handled its events (the virtual clock: at the same instant, after the events already due). */
   endOfTurn(fn: () => void): void
+}
+
+/** One moment by both clocks. */
+export interface Time {
+  /** By the monotonic clock: durations, deadlines, pauses and ages of what is kept. */
+  readonly nowMs: number
+  /** By the wall clock, in Unix milliseconds: dates, such as timestamps of messages and expiry times. */
+  readonly wallMs: number
 }
 
 /** Randomness, as a port. Seeded in tests and the simulator, the operating system's in production. */
@@ -74,13 +82,13 @@ export interface ReaderPolicy {
 /** May this publisher publish? Answers come from a registry, through whoever embeds a node or runs a tracker. */
 export interface PublisherPolicy {
   /**
-   * At once and cheap: 'unknown' makes the asker call `resolve`, and wait (bounded) until it knows. With `oldestMs`, the time
+   * At `wallMs`; at once and cheap: 'unknown' makes the asker call `resolve`, and wait (bounded) until it knows. With `oldestMs`, the time
    * of the oldest message in question, 'denied' too when it is older than the stream.
    */
   check(
     streamId: StreamId,
     publisherId: NodeId,
-    nowMs: number,
+    wallMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
   /**

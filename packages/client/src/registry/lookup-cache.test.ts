@@ -73,6 +73,21 @@ describe('a cache of look-ups', () => {
     expect((await cache.get('a')).version).toBe(2)
   })
 
+  it.each([-3_600_000, 3_600_000])(
+    'asks again as soon when the wall clock is set %d ms ahead',
+    async (byMs) => {
+      const { cache, clock, asked, ask } = setUp({ maxAgeMs: 1000 })
+      await ask('a', 1)
+      clock.moveWall(byMs)
+      clock.advanceBy(999)
+      cache.peek('a')
+      expect(asked).toHaveLength(1)
+      clock.advanceBy(1)
+      cache.peek('a')
+      expect(asked).toHaveLength(2)
+    },
+  )
+
   it('keeps what is old while nobody answers, and does not ask all the time', async () => {
     const { cache, clock, asked, ask } = setUp({ maxAgeMs: 1000 })
     await ask('a', 1)

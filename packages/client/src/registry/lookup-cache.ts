@@ -77,7 +77,7 @@ export class LookupCache<K extends string, V extends object | null> {
     if (entry === undefined) return undefined
     this.#kept.touch(key)
     this.#denials.touch(key)
-    if (this.#modules.clock.now() >= entry.refreshAtMs) this.#refresh(key, entry)
+    if (this.#modules.clock.monotonicMs() >= entry.refreshAtMs) this.#refresh(key, entry)
     return entry.value
   }
 
@@ -112,7 +112,7 @@ export class LookupCache<K extends string, V extends object | null> {
   }
 
   #refresh(key: K, entry: Entry<V>): void {
-    entry.refreshAtMs = this.#modules.clock.now() + retryRefreshMs
+    entry.refreshAtMs = this.#modules.clock.monotonicMs() + retryRefreshMs
     if (this.#flightShares.size >= maxFlights || this.#loads >= maxLoads) return
     // Whoever is asked reports when it does not answer; the entry stays as it is.
     this.#fly(key, ownCause).landed.catch(() => {})
@@ -154,7 +154,7 @@ export class LookupCache<K extends string, V extends object | null> {
 
   #store(key: K, cause: string, value: V): void {
     this.#drop(key)
-    this.#entries.set(key, { value, refreshAtMs: this.#modules.clock.now() + this.#options.maxAgeMs })
+    this.#entries.set(key, { value, refreshAtMs: this.#modules.clock.monotonicMs() + this.#options.maxAgeMs })
     const isDenial = this.#modules.isDenial?.(value) === true
     const evicted = isDenial ? this.#denials.add(key, cause) : this.#kept.add(key, ownCause)
     for (const lost of evicted) {

@@ -5,12 +5,12 @@ import type { RegistryCache } from './registry-cache.ts'
 /** Who may publish, for the node: from the cache at once, from the registry when it must be. */
 export function createPublisherPolicy(cache: RegistryCache): PublisherPolicy {
   return {
-    check(streamId, publisherId, nowMs, oldestMs = Infinity) {
+    check(streamId, publisherId, wallMs, oldestMs = Infinity) {
       const permissions = cache.peekPermissions(streamId, publisherId)
       const stream = cache.peekStream(streamId)
       if (permissions === undefined || stream === undefined) return 'unknown'
       if (stream === null || predates(oldestMs, stream)) return 'denied'
-      return nowMs < permissions.publishUntilMs ? 'allowed' : 'denied'
+      return wallMs < permissions.publishUntilMs ? 'allowed' : 'denied'
     },
     async resolve(streamId, publisherId, cause) {
       await Promise.all([cache.permissionsOf(streamId, publisherId, cause), cache.getStream(streamId)])

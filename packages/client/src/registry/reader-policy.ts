@@ -16,10 +16,10 @@ export class RegistryReaderPolicy implements ReaderPolicy {
   }
 
   readsForMs(streamId: StreamId, userId: NodeId): number | undefined {
-    const nowMs = this.#clock.now()
+    const wallMs = this.#clock.now()
     const forMs = (user: NodeId) => {
       const permissions = this.#cache.peekPermissions(streamId, user)
-      return permissions && permissions.subscribeUntilMs - nowMs
+      return permissions && permissions.subscribeUntilMs - wallMs
     }
     const everybody = forMs(anybody)
     // Of a public stream nobody else is looked up.
@@ -33,11 +33,11 @@ export class RegistryReaderPolicy implements ReaderPolicy {
   }
 
   async resolve(streamId: StreamId, userId: NodeId, cause?: string): Promise<void> {
-    const nowMs = this.#clock.now()
+    const wallMs = this.#clock.now()
     const everybody = await this.#cache.permissionsOf(streamId, anybody)
     if (everybody.subscribeUntilMs === Infinity) return
     const user = await this.#cache.permissionsOf(streamId, userId, cause)
-    if (user.subscribeUntilMs > nowMs) return
+    if (user.subscribeUntilMs > wallMs) return
     await this.#cache.storageNodesOf(streamId)
   }
 

@@ -146,12 +146,12 @@ export class StorageArchive implements Archive {
       if (this.#deniedUntilMs.size < maxDenied) break
       this.#deniedUntilMs.delete(oldest)
     }
-    this.#deniedUntilMs.set(key, this.#modules.history.sourceModules.clock.now() + deniedMs)
+    this.#deniedUntilMs.set(key, this.#modules.history.sourceModules.clock.monotonicMs() + deniedMs)
   }
 
   #isDenied({ streamPartId }: Gap, { nodeId }: WantedNeighbour): boolean {
     const untilMs = this.#deniedUntilMs.get(`${streamPartId} ${nodeId}`)
-    return untilMs !== undefined && this.#modules.history.sourceModules.clock.now() < untilMs
+    return untilMs !== undefined && this.#modules.history.sourceModules.clock.monotonicMs() < untilMs
   }
 }
 

@@ -67,7 +67,7 @@ export class StorageDirectory {
     signal: AbortSignal,
   ): Promise<readonly WantedNeighbour[]> {
     const known = this.#told.get(streamPartId)
-    if (known !== undefined && this.#modules.clock.now() < known.untilMs) return known.contacts
+    if (known !== undefined && this.#modules.clock.monotonicMs() < known.untilMs) return known.contacts
     const asking = this.#asking.get(streamPartId) ?? this.#askTracker(stream, streamPartId)
     this.#asking.set(streamPartId, asking)
     return untilAborted(asking, signal)
@@ -100,7 +100,7 @@ export class StorageDirectory {
       if (this.#told.size < this.#limits.maxContacts) break
       this.#told.delete(oldest)
     }
-    const untilMs = this.#modules.clock.now() + maxAgeMs
+    const untilMs = this.#modules.clock.monotonicMs() + maxAgeMs
     this.#told.set(streamPartId, { contacts, untilMs })
   }
 }

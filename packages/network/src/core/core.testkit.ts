@@ -100,7 +100,10 @@ export class CoreScript {
   /** Hears of data packets as they are sent. */
   onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
-  nowMs = startMs
+  /** By the monotonic clock, far from the wall clock: one taken for the other shows. */
+  nowMs = 7_000
+  /** How far the wall clock is ahead of it. */
+  wallAheadMs = startMs - this.nowMs
   canTakeMore = true
   /** True in a test of faults; in any other, one of them fails it. */
   expectsFaults = false
@@ -121,12 +124,12 @@ export class CoreScript {
           return verifyBatch(batch, crypto)
         },
         readsForMs: (_, userId) => this.readsForMs(userId),
-        verifyMembership: (token, nodeId, nowMs) => {
+        verifyMembership: (token, nodeId, wallMs) => {
           this.tokensVerified++
-          return verifyMembership(token, nodeId, nowMs, crypto)
+          return verifyMembership(token, nodeId, wallMs, crypto)
         },
         membershipToken: () => undefined,
-        checkPublisher: (streamId, publisherId, _nowMs, oldestMs = Infinity) => {
+        checkPublisher: (streamId, publisherId, _wallMs, oldestMs = Infinity) => {
           this.hostile('checkPublisher', [streamId, publisherId])
           return oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy
         },
@@ -137,10 +140,14 @@ export class CoreScript {
     )
   }
 
+  get wallMs(): number {
+    return this.nowMs + this.wallAheadMs
+  }
+
   /** Handles the events, and returns what the core wanted done. */
   run(...events: NodeEvent[]): string[] {
     this.lines.length = 0
-    for (const event of events) this.core.handle(event, this.nowMs)
+    for (const event of events) this.#handle(event)
     this.#checkFaults()
     return [...this.lines]
   }
@@ -151,7 +158,7 @@ export class CoreScript {
     const endMs = this.nowMs + durationMs
     while (this.core.dueMs <= endMs) {
       this.nowMs = Math.max(this.nowMs, this.core.dueMs)
-      this.core.handle({ type: 'tick' }, this.nowMs)
+      this.#handle({ type: 'tick' })
     }
     this.nowMs = endMs
     this.#checkFaults()
@@ -175,6 +182,10 @@ export class CoreScript {
     for (const peer of peers) this.run(opened(peer), attach(peer))
     this.lines.length = 0
     return this
+  }
+
+  #handle(event: NodeEvent): void {
+    this.core.handle(event, { nowMs: this.nowMs, wallMs: this.wallMs })
   }
 
   #checkFaults(): void {

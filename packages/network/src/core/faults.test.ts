@@ -158,10 +158,10 @@ function comeBack(script: CoreScript): void {
 let partitions = 0
 /** A message of a chain of its own arrives in a stream part, and goes on. */
 function expectFlooding(script: CoreScript, partition: number): void {
-  const batch = batchAt([script.nowMs], { partition, chainId: `later ${partitions++}` })
+  const batch = batchAt([script.wallMs], { partition, chainId: `later ${partitions++}` })
   const lines = script.run(data(2, batch))
   expect(lines).toContain('data 3')
-  expect(lines.filter((line) => line.startsWith('deliver'))).toEqual([`deliver ${script.nowMs - startMs}`])
+  expect(lines.filter((line) => line.startsWith('deliver'))).toEqual([`deliver ${script.wallMs - startMs}`])
 }
 
 describe('a fault in the work of a stream part', () => {
@@ -218,8 +218,8 @@ describe('a fault in the work of a stream part', () => {
   it('in a tick: a fetch that cannot be sent', () => {
     const script = inBoth()
     script.pass(2_000)
-    const previous = { timestamp: script.nowMs - 1, sequenceNumber: 0 }
-    script.run(data(2, batchAt([script.nowMs], { previous })))
+    const previous = { timestamp: script.wallMs - 1, sequenceNumber: 0 }
+    script.run(data(2, batchAt([script.wallMs], { previous })))
     break_(script, 'sendControl')
     const lines = script.pass(networkLimits.maxGapWaitMs)
     expect(lines).toContain('failed')
@@ -285,7 +285,7 @@ describe('a stream part after a fault', () => {
       if (port === 'verify') throw new Error('each message')
     }
     for (let i = 0; i < 1_000; i++) {
-      script.run(data(2, batchAt([script.nowMs], { chainId: `${i}` })))
+      script.run(data(2, batchAt([script.wallMs], { chainId: `${i}` })))
       if (script.pass(10).includes('rested')) comeBack(script)
     }
     expect(script.faults.length).toBeLessThanOrEqual(5)
@@ -405,19 +405,19 @@ describe('whatever throws in one stream part', () => {
             const chainId = `hit ${step.chain}`
             const last = lasts.get(chainId)
             const previous = last === undefined ? {} : { previous: { timestamp: last, sequenceNumber: 0 } }
-            const timestamp = Math.max(script.nowMs, (last ?? 0) + 2)
+            const timestamp = Math.max(script.wallMs, (last ?? 0) + 2)
             if (!step.gap) script.run(data(step.peer, batchAt([timestamp], { chainId, ...previous })))
             lasts.set(chainId, timestamp)
           } else if (step.kind === 'publish') {
             script.run(
               publish(
-                batchAt([script.nowMs], { chainId: `own ${script.core.counters['published.batches']}` }),
+                batchAt([script.wallMs], { chainId: `own ${script.core.counters['published.batches']}` }),
               ),
             )
           } else script.run(step.kind === 'join' ? join : leave)
           const chainId = `ok ${script.delivered.length}`
-          script.run(data(6, batchAt([script.nowMs], { chainId, partition: 1 })))
-          expect(script.lines.slice(0, 2)).toEqual(['data 7', `deliver ${script.nowMs - startMs}`])
+          script.run(data(6, batchAt([script.wallMs], { chainId, partition: 1 })))
+          expect(script.lines.slice(0, 2)).toEqual(['data 7', `deliver ${script.wallMs - startMs}`])
         }
         expect(script.faults.every(({ streamPartId }) => streamPartId === partId)).toBe(true)
         repair(script)

@@ -9,6 +9,7 @@ import type {
   NodeId,
   Status,
   StreamPartId,
+  Time,
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
@@ -88,7 +89,7 @@ export class NodeCore {
     this.#fetchServer = new FetchServer(options.limits, { ...modules, counters, parts })
   }
 
-  /** When the next `tick` is due; Infinity for never. */
+  /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
   get dueMs(): number {
     return this.#dueMs
   }
@@ -101,28 +102,29 @@ export class NodeCore {
    * What the work of a stream part throws ends that work: the stream part begins anew, and nothing is thrown here. What is
    * thrown belongs to no stream part: to the peer of the event, if it has one.
    */
-  handle(event: NodeEvent, nowMs: number): void {
+  handle(event: NodeEvent, time: Time): void {
+    const { nowMs } = time
     this.#nowMs = nowMs
     switch (event.type) {
       case 'data':
-        this.#onData(event.peerId, event.batch, event.packet, nowMs)
+        this.#onData(event.peerId, event.batch, event.packet, time)
         return
       case 'publish':
         this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
         break
       case 'publisherResolved':
-        this.#flood.resolved(event.streamId, event.publisherId, event.found, nowMs)
+        this.#flood.resolved(event.streamId, event.publisherId, event.found, time)
         this.#neighbourhood.userResolved(
           { streamId: event.streamId, userId: event.publisherId, toRead: false },
           event.found,
-          nowMs,
+          time,
         )
         break
       case 'readerResolved':
-        this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, nowMs)
+        this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, time)
         break
       case 'permissionsChanged':
-        this.#neighbourhood.permissionsChanged(event.streamId, nowMs)
+        this.#neighbourhood.permissionsChanged(event.streamId, time)
         break
       case 'join':
         this.#join(event, nowMs)
@@ -131,7 +133,7 @@ export class NodeCore {
         this.#leave(event.streamPartId, nowMs)
         break
       case 'trackerSession':
-        this.#lastSession = Math.max(this.#lastSession + 1, Math.floor(nowMs))
+        this.#lastSession = Math.max(this.#lastSession + 1, time.wallMs)
         this.#withPart(event.streamPartId, (part) => part.newSession(this.#lastSession))
         break
       case 'instruction':
@@ -150,10 +152,10 @@ export class NodeCore {
         this.#fetches.linkClosed(event.peerId)
         break
       case 'control':
-        this.#onControl(event.peerId, event.packet, nowMs)
+        this.#onControl(event.peerId, event.packet, time)
         break
       case 'archived':
-        this.#onArchived(event.batch, event.packet, nowMs)
+        this.#onArchived(event.batch, event.packet, time)
         break
       case 'archiveEnded':
         this.#withPart(event.gap.streamPartId, (part) => this.#filler.archiveEnded(part, event.gap, nowMs))
@@ -177,8 +179,8 @@ export class NodeCore {
         this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
         break
       case 'tick':
-        this.#parts.each((part) => this.#tick(part, nowMs))
-        this.#neighbourhood.tick(nowMs)
+        this.#parts.each((part) => this.#tick(part, time))
+        this.#neighbourhood.tick(time)
         this.#flood.tick(nowMs)
         break
     }
@@ -200,76 +202,77 @@ export class NodeCore {
     return status
   }
 
-  #onData(peerId: NodeId, batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
+  #onData(peerId: NodeId, batch: MessageBatch, packet: Uint8Array, time: Time): void {
     const part = this.#parts.ofChain(batch.chain)
     if (part === undefined || !part.takesFrom(peerId, batch.chain.publisherId)) {
       const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
       this.#drop(counter, `${batch.chain.streamId}#${batch.chain.partition} from ${peerId}`)
-      this.#neighbourhood.uselessData(peerId, nowMs)
+      this.#neighbourhood.uselessData(peerId, time.nowMs)
       return
     }
     const outcome = this.#parts.within(part, () => {
-      const received = this.#flood.receive(part, batch, packet, peerId, nowMs)
+      const received = this.#flood.receive(part, batch, packet, peerId, time)
       this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
       return received
     })
     if (outcome === 'handled') return
     if (outcome === 'forged')
-      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, nowMs)
+      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, time.nowMs)
     else this.#updateDue()
   }
 
-  #onControl(peerId: NodeId, packet: ControlPacket, nowMs: number): void {
+  #onControl(peerId: NodeId, packet: ControlPacket, time: Time): void {
     const id = packet.type === 'fetched' ? undefined : packet.streamPartId
     const part = id === undefined ? undefined : this.#parts.get(id)
-    if (part === undefined) this.#takeControl(peerId, packet, nowMs)
-    else this.#parts.within(part, () => this.#takeControl(peerId, packet, nowMs))
+    if (part === undefined) this.#takeControl(peerId, packet, time)
+    else this.#parts.within(part, () => this.#takeControl(peerId, packet, time))
   }
 
-  #takeControl(peerId: NodeId, packet: ControlPacket, nowMs: number): void {
+  #takeControl(peerId: NodeId, packet: ControlPacket, time: Time): void {
     switch (packet.type) {
       case 'attach':
-        this.#neighbourhood.onAttach(peerId, packet, nowMs)
+        this.#neighbourhood.onAttach(peerId, packet, time)
         break
       case 'detach':
-        this.#neighbourhood.onDetach(peerId, packet, nowMs)
+        this.#neighbourhood.onDetach(peerId, packet, time.nowMs)
         break
       case 'fetch':
-        this.#fetchServer.onFetch(peerId, packet, nowMs)
+        this.#fetchServer.onFetch(peerId, packet, time.nowMs)
         break
       case 'fetched':
-        this.#onFetched(peerId, packet, nowMs)
+        this.#onFetched(peerId, packet, time)
         break
       case 'heads':
-        this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, nowMs))
+        this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, time))
     }
   }
 
-  #onFetched(peerId: NodeId, { requestId, complete }: Fetched, nowMs: number): void {
+  #onFetched(peerId: NodeId, { requestId, complete }: Fetched, time: Time): void {
     const fetch = this.#fetches.take(requestId, peerId)
     if (fetch === undefined) {
       this.counters['fetch.unexpected']++
       return
     }
     this.#withPart(fetch.streamPartId, (part) => {
-      if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, nowMs)
-      else this.#filler.fetched(part, fetch, complete, nowMs)
-      this.#filler.tick(part, nowMs)
+      if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, time)
+      else this.#filler.fetched(part, fetch, complete, time.nowMs)
+      this.#filler.tick(part, time.nowMs)
     })
   }
 
-  #onArchived(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
+  #onArchived(batch: MessageBatch, packet: Uint8Array, time: Time): void {
     this.#withinOf(batch.chain, (part) => {
-      if (this.#flood.receive(part, batch, packet, undefined, nowMs) === 'forged')
+      if (this.#flood.receive(part, batch, packet, undefined, time) === 'forged')
         this.counters['archive.forged']++
     })
   }
 
-  #tick(part: StreamPart, nowMs: number): void {
+  #tick(part: StreamPart, time: Time): void {
+    const { nowMs } = time
     if (part.faults.endRest(nowMs)) this.#modules.effects.partRested(part.id)
     part.recent.forgetOld(nowMs)
     if (!part.reads) return
-    this.#pursuer.tick(part, nowMs)
+    this.#pursuer.tick(part, time)
     this.#filler.tick(part, nowMs)
   }
 

@@ -1,4 +1,5 @@
 import {
+  Alarm,
   decodePacket,
   encodePacket,
   guardedClock,
@@ -22,6 +23,7 @@ import {
   type RunnelError,
   type Signal,
   type StreamPartId,
+  type Time,
   type WantedNeighbour,
 } from '@runnel/protocol'
 import type { Connection, LinksOwner, Signalling } from '@runnel/transport'
@@ -46,7 +48,6 @@ import type {
 } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { SignalRoutes } from '../signalling/signal-routes.ts'
-import { Alarm } from './alarm.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { DirectLinks } from './direct-links.ts'
 import { failureReasonOf } from './failure-reason.ts'
@@ -71,7 +72,7 @@ interface Owner {
 interface TrackerTask {
   readonly type: 'trackers'
   readonly owner: Owner
-  run(nowMs: number): void
+  run(time: Time): void
 }
 
 export interface NodeRuntimeOptions {
@@ -89,7 +90,7 @@ export interface NodeRuntimeModules {
   /** True when the publisher that a batch names signed it. */
   readonly verify: (batch: MessageBatch) => boolean
   /** True when the user that a token names lets the node act in its name. */
-  readonly verifyMembership: (token: AccessToken, nodeId: NodeId, nowMs: number) => boolean
+  readonly verifyMembership: (token: AccessToken, nodeId: NodeId, wallMs: number) => boolean
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy?: ReaderPolicy | undefined
   /** Proof that the node acts for a user; undefined when it is the user. */
@@ -181,10 +182,10 @@ export class NodeRuntime implements NetworkNode {
         verify: (batch) => modules.verify(batch),
         readsForMs: (streamId, userId) =>
           modules.readerPolicy === undefined ? Infinity : modules.readerPolicy.readsForMs(streamId, userId),
-        verifyMembership: (token, nodeId, nowMs) => modules.verifyMembership(token, nodeId, nowMs),
+        verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
         membershipToken: () => modules.membershipToken(),
-        checkPublisher: (streamId, publisherId, nowMs, oldestMs) =>
-          publisherPolicy.check(streamId, publisherId, nowMs, oldestMs),
+        checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
+          publisherPolicy.check(streamId, publisherId, wallMs, oldestMs),
         rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
         canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
         hasArchive: modules.archive !== undefined,
@@ -270,7 +271,7 @@ export class NodeRuntime implements NetworkNode {
   join(streamPartId: StreamPartId, { fillGaps = true, reads = true }: JoinOptions = {}): void {
     this.#assertRunning()
     this.#dispatch({ type: 'join', streamPartId, fillGaps, reads })
-    this.#withTrackers({ streamPartId }, (nowMs) => {
+    this.#withTrackers({ streamPartId }, ({ nowMs }) => {
       const isResting = this.#core.streamParts.get(streamPartId)?.isResting ?? false
       if (!isResting) this.#trackerLinks.join(streamPartId, nowMs)
     })
@@ -412,7 +413,7 @@ export class NodeRuntime implements NetworkNode {
     this.#state = 'running'
     this.#renewMembership()
     this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
-      this.#withTrackers({}, (nowMs) => this.#trackerLinks.update(nowMs))
+      this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.update(nowMs))
     })
     this.#unwatchReaders =
       this.#modules.readerPolicy?.onChange((streamId) =>
@@ -444,7 +445,7 @@ export class NodeRuntime implements NetworkNode {
 
   #leave(streamPartId: StreamPartId): void {
     this.#dispatch({ type: 'leave', streamPartId })
-    this.#withTrackers({}, (nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.leave(streamPartId, nowMs))
   }
 
   async #stop(): Promise<void> {
@@ -469,7 +470,7 @@ export class NodeRuntime implements NetworkNode {
     if (this.#state === 'running') this.#sequence.run(event)
   }
 
-  #withTrackers(owner: Owner, run: (nowMs: number) => void): void {
+  #withTrackers(owner: Owner, run: (time: Time) => void): void {
     if (this.#state === 'running') this.#sequence.run({ type: 'trackers', owner, run })
   }
 
@@ -483,14 +484,14 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #carryOut(item: NodeEvent | TrackerTask): void {
-    const nowMs = this.#modules.clock.now()
+    const time = this.#time()
     if (item.type === 'trackers') {
-      item.run(nowMs)
+      item.run(time)
       this.#planFlush()
       this.#setAlarm()
       return
     }
-    this.#core.handle(item, nowMs)
+    this.#core.handle(item, time)
     if (item.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
   }
 
@@ -508,8 +509,7 @@ export class NodeRuntime implements NetworkNode {
     } catch {
       // Of the first fault is told.
     }
-    const { clock } = this.#modules
-    if (ended === undefined) this.#pausedUntilMs = clock.now() + this.#limits.faultPauseMs
+    if (ended === undefined) this.#pausedUntilMs = this.#nowMs + this.#limits.faultPauseMs
     this.#setAlarm()
   }
 
@@ -531,7 +531,7 @@ export class NodeRuntime implements NetworkNode {
 
   #partFailed(streamPartId: StreamPartId, error: unknown): void {
     this.#tellOfFault({ streamPartId, error })
-    this.#withTrackers({}, (nowMs) => this.#trackerLinks.leave(streamPartId, nowMs))
+    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.leave(streamPartId, nowMs))
   }
 
   #try(owner: Owner, work: () => void): void {
@@ -543,30 +543,40 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #networkBack(): void {
-    this.#withTrackers({}, (nowMs) => this.#trackerLinks.networkBack(nowMs))
+    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.networkBack(nowMs))
     this.#dispatch({ type: 'networkBack' })
+  }
+
+  /** Whole, so that ages of stream parts can be told to peers as they are. */
+  get #nowMs(): number {
+    return Math.floor(this.#modules.clock.monotonicMs())
+  }
+
+  #time(): Time {
+    return { nowMs: this.#nowMs, wallMs: this.#modules.clock.now() }
   }
 
   #setAlarm(): void {
     if (this.#state !== 'running') return
     const dueMs = Math.min(this.#core.dueMs, this.#trackerLinks.dueMs)
-    this.#alarm.set(Math.max(dueMs, this.#pausedUntilMs))
+    // Whole, as the time that the cores are told: before that they would find nothing due.
+    this.#alarm.set(Math.ceil(Math.max(dueMs, this.#pausedUntilMs)))
   }
 
   #tick(): void {
     this.#dispatch({ type: 'tick' })
-    this.#withTrackers({}, (nowMs) => this.#trackerLinks.tick(nowMs))
+    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.tick(nowMs))
   }
 
   /** Trackers keep the token with the status: they are told of a new one before the old one is over. */
   #renewMembership(): void {
-    this.#withTrackers({}, (nowMs) => {
+    this.#withTrackers({}, ({ nowMs, wallMs }) => {
       const token = this.#modules.membershipToken()
       if (token === undefined) return
       if (this.#token !== undefined && token !== this.#token)
         for (const streamPartId of this.streamParts) this.#trackerLinks.statusDue(streamPartId)
       this.#token = token
-      const halfMs = (token.expiresMs - nowMs) / 2
+      const halfMs = (token.expiresMs - wallMs) / 2
       this.#renewal.set(nowMs + Math.max(minRenewalMs, Math.ceil(halfMs) + 1))
     })
   }
@@ -626,7 +636,7 @@ export class NodeRuntime implements NetworkNode {
       },
       partFailed: (streamPartId, error) => this.#partFailed(streamPartId, error),
       partRested: (streamPartId) => {
-        this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.join(streamPartId, nowMs))
+        this.#withTrackers({ streamPartId }, ({ nowMs }) => this.#trackerLinks.join(streamPartId, nowMs))
       },
       dropped: (counter, detail) => this.#listeners.emit('dropped', counter, detail),
     }
@@ -651,7 +661,7 @@ export class NodeRuntime implements NetworkNode {
       },
       sendNodeInfo: () => this.#introduce(this.#modules.clock.now()),
       sendStatus: (trackerId, streamPartId) => {
-        const status = this.#core.takeStatus(streamPartId, this.#modules.clock.now())
+        const status = this.#core.takeStatus(streamPartId, this.#nowMs)
         if (status !== undefined) {
           if (status.session > this.#introducedMs) this.#introduce(status.session)
           this.#trackerConnections.send(trackerId, status)
@@ -693,14 +703,14 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #onTrackerOpened(trackerId: NodeId): void {
-    this.#withTrackers({ trackerId }, (nowMs) => this.#trackerLinks.opened(trackerId, nowMs))
+    this.#withTrackers({ trackerId }, ({ nowMs }) => this.#trackerLinks.opened(trackerId, nowMs))
     this.#storage.trackerChanged(trackerId)
     this.#listeners.emit('tracker', trackerId, 'connected')
   }
 
   #onTrackerClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void {
     this.#core.counters[wasOpen ? 'tracker.lost' : 'tracker.failed']++
-    this.#withTrackers({}, (nowMs) => this.#trackerLinks.closed(trackerId, nowMs))
+    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.closed(trackerId, nowMs))
     this.#storage.trackerChanged(trackerId)
     this.#listeners.emit('tracker', trackerId, 'disconnected', error)
   }
@@ -730,7 +740,7 @@ export class NodeRuntime implements NetworkNode {
 
   #onInstruction(trackerId: NodeId, instruction: Instruction): void {
     const { streamPartId } = instruction
-    this.#withTrackers({ streamPartId }, (nowMs) => {
+    this.#withTrackers({ streamPartId }, ({ nowMs }) => {
       if (this.#trackerLinks.instructed(trackerId, instruction.streamPartId, nowMs)) {
         this.#dispatch({ type: 'instruction', instruction })
       } else this.#drop('tracker.unexpected', `an instruction for ${instruction.streamPartId}`)
@@ -780,9 +790,9 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #visit(streamPartId: StreamPartId): () => void {
-    this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.visit(streamPartId, nowMs))
+    this.#withTrackers({ streamPartId }, ({ nowMs }) => this.#trackerLinks.visit(streamPartId, nowMs))
     return () =>
-      this.#withTrackers({ streamPartId }, (nowMs) => this.#trackerLinks.unvisit(streamPartId, nowMs))
+      this.#withTrackers({ streamPartId }, ({ nowMs }) => this.#trackerLinks.unvisit(streamPartId, nowMs))
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */

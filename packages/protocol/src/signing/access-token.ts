@@ -46,11 +46,11 @@ export function signAccessToken(
 export function verifyAccessToken(
   token: AccessToken,
   parties: Pick<AccessClaim, 'requesterId' | 'storageNodeId'>,
-  nowMs: number,
+  wallMs: number,
   crypto: Crypto,
 ): boolean {
   const { userId, expiresMs, signature } = token
-  if (!isTimestamp(expiresMs) || expiresMs <= nowMs) return false
+  if (!isTimestamp(expiresMs) || expiresMs <= wallMs) return false
   const address = crypto.recover(accessDigest({ userId, expiresMs, ...parties }, crypto), signature)
   return address !== undefined && nodeIdFromBytes(address) === userId
 }

@@ -39,9 +39,14 @@ export function signMembership(
 }
 
 /** True when the user signed exactly this and it has not expired. Never throws. */
-export function verifyMembership(token: AccessToken, nodeId: NodeId, nowMs: number, crypto: Crypto): boolean {
+export function verifyMembership(
+  token: AccessToken,
+  nodeId: NodeId,
+  wallMs: number,
+  crypto: Crypto,
+): boolean {
   const { userId, expiresMs, signature } = token
-  if (!Number.isInteger(expiresMs) || expiresMs <= nowMs || expiresMs >= 2 ** 48) return false
+  if (!Number.isInteger(expiresMs) || expiresMs <= wallMs || expiresMs >= 2 ** 48) return false
   const address = crypto.recover(membershipDigest({ userId, nodeId, expiresMs }, crypto), signature)
   return address !== undefined && nodeIdFromBytes(address) === userId
 }

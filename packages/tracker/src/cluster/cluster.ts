@@ -1,6 +1,5 @@
-import { isRunnelError, type Cancel, type NodeId } from '@runnel/protocol'
+import { Alarm, isRunnelError, type Cancel, type NodeId } from '@runnel/protocol'
 import { trackerErrors } from '../errors.ts'
-import { Alarm } from '../runtime/alarm.ts'
 import type { PacketRouter } from '../runtime/tracker-runtime.ts'
 import { ClusterLinks } from './cluster-links.ts'
 import type { ClusterModules, ClusterOptions } from './cluster-options.ts'
@@ -91,7 +90,7 @@ export class Cluster implements PacketRouter {
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#unfollow()
-    this.#alarm.clear()
+    this.#alarm.set(Infinity)
     this.#records.stop()
     await this.#links.stop()
   }

@@ -57,9 +57,12 @@ export class RecordWriter {
 
   async #put(key: Uint8Array, body: RecordBody): Promise<void> {
     const { identity, crypto, clock, keep, put, count } = this.#modules
-    const writtenAt = Math.max(clock.now(), this.#lastWrittenAt + 1)
+    const { aliveLifetimeMs, replicaLifetimeMs, writeTimeoutMs, clockToleranceMs } = this.#limits
+    const wallMs = clock.now()
+    // Others refuse what is dated further ahead: when the clock was set back, what was written before counts no longer.
+    const isSetBack = this.#lastWrittenAt > wallMs + clockToleranceMs
+    const writtenAt = isSetBack ? wallMs : Math.max(wallMs, this.#lastWrittenAt + 1)
     this.#lastWrittenAt = writtenAt
-    const { aliveLifetimeMs, replicaLifetimeMs, writeTimeoutMs } = this.#limits
     const expiresAt = writtenAt + (body.kind === 'alive' ? aliveLifetimeMs : replicaLifetimeMs)
     const value = encodeRecord({ writer: identity.nodeId, writtenAt, expiresAt, body }, identity, crypto)
     keep(key, value)

@@ -6,8 +6,8 @@ import { checkIceOptions, defaultTurnTtlS, type IceOptions } from './ice-options
 export interface IceServerSource {
   /** Milliseconds after which a node needs new ones; undefined when they last for ever. */
   readonly renewAfterMs: number | undefined
-  /** `nowMs` is the time of day, milliseconds since 1970. */
-  serversFor(nodeId: NodeId, nowMs: number): IceServers
+  /** `wallMs` in Unix milliseconds. */
+  serversFor(nodeId: NodeId, wallMs: number): IceServers
 }
 
 /** Credentials are renewed when this part of their time has passed. */
@@ -23,8 +23,8 @@ export function createIceServerSource(options: IceOptions): IceServerSource {
   const ttlS = turn === undefined ? 0 : (turn.ttlS ?? defaultTurnTtlS)
   return {
     renewAfterMs: turn === undefined ? undefined : ttlS * 1000 * renewAtShare,
-    serversFor(nodeId, nowMs) {
-      const expiresAtS = Math.floor(nowMs / 1000) + ttlS
+    serversFor(nodeId, wallMs) {
+      const expiresAtS = Math.floor(wallMs / 1000) + ttlS
       const relays = turn === undefined ? [] : turnServers(turn.urls, turn.secret, `${expiresAtS}:${nodeId}`)
       return { type: 'iceServers', servers: [...fixed, ...relays], ttlS }
     },

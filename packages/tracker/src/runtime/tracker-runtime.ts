@@ -1,4 +1,5 @@
 import {
+  Alarm,
   decodePacketOf,
   encodePacket,
   guardedClock,
@@ -29,7 +30,6 @@ import type {
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
-import { Alarm } from './alarm.ts'
 import { IceLeases } from './ice-leases.ts'
 import { NodeConnections } from './node-connections.ts'
 import { RelayConsents } from './relay-consents.ts'
@@ -132,7 +132,7 @@ export class TrackerRuntime {
     this.#stopped = true
     this.#unwatchAdmission()
     this.#unwatchReaders()
-    this.#alarm.clear()
+    this.#alarm.set(Infinity)
     await this.#modules.transport.stop()
   }
 

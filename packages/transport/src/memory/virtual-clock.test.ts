@@ -36,6 +36,17 @@ describe('VirtualClock', () => {
     expect(seen).toEqual(['first', 'second', 'end of turn', 'new'])
   })
 
+  it('has a wall clock that can be set, whatever is scheduled', () => {
+    const clock = new VirtualClock({ startMs: 1_000_000 })
+    let atMs: number | undefined
+    clock.schedule(10, () => (atMs = clock.now()))
+    clock.advanceBy(5)
+    clock.moveWall(-3_600)
+    expect([clock.now(), clock.monotonicMs(), clock.nextAtMs]).toEqual([996_405, 5, 10])
+    clock.advanceBy(5)
+    expect([atMs, clock.monotonicMs()]).toEqual([996_410, 10])
+  })
+
   it('cancels, also among many and twice', () => {
     const clock = new VirtualClock()
     const seen: number[] = []

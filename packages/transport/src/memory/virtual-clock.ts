@@ -11,20 +11,26 @@ export interface VirtualClockOptions {
  * which they were scheduled, so a run is the same every time. Errors thrown by an event reach whoever turns the clock.
  */
 export class VirtualClock implements Clock {
-  readonly #startMs: number
+  /** What the wall clock is ahead of the monotonic one. */
+  #wallAheadMs: number
   readonly #events = new EventHeap()
   #elapsedMs = 0
 
   constructor(options: VirtualClockOptions = {}) {
-    this.#startMs = options.startMs ?? Date.UTC(2025, 0, 1)
+    this.#wallAheadMs = options.startMs ?? Date.UTC(2025, 0, 1)
   }
 
   now(): number {
-    return Math.floor(this.#startMs + this.#elapsedMs)
+    return Math.floor(this.#wallAheadMs + this.#elapsedMs)
   }
 
   monotonicMs(): number {
     return this.#elapsedMs
+  }
+
+  /** Sets the wall clock ahead, or back when negative. Nothing else changes, as no time passes. */
+  moveWall(byMs: number): void {
+    this.#wallAheadMs += byMs
   }
 
   schedule(delayMs: number, fn: () => void): Cancel {

@@ -219,9 +219,9 @@ function newFill(openedMs: number): Fill {
   }
 }
 
-/** So long before a place: never after it, whatever the clock did, and never before time began. */
+/** So long before a place, and never before time began. */
 function timeBefore({ timestamp }: MessageRef, durationMs: number): MessageRef {
-  return { timestamp: Math.max(0, timestamp - Math.max(0, durationMs)), sequenceNumber: 0 }
+  return { timestamp: Math.max(0, timestamp - durationMs), sequenceNumber: 0 }
 }
 
 function later(a: MessageRef, b: MessageRef | undefined): MessageRef {

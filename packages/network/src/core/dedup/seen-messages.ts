@@ -72,12 +72,12 @@ export class SeenMessages {
    * Why something new of a neighbour may not be taken all the same: it is too old to be live and fills no gap, or its
    * chain was forgotten and may have had it.
    */
-  refusalOf({ chain, messages }: MessageBatch, nowMs: number): 'data.tooOld' | 'data.forgotten' | undefined {
+  refusalOf({ chain, messages }: MessageBatch, wallMs: number): 'data.tooOld' | 'data.forgotten' | undefined {
     const progress = this.find(chain)
     const newest = progress?.newest ?? this.#forgotten.floorOf(chain.publisherId)
     if (progress === undefined && newest !== undefined && !isAfter(messages.at(-1), newest))
       return 'data.forgotten'
-    const oldestMs = nowMs - this.#limits.maxLiveAgeMs
+    const oldestMs = wallMs - this.#limits.maxLiveAgeMs
     const [first] = messages
     if (first === undefined || first.timestamp >= oldestMs) return undefined
     // What is not after the newest is in an open gap, or was seen.

@@ -1,4 +1,4 @@
-import { compareRefs, type MessageBatch, type NodeId, type StreamId } from '@runnel/protocol'
+import { compareRefs, type MessageBatch, type NodeId, type StreamId, type Time } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
@@ -9,7 +9,7 @@ export interface EquivocationsModules {
   readonly effects: Pick<NodeEffects, 'sendData' | 'accepted' | 'equivocation'>
   readonly counters: Counters
   verify(batch: MessageBatch): boolean
-  checkPublisher(streamId: StreamId, publisherId: NodeId, nowMs: number): 'allowed' | 'denied' | 'unknown'
+  checkPublisher(streamId: StreamId, publisherId: NodeId, wallMs: number): 'allowed' | 'denied' | 'unknown'
 }
 
 /** A batch that came, and how. */
@@ -33,16 +33,16 @@ export class Equivocations {
   }
 
   /** A batch came of which every place was marked already. Its signature is looked at only when it says something new. */
-  meet(part: StreamPart, arrival: Arrival, nowMs: number): 'handled' | 'forged' {
+  meet(part: StreamPart, arrival: Arrival, time: Time): 'handled' | 'forged' {
     const { batch } = arrival
     const found = part.recent.contradictions(batch)
     if (!found.some(({ kept, contradiction }) => !kept.isContradicted || contradiction.winner === batch))
       return 'handled'
     if (!this.#modules.verify(batch)) return 'forged'
     const { streamId, publisherId } = batch.chain
-    if (this.#modules.checkPublisher(streamId, publisherId, nowMs) !== 'allowed') return 'handled'
+    if (this.#modules.checkPublisher(streamId, publisherId, time.wallMs) !== 'allowed') return 'handled'
     const isNews = this.#tellAll(part, found, batch)
-    if (!this.#replace(part, found, arrival, nowMs)) return 'handled'
+    if (!this.#replace(part, found, arrival, time.nowMs)) return 'handled'
     this.#modules.effects.accepted(part.id, batch)
     if (isNews) this.#passOn(part, arrival)
     return 'handled'

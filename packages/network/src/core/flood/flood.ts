@@ -1,4 +1,4 @@
-import type { MessageBatch, NodeId, StreamId } from '@runnel/protocol'
+import type { MessageBatch, NodeId, StreamId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
@@ -27,7 +27,7 @@ export interface FloodModules {
   checkPublisher(
     streamId: StreamId,
     publisherId: NodeId,
-    nowMs: number,
+    wallMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
   /** A neighbour does what no correct node does. */
@@ -65,21 +65,22 @@ export class Flood {
     batch: MessageBatch,
     packet: Uint8Array,
     from: NodeId | undefined,
-    nowMs: number,
+    time: Time,
   ): 'handled' | 'forged' {
+    const { nowMs, wallMs } = time
     const arrival = { batch, packet, from }
-    if (!part.seen.hasNew(batch)) return this.#again(part, arrival, nowMs)
+    if (!part.seen.hasNew(batch)) return this.#again(part, arrival, time)
     const newest = batch.messages.at(-1)
-    if (newest === undefined || newest.timestamp > nowMs + this.#limits.clockToleranceMs) {
+    if (newest === undefined || newest.timestamp > wallMs + this.#limits.clockToleranceMs) {
       this.#drop('data.timestampAhead', batch)
       return 'handled'
     }
-    const refusal = part.seen.refusalOf(batch, nowMs)
+    const refusal = part.seen.refusalOf(batch, wallMs)
     if (refusal !== undefined) {
       this.#drop(refusal, batch)
       return 'handled'
     }
-    const permission = this.#permissionOf(batch, nowMs)
+    const permission = this.#permissionOf(batch, wallMs)
     if (permission === 'denied') {
       this.#deny(part, arrival, nowMs)
       return 'handled'
@@ -116,22 +117,23 @@ export class Flood {
   }
 
   /** A publisher was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
-  resolved(streamId: StreamId, publisherId: NodeId, found: boolean, nowMs: number): void {
-    const isKnown = found && this.#modules.checkPublisher(streamId, publisherId, nowMs) !== 'unknown'
+  resolved(streamId: StreamId, publisherId: NodeId, found: boolean, time: Time): void {
+    const { nowMs, wallMs } = time
+    const isKnown = found && this.#modules.checkPublisher(streamId, publisherId, wallMs) !== 'unknown'
     if (!isKnown && this.#held.retry(streamId, publisherId, nowMs)) return
     for (const arrival of this.#held.release(streamId, publisherId)) {
       const { batch } = arrival
-      const permission = isKnown ? this.#permissionOf(batch, nowMs) : 'unknown'
+      const permission = isKnown ? this.#permissionOf(batch, wallMs) : 'unknown'
       const part = this.#modules.parts.ofChain(batch.chain)
       if (part === undefined) this.#drop('data.notJoined', batch)
       else if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#deny(part, arrival, nowMs)
-      else this.#modules.parts.within(part, () => this.#release(part, arrival, nowMs))
+      else this.#modules.parts.within(part, () => this.#release(part, arrival, time))
     }
   }
 
-  #permissionOf({ chain, messages }: MessageBatch, nowMs: number): 'allowed' | 'denied' | 'unknown' {
-    return this.#modules.checkPublisher(chain.streamId, chain.publisherId, nowMs, messages[0]?.timestamp)
+  #permissionOf({ chain, messages }: MessageBatch, wallMs: number): 'allowed' | 'denied' | 'unknown' {
+    return this.#modules.checkPublisher(chain.streamId, chain.publisherId, wallMs, messages[0]?.timestamp)
   }
 
   linkClosed(peerId: NodeId): void {
@@ -139,25 +141,25 @@ export class Flood {
   }
 
   /** What was held is looked at as if it came now; only that its signature is good is known. */
-  #release(part: StreamPart, arrival: HeldBatch, nowMs: number): void {
+  #release(part: StreamPart, arrival: HeldBatch, time: Time): void {
     if (!part.seen.hasNew(arrival.batch)) {
-      this.#again(part, arrival, nowMs)
+      this.#again(part, arrival, time)
       return
     }
-    const refusal = part.seen.refusalOf(arrival.batch, nowMs)
-    if (refusal === undefined) this.#accept(part, arrival, nowMs)
+    const refusal = part.seen.refusalOf(arrival.batch, time.wallMs)
+    if (refusal === undefined) this.#accept(part, arrival, time.nowMs)
     else this.#drop(refusal, arrival.batch)
   }
 
   /** All of it was seen: three of four batches end here. */
-  #again(part: StreamPart, arrival: HeldBatch, nowMs: number): 'handled' | 'forged' {
+  #again(part: StreamPart, arrival: HeldBatch, time: Time): 'handled' | 'forged' {
     const { batch, from } = arrival
     const newest = batch.messages.at(-1)
     if (from !== undefined && newest !== undefined) part.seen.shown(from, batch.chain, newest)
     part.duplicates += batch.messages.length
     this.#modules.counters['data.duplicates'] += batch.messages.length
     this.#modules.effects.duplicate(part.id, batch)
-    if (this.#equivocations.meet(part, arrival, nowMs) === 'handled') return 'handled'
+    if (this.#equivocations.meet(part, arrival, time) === 'handled') return 'handled'
     this.#drop('data.forged', batch)
     return 'forged'
   }

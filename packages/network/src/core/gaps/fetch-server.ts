@@ -61,7 +61,7 @@ export class FetchServer {
     const max = this.#maxFetchesPerS
     const allowance = this.#allowances.get(peerId) ?? { fetches: max, atMs: nowMs }
     this.#allowances.set(peerId, allowance)
-    allowance.fetches = Math.min(max, allowance.fetches + (Math.max(0, nowMs - allowance.atMs) / 1000) * max)
+    allowance.fetches = Math.min(max, allowance.fetches + ((nowMs - allowance.atMs) / 1000) * max)
     allowance.atMs = nowMs
     if (allowance.fetches < 1) return false
     allowance.fetches--

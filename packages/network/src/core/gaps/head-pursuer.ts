@@ -1,4 +1,11 @@
-import { compareRefs, limits as wireLimits, type ChainHead, type Heads, type NodeId } from '@runnel/protocol'
+import {
+  compareRefs,
+  limits as wireLimits,
+  type ChainHead,
+  type Heads,
+  type NodeId,
+  type Time,
+} from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
@@ -27,22 +34,23 @@ export class HeadPursuer {
     this.#modules = modules
   }
 
-  tick(part: StreamPart, nowMs: number): void {
+  tick(part: StreamPart, time: Time): void {
+    const { nowMs } = time
     const { heads, claims } = part.gaps
     if (heads.dueMs <= nowMs) this.#tell(part, nowMs)
     if (claims.dueMs > nowMs) return
-    for (const claim of [...claims]) if (claim.dueMs <= nowMs) this.#pursue(part, claim, nowMs)
+    for (const claim of [...claims]) if (claim.dueMs <= nowMs) this.#pursue(part, claim, time)
   }
 
   /** A neighbour says how far it got. What is newer than here may be on its way. */
-  onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, nowMs: number): void {
+  onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, time: Time): void {
     if (!part.isAttached(peerId)) return
     for (const head of heads) {
       part.seen.shown(peerId, head, head)
       if (!part.gaps.fillGaps) continue
-      const isAhead = head.timestamp > nowMs + this.#limits.clockToleranceMs
-      if (isAhead || !this.#isBehind(part, head)) continue
-      const dueMs = nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
+      const isAhead = head.timestamp > time.wallMs + this.#limits.clockToleranceMs
+      if (isAhead || !this.#isBehind(part, head, time)) continue
+      const dueMs = time.nowMs + gapWaitMs(part.attached, this.#modules.rttOf, this.#limits)
       if (part.gaps.claims.add(peerId, head, dueMs)) continue
       this.#modules.counters['heads.dropped']++
       this.#modules.effects.dropped('heads.dropped', `${part.id} from ${peerId}`)
@@ -50,10 +58,10 @@ export class HeadPursuer {
   }
 
   /** The neighbour sent what it has: all it said, or it does not keep it any more. */
-  fetched(part: StreamPart, claim: HeadClaim, complete: boolean, nowMs: number): void {
+  fetched(part: StreamPart, claim: HeadClaim, complete: boolean, time: Time): void {
     claim.requestId = 0
-    if (complete) this.#end(part, claim)
-    else claim.dueMs = nowMs
+    if (complete) this.#end(part, claim, time)
+    else claim.dueMs = time.nowMs
   }
 
   #tell(part: StreamPart, nowMs: number): void {
@@ -73,18 +81,19 @@ export class HeadPursuer {
     }
   }
 
-  #isBehind(part: StreamPart, head: ChainHead): boolean {
+  #isBehind(part: StreamPart, head: ChainHead, time: Time): boolean {
     const newest = part.seen.find(head)?.newest
     if (newest !== undefined) return compareRefs(head, newest) > 0
     // Of a chain never seen, what was published before the join is not missed.
-    return head.timestamp >= this.#beginMs(part)
+    return head.timestamp >= this.#beginMs(part, time)
   }
 
-  #beginMs(part: StreamPart): number {
-    return Math.max(1, part.joinedMs - this.#limits.replayMarginMs)
+  #beginMs(part: StreamPart, time: Time): number {
+    return Math.max(1, part.joinedWallMs(time) - this.#limits.replayMarginMs)
   }
 
-  #pursue(part: StreamPart, claim: HeadClaim, nowMs: number): void {
+  #pursue(part: StreamPart, claim: HeadClaim, time: Time): void {
+    const { nowMs } = time
     const { peerId } = claim
     const { fetches, counters } = this.#modules
     if (claim.requestId !== 0) {
@@ -92,22 +101,22 @@ export class HeadPursuer {
       claim.requestId = 0
     }
     const isOver = claim.tries >= this.#limits.maxFillRounds || !part.isAttached(peerId)
-    if (isOver || !this.#isBehind(part, claim.head)) {
-      this.#end(part, claim)
+    if (isOver || !this.#isBehind(part, claim.head, time)) {
+      this.#end(part, claim, time)
       return
     }
     // What another neighbour is sending need not come twice.
     const rival = part.gaps.claims.rival(claim)
     claim.dueMs = rival?.dueMs ?? nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     if (rival !== undefined) return
-    if (fetches.canAsk(peerId, nowMs)) this.#fetch(part, claim)
+    if (fetches.canAsk(peerId, nowMs)) this.#fetch(part, claim, time)
   }
 
-  #fetch(part: StreamPart, claim: HeadClaim): void {
+  #fetch(part: StreamPart, claim: HeadClaim, time: Time): void {
     const { fetches, counters, effects } = this.#modules
     const { publisherId, messageChainId, timestamp, sequenceNumber } = claim.head
     const chain = { publisherId, messageChainId }
-    const begin = { timestamp: this.#beginMs(part) - 1, sequenceNumber: 0 }
+    const begin = { timestamp: this.#beginMs(part, time) - 1, sequenceNumber: 0 }
     const after = part.seen.find(chain)?.newest ?? begin
     claim.tries++
     const { peerId, dueMs } = claim
@@ -122,8 +131,8 @@ export class HeadPursuer {
     })
   }
 
-  #end(part: StreamPart, claim: HeadClaim): void {
-    if (this.#isBehind(part, claim.head)) this.#modules.counters['heads.unmet']++
+  #end(part: StreamPart, claim: HeadClaim, time: Time): void {
+    if (this.#isBehind(part, claim.head, time)) this.#modules.counters['heads.unmet']++
     part.gaps.claims.delete(claim)
   }
 }

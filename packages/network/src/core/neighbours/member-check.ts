@@ -1,4 +1,4 @@
-import type { AccessToken, Membership, NodeId, StreamId } from '@runnel/protocol'
+import type { AccessToken, Membership, NodeId, StreamId, Time } from '@runnel/protocol'
 import type { NodeEffects } from '../effects.ts'
 
 export interface MemberCheckModules {
@@ -9,14 +9,14 @@ export interface MemberCheckModules {
   checkPublisher(
     streamId: StreamId,
     publisherId: NodeId,
-    nowMs: number,
+    wallMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
   /** True when the user that the token names lets the node act in its name. */
-  verifyMembership(token: AccessToken, nodeId: NodeId, nowMs: number): boolean
+  verifyMembership(token: AccessToken, nodeId: NodeId, wallMs: number): boolean
 }
 
-/** Until when somebody may take part, or that the registry is being asked. */
+/** Until when somebody may take part by the monotonic clock, or that the registry is being asked. */
 export type Permit = { readonly untilMs: number } | 'unknown'
 
 export interface MemberCheckLimits {
@@ -49,17 +49,17 @@ export class MemberCheck {
    * The user that a peer acts for: the one who says so, or itself. Only a token other than its last is checked; undefined when
    * these were too many.
    */
-  userOf(peerId: NodeId, membership: Membership | undefined, nowMs: number): NodeId | undefined {
+  userOf(peerId: NodeId, membership: Membership | undefined, { nowMs, wallMs }: Time): NodeId | undefined {
     const token = membership?.token
     if (token === undefined) return peerId
     const known = this.#known.get(peerId)
     if (known !== undefined && isSame(token, known.token))
-      return known.isGood && token.expiresMs > nowMs ? token.userId : peerId
+      return known.isGood && token.expiresMs > wallMs ? token.userId : peerId
     const { maxMembershipTokens, membershipWindowMs } = this.#limits
     const isCounted = known !== undefined && nowMs - known.sinceMs < membershipWindowMs
     const before = isCounted ? known : { checked: 0, sinceMs: nowMs }
     if (before.checked >= maxMembershipTokens) return undefined
-    const isGood = this.#modules.verifyMembership(token, peerId, nowMs)
+    const isGood = this.#modules.verifyMembership(token, peerId, wallMs)
     // The signature is a view of a packet, which is not kept for it.
     const kept = { ...token, signature: token.signature.slice() }
     this.#known.set(peerId, { token: kept, isGood, checked: before.checked + 1, sinceMs: before.sinceMs })
@@ -80,9 +80,9 @@ export class MemberCheck {
   }
 
   /** Whether the user may publish; when nobody knows, the registry is asked, and a `publisherResolved` follows. */
-  publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, nowMs: number): Permit {
-    const answer = this.#modules.checkPublisher(streamId, userId, nowMs)
-    if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? Infinity : 0 }
+  publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, wallMs: number): Permit {
+    const answer = this.#modules.checkPublisher(streamId, userId, wallMs)
+    if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? Infinity : -Infinity }
     this.#modules.effects.resolvePublisher(streamId, userId, nodeId)
     return 'unknown'
   }

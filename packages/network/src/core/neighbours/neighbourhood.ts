@@ -7,6 +7,7 @@ import type {
   MessageChain,
   NodeId,
   StreamId,
+  Time,
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
@@ -149,7 +150,8 @@ export class Neighbourhood {
     this.#modules.peers.unuse(peerId, nowMs)
   }
 
-  onAttach(peerId: NodeId, packet: Attach, nowMs: number): void {
+  onAttach(peerId: NodeId, packet: Attach, time: Time): void {
+    const { nowMs } = time
     const { parts, peers, counters } = this.#modules
     if (!peers.isOpen(peerId)) return
     const part = parts.get(packet.streamPartId)
@@ -159,9 +161,9 @@ export class Neighbourhood {
       peers.detached(peerId, nowMs)
       return
     }
-    if (!wantsToRead(packet)) return this.#permits.onFeederAttach(part, peerId, packet, nowMs)
+    if (!wantsToRead(packet)) return this.#permits.onFeederAttach(part, peerId, packet, time)
     if (this.#refuses(part, peerId, nowMs)) return
-    const reader = this.#permits.reader(part, peerId, packet, nowMs)
+    const reader = this.#permits.reader(part, peerId, packet, time)
     if (reader === undefined) return
     part.members.delete(peerId)
     part.departed.delete(peerId)
@@ -207,10 +209,11 @@ export class Neighbourhood {
     this.#refresh(part, nowMs)
   }
 
-  tick(nowMs: number): void {
+  tick(time: Time): void {
+    const { nowMs } = time
     const { parts, peers, effects } = this.#modules
     parts.each((part) => {
-      if (part.readersDueMs <= nowMs) this.#permits.check(part, nowMs)
+      if (part.readersDueMs <= nowMs) this.#permits.check(part, time)
       if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
       if (part.schedule.isRttCheckDue(nowMs) && part.hasNewRtts(this.#modules.rttOf)) {
         effects.statusDue(part.id)
@@ -232,7 +235,7 @@ export class Neighbourhood {
       toRead,
     }: { readonly streamId: StreamId; readonly userId: NodeId; readonly toRead: boolean },
     found: boolean,
-    nowMs: number,
+    time: Time,
   ): void {
     this.#modules.parts.each((part) => {
       if (part.streamId !== streamId) return
@@ -240,21 +243,21 @@ export class Neighbourhood {
         if (waiting.userId !== userId || wantsToRead(waiting.packet) !== toRead) continue
         part.members.answered(peerId)
         // Nobody could say: it attaches again, as it gets no answer.
-        if (found) this.onAttach(peerId, waiting.packet, nowMs)
+        if (found) this.onAttach(peerId, waiting.packet, time)
       }
-      if (found) this.#permits.check(part, nowMs, userId)
+      if (found) this.#permits.check(part, time, userId)
     })
   }
 
   /** Who may read or publish may have changed, in one stream or in all. */
-  permissionsChanged(streamId: StreamId | undefined, nowMs: number): void {
+  permissionsChanged(streamId: StreamId | undefined, time: Time): void {
     this.#modules.parts.each((part) => {
       if (streamId !== undefined && part.streamId !== streamId) return
-      this.#permits.check(part, nowMs)
+      this.#permits.check(part, time)
       // Who was refused, here or there, may be let in now; and so may we, by the tracker.
       part.departed.clear()
       part.forgetRefused()
-      this.#refresh(part, nowMs)
+      this.#refresh(part, time.nowMs)
       if (streamId !== undefined) this.#modules.effects.statusDue(part.id)
     })
   }

@@ -111,7 +111,7 @@ describe('who may not read', () => {
   it('is detached when its time is over', () => {
     const script = new CoreScript()
     const untilMs = startMs + 60_000
-    script.readsForMs = (userId) => (userId === idOf(3) ? untilMs - script.nowMs : Infinity)
+    script.readsForMs = (userId) => (userId === idOf(3) ? untilMs - script.wallMs : Infinity)
     script.withNeighbours(2, 3)
     script.pass(59_999)
     expect(script.attached()).toBe('2 3')

@@ -1,4 +1,4 @@
-import type { Attach, DetachReason, NodeId } from '@runnel/protocol'
+import type { Attach, DetachReason, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
 import type { NodeEffects } from '../effects.ts'
 import type { Edge } from '../stream-part/edge.ts'
@@ -41,22 +41,22 @@ export class Permits {
     part: StreamPart,
     peerId: NodeId,
     packet: Attach,
-    nowMs: number,
+    time: Time,
   ): Pick<Edge, 'userId' | 'readsUntilMs'> | undefined {
     const { memberCheck } = this.#modules
-    const userId = this.#userOf(peerId, packet, nowMs)
+    const userId = this.#userOf(peerId, packet, time)
     if (userId === undefined) return undefined
-    const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
+    const permit = memberCheck.reads(part.streamId, peerId, userId, time.nowMs)
     const edge = part.edges.get(peerId)
     // Who is in stays until the registry says no.
     if (permit === 'unknown' && edge?.received === true && edge.userId === userId)
       return { userId, readsUntilMs: edge.readsUntilMs }
-    const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, nowMs)
+    const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, time.nowMs)
     return readsUntilMs === undefined ? undefined : { userId, readsUntilMs }
   }
 
   /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers, which is asked again. */
-  check(part: StreamPart, nowMs: number, onlyUserId?: NodeId): void {
+  check(part: StreamPart, { nowMs, wallMs }: Time, onlyUserId?: NodeId): void {
     const { memberCheck } = this.#modules
     let dueMs = onlyUserId === undefined ? Infinity : part.readersDueMs
     const again = (): void => void (dueMs = Math.min(dueMs, nowMs + this.#limits.readerRetryMs))
@@ -73,7 +73,7 @@ export class Permits {
     }
     for (const [peerId, { userId }] of [...part.members.feeders]) {
       if (userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
+      const permit = memberCheck.publishes(part.streamId, peerId, userId, wallMs)
       if (permit === 'unknown') again()
       else if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
     }
@@ -83,7 +83,8 @@ export class Permits {
   }
 
   /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
-  onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, nowMs: number): void {
+  onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, time: Time): void {
+    const { nowMs, wallMs } = time
     const { memberCheck, effects, peers, counters } = this.#modules
     if (!part.reads) return
     const before = part.members.feeders.get(peerId)
@@ -96,9 +97,9 @@ export class Permits {
       this.#modules.detach(part, peerId, 'not-wanted', nowMs)
       return
     }
-    const userId = this.#userOf(peerId, packet, nowMs)
+    const userId = this.#userOf(peerId, packet, time)
     if (userId === undefined) return
-    const permit = memberCheck.publishes(part.streamId, peerId, userId, nowMs)
+    const permit = memberCheck.publishes(part.streamId, peerId, userId, wallMs)
     const isIn = permit === 'unknown' && before?.userId === userId
     if (!isIn && this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
     part.members.answered(peerId)
@@ -119,13 +120,13 @@ export class Permits {
     this.#modules.refresh(part, nowMs)
   }
 
-  #userOf(peerId: NodeId, packet: Attach, nowMs: number): NodeId | undefined {
-    const userId = this.#modules.memberCheck.userOf(peerId, packet.membership, nowMs)
-    if (userId === undefined) this.#modules.misbehaved(peerId, 'too many membership tokens', nowMs)
+  #userOf(peerId: NodeId, packet: Attach, time: Time): NodeId | undefined {
+    const userId = this.#modules.memberCheck.userOf(peerId, packet.membership, time)
+    if (userId === undefined) this.#modules.misbehaved(peerId, 'too many membership tokens', time.nowMs)
     return userId
   }
 
-  /** Until when it may take part; undefined when it may not, which it is told, and while the registry is asked. */
+  /** Until when it may take part by the monotonic clock; undefined when it may not, which it is told, and while the registry is asked. */
   #permitted(
     part: StreamPart,
     peerId: NodeId,

@@ -15,7 +15,7 @@ export interface Edge extends EdgeView {
   released: boolean
   /** In whose name the peer attached; undefined while it has not. */
   userId: NodeId | undefined
-  /** Until when that user may read. */
+  /** Until when that user may read, by the monotonic clock. */
   readsUntilMs: number
   /** Detaches by the peer in a row. */
   refusals: number

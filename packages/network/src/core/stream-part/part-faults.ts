@@ -30,7 +30,6 @@ export class PartFaults {
   /** There was one more. How many there were in a row. */
   add(nowMs: number): number {
     const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
-    // A clock that is set back is no reason to forget.
     if (nowMs - this.#lastMs >= faultForgetMs) this.#count = 0
     this.#count++
     this.#lastMs = nowMs

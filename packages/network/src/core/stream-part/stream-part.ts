@@ -11,6 +11,7 @@ import {
   type Status,
   type StreamId,
   type StreamPartId,
+  type Time,
   parseStreamPartId,
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
@@ -37,6 +38,7 @@ export interface StreamPartModules {
 export class StreamPart {
   readonly id: StreamPartId
   readonly streamId: StreamId
+  /** By the monotonic clock. */
   readonly joinedMs: number
   /** False: the node is a feeder here, as it may publish and not read. */
   reads = true
@@ -99,6 +101,11 @@ export class StreamPart {
     })
     this.schedule = new StatusSchedule(options.limits)
     this.faults = options.faults ?? new PartFaults(limits)
+  }
+
+  /** When it was joined, in Unix milliseconds by the wall clock as it is set now: as publishers have theirs, whose messages come now. */
+  joinedWallMs({ nowMs, wallMs }: Time): number {
+    return wallMs - (nowMs - this.joinedMs)
   }
 
   get attached(): readonly NodeId[] {

@@ -184,8 +184,7 @@ export class TrackerLinks {
    */
   #contradict(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
     const { trackerAnswerMs, maxContradictions } = this.#limits
-    // A clock that is set back is no reason to keep silent.
-    const isRecent = (atMs: number) => Math.abs(nowMs - atMs) < trackerAnswerMs
+    const isRecent = (atMs: number) => nowMs - atMs < trackerAnswerMs
     if (part.home === undefined || isRecent(part.contradictedAtMs)) return
     const recent = this.#contradictions
     if (!isRecent(recent.sinceMs)) Object.assign(recent, { sinceMs: nowMs, count: 0 })
@@ -415,8 +414,8 @@ export class TrackerLinks {
     }
   }
 
-  /** Looks again at this time, unless it is over. */
+  /** Looks again at this time; not at -Infinity, which is over. */
   #review(atMs: number): void {
-    if (atMs > 0) this.#reviewAtMs = Math.min(this.#reviewAtMs, atMs)
+    if (atMs !== -Infinity) this.#reviewAtMs = Math.min(this.#reviewAtMs, atMs)
   }
 }

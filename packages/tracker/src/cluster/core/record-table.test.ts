@@ -137,6 +137,21 @@ describe('a table of records', () => {
     expect(made.leads(part, [writer.nodeId], now)).toMatchObject([{ writtenAt: now }])
   })
 
+  it('believes nothing dated ahead when the clock was set back, and takes what is written then', () => {
+    const { made } = table()
+    const hour = 3_600_000
+    const before = recordOf(lead, { writtenAt: now, expiresAt: now + hour })
+    const after = recordOf({ ...lead, nodes: 4 }, { writtenAt: now - hour, expiresAt: now })
+    made.offer(...offerOf(before), now)
+    expect(made.leads(part, [writer.nodeId], now - hour)).toEqual([])
+    expect(made.offer(...offerOf(before), now - hour)).toBe('recordsTooFar')
+    expect(made.offer(...offerOf(after), now - hour)).toBeUndefined()
+    expect(made.leads(part, [writer.nodeId], now - hour)).toMatchObject([{ writtenAt: now - hour }])
+    made.offer(...offerOf(before), now)
+    made.purge(now - hour)
+    expect(made.leadCount(stranger.nodeId)).toBe(0)
+  })
+
   it('keeps no more of a tracker than it may have, forgets what expires and who is removed', () => {
     const registered = [writer.nodeId]
     const { made, counters } = table({ maxRecordsPerTracker: 2 }, registered)

@@ -38,7 +38,8 @@ const text = new TextDecoder()
 
 /**
  * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: here
- * is what refuses records that are forged, older than the known one, too large, or too many.
+ * is what refuses records that are forged, older than the known one, too large, or too many. Records cross the wire with
+ * dates, so `now` is one, in Unix milliseconds.
  */
 export class RecordTable {
   readonly #limits: RecordLimits
@@ -63,7 +64,7 @@ export class RecordTable {
   /** The record under a key; undefined when there is none that is valid now. */
   get(writer: NodeId, key: string, now: number): ClusterRecord | undefined {
     const record = this.#shelves.get(writer)?.entries.get(key)?.record
-    return record !== undefined && record.expiresAt > now ? record : undefined
+    return record !== undefined && record.expiresAt > now && !this.#isAhead(record, now) ? record : undefined
   }
 
   /** What a tracker last said of itself. */
@@ -103,7 +104,7 @@ export class RecordTable {
     this.#shelves.delete(writer)
   }
 
-  /** Forgets what has expired, and all of trackers that are not registered any more. */
+  /** Forgets what has expired or is dated ahead, and all of trackers that are not registered any more. */
   purge(now: number): void {
     for (const [writer, shelf] of this.#shelves) {
       if (!this.#modules.isRegistered(writer)) {
@@ -111,7 +112,7 @@ export class RecordTable {
         continue
       }
       for (const [key, entry] of shelf.entries) {
-        if (entry.record.expiresAt > now) continue
+        if (entry.record.expiresAt > now && !this.#isAhead(entry.record, now)) continue
         shelf.entries.delete(key)
         shelf.size -= entry.bytes.length
       }
@@ -122,8 +123,9 @@ export class RecordTable {
     const { maxRecordBytes, maxRecordLifetimeMs, clockToleranceMs } = this.#limits
     if (bytes.length > maxRecordBytes) return 'recordsTooLarge'
     const known = this.#known(key)
-    if (known !== undefined && sameBytes(known.bytes, bytes))
-      return known.record.expiresAt > now ? known.record : 'recordsStale'
+    const current = known !== undefined && !this.#isAhead(known.record, now) ? known : undefined
+    if (current !== undefined && sameBytes(current.bytes, bytes))
+      return current.record.expiresAt > now ? current.record : 'recordsStale'
     let record: ClusterRecord
     try {
       record = decodeRecord(key, bytes, this.#modules.crypto)
@@ -132,10 +134,15 @@ export class RecordTable {
     }
     if (!this.#modules.isRegistered(record.writer)) return 'recordsOfStrangers'
     if (record.expiresAt <= now) return 'recordsStale'
-    if (record.writtenAt > now + clockToleranceMs) return 'recordsTooFar'
+    if (this.#isAhead(record, now)) return 'recordsTooFar'
     if (record.expiresAt > now + maxRecordLifetimeMs + clockToleranceMs) return 'recordsTooFar'
-    if (known !== undefined && known.record.writtenAt >= record.writtenAt) return 'recordsStale'
+    if (current !== undefined && current.record.writtenAt >= record.writtenAt) return 'recordsStale'
     return this.#keep(text.decode(key), record, bytes, known)
+  }
+
+  /** The writer's clock is ahead; or it was, and ours with it, and the two have been set back. */
+  #isAhead({ writtenAt }: ClusterRecord, now: number): boolean {
+    return writtenAt > now + this.#limits.clockToleranceMs
   }
 
   #keep(
