@@ -2,6 +2,7 @@ import { createClient, type ClientConfig, type RunnelClient } from '@runnel/clie
 import { createNetworkNode, TrackerClosedError } from '@runnel/network'
 import { loadCrypto, protocolError, type NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
+import { createStoragePlugin, createStore, storeConfigOf, type StoragePlugin } from '@runnel/storage'
 import type { TrackerErrorCode } from '@runnel/tracker'
 import type { FastifyInstance } from 'fastify'
 import { readNetwork } from './cli/network-source.ts'
@@ -18,9 +19,6 @@ import {
 } from './plugins/measurements/measurements-plugin.ts'
 import { createObserverPlugin } from './plugins/observer/observer-plugin.ts'
 import type { Plugin } from './plugins/plugin.ts'
-import { createStoragePlugin, type StoragePlugin } from './plugins/storage/storage-plugin.ts'
-import { storeConfigOf } from './plugins/storage/store-config.ts'
-import { createStore } from './plugins/storage/store/create-store.ts'
 import type { NodeSnapshot, TrackerState } from './snapshot.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */

@@ -1,7 +1,7 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
 import type { StreamPartMetrics } from '@runnel/network'
+import type { StorageStatus } from '@runnel/storage'
 import type { ChainTotals } from './plugins/observer/chain-account.ts'
-import type { StorageStatus } from './plugins/storage/storage-status.ts'
 import type { LatencySummary } from './plugins/observer/latency-histogram.ts'
 
 /** One publisher's messages in one stream part, as an observer saw them. */

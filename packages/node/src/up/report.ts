@@ -1,6 +1,6 @@
 import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { LatencySummary } from '../plugins/observer/latency-histogram.ts'
-import type { StorageStatus } from '../plugins/storage/storage-status.ts'
+import type { StorageStatus } from '@runnel/storage'
 import type { NodeSnapshot, ObservedChain, PublishedTotals } from '../snapshot.ts'
 import { isOverlayComplete, neighboursOf } from './overlay-state.ts'
 

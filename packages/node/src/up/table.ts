@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import type { NodeId } from '@runnel/protocol'
 import { plainLayout } from '../cli/plain-layout.ts'
-import type { StorageStatus } from '../plugins/storage/storage-status.ts'
+import type { StorageStatus } from '@runnel/storage'
 import type { NodeSnapshot } from '../snapshot.ts'
 
 /** Neighbours named in a row; of the others only the number is given. */

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { counterHelp, gaugeHelp } from '@runnel/network'
+import type { StorageStatus } from '@runnel/storage'
 import type { NodeSnapshot } from '../../snapshot.ts'
-import type { StorageStatus } from '../storage/storage-status.ts'
 
 /** What a Prometheus server reads. */
 export interface Metrics {

@@ -1,0 +1,8 @@
+export { storageConfigSchema, type StorageConfig } from './config.ts'
+export { storageErrors, type StorageErrorCode } from './errors.ts'
+export type { Logger, PluginContext } from './ports.ts'
+export { createStoragePlugin, type StoragePlugin } from './storage-plugin.ts'
+export type { StorageStatus } from './storage-status.ts'
+export { storeConfigOf } from './store-config.ts'
+export { createStore, type StoreConfig, type StoreModules } from './store/create-store.ts'
+export type { MessageStore } from './store/message-store.ts'
