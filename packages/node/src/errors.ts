@@ -11,6 +11,16 @@ export const nodeErrors = {
     summary: 'The configuration is wrong',
     remedy: 'Correct the setting named; the README of @runnel/node lists all of them.',
   },
+  PLUGIN_NOT_FOUND: {
+    summary: 'There is no such plugin package',
+    remedy:
+      'Install it with npm in the directory the node is started from, or correct its name in the setting plugins.',
+  },
+  PLUGIN_INVALID: {
+    summary: 'The package is no plugin for this node',
+    remedy:
+      'Take a package made as a plugin for this version of Runnel; the README of @runnel/node says what one is.',
+  },
   NETWORK_NOT_CONFIGURED: {
     summary: 'It is not said which network to use',
     remedy: 'Give --network FILE or RUNNEL_NETWORK; runnel up writes one to .runnel/up/network.json.',

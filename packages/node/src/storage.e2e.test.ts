@@ -275,10 +275,10 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     await publish(stream, 0, 30)
     let delivered = 0
     while (delivered < 30) {
-      const { observed } = (await (await fetch(`${damaged.httpUrl}/v1/status`)).json()) as {
-        observed: { delivered: number }[]
+      const { plugins } = (await (await fetch(`${damaged.httpUrl}/v1/status`)).json()) as {
+        plugins: { observer: { observed: { delivered: number }[] } }
       }
-      delivered = observed[0]?.delivered ?? 0
+      delivered = plugins.observer.observed[0]?.delivered ?? 0
     }
     renameSync(file, `${file}.damaged`)
     await untilReport(damaged, ({ isHealthy }) => isHealthy)

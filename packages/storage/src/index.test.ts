@@ -4,11 +4,10 @@ import * as storage from './index.ts'
 
 it('exports what it promises, and nothing else', () => {
   expect(Object.keys(storage).sort()).toEqual([
-    'createStoragePlugin',
     'createStore',
     'storageConfigSchema',
     'storageErrors',
-    'storeConfigOf',
+    'storagePlugin',
   ])
   expect(Object.keys(http).sort()).toEqual(['accessHeader', 'parsePoint', 'pointHelp'])
 })

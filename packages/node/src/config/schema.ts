@@ -1,17 +1,9 @@
 import { networkLimits } from '@runnel/network'
 import { limits } from '@runnel/protocol'
-import { storageConfigSchema } from '@runnel/storage'
 import { z } from 'zod'
-import { defaultControlPort } from '../control/control-options.ts'
-
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
-
-const host = (what: string) =>
-  z.string().min(1).default('127.0.0.1').describe(`${what} listens on this address.`)
-const port = (what: string, number: number) =>
-  z.int().min(0).max(65_535).default(number).describe(`${what} listens on this port; 0 takes a free one.`)
-const file = () => z.string().min(1)
+import { builtInSchemas } from '../plugins/built-in.ts'
+import { file, host, port } from './fields.ts'
+import { logLevels } from './log-levels.ts'
 
 const webSocketUrl = () =>
   z
@@ -51,66 +43,7 @@ const webrtc = z
   })
   .prefault({})
 
-const http = z
-  .strictObject({
-    enabled: z.boolean().default(true).describe('Whether health, metrics and status are served by HTTP.'),
-    host: host('The HTTP server'),
-    port: port('The HTTP server', 7171),
-  })
-  .prefault({})
-
-const measurements = z
-  .strictObject({
-    enabled: z.boolean().default(false).describe("Whether this machine's measurements are published."),
-    streams: z
-      .strictObject({
-        cpu: z.string().optional().describe('Stream for the load of each processor.'),
-        memory: z.string().optional().describe('Stream for memory use.'),
-        network: z.string().optional().describe('Stream for network counters (Linux).'),
-        load: z.string().optional().describe('Stream for load averages.'),
-      })
-      .prefault({}),
-    intervalMs: z
-      .int()
-      .min(10)
-      .max(3_600_000)
-      .default(200)
-      .describe('Time between two messages of a stream.'),
-    autoStart: z
-      .boolean()
-      .default(true)
-      .describe('Whether publishing begins at once, or when the supervisor says.'),
-  })
-  .prefault({})
-
-const observer = z
-  .strictObject({
-    streams: z
-      .array(z.string())
-      .max(64)
-      .default([])
-      .describe('Streams to subscribe to and keep accounts of: delivered, missing, latency.'),
-  })
-  .prefault({})
-
-const control = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Whether this node obeys commands by HTTP, for experiments: ping, join, publish, stop (docs/control.md). It then says how old messages are.',
-      ),
-    socket: file().optional().describe('Unix socket the control API listens on, instead of host and port.'),
-    host: host('The control API'),
-    port: port('The control API', defaultControlPort),
-    tokenFile: file()
-      .optional()
-      .describe('File with the token that commands must show; needed where host is no loopback address.'),
-  })
-  .prefault({})
-
-/** The configuration of a broker node; also the source of the environment variables, the flags and the documentation. */
+/** The configuration of a broker node; its own settings and those of its plugins. Also the source of the environment variables, the flags and the documentation. */
 export const brokerConfigSchema = z.strictObject({
   network: file().optional().describe('Network file: where the registries or trackers are.'),
   key: file()
@@ -127,11 +60,13 @@ export const brokerConfigSchema = z.strictObject({
   logLevel: z.enum(logLevels).default('info').describe('The least important log lines to write.'),
   websocket,
   webrtc,
-  http,
-  measurements,
-  observer,
-  storage: storageConfigSchema,
-  control,
+  ...builtInSchemas,
+  plugins: z
+    .record(z.string().min(1), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe(
+      'Further plugins, by npm package, with their settings: {"@acme/runnel-gauge": {"intervalMs": 1000}}. Looked for from the working directory.',
+    ),
 })
 
 /** A checked configuration with every default filled in. */
