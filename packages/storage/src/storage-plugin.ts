@@ -15,7 +15,7 @@ import { createStore } from './store/create-store.ts'
 export interface StoragePlugin {
   /** Resolves when it works, or its store has failed for the first time. */
   start(context: PluginContext): Promise<void>
-  /** Idempotent; called also when `start` failed. */
+  /** Idempotent; called also when `start` failed or was never called. */
   stop(): Promise<void>
   /** Undefined before the start. */
   status(): StorageStatus | undefined
@@ -31,7 +31,7 @@ export const storagePlugin = {
   name: 'storage',
   schema: storageConfigSchema,
   /** Throws FILE_UNREADABLE when there is no such password file. */
-  create: (config: StorageConfig) => createStoragePlugin(config),
+  create: createStoragePlugin,
 } as const
 
 function createStoragePlugin(config: StorageConfig): StoragePlugin {

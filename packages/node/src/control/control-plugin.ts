@@ -34,7 +34,7 @@ export interface ControlPlugin extends Plugin {
 export const controlPlugin = {
   name: 'control',
   schema,
-  create: (config) => createControlPlugin(config),
+  create: createControlPlugin,
 } as const satisfies PluginDefinition<ControlConfig, ControlPlugin>
 
 function createControlPlugin(options: ControlConfig): ControlPlugin {

@@ -26,7 +26,7 @@ export interface PluginMetric {
 export interface Plugin {
   /** Resolves when the plugin works; a rejection ends the start of the broker. */
   start(context: PluginContext): Promise<void>
-  /** Idempotent; called also when `start` failed. */
+  /** Idempotent; called also when `start` failed or was never called. */
   stop(): Promise<void>
   /** How it is doing, plain data: `plugins.<name>` at `/v1/status`. */
   status?(): unknown

@@ -26,7 +26,7 @@ export interface HttpPlugin extends Plugin {
 export const httpPlugin = {
   name: 'http',
   schema,
-  create: (config) => createHttpPlugin(config),
+  create: createHttpPlugin,
 } as const satisfies PluginDefinition<HttpConfig, HttpPlugin>
 
 function createHttpPlugin({ host, port }: HttpConfig): HttpPlugin {

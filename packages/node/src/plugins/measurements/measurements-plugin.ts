@@ -51,7 +51,7 @@ interface Source {
 export const measurementsPlugin = {
   name: 'measurements',
   schema,
-  create: (config) => createMeasurementsPlugin(config),
+  create: createMeasurementsPlugin,
 } as const satisfies PluginDefinition<MeasurementsConfig, MeasurementsPlugin>
 
 function createMeasurementsPlugin(options: MeasurementsConfig): MeasurementsPlugin {

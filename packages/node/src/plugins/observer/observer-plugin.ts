@@ -29,7 +29,7 @@ export interface ObserverPlugin extends Plugin {
 export const observerPlugin = {
   name: 'observer',
   schema,
-  create: (config) => createObserverPlugin(config),
+  create: createObserverPlugin,
 } as const satisfies PluginDefinition<ObserverConfig, ObserverPlugin>
 
 function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
