@@ -7,7 +7,8 @@ const arrows = {
   client: ['network', 'transport', 'protocol', 'contracts'],
   browser: ['client'],
   explorer: ['client', 'protocol'],
-  node: ['client', 'explorer', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
+  storage: ['client', 'network', 'protocol'],
+  node: ['client', 'explorer', 'storage', 'tracker', 'network', 'transport', 'protocol', 'contracts'],
 }
 /** A package's core, and that of a room in it. */
 const coreFolders = ['/src/core/', '/src/[^/]+/core/']
@@ -54,7 +55,7 @@ module.exports = {
       name: 'sim-imports-only-network-tracker-transport-protocol',
       severity: 'error',
       from: { path: '^sim/' },
-      to: { path: '^(packages/(client|node)|contracts|bench)/' },
+      to: { path: '^(packages/(client|storage|node)|contracts|bench)/' },
     },
     {
       name: 'no-circles',

@@ -6,6 +6,7 @@ import { contractsErrors } from '@runnel/contracts'
 import { networkErrors } from '@runnel/network'
 import { nodeErrors } from '@runnel/node'
 import { protocolErrors, type ErrorTable } from '@runnel/protocol'
+import { storageErrors } from '@runnel/storage'
 import { trackerErrors } from '@runnel/tracker'
 import { transportErrors } from '@runnel/transport'
 import { emulationErrors } from '../emulation/src/errors.ts'
@@ -18,6 +19,7 @@ const tables: Readonly<Record<string, ErrorTable>> = {
   '@runnel/network': networkErrors,
   '@runnel/tracker': trackerErrors,
   '@runnel/client': clientErrors,
+  '@runnel/storage': storageErrors,
   '@runnel/node': nodeErrors,
   '@runnel/contracts': contractsErrors,
   '@runnel/sim': simErrors,

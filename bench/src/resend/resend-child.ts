@@ -1,5 +1,5 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
-import { createStore, parseConfig, startBroker, type Broker, type BrokerConfigInput } from '@runnel/node'
+import { parseConfig, startBroker, type Broker, type BrokerConfigInput } from '@runnel/node'
 import {
   buildBatch,
   ContentType,
@@ -11,6 +11,7 @@ import {
   type MessageRef,
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
+import { createStore } from '@runnel/storage'
 import { bareDataChannel, type BareEnd, type BareSignal } from '../bare/bare-data-channel.ts'
 import type { BareLink } from '../bare/bare-link.ts'
 import { dialBareWebSocket, listenBareWebSocket } from '../bare/bare-websocket.ts'

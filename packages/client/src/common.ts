@@ -31,4 +31,4 @@ export type {
 export type { StaticNetwork } from './registry/static-network.ts'
 export { createdToleranceMs, oldestOfStreamMs, predates } from './registry/predates.ts'
 export { isTrackerUrl, shownUrl } from './registry/tracker-url.ts'
-export { clientErrors, type ClientErrorCode } from './errors.ts'
+export { clientError, clientErrors, type ClientErrorCode } from './errors.ts'

@@ -3,6 +3,7 @@ import * as client from './index.ts'
 
 it('exports what it promises, and nothing else', () => {
   expect(Object.keys(client).sort()).toEqual([
+    'clientError',
     'clientErrors',
     'createClient',
     'createdToleranceMs',

@@ -50,6 +50,7 @@ describe('runnel refuses', () => {
     ['up --nodes 1', 64, 'USAGE', '--nodes takes a whole number'],
     ['node init', 64, 'USAGE', '--yes'],
     ['node --config config.json', 78, 'CONFIG_INVALID', 'unknown key http.prot; did you mean port?'],
+    ['node --plugins {"gone":{}} --network static.json', 78, 'PLUGIN_NOT_FOUND', 'gone, looked for from'],
     ['node --config gone.json', 78, 'CONFIG_NOT_FOUND', 'gone.json'],
     ['node', 78, 'NETWORK_NOT_CONFIGURED', '--network'],
     [`publish ${stream}`, 78, 'NETWORK_NOT_CONFIGURED', '--network'],

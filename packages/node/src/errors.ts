@@ -1,5 +1,4 @@
 import { errorFactory, type ErrorTable } from '@runnel/protocol'
-import { storageErrors } from './plugins/storage/storage-errors.ts'
 
 /** Error codes of `@runnel/node`: the broker and the command line. */
 export const nodeErrors = {
@@ -11,6 +10,16 @@ export const nodeErrors = {
   CONFIG_INVALID: {
     summary: 'The configuration is wrong',
     remedy: 'Correct the setting named; the README of @runnel/node lists all of them.',
+  },
+  PLUGIN_NOT_FOUND: {
+    summary: 'There is no such plugin package',
+    remedy:
+      'Install it with npm in the directory the node is started from, or correct its name in the setting plugins.',
+  },
+  PLUGIN_INVALID: {
+    summary: 'The package is no plugin for this node',
+    remedy:
+      'Take a package made as a plugin for this version of Runnel; the README of @runnel/node says what one is.',
   },
   NETWORK_NOT_CONFIGURED: {
     summary: 'It is not said which network to use',
@@ -85,39 +94,6 @@ export const nodeErrors = {
     summary: 'The process does that already, or too much of it',
     remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
   },
-  STORE_UNAVAILABLE: {
-    summary: 'The message store cannot be reached',
-    remedy:
-      'Check the directory of the file and its permissions, or that the cluster runs and its addresses and credentials are right.',
-  },
-  STORE_FULL: {
-    summary: 'There is no space left for the message store',
-    remedy:
-      'Free some space, or shorten the retention; storing goes on by itself, and what was missed is repaired from other storage nodes.',
-  },
-  STORE_READ_ONLY: {
-    summary: 'The message store cannot be written to',
-    remedy:
-      'Give the node permission to write the file and its directory, and mount the file system writable.',
-  },
-  STORE_CORRUPT: {
-    summary: 'The message store is damaged',
-    remedy:
-      'Stop the node, move the file and its -wal and -shm away, and start again: what other storage nodes keep is repaired from them. Or put a copy in its place.',
-  },
-  STORE_VERSION: {
-    summary: 'The message store was written by a newer version',
-    remedy: 'Update Runnel, or give this node another directory.',
-  },
-  STORE_OVERLOADED: {
-    summary: 'Too much waits for the message store',
-    remedy: 'Ask again later; when it lasts, the disk is too slow for the streams assigned to this node.',
-  },
-  STORE_CURSOR_INVALID: {
-    summary: 'Not the cursor of a page',
-    remedy: 'Give the cursor of the page before as it came, or none to begin anew.',
-  },
-  ...storageErrors,
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing: it was asked to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',

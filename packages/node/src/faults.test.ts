@@ -113,9 +113,11 @@ describe('three nodes', { timeout: timeoutMs }, () => {
   }
 })
 
-function received({ observed }: NodeSnapshot, streamId: StreamId, chain: string): number {
+function received({ plugins }: NodeSnapshot, streamId: StreamId, chain: string): number {
   const streamPartId = toStreamPartId(streamId, 0)
-  const seen = observed.find((one) => one.streamPartId === streamPartId && one.messageChainId === chain)
+  const seen = plugins.observer?.observed.find(
+    (one) => one.streamPartId === streamPartId && one.messageChainId === chain,
+  )
   return seen?.delivered ?? 0
 }
 

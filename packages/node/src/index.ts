@@ -1,5 +1,6 @@
 export { loadConfig, parseConfig, type ConfigSources } from './config/load-config.ts'
-export type { BrokerConfig, BrokerConfigInput, LogLevel } from './config/schema.ts'
+export type { LogLevel } from './config/log-levels.ts'
+export type { BrokerConfig, BrokerConfigInput } from './config/schema.ts'
 export { settingsTable } from './config/settings-table.ts'
 export type { ClockQuality } from './control/clock-quality.ts'
 export type { MeasuredMessage } from './control/measurement-log.ts'
@@ -8,8 +9,19 @@ export type { PingResult } from './control/ping.ts'
 export type { Series } from './control/publish-series.ts'
 export { nodeErrors, type NodeErrorCode } from './errors.ts'
 export { startBroker, type Broker, type BrokerModules } from './node.ts'
-export type { Plugin, PluginContext } from './plugins/plugin.ts'
-export { createStore, type StoreConfig, type StoreModules } from './plugins/storage/store/create-store.ts'
-export type { MessageStore } from './plugins/storage/store/message-store.ts'
-export type { NodeSnapshot, ObservedChain, PublishedTotals, TrackerState } from './snapshot.ts'
+export type {
+  Plugin,
+  PluginContext,
+  PluginDefinition,
+  PluginMetric,
+  PluginSchema,
+  SettingIssue,
+} from './plugins/plugin.ts'
+export type {
+  NodeSnapshot,
+  ObservedChain,
+  PluginStatuses,
+  PublishedTotals,
+  TrackerState,
+} from './snapshot.ts'
 export type { NodeReport, UpReport } from './up/report.ts'

@@ -1,6 +1,6 @@
 import { pino, type Logger } from 'pino'
 import { escapeJson } from './cli/printable.ts'
-import type { LogLevel } from './config/schema.ts'
+import type { LogLevel } from './config/log-levels.ts'
 
 export type { Logger } from 'pino'
 

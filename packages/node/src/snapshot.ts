@@ -1,7 +1,7 @@
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
 import type { StreamPartMetrics } from '@runnel/network'
+import type { StorageStatus } from '@runnel/storage'
 import type { ChainTotals } from './plugins/observer/chain-account.ts'
-import type { StorageStatus } from './plugins/storage/storage-status.ts'
 import type { LatencySummary } from './plugins/observer/latency-histogram.ts'
 
 /** One publisher's messages in one stream part, as an observer saw them. */
@@ -24,6 +24,29 @@ export interface TrackerState {
   readonly connected: boolean
 }
 
+/** What a node that publishes measurements says of them. Plain data. */
+export interface MeasurementsStatus {
+  readonly published: readonly PublishedTotals[]
+}
+
+/** What arrived of the streams that a node observes. Plain data. */
+export interface ObserverStatus {
+  readonly observed: readonly ObservedChain[]
+  /** From the timestamp of a message to its delivery here; undefined before the first. */
+  readonly latencyMs: LatencySummary | undefined
+  /** Messages of chains beyond the limit. */
+  readonly unaccounted: number
+}
+
+/** What plugins say of themselves, by their names; there is none of those that are switched off. */
+export interface PluginStatuses {
+  readonly measurements?: MeasurementsStatus
+  readonly observer?: ObserverStatus
+  readonly storage?: StorageStatus
+  /** Of other packages. */
+  readonly [name: string]: unknown
+}
+
 /** How a broker node is doing: served at /v1/status and given to `runnel up`. Plain data. */
 export interface NodeSnapshot {
   readonly nodeId: NodeId
@@ -36,10 +59,5 @@ export interface NodeSnapshot {
   readonly trackers: readonly TrackerState[]
   readonly streamParts: readonly StreamPartMetrics[]
   readonly counters: Readonly<Record<string, number>>
-  readonly observed: readonly ObservedChain[]
-  /** From the timestamp of a message to its delivery here; undefined before the first. */
-  readonly latencyMs: LatencySummary | undefined
-  readonly published: readonly PublishedTotals[]
-  /** Undefined on a node that is no storage node. */
-  readonly storage: StorageStatus | undefined
+  readonly plugins: PluginStatuses
 }

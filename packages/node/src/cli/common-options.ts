@@ -1,5 +1,5 @@
 import type { InferredOptionTypes, Options } from 'yargs'
-import { logLevels } from '../config/schema.ts'
+import { logLevels } from '../config/log-levels.ts'
 
 /** Options of every command. */
 export const globalOptions = {

@@ -1,7 +1,7 @@
+import { clientError } from '@runnel/client'
 import { contractsErrors, decodeRegistryError } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
-import { clientError } from '../client-error.ts'
 import { nodeError } from '../errors.ts'
 import { printable } from './printable.ts'
 

@@ -51,6 +51,8 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'FILE_UNREADABLE',
       'INVALID_KEY',
       'KEY_REQUIRED',
+      'PLUGIN_NOT_FOUND',
+      'PLUGIN_INVALID',
     ],
     ...['KEY_FILE_MISSING', 'KEY_FILE_UNREADABLE', 'KEY_FILE_TOO_OPEN', 'NETWORK_NOT_CONFIGURED'],
     ...['NETWORK_FILE_MISSING', 'NETWORK_FILE_UNREADABLE', 'NETWORK_FILE_INVALID', 'CHAIN_NOT_CONFIGURED'],

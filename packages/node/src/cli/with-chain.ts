@@ -1,7 +1,7 @@
+import { clientError } from '@runnel/client'
 import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError } from '@runnel/protocol'
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { clientError } from '../client-error.ts'
 
 /** How long a chain may take to answer. */
 const chainTimeoutMs = 10_000

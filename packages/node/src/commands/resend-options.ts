@@ -1,8 +1,8 @@
 import type { HistoryFilter, HistorySelection } from '@runnel/client'
 import { limits, toNodeId, type MessageRef } from '@runnel/protocol'
+import { parsePoint, pointHelp } from '@runnel/storage/http'
 import type { InferredOptionTypes, Options } from 'yargs'
 import { networkOptions } from '../cli/common-options.ts'
-import { parsePoint, pointHelp } from '../cli/point-in-time.ts'
 import { nodeError } from '../errors.ts'
 
 /** How messages are printed. */

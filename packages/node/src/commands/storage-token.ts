@@ -6,12 +6,12 @@ import {
   signAccessToken,
   toNodeId,
 } from '@runnel/protocol'
+import { accessHeader } from '@runnel/storage/http'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { printResult } from '../cli/output.ts'
 import { requireKey } from '../keys/resolve-key.ts'
-import { accessHeader } from '../plugins/storage/http/access-header.ts'
 
 export const storageToken = defineCommand({
   name: 'storage token',

@@ -1,10 +1,10 @@
+import type { UsageReport } from '@runnel/storage/http'
 import Table from 'cli-table3'
 import { defineCommand } from '../cli/command.ts'
 import { printResult } from '../cli/output.ts'
 import { plainLayout } from '../cli/plain-layout.ts'
 import { printable } from '../cli/printable.ts'
 import { nodeError } from '../errors.ts'
-import type { UsageReport } from '../plugins/storage/usage-report.ts'
 
 /** How long the node may take: it adds up what is in its store. */
 const answerTimeoutMs = 60_000

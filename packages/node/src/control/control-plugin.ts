@@ -1,8 +1,29 @@
-import type { BrokerConfig } from '../config/schema.ts'
-import type { Plugin, PluginContext } from '../plugins/plugin.ts'
+import { z } from 'zod'
+import { file, host, port } from '../config/fields.ts'
+import type { Plugin, PluginDefinition } from '../plugins/plugin.ts'
 import { addCommonRoutes } from './common-routes.ts'
+import { defaultControlPort } from './control-options.ts'
 import { createControlServer, type ControlServer } from './control-server.ts'
 import { NodeControl } from './node-control.ts'
+
+const schema = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether this node obeys commands by HTTP, for experiments: ping, join, publish, stop (docs/control.md). It then says how old messages are.',
+      ),
+    socket: file().optional().describe('Unix socket the control API listens on, instead of host and port.'),
+    host: host('The control API'),
+    port: port('The control API', defaultControlPort),
+    tokenFile: file()
+      .optional()
+      .describe('File with the token that commands must show; needed where host is no loopback address.'),
+  })
+  .prefault({})
+
+type ControlConfig = z.output<typeof schema>
 
 export interface ControlPlugin extends Plugin {
   /** Where it answers; undefined before the start. */
@@ -10,12 +31,17 @@ export interface ControlPlugin extends Plugin {
 }
 
 /** A node that obeys commands by HTTP, for experiments: docs/control.md. */
-export function createControlPlugin(options: BrokerConfig['control']): ControlPlugin {
+export const controlPlugin = {
+  name: 'control',
+  schema,
+  create: createControlPlugin,
+} as const satisfies PluginDefinition<ControlConfig, ControlPlugin>
+
+function createControlPlugin(options: ControlConfig): ControlPlugin {
   let server: ControlServer | undefined
   let control: NodeControl | undefined
   return {
-    name: 'control',
-    start: async ({ client, logger }: PluginContext) => {
+    start: async ({ client, logger }) => {
       const started = (control = new NodeControl({ client, logger }))
       started.start()
       server = createControlServer(options, (routes) => {

@@ -26,7 +26,7 @@ export async function measuredRun(network: LocalNetwork, options: MeasuredRunOpt
   await delay(publishForMs, undefined, { signal }).catch(() => {})
   const paused = await publisher.pause()
   const publishedForMs = Math.round(performance.now() - startMs)
-  const published = paused?.published ?? []
+  const published = paused?.plugins.measurements?.published ?? []
   await waitForDelivery(network, published, { timeoutMs: settleMs, signal: new AbortController().signal })
   const snapshots = await snapshotsOf(network)
   const own = snapshots.find(({ nodeId }) => nodeId === publisher.ready.nodeId) ?? paused
@@ -34,8 +34,8 @@ export async function measuredRun(network: LocalNetwork, options: MeasuredRunOpt
   const streamPartIds = measuredParts(network)
   return buildReport({
     publisher: own,
-    subscribers: snapshots.filter((snapshot) => snapshot !== own && snapshot.storage === undefined),
-    storage: snapshots.filter((snapshot) => snapshot.storage !== undefined),
+    subscribers: snapshots.filter((snapshot) => snapshot !== own && snapshot.plugins.storage === undefined),
+    storage: snapshots.filter((snapshot) => snapshot.plugins.storage !== undefined),
     degreesExact:
       snapshots.length === network.nodes.length + 1 && areDegreesExact(snapshots, streamPartIds, degree),
     ...{ published, streamPartIds, startedInMs, publishedForMs },

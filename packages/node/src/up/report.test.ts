@@ -34,15 +34,18 @@ function snapshot(
         published: 0,
       },
     ],
-    observed: [
-      {
-        ...{ streamPartId: part, publisherId: idOf(1), messageChainId: 'c', delivered: 3, repeated: 0 },
-        ...{ missing: 0, tooOld: 0, last, ...chain },
+    plugins: {
+      observer: {
+        observed: [
+          {
+            ...{ streamPartId: part, publisherId: idOf(1), messageChainId: 'c', delivered: 3, repeated: 0 },
+            ...{ missing: 0, tooOld: 0, last, ...chain },
+          },
+        ],
+        latencyMs: undefined,
+        unaccounted: 0,
       },
-    ],
-    latencyMs: undefined,
-    published: [],
-    storage: undefined,
+    },
   }
 }
 
@@ -94,25 +97,27 @@ describe('buildReport', () => {
   it('is incomplete when the storage node has not stored all', () => {
     const storing = (storedMessages: number, queuedBatches = 0): NodeSnapshot => ({
       ...snapshot(4, []),
-      storage: {
-        ...{ location: 'x', isHealthy: true, streamParts: 1, ignoredStreamParts: 0, prunedBatches: 0 },
-        ...{ unwelcomeStreams: 0, contradictions: 0 },
-        quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
-        ingest: {
-          ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
-          ...{ droppedBatches: 0, failures: 0, faults: 0 },
-        },
-        requests: {
-          ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
-          awaited: 0,
-        },
-        repair: {
-          gaps: 0,
-          refusedGaps: 0,
-          incompleteParts: 0,
-          copiedBatches: 0,
-          refusedBatches: 0,
-          failures: 0,
+      plugins: {
+        storage: {
+          ...{ location: 'x', isHealthy: true, streamParts: 1, ignoredStreamParts: 0, prunedBatches: 0 },
+          ...{ unwelcomeStreams: 0, contradictions: 0 },
+          quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
+          ingest: {
+            ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
+            ...{ droppedBatches: 0, failures: 0, faults: 0 },
+          },
+          requests: {
+            ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
+            awaited: 0,
+          },
+          repair: {
+            gaps: 0,
+            refusedGaps: 0,
+            incompleteParts: 0,
+            copiedBatches: 0,
+            refusedBatches: 0,
+            failures: 0,
+          },
         },
       },
     })

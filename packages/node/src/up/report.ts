@@ -1,6 +1,6 @@
 import { parseStreamPartId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { LatencySummary } from '../plugins/observer/latency-histogram.ts'
-import type { StorageStatus } from '../plugins/storage/storage-status.ts'
+import type { StorageStatus } from '@runnel/storage'
 import type { NodeSnapshot, ObservedChain, PublishedTotals } from '../snapshot.ts'
 import { isOverlayComplete, neighboursOf } from './overlay-state.ts'
 
@@ -79,7 +79,7 @@ export function buildReport(input: ReportInput): UpReport {
     died.length === 0 &&
     subscribers.length > 0 &&
     subscribers.every((snapshot) => hasEverything(snapshot, publisher.nodeId, published)) &&
-    input.storage.every(({ storage }) => storage !== undefined && hasStored(storage, published))
+    input.storage.every(({ plugins: { storage } }) => storage !== undefined && hasStored(storage, published))
   const { degreesExact, startedInMs, publishedForMs, trackers } = input
   const storage = input.storage.flatMap(describeStorage)
   return {
@@ -88,7 +88,7 @@ export function buildReport(input: ReportInput): UpReport {
   }
 }
 
-function describeStorage({ nodeId: id, storage }: NodeSnapshot): StorageReport[] {
+function describeStorage({ nodeId: id, plugins: { storage } }: NodeSnapshot): StorageReport[] {
   if (storage === undefined) return []
   const { storedMessages, queuedBatches, lagMs, droppedBatches } = storage.ingest
   return [{ id, storedMessages, queuedBatches, lagMs, droppedBatches }]
@@ -143,7 +143,7 @@ function accountFor(
 }
 
 function chainsOf(snapshot: NodeSnapshot, publisherId: NodeId, streamId: string): ObservedChain[] {
-  return snapshot.observed.filter(
+  return (snapshot.plugins.observer?.observed ?? []).filter(
     (chain) =>
       chain.publisherId === publisherId && parseStreamPartId(chain.streamPartId).streamId === streamId,
   )
@@ -165,7 +165,7 @@ function describeNode(
     degree: Object.fromEntries(degree),
     duplicates: sum(parts, (part) => part.duplicates),
     ...account,
-    latencyMs: snapshot.latencyMs ?? null,
+    latencyMs: snapshot.plugins.observer?.latencyMs ?? null,
   }
 }
 

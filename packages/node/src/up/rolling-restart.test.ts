@@ -74,7 +74,7 @@ describe('restarting every tracker in turn', { timeout: timeoutMs }, () => {
       const subscriber = startRunnel(args, { cwd: directory.path })
       await subscriber.said('"timestamp"')
       await restartEach(trackers, directory, options)
-      const published = (await publisher.pause())?.published ?? []
+      const published = (await publisher.pause())?.plugins.measurements?.published ?? []
       expect(await waitForDelivery(network, published, wait)).toBe(true)
       const last = published.find(({ streamId }) => streamId === stream)?.last?.timestamp ?? 0
       await subscriber.said(`"timestamp":${last},`)
@@ -87,8 +87,8 @@ describe('restarting every tracker in turn', { timeout: timeoutMs }, () => {
       if (own === undefined) throw new Error('the publisher is gone')
       const report = buildReport({
         publisher: own,
-        subscribers: snapshots.filter((each) => each !== own && each.storage === undefined),
-        storage: snapshots.filter(({ storage }) => storage !== undefined),
+        subscribers: snapshots.filter((each) => each !== own && each.plugins.storage === undefined),
+        storage: snapshots.filter(({ plugins }) => plugins.storage !== undefined),
         ...{ published, streamPartIds: measuredParts(network), degreesExact: true, died },
         ...{ startedInMs: 0, publishedForMs: 0, trackers: [] },
       })

@@ -1,6 +1,6 @@
 import { toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import type { NodeSnapshot } from '../snapshot.ts'
+import type { NodeSnapshot, PluginStatuses } from '../snapshot.ts'
 import { statusLine, statusTable } from './table.ts'
 
 const idOf = (n: number) => toNodeId(`0x${n.toString(16).padStart(4, '0').repeat(10)}`)
@@ -8,7 +8,7 @@ const streamPartId = `${idOf(1)}/x#0` as StreamPartId
 
 type Links = readonly (readonly [NodeId, string, number?])[]
 
-function snapshotOf(n: number, links: Links, rest: Partial<NodeSnapshot> = {}): NodeSnapshot {
+function snapshotOf(n: number, links: Links, plugins: PluginStatuses = {}): NodeSnapshot {
   const neighbours = links.map(([nodeId, transport, rttMs]) => ({ nodeId, transport, rttMs }))
   const counts = { wantedNeighbours: 4, delivered: 7, duplicates: 3, published: 0 }
   return {
@@ -21,7 +21,7 @@ function snapshotOf(n: number, links: Links, rest: Partial<NodeSnapshot> = {}): 
       trackers: [],
     },
     streamParts: [{ streamPartId, neighbours, ...counts }],
-    ...{ counters: {}, observed: [], latencyMs: undefined, published: [], storage: undefined, ...rest },
+    ...{ counters: {}, plugins },
   }
 }
 
@@ -40,7 +40,13 @@ describe('statusTable', () => {
             [idOf(9), 'websocket'],
             [idOf(1), 'webrtc', 31.4],
           ],
-          { observed: [{ ...chain, ...totals }], latencyMs: { p50: 2.57, p99: 17.9, max: 20 } },
+          {
+            observer: {
+              observed: [{ ...chain, ...totals }],
+              latencyMs: { p50: 2.57, p99: 17.9, max: 20 },
+              unaccounted: 0,
+            },
+          },
         ),
         snapshotOf(3, []),
       ],
@@ -95,7 +101,8 @@ describe('statusTable', () => {
         0.5 + i * 60,
       ])
     const latencyMs = { p50: 950, p99: 12_000, max: 12_000 }
-    const snapshots = Array.from({ length: count }, (_, i) => snapshotOf(i + 1, links(i + 1), { latencyMs }))
+    const observer = { observed: [], latencyMs, unaccounted: 0 }
+    const snapshots = Array.from({ length: count }, (_, i) => snapshotOf(i + 1, links(i + 1), { observer }))
     const lines = statusTable(snapshots, idOf(1)).split('\n')
     expect(lines).toHaveLength(count + 2)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100)

@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import type { NodeId } from '@runnel/protocol'
 import { plainLayout } from '../cli/plain-layout.ts'
-import type { StorageStatus } from '../plugins/storage/storage-status.ts'
+import type { StorageStatus } from '@runnel/storage'
 import type { NodeSnapshot } from '../snapshot.ts'
 
 /** Neighbours named in a row; of the others only the number is given. */
@@ -16,7 +16,7 @@ export function statusTable(snapshots: readonly NodeSnapshot[], publisherId: Nod
   const head = ['#', 'node', 'neighbours', 'links', 'RTT ms', 'delivered', 'duplicates', 'p50/p99 ms', 'lost']
   const table = new Table({ ...plainLayout, head })
   for (const snapshot of snapshots) table.push(rowOf(snapshot, publisherId, rowNumbers))
-  const stores = snapshots.flatMap(({ storage }) => storage ?? []).map(storageLine)
+  const stores = snapshots.flatMap(({ plugins }) => plugins.storage ?? []).map(storageLine)
   return [table.toString().replace(/ +$/gm, ''), ['* publishes', ...stores].join('   ')].join('\n')
 }
 
@@ -30,10 +30,10 @@ function storageLine({ ingest, isHealthy }: StorageStatus): string {
 /** One line for a log. */
 export function statusLine(snapshots: readonly NodeSnapshot[], publisherId: NodeId): string {
   const subscribers = snapshots.filter(
-    ({ nodeId, storage }) => nodeId !== publisherId && storage === undefined,
+    ({ nodeId, plugins }) => nodeId !== publisherId && plugins.storage === undefined,
   )
-  const stored = sum(snapshots.map(({ storage }) => storage?.ingest.storedMessages ?? 0))
-  const p99 = subscribers.map(({ latencyMs }) => latencyMs?.p99 ?? 0)
+  const stored = sum(snapshots.map(({ plugins }) => plugins.storage?.ingest.storedMessages ?? 0))
+  const p99 = subscribers.map(({ plugins }) => plugins.observer?.latencyMs?.p99 ?? 0)
   const delivered = sum(subscribers.map(deliveredOf))
   const lost = sum(subscribers.map(lostOf))
   return `${snapshots.length} nodes, ${delivered} messages delivered, slowest p99 ${Math.max(0, ...p99)} ms, ${lost} lost, ${stored} stored`
@@ -44,14 +44,15 @@ function rowOf(
   publisherId: NodeId,
   rowNumbers: ReadonlyMap<NodeId, number>,
 ): (string | number)[] {
-  const { nodeId, streamParts, latencyMs } = snapshot
+  const { nodeId, streamParts, plugins } = snapshot
+  const latencyMs = plugins.observer?.latencyMs
   const links = new Map(
     streamParts.flatMap((part) => part.neighbours.map((link) => [link.nodeId, link] as const)),
   )
   const rtts = [...links.values()].flatMap(({ rttMs }) => (rttMs === undefined ? [] : [rttMs]))
   return [
     rowNumbers.get(nodeId) ?? '',
-    `${nodeId.slice(0, 6)}…${nodeId.slice(-4)}${nodeId === publisherId ? '*' : snapshot.storage ? '†' : ''}`,
+    `${nodeId.slice(0, 6)}…${nodeId.slice(-4)}${nodeId === publisherId ? '*' : snapshot.plugins.storage ? '†' : ''}`,
     describeNeighbours([...links.keys()].map((id) => rowNumbers.get(id))),
     describeLinks([...links.values()].map(({ transport }) => transport)),
     rtts.length === 0 ? '–' : `${shortMs(Math.min(...rtts))}–${shortMs(Math.max(...rtts))}`,
@@ -84,12 +85,12 @@ function shortMs(ms: number): string {
   return ms.toFixed(ms < 10 ? 1 : 0)
 }
 
-function deliveredOf({ observed }: NodeSnapshot): number {
-  return sum(observed.map((chain) => chain.delivered))
+function deliveredOf({ plugins }: NodeSnapshot): number {
+  return sum((plugins.observer?.observed ?? []).map((chain) => chain.delivered))
 }
 
-function lostOf({ observed }: NodeSnapshot): number {
-  return sum(observed.map((chain) => chain.missing))
+function lostOf({ plugins }: NodeSnapshot): number {
+  return sum((plugins.observer?.observed ?? []).map((chain) => chain.missing))
 }
 
 function sum(numbers: readonly number[]): number {

@@ -133,8 +133,11 @@ describe('runnel up', { timeout: timeoutMs }, () => {
 
   it('serves the status of its publisher', async () => {
     const url = /http:\S+\/v1\/status/.exec(up.stdout())?.[0] ?? ''
-    const status = (await (await fetch(url)).json()) as { published: unknown[]; trackers: unknown[] }
-    expect(status.published).toHaveLength(4)
+    const status = (await (await fetch(url)).json()) as {
+      plugins: { measurements: { published: unknown[] } }
+      trackers: unknown[]
+    }
+    expect(status.plugins.measurements.published).toHaveLength(4)
     expect(status.trackers).toEqual([{ nodeId: expect.any(String), connected: true }])
   })
 

@@ -47,7 +47,8 @@ export function waitForDelivery(
   const publisherId = network.nodes[0].ready.nodeId
   return waitUntil(network, options, (snapshots) =>
     snapshots.every((snapshot) => {
-      if (snapshot.storage !== undefined) return hasStored(snapshot.storage, published)
+      const { storage } = snapshot.plugins
+      if (storage !== undefined) return hasStored(storage, published)
       return snapshot.nodeId === publisherId || hasEverything(snapshot, publisherId, published)
     }),
   )

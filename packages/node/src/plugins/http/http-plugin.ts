@@ -1,41 +1,45 @@
 import fastify, { type FastifyInstance } from 'fastify'
-import type { BrokerConfig } from '../../config/schema.ts'
-import type { NodeSnapshot } from '../../snapshot.ts'
-import type { Plugin } from '../plugin.ts'
+import { z } from 'zod'
+import { host, port } from '../../config/fields.ts'
+import type { Plugin, PluginContext, PluginDefinition } from '../plugin.ts'
 import { createMetrics } from './metrics.ts'
 
 /** A stream id in a path is longer than what fastify takes by default. */
 const maxPathPartBytes = 1024
+
+const schema = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('Whether health, metrics and status are served by HTTP.'),
+    host: host('The HTTP server'),
+    port: port('The HTTP server', 7171),
+  })
+  .prefault({})
+
+type HttpConfig = z.output<typeof schema>
 
 export interface HttpPlugin extends Plugin {
   /** Where it answers, such as `http://127.0.0.1:7171`; undefined before the start. */
   readonly url: string | undefined
 }
 
-/** Serves GET /health, /metrics (Prometheus), /v1/status (JSON), and what other plugins add. */
-export function createHttpPlugin(
-  { host, port }: BrokerConfig['http'],
-  snapshot: () => NodeSnapshot,
-  addRoutes: (server: FastifyInstance) => void = () => {},
-): HttpPlugin {
+/** Serves GET /health, /metrics (Prometheus), /v1/status (JSON), and the routes of the plugins started before it. */
+export const httpPlugin = {
+  name: 'http',
+  schema,
+  create: createHttpPlugin,
+} as const satisfies PluginDefinition<HttpConfig, HttpPlugin>
+
+function createHttpPlugin({ host, port }: HttpConfig): HttpPlugin {
   const server = fastify({
     bodyLimit: 1024,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: maxPathPartBytes },
   })
-  const metrics = createMetrics(snapshot)
   let url: string | undefined
-
-  server.get('/health', () => {
-    const { nodeId, uptimeMs } = snapshot()
-    return { status: 'ok', nodeId, uptimeMs }
-  })
-  server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()))
-  server.get('/v1/status', () => snapshot())
   return {
-    name: 'http',
-    start: async () => {
-      addRoutes(server)
+    start: async (context) => {
+      addOwnRoutes(server, context)
+      for (const plugin of context.started.values()) plugin.routes?.(server)
       url = await server.listen({ host, port })
     },
     stop: () => server.close(),
@@ -43,4 +47,15 @@ export function createHttpPlugin(
       return url
     },
   }
+}
+
+function addOwnRoutes(server: FastifyInstance, { snapshot, started }: PluginContext): void {
+  const ofPlugins = () => new Map([...started].map(([name, plugin]) => [name, plugin.metrics?.() ?? []]))
+  const metrics = createMetrics(snapshot, ofPlugins)
+  server.get('/health', () => {
+    const { nodeId, uptimeMs } = snapshot()
+    return { status: 'ok', nodeId, uptimeMs }
+  })
+  server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()))
+  server.get('/v1/status', () => snapshot())
 }

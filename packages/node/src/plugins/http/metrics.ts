@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { counterHelp, gaugeHelp } from '@runnel/network'
 import type { NodeSnapshot } from '../../snapshot.ts'
-import type { StorageStatus } from '../storage/storage-status.ts'
+import type { PluginMetric } from '../plugin.ts'
 
 /** What a Prometheus server reads. */
 export interface Metrics {
@@ -9,13 +9,17 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-/** Metrics of a node, made anew from a snapshot whenever they are asked for. */
-export function createMetrics(snapshot: () => NodeSnapshot): Metrics {
+/** Metrics of a node and, by name, of its plugins, made anew whenever they are asked for. */
+export function createMetrics(
+  snapshot: () => NodeSnapshot,
+  ofPlugins: () => ReadonlyMap<string, readonly PluginMetric[]>,
+): Metrics {
   const processRegistry = new Registry()
   collectDefaultMetrics({ register: processRegistry })
   const text = async () => {
     const nodeRegistry = new Registry()
     fill(nodeRegistry, snapshot())
+    for (const [name, metrics] of ofPlugins()) fillPlugin(nodeRegistry, name, metrics)
     return Registry.merge([processRegistry, nodeRegistry]).metrics()
   }
   return { contentType: processRegistry.contentType, text }
@@ -42,7 +46,6 @@ function fill(registry: Registry, snapshot: NodeSnapshot): void {
   const backend = { name: 'runnel_crypto_backend_info', help: 'Which cryptography is at work.' }
   new Gauge({ ...backend, labelNames: ['backend'], registers }).set({ backend: snapshot.cryptoBackend }, 1)
   fillStreamParts(registry, snapshot)
-  if (snapshot.storage !== undefined) fillStorage(registry, snapshot.storage)
   const tracker = { name: 'runnel_tracker_connected', help: '1 while there is a connection to the tracker.' }
   const trackers = new Gauge({ ...tracker, labelNames: ['tracker'], registers })
   for (const { nodeId, connected } of snapshot.trackers) trackers.set({ tracker: nodeId }, connected ? 1 : 0)
@@ -69,57 +72,13 @@ function fillStreamParts(registry: Registry, { streamParts }: NodeSnapshot): voi
   }
 }
 
-function fillStorage(registry: Registry, storage: StorageStatus): void {
+function fillPlugin(registry: Registry, plugin: string, metrics: readonly PluginMetric[]): void {
   const registers = [registry]
-  const gauge = (name: string, help: string, value: number) =>
-    new Gauge({ name: `runnel_storage_${name}`, help, registers }).set(value)
-  const counter = (name: string, help: string, value: number) =>
-    new Counter({ name: `runnel_storage_${name}_total`, help, registers }).inc(value)
-  const { ingest, requests, repair, quota } = storage
-  gauge('healthy', '1 while the store is open and takes what it is given.', storage.isHealthy ? 1 : 0)
-  gauge('stream_parts', 'Stream parts kept.', storage.streamParts)
-  gauge('ignored_stream_parts', 'Assigned stream parts not kept: too many.', storage.ignoredStreamParts)
-  gauge('unwelcome_streams', 'Assigned streams not kept: of owners not wanted.', storage.unwelcomeStreams)
-  gauge('stored_bytes', 'Bytes of batches in the store, about.', quota.storedBytes)
-  gauge('max_stored_bytes', 'And how many there may be.', quota.maxBytes)
-  counter('evicted_batches', 'Batches deleted to make room for others.', quota.evictedBatches)
-  counter('evicted_bytes', 'Bytes of those.', quota.evictedBytes)
-  counter(
-    'contradictions',
-    'Batches that contradicted a stored one of the same place.',
-    storage.contradictions,
-  )
-  gauge('queued_batches', 'Batches that wait to be stored.', ingest.queuedBatches)
-  gauge('queued_bytes', 'Bytes of batches that wait to be stored.', ingest.queuedBytes)
-  gauge('lag_seconds', 'How long the oldest of them has waited.', ingest.lagMs / 1000)
-  counter('stored_batches', 'Batches stored as they came.', ingest.storedBatches)
-  counter('stored_messages', 'Messages stored as they came.', ingest.storedMessages)
-  counter('dropped_batches', 'Batches not stored because too many waited.', ingest.droppedBatches)
-  counter('store_failures', 'Times the store did not take what it was given.', ingest.failures)
-  counter('faults', 'Stream parts whose batches were dropped because of a fault.', ingest.faults)
-  gauge('requests_active', 'Requests over links being served.', requests.active)
-  gauge('requests_awaited', 'Messages that others wait for to be stored.', requests.awaited)
-  counter('requests_served', 'Requests over links served to their end.', requests.served)
-  counter('requests_failed', 'Requests over links that ended with an error.', requests.failed)
-  counter('requests_refused', 'Requests over links refused because there were too many.', requests.refused)
-  counter('requests_cancelled', 'Requests over links that their asker ended.', requests.cancelled)
-  counter('sent_batches', 'Batches sent in answer to requests over links.', requests.sentBatches)
-  counter('sent_bytes', 'Bytes of batches sent in answer to requests over links.', requests.sentBytes)
-  gauge('incomplete_parts', 'Stream parts that may miss something.', repair.incompleteParts)
-  gauge('repair_gaps', 'Message chains of which something is asked of other storage nodes.', repair.gaps)
-  counter(
-    'repair_gaps_refused',
-    'Gaps not asked for: too old, asked for before, or too many.',
-    repair.refusedGaps,
-  )
-  counter('repaired_batches', 'Batches copied from other storage nodes.', repair.copiedBatches)
-  counter(
-    'repair_refused_batches',
-    'Batches of other storage nodes that were not genuine.',
-    repair.refusedBatches,
-  )
-  counter('repair_failures', 'Times another storage node could not be copied from.', repair.failures)
-  counter('pruned_batches', 'Batches deleted because they were beyond the retention.', storage.prunedBatches)
+  for (const { type, name, help, value } of metrics) {
+    const fullName = `runnel_${snakeCase(plugin)}_${name}`
+    if (type === 'gauge') new Gauge({ name: fullName, help, registers }).set(value)
+    else new Counter({ name: `${fullName}_total`, help, registers }).inc(value)
+  }
 }
 
 function snakeCase(name: string): string {

@@ -1,17 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toStreamId, type MessageRef, type StreamId } from '@runnel/protocol'
-import type { BrokerConfig } from '../../config/schema.ts'
+import { z } from 'zod'
 import { nodeError } from '../../errors.ts'
-import type { PublishedTotals } from '../../snapshot.ts'
-import type { Plugin, PluginContext } from '../plugin.ts'
+import type { MeasurementsStatus } from '../../snapshot.ts'
+import type { Plugin, PluginContext, PluginDefinition } from '../plugin.ts'
 import { createReaders, measurementKinds, type MeasurementKind, type Reader } from './readings.ts'
+
+const schema = z
+  .strictObject({
+    enabled: z.boolean().default(false).describe("Whether this machine's measurements are published."),
+    streams: z
+      .strictObject({
+        cpu: z.string().optional().describe('Stream for the load of each processor.'),
+        memory: z.string().optional().describe('Stream for memory use.'),
+        network: z.string().optional().describe('Stream for network counters (Linux).'),
+        load: z.string().optional().describe('Stream for load averages.'),
+      })
+      .prefault({}),
+    intervalMs: z
+      .int()
+      .min(10)
+      .max(3_600_000)
+      .default(200)
+      .describe('Time between two messages of a stream.'),
+    autoStart: z
+      .boolean()
+      .default(true)
+      .describe('Whether publishing begins at once, or when the supervisor says.'),
+  })
+  .prefault({})
+
+type MeasurementsConfig = z.output<typeof schema>
 
 export interface MeasurementsPlugin extends Plugin {
   /** Begins to publish, when `autoStart` was false. Idempotent. */
   begin(): void
   /** Stops publishing and resolves when the last message is out. Idempotent. */
   end(): Promise<void>
-  published(): readonly PublishedTotals[]
+  status(): MeasurementsStatus
 }
 
 interface Source {
@@ -22,7 +48,13 @@ interface Source {
 }
 
 /** Publishes this machine's measurements, a stream for each kind that has one configured, and keeps account of what it published. */
-export function createMeasurementsPlugin(options: BrokerConfig['measurements']): MeasurementsPlugin {
+export const measurementsPlugin = {
+  name: 'measurements',
+  schema,
+  create: createMeasurementsPlugin,
+} as const satisfies PluginDefinition<MeasurementsConfig, MeasurementsPlugin>
+
+function createMeasurementsPlugin(options: MeasurementsConfig): MeasurementsPlugin {
   let sources: readonly Source[] = []
   let context: PluginContext | undefined
   let running: Promise<void> | undefined
@@ -39,7 +71,6 @@ export function createMeasurementsPlugin(options: BrokerConfig['measurements']):
     running = undefined
   }
   return {
-    name: 'measurements',
     start: async (given) => {
       context = given
       sources = sourcesOf(options)
@@ -48,11 +79,13 @@ export function createMeasurementsPlugin(options: BrokerConfig['measurements']):
     stop: end,
     begin,
     end,
-    published: () => sources.map(({ streamId, messages, last }) => ({ streamId, messages, last })),
+    status: () => ({
+      published: sources.map(({ streamId, messages, last }) => ({ streamId, messages, last })),
+    }),
   }
 }
 
-function sourcesOf({ streams }: BrokerConfig['measurements']): Source[] {
+function sourcesOf({ streams }: MeasurementsConfig): Source[] {
   const readers = createReaders()
   const kinds = measurementKinds.filter((kind) => streams[kind] !== undefined)
   if (kinds.length === 0) {

@@ -1,22 +1,38 @@
 import type { Message, Subscription } from '@runnel/client'
 import { toStreamId, toStreamPartId } from '@runnel/protocol'
-import type { ObservedChain } from '../../snapshot.ts'
-import type { Plugin, PluginContext } from '../plugin.ts'
+import { z } from 'zod'
+import type { ObservedChain, ObserverStatus } from '../../snapshot.ts'
+import type { Plugin, PluginDefinition } from '../plugin.ts'
 import { createChainAccount, type ChainAccount } from './chain-account.ts'
-import { createLatencyHistogram, type LatencySummary } from './latency-histogram.ts'
+import { createLatencyHistogram } from './latency-histogram.ts'
 
 /** Message chains accounts are kept of; messages of further ones are counted together. */
 export const maxChains = 1000
 
+const schema = z
+  .strictObject({
+    streams: z
+      .array(z.string())
+      .max(64)
+      .default([])
+      .describe('Streams to subscribe to and keep accounts of: delivered, missing, latency.'),
+  })
+  .prefault({})
+
+type ObserverConfig = z.output<typeof schema>
+
 export interface ObserverPlugin extends Plugin {
-  observed(): readonly ObservedChain[]
-  latency(): LatencySummary | undefined
-  /** Messages of chains beyond the limit. */
-  readonly unaccounted: number
+  status(): ObserverStatus
 }
 
 /** Subscribes to streams and keeps account of what arrives: whether every message came exactly once, and how fast. */
-export function createObserverPlugin({ streams }: { readonly streams: readonly string[] }): ObserverPlugin {
+export const observerPlugin = {
+  name: 'observer',
+  schema,
+  create: createObserverPlugin,
+} as const satisfies PluginDefinition<ObserverConfig, ObserverPlugin>
+
+function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
   const latency = createLatencyHistogram()
   const chains = new Map<string, { readonly first: Message; readonly account: ChainAccount }>()
   let subscriptions: readonly Subscription[] = []
@@ -38,8 +54,7 @@ export function createObserverPlugin({ streams }: { readonly streams: readonly s
     chain.account.record(message, message.previous)
   }
   return {
-    name: 'observer',
-    start: async ({ client }: PluginContext) => {
+    start: async ({ client }) => {
       subscriptions = await Promise.all(
         streams.map((stream) => client.subscribe(toStreamId(stream), {}, record)),
       )
@@ -48,11 +63,11 @@ export function createObserverPlugin({ streams }: { readonly streams: readonly s
       await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()))
       subscriptions = []
     },
-    observed: () => [...chains.values()].map(({ first, account }) => describeChain(first, account)),
-    latency: () => latency.summary(),
-    get unaccounted() {
-      return unaccounted
-    },
+    status: () => ({
+      observed: [...chains.values()].map(({ first, account }) => describeChain(first, account)),
+      latencyMs: latency.summary(),
+      unaccounted,
+    }),
   }
 }
 

@@ -1,0 +1,22 @@
+import { storagePlugin } from '@runnel/storage'
+import { controlPlugin } from '../control/control-plugin.ts'
+import { httpPlugin } from './http/http-plugin.ts'
+import { measurementsPlugin } from './measurements/measurements-plugin.ts'
+import { observerPlugin } from './observer/observer-plugin.ts'
+import type { PluginDefinition } from './plugin.ts'
+
+/** The plugins that every broker has, by the name of their settings. */
+export const builtInPlugins = {
+  [httpPlugin.name]: httpPlugin,
+  [measurementsPlugin.name]: measurementsPlugin,
+  [observerPlugin.name]: observerPlugin,
+  [storagePlugin.name]: storagePlugin,
+  [controlPlugin.name]: controlPlugin,
+} as const satisfies Readonly<Record<string, PluginDefinition>>
+
+type BuiltIn = typeof builtInPlugins
+
+/** The schemas of the built-in plugins, as sections of the broker's configuration. */
+export const builtInSchemas = Object.fromEntries(
+  Object.values(builtInPlugins).map(({ name, schema }) => [name, schema]),
+) as { readonly [Name in keyof BuiltIn]: BuiltIn[Name]['schema'] }

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import * as http from './http/index.ts'
+import * as storage from './index.ts'
+
+it('exports what it promises, and nothing else', () => {
+  expect(Object.keys(storage).sort()).toEqual([
+    'createStore',
+    'storageConfigSchema',
+    'storageErrors',
+    'storagePlugin',
+  ])
+  expect(Object.keys(http).sort()).toEqual(['accessHeader', 'parsePoint', 'pointHelp'])
+})

@@ -1,0 +1,7 @@
+export { storageConfigSchema, type StorageConfig } from './config.ts'
+export { storageErrors, type StorageErrorCode } from './errors.ts'
+export type { Logger, Metric, PluginContext } from './ports.ts'
+export { storagePlugin, type StoragePlugin } from './storage-plugin.ts'
+export type { StorageStatus } from './storage-status.ts'
+export { createStore, type StoreConfig, type StoreModules } from './store/create-store.ts'
+export type { MessageStore } from './store/message-store.ts'

@@ -1,0 +1,179 @@
+import type { MessageBatch } from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { storageError } from './errors.ts'
+import { Ingest, type IngestEvents } from './ingest.ts'
+import { storageLimits } from './storage-limits.ts'
+import { openTestStore, TestClock, turns, until, type TestStore } from './storage.testkit.ts'
+import { at, batchOf, chainOf, partOf } from './store/batches.testkit.ts'
+
+const chain = chainOf()
+const batch = (timestamp: number, count = 1) =>
+  batchOf(
+    chain,
+    Array.from({ length: count }, (_, index) => at(timestamp, index)),
+  )
+
+describe('Ingest', () => {
+  let kept: TestStore
+  let said: string[]
+  const clock = new TestClock()
+  /** What the next appends do instead of storing: fail, or wait. */
+  let obstacles: (() => Promise<void>)[]
+  /** The partition whose batches cannot be stored. */
+  let broken: number | undefined
+
+  beforeEach(async () => {
+    kept = await openTestStore()
+    said = []
+    obstacles = []
+    broken = undefined
+  })
+  afterEach(() => kept.remove())
+
+  function createIngest(options: { maxQueuedBytes?: number; maxQueuedBatches?: number } = {}) {
+    const events: IngestEvents = {
+      dropped: (streamPartId, fromMs) => said.push(`dropped ${streamPartId} ${fromMs}`),
+      slow: () => said.push('slow'),
+      failed: () => said.push('failed'),
+      fault: (streamPartId, error) => said.push(`fault ${streamPartId} ${String(error)}`),
+      recovered: () => said.push('recovered'),
+    }
+    const append = async (batches: readonly MessageBatch[]) => {
+      await obstacles.shift()?.()
+      if (batches.some((each) => each.chain.partition === broken)) throw new TypeError('no such batch')
+      await kept.store.append(batches)
+    }
+    return new Ingest(
+      { maxQueuedBytes: 1e6, maxQueuedBatches: 100, ...options, limits: storageLimits },
+      { store: { append }, clock, events },
+    )
+  }
+
+  it('stores what it is given, and tells those who wait for a message once it is durable', async () => {
+    const ingest = createIngest()
+    let isHeld = true
+    const gate = Promise.withResolvers<void>()
+    obstacles.push(() => gate.promise)
+    const stored = new Promise<void>((resolve) => {
+      ingest.whenStored(chain, at(1, 2), () => {
+        expect(isHeld).toBe(false)
+        resolve()
+      })
+    })
+    ingest.push(batch(1, 3))
+    await turns()
+    expect(ingest.status()).toMatchObject({ queuedBatches: 1, storedBatches: 0 })
+    isHeld = false
+    gate.resolve()
+    await stored
+    expect(await kept.store.has(chain, at(1, 2))).toBe(true)
+    expect(ingest.status()).toMatchObject({ queuedBatches: 0, queuedBytes: 0, storedMessages: 3, lagMs: 0 })
+  })
+
+  it('keeps its own copy of a batch', async () => {
+    const ingest = createIngest()
+    const original = batch(1)
+    const bytes = original.bytes.slice()
+    const gate = Promise.withResolvers<void>()
+    obstacles.push(() => gate.promise)
+    ingest.push(original)
+    original.bytes.fill(0)
+    gate.resolve()
+    await ingest.flushed()
+    const range = { streamPartId: partOf(0), from: at(0), to: at(10) }
+    expect((await kept.store.read(range, { maxBytes: 1e6 })).batches).toEqual([bytes])
+  })
+
+  it('tries again when the store fails, with growing pauses, and loses nothing', async () => {
+    const ingest = createIngest()
+    const fail = () => Promise.reject(storageError('STORE_FULL'))
+    obstacles.push(fail, fail)
+    ingest.push(batch(1))
+    await until(() => said.length === 1)
+    ingest.push(batch(2))
+    clock.pass(storageLimits.minStoreBackoffMs)
+    await until(() => said.length === 2)
+    clock.pass(storageLimits.minStoreBackoffMs)
+    await turns()
+    expect(said).toEqual(['failed', 'failed'])
+    expect(ingest.status().lagMs).toBe(2 * storageLimits.minStoreBackoffMs)
+    clock.pass(storageLimits.minStoreBackoffMs)
+    await ingest.flushed()
+    expect(said).toEqual(['failed', 'failed', 'recovered'])
+    expect(ingest.status()).toMatchObject({ storedBatches: 2, failures: 2, droppedBatches: 0 })
+  })
+
+  it.each([
+    ['batches', { maxQueuedBatches: 2 }],
+    ['bytes', { maxQueuedBytes: 2 * batch(1).bytes.length }],
+  ])(
+    'drops what finds no room among the %s, says so once, and takes more when it has caught up',
+    async (_, limit) => {
+      const ingest = createIngest(limit)
+      const gate = Promise.withResolvers<void>()
+      obstacles.push(() => gate.promise)
+      expect([1, 2, 3, 4].map((time) => ingest.push(batch(time)))).toEqual([true, true, false, false])
+      expect(said).toEqual([`dropped ${partOf(0)} 3`, 'slow', `dropped ${partOf(0)} 4`])
+      gate.resolve()
+      await ingest.flushed()
+      expect(ingest.push(batch(5))).toBe(true)
+      await ingest.flushed()
+      expect(ingest.status()).toMatchObject({ droppedBatches: 2, storedBatches: 3 })
+      expect(await kept.store.has(chain, at(3))).toBe(false)
+    },
+  )
+
+  const inPart = (partition: number, timestamp: number) =>
+    batchOf(chainOf('chain', undefined, partition), [at(timestamp)])
+
+  it('stores the others when something is wrong with the batches of one stream part', async () => {
+    const ingest = createIngest()
+    broken = 1
+    const gate = Promise.withResolvers<void>()
+    obstacles.push(() => gate.promise)
+    for (const partition of [0, 1, 2, 1, 0]) ingest.push(inPart(partition, 5))
+    gate.resolve()
+    await ingest.flushed()
+    expect(said).toEqual([
+      `fault ${partOf(1)} TypeError: no such batch`,
+      ...[`dropped ${partOf(1)} 5`, `dropped ${partOf(1)} 5`],
+    ])
+    expect(ingest.status()).toMatchObject({ queuedBatches: 0, queuedBytes: 0, storedBatches: 3, faults: 1 })
+    broken = undefined
+    ingest.push(inPart(1, 6))
+    await ingest.flushed()
+    expect(await kept.store.has(chainOf('chain', undefined, 1), at(6))).toBe(true)
+  })
+
+  it('tries what no store takes a few times, and then goes on', async () => {
+    const ingest = createIngest()
+    broken = 1
+    ingest.push(inPart(1, 5))
+    await until(() => said.length === 1)
+    ingest.push(inPart(0, 6))
+    for (let i = 0; i < 10; i++) {
+      clock.pass(storageLimits.maxStoreBackoffMs)
+      await turns()
+    }
+    await ingest.flushed()
+    expect(said).toContain('recovered')
+    expect(said).toContain(`dropped ${partOf(1)} 5`)
+    expect(await kept.store.has(chainOf('chain', undefined, 0), at(6))).toBe(true)
+  })
+
+  it('stores what is queued before it stops, and gives up what a failing store does not take', async () => {
+    const ingest = createIngest()
+    ingest.push(batch(1))
+    await ingest.stop()
+    expect(await kept.store.has(chain, at(1))).toBe(true)
+    expect(ingest.push(batch(2))).toBe(false)
+
+    const failing = createIngest()
+    const fail = () => Promise.reject(storageError('STORE_FULL'))
+    obstacles.push(fail, fail)
+    failing.push(batch(3))
+    await until(() => said.includes('failed'))
+    await failing.stop()
+    expect(failing.status()).toMatchObject({ queuedBatches: 1, failures: 2 })
+  })
+})

@@ -1,0 +1,49 @@
+import { storageError } from './errors.ts'
+import type { MessageStore } from './store/message-store.ts'
+
+/** A store that may take a while to open: until then everything throws STORE_FAILED. */
+export class OpenedStore implements MessageStore {
+  readonly #store: MessageStore
+  #isOpen = false
+
+  constructor(store: MessageStore) {
+    this.#store = store
+  }
+
+  get location(): string {
+    return this.#store.location
+  }
+
+  get contradictions(): number {
+    return this.#store.contradictions
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  async open(): Promise<void> {
+    await this.#store.open()
+    this.#isOpen = true
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false
+    await this.#store.close()
+  }
+
+  append: MessageStore['append'] = async (batches) => this.#opened().append(batches)
+  read: MessageStore['read'] = async (range, options) => this.#opened().read(range, options)
+  last: MessageStore['last'] = async (streamPartId, count, filter, signal) =>
+    this.#opened().last(streamPartId, count, filter, signal)
+  has: MessageStore['has'] = async (chain, place) => this.#opened().has(chain, place)
+  prune: MessageStore['prune'] = async (streamPartId, limits) => this.#opened().prune(streamPartId, limits)
+  usage: MessageStore['usage'] = async () => this.#opened().usage()
+  getMark: MessageStore['getMark'] = async (name) => this.#opened().getMark(name)
+  setMark: MessageStore['setMark'] = async (name, value) => this.#opened().setMark(name, value)
+
+  #opened(): MessageStore {
+    if (!this.#isOpen) throw storageError('STORE_FAILED', 'it is not open')
+    return this.#store
+  }
+}

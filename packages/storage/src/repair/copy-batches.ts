@@ -1,0 +1,218 @@
+import type { StorageNodeInfo } from '@runnel/client'
+import {
+  decodeBatch,
+  type Clock,
+  type MessageBatch,
+  type MessageChain,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { storageError } from '../errors.ts'
+import type { StorageLimits } from '../storage-limits.ts'
+import type { MessageStore } from '../store/message-store.ts'
+import { nextTurn } from '../waiting.ts'
+import type { CheckedBatch } from './check-batch.ts'
+import type { RepairSource } from './repair-source.ts'
+
+export interface CopyRequest {
+  readonly streamPartId: StreamPartId
+  /** Whom to ask, and from when on. */
+  readonly nodes: readonly { readonly node: StorageNodeInfo; readonly sinceMs: number }[]
+  readonly toMs: number
+  /** Only this chain. */
+  readonly chain?: MessageChain | undefined
+  /** About so many bytes from each. */
+  readonly maxBytes: number
+  /** How long each may take. */
+  readonly maxMs: number
+  /** Storage nodes that must have a batch of a publisher whose permission has ended. */
+  readonly witnesses: number
+}
+
+export interface CopyModules {
+  readonly store: Pick<MessageStore, 'append'>
+  readonly source: RepairSource
+  readonly clock: Clock
+  readonly limits: Pick<StorageLimits, 'maxAppendBytes' | 'maxAppendBatches' | 'maxRefusedPerTurn'>
+  /** A batch that may be stored, or undefined. */
+  readonly check: (bytes: Uint8Array, streamPartId: StreamPartId) => Promise<CheckedBatch | undefined>
+  readonly events: {
+    copied(from: NodeId, batches: number): void
+    refused(batches: number): void
+    failed(from: NodeId, error: unknown): void
+  }
+}
+
+export interface CopyResult {
+  /** Those that could not be asked, took too long or sent too much that may not be stored. */
+  readonly failed: ReadonlySet<NodeId>
+  /** From when on there is more to be asked for, of those of which that was not all. */
+  readonly restFromMs: ReadonlyMap<NodeId, number>
+  /** Some of that can be asked for at once: the bytes of this turn were used up. */
+  readonly hasMore: boolean
+  /** Too few have some of it, and some of the others failed. */
+  readonly isUndecided: boolean
+}
+
+/**
+ * Copies from some storage nodes, one after the other, what they have of a time: until the first has sent so many bytes;
+ * the others are then asked for no more than that one has given. What counts only when several have it is stored when
+ * enough of them have given it. One that is slow or sends what may not be stored keeps nobody else waiting for long: it
+ * goes on from where it was another time. Rejects only with what the store throws.
+ */
+export async function copyBatches(
+  request: CopyRequest,
+  modules: CopyModules,
+  signal: AbortSignal,
+): Promise<CopyResult> {
+  const { nodes, maxBytes, witnesses } = request
+  const { events } = modules
+  const failed = new Set<NodeId>()
+  const restFromMs = new Map<NodeId, number>()
+  const doubtful = new DoubtfulBatches(maxBytes)
+  const complete: NodeId[] = []
+  let { toMs } = request
+  for (const { node, sinceMs } of nodes) {
+    if (sinceMs > toMs) {
+      // Its turn comes when the others are as far.
+      restFromMs.set(node.nodeId, sinceMs)
+      continue
+    }
+    const { error, reachedMs } = await copyFrom({ node, sinceMs, toMs }, doubtful, request, modules, signal)
+    if (error !== undefined) {
+      failed.add(node.nodeId)
+      restFromMs.set(node.nodeId, reachedMs)
+      if (!signal.aborted) events.failed(node.nodeId, error)
+    } else {
+      complete.push(node.nodeId)
+      toMs = Math.min(toMs, reachedMs)
+    }
+  }
+  const hasMore = toMs < request.toMs
+  if (hasMore) for (const nodeId of complete) restFromMs.set(nodeId, toMs)
+  const { believed, refused } = doubtful.judge(witnesses, failed)
+  const last = new Chunk(modules)
+  for (const { batch } of believed) await last.add(batch)
+  await last.flush()
+  for (const { from } of believed) events.copied(from, 1)
+  if (refused > 0) events.refused(refused)
+  return { failed, restFromMs, hasMore, isUndecided: refused > 0 && failed.size > 0 }
+}
+
+interface Stretch {
+  readonly node: StorageNodeInfo
+  readonly sinceMs: number
+  readonly toMs: number
+}
+
+/** Copies from one storage node. How far it came, and why not as far as it should have. */
+async function copyFrom(
+  { node, sinceMs, toMs }: Stretch,
+  doubtful: DoubtfulBatches,
+  { streamPartId, chain, maxBytes, maxMs }: CopyRequest,
+  modules: CopyModules,
+  signal: AbortSignal,
+): Promise<{ readonly error?: unknown; readonly reachedMs: number }> {
+  const { source, events, clock, limits } = modules
+  const range = {
+    ...{ streamPartId, publisherId: chain?.publisherId, messageChainId: chain?.messageChainId },
+    from: { timestamp: sinceMs, sequenceNumber: 0 },
+    to: { timestamp: toMs, sequenceNumber: 0xffffffff },
+  }
+  const chunk = new Chunk(modules)
+  const turn = new AbortController()
+  const cancelTurn = clock.schedule(maxMs, () => turn.abort())
+  let bytesRead = 0
+  let refused = 0
+  let reachedMs = sinceMs
+  try {
+    for await (const bytes of source.read(node, range, AbortSignal.any([signal, turn.signal]))) {
+      const beginMs = decodeBatch(bytes).messages[0]?.timestamp ?? 0
+      reachedMs = Math.max(reachedMs, Math.min(beginMs, toMs))
+      if (bytesRead >= maxBytes && beginMs > sinceMs) return { reachedMs }
+      if (turn.signal.aborted || refused >= limits.maxRefusedPerTurn) {
+        return { reachedMs, error: storageError('REPAIR_GIVEN_UP', node.nodeId) }
+      }
+      bytesRead += bytes.length
+      const checked = await modules.check(bytes, streamPartId)
+      if (checked?.isDoubtful === false) await chunk.add(checked.batch)
+      else if (checked === undefined || !doubtful.add(checked.batch, node.nodeId)) {
+        refused++
+        events.refused(1)
+      }
+    }
+    return { reachedMs: toMs }
+  } catch (error) {
+    if (!turn.signal.aborted) return { error, reachedMs: sinceMs }
+    return { error: storageError('REPAIR_GIVEN_UP', node.nodeId, { cause: error }), reachedMs }
+  } finally {
+    cancelTurn()
+    await chunk.flush()
+    if (chunk.copied > 0) events.copied(node.nodeId, chunk.copied)
+  }
+}
+
+/** Batches on their way into the store, some at a time. */
+class Chunk {
+  readonly #modules: CopyModules
+  #batches: MessageBatch[] = []
+  #bytes = 0
+  copied = 0
+
+  constructor(modules: CopyModules) {
+    this.#modules = modules
+  }
+
+  async add(batch: MessageBatch): Promise<void> {
+    const { maxAppendBatches, maxAppendBytes } = this.#modules.limits
+    this.#batches.push(batch)
+    this.#bytes += batch.bytes.length
+    if (this.#batches.length < maxAppendBatches && this.#bytes < maxAppendBytes / 4) return
+    await this.flush()
+    await nextTurn(this.#modules.clock)
+  }
+
+  async flush(): Promise<void> {
+    if (this.#batches.length === 0) return
+    await this.#modules.store.append(this.#batches)
+    this.copied += this.#batches.length
+    this.#batches = []
+    this.#bytes = 0
+  }
+}
+
+/** Batches whose publisher may not publish any more, and who has them. */
+class DoubtfulBatches {
+  readonly #maxBytes: number
+  readonly #batches = new Map<string, { readonly batch: MessageBatch; readonly holders: Set<NodeId> }>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** False when there are too many. */
+  add(batch: MessageBatch, holder: NodeId): boolean {
+    const key = Buffer.from(batch.signature).toString('latin1')
+    const known = this.#batches.get(key)
+    known?.holders.add(holder)
+    if (known !== undefined) return true
+    this.#bytes += batch.bytes.length
+    if (this.#bytes > this.#maxBytes) return false
+    this.#batches.set(key, { batch, holders: new Set([holder]) })
+    return true
+  }
+
+  /** Those that enough have, of the storage nodes that answered to the end. */
+  judge(
+    witnesses: number,
+    failed: ReadonlySet<NodeId>,
+  ): { readonly believed: readonly { batch: MessageBatch; from: NodeId }[]; readonly refused: number } {
+    const believed = [...this.#batches.values()].flatMap(({ batch, holders }) => {
+      const good = [...holders].filter((holder) => !failed.has(holder))
+      const [from] = good
+      return from === undefined || good.length < witnesses ? [] : [{ batch, from }]
+    })
+    return { believed, refused: this.#batches.size - believed.length }
+  }
+}

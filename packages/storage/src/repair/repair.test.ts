@@ -1,0 +1,506 @@
+import { createdToleranceMs, type StorageNodeInfo } from '@runnel/client'
+import {
+  buildBatch,
+  ContentType,
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  seededRandom,
+  type MessageBatch,
+  type MessageRef,
+} from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { storageError } from '../errors.ts'
+import { storageLimits, type StorageLimits } from '../storage-limits.ts'
+import { openTestStore, TestClock, until, type TestStore } from '../storage.testkit.ts'
+import { at, chainOf, nodeId, partOf, streamId } from '../store/batches.testkit.ts'
+import { checkBatch } from './check-batch.ts'
+import { RepairMarks } from './repair-marks.ts'
+import { Repair } from './repair.ts'
+
+const crypto = await loadCrypto()
+const publisher = createIdentity(generatePrivateKey(seededRandom('repair')), crypto)
+const stranger = createIdentity(generatePrivateKey(seededRandom('stranger')), crypto)
+const part = partOf(0)
+const self = nodeId(1)
+const [first, second, third] = [2, 3, 4].map((n) => ({ nodeId: nodeId(n), url: `ws://node-${n}` })) as [
+  StorageNodeInfo,
+  StorageNodeInfo,
+  StorageNodeInfo,
+]
+const limits = { ...storageLimits, repairMarginMs: 1_000 }
+
+function batchAt(place: MessageRef, signer = publisher, partition = 0): MessageBatch {
+  const chain = chainOf('chain', signer.nodeId, partition)
+  const content = new Uint8Array(10)
+  const rest = { previous: undefined, contentType: ContentType.binary, encryptionType: 0, groupKeyId: '' }
+  return buildBatch({ chain, messages: [{ ...place, ...rest, content }] }, crypto, signer)
+}
+
+describe('Repair', () => {
+  let own: TestStore
+  let clock: TestClock
+  /** What the other storage nodes answer; undefined: they cannot be reached. */
+  let others: Map<string, readonly MessageBatch[] | undefined>
+  let asked: { readonly node: string; readonly fromMs: number }[]
+  /** Of the publisher's permission. */
+  let publishUntilMs: number
+  let chainsAsked: (string | undefined)[]
+  let oldestMs: number
+  let createdMs: number
+  let failures: string[]
+  /** Of those that send the first of what they have and no more. */
+  let stalled: Set<string>
+  let onStalled: () => void
+  /** Is told of every batch that is sent. */
+  let onSent: () => void
+  let permissionsAsked: number
+  let partsAsked: string[]
+
+  beforeEach(async () => {
+    own = await openTestStore()
+    clock = new TestClock()
+    others = new Map([[first.nodeId, []]])
+    asked = []
+    failures = []
+    stalled = new Set()
+    onSent = () => {}
+    permissionsAsked = 0
+    partsAsked = []
+    oldestMs = 0
+    createdMs = 0
+    publishUntilMs = Infinity
+    chainsAsked = []
+  })
+  afterEach(() => own.remove())
+
+  /** A run of the storage node. */
+  async function startRepair(
+    changes: Partial<StorageLimits> = {},
+  ): Promise<{ repair: Repair; marks: RepairMarks }> {
+    const marks = new RepairMarks({ nodeId: self, runMs: clock.now() }, { store: own.store })
+    await marks.begin()
+    const client = {
+      nodeId: self,
+      getStorageNodes: async () => [
+        { nodeId: self, url: 'ws://self' },
+        ...[first, second, third].filter((node) => others.has(node.nodeId)),
+      ],
+      getStream: async () => ({
+        ...{ id: streamId, partitions: 1, metadata: '', trackers: [] },
+        createdMs,
+      }),
+      permissionsOf: async (_: string, user: string) => {
+        permissionsAsked++
+        return {
+          ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
+          publishUntilMs: user === publisher.nodeId ? publishUntilMs : 0,
+        }
+      },
+    }
+    const repair = new Repair(
+      { intervalMs: 60_000, limits: { ...limits, ...changes } },
+      {
+        ...{ client, store: own.store, marks, clock },
+        source: {
+          read: async function* (node, { streamPartId, from, to, messageChainId }, signal) {
+            chainsAsked.push(messageChainId)
+            partsAsked.push(streamPartId)
+            asked.push({ node: node.nodeId, fromMs: from.timestamp })
+            const batches = others.get(node.nodeId)
+            if (batches === undefined) throw storageError('SHUTTING_DOWN')
+            for (const batch of batches) {
+              const time = batch.messages[0]?.timestamp ?? 0
+              if (time < from.timestamp || time > to.timestamp) continue
+              onSent()
+              yield batch.bytes
+              if (!stalled.has(node.nodeId)) continue
+              await new Promise((resolve) => {
+                signal.addEventListener('abort', resolve, { once: true })
+                onStalled()
+              })
+              throw storageError('SHUTTING_DOWN')
+            }
+          },
+        },
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
+        oldestMs: async () => oldestMs,
+        events: {
+          repaired: () => {},
+          failed: (_, from, error) => failures.push(`${from} ${String(error)}`),
+        },
+      },
+    )
+    return { repair, marks }
+  }
+
+  const ownTimes = async () => {
+    const range = { streamPartId: part, from: at(0), to: at(2 ** 47) }
+    const { batches } = await own.store.read(range, { maxBytes: 1e6 })
+    return batches.length
+  }
+
+  it('copies all there is to a node that is new to a stream, once', async () => {
+    others.set(first.nodeId, [batchAt(at(5)), batchAt(at(clock.now()))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    expect(repair.status().incompleteParts).toBe(1)
+    await repair.run()
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: 0 }])
+    expect(await ownTimes()).toBe(2)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0, copiedBatches: 2 })
+    await repair.run()
+    expect(asked).toHaveLength(1)
+  })
+
+  it('begins by itself, a while after a stream part is joined or as soon as it has neighbours', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    clock.pass(limits.settleMs)
+    await until(() => asked.length === 1 && repair.status().incompleteParts === 0)
+    await repair.stop()
+
+    const again = await startRepair()
+    await again.repair.joined(part)
+    await again.repair.neighboursChanged(part, 1)
+    clock.pass(0)
+    await until(() => asked.length === 2)
+    await again.repair.stop()
+  })
+
+  it('after a restart asks for what came since the last sign of life, with a margin', async () => {
+    const before = await startRepair()
+    await before.repair.joined(part)
+    await before.repair.run()
+    clock.pass(100_000)
+    const aliveMs = clock.now()
+    await before.marks.alive(aliveMs)
+    clock.pass(500_000)
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(asked.at(-1)).toEqual({ node: first.nodeId, fromMs: aliveMs - limits.repairMarginMs })
+  })
+
+  it('asks again from where it was when it was killed before it was done', async () => {
+    others.set(first.nodeId, undefined)
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.stop()
+    clock.pass(100_000)
+    await (await startRepair()).marks.alive(clock.now())
+    others.set(first.nodeId, [batchAt(at(3))])
+    const next = await startRepair()
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: 0 }])
+    expect(await ownTimes()).toBe(1)
+  })
+
+  it('goes on with the others while one cannot be reached, and asks that one later, also after a restart', async () => {
+    others = new Map([
+      [first.nodeId, undefined],
+      [second.nodeId, [batchAt(at(1))]],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(failures).toHaveLength(1)
+    expect(repair.status().incompleteParts).toBe(1)
+    await repair.run()
+    expect(asked.map(({ node }) => node)).toEqual([first.nodeId, second.nodeId, first.nodeId])
+    await repair.stop()
+    clock.pass(100_000)
+    const next = await startRepair()
+    others.set(first.nodeId, [batchAt(at(2))])
+    await next.repair.joined(part)
+    await next.repair.run()
+    expect(asked.slice(3)).toEqual([
+      { node: first.nodeId, fromMs: 0 },
+      { node: second.nodeId, fromMs: expect.any(Number) },
+    ])
+    expect(await ownTimes()).toBe(2)
+    expect(next.repair.status().incompleteParts).toBe(0)
+  })
+
+  it('asks for the time without neighbours, and for what a full queue dropped', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(60_000)
+    const lonelyMs = clock.now()
+    await repair.neighboursChanged(part, 0)
+    clock.pass(60_000)
+    await repair.neighboursChanged(part, 2)
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: lonelyMs - limits.repairMarginMs })
+    await repair.missed(part, 77)
+    await repair.missed(part, 99)
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: 77 })
+  })
+
+  it('asks for nothing older than is kept', async () => {
+    oldestMs = 500
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(asked).toEqual([{ node: first.nodeId, fromMs: 500 }])
+  })
+
+  it('stores only what is genuine, of this stream part, and by who may publish', async () => {
+    const good = batchAt(at(1))
+    const forged = batchAt(at(2)).bytes.slice()
+    forged[forged.length - 10] = (forged[forged.length - 10] ?? 0) ^ 1
+    others.set(first.nodeId, [
+      { ...good, bytes: forged },
+      batchAt(at(3), stranger),
+      batchAt(at(4), publisher, 1),
+      good,
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 3 })
+  })
+
+  it('stores nothing of an earlier stream of the same id', async () => {
+    createdMs = 10 * createdToleranceMs
+    const oldest = createdMs - createdToleranceMs
+    others.set(first.nodeId, [batchAt(at(oldest - 1)), batchAt(at(oldest))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
+  })
+
+  it('asks the registry of nobody who signed nothing', async () => {
+    const forged = batchAt(at(2)).bytes.slice()
+    forged[forged.length - 10] = (forged[forged.length - 10] ?? 0) ^ 1
+    others.set(first.nodeId, [{ ...batchAt(at(2)), bytes: forged }])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ refusedBatches: 1 })
+    expect(permissionsAsked).toBe(0)
+  })
+
+  it('gives up one that takes too long, keeps what it sent, and goes on from there in the next round', async () => {
+    others = new Map([
+      [first.nodeId, [batchAt(at(1)), batchAt(at(4))]],
+      [second.nodeId, [batchAt(at(1)), batchAt(at(2)), batchAt(at(3))]],
+    ])
+    stalled.add(first.nodeId)
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    const waited = new Promise<void>((resolve) => (onStalled = resolve))
+    const running = repair.run()
+    await waited
+    stalled.clear()
+    // A round is due meanwhile, too.
+    clock.pass(limits.maxTurnMs)
+    await running
+    expect(failures).toEqual([expect.stringContaining(first.nodeId)])
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+    expect(asked.slice(2)).toEqual([{ node: first.nodeId, fromMs: 1 }])
+    expect(await ownTimes()).toBe(4)
+  })
+
+  it('gives up one that sends much that may not be stored, for this round', async () => {
+    const denied = Array.from({ length: 5 }, (_, i) => batchAt(at(i + 1), stranger))
+    others.set(first.nodeId, [...denied, batchAt(at(9))])
+    const { repair } = await startRepair({ maxRefusedPerTurn: 3 })
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ refusedBatches: 3, incompleteParts: 1 })
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: 4 })
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, incompleteParts: 0 })
+  })
+
+  it('asks for gaps, and for what is joined meanwhile, while another stream part is copied', async () => {
+    const all = Array.from({ length: 10 }, (_, i) => batchAt(at(i + 1)))
+    others.set(first.nodeId, all)
+    const { repair } = await startRepair({ maxTurnBytes: 1 })
+    await repair.joined(part)
+    let sent = 0
+    onSent = () => {
+      if (++sent !== 3) return
+      repair.gap(gapOf(clock.now() - 10, clock.now()))
+      void repair.joined(partOf(1))
+    }
+    await repair.run()
+    expect(chainsAsked.indexOf('chain')).toBeGreaterThan(0)
+    expect(chainsAsked.indexOf('chain')).toBeLessThan(5)
+    expect(partsAsked.indexOf(partOf(1))).toBeLessThan(partsAsked.lastIndexOf(part))
+  })
+
+  it('leaves one alone whose part of the time is not reached yet', async () => {
+    const all = Array.from({ length: 4 }, (_, i) => batchAt(at(i + 1)))
+    others = new Map([
+      [first.nodeId, all],
+      [second.nodeId, [batchAt(at(4))]],
+    ])
+    const { repair, marks } = await startRepair({ maxTurnBytes: 1 })
+    await marks.setUnasked(part, first.nodeId, 1)
+    await repair.missed(part, 4)
+    await repair.run()
+    const ofSecond = asked.filter(({ node }) => node === second.nodeId)
+    expect(ofSecond.map(({ fromMs }) => fromMs)).toEqual([4, 4])
+    expect(await ownTimes()).toBe(4)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+  })
+
+  it('asks all again when one that failed may be the witness that is lacking, some times', async () => {
+    publishUntilMs = 1_000
+    others = new Map([
+      [first.nodeId, undefined],
+      [second.nodeId, [batchAt(at(5))]],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(0)
+    others.set(first.nodeId, [batchAt(at(5))])
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+
+    others.set(first.nodeId, undefined)
+    await repair.missed(part, 0)
+    others.set(second.nodeId, [batchAt(at(6))])
+    const before = asked.length
+    for (let round = 0; round < 2 * limits.maxWitnessTries; round++) await repair.run()
+    const ofSecond = asked.slice(before).filter(({ node }) => node === second.nodeId)
+    expect(ofSecond).toHaveLength(1 + limits.maxWitnessTries)
+  })
+
+  it('begins in time however often stream parts are joined', async () => {
+    const { repair } = await startRepair()
+    for (let i = 0; i < 4; i++) {
+      await repair.joined(part)
+      clock.pass(limits.settleMs / 4)
+    }
+    await until(() => asked.length === 1)
+    await repair.stop()
+  })
+
+  it('takes garbage for a failure', async () => {
+    others.set(first.nodeId, [{ ...batchAt(at(1)), bytes: new Uint8Array([1, 2, 3]) }])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(failures).toHaveLength(1)
+    expect(repair.status()).toMatchObject({ incompleteParts: 1, failures: 1 })
+  })
+
+  const gapOf = (afterMs: number, upToMs: number, chainId = 'chain', by = publisher) => {
+    const chain = { ...chainOf(chainId, by.nodeId), messageChainId: chainId }
+    return { streamPartId: part, chain, after: at(afterMs), upTo: at(upToMs) }
+  }
+
+  it('asks for what a publisher says is missing of its chain alone, once, and not for what was before the node', async () => {
+    others.set(first.nodeId, [batchAt(at(clock.now()))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    clock.pass(100_000)
+    const nowMs = clock.now()
+    const joinedMs = nowMs - 100_000
+    others.set(first.nodeId, [batchAt(at(nowMs - 10))])
+    repair.gap(gapOf(1, nowMs))
+    await repair.run()
+    expect(asked.slice(1)).toEqual([{ node: first.nodeId, fromMs: joinedMs - limits.repairMarginMs }])
+    expect(chainsAsked).toEqual([undefined, 'chain'])
+    expect(await ownTimes()).toBe(2)
+    // The same again, and what lies before.
+    repair.gap(gapOf(1, nowMs))
+    repair.gap(gapOf(nowMs - 50, nowMs - 20))
+    repair.gap(gapOf(1, 2))
+    await repair.run()
+    expect(asked).toHaveLength(2)
+    expect(repair.status()).toMatchObject({ gaps: 0, refusedGaps: 3, incompleteParts: 0 })
+    // Only what is new of it.
+    repair.gap(gapOf(1, nowMs + 500))
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: nowMs })
+  })
+
+  it('has room for the gaps of a publisher while another has as many as it may', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    const nowMs = clock.now()
+    for (let i = 0; i < limits.maxRepairGaps + 10; i++) repair.gap(gapOf(nowMs, nowMs + 1, `c${i}`, stranger))
+    repair.gap(gapOf(nowMs, nowMs + 1))
+    expect(repair.status()).toMatchObject({ gaps: limits.maxRepairGaps, refusedGaps: 10 })
+    await repair.run()
+    // One of each publisher.
+    expect(chainsAsked.slice(1)).toEqual(['c0', 'chain'])
+  })
+
+  it('does not believe how old a batch says to be that found no room', async () => {
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.neighboursChanged(part, 1)
+    await repair.run()
+    clock.pass(100_000)
+    await repair.dropped(part, 1)
+    await repair.run()
+    expect(asked.at(-1)).toMatchObject({ fromMs: clock.now() - limits.repairMarginMs })
+  })
+
+  it('copies a stream part in turns, and the same stretch from each storage node', async () => {
+    const turnBytes = batchAt(at(1)).bytes.length * 3
+    const all = Array.from({ length: 10 }, (_, i) => batchAt(at(i + 1)))
+    others = new Map([
+      [first.nodeId, all],
+      [second.nodeId, all],
+    ])
+    const { repair } = await startRepair({ maxTurnBytes: turnBytes })
+    await repair.joined(part)
+    await repair.run()
+    expect(asked.map(({ node, fromMs }) => [node, fromMs])).toEqual(
+      [0, 4, 7, 10].flatMap((from) => [
+        [first.nodeId, from],
+        [second.nodeId, from],
+      ]),
+    )
+    expect(await ownTimes()).toBe(10)
+    expect(repair.status()).toMatchObject({ incompleteParts: 0 })
+  })
+
+  it('believes what a publisher signed whose permission has ended when most storage nodes have it', async () => {
+    publishUntilMs = 1_000
+    const [known, slipped] = [batchAt(at(5)), batchAt(at(6))]
+    others = new Map([
+      [first.nodeId, [known]],
+      [second.nodeId, [known, slipped]],
+      [third.nodeId, []],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 1 })
+  })
+
+  it('does not believe one storage node when the others are asked another time', async () => {
+    publishUntilMs = 1_000
+    others = new Map([
+      [first.nodeId, undefined],
+      [second.nodeId, []],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    others.set(first.nodeId, [batchAt(at(5))])
+    await repair.run()
+    expect(asked.at(-1)?.node).toBe(first.nodeId)
+    expect(await ownTimes()).toBe(0)
+    expect(repair.status()).toMatchObject({ refusedBatches: 1 })
+  })
+})

@@ -1,0 +1,22 @@
+import { isRunnelError, limits } from '@runnel/protocol'
+import { refusals, storageError } from '../errors.ts'
+
+/** What an asker is told of an error. */
+export interface Refusal {
+  readonly code: keyof typeof refusals
+  readonly text: string
+  readonly remedy: string
+  /** The asker can do nothing about it: it is for the log of this node. */
+  readonly isOurs: boolean
+}
+
+/** Anything but a refusal becomes STORE_FAILED, and its text stays here: it may name files. */
+export function refusalOf(error: unknown): Refusal {
+  if (isRunnelError(error) && Object.hasOwn(refusals, error.code)) {
+    const { message, remedy } = error
+    const code = error.code as Refusal['code']
+    return { code, text: message.slice(0, limits.maxTextBytes / 4), remedy, isOurs: code === 'STORE_FAILED' }
+  }
+  const { message, remedy } = storageError('STORE_FAILED')
+  return { code: 'STORE_FAILED', text: message, remedy, isOurs: true }
+}

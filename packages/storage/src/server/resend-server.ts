@@ -1,0 +1,278 @@
+import type { NetworkNode } from '@runnel/network'
+import {
+  decodeBatch,
+  parseStreamPartId,
+  type AwaitStored,
+  type Clock,
+  type DirectPacket,
+  type MessageChain,
+  type NodeId,
+  type Resend,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { storageError } from '../errors.ts'
+import type { Access } from '../access.ts'
+import type { Ingest } from '../ingest.ts'
+import { extentOf, pagesOf, requireStored } from '../selection.ts'
+import type { StorageLimits } from '../storage-limits.ts'
+import type { MessageStore } from '../store/message-store.ts'
+import { atMost, everyNowAndThen } from '../waiting.ts'
+import { Credit } from './credit.ts'
+import type { LinkRoom } from './link-room.ts'
+import { refusalOf } from './refusal.ts'
+import { Slots } from './slots.ts'
+import { awaitStored } from './await-stored.ts'
+
+export interface ResendServerOptions {
+  readonly maxResends: number
+  readonly limits: StorageLimits
+}
+
+export interface ResendServerModules {
+  readonly network: Pick<NetworkNode, 'hold' | 'sendDirect'>
+  readonly room: LinkRoom
+  readonly store: MessageStore
+  readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
+  readonly access: Pick<
+    Access,
+    'requireSubscriber' | 'requireStillSubscriber' | 'requirePublisherOrSubscriber'
+  >
+  readonly clock: Clock
+  /** Whether this node was asked to keep the stream part, and does. */
+  readonly isKept: (streamPartId: StreamPartId) => boolean
+  /** Whether it was asked to, and does not. */
+  readonly isRefused: (streamPartId: StreamPartId) => boolean
+  /** The oldest time of which messages of the stream part are kept. */
+  readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
+  /** Hears of what is not the asker's fault. */
+  readonly onError: (error: unknown) => void
+}
+
+export interface ResendServerStatus {
+  readonly active: number
+  readonly served: number
+  readonly failed: number
+  readonly refused: number
+  readonly cancelled: number
+  readonly sentBatches: number
+  readonly sentBytes: number
+  readonly awaited: number
+}
+
+interface Session {
+  readonly controller: AbortController
+  readonly credit: Credit
+}
+
+/** Of a `resendData` body, before the batch. */
+const requestIdBytes = 4
+
+/** Answers what other nodes ask over their links: `resend` and `awaitStored`. */
+export class ResendServer {
+  readonly #options: ResendServerOptions
+  readonly #modules: ResendServerModules
+  readonly #slots: Slots
+  readonly #awaiting: Slots
+  readonly #sessions = new Map<NodeId, Map<number, Session>>()
+  /** Ends with the peer's link. */
+  readonly #links = new Map<NodeId, AbortController>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #counters = { served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 }
+  #stopped = false
+
+  constructor(options: ResendServerOptions, modules: ResendServerModules) {
+    const { limits, maxResends } = options
+    this.#options = options
+    this.#modules = modules
+    this.#slots = new Slots({ total: maxResends, perPeer: limits.maxResendsPerPeer })
+    this.#awaiting = new Slots({ total: limits.maxAwaited, perPeer: limits.maxAwaitedPerPeer })
+  }
+
+  /** To be given every packet of a direct link; those that ask nothing are for others. */
+  handle(peerId: NodeId, packet: DirectPacket): void {
+    switch (packet.type) {
+      case 'resend':
+        this.#run(() => this.#resend(peerId, packet))
+        return
+      case 'awaitStored':
+        this.#run(() => this.#awaitStored(peerId, packet))
+        return
+      case 'resendMore':
+        this.#sessions.get(peerId)?.get(packet.requestId)?.credit.add(packet.bytes)
+        return
+      case 'resendCancel':
+        this.#cancel(peerId, packet.requestId)
+    }
+  }
+
+  linkClosed(peerId: NodeId): void {
+    this.#links.get(peerId)?.abort(linkGone)
+    this.#links.delete(peerId)
+  }
+
+  status(): ResendServerStatus {
+    return { active: this.#slots.taken, awaited: this.#awaiting.taken, ...this.#counters }
+  }
+
+  /** Tells every asker that it ends here. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    for (const link of this.#links.values()) link.abort(storageError('SHUTTING_DOWN'))
+    this.#links.clear()
+    await Promise.all(this.#running)
+  }
+
+  #run(task: () => Promise<void>): void {
+    const running: Promise<void> = task().catch((error: unknown) => this.#modules.onError(error))
+    this.#running.add(running)
+    void running.finally(() => this.#running.delete(running))
+  }
+
+  #cancel(peerId: NodeId, requestId: number): void {
+    const session = this.#sessions.get(peerId)?.get(requestId)
+    if (session === undefined) return
+    this.#counters.cancelled++
+    session.controller.abort(cancelled)
+  }
+
+  async #resend(peerId: NodeId, request: Resend): Promise<void> {
+    const { requestId } = request
+    const release = this.#slots.take(peerId)
+    const isRepeated = this.#sessions.get(peerId)?.has(requestId) === true
+    if (release === undefined || isRepeated || this.#stopped) {
+      release?.()
+      this.#counters.refused++
+      if (isRepeated) this.#cancel(peerId, requestId)
+      this.#end(peerId, requestId, storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS'))
+      return
+    }
+    const session = this.#open(peerId, request)
+    const letGo = this.#modules.network.hold(peerId)
+    try {
+      await this.#serve(peerId, request, session)
+      this.#counters.served++
+      this.#end(peerId, requestId, undefined)
+    } catch (error) {
+      if (error === linkGone || error === cancelled) return
+      this.#end(peerId, requestId, error)
+    } finally {
+      this.#close(peerId, requestId)
+      letGo()
+      release()
+    }
+  }
+
+  async #serve(peerId: NodeId, request: Resend, { credit, controller }: Session): Promise<void> {
+    const { store, access, ingest, clock, network, room, oldestMs } = this.#modules
+    const { limits } = this.#options
+    const { requestId, streamPartId, publisherId, messageChainId, token } = request
+    const { signal } = controller
+    const asker = { requesterId: peerId, token }
+    await access.requireSubscriber(streamPartId, asker)
+    await requireStored(this.#modules, streamPartId)
+    // What has arrived and is not stored yet belongs to what is asked for.
+    await atMost(clock, limits.flushMs, ingest.flushed())
+    const extent = await extentOf(store, request, await oldestMs(streamPartId), signal)
+    signal.throwIfAborted()
+    const start = { type: 'resendStart', requestId, ...(extent ?? nothing) } as const
+    while (!network.sendDirect(peerId, start)) await room.wait(peerId, signal)
+    if (extent === undefined) return
+    const range = { streamPartId, from: extent.from, to: extent.to, publisherId, messageChainId }
+    const recheck = everyNowAndThen(clock, limits.recheckMs, () =>
+      access.requireStillSubscriber(streamPartId, asker),
+    )
+    for await (const page of pagesOf(store, range, limits.pageBytes)) {
+      for (const bytes of page) {
+        await credit.available(signal)
+        await recheck()
+        const batch = decodeBatch(bytes)
+        const packet = { type: 'resendData', requestId, batch } as const
+        while (!network.sendDirect(peerId, packet)) await room.wait(peerId, signal)
+        credit.spend(requestIdBytes + bytes.length)
+        this.#counters.sentBatches++
+        this.#counters.sentBytes += bytes.length
+      }
+      await room.wait(peerId, signal)
+    }
+  }
+
+  async #awaitStored(peerId: NodeId, request: AwaitStored): Promise<void> {
+    const { network, access } = this.#modules
+    const { requestId, streamPartId, token, publisherId, messageChainId } = request
+    const answer = (error?: unknown) =>
+      network.sendDirect(peerId, { type: 'stored', requestId, ...this.#outcomeOf(error) })
+    const release = this.#awaiting.take(peerId)
+    if (release === undefined || this.#stopped) {
+      release?.()
+      this.#counters.refused++
+      answer(storageError(this.#stopped ? 'SHUTTING_DOWN' : 'TOO_MANY_REQUESTS'))
+      return
+    }
+    const letGo = network.hold(peerId)
+    const { signal } = this.#linkOf(peerId)
+    try {
+      await access.requirePublisherOrSubscriber(streamPartId, publisherId, { requesterId: peerId, token })
+      if (this.#modules.isRefused(streamPartId)) throw storageError('NOT_ACCEPTED', streamPartId)
+      const chain: MessageChain = { ...parseStreamPartId(streamPartId), publisherId, messageChainId }
+      const maxMs = this.#options.limits.awaitStoredMs
+      await awaitStored(chain, request, { maxMs, signal }, this.#modules)
+      answer()
+    } catch (error) {
+      if (error !== linkGone) answer(error)
+    } finally {
+      letGo()
+      release()
+    }
+  }
+
+  #open(peerId: NodeId, { requestId, windowBytes }: Resend): Session {
+    const { limits } = this.#options
+    const controller = new AbortController()
+    const link = this.#linkOf(peerId)
+    link.signal.addEventListener('abort', () => controller.abort(link.signal.reason), {
+      signal: controller.signal,
+    })
+    const credit = new Credit(
+      { windowBytes, maxBytes: limits.maxWindowBytes, idleMs: limits.idleMs },
+      { clock: this.#modules.clock },
+    )
+    const session = { controller, credit }
+    const sessions = this.#sessions.get(peerId) ?? new Map<number, Session>()
+    this.#sessions.set(peerId, sessions.set(requestId, session))
+    return session
+  }
+
+  #close(peerId: NodeId, requestId: number): void {
+    const sessions = this.#sessions.get(peerId)
+    // Lets go of the listener on the link.
+    sessions?.get(requestId)?.controller.abort(cancelled)
+    sessions?.delete(requestId)
+    if (sessions?.size === 0) this.#sessions.delete(peerId)
+  }
+
+  #linkOf(peerId: NodeId): AbortController {
+    const link = this.#links.get(peerId) ?? new AbortController()
+    this.#links.set(peerId, link)
+    return link
+  }
+
+  #end(peerId: NodeId, requestId: number, error: unknown): void {
+    if (error !== undefined) this.#counters.failed++
+    this.#modules.network.sendDirect(peerId, { type: 'resendEnd', requestId, ...this.#outcomeOf(error) })
+  }
+
+  #outcomeOf(error: unknown): { code: string; text: string } {
+    if (error === undefined) return { code: '', text: '' }
+    const refusal = refusalOf(error)
+    if (refusal.isOurs) this.#modules.onError(error)
+    return { code: refusal.code, text: refusal.text }
+  }
+}
+
+const nothing = {
+  from: { timestamp: 0, sequenceNumber: 0 },
+  to: { timestamp: 0, sequenceNumber: 0 },
+  count: 0,
+}
+const linkGone = new Error('the link closed')
+const cancelled = new Error('cancelled')

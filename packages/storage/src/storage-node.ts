@@ -1,0 +1,307 @@
+import type { RunnelClient } from '@runnel/client'
+import type { Cancel, Clock, Crypto, MessageBatch, StreamPartId } from '@runnel/protocol'
+import type { FastifyInstance } from 'fastify'
+import { Access } from './access.ts'
+import type { StorageConfig } from './config.ts'
+import { DiskQuota } from './disk-quota.ts'
+import { storageError } from './errors.ts'
+import { addStorageRoutes } from './http/storage-routes.ts'
+import { Ingest } from './ingest.ts'
+import { KeptParts } from './kept-parts.ts'
+import type { OpenedStore } from './opened-store.ts'
+import type { Logger } from './ports.ts'
+import { checkBatch } from './repair/check-batch.ts'
+import { RepairMarks } from './repair/repair-marks.ts'
+import { Repair } from './repair/repair.ts'
+import { oldestKeptMs, pruneAll, retentionOf, type StreamRetention } from './retention.ts'
+import { createLinkRoom } from './server/link-room.ts'
+import { ResendServer } from './server/resend-server.ts'
+import { streamOf } from './share-out.ts'
+import type { StorageLimits } from './storage-limits.ts'
+import { StorageLog, type StoreWork } from './storage-log.ts'
+import type { StorageStatus } from './storage-status.ts'
+import { usageReport } from './usage-report.ts'
+import { every, untilDone } from './waiting.ts'
+
+export type StorageNodeOptions = StorageConfig & { readonly limits: StorageLimits }
+
+export interface StorageNodeModules {
+  readonly client: RunnelClient
+  readonly logger: Logger
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly store: OpenedStore
+}
+
+/** The parts of a storage node, put together: what comes in, what is asked for, and what is missing. */
+export class StorageNode {
+  readonly #options: StorageNodeOptions
+  readonly #modules: StorageNodeModules
+  readonly #log: StorageLog
+  readonly #quota: DiskQuota
+  readonly #ingest: Ingest
+  readonly #access: Access
+  readonly #server: ResendServer
+  readonly #marks: RepairMarks
+  readonly #repair: Repair
+  readonly #kept: KeptParts
+  readonly #stopping = new AbortController()
+  #stops: Cancel[] = []
+  #beginning: Promise<void> | undefined
+  #following: Promise<void> | undefined
+  #statuses: ReturnType<RunnelClient['status']> | undefined
+  #prunedBatches = 0
+
+  constructor(options: StorageNodeOptions, modules: StorageNodeModules) {
+    const { client, store, clock, logger } = modules
+    this.#options = options
+    this.#modules = modules
+    this.#log = new StorageLog({ location: store.location }, { logger, clock })
+    this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
+    this.#quota = new DiskQuota(options, { store })
+    this.#ingest = this.#createIngest()
+    this.#access = new Access(modules)
+    this.#server = this.#createServer()
+    this.#repair = this.#createRepair()
+    this.#kept = this.#createKeptParts()
+  }
+
+  /** Resolves when it works, or its store has failed for the first time; that is tried again until `stop`. */
+  async start(): Promise<void> {
+    this.#listen()
+    this.#following = this.#followRegistry()
+    this.#beginning = this.#begin()
+    await Promise.race([this.#beginning, this.#log.firstStoreFailure])
+  }
+
+  status(): StorageStatus {
+    const { store } = this.#modules
+    return {
+      location: store.location,
+      isHealthy: store.isOpen && !this.#log.isStoreFailing,
+      streamParts: this.#kept.ids.length,
+      ignoredStreamParts: this.#kept.ignored,
+      unwelcomeStreams: this.#kept.unwelcome,
+      contradictions: store.contradictions,
+      quota: this.#quota.status(),
+      ingest: this.#ingest.status(),
+      requests: this.#server.status(),
+      repair: this.#repair.status(),
+      prunedBatches: this.#prunedBatches,
+    }
+  }
+
+  addRoutes(http: FastifyInstance): void {
+    const { maxHttpReads: maxReads, limits } = this.#options
+    const { store, clock } = this.#modules
+    addStorageRoutes(
+      http,
+      { maxReads, limits },
+      {
+        ...{ store, clock, ingest: this.#ingest, access: this.#access },
+        isKept: (streamPartId) => this.#kept.has(streamPartId),
+        oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
+        report: () => this.#report(),
+        usage: () => this.#usage(),
+        onError: (error) => this.#log.requestFailed(error),
+      },
+    )
+  }
+
+  /** Ends what is being served, stores what has arrived, and closes the store. Idempotent. */
+  async stop(): Promise<void> {
+    const { store } = this.#modules
+    this.#stopping.abort()
+    await this.#beginning?.catch(() => {})
+    for (const end of this.#stops.splice(0)) end()
+    await this.#statuses?.return?.()
+    await this.#following
+    await this.#server.stop()
+    await this.#repair.stop()
+    await this.#kept.stop()
+    await this.#ingest.stop()
+    if (store.isOpen) await this.#inBackground('marking', this.#noteAlive())
+    await store.close()
+  }
+
+  async #begin(): Promise<void> {
+    const { store, clock } = this.#modules
+    const { limits } = this.#options
+    const onFailure = (error: unknown) => this.#log.storeFailed('opening', error)
+    const retrying = { clock, limits, signal: this.#stopping.signal, onFailure }
+    await untilDone(() => store.open(), retrying)
+    // What is stored can be read from now on, even if nothing can be written.
+    await untilDone(() => this.#marks.begin(), retrying)
+    this.#log.storeWorked('opening')
+    this.#stops.push(
+      every(clock, limits.markIntervalMs, () => this.#inBackground('marking', this.#noteAlive())),
+      every(clock, limits.pruneIntervalMs, () => this.#inBackground('pruning', this.#prune())),
+    )
+    await this.#kept.refresh()
+    this.#repair.start()
+  }
+
+  #listen(): void {
+    const { network } = this.#modules.client
+    const ifKept = (streamPartId: StreamPartId, work: () => Promise<void>) => {
+      if (this.#kept.has(streamPartId)) void this.#inBackground('marking', work())
+    }
+    this.#stops.push(
+      network.on('batch', (streamPartId, batch) => {
+        if (this.#kept.has(streamPartId)) this.#store(streamPartId, batch)
+      }),
+      network.on('direct', (peerId, packet) => this.#server.handle(peerId, packet)),
+      network.on('linkClosed', (peerId) => this.#server.linkClosed(peerId)),
+      network.on('gap', (gap) => {
+        if (this.#kept.has(gap.streamPartId)) this.#repair.gap(gap)
+      }),
+      network.on('neighbours', (streamPartId, { length }) =>
+        ifKept(streamPartId, () => this.#repair.neighboursChanged(streamPartId, length)),
+      ),
+    )
+  }
+
+  /** What cannot be taken is missing in this stream part, and in no other. */
+  #store(streamPartId: StreamPartId, batch: MessageBatch): void {
+    try {
+      this.#ingest.push(batch)
+    } catch (error) {
+      this.#log.fault(streamPartId, error)
+      const fromMs = batch.messages[0]?.timestamp ?? 0
+      void this.#inBackground('marking', this.#repair.missed(streamPartId, fromMs))
+    }
+  }
+
+  /** Reads the assignments again whenever something about them may have changed. */
+  async #followRegistry(): Promise<void> {
+    this.#statuses = this.#modules.client.status()
+    for await (const status of this.#statuses) {
+      const kind = status.type === 'registry' ? status.change.kind : status.type
+      if (!['storage', 'stream', 'unknown', 'statuses-missed'].includes(kind)) continue
+      if (this.#modules.store.isOpen) await this.#kept.refresh()
+    }
+  }
+
+  #createIngest(): Ingest {
+    const { maxQueuedBytes, maxQueuedBatches, limits } = this.#options
+    const { clock } = this.#modules
+    const events = {
+      dropped: (streamPartId: StreamPartId, fromMs: number) =>
+        void this.#inBackground('marking', this.#repair.dropped(streamPartId, fromMs)),
+      slow: () => this.#log.slow(this.#ingest.status()),
+      failed: (error: unknown) => this.#log.storeFailed('appending', error),
+      fault: (streamPartId: StreamPartId, error: unknown) => this.#log.fault(streamPartId, error),
+      recovered: () => this.#log.storeWorked('appending'),
+    }
+    return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store: this.#quota, clock, events })
+  }
+
+  #createServer(): ResendServer {
+    const { maxResends, limits } = this.#options
+    const { store, clock, client } = this.#modules
+    const { network } = client
+    const marks = { lowMarkBytes: limits.linkLowMarkBytes, pollMs: limits.linkPollMs }
+    return new ResendServer(
+      { maxResends, limits },
+      {
+        ...{ network, store, clock, ingest: this.#ingest, access: this.#access },
+        room: createLinkRoom(marks, { network, clock }),
+        isKept: (streamPartId) => this.#kept.has(streamPartId),
+        isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
+        oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
+        onError: (error) => this.#log.requestFailed(error),
+      },
+    )
+  }
+
+  #createRepair(): Repair {
+    const { repairIntervalMs: intervalMs, limits } = this.#options
+    const { client, clock, crypto, logger } = this.#modules
+    return new Repair(
+      { intervalMs, limits },
+      {
+        ...{ client, store: this.#quota, clock, marks: this.#marks },
+        source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
+        oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
+        events: {
+          repaired: (streamPart, from, batches) => logger.info({ streamPart, from, batches }, 'repaired'),
+          failed: (streamPartId, from, error) => this.#log.repairFailed(streamPartId, from, error),
+        },
+      },
+    )
+  }
+
+  #createKeptParts(): KeptParts {
+    const { maxStreamParts, owners, limits } = this.#options
+    const { client, clock, logger } = this.#modules
+    const events = {
+      joined: (streamPart: StreamPartId) => {
+        logger.info({ streamPart }, 'storing')
+        void this.#inBackground('marking', this.#repair.joined(streamPart))
+      },
+      left: (streamPart: StreamPartId) => {
+        logger.info({ streamPart }, 'no longer storing')
+        void this.#inBackground('marking', this.#repair.left(streamPart))
+      },
+      tooMany: (ignored: number, of: readonly string[]) =>
+        this.#log.tooManyParts(ignored, maxStreamParts, of),
+      unwelcome: (streams: number) => this.#log.unwelcome(streams),
+      failed: (error: unknown) => this.#log.registryFailed(error),
+    }
+    const memory = {
+      load: () => this.#marks.keptParts(),
+      save: (ids: readonly StreamPartId[]) =>
+        void this.#inBackground('marking', this.#marks.setKeptParts(ids)),
+    }
+    return new KeptParts(
+      { maxStreamParts, owners, limits },
+      { client, network: client.network, clock, memory, events },
+    )
+  }
+
+  async #report() {
+    const { store, client } = this.#modules
+    const usage = store.isOpen ? await store.usage() : []
+    return { nodeId: client.nodeId, ...this.status(), kept: this.#kept.ids, usage }
+  }
+
+  async #usage() {
+    const { store } = this.#modules
+    const { maxStreamParts, owners } = this.#options
+    if (!store.isOpen) throw storageError('STORE_FAILED', 'it is not open')
+    const caps = { maxStreamParts, ...this.#quota.status() }
+    return usageReport({ usage: await store.usage(), kept: this.#kept.ids, caps, lists: owners })
+  }
+
+  /** While the registry cannot be read, the operator's limits alone count. */
+  async #retention(streamPartId: StreamPartId): Promise<StreamRetention> {
+    const streamId = streamOf(streamPartId)
+    const stream = await this.#modules.client.getStream(streamId).catch(() => undefined)
+    return retentionOf(streamId, this.#options.retention, stream)
+  }
+
+  /** What began before is due to be deleted, or had to make room. */
+  async #oldestMs(streamPartId: StreamPartId): Promise<number> {
+    const oldestMs = oldestKeptMs(await this.#retention(streamPartId), this.#modules.clock.now())
+    return Math.max(oldestMs, await this.#quota.goneBeforeMs(streamPartId))
+  }
+
+  async #noteAlive(): Promise<void> {
+    await this.#marks.alive(this.#modules.clock.now() - this.#ingest.status().lagMs)
+    this.#log.storeWorked('marking')
+  }
+
+  async #prune(): Promise<void> {
+    const { store, clock } = this.#modules
+    const retentionOf = (streamPartId: StreamPartId) => this.#retention(streamPartId)
+    const modules = { store, retentionOf, nowMs: () => clock.now() }
+    this.#prunedBatches += (await pruneAll(modules, this.#stopping.signal)).batches
+    this.#log.storeWorked('pruning')
+  }
+
+  /** What fails is the store, and is said so; the work is done again with the next occasion. Never rejects. */
+  #inBackground(work: StoreWork, done: Promise<void>): Promise<void> {
+    return done.catch((error: unknown) => this.#log.storeFailed(work, error))
+  }
+}

@@ -1,0 +1,268 @@
+import { Client, types } from 'cassandra-driver'
+import {
+  compareRefs,
+  decodeBatch,
+  toStreamPartId,
+  type Clock,
+  type MessageBatch,
+  type MessageChain,
+  type MessageRef,
+  type StreamPartId,
+} from '@runnel/protocol'
+import { storageError } from '../../errors.ts'
+import { GroupCommit } from '../group-commit.ts'
+import { lastMessages, lookUpLimits } from '../last-messages.ts'
+import type {
+  LastMessages,
+  MessageStore,
+  PageCursor,
+  StoredPage,
+  StoredRange,
+  StreamPartUsage,
+} from '../message-store.ts'
+import { fromCursor, toCursor } from '../page-cursor.ts'
+import { appendBatches } from './append.ts'
+import { toStoreError } from './cassandra-errors.ts'
+import { Partitions, type Filter, type StoredBatch } from './partitions.ts'
+import { pruneBatches } from './prune.ts'
+import { createSchema } from './schema.ts'
+import { BucketTotals } from './totals.ts'
+
+export interface CassandraStoreOptions {
+  /** Some nodes of the cluster to begin with: `host` or `host:port`. */
+  readonly contactPoints: readonly string[]
+  /** The data centre to talk to. */
+  readonly localDataCenter: string
+  /** Made, with three copies or as many as there are nodes, when there is none. a to z, digits and _. */
+  readonly keyspace: string
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** How many copies must confirm a write, and are asked when reading. Default localQuorum: more than half in the data centre. */
+  readonly consistency?: 'one' | 'localOne' | 'two' | 'quorum' | 'localQuorum' | 'eachQuorum' | 'all'
+  /** Bytes of batches that may wait to be written; more is refused with STORE_OVERLOADED. */
+  readonly maxWaitingBytes?: number
+}
+
+export interface CassandraStoreModules {
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Default of `CassandraStoreOptions`. */
+export const cassandraStoreDefaults = {
+  /** Bytes of batches that may wait to be written. */
+  maxWaitingBytes: 64 * 1024 * 1024,
+}
+
+/** No page is larger than this and one batch, whatever is asked for. */
+const maxPageBytes = 8 * 1024 * 1024
+/** Names that need no quotes. */
+const keyspacePattern = /^[a-z][a-z0-9_]{0,47}$/
+
+/**
+ * Keeps batches in Apache Cassandra, for those who outgrow one machine. What is acknowledged is with as many nodes as
+ * `consistency` says. Whether it is on their disks is for the cluster to say: with `commitlog_sync: batch` or `group`
+ * in cassandra.yaml it is; with the default, `periodic`, what the last 10 s brought can be lost when as many machines
+ * as there are copies lose power at once. Filters are applied here: reading one publisher costs as much as reading all.
+ */
+export class CassandraStore implements MessageStore {
+  readonly location: string
+  readonly #options: CassandraStoreOptions
+  readonly #now: () => number
+  readonly #commits: GroupCommit
+  #contradictions = 0
+  #opened: { readonly client: Client; readonly totals: BucketTotals } | undefined
+  #opening: Promise<void> | undefined
+
+  constructor(options: CassandraStoreOptions, { clock }: CassandraStoreModules) {
+    const { contactPoints, keyspace } = options
+    this.location = `cassandra://${contactPoints.join(',')}/${keyspace}`
+    this.#options = options
+    this.#now = () => clock.now()
+    this.#commits = new GroupCommit(
+      { maxWaitingBytes: options.maxWaitingBytes ?? cassandraStoreDefaults.maxWaitingBytes },
+      async (batches) => {
+        this.#contradictions += await appendBatches(this.#requireOpen().client, keyspace, batches)
+      },
+    )
+  }
+
+  get contradictions(): number {
+    return this.#contradictions
+  }
+
+  open(): Promise<void> {
+    if (this.#opened !== undefined) return Promise.resolve()
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined))
+    return this.#opening
+  }
+
+  async close(): Promise<void> {
+    await this.#opening?.catch(() => {})
+    await this.#commits.idle()
+    const opened = this.#opened
+    this.#opened = undefined
+    await opened?.client.shutdown()
+  }
+
+  append(batches: readonly MessageBatch[]): Promise<void> {
+    return this.#do(async () => {
+      if (batches.length > 0) await this.#commits.add(batches.map(({ bytes }) => bytes))
+    })
+  }
+
+  read(
+    range: StoredRange,
+    { maxBytes, after }: { readonly maxBytes: number; readonly after?: PageCursor },
+  ): Promise<StoredPage> {
+    return this.#do(async () => {
+      const options = { withBytes: true, after: after === undefined ? undefined : fromCursor(after) }
+      const batches: Uint8Array[] = []
+      let bytes = 0
+      let last: StoredBatch | undefined
+      for await (const batch of this.#partitions(range.streamPartId).overlapping(range, range, options)) {
+        if (last !== undefined && bytes + batch.size > Math.min(maxBytes, maxPageBytes)) {
+          return { batches, next: cursorOf(last) }
+        }
+        batches.push(this.#present(batch.bytes))
+        bytes += batch.size
+        last = batch
+      }
+      return { batches, next: undefined }
+    })
+  }
+
+  last(
+    streamPartId: StreamPartId,
+    count: number,
+    filter: Filter = {},
+    signal?: AbortSignal,
+  ): Promise<LastMessages | undefined> {
+    return this.#do(async () => {
+      const partitions = this.#partitions(streamPartId)
+      return lastMessages(
+        {
+          newest: () => partitions.newest(filter),
+          backwards: () => partitions.backwards(filter),
+          overlapping: (range) => partitions.overlapping(range, filter),
+          bytesIn: ({ size }) => size,
+          messagesOf: async (batch) => decodeBatch(this.#present(await partitions.bytesOf(batch))).messages,
+        },
+        count,
+        signal,
+      )
+    })
+  }
+
+  has(chain: MessageChain, place: MessageRef): Promise<boolean> {
+    return this.#do(async () => {
+      const partitions = this.#partitions(toStreamPartId(chain.streamId, chain.partition))
+      let searched = 0
+      for await (const batch of partitions.overlapping({ from: place, to: place }, chain)) {
+        if (++searched > lookUpLimits.maxSearchedBatches) throw storageError('TOO_COSTLY')
+        const { messages } = decodeBatch(this.#present(await partitions.bytesOf(batch)))
+        if (messages.some((message) => compareRefs(message, place) === 0)) return true
+      }
+      return false
+    })
+  }
+
+  prune(
+    streamPartId: StreamPartId,
+    {
+      olderThanMs,
+      maxBytes,
+    }: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },
+  ): Promise<{ readonly batches: number; readonly bytes: number }> {
+    return this.#do(async ({ client, totals }) => {
+      const partitions = this.#partitions(streamPartId)
+      const stored = maxBytes === undefined ? 0 : (await totals.of(streamPartId, partitions)).bytes
+      const modules = { client, keyspace: this.#options.keyspace, partitions, now: this.#now }
+      return pruneBatches(modules, streamPartId, { olderThanMs, excessBytes: stored - (maxBytes ?? 0) })
+    })
+  }
+
+  usage(): Promise<readonly StreamPartUsage[]> {
+    return this.#do(async ({ client, totals }) => {
+      const usage: StreamPartUsage[] = []
+      const query = `SELECT part FROM ${this.#options.keyspace}.parts`
+      for await (const row of await client.execute(query, [], { prepare: true, autoPage: true })) {
+        const streamPartId = String(row.get('part')) as StreamPartId
+        const sum = await totals.of(streamPartId, this.#partitions(streamPartId))
+        if (sum.batches > 0) usage.push({ streamPartId, ...sum })
+      }
+      return usage
+    })
+  }
+
+  getMark(name: string): Promise<string | undefined> {
+    return this.#do(async ({ client }) => {
+      const query = `SELECT value FROM ${this.#options.keyspace}.marks WHERE name = ?`
+      const { rows } = await client.execute(query, [name], { prepare: true, isIdempotent: true })
+      return rows[0] && String(rows[0].get('value'))
+    })
+  }
+
+  setMark(name: string, value: string): Promise<void> {
+    return this.#do(async ({ client }) => {
+      const query = `INSERT INTO ${this.#options.keyspace}.marks (name, value) VALUES (?, ?)`
+      await client.execute(query, [name, value], { prepare: true, isIdempotent: true })
+    })
+  }
+
+  async #open(): Promise<void> {
+    const { contactPoints, localDataCenter, keyspace, username, password, consistency } = this.#options
+    if (!keyspacePattern.test(keyspace))
+      throw storageError('CONFIG_INVALID', `keyspace ${JSON.stringify(keyspace)}`)
+    const client = new Client({
+      contactPoints: [...contactPoints],
+      localDataCenter,
+      ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }),
+      queryOptions: { consistency: types.consistencies[consistency ?? 'localQuorum'] },
+    })
+    try {
+      await client.connect()
+      await createSchema(client, { keyspace, localDataCenter })
+    } catch (error) {
+      await client.shutdown()
+      throw toStoreError(error, this.location)
+    }
+    this.#opened = { client, totals: new BucketTotals(client, keyspace, this.#now) }
+  }
+
+  async #do<T>(
+    work: (opened: { readonly client: Client; readonly totals: BucketTotals }) => Promise<T>,
+  ): Promise<T> {
+    const opened = this.#requireOpen()
+    try {
+      return await work(opened)
+    } catch (error) {
+      throw toStoreError(error, this.location)
+    }
+  }
+
+  #requireOpen() {
+    if (this.#opened === undefined) throw storageError('STORE_UNAVAILABLE', `${this.location} is not open`)
+    return this.#opened
+  }
+
+  #partitions(streamPartId: StreamPartId): Partitions {
+    return new Partitions(this.#requireOpen().client, this.#options.keyspace, streamPartId)
+  }
+
+  #present(bytes: Uint8Array | undefined): Uint8Array {
+    if (bytes === undefined) throw storageError('STORE_CORRUPT', `${this.location}: a batch without bytes`)
+    return bytes
+  }
+}
+
+function rangeOf({ firstTime, firstNumber, lastTime, lastNumber }: StoredBatch) {
+  return {
+    from: { timestamp: firstTime, sequenceNumber: firstNumber },
+    to: { timestamp: lastTime, sequenceNumber: lastNumber },
+  }
+}
+
+function cursorOf(batch: StoredBatch): PageCursor {
+  const { from, to } = rangeOf(batch)
+  return toCursor({ first: from, last: to, publisherId: batch.publisher, messageChainId: batch.name })
+}

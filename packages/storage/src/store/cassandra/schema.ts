@@ -1,0 +1,71 @@
+import type { Client } from 'cassandra-driver'
+import { storageError } from '../../errors.ts'
+
+/**
+ * How long the batches of one partition begin after one another at most. At 1,000 messages of 200 bytes a second a
+ * partition comes to some 15 MB; Cassandra is at ease up to 100 MB.
+ */
+export const bucketMs = 60_000
+
+/** The version of the tables below. */
+const schemaVersion = 1
+
+/** Copies in a data centre, unless it has fewer nodes when the keyspace is made. */
+const largestReplication = 3
+
+/**
+ * - `batches`: the batches as they were published, in partitions of a stream part, a level (see `widthMsByLevel`) and a
+ *   minute, so that no partition grows without bound.
+ * - `buckets`: which of these there are, so that nobody looks through empty minutes. Written before every append, so
+ *   that its write time says when there was the last one.
+ */
+const tables = [
+  `batches (
+    part text, level tinyint, bucket bigint,
+    first_time bigint, first_number bigint, last_time bigint, last_number bigint, publisher text, chain text,
+    messages int, size int, bytes blob,
+    PRIMARY KEY ((part, level, bucket), first_time, first_number, last_time, last_number, publisher, chain)
+  )`,
+  'buckets (part text, level tinyint, bucket bigint, written boolean, PRIMARY KEY ((part, level), bucket))',
+  'parts (part text PRIMARY KEY)',
+  'marks (name text PRIMARY KEY, value text)',
+]
+
+/**
+ * Makes the keyspace and its tables where there are none; needs no permission to when there are.
+ * Throws STORE_VERSION when they are of a newer version.
+ */
+export async function createSchema(
+  client: Client,
+  { keyspace, localDataCenter }: { readonly keyspace: string; readonly localDataCenter: string },
+): Promise<void> {
+  const version = await versionOf(client, keyspace)
+  if (version > schemaVersion) {
+    throw storageError(
+      'STORE_VERSION',
+      `${keyspace} is of version ${version}, this build knows ${schemaVersion}`,
+    )
+  }
+  if (version === schemaVersion) return
+  const hosts = client.hosts.values().filter(({ datacenter }) => datacenter === localDataCenter)
+  const replication = Math.max(1, Math.min(largestReplication, hosts.length))
+  await client.execute(
+    `CREATE KEYSPACE IF NOT EXISTS ${keyspace}
+     WITH replication = {'class': 'NetworkTopologyStrategy', '${localDataCenter}': ${replication}}`,
+  )
+  for (const table of tables) await client.execute(`CREATE TABLE IF NOT EXISTS ${keyspace}.${table}`)
+  await client.execute(`CREATE TABLE IF NOT EXISTS ${keyspace}.versions (name text PRIMARY KEY, version int)`)
+  await client.execute(`INSERT INTO ${keyspace}.versions (name, version) VALUES ('tables', ${schemaVersion})`)
+}
+
+/** 0 when there are no tables yet. */
+async function versionOf(client: Client, keyspace: string): Promise<number> {
+  const known = await client.execute(
+    "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'versions'",
+    [keyspace],
+    { prepare: true },
+  )
+  if (known.rowLength === 0) return 0
+  const { rows } = await client.execute(`SELECT version FROM ${keyspace}.versions WHERE name = 'tables'`)
+  return Number(rows[0]?.get('version') ?? 0)
+}

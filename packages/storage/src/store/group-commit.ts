@@ -1,0 +1,70 @@
+import { storageError } from '../errors.ts'
+
+interface Waiting {
+  readonly batches: readonly Uint8Array[]
+  readonly bytes: number
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** Bytes committed at once: bounds how long a commit takes, and what one costs in memory. */
+const maxCommitBytes = 8 * 1024 * 1024
+
+/** What comes while a commit is under way goes into the next one together: a commit costs about the same for one batch or thousands. */
+export class GroupCommit {
+  readonly #maxWaitingBytes: number
+  readonly #commit: (batches: readonly Uint8Array[]) => Promise<void>
+  #waiting: Waiting[] = []
+  #waitingBytes = 0
+  #working: Promise<void> | undefined
+
+  constructor(
+    options: { readonly maxWaitingBytes: number },
+    commit: (batches: readonly Uint8Array[]) => Promise<void>,
+  ) {
+    this.#maxWaitingBytes = options.maxWaitingBytes
+    this.#commit = commit
+  }
+
+  /** Resolves when the commit did that these batches were in. Throws STORE_OVERLOADED when too much waits. */
+  add(batches: readonly Uint8Array[]): Promise<void> {
+    const bytes = batches.reduce((sum, batch) => sum + batch.length, 0)
+    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes) {
+      return Promise.reject(
+        storageError('STORE_OVERLOADED', `${this.#waitingBytes} bytes wait for their commit`),
+      )
+    }
+    this.#waitingBytes += bytes
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ batches, bytes, resolve, reject })
+      this.#working ??= this.#work()
+    })
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    await this.#working
+  }
+
+  async #work(): Promise<void> {
+    // What is added in the same turn belongs to the first group.
+    await undefined
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup()
+      try {
+        await this.#commit(group.flatMap(({ batches }) => batches))
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
+      for (const { bytes } of group) this.#waitingBytes -= bytes
+    }
+    this.#working = undefined
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0
+    const size = this.#waiting.findIndex((one, index) => (bytes += one.bytes) > maxCommitBytes && index > 0)
+    return this.#waiting.splice(0, size < 0 ? this.#waiting.length : size)
+  }
+}

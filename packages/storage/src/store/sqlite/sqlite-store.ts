@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import type { MessageBatch, MessageChain, MessageRef, StreamPartId } from '@runnel/protocol'
+import { storageError } from '../../errors.ts'
+import type {
+  LastMessages,
+  MessageStore,
+  PageCursor,
+  StoredPage,
+  StoredRange,
+  StreamPartUsage,
+} from '../message-store.ts'
+import { GroupCommit } from '../group-commit.ts'
+import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
+import type { readerOperations, writerOperations } from './operations.ts'
+import { pack, transferOf, unpack } from './packing.ts'
+import { StoreThread } from './store-thread.ts'
+import { Turns } from './turns.ts'
+
+export interface SqliteStoreOptions {
+  /** Where `messages.sqlite` is, or will be. Made, for this user only, when it is not there. */
+  readonly directory: string
+  /** Bytes of batches that may wait for their commit; more is refused with STORE_OVERLOADED. */
+  readonly maxWaitingBytes?: number
+}
+
+/** Default of `SqliteStoreOptions`. */
+export const sqliteStoreDefaults = {
+  /** Bytes of batches that may wait for their commit. */
+  maxWaitingBytes: 64 * 1024 * 1024,
+}
+
+/** No page is larger than this and one batch, whatever is asked for. */
+const maxPageBytes = 8 * 1024 * 1024
+
+/**
+ * Keeps batches in one SQLite file. One thread commits, and others read meanwhile (WAL), so that neither a commit nor
+ * a long scan holds up the caller's thread or one another. What is acknowledged is on the disk (synchronous=FULL).
+ * What is pruned makes room for new messages; the file itself does not shrink.
+ */
+export class SqliteStore implements MessageStore {
+  readonly location: string
+  readonly #writer: StoreThread<ReturnType<typeof writerOperations>>
+  /** For what is answered at once. */
+  readonly #reader: StoreThread<ReturnType<typeof readerOperations>>
+  /** For what counts through a lot. */
+  readonly #counter: StoreThread<ReturnType<typeof readerOperations>>
+  readonly #counts = new Turns()
+  readonly #commits: GroupCommit
+  #contradictions = 0
+  #isOpen = false
+  #opening: Promise<void> | undefined
+
+  constructor(options: SqliteStoreOptions) {
+    this.location = join(options.directory, 'messages.sqlite')
+    const path = this.location
+    this.#writer = new StoreThread({ role: 'writer', path })
+    this.#reader = new StoreThread({ role: 'reader', path })
+    this.#counter = new StoreThread({ role: 'reader', path })
+    this.#commits = new GroupCommit(
+      { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
+      async (batches) => {
+        const packed = pack(batches)
+        this.#contradictions += await this.#writer.call('append', packed, transferOf(packed))
+      },
+    )
+  }
+
+  get contradictions(): number {
+    return this.#contradictions
+  }
+
+  open(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve()
+    this.#opening ??= this.#open().finally(() => (this.#opening = undefined))
+    return this.#opening
+  }
+
+  async close(): Promise<void> {
+    await this.#opening?.catch(() => {})
+    this.#isOpen = false
+    await this.#commits.idle()
+    await this.#stopThreads()
+  }
+
+  async append(batches: readonly MessageBatch[]): Promise<void> {
+    this.#requireOpen()
+    if (batches.length > 0) await this.#commits.add(batches.map(({ bytes }) => bytes))
+  }
+
+  async read(
+    range: StoredRange,
+    options: { readonly maxBytes: number; readonly after?: PageCursor },
+  ): Promise<StoredPage> {
+    this.#requireOpen()
+    const { streamPartId, from, to, publisherId, messageChainId } = range
+    const { batches, next } = await this.#reader.call('read', {
+      ...{ streamPartId, from, to, publisherId, messageChainId },
+      maxBytes: Math.min(options.maxBytes, maxPageBytes),
+      after: options.after === undefined ? undefined : fromEntryCursor(options.after),
+    })
+    return { batches: unpack(batches), next: next && toEntryCursor(next) }
+  }
+
+  async last(
+    streamPartId: StreamPartId,
+    count: number,
+    filter: Pick<StoredRange, 'publisherId' | 'messageChainId'> = {},
+    signal?: AbortSignal,
+  ): Promise<LastMessages | undefined> {
+    this.#requireOpen()
+    const { publisherId, messageChainId } = filter
+    const countBack = () => {
+      this.#requireOpen()
+      return this.#counter.call('last', { streamPartId, count, publisherId, messageChainId })
+    }
+    return this.#counts.run(streamPartId, countBack, signal)
+  }
+
+  async has(chain: MessageChain, place: MessageRef): Promise<boolean> {
+    this.#requireOpen()
+    const { timestamp, sequenceNumber } = place
+    return this.#reader.call('has', { chain, place: { timestamp, sequenceNumber } })
+  }
+
+  async prune(
+    streamPartId: StreamPartId,
+    {
+      olderThanMs,
+      maxBytes,
+    }: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },
+  ): Promise<{ readonly batches: number; readonly bytes: number }> {
+    const total = { batches: 0, bytes: 0 }
+    for (let complete = false; !complete;) {
+      this.#requireOpen()
+      const pruned = await this.#writer.call('prune', { streamPartId, olderThanMs, maxBytes })
+      total.batches += pruned.batches
+      total.bytes += pruned.bytes
+      complete = pruned.complete
+    }
+    return total
+  }
+
+  async usage(): Promise<readonly StreamPartUsage[]> {
+    this.#requireOpen()
+    return this.#counter.call('usage', undefined)
+  }
+
+  async getMark(name: string): Promise<string | undefined> {
+    this.#requireOpen()
+    return this.#reader.call('mark', name)
+  }
+
+  async setMark(name: string, value: string): Promise<void> {
+    this.#requireOpen()
+    await this.#writer.call('setMark', { name, value })
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.#writer.call('open', undefined)
+      keepAddonLoaded()
+      await Promise.all([this.#reader.call('open', undefined), this.#counter.call('open', undefined)])
+      this.#isOpen = true
+    } catch (error) {
+      await this.#stopThreads()
+      throw error
+    }
+  }
+
+  #requireOpen(): void {
+    if (!this.#isOpen) throw storageError('STORE_UNAVAILABLE', `${this.location} is not open`)
+  }
+
+  /** The writer last, which then writes the log back into the file. */
+  async #stopThreads(): Promise<void> {
+    await Promise.all([this.#reader.stop(), this.#counter.stop()])
+    await this.#writer.stop()
+  }
+}
+
+/**
+ * Node unmaps a native add-on with the last thread that loaded it, unless the main thread has it too; code of it that is
+ * called later crashes the process (https://github.com/WiseLibs/better-sqlite3/issues/1476). The first database loads it.
+ */
+function keepAddonLoaded(): void {
+  new Database(':memory:').close()
+}
