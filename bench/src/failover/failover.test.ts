@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { failoverBench } from './failover-bench.ts'
 
-/** The part of the edges that has to stay. */
-const leastKept = 0.98
+/** The part of the edges that has to stay. There are 96, and an overlay may exchange two pairs for nearer ones meanwhile. */
+const leastKept = 0.95
 
 it(
   'loses nothing, keeps the overlays and lets others join when trackers are killed, restarted, and all dead',
