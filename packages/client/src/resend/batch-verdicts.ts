@@ -10,21 +10,18 @@ export interface VerdictEvents {
   denied(chain: MessageChain, count: number): void
 }
 
+export interface BatchVerdictsModules {
+  readonly check: BatchCheck
+  readonly merge: BatchMerge
+  readonly sources: OpenSources
+  readonly events: VerdictEvents
+}
+
 /** Decides whether what comes out of the merge counts: each batch is checked when its first message is due, once. */
 export class BatchVerdicts {
-  readonly #modules: {
-    readonly check: BatchCheck
-    readonly merge: BatchMerge
-    readonly sources: OpenSources
-    readonly events: VerdictEvents
-  }
+  readonly #modules: BatchVerdictsModules
 
-  constructor(modules: {
-    readonly check: BatchCheck
-    readonly merge: BatchMerge
-    readonly sources: OpenSources
-    readonly events: VerdictEvents
-  }) {
+  constructor(modules: BatchVerdictsModules) {
     this.#modules = modules
   }
 

@@ -73,7 +73,7 @@ export class HistoryGaps {
   /** Asks those standing by, one after the other, until one has something. */
   async #askStandby(part: PartSources, gap: Omit<Gap, 'streamPartId'>): Promise<readonly StreamMessage[]> {
     for (const peer of part.standby) {
-      if (part.isCancelled) break
+      if (part.ending.aborted) break
       const found = await this.#ask(peer, part, gap)
       if (found.length > 0) return found
     }
@@ -95,10 +95,9 @@ export class HistoryGaps {
     } as const
     const source = new StorageSource(request, peer, this.#modules)
     const found = new Map<string, StreamMessage>()
-    const end = part.watch(source)
     let bytes = 0
     try {
-      for await (const batch of source.batches()) {
+      for await (const batch of source.batches(part.ending)) {
         bytes += batch.bytes.length
         const verdict = await check.check(batch)
         if (bytes > limits.maxExactLastBytes || verdict === 'forged') break
@@ -109,9 +108,7 @@ export class HistoryGaps {
         }
       }
     } catch (error) {
-      part.fail(source, error)
-    } finally {
-      end()
+      part.report(peer.nodeId, error)
     }
     return [...found.values()].sort(compareRefs)
   }

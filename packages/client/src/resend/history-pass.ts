@@ -1,4 +1,4 @@
-import type { Clock, NodeId, StreamMessage } from '@runnel/protocol'
+import type { NodeId, StreamMessage } from '@runnel/protocol'
 import type { BatchCheck } from './batch-check.ts'
 import { BatchVerdicts, type VerdictEvents } from './batch-verdicts.ts'
 import { HistoryGaps, type GapEvents } from './history-gaps.ts'
@@ -18,7 +18,6 @@ export interface HistoryEvents extends PartEvents, GapEvents, VerdictEvents {}
 
 export interface HistoryModules extends SourceModules {
   readonly check: BatchCheck
-  readonly clock: Clock
   readonly events: HistoryEvents
 }
 

@@ -1,10 +1,4 @@
-import {
-  parseStreamPartId,
-  type Clock,
-  type MessageBatch,
-  type NodeId,
-  type ResendSelection,
-} from '@runnel/protocol'
+import { parseStreamPartId, type MessageBatch, type NodeId, type ResendSelection } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { HoldUps } from './hold-ups.ts'
 import type { BatchMerge } from './merge.ts'
@@ -23,7 +17,6 @@ export interface OpenSource extends StartedSource {
 }
 
 export interface OpenSourcesModules extends SourceModules {
-  readonly clock: Clock
   readonly events: PartEvents
   readonly merge: BatchMerge
   readonly wanted: WantedRange

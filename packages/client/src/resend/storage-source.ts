@@ -47,11 +47,6 @@ type State =
   | { readonly kind: 'complete' }
   | { readonly kind: 'failed'; readonly error: RunnelError }
 
-interface Arrived {
-  readonly batch: MessageBatch
-  readonly bytes: number
-}
-
 /** Codes that asking again cannot change. */
 const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> = {
   NOT_PERMITTED: 'RESEND_DENIED',
@@ -61,8 +56,8 @@ const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> =
   STORE_FAILED: 'RESEND_REFUSED',
 }
 
-/** What a batch is sent with; counts for the window. */
-const requestIdBytes = 4
+/** What a batch takes of the window: it is sent with the id of the request. */
+const bytesOf = ({ bytes }: MessageBatch): number => bytes.length + 4
 
 /**
  * One storage node's answer to one request, batch by batch as they are taken. A broken link is opened again, and the
@@ -79,7 +74,7 @@ export class StorageSource {
   #state: State = { kind: 'connecting' }
   /** Openings after a break, without a batch since. */
   #resumes = 0
-  readonly #arrived: Arrived[] = []
+  readonly #arrived: MessageBatch[] = []
   /** Bytes that came and were not taken yet, and that were taken and not yet granted anew. */
   #arrivedBytes = 0
   #takenBytes = 0
@@ -121,11 +116,11 @@ export class StorageSource {
   /** The next batch; undefined when all have come. Rejects as `start` does. */
   async next(): Promise<MessageBatch | undefined> {
     for (;;) {
-      const arrived = this.#arrived.shift()
-      if (arrived !== undefined) {
-        this.#arrivedBytes -= arrived.bytes
-        this.#giveBack(arrived.bytes)
-        return arrived.batch
+      const batch = this.#arrived.shift()
+      if (batch !== undefined) {
+        this.#arrivedBytes -= bytesOf(batch)
+        this.#giveBack(bytesOf(batch))
+        return batch
       }
       const state = this.#state
       if (state.kind === 'failed') throw state.error
@@ -260,14 +255,13 @@ export class StorageSource {
     if (this.#arrivedBytes > this.#modules.limits.maxOverrunBytes) {
       throw this.#progress.invalid('more than was allowed')
     }
-    const bytes = batch.bytes.length + requestIdBytes
     const standing = this.#progress.add(batch, this.#resumes > 0)
     // What went before is sent again when an answer is continued, as batches may reach into the rest.
-    if (standing === 'repeated') return this.#giveBack(bytes)
+    if (standing === 'repeated') return this.#giveBack(bytesOf(batch))
     if (standing === 'ahead') this.#resumes = 0
-    this.#arrivedBytes += bytes
-    this.#receivedBytes += bytes
-    this.#arrived.push({ batch, bytes })
+    this.#arrivedBytes += bytesOf(batch)
+    this.#receivedBytes += bytesOf(batch)
+    this.#arrived.push(batch)
   }
 
   #complete(): void {
