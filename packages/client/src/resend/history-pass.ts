@@ -1,4 +1,5 @@
 import type { NodeId, StreamMessage } from '@runnel/protocol'
+import { throwIfAborted } from '../deadline.ts'
 import type { BatchCheck } from './batch-check.ts'
 import { BatchVerdicts, type VerdictEvents } from './batch-verdicts.ts'
 import { HistoryGaps, type GapEvents } from './history-gaps.ts'
@@ -14,7 +15,10 @@ export interface HistoryPlan extends Omit<History, 'partitions'> {
   readonly parts: readonly PartPlan[]
 }
 
-export interface HistoryEvents extends PartEvents, GapEvents, VerdictEvents {}
+export interface HistoryEvents extends PartEvents, GapEvents, VerdictEvents {
+  /** So many messages were given. */
+  given(count: number): void
+}
 
 export interface HistoryModules extends SourceModules {
   readonly check: BatchCheck
@@ -58,10 +62,11 @@ export class HistoryPass {
     return this.#sources.start(parts, { publisherId, messageChainId })
   }
 
-  /** Messages in runs of what is there at once: verified, in order, each once. Ends early when the signal is aborted. */
+  /** Messages in runs of what is there at once: verified, in order, each once. Throws what went wrong, or ABORTED. */
   async *runs(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     try {
-      while (!signal.aborted) {
+      for (;;) {
+        throwIfAborted(signal)
         const behind = this.#merge.behind()
         const isDue = this.#isRunFull() || !this.#sources.areReady(behind)
         if (this.#run.length > 0 && isDue) yield this.#endRun()
@@ -76,7 +81,6 @@ export class HistoryPass {
       if (this.#run.length > 0) yield this.#endRun()
       throw error
     }
-    if (this.#run.length > 0) yield this.#endRun()
   }
 
   cancel(): void {

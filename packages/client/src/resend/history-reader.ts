@@ -1,6 +1,6 @@
 import type { Gap } from '@runnel/network'
 import type { NodeId, StreamMessage } from '@runnel/protocol'
-import { clientError } from '../errors.ts'
+import { throwIfAborted } from '../deadline.ts'
 import { HistoryPass, type HistoryModules, type HistoryPlan } from './history-pass.ts'
 import { LastWindow } from './last-window.ts'
 import { WantedRange } from './wanted-range.ts'
@@ -26,10 +26,12 @@ export class HistoryReader {
     const { selection } = this.#plan
     try {
       throwIfAborted(signal)
-      if (selection.kind === 'last' && selection.count <= this.#modules.limits.maxExactLast) {
-        yield* this.#exactLast(selection.count, signal)
-      } else yield* (await this.#start()).runs(signal)
-      throwIfAborted(signal)
+      const isExact = selection.kind === 'last' && selection.count <= this.#modules.limits.maxExactLast
+      const runs = isExact ? this.#exactLast(selection.count, signal) : (await this.#start()).runs(signal)
+      for await (const run of runs) {
+        this.#modules.events.given(run.length)
+        yield run
+      }
     } catch (error) {
       throwIfAborted(signal)
       throw error
@@ -65,7 +67,6 @@ export class HistoryReader {
         gaps.splice(0).forEach(tell)
         yield early
       }
-      throwIfAborted(signal)
       if (taken >= count || given > 0 || pass.wanted.leftOut === 0) {
         gaps.filter((gap) => window.reaches(gap.upTo)).forEach(tell)
         return yield window.end()
@@ -89,8 +90,4 @@ export class HistoryReader {
     await pass.start({ ...this.#plan, parts })
     return pass
   }
-}
-
-function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
 }

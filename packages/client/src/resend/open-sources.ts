@@ -1,8 +1,14 @@
-import { parseStreamPartId, type MessageBatch, type NodeId, type ResendSelection } from '@runnel/protocol'
+import { parseStreamPartId, type NodeId, type ResendSelection } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { HoldUps } from './hold-ups.ts'
 import type { BatchMerge } from './merge.ts'
-import { PartSources, type PartEvents, type PartPlan, type StartedSource } from './part-sources.ts'
+import {
+  PartSources,
+  type Arrival,
+  type PartEvents,
+  type PartPlan,
+  type StartedSource,
+} from './part-sources.ts'
 import { windowFor, type SourceModules, type SourceRequest } from './storage-source.ts'
 import type { WantedRange } from './wanted-range.ts'
 
@@ -12,7 +18,7 @@ export interface OpenSource extends StartedSource {
   readonly part: PartSources
   /** What it was asked for last: there once it came. */
   reading: Promise<void> | undefined
-  arrived: MessageBatch | 'end' | 'failure' | undefined
+  arrived: Arrival | undefined
   hasEnded: boolean
 }
 
@@ -136,12 +142,7 @@ export class OpenSources {
   }
 
   #readOn(open: OpenSource): Promise<void> {
-    open.reading ??= open.part.next(open.source).then(
-      (batch) => void (open.arrived = batch ?? 'end'),
-      // Was reported.
-      () => void (open.arrived = 'failure'),
-    )
-    return open.reading
+    return (open.reading ??= open.part.next(open.source).then((arrived) => void (open.arrived = arrived)))
   }
 
   async #takeArrived(open: OpenSource): Promise<void> {

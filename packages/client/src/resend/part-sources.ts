@@ -24,6 +24,8 @@ export interface StartedSource {
   readonly extent: ResendStart
 }
 
+export type Arrival = MessageBatch | 'end' | 'failure'
+
 export interface PartEvents {
   /** A storage node is given up; others go on. */
   sourceFailed(streamPartId: StreamPartId, storageNodeId: NodeId, error: RunnelError): void
@@ -73,18 +75,17 @@ export class PartSources {
     return next
   }
 
-  /** The next batch of a source; undefined at its end. Rejects when it failed, which was reported. */
-  async next(source: StorageSource): Promise<MessageBatch | undefined> {
+  /** The next batch of a source, or why there is none; a failure was reported. */
+  async next(source: StorageSource): Promise<Arrival> {
     try {
       const batch = await source.next()
-      if (batch === undefined) {
-        this.#open.delete(source)
-        this.#complete.add(source)
-      }
-      return batch
+      if (batch !== undefined) return batch
+      this.#open.delete(source)
+      this.#complete.add(source)
+      return 'end'
     } catch (error) {
       this.fail(source, error)
-      throw error
+      return 'failure'
     }
   }
 

@@ -177,6 +177,16 @@ describe('resend', () => {
     expect(contents(messages)).toEqual(['c:19', 'a:20', 'b:20', 'c:20'])
   })
 
+  it('gives all that any storage node has since the place where they agree that the last begin', async () => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const batches = chainOf(times(1, 100))
+    stores[0]?.add(...batches.toSpliced(94, 1))
+    stores[1]?.add(...batches.toSpliced(96, 1))
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(90, 100)))
+    expect(seen.filter(({ type }) => type === 'gap')).toEqual([])
+  })
+
   it('asks who stands by for what those that are read lack, and reports what nobody has', async () => {
     const { client, stores, seen } = await setUp(['one', 'two', 'three', 'four'])
     const batches = chainOf(times(1, 30))
@@ -445,6 +455,19 @@ describe('a storage node that', () => {
     const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
     expect(contents(messages)).toEqual(texts('a', times(11, 20)))
     expect(failures(seen)).toEqual(['RESEND_INCOMPLETE'])
+  })
+
+  it.each([
+    ['forged', 'RESEND_INVALID_ANSWER', () => forged],
+    ['worthless', undefined, () => chainOf(times(1, 20), { publisher: 'mallory', chainId: 'm' })],
+  ])('agrees where the last begin, and sends %s ones, hides nothing', async (_, code, sent) => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const [bad, good] = stores as [FakeStorage, FakeStorage]
+    bad.script = says({ ...start, from: at(11), to: at(20), count: 10 }, ...dataOf(sent().slice(10)), end)
+    good.add(...genuine)
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(11, 20)))
+    expect(failures(seen)).toEqual(code === undefined ? [] : [code])
   })
 
   describe('trickles', () => {
