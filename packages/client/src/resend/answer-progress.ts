@@ -7,11 +7,21 @@ import {
   type ResendSelection,
   type ResendStart,
   type RunnelError,
+  type StreamPartId,
 } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import type { ResendLimits } from './limits.ts'
 import { placeOf } from './selection.ts'
-import type { SourceRequest } from './storage-source.ts'
+
+/** What a storage node is asked for. */
+export interface SourceRequest {
+  readonly streamPartId: StreamPartId
+  readonly selection: ResendSelection
+  readonly publisherId?: NodeId | undefined
+  readonly messageChainId?: string | undefined
+  /** Bytes it may send ahead of what is taken. */
+  readonly windowBytes: number
+}
 
 /** Where a batch stands in the answer: after all others, beginning where the newest does, or sent before. */
 type Standing = 'ahead' | 'beside' | 'repeated'

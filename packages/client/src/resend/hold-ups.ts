@@ -1,32 +1,31 @@
 import type { ResendLimits } from './limits.ts'
-import type { OpenSource } from './open-sources.ts'
 
 /** How long sources have had others wait for them lately, and whether that is too long. */
 export class HoldUps {
   readonly #limits: ResendLimits
-  readonly #heldUpMs = new Map<OpenSource, number>()
+  readonly #heldUpMs = new Map<number, number>()
   #takenSinceForgiven = 0
 
   constructor(limits: ResendLimits) {
     this.#limits = limits
   }
 
-  of(source: OpenSource): number {
+  of(source: number): number {
     return this.#heldUpMs.get(source) ?? 0
   }
 
   /** How long it may go on; one that is left alone need only bring something new in time. Not above 0: too long. */
-  patienceMs(source: OpenSource, isAlone: boolean): number {
+  patienceMs(source: number, isAlone: boolean): number {
     const { maxHoldUpMs, idleTimeoutMs } = this.#limits
     return (isAlone ? idleTimeoutMs : maxHoldUpMs) - this.of(source)
   }
 
-  add(source: OpenSource, ms: number): void {
+  add(source: number, ms: number): void {
     this.#heldUpMs.set(source, this.of(source) + ms)
   }
 
   /** It brought something new. */
-  forgive(source: OpenSource): void {
+  forgive(source: number): void {
     this.#heldUpMs.delete(source)
   }
 

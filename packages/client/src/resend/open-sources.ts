@@ -1,5 +1,6 @@
 import { parseStreamPartId, type NodeId, type ResendSelection } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
+import type { SourceRequest } from './answer-progress.ts'
 import { HoldUps } from './hold-ups.ts'
 import type { BatchMerge } from './merge.ts'
 import {
@@ -9,7 +10,7 @@ import {
   type PartPlan,
   type StartedSource,
 } from './part-sources.ts'
-import { windowFor, type SourceModules, type SourceRequest } from './storage-source.ts'
+import { windowFor, type SourceModules } from './storage-source.ts'
 import type { WantedRange } from './wanted-range.ts'
 
 /** A storage node that is read. */
@@ -95,7 +96,7 @@ export class OpenSources {
     const heldUpMs = clock.monotonicMs() - beganMs
     await Promise.all(open.map((source) => this.#takeArrived(source)))
     for (const source of holders) {
-      this.#holdUps.add(source, heldUpMs)
+      this.#holdUps.add(source.id, heldUpMs)
       if (this.#patienceMs(source) <= 0) await this.#spare(source)
     }
   }
@@ -104,8 +105,8 @@ export class OpenSources {
   taken(id: number): void {
     const source = this.#sources.get(id)
     this.#holdUps.countTaken()
-    if (source !== undefined && this.#holdUps.of(source) > 0 && this.#isAlone(source)) {
-      this.#holdUps.forgive(source)
+    if (source !== undefined && this.#holdUps.of(id) > 0 && this.#isAlone(source)) {
+      this.#holdUps.forgive(id)
     }
   }
 
@@ -170,7 +171,7 @@ export class OpenSources {
 
   async #spare(open: OpenSource): Promise<void> {
     if (open.hasEnded || !this.#sources.has(open.id)) return
-    const heldUpMs = Math.round(this.#holdUps.of(open))
+    const heldUpMs = Math.round(this.#holdUps.of(open.id))
     const detail = `${open.source.nodeId}: others waited for it for ${heldUpMs} ms`
     const replaced = this.#replace(open)
     open.part.spare(open.source, clientError('RESEND_TOO_SLOW', detail))
@@ -182,7 +183,7 @@ export class OpenSources {
   }
 
   #patienceMs(open: OpenSource): number {
-    return this.#holdUps.patienceMs(open, this.#isAlone(open))
+    return this.#holdUps.patienceMs(open.id, this.#isAlone(open))
   }
 
   #isAlone(open: OpenSource): boolean {

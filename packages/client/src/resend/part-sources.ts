@@ -9,7 +9,8 @@ import {
   type WantedNeighbour,
 } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
-import { StorageSource, type SourceModules, type SourceRequest } from './storage-source.ts'
+import type { SourceRequest } from './answer-progress.ts'
+import { StorageSource, type SourceModules } from './storage-source.ts'
 
 /** A stream part, and who can be asked for it. */
 export interface PartPlan {

@@ -3,29 +3,17 @@ import {
   type Clock,
   type MessageBatch,
   type NodeId,
-  type ResendSelection,
   type ResendStart,
   type RunnelError,
   type StorageAnswer,
-  type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { clientError, reasonOf } from '../errors.ts'
 import type { AccessTokens } from './access-tokens.ts'
-import { AnswerProgress } from './answer-progress.ts'
+import { AnswerProgress, type SourceRequest } from './answer-progress.ts'
 import type { DirectRequest, DirectRequests } from './direct-requests.ts'
 import type { ResendLimits } from './limits.ts'
-
-/** What a storage node is asked for. */
-export interface SourceRequest {
-  readonly streamPartId: StreamPartId
-  readonly selection: ResendSelection
-  readonly publisherId?: NodeId | undefined
-  readonly messageChainId?: string | undefined
-  /** Bytes it may send ahead of what is taken. */
-  readonly windowBytes: number
-}
 
 export interface SourceModules {
   readonly requests: DirectRequests
