@@ -12,6 +12,9 @@ export interface BareEnd {
   receive(signal: BareSignal): void
 }
 
+/** Where checks and answers cross it takes up to 8 s. */
+const openTimeoutMs = 15_000
+
 /** One end of a bare data channel, set up without the DTLS stall: the offer reaches the answerer as `a=setup:active`. */
 export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareSignal) => void): BareEnd {
   const peer = new nodeDataChannel.PeerConnection('bench', { iceServers: [] })
@@ -35,6 +38,15 @@ export function bareDataChannel(role: 'offer' | 'answer', signal: (signal: BareS
     const { sdp, type } = description
     signal({ type, sdp: type === 'offer' ? sdp.replace('a=setup:actpass', 'a=setup:active') : sdp })
   })
+  // A set-up that the library has lost may never end in another way.
+  const limit = setTimeout(
+    () => opened.reject(new Error(`no data channel within ${openTimeoutMs} ms`)),
+    openTimeoutMs,
+  )
+  opened.promise.then(
+    () => clearTimeout(limit),
+    () => peer.close(),
+  )
   if (role === 'offer') {
     const channel = peer.createDataChannel('bench')
     const end = link(channel)

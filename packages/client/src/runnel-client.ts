@@ -281,7 +281,7 @@ export class RunnelClient implements AsyncDisposable {
   /**
    * Stored messages of a stream: the last so many, or all from a place on. An async iterable: verified, in order of time,
    * each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; of more,
-   * a few too many may come. Throws, with the first message or later, INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED,
+   * or where storage nodes differ or fail meanwhile, a few too many may come. Throws, with the first message or later, INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED,
    * RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or what the registry throws.
    */
   resend(

@@ -105,12 +105,9 @@ export class StorageArchive implements Archive {
       peer,
       sourceModules,
     )
-    const cancel = () => source.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
+    let bytes = 0
     try {
-      await source.start()
-      let bytes = 0
-      for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
+      for await (const batch of source.batches(signal)) {
         bytes += batch.bytes.length
         if (bytes > limits.maxArchiveBytesPerGap) break
         if ((await check.check(batch)) === 'forged') {
@@ -123,9 +120,6 @@ export class StorageArchive implements Archive {
       }
     } catch (error) {
       this.#report(error, streamPartId, peer)
-    } finally {
-      signal.removeEventListener('abort', cancel)
-      source.cancel()
     }
   }
 

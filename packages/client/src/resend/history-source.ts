@@ -7,6 +7,7 @@ import {
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
+import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
@@ -89,7 +90,7 @@ export class HistorySource {
         return { streamPartId: toStreamPartId(stream.id, partition), storageNodes: this.#shuffled(found) }
       }),
     )
-    if (ending.aborted) throw clientError('ABORTED', undefined, { cause: ending.reason })
+    throwIfAborted(ending)
     if (plans.some(({ storageNodes }) => storageNodes.length === 0)) {
       throw clientError('NO_STORAGE_NODE', stream.id)
     }
@@ -97,18 +98,19 @@ export class HistorySource {
   }
 
   /** Messages in runs of what is there at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. */
-  async *read(
+  read(
     parts: readonly PartPlan[],
     history: Omit<History, 'partitions'>,
     options: { readonly signal?: AbortSignal | undefined; readonly onGap: OnGap },
   ): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const { status } = this.#modules
-    const reader = new HistoryReader(
+    return new HistoryReader(
       { parts, ...history },
       {
         ...this.sourceModules,
         check: this.check,
         events: {
+          given: (count) => void (this.#counters.resentMessages += count),
           sourceFailed: (streamPartId, storageNodeId, error) => {
             this.#counters.resendSourcesFailed++
             this.directory.forget(streamPartId)
@@ -137,11 +139,7 @@ export class HistorySource {
           },
         },
       },
-    )
-    for await (const run of reader.read(this.#untilClosed(options.signal))) {
-      this.#counters.resentMessages += run.length
-      yield run
-    }
+    ).read(this.#untilClosed(options.signal))
   }
 
   counters(): Readonly<Record<string, number>> {

@@ -32,7 +32,7 @@ export const resendLimits = {
   maxEvidence: 16,
   /** Batches of one place that a storage node may send. */
   maxBatchesOfOnePlace: 10_000,
-  /** `last` is exact up to so many messages; of more, a few too many may come. */
+  /** `last` is exact up to so many messages; of more, or where storage nodes differ, a few too many may come. */
   maxExactLast: 10_000,
   /** Bytes of content held for that; beyond, a few too many may come as well. */
   maxExactLastBytes: 64 * 1024 * 1024,

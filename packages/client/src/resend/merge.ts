@@ -273,8 +273,6 @@ export class BatchMerge {
   }
 }
 
-/** Of two messages that were signed for one place, the one that counts everywhere comes first; the other is left out. */
-
 function nextOf({ messages, at }: Cursor): StreamMessage {
   return messages[at] as StreamMessage
 }

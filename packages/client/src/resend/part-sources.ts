@@ -9,7 +9,8 @@ import {
   type WantedNeighbour,
 } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
-import { StorageSource, type SourceModules, type SourceRequest } from './storage-source.ts'
+import type { SourceRequest } from './answer-progress.ts'
+import { StorageSource, type SourceModules } from './storage-source.ts'
 
 /** A stream part, and who can be asked for it. */
 export interface PartPlan {
@@ -23,6 +24,8 @@ export interface StartedSource {
   readonly source: StorageSource
   readonly extent: ResendStart
 }
+
+export type Arrival = MessageBatch | 'end' | 'failure'
 
 export interface PartEvents {
   /** A storage node is given up; others go on. */
@@ -38,9 +41,7 @@ export class PartSources {
   readonly #open = new Set<StorageSource>()
   /** Those that were too slow. */
   readonly #spared = new Set<NodeId>()
-  /** Those asked for a gap. */
-  readonly #inBetween = new Set<StorageSource>()
-  #isCancelled = false
+  readonly #ending = new AbortController()
   readonly #failures: RunnelError[] = []
   readonly #failed = new Set<NodeId>()
   /** Those that have sent all they had, as far as it was looked at. */
@@ -75,26 +76,25 @@ export class PartSources {
     return next
   }
 
-  /** The next batch of a source; undefined at its end. Rejects when it failed, which was reported. */
-  async next(source: StorageSource): Promise<MessageBatch | undefined> {
+  /** The next batch of a source, or why there is none; a failure was reported. */
+  async next(source: StorageSource): Promise<Arrival> {
     try {
       const batch = await source.next()
-      if (batch === undefined) {
-        this.#open.delete(source)
-        this.#complete.add(source)
-      }
-      return batch
+      if (batch !== undefined) return batch
+      this.#open.delete(source)
+      this.#complete.add(source)
+      return 'end'
     } catch (error) {
       this.fail(source, error)
-      throw error
+      return 'failure'
     }
   }
 
   /** Gives a source up, once. */
   fail(source: StorageSource, error: unknown): void {
     source.cancel()
-    const isUsed = [this.#open, this.#complete, this.#inBetween].map((sources) => sources.delete(source))
-    if (isUsed.includes(true)) this.#report(source.nodeId, error)
+    const isUsed = [this.#open, this.#complete].map((sources) => sources.delete(source))
+    if (isUsed.includes(true)) this.report(source.nodeId, error)
   }
 
   /** Gives a source up for now, as others have to wait for it: it stands by, and is asked again at the end, once. */
@@ -123,19 +123,14 @@ export class PartSources {
     return [...this.#failed]
   }
 
-  get isCancelled(): boolean {
-    return this.#isCancelled
-  }
-
-  /** Has `cancel` end one that stands by and is asked in between; to be undone when it has answered. */
-  watch(source: StorageSource): () => void {
-    this.#inBetween.add(source)
-    return () => void this.#inBetween.delete(source)
+  /** Aborted by `cancel`. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
   }
 
   cancel(): void {
-    this.#isCancelled = true
-    for (const source of [...this.#open, ...this.#inBetween]) source.cancel()
+    this.#ending.abort()
+    for (const source of this.#open) source.cancel()
     this.#open.clear()
     this.#standby.length = 0
   }
@@ -159,7 +154,8 @@ export class PartSources {
     }
   }
 
-  #report(storageNodeId: NodeId, error: unknown): void {
+  /** A storage node failed: at what it was read for, or at a gap. */
+  report(storageNodeId: NodeId, error: unknown): void {
     if (!isRunnelError(error)) throw error
     if (error.code === 'ABORTED') return
     this.#failures.push(error)

@@ -36,17 +36,10 @@ export async function* readStorageNode(
     windowBytes: windowFor(1, limits),
   } as const
   const source = new StorageSource(request, peer, sourceModules)
-  const cancel = () => source.cancel()
-  signal.addEventListener('abort', cancel)
   try {
-    if (signal.aborted) cancel()
-    await source.start()
-    for (let batch = await source.next(); batch !== undefined; batch = await source.next()) yield batch.bytes
+    for await (const { bytes } of source.batches(signal)) yield bytes
   } catch (error) {
     directory.forget(streamPartId)
     throw error
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    source.cancel()
   }
 }

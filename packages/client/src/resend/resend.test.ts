@@ -121,6 +121,72 @@ describe('resend', () => {
     expect(seen.filter(({ type }) => type === 'gap' || type === 'storage-failed')).toEqual([])
   })
 
+  describe.each([
+    ['from a place', { from: 81 }],
+    ['the last of', { last: 20 }],
+  ])('%s what storage nodes have', (_, selection) => {
+    it.each([1, 2])('begins before the last was sent, with %i of them', async (count) => {
+      const { client, stores } = await setUp(['one', 'two'].slice(0, count))
+      const batches = chainOf(times(1, 100))
+      const rest: (() => void)[] = []
+      for (const store of stores) {
+        store.add(...batches)
+        store.script = (request, reply) => {
+          const { requestId } = request
+          const { batches: selected, ...extent } = store.select(request)
+          const send = (some: readonly MessageBatch[]) =>
+            some.forEach((batch) => reply({ type: 'resendData', requestId, batch }))
+          reply({ type: 'resendStart', requestId, ...extent })
+          send(selected.slice(0, 5))
+          rest.push(() => {
+            send(selected.slice(5))
+            reply({ type: 'resendEnd', requestId, code: '', text: '' })
+          })
+        }
+      }
+      const reading = client.resend(streamId, selection)
+      const first = await net.turn(reading.next())
+      expect(first.value).toMatchObject({ timestamp: 81 })
+      rest.forEach((send) => send())
+      expect(contents(await net.turn(collect(reading)))).toEqual(texts('a', times(82, 100)))
+    })
+
+    it('begins before the last was checked', async () => {
+      const { client, stores } = await setUp(['one'])
+      const batches = chainOf(times(1, 100))
+      const last = batches.at(-1) as MessageBatch
+      stores[0]?.add(...batches.slice(0, -1), {
+        ...last,
+        bytes: withSignature(last.bytes, new Uint8Array(65)),
+      })
+      const given: number[] = []
+      const reading = (async () => {
+        for await (const { timestamp } of client.resend(streamId, selection)) given.push(timestamp)
+      })()
+      await expect(net.turn(reading)).rejects.toMatchObject({ code: 'RESEND_FAILED' })
+      expect(given).toEqual(times(81, 99))
+    })
+  })
+
+  it('gives exactly the last also where several stand at the place where they begin', async () => {
+    const { client, stores } = await setUp(['one', 'two'])
+    for (const store of stores) {
+      for (const chainId of ['a', 'b', 'c']) store.add(...chainOf(times(1, 20), { chainId }))
+    }
+    const messages = await net.turn(collect(client.resend(streamId, { last: 4 })))
+    expect(contents(messages)).toEqual(['c:19', 'a:20', 'b:20', 'c:20'])
+  })
+
+  it('gives all that any storage node has since the place where they agree that the last begin', async () => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const batches = chainOf(times(1, 100))
+    stores[0]?.add(...batches.toSpliced(94, 1))
+    stores[1]?.add(...batches.toSpliced(96, 1))
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(90, 100)))
+    expect(seen.filter(({ type }) => type === 'gap')).toEqual([])
+  })
+
   it('asks who stands by for what those that are read lack, and reports what nobody has', async () => {
     const { client, stores, seen } = await setUp(['one', 'two', 'three', 'four'])
     const batches = chainOf(times(1, 30))
@@ -389,6 +455,19 @@ describe('a storage node that', () => {
     const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
     expect(contents(messages)).toEqual(texts('a', times(11, 20)))
     expect(failures(seen)).toEqual(['RESEND_INCOMPLETE'])
+  })
+
+  it.each([
+    ['forged', 'RESEND_INVALID_ANSWER', () => forged],
+    ['worthless', undefined, () => chainOf(times(1, 20), { publisher: 'mallory', chainId: 'm' })],
+  ])('agrees where the last begin, and sends %s ones, hides nothing', async (_, code, sent) => {
+    const { client, stores, seen } = await setUp(['one', 'two'])
+    const [bad, good] = stores as [FakeStorage, FakeStorage]
+    bad.script = says({ ...start, from: at(11), to: at(20), count: 10 }, ...dataOf(sent().slice(10)), end)
+    good.add(...genuine)
+    const messages = await net.turn(collect(client.resend(streamId, { last: 10 })))
+    expect(contents(messages)).toEqual(texts('a', times(11, 20)))
+    expect(failures(seen)).toEqual(code === undefined ? [] : [code])
   })
 
   describe('trickles', () => {

@@ -1,33 +1,19 @@
 import {
-  compareRefs,
-  parseStreamPartId,
+  isRunnelError,
   type Clock,
   type MessageBatch,
-  type MessageRef,
   type NodeId,
-  type ResendSelection,
   type ResendStart,
   type RunnelError,
   type StorageAnswer,
-  type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { clientError, reasonOf } from '../errors.ts'
 import type { AccessTokens } from './access-tokens.ts'
+import { AnswerProgress, type SourceRequest } from './answer-progress.ts'
 import type { DirectRequest, DirectRequests } from './direct-requests.ts'
 import type { ResendLimits } from './limits.ts'
-import { placeOf } from './selection.ts'
-
-/** What a storage node is asked for. */
-export interface SourceRequest {
-  readonly streamPartId: StreamPartId
-  readonly selection: ResendSelection
-  readonly publisherId?: NodeId | undefined
-  readonly messageChainId?: string | undefined
-  /** Bytes it may send ahead of what is taken. */
-  readonly windowBytes: number
-}
 
 export interface SourceModules {
   readonly requests: DirectRequests
@@ -36,10 +22,18 @@ export interface SourceModules {
   readonly limits: ResendLimits
 }
 
-interface Arrived {
-  readonly batch: MessageBatch
-  readonly bytes: number
-}
+/** Where the conversation with the storage node is. */
+type State =
+  /** A link is being opened; before `start` as well. */
+  | { readonly kind: 'connecting' }
+  /** The request is on its way; the answer has not begun. */
+  | { readonly kind: 'asking'; readonly link: DirectRequest }
+  | { readonly kind: 'answering'; readonly link: DirectRequest }
+  /** The link broke, or the storage node asked to come back later. */
+  | { readonly kind: 'broken'; readonly reason: RunnelError }
+  /** All has come, if not all was taken. */
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'failed'; readonly error: RunnelError }
 
 /** Codes that asking again cannot change. */
 const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> = {
@@ -49,6 +43,9 @@ const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> =
   NOT_STORED: 'RESEND_REFUSED',
   STORE_FAILED: 'RESEND_REFUSED',
 }
+
+/** What a batch takes of the window: it is sent with the id of the request. */
+const bytesOf = ({ bytes }: MessageBatch): number => bytes.length + 4
 
 /**
  * One storage node's answer to one request, batch by batch as they are taken. A broken link is opened again, and the
@@ -60,26 +57,12 @@ export class StorageSource {
   readonly peer: WantedNeighbour
   readonly #request: SourceRequest
   readonly #modules: SourceModules
-  readonly #streamPart: ReturnType<typeof parseStreamPartId>
+  readonly #progress: AnswerProgress
   readonly #ending = new AbortController()
-  #link: DirectRequest | undefined
-  /** What the storage node said it would send; of the first answer, not of those that continue it. */
-  #extent: ResendStart | undefined
-  /** The answer under way has begun. */
-  #isAnswered = false
-  #isDone = false
-  #failure: RunnelError | undefined
-  /** The link broke, or the storage node asked to come back later. */
-  #breakage: RunnelError | undefined
+  #state: State = { kind: 'connecting' }
+  /** Openings after a break, without a batch since. */
   #resumes = 0
-  readonly #arrived: Arrived[] = []
-  /** Where the newest batch began, and all batches that began there. */
-  #reached: MessageRef | undefined
-  readonly #atReached = new Set<string>()
-  /** Messages of the selection that came. */
-  #messages = 0
-  /** Batches sent again in answers that continue this one. */
-  #repeats = 0
+  readonly #arrived: MessageBatch[] = []
   /** Bytes that came and were not taken yet, and that were taken and not yet granted anew. */
   #arrivedBytes = 0
   #takenBytes = 0
@@ -93,7 +76,7 @@ export class StorageSource {
     this.peer = peer
     this.#modules = modules
     this.nodeId = peer.nodeId
-    this.#streamPart = parseStreamPartId(request.streamPartId)
+    this.#progress = new AnswerProgress(request, peer.nodeId, modules.limits)
   }
 
   /** A batch is there already: `next` will not have to wait. */
@@ -108,10 +91,12 @@ export class StorageSource {
   async start(): Promise<ResendStart> {
     await this.#open()
     for (;;) {
-      if (this.#failure !== undefined) throw this.#failure
-      if (this.#breakage?.code === 'RESEND_LINK_LOST') throw this.#fail(this.#breakage)
-      if (this.#breakage !== undefined) await this.#resume(this.#breakage)
-      else if (this.#extent !== undefined) return this.#extent
+      const state = this.#state
+      if (state.kind === 'failed') throw state.error
+      if (state.kind === 'broken') {
+        if (state.reason.code === 'RESEND_LINK_LOST') this.#fail(state.reason)
+        else await this.#resume(state.reason)
+      } else if (this.#progress.extent !== undefined) return this.#progress.extent
       else await this.#arrival(this.#modules.limits.startTimeoutMs)
     }
   }
@@ -119,75 +104,70 @@ export class StorageSource {
   /** The next batch; undefined when all have come. Rejects as `start` does. */
   async next(): Promise<MessageBatch | undefined> {
     for (;;) {
-      const arrived = this.#arrived.shift()
-      if (arrived !== undefined) {
-        this.#arrivedBytes -= arrived.bytes
-        this.#giveBack(arrived.bytes)
-        return arrived.batch
+      const batch = this.#arrived.shift()
+      if (batch !== undefined) {
+        this.#arrivedBytes -= bytesOf(batch)
+        this.#giveBack(bytesOf(batch))
+        return batch
       }
-      if (this.#failure !== undefined) throw this.#failure
-      if (this.#isDone) return undefined
-      if (this.#breakage !== undefined) await this.#resume(this.#breakage)
+      const state = this.#state
+      if (state.kind === 'failed') throw state.error
+      if (state.kind === 'complete') return undefined
+      if (state.kind === 'broken') await this.#resume(state.reason)
       else await this.#batch()
+    }
+  }
+
+  /** Starts, and gives all batches. Cancels when the loop is left or the signal aborted. Rejects as `start` does. */
+  async *batches(signal?: AbortSignal): AsyncGenerator<MessageBatch, void, undefined> {
+    const cancel = () => this.cancel()
+    signal?.addEventListener('abort', cancel, { once: true })
+    try {
+      if (signal?.aborted === true) this.cancel()
+      await this.start()
+      for (let batch = await this.next(); batch !== undefined; batch = await this.next()) yield batch
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+      this.cancel()
     }
   }
 
   /** Nothing more is wanted. Idempotent. */
   cancel(): void {
-    if (!this.#isDone) this.#fail(clientError('ABORTED'))
+    this.#fail(clientError('ABORTED'))
   }
 
   async #open(): Promise<void> {
-    const { requests, clock, limits } = this.#modules
-    const { signal, end } = deadline(clock, limits.startTimeoutMs, this.#ending.signal)
+    if (this.#state.kind === 'failed') return
+    const { requests, tokens, clock, limits } = this.#modules
     const { streamPartId, publisherId, messageChainId, windowBytes } = this.#request
-    this.#isAnswered = false
+    const { signal, end } = deadline(clock, limits.startTimeoutMs, this.#ending.signal)
+    const opening: State = { kind: 'connecting' }
+    this.#enter(opening)
     this.#takenBytes = 0
     try {
-      const link = await requests.open(this.peer, streamPartId, this.#listener(), signal)
-      this.#link = link
-      const isSent = await link.send({
-        type: 'resend',
-        requestId: link.requestId,
-        streamPartId,
-        selection: this.#whatIsLeft(),
-        publisherId,
-        messageChainId,
-        windowBytes,
-        token: this.#modules.tokens.tokenFor(this.nodeId),
-      })
-      if (!isSent) this.#break(clientError('RESEND_LINK_LOST', this.nodeId))
+      const link = await requests.open(this.peer, streamPartId, this.#listener(opening), signal)
+      if (this.#state !== opening) return link.close()
+      this.#enter({ kind: 'asking', link })
+      const selection = this.#progress.left
+      const token = tokens.tokenFor(this.nodeId)
+      const request = { streamPartId, selection, publisherId, messageChainId, windowBytes, token }
+      const isSent = await link.send({ type: 'resend', requestId: link.requestId, ...request })
+      if (!isSent) this.#lose(link)
     } catch (error) {
-      if (this.#ending.signal.aborted) return
-      this.#break(clientError('RESEND_LINK_LOST', `${this.nodeId} (${reasonOf(error)})`, { cause: error }))
+      if (this.#state !== opening) return
+      this.#break(this.#linkLost(error))
     } finally {
       end()
     }
-    if (this.#ending.signal.aborted) this.#letGo()
-  }
-
-  #whatIsLeft(): ResendSelection {
-    if (this.#extent === undefined) return this.#request.selection
-    const { from, to } = this.#extent
-    // It said that it has nothing.
-    if (compareRefs(from, to) > 0) return this.#request.selection
-    return { kind: 'range', from: this.#reached ?? from, to }
   }
 
   async #resume(breakage: RunnelError): Promise<void> {
-    const { clock, limits } = this.#modules
-    if (this.#resumes >= limits.maxResumes) throw this.#fail(breakage)
+    const { limits } = this.#modules
+    if (this.#resumes >= limits.maxResumes) return this.#fail(breakage)
     const pauseMs = limits.minResumeBackoffMs * 2 ** this.#resumes
     this.#resumes++
-    await new Promise<void>((resolve) => {
-      const cancel = clock.schedule(pauseMs, resolve)
-      this.#wake = () => {
-        cancel()
-        resolve()
-      }
-    })
-    if (this.#failure !== undefined) return
-    this.#breakage = undefined
+    await this.#isQuietFor(pauseMs)
     await this.#open()
   }
 
@@ -203,117 +183,82 @@ export class StorageSource {
 
   /** Until something comes, at most so long. */
   async #arrival(timeoutMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = this.#modules.clock.schedule(timeoutMs, () => {
-        this.#fail(clientError('RESEND_TIMEOUT', `${this.nodeId} sent nothing for ${timeoutMs} ms`))
-      })
+    if (!(await this.#isQuietFor(timeoutMs))) return
+    this.#fail(clientError('RESEND_TIMEOUT', `${this.nodeId} sent nothing for ${timeoutMs} ms`))
+  }
+
+  /** False as soon as something happens. */
+  #isQuietFor(delayMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const cancel = this.#modules.clock.schedule(delayMs, () => resolve(true))
       this.#wake = () => {
         cancel()
-        resolve()
+        resolve(false)
       }
     })
   }
 
   /** Of one opening: what comes late from the one before is not heard. */
-  #listener() {
+  #listener(opening: State) {
     return {
       onAnswer: (answer: StorageAnswer) => {
-        if (this.#isDone || this.#failure !== undefined) return
-        const complaint = this.#accept(answer)
-        if (complaint !== undefined) {
-          this.#fail(clientError('RESEND_INVALID_ANSWER', `${this.nodeId}: ${complaint}`))
+        try {
+          this.#accept(answer)
+        } catch (error) {
+          if (!isRunnelError(error, 'RESEND_INVALID_ANSWER')) throw error
+          this.#fail(error)
         }
         this.#wake()
       },
-      onLinkClosed: () => this.#break(clientError('RESEND_LINK_LOST', this.nodeId)),
+      onLinkClosed: () => {
+        if (this.#state === opening || 'link' in this.#state) this.#break(this.#linkLost())
+      },
     }
   }
 
-  /** What is wrong with an answer; undefined when nothing is. */
-  #accept(answer: StorageAnswer): string | undefined {
-    if (answer.type === 'resendStart') return this.#acceptStart(answer)
-    if (answer.type === 'resendEnd') {
-      this.#end(answer.code, answer.text)
-      return undefined
-    }
-    if (answer.type === 'resendData') return this.#acceptBatch(answer.batch)
-    return 'a packet of another request'
-  }
-
-  #acceptStart(start: ResendStart): string | undefined {
-    if (this.#isAnswered) return 'a second beginning'
-    this.#isAnswered = true
-    if (this.#extent !== undefined) return undefined
-    const { selection } = this.#request
-    if (selection.kind === 'last' && start.count > selection.count)
-      return 'more than the last that were asked for'
-    this.#extent = selection.kind === 'last' ? start : within(selection, start)
-    return undefined
-  }
-
-  #acceptBatch(batch: MessageBatch): string | undefined {
-    const first = batch.messages[0]
-    const last = batch.messages.at(-1)
-    const extent = this.#extent
-    if (!this.#isAnswered || extent === undefined) return 'a batch before the beginning'
-    if (first === undefined || last === undefined || !this.#isAskedFor(batch)) {
-      return 'a batch of something else'
-    }
-    if (compareRefs(last, extent.from) < 0 || compareRefs(first, extent.to) > 0) {
-      return 'a batch outside of the selection'
-    }
-    const bytes = batch.bytes.length + requestIdBytes
-    if (this.#arrivedBytes > this.#modules.limits.maxOverrunBytes) return 'more than was allowed'
-    const ahead = this.#reached === undefined ? 1 : compareRefs(first, this.#reached)
-    if (ahead < 0 || (ahead === 0 && this.#atReached.has(keyOf(batch)))) return this.#repeated(bytes)
-    if (ahead > 0) this.#atReached.clear()
-    if (this.#atReached.size >= this.#modules.limits.maxBatchesOfOnePlace) {
-      return 'too many batches of one place'
-    }
-    this.#atReached.add(keyOf(batch))
-    this.#reached = placeOf(first)
-    if (ahead > 0) this.#resumes = 0
-    this.#arrivedBytes += bytes
-    this.#receivedBytes += bytes
-    this.#arrived.push({ batch, bytes })
-    for (const message of batch.messages) if (isWithin(message, extent)) this.#messages++
-    return undefined
-  }
-
-  /** What went before is sent again when an answer is continued, as batches may reach into the rest. */
-  #repeated(bytes: number): string | undefined {
-    if (this.#resumes === 0) return 'batches out of order, or twice'
-    if (++this.#repeats > this.#modules.limits.maxBatchesOfOnePlace) return 'the same batches again and again'
-    this.#giveBack(bytes)
-    return undefined
-  }
-
-  #isAskedFor({ chain }: MessageBatch): boolean {
-    const { publisherId, messageChainId } = this.#request
-    return (
-      chain.streamId === this.#streamPart.streamId &&
-      chain.partition === this.#streamPart.partition &&
-      (publisherId === undefined || chain.publisherId === publisherId) &&
-      (messageChainId === undefined || chain.messageChainId === messageChainId)
-    )
-  }
-
-  #end(code: string, text: string): void {
-    if (code === '') {
-      if (!this.#isAnswered) {
-        this.#fail(clientError('RESEND_INVALID_ANSWER', `${this.nodeId}: an end without a beginning`))
+  /** Throws RESEND_INVALID_ANSWER. */
+  #accept(answer: StorageAnswer): void {
+    const state = this.#state
+    if (!('link' in state)) return
+    const hasBegun = state.kind === 'answering'
+    switch (answer.type) {
+      case 'resendStart':
+        if (hasBegun) throw this.#progress.invalid('a second beginning')
+        this.#progress.begin(answer)
+        this.#state = { kind: 'answering', link: state.link }
         return
-      }
-      const { count = 0 } = this.#extent ?? {}
-      if (this.#request.selection.kind === 'last' && this.#messages < count) {
-        const detail = `${this.nodeId} sent ${this.#messages} of ${count} messages`
-        this.#fail(clientError('RESEND_INCOMPLETE', detail))
-        return
-      }
-      this.#isDone = true
-      this.#letGo()
-      return
+      case 'resendData':
+        if (!hasBegun) throw this.#progress.invalid('a batch before the beginning')
+        return this.#acceptBatch(answer.batch)
+      case 'resendEnd':
+        if (answer.code !== '') return this.#refused(answer.code, answer.text)
+        if (!hasBegun) throw this.#progress.invalid('an end without a beginning')
+        return this.#complete()
+      default:
+        throw this.#progress.invalid('a packet of another request')
     }
+  }
+
+  #acceptBatch(batch: MessageBatch): void {
+    if (this.#arrivedBytes > this.#modules.limits.maxOverrunBytes) {
+      throw this.#progress.invalid('more than was allowed')
+    }
+    const standing = this.#progress.add(batch, this.#resumes > 0)
+    // What went before is sent again when an answer is continued, as batches may reach into the rest.
+    if (standing === 'repeated') return this.#giveBack(bytesOf(batch))
+    if (standing === 'ahead') this.#resumes = 0
+    this.#arrivedBytes += bytesOf(batch)
+    this.#receivedBytes += bytesOf(batch)
+    this.#arrived.push(batch)
+  }
+
+  #complete(): void {
+    const { missing } = this.#progress
+    if (missing === 0) return this.#enter({ kind: 'complete' })
+    this.#fail(clientError('RESEND_INCOMPLETE', `${this.nodeId} did not send ${missing} of its messages`))
+  }
+
+  #refused(code: string, text: string): void {
     const detail = `${this.nodeId} answered ${code}${text === '' ? '' : `: ${text}`}`
     const final = finalCodes[code]
     if (final !== undefined) this.#fail(clientError(final, detail))
@@ -323,64 +268,46 @@ export class StorageSource {
   /** Bytes were taken: lets the storage node send as many more, a good part of the window at once. */
   #giveBack(bytes: number): void {
     this.#takenBytes += bytes
-    const link = this.#link
-    if (this.#takenBytes * 4 < this.#request.windowBytes || link === undefined || this.#isDone) return
+    const state = this.#state
+    if (this.#takenBytes * 4 < this.#request.windowBytes || !('link' in state)) return
+    const { link } = state
     const granted = this.#takenBytes
     this.#takenBytes = 0
     void link.send({ type: 'resendMore', requestId: link.requestId, bytes: granted }).then((isSent) => {
-      if (!isSent && this.#link === link) this.#break(clientError('RESEND_LINK_LOST', this.nodeId))
+      if (!isSent) this.#lose(link)
     })
   }
 
+  /** A link took nothing more. */
+  #lose(link: DirectRequest): void {
+    if ('link' in this.#state && this.#state.link === link) this.#break(this.#linkLost())
+  }
+
   #break(reason: RunnelError): void {
-    if (this.#isDone || this.#failure !== undefined) return
-    this.#breakage ??= reason
-    this.#letGo()
-    this.#wake()
+    this.#enter({ kind: 'broken', reason })
   }
 
-  /** Ends it for good; the first failure counts. */
-  #fail(error: RunnelError): RunnelError {
-    this.#failure ??= error
-    const link = this.#link
-    if (link !== undefined && !this.#isDone && this.#breakage === undefined) {
-      void link.send({ type: 'resendCancel', requestId: link.requestId })
-    }
+  #linkLost(cause?: unknown): RunnelError {
+    const because = cause === undefined ? '' : ` (${reasonOf(cause)})`
+    return clientError('RESEND_LINK_LOST', `${this.nodeId}${because}`, { cause })
+  }
+
+  /** Ends it for good, unless it has ended. */
+  #fail(error: RunnelError): void {
+    const state = this.#state
+    if (state.kind === 'complete' || state.kind === 'failed') return
+    if ('link' in state) void state.link.send({ type: 'resendCancel', requestId: state.link.requestId })
     if (error.code === 'ABORTED' || error.code === 'RESEND_INVALID_ANSWER') this.#arrived.length = 0
+    this.#enter({ kind: 'failed', error })
     this.#ending.abort()
-    this.#letGo()
+  }
+
+  #enter(state: State): void {
+    const before = this.#state
+    this.#state = state
+    if ('link' in before && !('link' in state)) before.link.close()
     this.#wake()
-    return this.#failure
   }
-
-  #letGo(): void {
-    this.#link?.close()
-    this.#link = undefined
-  }
-}
-
-/** What a batch is sent with; counts for the window. */
-const requestIdBytes = 4
-
-/** What a storage node has of a range: it may begin later, and end earlier. */
-function within(
-  { from, to }: { readonly from: MessageRef; readonly to: MessageRef },
-  start: ResendStart,
-): ResendStart {
-  return {
-    ...start,
-    from: compareRefs(start.from, from) > 0 ? start.from : from,
-    to: compareRefs(start.to, to) < 0 ? start.to : to,
-  }
-}
-
-function isWithin(place: MessageRef, { from, to }: ResendStart): boolean {
-  return compareRefs(place, from) >= 0 && compareRefs(place, to) <= 0
-}
-
-function keyOf({ chain, messages }: MessageBatch): string {
-  const last = messages.at(-1)
-  return `${chain.publisherId} ${chain.messageChainId} ${last?.timestamp} ${last?.sequenceNumber}`
 }
 
 /** The share of each of so many sources. */

@@ -9,7 +9,7 @@ import {
   type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
-import { deadline } from '../deadline.ts'
+import { deadline, throwIfAborted } from '../deadline.ts'
 import { clientError, reasonOf, streamNotFound } from '../errors.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { HistorySource } from './history-source.ts'
@@ -53,7 +53,7 @@ export class StorageWaiter {
     if (!Number.isInteger(count) || count < 1)
       throw clientError('INVALID_ARGUMENT', 'count is a whole number from 1')
     if (!(timeoutMs > 0)) throw clientError('INVALID_ARGUMENT', 'timeoutMs is a number above 0')
-    if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
+    throwIfAborted(signal)
     const { history } = this.#modules
     const places = [messages].flat().map(toAwaited)
     const limited = deadline(history.sourceModules.clock, timeoutMs, signal, history.closing)
@@ -63,7 +63,7 @@ export class StorageWaiter {
       const until = AbortSignal.any([limited.signal, ending.signal])
       await Promise.all(places.map((place) => this.#waitForOne(place, count, until)))
     } catch (error) {
-      if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })
+      throwIfAborted(signal)
       if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
       throw error
     } finally {
