@@ -75,7 +75,7 @@ export const driver = {
     outcome(async () => {
       client = await runnel.createClient(config, wallet ? { wallet: injected() } : {})
       void keepStatuses(client)
-      return client.nodeId as string
+      return client.nodeId
     }),
   subscribe: (streamId: string) =>
     outcome(async () => {

@@ -106,16 +106,16 @@ export function driven(page: Page): Tab {
         const { driver } = globalThis as unknown as {
           driver: Record<string, (...args: unknown[]) => unknown>
         }
-        const run = driver[name as string]
+        const run = driver[name]
         if (run === undefined) throw new Error(`the driver has no ${name}`)
-        return run(...(args as unknown[]))
+        return run(...args)
       },
       [name, args] as const,
     )
   return new Proxy({ page } as Tab, {
     get: (target, name) =>
       name === 'page' || typeof name !== 'string' || name === 'then'
-        ? Reflect.get(target, name)
+        ? (Reflect.get(target, name) as unknown)
         : (...args: unknown[]) => call(name, args),
   })
 }

@@ -65,7 +65,7 @@ const codecs: CodecTable = {
 
 const codecOfNumber: (BodyCodec<Packet> | undefined)[] = []
 for (const kind of Object.keys(codecs) as Packet['type'][]) {
-  codecOfNumber[PacketType[kind]] = codecs[kind] as BodyCodec<Packet>
+  codecOfNumber[PacketType[kind]] = codecs[kind]
 }
 
 const writer = new Writer()

@@ -259,7 +259,7 @@ export function readPropagation(base: string, partId: string, signal: AbortSigna
 async function askAll<T>(bases: readonly string[], ask: (base: string) => Promise<T>) {
   const settled = await Promise.allSettled(bases.map(async (base) => ({ base, answer: await ask(base) })))
   const answers = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const reasons: unknown[] = settled.flatMap((result) =>
+  const reasons = settled.flatMap((result): unknown[] =>
     result.status === 'rejected' ? [result.reason] : [],
   )
   if (answers.length === 0 && reasons.length > 0) throw reasons[0]
