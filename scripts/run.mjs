@@ -183,6 +183,8 @@ const tasks = {
       'bench',
       'sim',
       'emulation',
+      'examples',
+      'scripts',
     )
   },
   test: (args) => {
