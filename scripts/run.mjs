@@ -199,6 +199,7 @@ const tasks = {
       'examples',
       'scripts',
     )
+    node('node_modules/knip/bin/knip.js')
   },
   test: (args) => {
     if (args[0] === 'aws') return python('-m', 'pytest', ...args.slice(1))

@@ -99,7 +99,7 @@ export class Tabs {
 }
 
 /** Calls of the driver in a page. */
-export function driven(page: Page): Tab {
+function driven(page: Page): Tab {
   const call = (name: string, args: unknown[]): Promise<unknown> =>
     page.evaluate(
       ([name, args]) => {

@@ -28,7 +28,7 @@ export interface HistoryPlan {
   readonly messageChainId: string | undefined
 }
 
-export interface HistoryEvents extends PartEvents {
+interface HistoryEvents extends PartEvents {
   /** Messages that are named by others and that no storage node has. */
   gap(gap: Gap): void
   /** A publisher signed two messages for one place: different storage nodes have different ones. */

@@ -20,7 +20,7 @@ import { fetchJson } from './fetch-json.ts'
 /** Trackers of the cluster that are asked. */
 export const maxTrackersAsked = 16
 /** Nodes of one overlay that are shown. */
-export const maxNodesShown = 5_000
+const maxNodesShown = 5_000
 const pageItems = 1_000
 const pageNodes = 100
 /** Pages of one list, or one overlay, that are read: a tracker gives as much at a time as it likes. */
