@@ -3,10 +3,11 @@
 // Puts a new enough Node first on the PATH, installs what is not installed, builds what is stale, then runs the task; says what it does on stderr.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { handOver } from '../packages/node/bin/hand-over.js'
+import { programsFor } from './programs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pinnedNode = '24.21.0'
@@ -26,12 +27,18 @@ function run(command, args, { data = false, cwd = root } = {}) {
   if (status !== 0) process.exit(status ?? (signal === 'SIGINT' ? 130 : 1))
 }
 
-function ensureNode() {
+const tools = join(root, '.tools')
+const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+const nodeBin = join(tools, 'node_modules', nodePackage, 'bin')
+
+function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > 22 || (major === 22 && minor >= 13)) return
-  const tools = join(root, '.tools')
-  const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-  if (!existsSync(join(tools, 'node_modules', packageName, 'bin'))) {
+  return major > 22 || (major === 22 && minor >= 13)
+}
+
+function ensureNode() {
+  if (isNodeNewEnough()) return
+  if (!existsSync(nodeBin)) {
     say(
       `Node ${process.versions.node} is older than 22.13: fetching Node ${pinnedNode} from npm into .tools/`,
     )
@@ -42,23 +49,25 @@ function ensureNode() {
       '--no-fund',
       '--prefix',
       tools,
-      `${packageName}@${pinnedNode}`,
+      `${nodePackage}@${pinnedNode}`,
     ])
   }
-  env.PATH = join(tools, 'node_modules', packageName, 'bin') + delimiter + env.PATH
+  env.PATH = nodeBin + delimiter + env.PATH
   // Add-ons compiled during the install must see the headers of the Node that will load them.
-  env.npm_config_nodedir = join(tools, 'node_modules', packageName)
+  env.npm_config_nodedir = join(tools, 'node_modules', nodePackage)
 }
 
+const lock = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex')
+const lockStamp = join(root, 'node_modules', '.runnel-lock')
+const isInstalled = () => existsSync(lockStamp) && readFileSync(lockStamp, 'utf8') === lock
+
 function ensureInstalled() {
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
-  const stamp = join(root, 'node_modules', '.runnel-lock')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  if (isInstalled()) return
   say('installing dependencies (npm ci)')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'])
-  writeFileSync(stamp, lock)
+  writeFileSync(lockStamp, lock)
 }
 
 /** What Debian calls the programs that tests and experiments use, and how to tell that one is there. */
@@ -87,25 +96,43 @@ function isOnPath(command) {
   return path.split(delimiter).some((directory) => existsSync(join(directory, command)))
 }
 
-/** Installs what is missing with apt-get. */
-function ensurePrograms(...names) {
-  const missing = names.filter((name) => !programs[name].isThere())
-  if (missing.length === 0) return
-  say(`missing: ${missing.join(', ')}. Installing with apt-get`)
+/** The test files that vitest runs, as paths from here. */
+function testFiles(folder = root) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return /^(\.|node_modules$|dist$)/.test(entry.name) ? [] : testFiles(path)
+    return entry.name.endsWith('.test.ts') ? [relative(root, path).split(sep).join('/')] : []
+  })
+}
+
+/** Says in one line what a task will install, before anything is. */
+function announce(needed, missing) {
+  const parts = [
+    ...(isNodeNewEnough() || existsSync(nodeBin) ? [] : [`Node ${pinnedNode} (npm, into .tools/)`]),
+    ...(isInstalled() ? [] : ['the npm packages of package-lock.json']),
+    ...(missing.length > 0 ? [`${debianPackages(missing).join(' ')} (apt-get)`] : []),
+    ...(needed.includes('python3 with venv') && !existsSync(pinsStamp)
+      ? ['the Python packages of aws/ (pip, into .tools/)']
+      : []),
+  ]
+  if (parts.length > 0) say(`will install: ${parts.join('; ')}`)
+}
+
+const debianPackages = (names) => names.flatMap((name) => programs[name].packages)
+
+/** Ends this process where it cannot: nothing is skipped for want of a program. */
+function installPrograms(names) {
+  if (names.length === 0) return
   const apt = (...args) => run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args])
   apt('update', '-qq')
-  apt(
-    'install',
-    '-y',
-    '-qq',
-    '--no-install-recommends',
-    ...missing.flatMap((name) => programs[name].packages),
-  )
+  apt('install', '-y', '-qq', '--no-install-recommends', ...debianPackages(names))
 }
+
+const pythonHome = join(tools, 'python')
+const pinsStamp = join(pythonHome, '.runnel-pins')
 
 /** Makes the virtual environment for the Python of aws/, anew when the pins or the Python change; returns its interpreter. */
 function ensurePython() {
-  const home = join(root, '.tools', 'python')
   const pins = ['requirements.txt', 'requirements-dev.txt'].map((name) => join(root, 'aws', name))
   const check = 'import sys; print(sys.executable, sys.version); sys.exit(sys.version_info < (3, 11))'
   const { status, stdout } = spawnSync('python3', ['-c', check], { env, encoding: 'utf8' })
@@ -116,13 +143,12 @@ function ensurePython() {
   const wanted = pins
     .reduce((hash, pin) => hash.update(readFileSync(pin)), createHash('sha256').update(stdout))
     .digest('hex')
-  const stamp = join(home, '.runnel-pins')
-  const python = join(home, 'bin', 'python')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return python
+  const python = join(pythonHome, 'bin', 'python')
+  if (existsSync(pinsStamp) && readFileSync(pinsStamp, 'utf8') === wanted) return python
   say('installing the Python packages of aws/ into .tools/python')
-  run('python3', ['-m', 'venv', '--clear', home])
+  run('python3', ['-m', 'venv', '--clear', pythonHome])
   run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', pins[1]])
-  writeFileSync(stamp, wanted)
+  writeFileSync(pinsStamp, wanted)
   return python
 }
 
@@ -139,40 +165,28 @@ const tasks = {
       env,
       cwd: process.env.INIT_CWD ?? root,
     }),
-  bench: (args) => {
-    if (['browser', 'tabs'].includes(args[0])) ensurePrograms('chromium')
-    node('--conditions=runnel-src', 'bench/src/main.ts', ...args)
-  },
+  bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
-  emulate: (args) => {
-    if (args[0] === 'nat') ensurePrograms('C compiler', 'ip', 'nft', 'turnserver')
-    else if (!/--place[= ](loopback|hosts|core)/.test(args.join(' '))) ensurePrograms('C compiler', 'ip')
-    node('--conditions=runnel-src', 'emulation/src/main.ts', ...args)
-  },
+  emulate: (args) => node('--conditions=runnel-src', 'emulation/src/main.ts', ...args),
   build: () => node('packages/browser/dist/bundle.js'),
   example: (args) =>
     handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
       env,
       cwd: root,
     }),
-  screenshot: () => {
-    ensurePrograms('chromium')
-    node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts')
-  },
-  aws: (args) => {
-    ensurePrograms('python3 with venv')
+  screenshot: () => node('--conditions=runnel-src', 'scripts/explorer-screenshot.ts'),
+  aws: (args) =>
     handOver(ensurePython(), ['-m', 'runnel_aws', ...args], {
       env: { ...env, PYTHONPATH: join(root, 'aws') },
       cwd: process.env.INIT_CWD ?? root,
-    })
-  },
+    }),
   lint: () => {
-    ensurePrograms('python3 with venv')
     python('-m', 'mypy', '--no-error-summary')
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.pages.json')
-    node('node_modules/eslint/bin/eslint.js', '--cache', '--max-warnings', '0', '.')
+    // Without a cache: what a rule finds in a file depends on the types of others.
+    node('--max-old-space-size=4096', 'node_modules/eslint/bin/eslint.js', '--max-warnings', '0', '.')
     node(
       'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
       '--config',
@@ -182,10 +196,12 @@ const tasks = {
       'bench',
       'sim',
       'emulation',
+      'examples',
+      'scripts',
     )
+    node('node_modules/knip/bin/knip.js')
   },
   test: (args) => {
-    ensurePrograms(...Object.keys(programs))
     if (args[0] === 'aws') return python('-m', 'pytest', ...args.slice(1))
     if (args.length === 0) {
       tasks.lint()
@@ -200,7 +216,11 @@ if (!Object.hasOwn(tasks, task)) {
   say(`usage: node scripts/run.mjs ${Object.keys(tasks).join('|')} [arguments]`)
   process.exit(64)
 }
+const needed = programsFor(task, args, task === 'test' ? testFiles() : [])
+const missing = needed.filter((name) => !programs[name].isThere())
+announce(needed, missing)
 ensureNode()
 ensureInstalled()
+installPrograms(missing)
 build()
 tasks[task](args)

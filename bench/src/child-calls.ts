@@ -17,15 +17,18 @@ interface Answer {
 
 /** Answers the calls of the process that started this one, and ends with it. */
 export function answerCalls(calls: Calls): void {
-  process.on('message', async ({ id, name, args }: Question) => {
-    try {
-      const result = await calls[name]?.(...(args as never[]))
-      process.send?.({ id, result } satisfies Answer)
-    } catch (error) {
-      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-    }
-  })
+  // Errors are part of the answer.
+  process.on('message', (question: Question) => void answerCall(calls, question))
   process.on('disconnect', () => process.exit(0))
+}
+
+async function answerCall(calls: Calls, { id, name, args }: Question): Promise<void> {
+  try {
+    const result = await calls[name]?.(...(args as never[]))
+    process.send?.({ id, result } satisfies Answer)
+  } catch (error) {
+    process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
 }
 
 /** Calls functions of a child process. */

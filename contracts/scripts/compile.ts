@@ -62,9 +62,10 @@ function compile(paths: readonly string[]): CompilerOutput {
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },
   }
-  const output: CompilerOutput = JSON.parse(
-    solc.compile(JSON.stringify(input), { import: (path: string) => ({ contents: readSource(path) }) }),
-  )
+  const compile = solc.compile as (input: string, callbacks: object) => string
+  const output = JSON.parse(
+    compile(JSON.stringify(input), { import: (path: string) => ({ contents: readSource(path) }) }),
+  ) as CompilerOutput
   const complaints =
     output.errors?.filter((it) => it.severity === 'error' || !isLibrary(it.sourceLocation?.file)) ?? []
   if (complaints.length > 0) throw new Error(complaints.map((it) => it.formattedMessage).join('\n'))

@@ -25,14 +25,14 @@ interface AbiItem {
 export type ContractAbi = readonly AbiItem[]
 
 /** A decoded value, as ethers returns it: every integer is a bigint, a struct has its fields by name. */
-export type Output<P extends AbiParameter> = P['type'] extends `${infer Element}[]`
+type Output<P extends AbiParameter> = P['type'] extends `${infer Element}[]`
   ? readonly Output<ElementOf<P, Element>>[]
   : P['type'] extends 'tuple'
     ? { readonly [C in Components<P> as C['name']]: Output<C> }
     : Scalar<P['type'], bigint>
 
 /** A value to encode, as ethers accepts it. */
-export type Input<P extends AbiParameter> = P['type'] extends `${infer Element}[]`
+type Input<P extends AbiParameter> = P['type'] extends `${infer Element}[]`
   ? readonly Input<ElementOf<P, Element>>[]
   : P['type'] extends 'tuple'
     ? { readonly [C in Components<P> as C['name']]: Input<C> }

@@ -118,10 +118,10 @@ describe('a consortium', () => {
     const consortium = new Contract(address, timelock.abi, provider)
     const decide = async (target: string, data: string) => {
       const decision = [target, 0, data, ZeroHash, id(data + target)]
-      const proposed = consortium.connect(alice) as Contract
-      const executed = consortium.connect(bob) as Contract
-      await mined(proposed.getFunction('schedule')(...decision, 0))
-      await mined(executed.getFunction('execute')(...decision))
+      const send = (name: string, args: readonly unknown[], runner: Wallet) =>
+        (consortium.connect(runner) as Contract).getFunction(name).send(...args)
+      await mined(send('schedule', [...decision, 0], alice))
+      await mined(send('execute', decision, bob))
     }
     const allow = registry.interface.encodeFunctionData('allowNodes', [[alice.address, bob.address]])
 

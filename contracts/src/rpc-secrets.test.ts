@@ -27,7 +27,7 @@ describe('rpcSecrets', () => {
 
   it('leaves nothing of them in an error of ethers, in its fields or in what caused it', () => {
     const info = { requestUrl: rpcUrl, responseBody: 'key-in-path is over its limit' }
-    const error = makeError(`server response 429 for ${rpcUrl}`, 'UNKNOWN_ERROR', { info } as never)
+    const error = makeError(`server response 429 for ${rpcUrl}`, 'UNKNOWN_ERROR', { info })
     error.cause = new TypeError('fetch failed', { cause: new Error(`connect ${rpcUrl}`) })
     expect(hiddenIn(allOf(error))).not.toEqual([])
     const scrubbed = secrets.scrubError(error)

@@ -42,5 +42,4 @@ export const emulationErrors = {
   },
 } as const satisfies ErrorTable
 
-export type EmulationErrorCode = keyof typeof emulationErrors
 export const emulationError = errorFactory(emulationErrors)

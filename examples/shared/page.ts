@@ -53,7 +53,7 @@ export function say(state: string): void {
   element('state', HTMLParagraphElement).textContent = state
 }
 
-export function sayWhatFailed(error: unknown): void {
+function sayWhatFailed(error: unknown): void {
   say(error instanceof Error ? error.message : String(error))
 }
 

@@ -29,5 +29,4 @@ export const simErrors = {
   },
 } as const satisfies ErrorTable
 
-export type SimErrorCode = keyof typeof simErrors
 export const simError = errorFactory(simErrors)

@@ -187,7 +187,11 @@ function publishSteadily(clients: readonly RunnelClient[], ratePerS: number): ()
       const publishing = clients[sent % clients.length]?.publish(streamId, new Uint8Array(contentBytes))
       if (publishing === undefined) continue
       sending.add(publishing)
-      void publishing.finally(() => sending.delete(publishing))
+      // What failed stays, for the end to throw.
+      publishing.then(
+        () => sending.delete(publishing),
+        () => {},
+      )
     }
   }, 1)
   return async () => {

@@ -9,7 +9,7 @@ export interface LoadFigures {
 }
 
 /** What a page noticed of its own frames and tasks for a while. */
-export interface FrameFigures {
+interface FrameFigures {
   readonly received: number
   readonly forwarded: number
   readonly frames: number

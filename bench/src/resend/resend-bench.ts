@@ -194,6 +194,7 @@ async function latencyWhile(
 /** Milliseconds. */
 async function bareResend(crypto: Crypto, transport: ResendTransport, messages: number, perBatch: number) {
   const [server, reader] = [new ResendProcess(), new ResendProcess()]
+  // A signal that cannot be passed on ends the bench.
   server.onSignal = (signal) => void reader.call('signal', signal)
   reader.onSignal = (signal) => void server.call('signal', signal)
   const { nodeId, privateKey } = newKey(crypto)

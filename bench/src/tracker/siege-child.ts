@@ -33,6 +33,7 @@ const held = { connected: 0, opened: 0, sockets: 0 }
 const calls = {
   /** Resolves when every id has tried once, and goes on for ever. */
   async besiege(siege: Siege): Promise<void> {
+    // For ever; an error ends this process, and the parent's next call says so.
     for (let n = 0; n < siege.sockets; n++) {
       void holdSocket(siege, n, false)
       void holdSocket(siege, n, true)
@@ -64,6 +65,7 @@ async function holdKey(siege: Siege, n: number): Promise<void> {
     void node.whenClosed.then(() => held.connected--)
     await Promise.race([joinAll(siege, n, node), node.whenClosed, delay(maxJoinMs)])
   }
+  // Likewise.
   void comeBack(siege, n, node, isIn)
 }
 

@@ -104,7 +104,7 @@ async function realTracker(options: TrackerBenchOptions, say: (text: string) => 
     const connected = await server.call('usage')
     say('joining')
     const joinMs = await timed(() =>
-      eachAtOnce(nodes, (i) => Promise.all((memberships[i] ?? []).map((part) => all[i]?.join(part)))),
+      eachAtOnce(nodes, (i) => Promise.all((memberships[i] ?? []).map(async (part) => all[i]?.join(part)))),
     )
     const joined = await server.call('usage')
     const joins = memberships.reduce((sum, { length }) => sum + length, 0)
@@ -180,7 +180,11 @@ class Rejoining {
         if (node === undefined || part === undefined) return
         const once = this.#rejoin(node, part)
         this.#pending.add(once)
-        void once.then(() => this.#pending.delete(once))
+        // What failed stays, for the end to throw.
+        once.then(
+          () => this.#pending.delete(once),
+          () => {},
+        )
       }
     }, stepMs)
   }

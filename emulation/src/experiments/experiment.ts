@@ -24,7 +24,7 @@ export interface ExperimentOptions {
   readonly dilation: number | undefined
 }
 
-export interface ExperimentModules {
+interface ExperimentModules {
   /** Brings a fleet up on the place chosen, does some work with it, and takes it down. */
   onFleet<Result>(fleet: Fleet, work: (running: Running) => Promise<Result>): Promise<Result>
   /** A few words for people, now and then. */

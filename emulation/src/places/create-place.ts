@@ -7,7 +7,7 @@ import { NamespacesPlace } from './namespaces/namespaces-place.ts'
 import type { Place } from './place.ts'
 
 export const placeKinds = ['namespaces', 'core', 'loopback', 'hosts'] as const
-export type PlaceKind = (typeof placeKinds)[number]
+type PlaceKind = (typeof placeKinds)[number]
 
 export interface PlaceOptions {
   readonly place: PlaceKind

@@ -183,7 +183,7 @@ export class Session {
   ): Promise<void> {
     const { streamPartId } = this
     await Promise.all(
-      publishers.map((index) => this.nodes[index]?.control.publish({ streamPartId, ...series })),
+      publishers.map(async (index) => this.nodes[index]?.control.publish({ streamPartId, ...series })),
     )
   }
 

@@ -5,7 +5,7 @@ import { createTracker, type Tracker } from '@runnel/tracker'
 
 const crypto = await loadCrypto()
 
-export const newIdentity = (): Identity => createIdentity(generatePrivateKey(systemRandom), crypto)
+const newIdentity = (): Identity => createIdentity(generatePrivateKey(systemRandom), crypto)
 
 /** A real tracker on a free port of this machine, or on the one given. */
 export async function startTracker(identity = newIdentity(), port = 0): Promise<Tracker> {

@@ -6,7 +6,7 @@ import type * as Runnel from './index.ts'
 /** The bundle, which the page has loaded. */
 declare const runnel: typeof Runnel
 
-export interface TabNeighbour {
+interface TabNeighbour {
   readonly nodeId: string
   readonly transport: string
 }
@@ -31,7 +31,7 @@ class Inbox<T> {
 }
 
 /** A status as it can leave the page: of an error the code. */
-export type PlainStatus = Readonly<Record<string, unknown>> & { readonly code?: string }
+type PlainStatus = Readonly<Record<string, unknown>> & { readonly code?: string }
 
 function plain(status: ClientStatus): PlainStatus {
   const code = 'error' in status && runnel.isRunnelError(status.error) ? status.error.code : undefined
@@ -70,12 +70,12 @@ async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-export const driver = {
+const driver = {
   open: (config: ClientConfig, { wallet = false } = {}) =>
     outcome(async () => {
       client = await runnel.createClient(config, wallet ? { wallet: injected() } : {})
       void keepStatuses(client)
-      return client.nodeId as string
+      return client.nodeId
     }),
   subscribe: (streamId: string) =>
     outcome(async () => {

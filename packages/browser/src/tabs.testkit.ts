@@ -99,23 +99,23 @@ export class Tabs {
 }
 
 /** Calls of the driver in a page. */
-export function driven(page: Page): Tab {
+function driven(page: Page): Tab {
   const call = (name: string, args: unknown[]): Promise<unknown> =>
     page.evaluate(
       ([name, args]) => {
         const { driver } = globalThis as unknown as {
           driver: Record<string, (...args: unknown[]) => unknown>
         }
-        const run = driver[name as string]
+        const run = driver[name]
         if (run === undefined) throw new Error(`the driver has no ${name}`)
-        return run(...(args as unknown[]))
+        return run(...args)
       },
       [name, args] as const,
     )
   return new Proxy({ page } as Tab, {
     get: (target, name) =>
       name === 'page' || typeof name !== 'string' || name === 'then'
-        ? Reflect.get(target, name)
+        ? (Reflect.get(target, name) as unknown)
         : (...args: unknown[]) => call(name, args),
   })
 }

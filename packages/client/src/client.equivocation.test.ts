@@ -9,6 +9,7 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Clients, newAccount, nextStatus, startTracker } from './client.testkit.ts'
 import type { MessageEquivocation } from './subscribe/equivocation.ts'
+import type { Message } from './subscribe/message.ts'
 
 const crypto = await loadCrypto()
 const account = newAccount()
@@ -68,8 +69,8 @@ it('tells subscribers of a publisher that signs two messages for one place, with
     loser: batches[1]?.bytes,
   })
   expect(told).toHaveLength(1)
-  const message = await subscription[Symbol.asyncIterator]().next()
+  const message = (await subscription[Symbol.asyncIterator]().next()) as IteratorYieldResult<Message>
   const { delivered } = told[0] ?? {}
-  expect(message.value?.content).toEqual(new Uint8Array([delivered === 'winner' ? 1 : 2]))
+  expect(message.value.content).toEqual(new Uint8Array([delivered === 'winner' ? 1 : 2]))
   expect(subscriber.network.metrics().counters['data.equivocations']).toBe(1)
 })

@@ -10,6 +10,7 @@ import {
   parsePrivateKey,
   toStreamId,
   type StreamPartId,
+  type RunnelError,
 } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -370,7 +371,7 @@ describe('refusals', () => {
     const settled = Promise.allSettled(waiting)
     await expect(client.publish(id('one'), 6)).rejects.toMatchObject({ code: 'PUBLISH_QUEUE_FULL' })
     calledOff.abort()
-    const codes = (await settled).map((it) => it.status === 'rejected' && it.reason.code)
+    const codes = (await settled).map((it) => it.status === 'rejected' && (it.reason as RunnelError).code)
     expect(codes).toEqual(Array(5).fill('ABORTED'))
   })
 })
@@ -429,10 +430,9 @@ describe('a client', () => {
     const unsent = [1, 2].map((n) => client.publish(id('one'), n))
     const refusals = Promise.allSettled(unsent)
     expect(await client.close()).toEqual({ unsentMessages: 2 })
-    expect((await refusals).map((it) => it.status === 'rejected' && it.reason.code)).toEqual([
-      'CLIENT_CLOSED',
-      'CLIENT_CLOSED',
-    ])
+    expect((await refusals).map((it) => it.status === 'rejected' && (it.reason as RunnelError).code)).toEqual(
+      ['CLIENT_CLOSED', 'CLIENT_CLOSED'],
+    )
   })
 
   it('shows its key nowhere', async () => {

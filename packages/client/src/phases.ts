@@ -1,8 +1,7 @@
 import type { Clock } from '@runnel/protocol'
 
 /** What a client has to reach before its first message, in the usual order. */
-export const phaseNames = ['registry', 'tracker', 'neighbour', 'message'] as const
-export type PhaseName = (typeof phaseNames)[number]
+export type PhaseName = 'registry' | 'tracker' | 'neighbour' | 'message'
 
 /** When each phase was reached first, in milliseconds from the start of the client; undefined until then. */
 export type PhaseTimes = Readonly<Partial<Record<PhaseName, number>>>

@@ -5,7 +5,7 @@ import type { LogLevel } from './config/log-levels.ts'
 export type { Logger } from 'pino'
 
 /** Keys of log records that could hold a secret: they are never written. */
-export const redactedPaths = ['privateKey', '*.privateKey', 'key', '*.key', 'secret', '*.secret']
+const redactedPaths = ['privateKey', '*.privateKey', 'key', '*.key', 'secret', '*.secret']
 
 /** Logs lines of JSON to stderr, synchronously: standard output is for data, and the last lines before an end count most. */
 export function createLogger(

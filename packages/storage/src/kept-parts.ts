@@ -127,7 +127,8 @@ export class KeptParts {
     this.#order = allowed
     if (allowed.join() !== order.join()) memory.save(allowed)
     for (const streamPartId of allowed) {
-      if (!this.has(streamPartId)) await this.#join(streamPartId).catch((error) => failures.push(error))
+      if (!this.has(streamPartId))
+        await this.#join(streamPartId).catch((error: unknown) => failures.push(error))
     }
     // The others are joined all the same.
     if (failures.length > 0) throw failures[0]

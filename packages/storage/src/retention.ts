@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { MessageStore } from './store/message-store.ts'
 
 /** How much of a stream part is kept. */
-export interface Retention {
+interface Retention {
   /** Days by the publishers' time. */
   readonly maxAgeDays?: number | undefined
   /** Bytes of each stream part; the oldest go first. */
@@ -33,7 +33,7 @@ const metadataSchema = z.object({
 })
 
 /** What whoever may edit the stream wants kept. */
-export function wishedRetention({ metadata }: Pick<StreamInfo, 'metadata'>): Retention {
+function wishedRetention({ metadata }: Pick<StreamInfo, 'metadata'>): Retention {
   try {
     return metadataSchema.parse(JSON.parse(metadata)).storage
   } catch {

@@ -4,7 +4,7 @@ import { ownerOf, streamOf, type OwnerLists } from './share-out.ts'
 import type { StreamPartUsage } from './store/message-store.ts'
 
 /** What a storage node has of one stream. */
-export interface StreamUsage {
+interface StreamUsage {
   readonly streamId: StreamId
   /** Partitions kept; what is stored of others was kept once. */
   readonly keptParts: number
@@ -15,7 +15,7 @@ export interface StreamUsage {
   readonly newestMs: number | null
 }
 
-export interface OwnerUsage {
+interface OwnerUsage {
   readonly owner: string
   readonly keptParts: number
   readonly messages: number

@@ -25,7 +25,7 @@ describe('optionsOf', () => {
     { overlay: 'other' },
     { latency: '' },
   ])('refuses %j', (wrong) => {
-    expect(() => optionsOf({ ...given, ...wrong })).toThrowError(
+    expect(() => optionsOf({ ...given, ...wrong })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
     )
   })

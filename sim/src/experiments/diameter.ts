@@ -11,7 +11,7 @@ const degrees = [4, 6, 8, 10, 12, 14, 16]
 const maxSources = 10_000
 const maxSourcesOfLargest = 1_024
 
-export interface DiameterRow {
+interface DiameterRow {
   readonly nodes: number
   readonly degree: number
   /** Equation 5.2 with ε = 0. */

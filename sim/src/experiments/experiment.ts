@@ -16,7 +16,7 @@ export interface ExperimentOptions {
 }
 
 /** What came of an experiment. */
-export interface ExperimentResult {
+interface ExperimentResult {
   /** For machines. */
   readonly report: object
   /** The same for people, published figures beside the measured. */

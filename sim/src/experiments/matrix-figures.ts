@@ -1,5 +1,5 @@
 import type { Figure } from '../figures/write-figures.ts'
-import type { MatrixReport } from './matrix.ts'
+import type { MatrixReport } from './matrix-report.ts'
 
 /** Blocks of the matrix in a row: single pairs would be too small to see. */
 const blocks = 50

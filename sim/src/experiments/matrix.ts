@@ -3,6 +3,7 @@ import { upperTail } from '../measures/normal.ts'
 import { round } from '../measures/statistics.ts'
 import { textTable } from '../report/text-table.ts'
 import { matrixFigures } from './matrix-figures.ts'
+import type { MatrixMeasures, MatrixReport } from './matrix-report.ts'
 import type { Experiment } from './experiment.ts'
 
 /** As in the thesis, section 5.1.1. */
@@ -39,29 +40,6 @@ export const matrix: Experiment = {
     const report = { experiment: 'matrix', seed, nodes, degree, repeats, ...measures, published }
     return { report, text: describe(report), figures: matrixFigures(counts, report) }
   },
-}
-
-export interface MatrixReport extends MatrixMeasures {
-  readonly nodes: number
-  readonly degree: number
-  readonly repeats: number
-}
-
-interface MatrixMeasures {
-  /** Of an edge between any two nodes in one graph. */
-  readonly meanEdgeProbability: number
-  /** d / (n − 1), equation 5.1. */
-  readonly exactEdgeProbability: number
-  /** Pairs that were connected so many times, by that number. */
-  readonly distribution: readonly number[]
-  readonly chiSquare: number
-  readonly degreesOfFreedom: number
-  /** The probability of a chi-square as large in graphs in which all pairs are equally likely. */
-  readonly pValue: number
-  /** How likely an edge between two of the first nodes is, compared with any two. */
-  readonly firstJoinersRatio: number
-  /** The same in standard deviations from 1. */
-  readonly firstJoinersDeviations: number
 }
 
 /** Exported for tests. `counts[a · nodes + b]` of the graphs have an edge from a to b. */

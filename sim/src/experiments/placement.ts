@@ -17,7 +17,7 @@ export interface PlacementOptions {
 }
 
 /** What the trackers have of something, against an even share. */
-export interface Load {
+interface Load {
   readonly mean: number
   readonly least: number
   readonly most: number
@@ -26,7 +26,7 @@ export interface Load {
 }
 
 /** What changed when a tracker came or went. */
-export interface Moves {
+interface Moves {
   /** An even share, which has to move: that of the tracker that came or went. */
   readonly fair: number
   /** Share of stream parts that another tracker leads, and of the responsibilities that changed hands. */

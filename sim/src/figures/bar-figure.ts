@@ -1,6 +1,6 @@
 import type { Figure } from './write-figures.ts'
 
-export interface Bar {
+interface Bar {
   readonly x: string
   readonly y: number
   readonly series: string

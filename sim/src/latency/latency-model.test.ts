@@ -34,7 +34,7 @@ describe('createLatencyModel', () => {
   })
 
   it('says when there is no such file', () => {
-    expect(() => createLatencyModel({ latency: 'no/such/file', nodes: 2, seed: '1' })).toThrowError(
+    expect(() => createLatencyModel({ latency: 'no/such/file', nodes: 2, seed: '1' })).toThrow(
       expect.objectContaining({ code: 'UNREADABLE_LATENCIES' }),
     )
   })
@@ -67,6 +67,6 @@ describe('parseLatencyTable', () => {
     '{"regions": ["a", "b"], "oneWayMs": [[0, null], [1, 0]]}',
     '{"regions": ["a", "b"], "oneWayMs": [[0, "1"], [1, 0]]}',
   ])('refuses %s', (text) => {
-    expect(() => parseLatencyTable(text)).toThrowError(expect.objectContaining({ code: 'INVALID_LATENCIES' }))
+    expect(() => parseLatencyTable(text)).toThrow(expect.objectContaining({ code: 'INVALID_LATENCIES' }))
   })
 })

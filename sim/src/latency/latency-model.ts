@@ -33,7 +33,7 @@ export function createLatencyModel({ latency, nodes, seed }: LatencyModelOptions
       return withLastMile(tableModel(readLatencyTable(awsTable), nodes), lastMilesMs)
     }
     case 'transit-stub':
-      return createTransitStub(nodes, random)
+      return { nodes, oneWayMs: createTransitStub(nodes, random) }
     default:
       return tableModel(readLatencyTable(latency), nodes)
   }

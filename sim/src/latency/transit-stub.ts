@@ -1,7 +1,6 @@
 import type { Random } from '@runnel/protocol'
 import { shortestDelaysMs } from '../graphs/shortest-delays.ts'
 import { WeightedGraph } from '../graphs/weighted-graph.ts'
-import type { LatencyModel } from './latency-model.ts'
 
 /** The routers of a network of 528, and the one-way delays of its links. */
 const shape = {
@@ -19,19 +18,17 @@ const hostMs = 0.1
 
 /**
  * An internet of transit and stub domains (Zegura, Calvert, Bhattacharjee, "How to Model an Internetwork", INFOCOM 1996):
- * stubs hang on transit routers, packets take the shortest way. Nodes are on stub routers, spread evenly.
+ * stubs hang on transit routers, packets take the shortest way. Nodes are on stub routers, spread evenly. Gives the one-way
+ * delays between nodes.
  */
-export function createTransitStub(nodes: number, random: Random): LatencyModel {
+export function createTransitStub(nodes: number, random: Random): (from: number, to: number) => number {
   const graph = new WeightedGraph(routerCount())
   const stubRouters = connectRouters(graph, random)
   const hosts = Array.from({ length: nodes }, (_, node) => stubRouters[node % stubRouters.length] ?? 0)
   const fromRouter = new Map([...new Set(hosts)].map((router) => [router, shortestDelaysMs(graph, router)]))
-  return {
-    nodes,
-    oneWayMs: (from, to) => {
-      const between = fromRouter.get(hosts[from] ?? 0)?.[hosts[to] ?? 0] ?? Infinity
-      return between + 2 * hostMs
-    },
+  return (from, to) => {
+    const between = fromRouter.get(hosts[from] ?? 0)?.[hosts[to] ?? 0] ?? Infinity
+    return between + 2 * hostMs
   }
 }
 

@@ -21,9 +21,9 @@ describe('a record', () => {
       const record = readRecord(path)
       expect(record).toMatchObject({ ...head, source: 'sim', rows: [row, { nodes: 128, list: [1, 2] }] })
       expect(record.environment['cpus']).toBeGreaterThan(0)
-      expect(() => readRecord(join(folder, 'other.json'))).toThrowError(code('UNREADABLE_RECORD'))
+      expect(() => readRecord(join(folder, 'other.json'))).toThrow(code('UNREADABLE_RECORD'))
       writeFileSync(path, '{"format": "runnel-record"')
-      expect(() => readRecord(path)).toThrowError(code('INVALID_RECORD'))
+      expect(() => readRecord(path)).toThrow(code('INVALID_RECORD'))
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -52,7 +52,7 @@ describe('a record', () => {
     ['too many rows', { rows: Array.from({ length: 10_001 }, () => ({})) }],
   ])('is refused with %s', (_, wrong) => {
     const whole = wrong === null || Array.isArray(wrong) ? wrong : { ...makeRecord(row, head), ...wrong }
-    expect(() => parseRecord(JSON.stringify(whole))).toThrowError(code('INVALID_RECORD'))
+    expect(() => parseRecord(JSON.stringify(whole))).toThrow(code('INVALID_RECORD'))
   })
 })
 

@@ -16,7 +16,7 @@ export interface LossSummary {
 type Outcome = Pick<LossReport, 'expected' | 'delivered' | 'outOfOrder' | 'duplicates'>
 
 /** All seeds together. */
-export interface LossTotal {
+interface LossTotal {
   readonly seeds: number
   /** Seeds in which every survivor's application got every message once and in order. */
   readonly perfectSeeds: number

@@ -33,8 +33,8 @@ describe('floodGivenOverlay', () => {
       [0, 1],
       [2, 3],
     ] as const
-    await expect(
-      floodGivenOverlay({ nodes: 4, edges, oneWayMs: () => 10, publishers: [0] }),
-    ).rejects.toThrowError(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+    await expect(floodGivenOverlay({ nodes: 4, edges, oneWayMs: () => 10, publishers: [0] })).rejects.toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+    )
   })
 })

@@ -234,7 +234,7 @@ export class World {
     const { clock } = this
     for (let nextMs = clock.nextAtMs; nextMs !== undefined && nextMs <= atMs; nextMs = clock.nextAtMs) {
       clock.advanceTo(nextMs)
-      await null
+      await Promise.resolve()
     }
     clock.advanceTo(atMs)
   }

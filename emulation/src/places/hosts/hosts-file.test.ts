@@ -38,10 +38,10 @@ describe('a file of hosts', () => {
     ['a field too many', { ...file, extra: 1 }],
     ['a token file that is not there', { ...file, tokenFile: 'none' }],
   ])('is refused with %s', (_, content) => {
-    expect(() => read(content)).toThrowError(expect.objectContaining({ code: 'INVALID_HOSTS' }))
+    expect(() => read(content)).toThrow(expect.objectContaining({ code: 'INVALID_HOSTS' }))
   })
 
   it('is refused when it is not there', () => {
-    expect(() => readHostsFile(join(directory, 'none.json'))).toThrowError(/cannot be read/)
+    expect(() => readHostsFile(join(directory, 'none.json'))).toThrow(/cannot be read/)
   })
 })

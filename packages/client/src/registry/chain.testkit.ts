@@ -15,7 +15,7 @@ import { toNodeId, type NodeId } from '@runnel/protocol'
 import { JsonRpcProvider, Wallet, type ContractTransactionResponse } from 'ethers'
 
 /** An account of the test chain with money. */
-export interface TestAccount {
+interface TestAccount {
   readonly nodeId: NodeId
   readonly privateKey: string
   readonly wallet: Wallet

@@ -138,7 +138,7 @@ export interface RegistryHealth {
   readonly error?: Error
 }
 
-export interface RegistryEvents {
+interface RegistryEvents {
   onChange(change: RegistryChange): void
   /** Only when it changes. */
   onHealth(health: RegistryHealth): void

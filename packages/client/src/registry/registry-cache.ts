@@ -76,6 +76,9 @@ export class RegistryCache {
   /** Forgets what a change made wrong. */
   apply(change: RegistryChange): void {
     switch (change.kind) {
+      case 'trackers':
+      case 'nodes':
+        return
       case 'stream':
         this.#streams.forget((streamId) => streamId === change.streamId)
         this.#permissions.forget((key) => key.startsWith(`${change.streamId} `))

@@ -14,8 +14,8 @@ function parsed<T>(parse: (text: string) => T) {
   })
 }
 
-export const nodeIdSchema = parsed(toNodeId)
-export const streamIdSchema = parsed(toStreamId)
+const nodeIdSchema = parsed(toNodeId)
+const streamIdSchema = parsed(toStreamId)
 
 /** Until when: `true` for ever, else whole Unix milliseconds or an ISO 8601 date with its offset. */
 const untilSchema = z.union(
@@ -41,7 +41,7 @@ const permissionsSchema = z
   })
 
 /** A tracker or a storage node. */
-export const trackerSchema = z.strictObject({
+const trackerSchema = z.strictObject({
   nodeId: nodeIdSchema,
   url: z.string().refine(isTrackerUrl, {
     error: 'must be a ws:// or wss:// URL of at most 512 bytes, without user and password',

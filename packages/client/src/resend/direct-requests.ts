@@ -78,7 +78,7 @@ export class DirectRequests {
     return AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** Answers to requests that were given up still come: they are nobody's. */
+  /** Answers to requests that were given up still come: they are nobody's. Requests are for storage nodes. */
   #onPacket(peerId: NodeId, packet: DirectPacket): void {
     switch (packet.type) {
       case 'resendStart':
@@ -86,6 +86,11 @@ export class DirectRequests {
       case 'resendEnd':
       case 'stored':
         this.#listeners.get(peerId)?.get(packet.requestId)?.onAnswer(packet)
+        return
+      case 'resend':
+      case 'resendMore':
+      case 'resendCancel':
+      case 'awaitStored':
     }
   }
 

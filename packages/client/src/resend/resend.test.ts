@@ -4,6 +4,7 @@ import {
   parseStreamPartId,
   verifyAccessToken,
   type MessageBatch,
+  type RunnelError,
 } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RunnelClient } from '../runnel-client.ts'
@@ -362,7 +363,7 @@ describe('resend', () => {
     const codeOf = (reading: AsyncIterable<unknown>) =>
       net.turn(collect(reading)).then(
         () => 'fine',
-        (error: { code: string }) => error.code,
+        (error: unknown) => (error as RunnelError).code,
       )
     expect(await codeOf(client.resend(`${streamId}/kept-nowhere`, { last: 1 }))).toBe('NO_STORAGE_NODE')
     expect(await codeOf(client.resend(`${streamId}/unknown`, { last: 1 }))).toBe('STREAM_NOT_FOUND')
@@ -652,7 +653,7 @@ describe('a storage node that', () => {
     await net.turn(new Promise<void>((resolve) => net.clock.schedule(1_000, resolve)))
     const code = net.turn(collect(reading)).then(
       () => 'fine',
-      (error: { code: string }) => error.code,
+      (error: unknown) => (error as RunnelError).code,
     )
     expect(await code).toBe('RESEND_FAILED')
     expect(failures(seen)).toEqual(['RESEND_INVALID_ANSWER'])

@@ -191,7 +191,7 @@ export class StorageNet {
     const { nodeName, ...config } = options
     const key = Buffer.from(seededRandom(`key of ${name}`).bytes(32)).toString('hex')
     const client = await openClient(
-      { privateKey: key, network: { kind: 'static', document: this.#document }, ...config } as ClientConfig,
+      { privateKey: key, network: { kind: 'static', document: this.#document }, ...config },
       {
         clock: this.clock,
         random: seededRandom(name),

@@ -1,11 +1,5 @@
 import type { Delivery, NetworkNode } from '@runnel/network'
-import {
-  toStreamId,
-  toStreamPartId,
-  type MessageRef,
-  type NodeId,
-  type StreamMessage,
-} from '@runnel/protocol'
+import { toStreamId, toStreamPartId, type MessageRef } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { describe, expect, it } from 'vitest'
 import { newIdentity, take } from '../client.testkit.ts'
@@ -48,7 +42,7 @@ function message(timestamp: number, previous = last): Delivery {
   const place = { timestamp, sequenceNumber: 0 }
   last = place
   const rest = { previous, contentType: 2, encryptionType: 0, groupKeyId: '', content }
-  return { streamPartId, message: { ...chain, ...place, ...rest } as StreamMessage, from: undefined }
+  return { streamPartId, message: { ...chain, ...place, ...rest }, from: undefined }
 }
 
 const contents = (messages: readonly { readonly content: unknown }[]) =>
@@ -88,7 +82,7 @@ describe('a fault in the work of a subscription', () => {
     await subscriber.subscribe(streamId, { order: 'arrival', onGap }, undefined)
     await subscriber.subscribe(streamId, { order: 'arrival', onGap: (gap) => seen.push(gap) }, undefined)
     const place = { timestamp: 1, sequenceNumber: 0 }
-    const chain = { streamId, partition: 0, publisherId: identity.nodeId as NodeId, messageChainId: 'c' }
+    const chain = { streamId, partition: 0, publisherId: identity.nodeId, messageChainId: 'c' }
     subscriber.gap({ streamPartId, chain, after: place, upTo: { ...place, timestamp: 2 } })
     expect([faults, seen.length]).toEqual([[], 1])
     const types = (await take(statuses as AsyncIterable<{ type: string }>, 2)).map(({ type }) => type)

@@ -1,7 +1,7 @@
 /** How numbers, ids and texts of strangers are shown. */
 
 /** Characters of a text of a stranger that are shown. */
-export const maxShownChars = 2_000
+const maxShownChars = 2_000
 
 /** `0.4 ms`, `12 ms`, `1.25 s`; a dash where there is none. */
 export function formatMs(ms: number | null | undefined): string {

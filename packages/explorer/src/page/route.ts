@@ -12,17 +12,17 @@ export type Route =
     }
   | { readonly view: 'unknown' }
 
-export const partShows = ['graph', 'map', 'table', 'live'] as const
+const partShows = ['graph', 'map', 'table', 'live'] as const
 export type PartShow = (typeof partShows)[number]
 
 const nodeIdPattern = /^0x[0-9a-f]{40}$/
 const partIdPattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#(?:[0-9]{1,2}|100)$/
 
-export function isNodeId(text: string): boolean {
+function isNodeId(text: string): boolean {
   return nodeIdPattern.test(text)
 }
 
-export function isPartId(text: string): boolean {
+function isPartId(text: string): boolean {
   return partIdPattern.test(text)
 }
 
@@ -63,7 +63,7 @@ export function nodeHref(nodeId: string): string {
   return `#/node/${nodeId}`
 }
 
-export function searchHref(view: 'streams' | 'nodes', search: string): string {
+function searchHref(view: 'streams' | 'nodes', search: string): string {
   return search === '' ? `#/${view}` : `#/${view}?${new URLSearchParams({ q: search })}`
 }
 

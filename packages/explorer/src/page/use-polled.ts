@@ -32,6 +32,8 @@ export function usePolled<T>(
     const stop = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     let isReading = false
+    // A failure is part of the state.
+    const wake = () => void poll()
     const poll = async () => {
       if (isReading || document.hidden) return
       isReading = true
@@ -47,9 +49,8 @@ export function usePolled<T>(
         setState((before) => ({ ...(before.key === key ? before : nothingYet), key, failure }))
       }
       isReading = false
-      timer = setTimeout(poll, failed ? Math.min(everyMs, retryEveryMs) : everyMs)
+      timer = setTimeout(wake, failed ? Math.min(everyMs, retryEveryMs) : everyMs)
     }
-    const wake = () => void poll()
     void poll()
     document.addEventListener('visibilitychange', wake)
     addEventListener('online', wake)

@@ -198,7 +198,8 @@ export class CoreScript {
       get: (effects, name: keyof NodeEffects) => {
         return (...args: never[]) => {
           this.hostile(name, args)
-          return (effects[name] as (...args: never[]) => void)(...args)
+          const effect: (...args: never[]) => void = effects[name]
+          return effect(...args)
         }
       },
     })

@@ -224,7 +224,7 @@ function withConnections(transport: Transport, seen: (connection: Connection) =>
           })
       }
       const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? value.bind(target) : value
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
     set: (target, name, value: Transport['onInbound']) => {
       const onInbound = (connection: Connection): void => {
@@ -247,7 +247,7 @@ function brokenFor(peerId: NodeId | undefined, transport: Transport): Transport 
         }
       }
       const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? value.bind(target) : value
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
     set: (target, name, value) => Reflect.set(target, name, value, target),
   })

@@ -104,7 +104,7 @@ export interface NodeRuntimeModules {
 }
 
 /** What transports and links need of the runtime. */
-export interface RuntimeOfWires {
+interface RuntimeOfWires {
   readonly signalling: Signalling
   /** What is thrown in a call that it scheduled is a fault, and goes no further. */
   readonly clock: Clock

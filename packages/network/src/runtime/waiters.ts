@@ -15,7 +15,7 @@ export class Waiters {
         this.#waiters.delete(waiter)
         signal?.removeEventListener('abort', onAbort)
         if (error === undefined) resolve()
-        else reject(error as Error)
+        else reject(error)
       }
       const waiter: Waiter = { isMet, settle }
       if (signal?.aborted === true) {

@@ -1,5 +1,5 @@
 /** Exit codes, after sysexits.h (BSD). */
-export const exitCodes = {
+const exitCodes = {
   ok: 0,
   failure: 1,
   usage: 64,

@@ -31,7 +31,7 @@ const clusterAnswer = z.object({
 })
 
 /** What a tracker says of the others, without what only they need. */
-export type ClusterAnswer = Omit<ClusterView, 'nodeId' | 'peerId' | 'addresses' | 'trackers'> & {
+type ClusterAnswer = Omit<ClusterView, 'nodeId' | 'peerId' | 'addresses' | 'trackers'> & {
   readonly trackers: readonly (Omit<ClusterView['trackers'][number], 'nodeId'> & {
     readonly nodeId: string
   })[]

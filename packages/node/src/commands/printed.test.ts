@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -36,20 +36,8 @@ let registries: Extract<ClientConfig['network'], { kind: 'chain' }>['registries'
 
 beforeAll(async () => {
   chain = await startAnvil()
-  endpoint = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const headers = { 'content-type': 'application/json' }
-    const echo = `${request.url} key-in-path key-in-query pass-word`
-    if (mood === 'hangs up') return void response.destroy()
-    if (mood === 'answers 401') return void response.writeHead(401, headers).end(echo)
-    if (mood === 'answers garbage') return void response.end(echo)
-    if (mood === 'answers an error')
-      return void response.end(
-        JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: echo } }),
-      )
-    const answer = await fetch(chain.url, { method: 'POST', headers, body: Buffer.concat(chunks) })
-    response.writeHead(answer.status, headers).end(await answer.text())
+  endpoint = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(endpoint, 'listening')
   port = (endpoint.address() as AddressInfo).port
@@ -62,6 +50,23 @@ beforeAll(async () => {
   writeFileSync(join(cwd, 'user.json'), at(secretUrl(port, 'some-user:pass-word@')))
   writeFileSync(join(cwd, 'away.json'), at(secretUrl(1)))
 }, timeoutMs)
+/** Answers a request as `mood` wants it. */
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const headers = { 'content-type': 'application/json' }
+  const echo = `${request.url} key-in-path key-in-query pass-word`
+  if (mood === 'hangs up') return void response.destroy()
+  if (mood === 'answers 401') return void response.writeHead(401, headers).end(echo)
+  if (mood === 'answers garbage') return void response.end(echo)
+  if (mood === 'answers an error')
+    return void response.end(
+      JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: echo } }),
+    )
+  const fromChain = await fetch(chain.url, { method: 'POST', headers, body: Buffer.concat(chunks) })
+  response.writeHead(fromChain.status, headers).end(await fromChain.text())
+}
+
 afterEach(() => {
   mood = 'works'
 })

@@ -25,7 +25,10 @@ async function publishAll(input: string, options: Partial<PublishLinesOptions> =
     },
     onInvalid: (error) => invalid.push(error.message),
     ...options,
-  }).catch((error: RunnelError) => ({ code: error.code, message: error.message }))
+  }).catch((error: unknown) => {
+    const { code, message } = error as RunnelError
+    return { code, message }
+  })
   return { sent, invalid, result }
 }
 

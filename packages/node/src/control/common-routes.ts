@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ping } from './ping.ts'
 
-/** Bounds of a ping request. */
+/** Bounds of a ping request. @documented */
 export const pingLimits = {
   /** Addresses in one request. */
   maxTargets: 4_096,

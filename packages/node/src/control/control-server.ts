@@ -6,7 +6,7 @@ import { nodeError } from '../errors.ts'
 import { controlToken, isLoopback, type ControlOptions } from './control-options.ts'
 import { listenPrivately } from './private-socket.ts'
 
-/** Bounds of the control API. */
+/** Bounds of the control API. @documented */
 export const controlLimits = {
   /** The longest request: a list of addresses to ping. */
   maxBodyBytes: 256 * 1024,

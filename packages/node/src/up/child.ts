@@ -29,7 +29,7 @@ export interface ChildOptions {
   onDeath(child: Child, how: string): void
 }
 
-export type ReadyMessage = Extract<ChildMessage, { type: 'ready' }>
+type ReadyMessage = Extract<ChildMessage, { type: 'ready' }>
 
 /** A process of the local network. It ends when this one does: the IPC channel between the two breaks. */
 export interface Child {

@@ -2,7 +2,7 @@ import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { NodeSnapshot } from '../snapshot.ts'
 
 /** Neighbours each node of an overlay of `size` nodes has; where size · degree is odd, one node has one fewer. */
-export function expectedDegree(size: number, degree: number): number {
+function expectedDegree(size: number, degree: number): number {
   return Math.max(0, Math.min(degree, size - 1))
 }
 

@@ -23,7 +23,7 @@ export interface NodeReport {
 }
 
 /** What became of the storage node in a run. */
-export interface StorageReport {
+interface StorageReport {
   readonly id: NodeId
   /** As they came over the network. */
   readonly storedMessages: number

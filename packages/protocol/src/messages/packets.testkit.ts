@@ -11,7 +11,7 @@ import { compareRefs, type MessageRef } from './stream-message.ts'
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const flag = fc.boolean()
 const counter = fc.maxSafeNat()
-export const arbitraryBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+const arbitraryBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 export const arbitraryNodeId = arbitraryBytes(20).map(nodeIdFromBytes)
 
 const asciiUnit = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code))

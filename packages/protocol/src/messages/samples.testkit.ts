@@ -368,7 +368,7 @@ function trackerPackets(crypto: Crypto): SamplePacket[] {
 }
 
 /** One user's leave for the node of another key to ask a storage node, of a third. */
-export function sampleToken(crypto: Crypto): AccessToken {
+function sampleToken(crypto: Crypto): AccessToken {
   const [user, requester, storageNode] = [0, 1, 2].map((index) => sampleIdentity(crypto, index))
   if (!user || !requester || !storageNode) throw new Error('too few sample keys')
   const parties = { requesterId: requester.nodeId, storageNodeId: storageNode.nodeId }

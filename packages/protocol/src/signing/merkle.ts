@@ -2,7 +2,7 @@ import type { Crypto } from '../ports.ts'
 
 /** Domain separation as in RFC 6962, section 2.1: no inner node can pass for a leaf. */
 export const leafTag = 0x00
-export const nodeTag = 0x01
+const nodeTag = 0x01
 
 /**
  * The root of a Merkle tree of the shape of RFC 6962, section 2.1, over at least one leaf hash. There the left subtree

@@ -102,6 +102,11 @@ export class ResendServer {
         return
       case 'resendCancel':
         this.#cancel(peerId, packet.requestId)
+        return
+      case 'resendStart':
+      case 'resendData':
+      case 'resendEnd':
+      case 'stored':
     }
   }
 

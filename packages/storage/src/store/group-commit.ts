@@ -48,7 +48,7 @@ export class GroupCommit {
 
   async #work(): Promise<void> {
     // What is added in the same turn belongs to the first group.
-    await undefined
+    await Promise.resolve()
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup()
       try {

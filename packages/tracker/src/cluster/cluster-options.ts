@@ -6,7 +6,7 @@ import type { ClusterLimits } from './limits.ts'
 import type { TrackerRegistryView } from './ports.ts'
 
 /** Where a tracker listens for other trackers. */
-export interface ClusterListen {
+interface ClusterListen {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number

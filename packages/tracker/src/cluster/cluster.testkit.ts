@@ -48,7 +48,7 @@ export interface LogLine {
 }
 
 /** Keeps what is logged, and wakes who waits for it. */
-export class TestLogger implements TrackerLogger {
+class TestLogger implements TrackerLogger {
   readonly lines: LogLine[] = []
   onLine: (line: LogLine) => void = () => {}
   #waiting: (() => void)[] = []

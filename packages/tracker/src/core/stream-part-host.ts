@@ -2,9 +2,8 @@ import type { Contact, Instruction, NodeId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { CounterName } from './counters.ts'
 import type { Member } from './member.ts'
-import type { StreamPart } from './stream-part.ts'
 
-/** What a stream part needs of the tracker around it. */
+/** What the parts of a stream part need of the tracker around it. */
 export interface StreamPartHost {
   readonly limits: TrackerLimits
   isConnected(id: NodeId): boolean
@@ -22,9 +21,5 @@ export interface StreamPartHost {
   send(id: NodeId, instruction: Instruction): void
   /** A status has answered the newest instruction, or the member is gone. */
   settle(member: Member): void
-  /** A node of a replica counts as in this stream part until it should have reported. False when there are too many nodes. */
-  expect(part: StreamPart, id: NodeId, contact: Contact): boolean
-  /** The node is no longer in this stream part. */
-  onRemoved(part: StreamPart, id: NodeId): void
   count(name: CounterName, by?: number): void
 }

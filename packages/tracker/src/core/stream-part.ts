@@ -1,4 +1,4 @@
-import type { NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
+import type { Contact, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
 import { Adoption } from './adoption.ts'
 import { Distances } from './coordinates/distances.ts'
 import { expectedEdges } from './expected-edges.ts'
@@ -16,6 +16,14 @@ import { OverlayTopology } from './topology/overlay-topology.ts'
  * (docs/decisions/009-topology-aware.md).
  */
 export type OverlayPolicy = 'random' | 'topology-aware'
+
+/** What a stream part as a whole needs of the tracker around it. */
+export interface StreamPartTracker extends StreamPartHost {
+  /** A node of a replica counts as in this stream part until it should have reported. False when there are too many nodes. */
+  expect(part: StreamPart, id: NodeId, contact: Contact): boolean
+  /** The node is no longer in this stream part. */
+  onRemoved(part: StreamPart, id: NodeId): void
+}
 
 /** Networks of which one stream part remembers how often their nodes had an overlay taken over; the oldest is forgotten first. */
 const maxClaimingNetworks = 64
@@ -38,14 +46,14 @@ export class StreamPart {
   readonly #adoption: Adoption
   readonly #instructions: Instructions
   readonly #improvements: Improvements
-  readonly #host: StreamPartHost
+  readonly #host: StreamPartTracker
   readonly #random: Random
   /** Of a topology-aware overlay. */
   #distances: Distances<NodeId> | undefined
 
   constructor(
     options: { readonly id: StreamPartId; readonly degree: number; readonly overlay: OverlayPolicy },
-    modules: { readonly random: Random; readonly host: StreamPartHost },
+    modules: { readonly random: Random; readonly host: StreamPartTracker },
   ) {
     const { random, host } = modules
     this.id = options.id

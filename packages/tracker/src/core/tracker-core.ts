@@ -30,8 +30,7 @@ import { Roles, userOf, type KeptStatus, type RegistryAnswers } from './roles.ts
 import { RestingParts, type RestingNode } from './resting-parts.ts'
 import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
-import { StreamPart, type OverlayPolicy } from './stream-part.ts'
-import type { StreamPartHost } from './stream-part-host.ts'
+import { StreamPart, type OverlayPolicy, type StreamPartTracker } from './stream-part.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
 import type { NodeToTracker, TrackerEffect, TrackerEvent, TrackerFault } from './tracker-events.ts'
@@ -80,7 +79,7 @@ export class TrackerCore {
   readonly #outbox = new Outbox({ counters: this.counters })
   readonly #options: TrackerCoreOptions
   readonly #random: Random
-  readonly #host: StreamPartHost
+  readonly #host: StreamPartTracker
   readonly #nodes = new Map<NodeId, NodeRecord>()
   /** By the networks they come from. */
   readonly #places: Shares<NodeRecord>
@@ -864,7 +863,7 @@ export class TrackerCore {
     if (part.hasChanges && !this.#quiet.has(part) && part.flush()) this.#quiet.add(part, this.#now)
   }
 
-  #createHost(limits: TrackerLimits): StreamPartHost {
+  #createHost(limits: TrackerLimits): StreamPartTracker {
     const contactOf = (id: NodeId) => this.#nodes.get(id)?.contact
     return {
       limits,

@@ -69,7 +69,7 @@ describe('predictions', () => {
     const { clock, predictions } = setUp({ maxWaitingPredictions: 3, maxPredictions: 2 })
     const asked = all.map((part) => predictions.of(part))
     expect(asked.map((answer) => answer !== undefined)).toEqual([true, true, true, false, false])
-    await Promise.all(asked)
+    await Promise.all(asked.filter((answer) => answer !== undefined))
     expect(clock.turns).toBe(9)
     for (const part of all.slice(1, 3)) await predictions.of(part)
     expect(clock.turns).toBe(9)

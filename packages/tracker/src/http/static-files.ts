@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { trackerError } from '../errors.ts'
 
 /** A file as it is served, held in memory: what is asked for is looked up, and never read from a disk by its name. */
-export interface StaticFile {
+interface StaticFile {
   readonly type: string
   readonly body: Buffer
   readonly gzipped: Buffer

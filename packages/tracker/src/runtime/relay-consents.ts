@@ -3,7 +3,7 @@ import type { Connection } from '@runnel/transport'
 import { RelayedConnection } from '../cluster/relay-server.ts'
 import { TokenBucket } from '../core/timing/token-bucket.ts'
 
-/** Bounds of what trackers that relay nodes make this one check. */
+/** Bounds of what trackers that relay nodes make this one check. @documented */
 export const relayConsentLimits = {
   /** Signatures checked for nodes that one tracker relays, on average; what comes above that is offered again later. */
   consentsPerSecond: 200,

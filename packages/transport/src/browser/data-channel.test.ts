@@ -16,8 +16,8 @@ function setUp(readyState: RTCDataChannelState) {
       channel.events = { ...channel.events, onMessage: (message) => received.push(...message) }
     })
   const tell = {
-    open: () => native.onopen?.(new Event('open')),
-    message: (value: number) =>
+    open: (): unknown => native.onopen?.(new Event('open')),
+    message: (value: number): unknown =>
       native.onmessage?.(new MessageEvent('message', { data: new Uint8Array([value]).buffer })),
   }
   return { tell, open, received, ends }

@@ -60,7 +60,7 @@ export function addressOf({ nodeId, url }: Station): { readonly peerId: NodeId; 
 }
 
 /** The next link that others open. */
-export function nextInbound({ transport }: Station): Promise<Recorder> {
+function nextInbound({ transport }: Station): Promise<Recorder> {
   return new Promise((resolve) => (transport.onInbound = (connection) => resolve(new Recorder(connection))))
 }
 

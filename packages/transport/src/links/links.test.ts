@@ -1,6 +1,7 @@
 import { seededRandom, type Contact } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { MemoryNetwork, type MemoryNetworkOptions } from '../memory/memory-network.ts'
+import { MemoryNetwork } from '../memory/memory-network.ts'
+import type { MemoryNetworkOptions } from '../memory/memory-options.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import type { LinksOptions } from './links-options.ts'
 import {

@@ -15,7 +15,7 @@ import type { Connection, Transport } from '../ports.ts'
 import { createLinks, type LinksOwner } from './create-links.ts'
 import type { LinksOptions } from './links-options.ts'
 
-export const crypto = await loadCrypto()
+const crypto = await loadCrypto()
 
 export function identityOf(label: string): Identity {
   return createIdentity(generatePrivateKey(seededRandom(label)), crypto)

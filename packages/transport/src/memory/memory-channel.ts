@@ -1,6 +1,6 @@
 import type { Clock, Random } from '@runnel/protocol'
 import type { Channel, ChannelEvents } from '../connection/channel.ts'
-import type { MemoryNetworkSettings, NodeCondition } from './memory-network.ts'
+import type { MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
 
 export interface MemoryChannelOptions extends Omit<
   MemoryNetworkSettings,

@@ -1,29 +1,9 @@
 import { seededRandom, type Cancel, type LinkRole, type NodeId, type Random } from '@runnel/protocol'
 import type { ConnectionModules } from '../connection/open-connection.ts'
 import { MemoryChannel } from './memory-channel.ts'
-import { MemoryTransport } from './memory-transport.ts'
+import type { MemoryNetworkOptions, MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
+import { MemoryTransport, type MemoryExchange } from './memory-transport.ts'
 import type { VirtualClock } from './virtual-clock.ts'
-
-export interface MemoryNetworkOptions {
-  /** Same seed, same run. */
-  readonly seed: string | number
-  /** One way, in milliseconds; a function is asked once per link and direction. Default 1. */
-  readonly latencyMs?: number | ((from: NodeId, to: NodeId) => number)
-  /** Up to so much is added to the latency of a frame, evenly drawn; the order is kept. Default 0. */
-  readonly jitterMs?: number
-  /** The part of frames that are lost, whole, as datagrams would be; a function is asked for each frame. Default 0. */
-  readonly lossRate?: number | ((from: NodeId, to: NodeId) => number)
-  /** The part of dials that fail. Default 0. */
-  readonly connectFailureRate?: number
-  /** What one direction of a link carries. Default as much as it is given. */
-  readonly bytesPerMs?: number
-  /** Bytes on the way and unread in one direction of a link; the rest waits with the sender. Default 1 MiB. */
-  readonly windowBytes?: number
-  /** The address that a node's bytes come from. Default none, as of a node on the same machine. */
-  readonly addressOf?: (nodeId: NodeId) => string | undefined
-}
-
-export type MemoryNetworkSettings = Required<MemoryNetworkOptions>
 
 const defaults = {
   latencyMs: 1,
@@ -35,16 +15,8 @@ const defaults = {
   addressOf: () => undefined,
 } as const
 
-/** What is wrong with a node, for an experiment. */
-export interface NodeCondition {
-  /** False: it takes nothing out of its channels, and senders see their buffers fill. */
-  reading: boolean
-  /** False: frames from and to it vanish, and dials to it hang. */
-  online: boolean
-}
-
 /** A network of nodes in one process, one instance a run. Everything that is left to chance comes from the seed. */
-export class MemoryNetwork {
+export class MemoryNetwork implements MemoryExchange {
   readonly settings: MemoryNetworkSettings
   readonly #clock: VirtualClock
   readonly #random: Random
@@ -80,7 +52,6 @@ export class MemoryNetwork {
     for (const end of [...this.#endsOf(nodeId)]) end.close(true)
   }
 
-  /** For transports: makes a node known under its id. */
   join(nodeId: NodeId, transport: MemoryTransport): void {
     this.#transports.set(nodeId, transport)
   }
@@ -95,10 +66,6 @@ export class MemoryNetwork {
     return condition
   }
 
-  /**
-   * For transports: opens a pipe. The other node has its end after one latency, the dialling one after two; then `onOpen` or
-   * `onFail` is called, or neither when one of them is offline.
-   */
   connect(
     from: MemoryTransport,
     to: NodeId,

@@ -5,11 +5,27 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import type { MemoryChannel } from './memory-channel.ts'
-import type { MemoryNetwork } from './memory-network.ts'
+
+/** What a transport needs of its MemoryNetwork. */
+export interface MemoryExchange {
+  /** Makes a node known under its id. */
+  join(nodeId: NodeId, transport: MemoryTransport): void
+  leave(nodeId: NodeId): void
+  /**
+   * Opens a pipe. The other node has its end after one latency, the dialling one after two; then `onOpen` or `onFail` is
+   * called, or neither when one of them is offline.
+   */
+  connect(
+    from: MemoryTransport,
+    to: NodeId,
+    onOpen: (channel: MemoryChannel) => void,
+    onFail: (text: string) => void,
+  ): Cancel
+}
 
 export interface MemoryTransportOptions {
   readonly role: LinkRole
-  readonly network: MemoryNetwork
+  readonly network: MemoryExchange
 }
 
 /** Limit for one dial in memory, handshake included. */

@@ -2,7 +2,7 @@ import type { CandidateKind, LinkPath } from '../ports.ts'
 import type { RtcCandidate } from './peer-connection-port.ts'
 
 /** Longer than any candidate of RFC 8839 in use. */
-export const maxCandidateChars = 512
+const maxCandidateChars = 512
 
 const payloadPattern = /^([A-Za-z0-9_.-]{1,32})\n((?:a=)?candidate:[\x20-\x7e]+)$/
 

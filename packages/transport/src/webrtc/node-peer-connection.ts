@@ -198,6 +198,6 @@ function nativeIceServer(server: IceServer): NativeIceServer {
     port,
     username,
     password: credential,
-    relayType: relayType as NonNullable<NativeIceServer['relayType']>,
+    relayType: relayType,
   }
 }

@@ -31,7 +31,7 @@ export interface DecodersReport {
   readonly mostBufferBytes: number
 }
 
-export interface DecoderFault {
+interface DecoderFault {
   readonly hex: string
   readonly what: string
 }

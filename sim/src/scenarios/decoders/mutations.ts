@@ -1,10 +1,10 @@
 import { packetBytes, type Random } from '@runnel/protocol'
 
 /** Bytes that look like one thing and are another, made of valid ones. */
-export type Mutation = (bytes: Uint8Array, others: readonly Uint8Array[], random: Random) => Uint8Array
+type Mutation = (bytes: Uint8Array, others: readonly Uint8Array[], random: Random) => Uint8Array
 
 /** Each on its own; several may come together. */
-export const mutations = {
+const mutations = {
   flipBit,
   replaceByte,
   cutEnd,

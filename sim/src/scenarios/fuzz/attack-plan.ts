@@ -15,7 +15,7 @@ import { rogueTracker } from './attackers/trackers/rogue-tracker.ts'
 import { chance, oneOf, wholeFrom, type FuzzPlan } from './fuzz-plan.ts'
 
 /** All kinds of attackers, by the worlds that they are in. */
-export const attackersOf = {
+const attackersOf = {
   /** They may publish, and sign what they like. */
   publishers: { extremeFields, manyChains, sparseRanges, oldBatches, equivocation },
   /** They lie to the tracker. */

@@ -17,7 +17,7 @@ export interface FuzzRuns {
 }
 
 /** The world of a kind that a seed gives, from its beginning to its end or the first breach. */
-export function runWorld(world: WorldName, seed: string): Promise<FuzzReport> {
+function runWorld(world: WorldName, seed: string): Promise<FuzzReport> {
   return world === 'anything' ? runFuzz(seed) : runAttack(world, seed)
 }
 

@@ -1,5 +1,5 @@
 import { systemClock } from '@runnel/protocol/system'
-import { toNodeId, toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
+import { toNodeId, toStreamId, type NodeId, type StreamId, type RunnelError } from '@runnel/protocol'
 import { Permission, storageRegistryAbi, streamRegistryAbi, trackerRegistryAbi } from '@runnel/contracts'
 import { AbiCoder, computeAddress, Interface, Wallet, type InterfaceAbi } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -137,12 +137,9 @@ describe('writer', () => {
       createStream({ ...draft, id: streamId('bad'), partitions: 101 }),
       ...ids.slice(4).map((id) => createStream({ ...draft, id })),
     ])
-    expect(results.map((result) => (result.status === 'rejected' ? result.reason.code : 'done'))).toEqual([
-      ...Array(4).fill('done'),
-      'STREAM_EXISTS',
-      'REGISTRY_REFUSED',
-      ...Array(4).fill('done'),
-    ])
+    expect(
+      results.map((result) => (result.status === 'rejected' ? (result.reason as RunnelError).code : 'done')),
+    ).toEqual([...Array(4).fill('done'), 'STREAM_EXISTS', 'REGISTRY_REFUSED', ...Array(4).fill('done')])
     const made = (await listStreams({ owner: chain.accounts[1].nodeId })).map(({ id }) => id)
     expect(made).toEqual(expect.arrayContaining(ids))
   })

@@ -136,7 +136,7 @@ export const topologyPage: Decode<TopologyPage> = object<TopologyPage>({
   places,
 })
 
-export interface Delays {
+interface Delays {
   readonly meanMs: number
   readonly p99Ms: number
   readonly edges: number
@@ -151,7 +151,7 @@ export const propagation: Decode<Propagation> = object<Propagation>({
   delays: nullable(object<Delays>({ meanMs: ms, p99Ms: ms, edges: count, measuredEdges: count })),
 })
 
-export interface ClusterTracker {
+interface ClusterTracker {
   readonly nodeId: string
   readonly url: string
   readonly self: boolean

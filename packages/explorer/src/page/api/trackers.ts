@@ -20,7 +20,7 @@ import { fetchJson } from './fetch-json.ts'
 /** Trackers of the cluster that are asked. */
 export const maxTrackersAsked = 16
 /** Nodes of one overlay that are shown. */
-export const maxNodesShown = 5_000
+const maxNodesShown = 5_000
 const pageItems = 1_000
 const pageNodes = 100
 /** Pages of one list, or one overlay, that are read: a tracker gives as much at a time as it likes. */
@@ -259,7 +259,7 @@ export function readPropagation(base: string, partId: string, signal: AbortSigna
 async function askAll<T>(bases: readonly string[], ask: (base: string) => Promise<T>) {
   const settled = await Promise.allSettled(bases.map(async (base) => ({ base, answer: await ask(base) })))
   const answers = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const reasons: unknown[] = settled.flatMap((result) =>
+  const reasons = settled.flatMap((result): unknown[] =>
     result.status === 'rejected' ? [result.reason] : [],
   )
   if (answers.length === 0 && reasons.length > 0) throw reasons[0]

@@ -30,7 +30,7 @@ export function scaleOf({ edges }: { readonly edges: readonly Pick<ShapedEdge, '
 }
 
 /** The colour of an edge. */
-export function edgeColour(
+function edgeColour(
   edge: ShapedEdge,
   { coloring, theme, scale }: Pick<Scene, 'coloring' | 'theme' | 'scale'>,
 ): string {

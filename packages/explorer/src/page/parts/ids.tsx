@@ -19,7 +19,7 @@ export function PartLink({ partId, nodeId }: { readonly partId: string; readonly
   )
 }
 
-export function PartName({ partId }: { readonly partId: string }) {
+function PartName({ partId }: { readonly partId: string }) {
   const { owner, path, partition } = splitPart(partId)
   return (
     <>

@@ -54,6 +54,7 @@ function PublishForm({ publish }: { readonly publish: Live['publish'] }) {
   const [typed, setTyped] = useState('')
   const [isSending, setSending] = useState(false)
   const { kind, content } = typedContent(typed)
+  // `publish` shows its failures itself.
   const submit = async (event: Event) => {
     event.preventDefault()
     if (typed === '' || isSending) return
@@ -62,7 +63,7 @@ function PublishForm({ publish }: { readonly publish: Live['publish'] }) {
     setSending(false)
   }
   return (
-    <form class="publish" onSubmit={submit}>
+    <form class="publish" onSubmit={(event) => void submit(event)}>
       <input
         value={typed}
         maxLength={maxTypedChars}

@@ -20,7 +20,7 @@ export interface Way {
 }
 
 /** Ways drawn: of more, those with the most edges. */
-export const maxWays = 1_500
+const maxWays = 1_500
 
 /** An overlay as places and what connects them; nodes whose places nobody knows are left out. */
 export function sitesOf(

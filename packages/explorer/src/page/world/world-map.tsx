@@ -25,7 +25,10 @@ export interface WorldMapProps {
 /** Where the nodes of an overlay are, as far as the tracker knows. */
 export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
   const [land, setLand] = useState('')
-  useEffect(() => void loadLand().then(setLand), [])
+  useEffect(() => {
+    // The tracker may be gone by now; a map without outlines shows the nodes all the same.
+    loadLand().then(setLand, () => {})
+  }, [])
   const { nodes, edges, places } = overlay
   const { sites, ways } = useMemo(() => sitesOf(nodes, edges, places), [overlay])
   if (sites.length === 0)

@@ -79,8 +79,8 @@ export class ChainProgress {
   readonly #options: ChainProgressOptions
   readonly #watch: RangeWatch
   #newest: MessageRef | undefined
-  readonly #wanted = new RangeList()
-  readonly #late = new RangeList()
+  readonly #wanted = new RangeList<OpenRange>()
+  readonly #late = new RangeList<OpenRange>()
 
   constructor(options: ChainProgressOptions, watch: RangeWatch) {
     this.#options = options
@@ -198,7 +198,7 @@ export class ChainProgress {
     this.#watch.split(rest, range)
   }
 
-  #listOf({ fill }: OpenRange): RangeList {
+  #listOf({ fill }: OpenRange): RangeList<OpenRange> {
     return fill === undefined ? this.#late : this.#wanted
   }
 

@@ -1,28 +1,27 @@
-import { compareRefs, type MessageRef } from '@runnel/protocol'
-import type { OpenRange } from './chain-progress.ts'
+import { compareRefs, type MessageRef, type MissingRange } from '@runnel/protocol'
 
 /** Missing ranges of one chain, ascending and apart from each other. Looking up is logarithmic; most open at the end. */
-export class RangeList {
-  readonly #ranges: OpenRange[] = []
+export class RangeList<Range extends MissingRange> {
+  readonly #ranges: Range[] = []
 
-  get all(): readonly OpenRange[] {
+  get all(): readonly Range[] {
     return this.#ranges
   }
 
   /** The range that a place lies in. */
-  around(place: MessageRef): OpenRange | undefined {
+  around(place: MessageRef): Range | undefined {
     const range = this.#ranges[this.#firstUpTo(place)]
     return range !== undefined && compareRefs(place, range.after) > 0 ? range : undefined
   }
 
-  add(range: OpenRange): void {
+  add(range: Range): void {
     const newest = this.#ranges.at(-1)
     if (newest === undefined || compareRefs(newest.upTo, range.after) <= 0) this.#ranges.push(range)
     else this.#ranges.splice(this.#firstUpTo(range.upTo), 0, range)
   }
 
   /** False when it is not here. */
-  delete(range: OpenRange): boolean {
+  delete(range: Range): boolean {
     const at = this.#firstUpTo(range.upTo)
     if (this.#ranges[at] !== range) return false
     this.#ranges.splice(at, 1)
@@ -35,7 +34,7 @@ export class RangeList {
     let high = this.#ranges.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareRefs((this.#ranges[middle] as OpenRange).upTo, place) < 0) low = middle + 1
+      if (compareRefs((this.#ranges[middle] as Range).upTo, place) < 0) low = middle + 1
       else high = middle
     }
     return low

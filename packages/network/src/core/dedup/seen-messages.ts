@@ -20,7 +20,7 @@ export interface SeenMessagesLimits {
 }
 
 /** Hears of missing ranges, and of chains that are forgotten with theirs. */
-export interface ChainWatch extends RangeWatch {
+interface ChainWatch extends RangeWatch {
   chainForgotten(progress: ChainProgress): void
 }
 

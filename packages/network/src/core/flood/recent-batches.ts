@@ -178,7 +178,7 @@ export class RecentBatches {
 
   #chainOf({ publisherId, messageChainId }: ChainId): ChainBatches {
     let chains = this.#chains.get(publisherId)
-    if (chains === undefined) this.#chains.set(publisherId, (chains = new Map()))
+    if (chains === undefined) this.#chains.set(publisherId, (chains = new Map<string, ChainBatches>()))
     let ofChain = chains.get(messageChainId)
     if (ofChain === undefined) chains.set(messageChainId, (ofChain = new ChainBatches()))
     return ofChain

@@ -40,7 +40,7 @@ export interface ReconcileInput {
   readonly limits: ReconcileLimits
 }
 
-export interface ReconcileLimits {
+interface ReconcileLimits {
   readonly provisionalGraceMs: number
   readonly retireMs: number
   readonly maxRetiring: number

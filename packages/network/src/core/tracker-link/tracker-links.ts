@@ -9,7 +9,7 @@ export interface TrackerLinksLimits extends TrackerContactLimits {
   readonly maxContradictions: number
 }
 
-export interface TrackerEffects {
+interface TrackerEffects {
   dial(tracker: TrackerAddress): void
   /** The connection, or the attempt at one, is of no use any more. */
   hangUp(trackerId: NodeId): void

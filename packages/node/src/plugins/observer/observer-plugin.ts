@@ -7,7 +7,7 @@ import { createChainAccount, type ChainAccount } from './chain-account.ts'
 import { createLatencyHistogram } from './latency-histogram.ts'
 
 /** Message chains accounts are kept of; messages of further ones are counted together. */
-export const maxChains = 1000
+const maxChains = 1000
 
 const schema = z
   .strictObject({

@@ -21,7 +21,7 @@ export interface CassandraServer {
 }
 
 /** Java 17 and Maven from the distribution, Cassandra and what it needs from Maven Central; once, into `.tools/`. */
-export function installCassandra(): void {
+function installCassandra(): void {
   const lacking = ['java', 'mvn'].some((command) => spawnSync(command, ['-version']).error !== undefined)
   if (lacking) {
     run('apt-get', ['update', '-qq'])

@@ -47,7 +47,7 @@ export interface CassandraStoreModules {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Default of `CassandraStoreOptions`. */
+/** Default of `CassandraStoreOptions`. @documented */
 export const cassandraStoreDefaults = {
   /** Bytes of batches that may wait to be written. */
   maxWaitingBytes: 64 * 1024 * 1024,

@@ -10,8 +10,7 @@ import {
 import { storageError } from '../../errors.ts'
 import type { LastMessages, StreamPartUsage } from '../message-store.ts'
 import { lastMessages, lastRef, lookUpLimits, type BatchIndex } from '../last-messages.ts'
-import { Entries, everything, type Entry, type Place } from './entries.ts'
-import type { EntryPlace } from './entry-cursor.ts'
+import { Entries, everything, type Entry, type EntryPlace, type Place } from './entries.ts'
 import { pack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
 

@@ -2,7 +2,6 @@ import type Database from 'better-sqlite3'
 import type { MessageRef } from '@runnel/protocol'
 import { firstRef, lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
 import { widthMsByLevel } from '../span-levels.ts'
-import type { EntryPlace } from './entry-cursor.ts'
 
 /** Where a batch is in one scope. */
 export interface Entry extends IndexedBatch {
@@ -10,6 +9,9 @@ export interface Entry extends IndexedBatch {
   readonly bytes: number
   readonly batch: number
 }
+
+/** What entries of a scope are ordered by. No two have the same. */
+export type EntryPlace = Pick<Entry, 'firstTime' | 'firstNumber' | 'lastTime' | 'lastNumber' | 'chain'>
 
 /** Where to look: a scope, or one chain in it, which has nothing outside of its times. */
 export interface Place {

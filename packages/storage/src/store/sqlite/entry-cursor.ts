@@ -1,9 +1,6 @@
 import { storageError } from '../../errors.ts'
 import type { PageCursor } from '../message-store.ts'
-import type { Entry } from './entries.ts'
-
-/** What entries of a scope are ordered by. No two have the same. */
-export type EntryPlace = Pick<Entry, 'firstTime' | 'firstNumber' | 'lastTime' | 'lastNumber' | 'chain'>
+import type { EntryPlace } from './entries.ts'
 
 export function toEntryCursor({
   firstTime,

@@ -24,7 +24,7 @@ export interface SqliteStoreOptions {
   readonly maxWaitingBytes?: number
 }
 
-/** Default of `SqliteStoreOptions`. */
+/** Default of `SqliteStoreOptions`. @documented */
 export const sqliteStoreDefaults = {
   /** Bytes of batches that may wait for their commit. */
   maxWaitingBytes: 64 * 1024 * 1024,

@@ -81,7 +81,7 @@ export class StoreThread<O extends Operations> {
     })
     let cause: unknown
     worker.on('message', (answer: ThreadAnswer) => this.#settle(answer))
-    worker.on('error', (error) => (cause = error))
+    worker.on('error', (error: unknown) => (cause = error))
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
       const { path, role } = this.#data

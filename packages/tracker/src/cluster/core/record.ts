@@ -41,7 +41,7 @@ export interface AliveBody {
 }
 
 /** A tracker leads a stream part, and its overlay stands in so many records. Nodes never follow it: they find out by themselves. */
-export interface LeadBody {
+interface LeadBody {
   readonly kind: 'lead'
   readonly streamPartId: StreamPartId
   /** 0: it does not lead it any more. */

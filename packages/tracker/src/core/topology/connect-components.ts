@@ -1,5 +1,5 @@
 import { cheapest } from './cheapest.ts'
-import type { Chooser } from './cheapest.ts'
+import type { Chooser } from './chooser.ts'
 import { componentOf, componentsOf, findSeparated } from './connectivity.ts'
 import type { Component } from './connectivity.ts'
 import type { GraphEdit } from './graph-edit.ts'

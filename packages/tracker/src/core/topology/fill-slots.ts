@@ -1,6 +1,6 @@
 import type { BoundedGraph } from './bounded-graph.ts'
-import { cheapest, randomPosition } from './cheapest.ts'
-import type { Choice, Chooser } from './cheapest.ts'
+import { cheapest, randomPosition, type Choice } from './cheapest.ts'
+import type { Chooser } from './chooser.ts'
 import type { GraphEdit } from './graph-edit.ts'
 import { IndexedSet } from './indexed-set.ts'
 import type { ReadonlyIndexedSet } from './indexed-set.ts'

@@ -1,5 +1,6 @@
 import type { BoundedGraph } from './bounded-graph.ts'
-import { randomPosition, type Chooser } from './cheapest.ts'
+import { randomPosition } from './cheapest.ts'
+import type { Chooser } from './chooser.ts'
 import { findSeparated } from './connectivity.ts'
 import type { GraphEdit } from './graph-edit.ts'
 import { drawnArc } from './rewiring.ts'

@@ -1,5 +1,6 @@
 import { BoundedGraph } from './bounded-graph.ts'
-import type { Chooser, RandomSource } from './cheapest.ts'
+import type { RandomSource } from './cheapest.ts'
+import type { Chooser } from './chooser.ts'
 import { connectComponents, reconnectChanged } from './connect-components.ts'
 import { Diversity } from './diversity.ts'
 import { fillSlots, fillSlotsByCutting } from './fill-slots.ts'

@@ -1,6 +1,6 @@
 import type { BoundedGraph } from './bounded-graph.ts'
-import { cheapest, cheapestDrawn, randomPosition } from './cheapest.ts'
-import type { Choice, Chooser } from './cheapest.ts'
+import { cheapest, cheapestDrawn, randomPosition, type Choice } from './cheapest.ts'
+import type { Chooser } from './chooser.ts'
 
 /** An edge read in one of its two directions. */
 export type Arc<Id extends string> = readonly [Id, Id]

@@ -1,0 +1,6 @@
+export declare const testNeeds: Readonly<Record<string, readonly string[]>>
+export declare function programsFor(
+  task: string,
+  args: readonly string[],
+  testFiles: readonly string[],
+): string[]

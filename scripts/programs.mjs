@@ -1,0 +1,47 @@
+// Which programs that are not npm packages each task needs. Plain JavaScript that an old Node can run, too.
+
+const python = 'python3 with venv'
+const emulated = ['C compiler', 'ip']
+const network = [...emulated, 'nft', 'turnserver']
+
+/** What the tests of these folders need; all others need Node alone. */
+export const testNeeds = {
+  aws: [python],
+  emulation: [...network, python],
+  examples: ['chromium'],
+  'packages/browser': ['chromium', 'firefox'],
+  'packages/explorer': ['chromium'],
+  'packages/node': ['openssl'],
+  'packages/tracker': ['openssl'],
+}
+
+const taskNeeds = {
+  aws: () => [python],
+  bench: ([name]) => (['browser', 'tabs'].includes(name) ? ['chromium'] : []),
+  emulate: (args) => {
+    if (args[0] === 'nat') return network
+    return /--place[= ](loopback|hosts|core)/.test(args.join(' ')) ? [] : emulated
+  },
+  lint: () => [python],
+  screenshot: () => ['chromium'],
+  test: (args, testFiles) => {
+    const folders = args[0] === 'aws' ? ['aws'] : foldersOf(args, testFiles)
+    return [...new Set(folders.flatMap((folder) => testNeeds[folder]))]
+  },
+}
+
+/**
+ * The names of the programs that a task needs. For `test` the arguments are what vitest takes: options, and parts of the
+ * paths of test files; where no file is meant, all are.
+ */
+export function programsFor(task, args, testFiles) {
+  return taskNeeds[task]?.(args, testFiles) ?? []
+}
+
+function foldersOf(args, testFiles) {
+  const parts = args.filter((arg) => !arg.startsWith('-')).map((arg) => arg.replace(/^\.\//, ''))
+  const meant = testFiles.filter((file) => parts.some((part) => file.includes(part)))
+  const folders = Object.keys(testNeeds)
+  if (meant.length === 0) return folders
+  return folders.filter((folder) => meant.some((file) => file.startsWith(`${folder}/`)))
+}
