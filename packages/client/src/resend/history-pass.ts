@@ -15,7 +15,7 @@ export interface HistoryPlan extends Omit<History, 'partitions'> {
   readonly parts: readonly PartPlan[]
 }
 
-export interface HistoryEvents extends PartEvents, GapEvents, VerdictEvents {
+interface HistoryEvents extends PartEvents, GapEvents, VerdictEvents {
   /** So many messages were given. */
   given(count: number): void
 }

@@ -41,7 +41,7 @@ export class Plugins {
 
   statuses(): PluginStatuses {
     const statuses = [...this.#plugins].map(([name, plugin]) => [name, plugin.status?.()] as const)
-    return Object.fromEntries(statuses.filter(([, status]) => status !== undefined)) as PluginStatuses
+    return Object.fromEntries(statuses.filter(([, status]) => status !== undefined))
   }
 
   async start(modules: {

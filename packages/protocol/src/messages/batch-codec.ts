@@ -12,9 +12,9 @@ import type { Writer } from '../codec/writer.ts'
 import { protocolError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { ChainCache } from './chain-cache.ts'
-import { readExtensions, writeExtensions, type Extension } from './extensions.ts'
+import { readExtensions, writeExtensions } from './extensions.ts'
 import { compareRefs, EncryptionType, SignatureType } from './stream-message.ts'
-import type { MessageBatch, MessageChain, MessageRef, StreamMessage } from './stream-message.ts'
+import type { Extension, MessageBatch, MessageChain, MessageRef, StreamMessage } from './stream-message.ts'
 
 /** The version of the batch layout, in its first byte. */
 export const BATCH_VERSION = 1

@@ -3,16 +3,7 @@ import { withinLimit, type Reader } from '../codec/reader.ts'
 import type { Writer } from '../codec/writer.ts'
 import { protocolError } from '../errors.ts'
 import { limits } from '../limits.ts'
-
-/**
- * What a later version adds to a message. Its publisher signs it, and who does not know it keeps and forwards it unread. What
- * has to be understood is no extension: it needs another type of signature or encryption, or another batch version.
- */
-export interface Extension {
-  /** Which extension it is; of a message each at most once. */
-  readonly type: number
-  readonly bytes: Uint8Array
-}
+import type { Extension } from './stream-message.ts'
 
 /** At least one, by ascending type. Throws LIMIT_EXCEEDED or MALFORMED_PACKET. */
 export function writeExtensions(writer: Writer, extensions: readonly Extension[]): void {

@@ -1,6 +1,5 @@
 import type { NodeId } from '../ids/node-id.ts'
 import type { StreamId } from '../ids/stream-id.ts'
-import type { Extension } from './extensions.ts'
 
 /** A place in a message chain. Ordered by timestamp, then sequence number. */
 export interface MessageRef {
@@ -29,6 +28,16 @@ export interface MessageChain {
   readonly publisherId: NodeId
   /** Chosen by the publisher, usually once a process; tells its parallel chains apart. At most 32 bytes of ASCII. */
   readonly messageChainId: string
+}
+
+/**
+ * What a later version adds to a message. Its publisher signs it, and who does not know it keeps and forwards it unread. What
+ * has to be understood is no extension: it needs another type of signature or encryption, or another batch version.
+ */
+export interface Extension {
+  /** Which extension it is; of a message each at most once. */
+  readonly type: number
+  readonly bytes: Uint8Array
 }
 
 /** One message as an application sees it. The views in it point into the bytes it came in. */
