@@ -128,7 +128,7 @@ export const networkLimits = {
   banMs: 60_000,
   /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
   maxBans: 1_000,
-  /** Data packets that a peer may send where it is no neighbour, or in an unknown version; beyond, it misbehaves. */
+  /** Data packets that a peer may send where it is no neighbour; beyond, it misbehaves. */
   maxUselessData: 100,
   /** After a detach data may still be under way; for this long it is not held against the peer. */
   uselessGraceMs: 5_000,

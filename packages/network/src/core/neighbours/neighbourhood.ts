@@ -130,7 +130,7 @@ export class Neighbourhood {
     this.#linkGone(peerId, 'misbehaved', nowMs)
   }
 
-  /** Data came where the peer is no neighbour, or in a version unknown here: a little of it is normal. */
+  /** Data came where the peer is no neighbour: a little of it is normal. */
   uselessData(peerId: NodeId, nowMs: number): void {
     if (this.#modules.peers.isTooMuchUseless(peerId, nowMs)) {
       this.misbehaved(peerId, 'too much data that is of no use here', nowMs)
