@@ -113,14 +113,15 @@ export class TrackerConnections {
   #onPacket(trackerId: NodeId, connection: Connection, type: number, body: Uint8Array): void {
     if (this.#connections.get(trackerId) !== connection) return
     if (packetKind(type) === undefined) return this.#events.onUnknown(trackerId, type)
+    let packet: TrackerToNode | undefined
     try {
-      const packet = decodePacketOf(['fromTracker', 'throughTracker'], type, body)
-      if (packet !== undefined) return this.#events.onPacket(trackerId, packet)
-      this.refuse(trackerId, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
+      packet = decodePacketOf(['fromTracker', 'throughTracker'], type, body)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
-      this.refuse(trackerId, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
+      return this.refuse(trackerId, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
     }
+    if (packet !== undefined) return this.#events.onPacket(trackerId, packet)
+    this.refuse(trackerId, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
   }
 
   #end(trackerId: NodeId, code: string, text: string): void {

@@ -35,13 +35,13 @@ export function decodePacket(type: number, body: Uint8Array): Packet {
   return packet
 }
 
-/** As `decodePacket`, of packets of these scopes; undefined for those of others, which are not decoded. */
+/** As `decodePacket`, of packets of these scopes; undefined for all others, which are not decoded. */
 export function decodePacketOf<S extends PacketScope>(
   scopes: readonly S[],
   type: number,
   body: Uint8Array,
 ): PacketOf<S> | undefined {
   const scope = packetKind(type)?.scope
-  const isOneOf = scope === undefined || (scopes as readonly PacketScope[]).includes(scope)
+  const isOneOf = scope !== undefined && (scopes as readonly PacketScope[]).includes(scope)
   return isOneOf ? (decodePacket(type, body) as PacketOf<S>) : undefined
 }
