@@ -29,27 +29,8 @@ export function batchVectors(crypto: Crypto) {
     digestHex: toHex(batchDigest(batch, crypto)),
     signatureHex: toHex(batch.signature),
     chain: batch.chain,
-    messages: batch.messages.map(
-      ({
-        timestamp,
-        sequenceNumber,
-        previous,
-        contentType,
-        encryptionType,
-        groupKeyId,
-        extensions,
-        content,
-      }) =>
-        toPlainJson({
-          timestamp,
-          sequenceNumber,
-          previous,
-          contentType,
-          encryptionType,
-          groupKeyId,
-          extensions,
-          content,
-        }),
+    messages: batch.messages.map(({ streamId, partition, publisherId, messageChainId, ...said }) =>
+      toPlainJson(said),
     ),
   }))
 }

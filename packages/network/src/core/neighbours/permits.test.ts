@@ -272,6 +272,12 @@ describe('a feeder', () => {
   const publisher = identityOf(7)
   const token = signMembership({ nodeId: stranger, expiresMs: startMs + 1e9 }, crypto, publisher)
   const batch = batchAt([startMs], { publisher })
+  const publisherFound = {
+    type: 'publisherResolved',
+    streamId,
+    publisherId: publisher.nodeId,
+    found: true,
+  } as const
 
   it('is answered, and what its user publishes is flooded on', () => {
     const script = new CoreScript().withNeighbours(2, 3)
@@ -328,13 +334,7 @@ describe('a feeder', () => {
     script.policy = 'unknown'
     expect(script.run(opened(9), feeds(9, token))).toEqual(['resolve'])
     script.policy = 'allowed'
-    const answer = {
-      type: 'publisherResolved',
-      streamId,
-      publisherId: publisher.nodeId,
-      found: true,
-    } as const
-    expect(script.run(answer)).toEqual(['attach 9'])
+    expect(script.run(publisherFound)).toEqual(['attach 9'])
     script.policy = 'denied'
     expect(script.run(changed)).toContain('detach 9 not-permitted')
     expect(script.run(data(9, batch))).toEqual(['dropped data.notAttached'])
@@ -351,13 +351,7 @@ describe('a feeder', () => {
     ])
     script.run(control(9, { type: 'detach', streamPartId: partId, reason: 'left' }))
     script.policy = 'allowed'
-    const answer = {
-      type: 'publisherResolved',
-      streamId,
-      publisherId: publisher.nodeId,
-      found: true,
-    } as const
-    expect(script.run(answer)).toEqual(['data 2', 'deliver 0'])
+    expect(script.run(publisherFound)).toEqual(['data 2', 'deliver 0'])
   })
 
   it('is no neighbour, also when a tracker takes it for one', () => {
