@@ -3,7 +3,7 @@ import { nodeInfo } from './codecs/contact.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach } from './codecs/node.ts'
-import { instruction, leave, status } from './codecs/overlay.ts'
+import { instruction, leave, redirect, status } from './codecs/overlay.ts'
 import { iceServers, signal, trackerError } from './codecs/signalling.ts'
 import {
   awaitStored,
@@ -72,6 +72,7 @@ export const packetTable = {
   storing: { number: 0x27, scope: 'toTracker', since, codec: storing },
   findStorage: { number: 0x28, scope: 'toTracker', since, codec: findStorage },
   storageNodes: { number: 0x29, scope: 'fromTracker', since, codec: storageNodes },
+  redirect: { number: 0x2a, scope: 'fromTracker', since, codec: redirect },
   resend: { number: 0x30, scope: 'toStorage', since, codec: resend },
   resendStart: { number: 0x31, scope: 'fromStorage', since, codec: resendStart },
   resendData: { number: 0x32, scope: 'fromStorage', since, codec: resendData },

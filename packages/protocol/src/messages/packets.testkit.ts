@@ -163,6 +163,7 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   fc.record({ type: is('clockTell'), token: u32, atUs: counter }),
   fc.record({ type: is('storing'), streamPartId, storing: flag }),
   fc.record({ type: is('findStorage'), requestId: u32, streamPartId }),
+  fc.record({ type: is('redirect'), streamPartId, leaderId: arbitraryNodeId }),
   fc.record({
     type: is('storageNodes'),
     requestId: u32,

@@ -258,6 +258,16 @@ export interface Leave {
   readonly streamPartId: StreamPartId
 }
 
+/**
+ * Tracker → node: an earlier tracker leads this stream part, and I can reach it. The node reports there, directly or by a
+ * circuit over me.
+ */
+export interface Redirect {
+  readonly type: 'redirect'
+  readonly streamPartId: StreamPartId
+  readonly leaderId: NodeId
+}
+
 export interface WantedNeighbour {
   readonly nodeId: NodeId
   readonly contact: Contact

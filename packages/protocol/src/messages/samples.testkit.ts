@@ -309,6 +309,7 @@ function trackerPackets(crypto: Crypto): SamplePacket[] {
       packet: { ...status, membership },
     })),
     { name: 'leave', packet: { type: 'leave', streamPartId } },
+    { name: 'redirect', packet: { type: 'redirect', streamPartId, leaderId: sampleNodeId('a') } },
     {
       name: 'instruction, no neighbours',
       packet: { type: 'instruction', streamPartId, counter: 1, neighbours: [] },

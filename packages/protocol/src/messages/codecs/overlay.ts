@@ -19,6 +19,7 @@ import type {
   Instruction,
   Leave,
   NeighbourReport,
+  Redirect,
   Status,
   WantedNeighbour,
 } from '../packets.ts'
@@ -79,6 +80,18 @@ export const status: BodyCodec<Status> = {
 export const leave: BodyCodec<Leave> = {
   write: (writer, packet) => writeStreamPart(writer, packet.streamPartId),
   read: (reader) => ({ type: 'leave', streamPartId: readStreamPart(reader) }),
+}
+
+export const redirect: BodyCodec<Redirect> = {
+  write(writer, { streamPartId, leaderId }) {
+    writeStreamPart(writer, streamPartId)
+    writeNodeId(writer, leaderId)
+  },
+  read: (reader) => ({
+    type: 'redirect',
+    streamPartId: readStreamPart(reader),
+    leaderId: readNodeId(reader),
+  }),
 }
 
 export function writeWanted(writer: Writer, wanted: WantedNeighbour): void {
