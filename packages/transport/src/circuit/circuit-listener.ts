@@ -16,6 +16,11 @@ export class CircuitListener {
     this.#pool = new ConnectionPool({ ...options, dialTimeoutMs: 0 }, modules)
   }
 
+  /** Open links and handshakes. */
+  get size(): number {
+    return this.#pool.size
+  }
+
   /** A peer is at the other end of this channel. Whom it dialled is the address of who carries it, which says nothing here. */
   accept(channel: PooledChannel): void {
     this.#pool.accept(channel, {
