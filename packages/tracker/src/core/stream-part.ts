@@ -425,7 +425,7 @@ function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Sta
   const counter = claimed === undefined ? member.toldCounter : member.counter
   const { streamPartId, membership } = member
   return {
-    ...{ type: 'status', streamPartId, session: 0, counter, neighbours, failed: [] },
+    ...{ type: 'status', streamPartId, counter, neighbours, failed: [] },
     ...(membership === undefined ? {} : { membership }),
   }
 }
