@@ -4,11 +4,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { counterHelp, gaugeHelp } from '@runnel/network'
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
-import type { StorageStatus } from '@runnel/storage'
 import { defaultTrackerLimits, defaultTrackerOptions, TrackerCore } from '@runnel/tracker'
 import { counterMetric, createMetrics, gaugeMetric } from '../packages/node/src/plugins/http/metrics.ts'
 import type { NodeSnapshot } from '../packages/node/src/snapshot.ts'
 import { storageMetrics } from '../packages/storage/src/storage-metrics.ts'
+import { idleStorageStatus } from '../packages/storage/src/storage-status.testkit.ts'
 import {
   addClusterMetrics,
   addConnectionMetrics,
@@ -44,21 +44,6 @@ const snapshot: NodeSnapshot = {
   plugins: {},
 }
 
-const storage: StorageStatus = {
-  ...{ location: '', isHealthy: true, streamParts: 0, ignoredStreamParts: 0, prunedBatches: 0 },
-  ...{ unwelcomeStreams: 0, contradictions: 0 },
-  quota: { storedBytes: 0, maxBytes: 0, maxBytesPerStream: 0, evictedBatches: 0, evictedBytes: 0 },
-  ingest: {
-    ...{ queuedBatches: 0, queuedBytes: 0, lagMs: 0, storedBatches: 0, storedMessages: 0 },
-    ...{ droppedBatches: 0, failures: 0, faults: 0 },
-  },
-  requests: {
-    ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
-    awaited: 0,
-  },
-  repair: { incompleteParts: 0, gaps: 0, refusedGaps: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
-}
-
 /** The page as it must stand in docs/metrics.md. */
 export async function metricsPage(): Promise<string> {
   const nodeCounters = new Map([
@@ -68,7 +53,7 @@ export async function metricsPage(): Promise<string> {
   const ofNode = metricsIn(
     await createMetrics(
       () => snapshot,
-      () => new Map([['storage', storageMetrics(storage)]]),
+      () => new Map([['storage', storageMetrics(idleStorageStatus)]]),
     ).text(),
   )
   const ofTracker = metricsIn(await trackerText())

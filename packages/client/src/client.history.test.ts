@@ -1,9 +1,7 @@
-import { createNetworkNode, type NetworkNode } from '@runnel/network'
 import {
   buildBatch,
   createIdentity,
   decodeBatch,
-  generatePrivateKey,
   loadCrypto,
   parsePrivateKey,
   toStreamPartId,
@@ -11,12 +9,12 @@ import {
   type MessageRef,
   type StreamId,
 } from '@runnel/protocol'
-import { systemClock, systemRandom } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startStorage } from './client.storage.testkit.ts'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
 import type { Message, MessageGap, StaticNetwork } from './index.ts'
-import { collect, FakeStorage } from './resend/storage.testkit.ts'
+import { collect, type FakeStorage } from './resend/storage.testkit.ts'
 
 const crypto = await loadCrypto()
 const owner = newAccount()
@@ -29,40 +27,13 @@ let tracker: Tracker
 let storage: FakeStorage
 let clients: Clients
 
-/** A storage node on real sockets, that keeps in memory what floods. */
-async function startStorage(): Promise<NetworkNode> {
-  const node = createNetworkNode(
-    { transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } },
-    {
-      identity: createIdentity(generatePrivateKey(systemRandom), crypto),
-      crypto,
-      clock: systemClock,
-      random: systemRandom,
-      publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
-      trackers: {
-        trackersFor: () => [{ nodeId: tracker.nodeId, url: tracker.url }],
-        onChange: () => () => undefined,
-      },
-    },
-  )
-  await node.start()
-  storage = new FakeStorage(node)
-  node.on('batch', (_, { bytes }) => storage.add(decodeBatch(bytes.slice())))
-  storage.stored = ({ timestamp, sequenceNumber }) => {
-    const all = storage.batches.flatMap(({ messages }) => messages)
-    const has = all.some((it) => it.timestamp === timestamp && it.sequenceNumber === sequenceNumber)
-    return has ? '' : 'NOT_STORED'
-  }
-  for (const streamPartId of streamIds.flatMap((id) => [toStreamPartId(id, 0), toStreamPartId(id, 1)])) {
-    node.join(streamPartId)
-    node.offerStorage(streamPartId, true)
-  }
-  return node
-}
-
 beforeAll(async () => {
   tracker = await startTracker()
-  const { nodeId, contact } = await startStorage()
+  storage = await startStorage(
+    tracker,
+    streamIds.flatMap((id) => [toStreamPartId(id, 0), toStreamPartId(id, 1)]),
+  )
+  const { nodeId, contact } = storage.node
   const document: StaticNetwork = {
     version: 1,
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],

@@ -9,7 +9,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
-import type { CreateNode } from './client.ts'
+import type { ClientModules, CreateNode } from './client.ts'
 import { createClient, type ClientConfig } from './index.ts'
 import type { RunnelClient } from './runnel-client.ts'
 import type { ClientStatus } from './status.ts'
@@ -55,9 +55,15 @@ export class Clients {
   }
 
   /** One that others can dial by WebSocket, unless told otherwise. */
-  async create(config: Partial<ClientConfig> = {}): Promise<RunnelClient> {
+  async create(
+    config: Partial<ClientConfig> = {},
+    modules: Pick<ClientModules, 'contentSteps'> = {},
+  ): Promise<RunnelClient> {
     const transports = { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } as const
-    const client = await createClient({ transports, ...this.#defaults, ...config }, { createNode })
+    const client = await createClient(
+      { transports, ...this.#defaults, ...config },
+      { createNode, ...modules },
+    )
     this.#clients.push(client)
     return client
   }

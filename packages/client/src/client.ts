@@ -15,6 +15,7 @@ import {
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
+import type { ContentStep } from './content/content-step.ts'
 import { Faults } from './faults.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
@@ -55,6 +56,11 @@ export interface ClientModules {
   readonly wallet?: Eip1193Provider | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
+  /**
+   * What is done to content between the application and the wire: messages pass these in order when they are published,
+   * after compression, and backwards when they are delivered. Default: none.
+   */
+  readonly contentSteps?: readonly ContentStep[] | undefined
 }
 
 /** Reads the network's registries, starts a node, and gives the client that uses both. Nothing is left running when it throws. */
@@ -95,6 +101,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       registry,
       archive,
       phases,
+      contentSteps: modules.contentSteps ?? [],
     })
     await node.start()
     return client

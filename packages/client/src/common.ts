@@ -1,5 +1,7 @@
 /** What the client offers on every platform. */
-export type { QueueLimitsConfig, TransportsConfig } from './config.ts'
+export type { PublishConfig, QueueLimitsConfig, TransportsConfig } from './config.ts'
+export type { ContentStep, MessageContent, OpenContext, SealContext } from './content/content-step.ts'
+export { typeInside } from './content/deflate.ts'
 export type { RegistryService } from './registry/registry-service.ts'
 export type { ClientModules, CreateNode, NodeModules } from './client.ts'
 export type { ClientClosed, RunnelClient } from './runnel-client.ts'

@@ -89,6 +89,7 @@ const configSchema = z.strictObject({
     .strictObject({
       maxQueuedMessages: countSchema.default(10_000),
       maxQueuedBytes: countSchema.default(64 * 1024 * 1024),
+      compress: z.enum(['none', 'deflate']).default('none'),
     })
     .prefault({}),
   subscribe: z
@@ -139,9 +140,17 @@ export interface ClientConfig<Source = NetworkSource> {
       }
     | undefined
   /** What may wait to be sent; beyond it `publish` is refused with PUBLISH_QUEUE_FULL. */
-  readonly publish?: QueueLimitsConfig | undefined
+  readonly publish?: PublishConfig | undefined
   /** What may wait in a subscription; beyond it the oldest messages are dropped, counted and reported. */
   readonly subscribe?: QueueLimitsConfig | undefined
+}
+
+export interface PublishConfig extends QueueLimitsConfig {
+  /**
+   * 'deflate' compresses contents of 1,024 bytes and more, where that makes them smaller. Every client opens them, also one
+   * that does not compress. Default 'none'.
+   */
+  readonly compress?: 'none' | 'deflate' | undefined
 }
 
 export interface QueueLimitsConfig {

@@ -213,6 +213,14 @@ export const clientErrors = {
     summary: 'A message said to be text is not UTF-8',
     remedy: 'Its publisher is at fault; subscribe with raw: true to see the bytes.',
   },
+  CONTENT_UNREADABLE: {
+    summary: 'A message could not be opened as its content was sealed',
+    remedy: 'Its publisher is at fault, or its step; subscribe with raw: true to see the bytes.',
+  },
+  CONTENT_NOT_SEALED: {
+    summary: 'A content step failed, and the message was not sent',
+    remedy: 'See the cause; publish it again once that is repaired.',
+  },
   ENCRYPTED_CONTENT: {
     summary: 'The message is encrypted',
     remedy: 'This build cannot decrypt; subscribe with raw: true to see the bytes.',

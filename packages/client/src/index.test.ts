@@ -15,6 +15,7 @@ it('exports what it promises, and nothing else', () => {
     'readKeyFile',
     'readNetworkFile',
     'shownUrl',
+    'typeInside',
     'writeKeyFile',
   ])
 })

@@ -15,6 +15,9 @@ import {
 import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
+import type { ContentStep } from './content/content-step.ts'
+import { ContentSteps } from './content/content-steps.ts'
+import { deflateStep } from './content/deflate.ts'
 import { asError } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
@@ -66,6 +69,8 @@ export interface RunnelClientModules {
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
   readonly phases: Phases
+  /** What is done to content between the application and the wire, besides compression. */
+  readonly contentSteps: readonly ContentStep[]
 }
 
 /**
@@ -108,7 +113,10 @@ export class RunnelClient implements AsyncDisposable {
     this.#rights = rights
     const status = this.#status
     this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
-    const shared = { ...modules, cache, parts, status, history: this.#history }
+    const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
+    // Compressed first: what is encrypted gets no smaller.
+    const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
+    const shared = { ...modules, cache, parts, status, steps, history: this.#history }
     this.#shared = shared
     this.#archive = new StorageArchive(shared)
     modules.archive.use(this.#archive)

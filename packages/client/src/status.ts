@@ -39,7 +39,7 @@ export type ClientStatus =
   | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
   /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
   | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
-  /** A message's content is not what it says; the message was left out. */
+  /** A message's content could not be opened, or is not what it says; the message was left out. */
   | {
       readonly type: 'undecodable'
       readonly streamPartId: StreamPartId

@@ -1,4 +1,5 @@
 import {
+  backoffMs,
   decodeBatch,
   isRunnelError,
   toStreamPartId,
@@ -261,7 +262,7 @@ export class Ingest {
 
   #pause(): Promise<void> {
     const { minStoreBackoffMs, maxStoreBackoffMs } = this.#options.limits
-    const delayMs = Math.min(maxStoreBackoffMs, minStoreBackoffMs * 2 ** (this.#failuresInARow - 1))
+    const delayMs = backoffMs(this.#failuresInARow, minStoreBackoffMs, maxStoreBackoffMs)
     return new Promise((resolve) => {
       const cancel = this.#clock.schedule(delayMs, resolve)
       this.#wake = () => {

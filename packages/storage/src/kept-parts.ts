@@ -1,5 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import {
+  backoffMs,
   isRunnelError,
   parseStreamPartId,
   toStreamPartId,
@@ -194,7 +195,7 @@ export class KeptParts {
 
   #retryLater(): void {
     const { minRegistryBackoffMs, maxRegistryBackoffMs } = this.#options.limits
-    const delayMs = Math.min(maxRegistryBackoffMs, minRegistryBackoffMs * 2 ** (this.#failuresInARow - 1))
+    const delayMs = backoffMs(this.#failuresInARow, minRegistryBackoffMs, maxRegistryBackoffMs)
     this.#cancelRetry = this.#modules.clock.schedule(delayMs, () => void this.refresh())
   }
 }

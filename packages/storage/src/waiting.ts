@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@runnel/protocol'
+import { backoffMs, type Cancel, type Clock } from '@runnel/protocol'
 
 /** Resolves after the time, or rejects with what the signal says. */
 export function delay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
@@ -53,13 +53,13 @@ export interface Retrying {
 /** Tries some work until it is done, with growing pauses. Rejects only with what the signal says. */
 export async function untilDone(work: () => Promise<void>, retrying: Retrying): Promise<void> {
   const { clock, limits, signal, onFailure } = retrying
-  for (let failures = 0; ; failures++) {
+  for (let failures = 1; ; failures++) {
     signal.throwIfAborted()
     try {
       return await work()
     } catch (error) {
       onFailure(error)
-      await delay(clock, Math.min(limits.maxStoreBackoffMs, limits.minStoreBackoffMs * 2 ** failures), signal)
+      await delay(clock, backoffMs(failures, limits.minStoreBackoffMs, limits.maxStoreBackoffMs), signal)
     }
   }
 }

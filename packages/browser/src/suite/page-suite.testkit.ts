@@ -1,6 +1,10 @@
 /// <reference lib="dom" />
-/** Runs in the page: the transport conformance suite over the browser's own WebSocket and RTCPeerConnection. */
+/**
+ * Runs in the page: the transport conformance suite over the browser's own WebSocket and RTCPeerConnection, and compressed
+ * content with its own streams.
+ */
 import { systemClock } from '@runnel/protocol/system'
+import { describeDeflate } from '../../../client/src/content/deflate-suite.testkit.ts'
 import { testModules } from '../../../transport/src/conformance/modules.testkit.ts'
 import type {
   PairOptions,
@@ -46,6 +50,7 @@ async function makeWebSocketPair({ limits, limitsOfB }: PairOptions): Promise<Tr
 
 describeTransport('WebRtcTransport of the browser', makeWebRtcPair, { faults: false })
 describeTransport('WebSocketTransport of the browser', makeWebSocketPair, { faults: true })
+describeDeflate()
 
 export const suite = { testNames, runTest }
 Object.assign(globalThis, { suite })

@@ -11,7 +11,7 @@ export const maxAheadMs = 5 * 60_000
 export class MessageClock {
   readonly #maxBehindMs: number
   #lastTimestamp = 0
-  #head: MessageRef | undefined
+  #last: MessageRef | undefined
 
   constructor(options: { readonly maxBehindMs: number }) {
     this.#maxBehindMs = options.maxBehindMs
@@ -34,11 +34,11 @@ export class MessageClock {
     return timestamp
   }
 
-  /** The place of the message that is sent next, and of the one before it. Times come in the order they were given out. */
-  next(timestamp: number): { readonly ref: MessageRef; readonly previous: MessageRef | undefined } {
-    const previous = this.#head
-    const sequenceNumber = previous?.timestamp === timestamp ? previous.sequenceNumber + 1 : 0
-    this.#head = { timestamp, sequenceNumber }
-    return { ref: this.#head, previous }
+  /** The place of the message that is sent next. No place is given twice. Times come in the order they were given out. */
+  next(timestamp: number): MessageRef {
+    const last = this.#last
+    const sequenceNumber = last?.timestamp === timestamp ? last.sequenceNumber + 1 : 0
+    this.#last = { timestamp, sequenceNumber }
+    return this.#last
   }
 }

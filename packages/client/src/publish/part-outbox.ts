@@ -8,11 +8,14 @@ import {
   type Crypto,
   type Identity,
   type MessageChain,
+  type MessageDraft,
   type MessageRef,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { ContentSteps } from '../content/content-steps.ts'
+import type { EncodedContent } from '../content/encode.ts'
 import { clientError } from '../errors.ts'
-import type { EncodedContent } from './content.ts'
+import { placeOf } from '../resend/selection.ts'
 import { MessageClock } from './message-clock.ts'
 
 /** A message that was handed to the network. */
@@ -26,6 +29,7 @@ export interface PartOutboxModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
+  readonly steps: Pick<ContentSteps, 'seal'>
   readonly neighbourCount: (streamPartId: StreamPartId) => number
 }
 
@@ -52,6 +56,10 @@ export class PartOutbox {
   readonly #closing = new AbortController()
   #ready: Promise<void>
   #entries: Entry[] = []
+  /** Taken out of `#entries`, and not yet sent. */
+  #sealing: readonly Entry[] = []
+  /** The place of the message that was sent last. */
+  #head: MessageRef | undefined
   #flushing = false
 
   /** Nothing is sent before `ready` resolves. */
@@ -90,14 +98,13 @@ export class PartOutbox {
 
   /** Resolves when all that was added so far is sent or refused. */
   async settled(): Promise<void> {
-    // What is no longer among them has been sent or refused in the turn in which it was taken.
-    await Promise.allSettled(this.#entries.map(({ promise }) => promise))
+    await Promise.allSettled([...this.#sealing, ...this.#entries].map(({ promise }) => promise))
   }
 
   /** Refuses what was not sent. */
   close(): void {
     this.#closing.abort()
-    for (const { reject } of this.#entries.splice(0))
+    for (const { reject } of [...this.#sealing, ...this.#entries.splice(0)])
       reject(clientError('CLIENT_CLOSED', 'before it was sent'))
   }
 
@@ -125,7 +132,9 @@ export class PartOutbox {
   async #flush(): Promise<void> {
     await this.#ready
     while (this.#entries.length > 0) {
-      if (this.#sendBatch(this.#takeBatch())) continue
+      const entries = this.#takeBatch()
+      const sealed = this.#seal(entries)
+      if (this.#send(entries, sealed instanceof Promise ? await sealed : sealed)) continue
       try {
         await this.#modules.node.writable(this.#streamPartId, this.#closing.signal)
       } catch (error) {
@@ -149,27 +158,48 @@ export class PartOutbox {
     return this.#entries.splice(0, count)
   }
 
+  /** Gives the messages of a batch their places, and seals them. Refuses them, and returns undefined, where that fails. */
+  #seal(entries: readonly Entry[]): Sealed | Promise<Sealed> {
+    let previous = this.#head
+    const drafts = entries.map(({ content, timestamp }) => {
+      const ref = this.#messageClock.next(timestamp)
+      const draft: MessageDraft = {
+        ...ref,
+        previous,
+        contentType: content.contentType,
+        encryptionType: EncryptionType.none,
+        groupKeyId: '',
+        content: content.bytes,
+      }
+      previous = ref
+      return draft
+    })
+    const failed = (error: unknown): undefined => {
+      for (const { reject } of entries) reject(error)
+    }
+    try {
+      const sealed = this.#modules.steps.seal(drafts, this.#chain)
+      if (!(sealed instanceof Promise)) return sealed
+      this.#sealing = entries
+      return sealed.catch(failed).finally(() => (this.#sealing = []))
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
   /** False when the next batch should wait. */
-  #sendBatch(entries: readonly Entry[]): boolean {
+  #send(entries: readonly Entry[], messages: Sealed): boolean {
+    if (messages === undefined) return true
     const { node, crypto, identity, neighbourCount } = this.#modules
     try {
-      const messages = entries.map(({ content, timestamp }) => {
-        const { ref, previous } = this.#messageClock.next(timestamp)
-        return {
-          ...ref,
-          previous,
-          contentType: content.contentType,
-          encryptionType: EncryptionType.none,
-          groupKeyId: '',
-          content: content.bytes,
-        }
-      })
+      if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED', 'before it was sent')
       const batch = buildBatch({ chain: this.#chain, messages }, crypto, identity)
       const neighbours = neighbourCount(this.#streamPartId)
       const writable = node.publish(batch.bytes)
-      messages.forEach(({ timestamp, sequenceNumber }, i) =>
-        entries[i]?.resolve({ ...this.#chain, timestamp, sequenceNumber, neighbours }),
-      )
+      for (const [i, message] of messages.entries()) {
+        this.#head = placeOf(message)
+        entries[i]?.resolve({ ...this.#chain, ...this.#head, neighbours })
+      }
       return writable
     } catch (error) {
       for (const { reject } of entries) reject(error)
@@ -177,3 +207,6 @@ export class PartOutbox {
     }
   }
 }
+
+/** Undefined: refused. */
+type Sealed = readonly MessageDraft[] | undefined

@@ -9,6 +9,8 @@ import {
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { ContentSteps } from '../content/content-steps.ts'
+import { encodeContent, type EncodedContent } from '../content/encode.ts'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import { requirePermission } from '../permission.ts'
@@ -16,7 +18,6 @@ import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
-import { encodeContent, type EncodedContent } from './content.ts'
 import { PartOutbox, type PublishedMessage } from './part-outbox.ts'
 import { anyPartition, checkPartition, partitionOfKey } from './partition.ts'
 import { QueueBudget, type QueueBudgetLimits } from './queue-budget.ts'
@@ -54,6 +55,7 @@ export interface PublisherModules {
   readonly clock: Clock
   readonly random: Random
   readonly status: StatusHub
+  readonly steps: Pick<ContentSteps, 'seal'>
 }
 
 interface JoinedOutbox {
@@ -168,7 +170,7 @@ export class Publisher {
 
   /** The stream part is joined with its first message, and left by `leave` or when the client closes; the chain goes on. */
   #outbox(stream: StreamInfo, partition: number): PartOutbox {
-    const { node, identity, crypto, clock, parts } = this.#modules
+    const { node, identity, crypto, clock, parts, steps } = this.#modules
     const streamPartId = toStreamPartId(stream.id, partition)
     const known = this.#outboxes.get(streamPartId)
     if (known !== undefined) {
@@ -190,7 +192,7 @@ export class Publisher {
         ready: this.#firstNeighbour(streamPartId),
         maxBehindMs: this.#options.maxBehindMs,
       },
-      { node, identity, crypto, clock, neighbourCount: (id) => parts.neighbourCount(id) },
+      { node, identity, crypto, clock, steps, neighbourCount: (id) => parts.neighbourCount(id) },
     )
     this.#outboxes.set(streamPartId, { outbox, leave })
     return outbox

@@ -1,11 +1,8 @@
+import { ByteQueue } from './byte-queue.ts'
+
 export interface BoundedQueueLimits {
   readonly maxItems: number
   readonly maxBytes: number
-}
-
-interface Item<T> {
-  readonly value: T
-  readonly bytes: number
 }
 
 /**
@@ -14,10 +11,7 @@ interface Item<T> {
  */
 export class BoundedQueue<T> {
   readonly #limits: BoundedQueueLimits
-  #items: Item<T>[] = []
-  /** Where in `#items` the queue begins; what is before it was taken. */
-  #start = 0
-  #bytes = 0
+  readonly #items = new ByteQueue<{ readonly value: T }>()
   #closed = false
   readonly #producers: (() => void)[] = []
   readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = []
@@ -27,7 +21,7 @@ export class BoundedQueue<T> {
   }
 
   get length(): number {
-    return this.#items.length - this.#start
+    return this.#items.length
   }
 
   /** Adds an item, unless closed. Returns how many old items had to go; an item above the limit by itself stays alone. */
@@ -38,10 +32,12 @@ export class BoundedQueue<T> {
       consumer({ done: false, value })
       return 0
     }
-    this.#items.push({ value, bytes })
-    this.#bytes += bytes
+    this.#items.push({ value }, bytes)
     let dropped = 0
-    while (this.length > 1 && (this.length > this.#limits.maxItems || this.#bytes > this.#limits.maxBytes)) {
+    while (
+      this.length > 1 &&
+      (this.length > this.#limits.maxItems || this.#items.bytes > this.#limits.maxBytes)
+    ) {
       this.#take()
       dropped++
     }
@@ -65,7 +61,7 @@ export class BoundedQueue<T> {
 
   get #isHalfEmpty(): boolean {
     const { maxItems, maxBytes } = this.#limits
-    return this.length * 2 <= maxItems && this.#bytes * 2 <= maxBytes
+    return this.length * 2 <= maxItems && this.#items.bytes * 2 <= maxBytes
   }
 
   #wakeProducers(): void {
@@ -79,17 +75,9 @@ export class BoundedQueue<T> {
     for (const consumer of this.#waiting.splice(0)) consumer({ done: true, value: undefined })
   }
 
-  #take(): Item<T> | undefined {
-    const item = this.#items[this.#start]
-    if (item === undefined) return undefined
-    this.#start++
-    this.#bytes -= item.bytes
-    if (this.#producers.length > 0 && this.#isHalfEmpty) this.#wakeProducers()
-    // Shifting an array moves all of it: the taken half goes at once.
-    if (this.#start * 2 >= this.#items.length) {
-      this.#items = this.#items.slice(this.#start)
-      this.#start = 0
-    }
+  #take(): { readonly value: T } | undefined {
+    const item = this.#items.shift()
+    if (item !== undefined && this.#producers.length > 0 && this.#isHalfEmpty) this.#wakeProducers()
     return item
   }
 }

@@ -1,4 +1,5 @@
 import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { ByteQueue } from '../queue/byte-queue.ts'
 
 export interface LastWindowLimits {
   readonly maxMessages: number
@@ -14,10 +15,7 @@ export class LastWindow {
   readonly #begin: () => MessageRef | undefined
   /** All that comes is among the last. */
   #isOpen = false
-  #messages: StreamMessage[] = []
-  /** Where in `#messages` the window begins. */
-  #start = 0
-  #bytes = 0
+  readonly #messages = new ByteQueue<StreamMessage>()
 
   /** `begin`: the place of the first of the last, once it is known. */
   constructor(limits: LastWindowLimits, begin: () => MessageRef | undefined = () => undefined) {
@@ -31,16 +29,15 @@ export class LastWindow {
    */
   push(message: StreamMessage): readonly StreamMessage[] {
     if (this.#isOpen) return [message]
-    this.#messages.push(message)
-    this.#bytes += message.content.length
+    this.#messages.push(message, message.content.length)
     if (this.#isKnownFrom(message)) {
       this.#isOpen = true
       return this.end()
     }
-    if (this.#messages.length - this.#start > this.#limits.maxMessages) this.#shift()
+    if (this.#messages.length > this.#limits.maxMessages) this.#messages.shift()
     const early: StreamMessage[] = []
-    while (this.#bytes > this.#limits.maxBytes) {
-      const message = this.#shift()
+    while (this.#messages.bytes > this.#limits.maxBytes) {
+      const message = this.#messages.shift()
       if (message === undefined) break
       early.push(message)
     }
@@ -49,14 +46,14 @@ export class LastWindow {
 
   /** False for a place before all that is in the window, once that has as many messages as it may. */
   reaches(place: MessageRef): boolean {
-    const first = this.#messages[this.#start]
-    const isFull = this.#messages.length - this.#start >= this.#limits.maxMessages
+    const first = this.#messages.first
+    const isFull = this.#messages.length >= this.#limits.maxMessages
     return !isFull || first === undefined || compareRefs(place, first) >= 0
   }
 
   /** The sequence has ended: what is in the window, in order. */
   end(): readonly StreamMessage[] {
-    return this.#messages.splice(this.#start)
+    return this.#messages.takeAll()
   }
 
   /**
@@ -64,20 +61,8 @@ export class LastWindow {
    * where they begin some may be too many: how many, the end shows.
    */
   #isKnownFrom(message: StreamMessage): boolean {
-    if (this.#messages.length - this.#start > 2) return false
+    if (this.#messages.length > 2) return false
     const begin = this.#begin()
     return begin !== undefined && compareRefs(message, begin) > 0
-  }
-
-  #shift(): StreamMessage | undefined {
-    const message = this.#messages[this.#start]
-    if (message === undefined) return undefined
-    this.#start++
-    this.#bytes -= message.content.length
-    if (this.#start * 2 >= this.#messages.length) {
-      this.#messages = this.#messages.slice(this.#start)
-      this.#start = 0
-    }
-    return message
   }
 }

@@ -7,9 +7,9 @@ import {
   type MessageRef,
   type StreamMessage,
 } from '@runnel/protocol'
+import TinyQueue from 'tinyqueue'
 import { compare } from '../registry/order.ts'
 import type { Verdict } from './batch-check.ts'
-import { MinHeap } from './min-heap.ts'
 import { placeOf } from './selection.ts'
 
 export interface MergeLimits {
@@ -76,7 +76,8 @@ export class BatchMerge {
   /** Of the sources that may give more: where their newest batch begins. */
   readonly #reached = new Map<number, MessageRef | undefined>()
   /** Of two messages for one place the one that counts comes first. */
-  readonly #cursors = new MinHeap<Cursor>(
+  readonly #cursors = new TinyQueue<Cursor>(
+    [],
     (a, b) => compareMessages(nextOf(a), nextOf(b)) || compareContent(a, b),
   )
   /** In order of use. */
@@ -150,15 +151,15 @@ export class BatchMerge {
   /** The first message of all that are held; undefined when there is none. To be asked when no source is behind. */
   next(): Candidate | undefined {
     const message = this.#skipDuplicates()
-    const from = this.#cursors.least
+    const from = this.#cursors.peek()
     if (message === undefined || from === undefined) return undefined
     return { message, from, after: from.chain.last }
   }
 
   /** Sources that have given the batch of the message that `next` told: all that have it, if none was behind. */
   holders(): ReadonlySet<number> {
-    const { least } = this.#cursors
-    const same = this.#cursors.items.filter(
+    const least = this.#cursors.peek()
+    const same = this.#cursors.data.filter(
       ({ chain, batch }) =>
         least !== undefined && chain === least.chain && isSameSignature(batch.bytes, least.batch.bytes),
     )
@@ -167,7 +168,7 @@ export class BatchMerge {
 
   /** Takes the message that `next` told. */
   take(): void {
-    const cursor = this.#cursors.least
+    const cursor = this.#cursors.peek()
     if (cursor === undefined) return
     const message = nextOf(cursor)
     const place = placeOf(message)
@@ -192,7 +193,7 @@ export class BatchMerge {
   }
 
   #skipDuplicates(): StreamMessage | undefined {
-    for (let cursor = this.#cursors.least; cursor !== undefined; cursor = this.#cursors.least) {
+    for (let cursor = this.#cursors.peek(); cursor !== undefined; cursor = this.#cursors.peek()) {
       const message = nextOf(cursor)
       if (cursor.chain.last === undefined || compareRefs(message, cursor.chain.last) > 0) return message
       this.#duplicates++
@@ -222,15 +223,13 @@ export class BatchMerge {
     this.#contradictions.push({ place: placeOf(message), winner: taken.from, loser: cursor })
   }
 
+  /** Of the cursor that is first. */
   #advance(cursor: Cursor): void {
+    this.#cursors.pop()
     this.#heldBytes -= nextOf(cursor).content.length
     cursor.at++
-    if (cursor.at < cursor.messages.length) {
-      this.#cursors.settleLeast()
-      return
-    }
-    cursor.chain.held--
-    this.#cursors.pop()
+    if (cursor.at < cursor.messages.length) this.#cursors.push(cursor)
+    else cursor.chain.held--
   }
 
   #isSafe(message: StreamMessage): boolean {

@@ -1,6 +1,6 @@
 import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
-import { decodeMessage } from '../subscribe/decode.ts'
+import { decodeMessage } from '../content/decode.ts'
 import type { Message } from '../subscribe/message.ts'
 import { at, chainOf, times } from './batches.testkit.ts'
 import { PacedPlayback, type ReadFrom } from './playback.ts'

@@ -1,9 +1,11 @@
-import { toStreamId, type Clock, type Identity } from '@runnel/protocol'
+import { toStreamId, type Clock, type Identity, type StreamMessage } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { requirePermission } from '../permission.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
-import { decodeOrReport } from '../subscribe/decode.ts'
+import type { ContentSteps } from '../content/content-steps.ts'
+import { decodeMessage, reportUndecodable } from '../content/decode.ts'
+import { openAhead } from '../content/open-ahead.ts'
 import { toMessageGap, type MessageGap } from '../subscribe/gap.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { HistorySource, OnGap } from './history-source.ts'
@@ -23,6 +25,7 @@ export interface ResendModules {
   readonly identity: Identity
   readonly clock: Clock
   readonly status: StatusHub
+  readonly steps: Pick<ContentSteps, 'open'>
 }
 
 /**
@@ -33,7 +36,7 @@ export async function* resend(
   streamId: string,
   selection: HistorySelection,
   options: ResendOptions,
-  { history, cache, identity, clock, status }: ResendModules,
+  { history, cache, identity, clock, status, steps }: ResendModules,
 ): AsyncGenerator<Message, void, undefined> {
   if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
   const stream = await requirePermission('subscribe', toStreamId(streamId), identity.nodeId, { cache, clock })
@@ -44,10 +47,27 @@ export async function* resend(
     status.emit({ type: 'gap', ...gap })
     options.onGap?.(gap)
   }
+  const { raw = false } = options
+  const open = raw ? asItCame : (message: StreamMessage) => steps.open(message)
   for await (const run of history.read(plan, wanted, { signal: options.signal, onGap })) {
-    for (const message of run) {
-      const decoded = decodeOrReport(message, options.raw ?? false, status)
-      if (decoded !== undefined) yield decoded
+    for (const next of openAhead(run, open)) {
+      const one = next instanceof Promise ? await next : next
+      if ('error' in one) reportUndecodable(one.message, one.error, status)
+      else {
+        const decoded = decodeOrReport(one.opened, raw, status)
+        if (decoded !== undefined) yield decoded
+      }
     }
+  }
+}
+
+const asItCame = (message: StreamMessage) => message
+
+function decodeOrReport(message: StreamMessage, raw: boolean, status: StatusHub): Message | undefined {
+  try {
+    return decodeMessage(message, raw)
+  } catch (error) {
+    reportUndecodable(message, error, status)
+    return undefined
   }
 }

@@ -3,6 +3,7 @@ import { toStreamId, toStreamPartId, type MessageRef } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { describe, expect, it } from 'vitest'
 import { newIdentity, take } from '../client.testkit.ts'
+import { ContentSteps } from '../content/content-steps.ts'
 import { Faults } from '../faults.ts'
 import { StatusHub } from '../status.ts'
 import { Subscriber } from './subscriber.ts'
@@ -31,6 +32,7 @@ function setUp() {
     },
     parts: { join: () => () => {} },
     ...{ identity, clock: systemClock, status, faults: hub, history: {} },
+    steps: new ContentSteps([], new AbortController().signal),
   } as never)
   return { subscriber, faults, status, breakIt: (broken: boolean) => void (isBroken = broken) }
 }

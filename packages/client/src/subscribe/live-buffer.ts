@@ -1,4 +1,5 @@
 import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { ByteQueue } from '../queue/byte-queue.ts'
 import { placeOf } from '../resend/selection.ts'
 
 export interface LiveBufferLimits {
@@ -15,9 +16,7 @@ export interface DroppedStretch {
 /** Live messages that wait for history. At a limit the oldest go, and it is remembered where, so that they can be read from storage. */
 export class LiveBuffer {
   readonly #limits: LiveBufferLimits
-  #messages: StreamMessage[] = []
-  #start = 0
-  #bytes = 0
+  readonly #messages = new ByteQueue<StreamMessage>()
   #dropped: DroppedStretch | undefined
 
   constructor(limits: LiveBufferLimits) {
@@ -25,8 +24,7 @@ export class LiveBuffer {
   }
 
   push(message: StreamMessage): void {
-    this.#messages.push(message)
-    this.#bytes += message.content.length
+    this.#messages.push(message, message.content.length)
     while (this.#isTooFull()) {
       const oldest = this.shift()
       if (oldest !== undefined) this.#noteDropped(oldest)
@@ -34,15 +32,7 @@ export class LiveBuffer {
   }
 
   shift(): StreamMessage | undefined {
-    const message = this.#messages[this.#start]
-    if (message === undefined) return undefined
-    this.#start++
-    this.#bytes -= message.content.length
-    if (this.#start * 2 >= this.#messages.length) {
-      this.#messages = this.#messages.slice(this.#start)
-      this.#start = 0
-    }
-    return message
+    return this.#messages.shift()
   }
 
   /** What had to go since it was asked last. */
@@ -54,7 +44,7 @@ export class LiveBuffer {
 
   #isTooFull(): boolean {
     const { maxMessages, maxBytes } = this.#limits
-    return this.#messages.length - this.#start > maxMessages || this.#bytes > maxBytes
+    return this.#messages.length > maxMessages || this.#messages.bytes > maxBytes
   }
 
   #noteDropped(message: StreamMessage): void {

@@ -1,5 +1,7 @@
 import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type Identity, type StreamId, type StreamPartId } from '@runnel/protocol'
+import type { ContentSteps } from '../content/content-steps.ts'
+import { reportUndecodable } from '../content/decode.ts'
 import { deadline } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
 import type { Faults } from '../faults.ts'
@@ -63,6 +65,7 @@ export interface SubscriberModules {
   readonly status: StatusHub
   readonly history: HistorySource
   readonly faults: Pick<Faults, 'report'>
+  readonly steps: Pick<ContentSteps, 'open'>
 }
 
 /** Gaps remembered as reported. */
@@ -181,7 +184,7 @@ export class Subscriber {
   }
 
   #open(stream: StreamInfo, partitions: readonly number[], options: SubscribeOptions): QueuedSubscription {
-    const { node, parts, status } = this.#modules
+    const { node, parts, status, steps } = this.#modules
     const streamPartIds = partitions.map((partition) => toStreamPartId(stream.id, partition))
     const subscription: QueuedSubscription = new QueuedSubscription(
       {
@@ -195,6 +198,7 @@ export class Subscriber {
       },
       {
         node,
+        steps,
         events: {
           slow: (dropped) => status.emit({ type: 'slow-consumer', streamId: stream.id, dropped }),
           gap: (gap) => {
@@ -206,14 +210,7 @@ export class Subscriber {
             }
           },
           equivocation: (equivocation) => options.onEquivocation?.(equivocation),
-          undecodable: ({ publisherId, timestamp, sequenceNumber, partition }, error) =>
-            status.emit({
-              type: 'undecodable',
-              streamPartId: toStreamPartId(stream.id, partition),
-              publisherId,
-              ref: { timestamp, sequenceNumber },
-              error: asError(error),
-            }),
+          undecodable: (message, error) => reportUndecodable(message, error, status),
           callbackFailed: (error) => status.emit({ type: 'callback-failed', streamId: stream.id, error }),
           ended: () => {
             this.#forget(subscription)

@@ -1,8 +1,10 @@
 import type { Gap, NetworkNode } from '@runnel/network'
 import type { StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
+import type { ContentSteps } from '../content/content-steps.ts'
+import { decodeMessage } from '../content/decode.ts'
+import { OpeningLanes } from '../content/opening-lanes.ts'
 import { clientError } from '../errors.ts'
 import { BoundedQueue, type BoundedQueueLimits } from '../queue/bounded-queue.ts'
-import { decodeMessage } from './decode.ts'
 import type { MessageEquivocation } from './equivocation.ts'
 import { toMessageGap, type MessageGap } from './gap.ts'
 import type { HistoryJoin } from './history-join.ts'
@@ -17,7 +19,7 @@ export interface SubscriptionCounters {
   readonly delivered: number
   /** Messages dropped, the oldest first, because the application was too slow. */
   readonly dropped: number
-  /** Messages left out because their content is not what it says. */
+  /** Messages left out because their content could not be opened, or is not what it says. */
   readonly undecodable: number
   /** Calls of the callback that threw or rejected. */
   readonly callbackFailures: number
@@ -78,6 +80,7 @@ export class QueuedSubscription implements Subscription, Sink {
   /** Where the node's messages go in. */
   flow: LiveFlow
   readonly #raw: boolean
+  readonly #opening: OpeningLanes
   readonly #queue: BoundedQueue<Message>
   readonly #node: NetworkNode
   readonly #events: SubscriptionEvents
@@ -96,12 +99,22 @@ export class QueuedSubscription implements Subscription, Sink {
   #slow = false
   #ended = false
 
-  constructor(options: SubscriptionOptions, modules: { node: NetworkNode; events: SubscriptionEvents }) {
+  constructor(
+    options: SubscriptionOptions,
+    modules: { node: NetworkNode; steps: Pick<ContentSteps, 'open'>; events: SubscriptionEvents },
+  ) {
     this.streamId = options.streamId
     this.partitions = options.partitions
     this.streamPartIds = options.streamPartIds
     this.#raw = options.raw
     this.#queue = new BoundedQueue(options)
+    this.#opening = new OpeningLanes(options, {
+      open: (message) => modules.steps.open(message),
+      events: {
+        opened: (message) => this.#enqueue(message),
+        failed: (message, error) => this.#leaveOut(message, error),
+      },
+    })
     this.#node = modules.node
     this.#events = modules.events
     this.#newFlow = () => (options.order === 'chain' ? new OrderedFlow(this, modules) : new ArrivalFlow(this))
@@ -121,20 +134,32 @@ export class QueuedSubscription implements Subscription, Sink {
   }
 
   /**
-   * The end of a message's way through the client: content becomes bytes, text or a value, and waits in the queue. What
-   * cannot be decoded is counted and reported, and goes no further; when there are too many, the oldest make room.
+   * The end of a message's way through the client: it is opened, content becomes bytes, text or a value, and waits in the
+   * queue. What cannot be read is counted and reported, and goes no further; when there are too many, the oldest make room.
    */
   message(message: StreamMessage): void {
     this.#counters.received++
+    if (this.#raw) this.#enqueue(message)
+    else this.#noteDropped(this.#opening.push(message))
+  }
+
+  #enqueue(message: StreamMessage): void {
     let decoded
     try {
       decoded = decodeMessage(message, this.#raw)
     } catch (error) {
-      this.#counters.undecodable++
-      this.#events.undecodable(message, error)
+      this.#leaveOut(message, error)
       return
     }
-    const dropped = this.#queue.push(decoded, message.content.length)
+    this.#noteDropped(this.#queue.push(decoded, message.content.length))
+  }
+
+  #leaveOut(message: StreamMessage, error: unknown): void {
+    this.#counters.undecodable++
+    this.#events.undecodable(message, error)
+  }
+
+  #noteDropped(dropped: number): void {
     if (dropped === 0) return
     this.#counters.dropped += dropped
     if (this.#slow) return
@@ -153,15 +178,16 @@ export class QueuedSubscription implements Subscription, Sink {
     this.#events.equivocation(equivocation)
   }
 
-  /** Resolves when the application has taken most of what there was. */
-  room(): Promise<void> {
+  /** Resolves when most of what there was is opened, and the application has taken most of that. */
+  async room(): Promise<void> {
+    if (!this.#opening.isEmpty) await this.#opening.room()
     return this.#queue.room()
   }
 
   /** Begins with history, which `join` reads; until it has, live messages wait. */
   async readFirst(join: HistoryJoin): Promise<void> {
     this.flow = join
-    this.#caughtUp = join.run()
+    this.#caughtUp = join.run().then(() => this.#opening.settled())
     // Whoever wants to know asks `caughtUp`; a failure is a status, too.
     await this.#caughtUp.catch(() => {})
   }
@@ -212,7 +238,8 @@ export class QueuedSubscription implements Subscription, Sink {
     try {
       this.flow.end()
     } finally {
-      this.#queue.close()
+      if (this.#opening.isEmpty) this.#queue.close()
+      else void this.#opening.settled().then(() => this.#queue.close())
       this.#events.ended()
     }
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { NodeSnapshot, ObservedChain } from '../snapshot.ts'
 import { buildReport, hasEverything } from './report.ts'
 import { isOverlayComplete } from './overlay-state.ts'
+import { idleStorageStatus } from '../../../storage/src/storage-status.testkit.ts'
 
 const idOf = (number: number) => toNodeId(`0x${number.toString(16).padStart(40, '0')}`)
 const streamId = toStreamId(`${idOf(99)}/system/cpu`)
@@ -99,25 +100,8 @@ describe('buildReport', () => {
       ...snapshot(4, []),
       plugins: {
         storage: {
-          ...{ location: 'x', isHealthy: true, streamParts: 1, ignoredStreamParts: 0, prunedBatches: 0 },
-          ...{ unwelcomeStreams: 0, contradictions: 0 },
-          quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
-          ingest: {
-            ...{ queuedBatches, queuedBytes: 0, lagMs: 0, storedBatches: 1, storedMessages },
-            ...{ droppedBatches: 0, failures: 0, faults: 0 },
-          },
-          requests: {
-            ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
-            awaited: 0,
-          },
-          repair: {
-            gaps: 0,
-            refusedGaps: 0,
-            incompleteParts: 0,
-            copiedBatches: 0,
-            refusedBatches: 0,
-            failures: 0,
-          },
+          ...idleStorageStatus,
+          ingest: { ...idleStorageStatus.ingest, queuedBatches, storedMessages },
         },
       },
     })

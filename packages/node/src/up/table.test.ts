@@ -2,6 +2,7 @@ import { toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import type { NodeSnapshot, PluginStatuses } from '../snapshot.ts'
 import { statusLine, statusTable } from './table.ts'
+import { idleStorageStatus } from '../../../storage/src/storage-status.testkit.ts'
 
 const idOf = (n: number) => toNodeId(`0x${n.toString(16).padStart(4, '0').repeat(10)}`)
 const streamPartId = `${idOf(1)}/x#0` as StreamPartId
@@ -62,27 +63,8 @@ describe('statusTable', () => {
   })
 
   it('says what the storage node has stored', () => {
-    const storage = {
-      ...{ location: 'x', isHealthy: true, streamParts: 5, ignoredStreamParts: 0, prunedBatches: 0 },
-      ...{ unwelcomeStreams: 0, contradictions: 0 },
-      quota: { storedBytes: 0, maxBytes: 1, maxBytesPerStream: 1, evictedBatches: 0, evictedBytes: 0 },
-      ingest: {
-        ...{ queuedBatches: 3, queuedBytes: 9, lagMs: 12, storedBatches: 40, storedMessages: 1200 },
-        ...{ droppedBatches: 0, failures: 0, faults: 0 },
-      },
-      requests: {
-        ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
-        awaited: 0,
-      },
-      repair: {
-        gaps: 0,
-        refusedGaps: 0,
-        incompleteParts: 0,
-        copiedBatches: 0,
-        refusedBatches: 0,
-        failures: 0,
-      },
-    }
+    const ingest = { ...idleStorageStatus.ingest, queuedBatches: 3, lagMs: 12, storedMessages: 1200 }
+    const storage = { ...idleStorageStatus, ingest }
     const snapshots = [snapshotOf(1, []), snapshotOf(2, [], { storage })]
     const lines = statusTable(snapshots, idOf(1)).split('\n')
     expect(lines[2]).toContain('0x0002…0002†')

@@ -1,3 +1,4 @@
+import { typeInside } from '@runnel/client'
 import {
   compareRefs,
   ContentType,
@@ -35,7 +36,8 @@ function fieldsOf(message: StreamMessage) {
   return {
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
     previous: previous ?? null,
-    contentType: contentTypes.get(message.contentType) ?? 'unknown',
+    contentType: contentTypes.get(typeInside(message.contentType) ?? message.contentType) ?? 'unknown',
+    ...(typeInside(message.contentType) === undefined ? {} : { compression: 'deflate' }),
     ...(message.encryptionType === EncryptionType.none
       ? {}
       : { encryptionType: message.encryptionType, groupKeyId: message.groupKeyId }),
@@ -43,7 +45,7 @@ function fieldsOf(message: StreamMessage) {
   }
 }
 
-/** What cannot be read as what it says it is, is given as bytes. */
+/** What is sealed, or cannot be read as what it says it is, is given as bytes. */
 function contentOf({ contentType, encryptionType, content }: StreamMessage): unknown {
   if (encryptionType === EncryptionType.none) {
     try {

@@ -8,8 +8,8 @@ import {
 } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeMessage } from '../subscribe/decode.ts'
-import { encodeContent } from './content.ts'
+import { decodeMessage } from './decode.ts'
+import { encodeContent } from './encode.ts'
 
 const publisherId = toNodeId(`0x${'1'.repeat(40)}`)
 

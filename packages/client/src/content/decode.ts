@@ -1,7 +1,7 @@
 import { ContentType, EncryptionType, toStreamPartId, type StreamMessage } from '@runnel/protocol'
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StatusHub } from '../status.ts'
-import type { Message } from './message.ts'
+import type { Message } from '../subscribe/message.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -32,17 +32,12 @@ export function decodeMessage(message: StreamMessage, raw: boolean): Message {
   }
 }
 
-/** As `decodeMessage`; what cannot be decoded becomes a status, and undefined. */
-export function decodeOrReport(message: StreamMessage, raw: boolean, status: StatusHub): Message | undefined {
-  try {
-    return decodeMessage(message, raw)
-  } catch (error) {
-    const { streamId, partition, publisherId, timestamp, sequenceNumber } = message
-    const ref = { timestamp, sequenceNumber }
-    const streamPartId = toStreamPartId(streamId, partition)
-    status.emit({ type: 'undecodable', streamPartId, publisherId, ref, error: asError(error) })
-    return undefined
-  }
+/** Says that a message was left out, and why. */
+export function reportUndecodable(message: StreamMessage, error: unknown, status: StatusHub): void {
+  const { streamId, partition, publisherId, timestamp, sequenceNumber } = message
+  const ref = { timestamp, sequenceNumber }
+  const streamPartId = toStreamPartId(streamId, partition)
+  status.emit({ type: 'undecodable', streamPartId, publisherId, ref, error: asError(error) })
 }
 
 function decodeContent(message: StreamMessage, contentType: Message['contentType']): unknown {

@@ -1,0 +1,41 @@
+import type { MessageChain, MessageDraft, StreamMessage } from '@runnel/protocol'
+
+/** What a step may change of a message; its place and its chain stay as they are. */
+export type MessageContent = Pick<
+  MessageDraft,
+  'contentType' | 'encryptionType' | 'groupKeyId' | 'extensions' | 'content'
+>
+
+export interface SealContext {
+  readonly chain: MessageChain
+  /** Aborted when the client closes. */
+  readonly signal: AbortSignal
+}
+
+export interface OpenContext {
+  /** Aborted when the client closes: whoever waits then rejects at once. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * What is done to content between the application and the wire: compression, encryption. Methods that need no time return
+ * a value, others a promise; the order of messages is kept by those who call them.
+ */
+export interface ContentStep {
+  readonly name: string
+  /**
+   * Seals the messages of one batch: in order, their places final, and given once. Returns one content for each, or
+   * `messages` itself when it changes nothing. When it throws, none of them is sent, and their places are not used again.
+   */
+  seal(
+    messages: readonly MessageDraft[],
+    context: SealContext,
+  ): readonly MessageContent[] | Promise<readonly MessageContent[]>
+  /** Whether this step is the one to open a message, told by its header alone. Called for every message: it has to be fast. */
+  isSealed(message: StreamMessage): boolean
+  /**
+   * What `seal` was given. May be called for any messages in any order, several at a time; `message` comes from the
+   * network, so what it opens to must be bounded. Throws what the subscriber is to be told: the message is left out.
+   */
+  open(message: StreamMessage, context: OpenContext): MessageContent | Promise<MessageContent>
+}

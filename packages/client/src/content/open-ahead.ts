@@ -1,0 +1,37 @@
+import type { StreamMessage } from '@runnel/protocol'
+
+/** What a message was before it was sealed, or why that cannot be known. */
+export type Opened =
+  { readonly opened: StreamMessage } | { readonly message: StreamMessage; readonly error: unknown }
+
+/** Messages that are being opened, or are open, before the one whose turn it is. */
+const maxAhead = 32
+
+/** Opens messages, several at a time, and gives them in order; those that take time as promises, which never reject. */
+export function* openAhead(
+  messages: readonly StreamMessage[],
+  open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>,
+): Generator<Opened | Promise<Opened>, void, undefined> {
+  const ahead: (Opened | Promise<Opened>)[] = []
+  for (const message of messages) {
+    ahead.push(openOne(message, open))
+    if (ahead.length >= maxAhead) yield* ahead.splice(0, 1)
+  }
+  yield* ahead
+}
+
+function openOne(
+  message: StreamMessage,
+  open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>,
+): Opened | Promise<Opened> {
+  try {
+    const opened = open(message)
+    if (!(opened instanceof Promise)) return { opened }
+    return opened.then(
+      (then) => ({ opened: then }),
+      (error: unknown) => ({ message, error }),
+    )
+  } catch (error) {
+    return { message, error }
+  }
+}

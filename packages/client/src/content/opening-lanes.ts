@@ -1,0 +1,220 @@
+import type { StreamMessage } from '@runnel/protocol'
+import { keyOfChain } from '../subscribe/chain-heads.ts'
+
+export interface OpeningLimits {
+  /** Messages that wait to be opened, or for one of their chain. */
+  readonly maxItems: number
+  /** Bytes of their content, as it came. */
+  readonly maxBytes: number
+}
+
+export interface OpeningEvents {
+  opened(message: StreamMessage): void
+  failed(message: StreamMessage, error: unknown): void
+}
+
+/** Messages of a subscription that are being opened, or are open and wait for one before them in their chain. */
+const maxOpening = 64
+/** Of them those of one chain, so that a chain that takes long leaves room to others. */
+const maxOpeningOfChain = 4
+
+interface Held {
+  /** Ascending, in the order in which they came. */
+  readonly number: number
+  readonly message: StreamMessage
+  readonly lane: Lane
+  /** What came of it: as it was before it was sealed, or an error. */
+  result: { readonly opened: StreamMessage } | { readonly error: unknown } | undefined
+}
+
+/** A chain with messages that wait, in order. */
+interface Lane {
+  readonly key: string
+  readonly held: Held[]
+  /** So many of them, from the first on, are being opened or are open. */
+  begun: number
+}
+
+/**
+ * Opens messages, several at a time, and gives each chain's on in the order in which they came. What needs no time to be
+ * opened is given on at once, unless one of its chain waits. At a limit the oldest go.
+ */
+export class OpeningLanes {
+  readonly #limits: OpeningLimits
+  readonly #open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>
+  readonly #events: OpeningEvents
+  readonly #lanes = new Map<string, Lane>()
+  /** In the order in which they came. */
+  readonly #held = new Set<Held>()
+  /** Lanes in which one more may begin, each in its turn. */
+  readonly #ready = new Set<Lane>()
+  #lastNumber = 0
+  #heldBytes = 0
+  /** In all lanes, with those that had to go while they were being opened. */
+  #begun = 0
+  #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = []
+
+  constructor(
+    limits: OpeningLimits,
+    modules: {
+      readonly open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>
+      readonly events: OpeningEvents
+    },
+  ) {
+    this.#limits = limits
+    this.#open = modules.open
+    this.#events = modules.events
+  }
+
+  /** Nothing waits. */
+  get isEmpty(): boolean {
+    return this.#held.size === 0
+  }
+
+  /** Takes a message. Returns how many old ones had to go. */
+  push(message: StreamMessage): number {
+    const lane = this.isEmpty ? undefined : this.#lanes.get(keyOfChain(message))
+    if (lane !== undefined || this.#begun >= maxOpening) this.#hold(message, lane)
+    else {
+      let opened
+      try {
+        opened = this.#open(message)
+      } catch (error) {
+        this.#events.failed(message, error)
+        return 0
+      }
+      if (!(opened instanceof Promise)) {
+        this.#events.opened(opened)
+        return 0
+      }
+      this.#follow(this.#hold(message, undefined), opened)
+    }
+    this.#beginMore()
+    return this.#dropOldest()
+  }
+
+  /** Resolves when at most half of what may wait does: for those who can wait before they push more. */
+  room(): Promise<void> {
+    const { maxItems, maxBytes } = this.#limits
+    return this.#until(() => this.#held.size * 2 <= maxItems && this.#heldBytes * 2 <= maxBytes)
+  }
+
+  /** Resolves when all that was pushed so far has been given on. */
+  settled(): Promise<void> {
+    const last = this.#lastNumber
+    return this.#until(() => {
+      const [oldest] = this.#held
+      return oldest === undefined || oldest.number > last
+    })
+  }
+
+  #until(isMet: () => boolean): Promise<void> {
+    if (isMet()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiters.push({ isMet, resolve }))
+  }
+
+  #hold(message: StreamMessage, known: Lane | undefined): Held {
+    const lane = known ?? { key: keyOfChain(message), held: [], begun: 0 }
+    if (known === undefined) this.#lanes.set(lane.key, lane)
+    const held: Held = { number: ++this.#lastNumber, message, lane, result: undefined }
+    lane.held.push(held)
+    this.#held.add(held)
+    this.#heldBytes += message.content.length
+    this.#noteReady(lane)
+    return held
+  }
+
+  #noteReady(lane: Lane): void {
+    if (lane.begun < Math.min(lane.held.length, maxOpeningOfChain)) this.#ready.add(lane)
+    else this.#ready.delete(lane)
+  }
+
+  #beginMore(): void {
+    for (const lane of this.#ready) {
+      if (this.#begun >= maxOpening) return
+      this.#ready.delete(lane)
+      const next = lane.held[lane.begun]
+      if (next !== undefined) this.#begin(next)
+    }
+  }
+
+  #begin(held: Held): void {
+    let opened
+    try {
+      opened = this.#open(held.message)
+    } catch (error) {
+      this.#noteBegun(held)
+      this.#end(held, { error })
+      return
+    }
+    if (opened instanceof Promise) this.#follow(held, opened)
+    else {
+      this.#noteBegun(held)
+      this.#end(held, { opened })
+    }
+  }
+
+  #follow(held: Held, opening: Promise<StreamMessage>): void {
+    this.#noteBegun(held)
+    const end = (result: NonNullable<Held['result']>) => {
+      this.#end(held, result)
+      this.#beginMore()
+    }
+    opening.then(
+      (opened) => end({ opened }),
+      (error: unknown) => end({ error }),
+    )
+  }
+
+  #noteBegun({ lane }: Held): void {
+    lane.begun++
+    this.#begun++
+    this.#noteReady(lane)
+  }
+
+  #end(held: Held, result: NonNullable<Held['result']>): void {
+    held.result = result
+    if (this.#held.has(held)) this.#giveOn(held.lane)
+    else this.#begun--
+  }
+
+  /** What of a chain is opened, up to the first that is not. */
+  #giveOn(lane: Lane): void {
+    for (let first = lane.held[0]; first?.result !== undefined; first = lane.held[0]) {
+      const { message, result } = first
+      this.#remove(first)
+      if ('opened' in result) this.#events.opened(result.opened)
+      else this.#events.failed(message, result.error)
+    }
+    if (this.#lanes.get(lane.key) === lane) this.#noteReady(lane)
+    const waiting = this.#waiters
+    this.#waiters = waiting.filter(({ isMet }) => !isMet())
+    for (const { isMet, resolve } of waiting) if (isMet()) resolve()
+  }
+
+  #dropOldest(): number {
+    let dropped = 0
+    for (const oldest of this.#held) {
+      const isFull = this.#held.size > this.#limits.maxItems || this.#heldBytes > this.#limits.maxBytes
+      if (!isFull || this.#held.size === 1) break
+      this.#remove(oldest)
+      this.#giveOn(oldest.lane)
+      dropped++
+    }
+    return dropped
+  }
+
+  #remove(held: Held): void {
+    const { lane, message } = held
+    const at = lane.held.indexOf(held)
+    lane.held.splice(at, 1)
+    if (at < lane.begun) lane.begun--
+    if (held.result !== undefined) this.#begun--
+    this.#held.delete(held)
+    this.#heldBytes -= message.content.length
+    if (lane.held.length === 0) {
+      this.#lanes.delete(lane.key)
+      this.#ready.delete(lane)
+    }
+  }
+}
