@@ -118,12 +118,11 @@ export class NodeCore {
         break
       case 'trackerOpened':
         this.#links.opened(event.way, nowMs)
-        this.#storage.trackerChanged(event.way.trackerId)
         break
       case 'trackerClosed':
         this.counters[event.wasOpen ? 'tracker.lost' : 'tracker.failed']++
         this.#links.closed(event.way, nowMs)
-        this.#storage.trackerChanged(event.way.trackerId)
+        this.#storage.disconnected(event.way.trackerId)
         break
       case 'trackerPacket':
         this.#onTrackerPacket(event.way, event.packet)
@@ -229,7 +228,7 @@ export class NodeCore {
       dial: (way) => this.#push({ type: 'dialTracker', way }),
       hangUp: (way) => {
         this.#push({ type: 'hangUpTracker', way })
-        this.#afterwards.push(() => this.#storage.trackerChanged(way.trackerId))
+        this.#storage.disconnected(way.trackerId)
       },
       sendNodeInfo: (way) => this.#push({ type: 'introduce', way }),
       sendStatus: (way, streamPartId) => {

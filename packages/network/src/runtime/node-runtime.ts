@@ -462,9 +462,8 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #onTrackerOpened(way: Way): void {
-    const isFirst = this.#trackers.waysTo(way.trackerId).length === 1
     this.#dispatch({ type: 'trackerOpened', way })
-    if (isFirst) this.#listeners.emit('tracker', way.trackerId, 'connected')
+    this.#listeners.emit('tracker', way.trackerId, 'connected')
   }
 
   /** One way to a tracker ended; it may be connected by another. */

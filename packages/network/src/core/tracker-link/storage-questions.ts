@@ -54,8 +54,8 @@ export class StorageQuestions {
     return true
   }
 
-  /** A tracker's connection opened or closed. */
-  trackerChanged(trackerId: NodeId): void {
+  /** A connection to a tracker is gone, and the answer that it owed: whoever is connected is asked. */
+  disconnected(trackerId: NodeId): void {
     for (const question of this.#questions.values())
       if (question.trackerId === trackerId) Object.assign(question, { trackerId: undefined, waits: false })
     this.#askAll()

@@ -71,7 +71,7 @@ export class TrackerLinks {
   /** The way to the connected tracker of a stream part. */
   wayFor(streamPartId: StreamPartId): Way | undefined {
     const part = this.#parts.get(streamPartId)
-    if (part !== undefined) return part.home?.way
+    if (part !== undefined) return part.home?.isOpen ? part.home.way : undefined
     for (const address of this.#modules.trackersFor(streamPartId)) {
       const open = this.#contacts.openTo(address)
       if (open !== undefined) return open.way
