@@ -22,7 +22,8 @@ export function circuitUrl(url: string, path: readonly NodeId[]): string {
 export function circuitPath(requestPath: string): NodeId[] | undefined {
   const parts = requestPath.split('/')
   const names = parts.slice(parts.lastIndexOf(room) + 1)
-  if (names.length === parts.length || names.length === 0 || names.length > maxCircuitTrackers) return undefined
+  if (names.length === parts.length || names.length === 0 || names.length > maxCircuitTrackers)
+    return undefined
   try {
     const path = names.map((name) => toNodeId(name))
     return new Set(path).size === path.length ? path : undefined
