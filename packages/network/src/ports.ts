@@ -148,6 +148,7 @@ export interface NodeEvents {
   linkFailed: (peerId: NodeId, error: RunnelError) => void
   /** The set of attached neighbours of a joined stream part changed. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
+  /** A connection to a tracker opened, perhaps by a better way than one that is open already; or none is open any more. */
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
   /** There was a fault, which ended some work and nothing else. */
   fault: (fault: NodeFault) => void

@@ -22,9 +22,9 @@ import {
 } from '@runnel/protocol'
 import { networkLimits, type NetworkLimits } from '../limits.ts'
 import type { Equivocation, Gap } from '../ports.ts'
-import type { NodeEffects } from './effects.ts'
-import type { NodeEvent } from './events.ts'
-import { NodeCore } from './node-core.ts'
+import type { OverlayEffects } from './overlay-effects.ts'
+import type { OverlayEvent } from './events.ts'
+import { Overlay } from './overlay.ts'
 
 export const crypto = await loadCrypto()
 
@@ -89,7 +89,7 @@ export class CoreScript {
   readonly lostGaps: Gap[] = []
   readonly equivocations: Equivocation[] = []
   readonly sent: ControlPacket[] = []
-  readonly core: NodeCore
+  readonly core: Overlay
   policy: 'allowed' | 'denied' | 'unknown' = 'allowed'
   /** For how long users may read; undefined when nothing is known of them. */
   readsForMs: (userId: NodeId) => number | undefined = () => Infinity
@@ -114,7 +114,7 @@ export class CoreScript {
 
   constructor(limits: Partial<NetworkLimits> = {}, { hasArchive = false } = {}) {
     this.hasArchive = hasArchive
-    this.core = new NodeCore(
+    this.core = new Overlay(
       { self: idOf(1), limits: { ...networkLimits, ...limits } },
       {
         effects: this.#hostileEffects(),
@@ -145,7 +145,7 @@ export class CoreScript {
   }
 
   /** Handles the events, and returns what the core wanted done. */
-  run(...events: NodeEvent[]): string[] {
+  run(...events: OverlayEvent[]): string[] {
     this.lines.length = 0
     for (const event of events) this.#handle(event)
     this.#checkFaults()
@@ -184,7 +184,7 @@ export class CoreScript {
     return this
   }
 
-  #handle(event: NodeEvent): void {
+  #handle(event: OverlayEvent): void {
     this.core.handle(event, { nowMs: this.nowMs, wallMs: this.wallMs })
   }
 
@@ -193,9 +193,9 @@ export class CoreScript {
     if (fault !== undefined && !this.expectsFaults) throw fault.error
   }
 
-  #hostileEffects(): NodeEffects {
+  #hostileEffects(): OverlayEffects {
     return new Proxy(this.#effects(), {
-      get: (effects, name: keyof NodeEffects) => {
+      get: (effects, name: keyof OverlayEffects) => {
         return (...args: never[]) => {
           this.hostile(name, args)
           const effect: (...args: never[]) => void = effects[name]
@@ -205,7 +205,7 @@ export class CoreScript {
     })
   }
 
-  #effects(): NodeEffects {
+  #effects(): OverlayEffects {
     const note = (line: string): void => void this.lines.push(line)
     return {
       connect: (peerId) => note(`connect ${short(peerId)}`),
@@ -270,11 +270,11 @@ function detailOf(packet: ControlPacket): string {
 
 const short = (nodeId: NodeId): string => String(Number.parseInt(nodeId.slice(-4), 16))
 
-export const join: NodeEvent = { type: 'join', streamPartId: partId, fillGaps: true, reads: true }
-export const leave: NodeEvent = { type: 'leave', streamPartId: partId }
-export const opened = (peer: number): NodeEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
-export const closed = (peer: number): NodeEvent => ({ type: 'linkClosed', peerId: idOf(peer) })
-export const attach = (peer: number, sinceMs = 0, heads: readonly ChainHead[] = []): NodeEvent => ({
+export const join: OverlayEvent = { type: 'join', streamPartId: partId, fillGaps: true, reads: true }
+export const leave: OverlayEvent = { type: 'leave', streamPartId: partId }
+export const opened = (peer: number): OverlayEvent => ({ type: 'linkOpened', peerId: idOf(peer) })
+export const closed = (peer: number): OverlayEvent => ({ type: 'linkClosed', peerId: idOf(peer) })
+export const attach = (peer: number, sinceMs = 0, heads: readonly ChainHead[] = []): OverlayEvent => ({
   type: 'control',
   peerId: idOf(peer),
   packet: { type: 'attach', streamPartId: partId, sinceMs, heads },
@@ -282,12 +282,12 @@ export const attach = (peer: number, sinceMs = 0, heads: readonly ChainHead[] = 
 export const detach = (
   peer: number,
   reason: 'left' | 'replaced' | 'not-joined' | 'not-wanted',
-): NodeEvent => ({
+): OverlayEvent => ({
   type: 'control',
   peerId: idOf(peer),
   packet: { type: 'detach', streamPartId: partId, reason },
 })
-export const instruct = (counter: number, ...peers: number[]): NodeEvent => ({
+export const instruct = (counter: number, ...peers: number[]): OverlayEvent => ({
   type: 'instruction',
   instruction: {
     type: 'instruction',
@@ -296,19 +296,19 @@ export const instruct = (counter: number, ...peers: number[]): NodeEvent => ({
     neighbours: peers.map((peer) => ({ nodeId: idOf(peer), contact })),
   },
 })
-export const data = (peer: number, batch: MessageBatch): NodeEvent => ({
+export const data = (peer: number, batch: MessageBatch): OverlayEvent => ({
   type: 'data',
   peerId: idOf(peer),
   batch,
   packet: packetOf(batch),
 })
-export const publish = (batch: MessageBatch): NodeEvent => ({
+export const publish = (batch: MessageBatch): OverlayEvent => ({
   type: 'publish',
   batch,
   packet: packetOf(batch),
 })
 
-export const control = (peer: number, packet: ControlPacket): NodeEvent => ({
+export const control = (peer: number, packet: ControlPacket): OverlayEvent => ({
   type: 'control',
   peerId: idOf(peer),
   packet,

@@ -1,49 +1,87 @@
 import type {
   Contact,
   ControlPacket,
+  IceServer,
   MessageBatch,
   NodeId,
+  NodeToTracker,
+  Signal,
   StreamId,
-  StreamMessage,
   StreamPartId,
+  WantedNeighbour,
 } from '@runnel/protocol'
-import type { Equivocation, Gap } from '../ports.ts'
+import type { Delivery, Equivocation, Gap } from '../ports.ts'
 import type { CounterName } from './counters.ts'
+import type { Way } from './tracker-link/way.ts'
 
-/**
- * What the core wants done, told while it handles an event. None of these may call back into the core before the event
- * is handled.
- */
-export interface NodeEffects {
-  /** `alone`: the peer was not told to connect too. */
-  connect(peerId: NodeId, contact: Contact, alone: boolean): void
-  disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
-  sendControl(peerId: NodeId, packet: ControlPacket): void
-  /** A whole data packet, as it came. */
-  sendData(peerId: NodeId, packet: Uint8Array): void
-  /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
-  accepted(streamPartId: StreamPartId, batch: MessageBatch): void
-  /** A batch came of which everything was there already. */
-  duplicate(streamPartId: StreamPartId, batch: MessageBatch): void
-  /** A publisher was shown to have signed two messages for one place. */
-  equivocation(equivocation: Equivocation): void
-  deliver(streamPartId: StreamPartId, message: StreamMessage, from: NodeId | undefined): void
-  /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
-  fillFromArchive(gap: Gap): void
-  /** Given up: delivery goes on behind the gap. */
-  gapLost(gap: Gap): void
-  /** The attached neighbours changed. */
-  neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
-  /** The tracker should hear of the stream part: take the status when it can be sent. */
-  statusDue(streamPartId: StreamPartId): void
-  /** `from` acts for the user. */
-  resolveReader(streamId: StreamId, userId: NodeId, from: NodeId): void
-  /** `from` brought what it signed. */
-  resolvePublisher(streamId: StreamId, publisherId: NodeId, from: NodeId | undefined): void
-  /** There was a fault in the work of a stream part: it is left, and rests. Nothing of it is shared with others. */
-  partFailed(streamPartId: StreamPartId, error: unknown): void
-  /** Its rest is over: it takes part again. */
-  partRested(streamPartId: StreamPartId): void
-  /** A counter of something dropped or refused grew. */
-  dropped(counter: CounterName, detail: string): void
+/** Whose work it is: so far a fault in it reaches. */
+export interface Owner {
+  readonly streamPartId?: StreamPartId
+  readonly peerId?: NodeId
+  readonly way?: Way
 }
+
+/** What a node core wants done, in this order. */
+export type NodeEffect =
+  /** `alone`: the peer was not told to connect too. */
+  | { readonly type: 'connect'; readonly peerId: NodeId; readonly contact: Contact; readonly alone: boolean }
+  | {
+      readonly type: 'disconnect'
+      readonly peerId: NodeId
+      readonly code: 'MISBEHAVED' | 'UNUSED'
+      readonly text: string
+    }
+  | { readonly type: 'sendControl'; readonly peerId: NodeId; readonly packet: ControlPacket }
+  /** A whole data packet, as it came. */
+  | { readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array }
+  /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
+  | { readonly type: 'accepted'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }
+  /** A batch came of which everything was there already. */
+  | { readonly type: 'duplicate'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }
+  | { readonly type: 'deliver'; readonly delivery: Delivery }
+  /** A publisher was shown to have signed two messages for one place. */
+  | { readonly type: 'equivocation'; readonly equivocation: Equivocation }
+  /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
+  | { readonly type: 'fillFromArchive'; readonly gap: Gap }
+  /** Given up: delivery goes on behind the gap. */
+  | { readonly type: 'gapLost'; readonly gap: Gap }
+  /** The attached neighbours changed. */
+  | {
+      readonly type: 'neighbours'
+      readonly streamPartId: StreamPartId
+      readonly neighbours: readonly NodeId[]
+    }
+  /** `from` acts for the user. */
+  | {
+      readonly type: 'resolveReader'
+      readonly streamId: StreamId
+      readonly userId: NodeId
+      readonly from: NodeId
+    }
+  /** `from` brought what it signed. */
+  | {
+      readonly type: 'resolvePublisher'
+      readonly streamId: StreamId
+      readonly publisherId: NodeId
+      readonly from: NodeId | undefined
+    }
+  | { readonly type: 'dialTracker'; readonly way: Way }
+  /** The connection, or the attempt at one, is of no use any more. */
+  | { readonly type: 'hangUpTracker'; readonly way: Way }
+  | { readonly type: 'sendToTracker'; readonly way: Way; readonly packet: NodeToTracker }
+  /** Tells a tracker how this node is reached. */
+  | { readonly type: 'introduce'; readonly way: Way }
+  | { readonly type: 'takeSignal'; readonly way: Way; readonly signal: Signal }
+  | { readonly type: 'setIceServers'; readonly way: Way; readonly servers: readonly IceServer[] }
+  /** The answer to `findStorage`. */
+  | {
+      readonly type: 'storageFound'
+      readonly requestId: number
+      readonly nodes: readonly WantedNeighbour[]
+    }
+  /** Something is to be told to trackers when all that happens now has happened: `turnEnded`. */
+  | { readonly type: 'awaitTurnEnd' }
+  /** A counter of something dropped or refused grew. */
+  | { readonly type: 'dropped'; readonly counter: CounterName; readonly detail: string }
+  /** Work threw. That of a stream part rests; whoever else owns it is to be disconnected. */
+  | { readonly type: 'fault'; readonly owner: Owner; readonly error: unknown }

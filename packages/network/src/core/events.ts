@@ -7,11 +7,33 @@ import type {
   NodeId,
   StreamId,
   StreamPartId,
+  TrackerToNode,
 } from '@runnel/protocol'
 import type { Gap } from '../ports.ts'
+import type { Way } from './tracker-link/way.ts'
 
 /** All that can happen to a node core. */
 export type NodeEvent =
+  | OverlayEvent
+  | { readonly type: 'trackerOpened'; readonly way: Way }
+  /** A dial failed, or the connection was lost. */
+  | { readonly type: 'trackerClosed'; readonly way: Way; readonly wasOpen: boolean }
+  | { readonly type: 'trackerPacket'; readonly way: Way; readonly packet: TrackerToNode }
+  /** Other trackers may be responsible now. */
+  | { readonly type: 'directoryChanged' }
+  /** All that happened together is handled: see the effect `awaitTurnEnd`. */
+  | { readonly type: 'turnEnded' }
+  /** Trackers are to be told of the new membership token. */
+  | { readonly type: 'tokenRenewed' }
+  | { readonly type: 'offerStorage'; readonly streamPartId: StreamPartId; readonly storing: boolean }
+  /** Somebody wants to know who stores a stream part, until `storageSearchEnded`. */
+  | { readonly type: 'findStorage'; readonly requestId: number; readonly streamPartId: StreamPartId }
+  | { readonly type: 'storageSearchEnded'; readonly requestId: number }
+  /** The peer was found through a tracker of the stream part: signals for it go there. */
+  | { readonly type: 'found'; readonly peerId: NodeId; readonly streamPartId: StreamPartId }
+
+/** What can happen to overlays. */
+export type OverlayEvent =
   /** Joined already: only `fillGaps` and `reads` change. Without `reads` the node is a feeder. */
   | {
       readonly type: 'join'

@@ -18,7 +18,7 @@ import {
   publish,
   startMs,
 } from './core.testkit.ts'
-import type { NodeEvent } from './events.ts'
+import type { OverlayEvent } from './events.ts'
 
 /** The largest time and the largest sequence number that the wire has. */
 const maxMs = 2 ** 48 - 1
@@ -67,7 +67,7 @@ const heads = fc.array(
   { maxLength: 3 },
 )
 
-const event: fc.Arbitrary<NodeEvent | { readonly type: 'later'; readonly ms: number }> = fc.oneof(
+const event: fc.Arbitrary<OverlayEvent | { readonly type: 'later'; readonly ms: number }> = fc.oneof(
   fc.tuple(peer, batch).map(([from, some]) => data(from, some)),
   fc.tuple(peer, batch).map(([from, some]) => data(from, some)),
   batch.map((some) => publish(some)),

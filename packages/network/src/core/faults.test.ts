@@ -22,7 +22,7 @@ import {
   startMs,
   streamId,
 } from './core.testkit.ts'
-import type { NodeEvent } from './events.ts'
+import type { OverlayEvent } from './events.ts'
 
 const otherPartId = toStreamPartId(streamId, 1)
 const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = networkLimits
@@ -53,7 +53,7 @@ function partOf(port: string, [first, second]: readonly unknown[]): unknown {
 }
 
 /** The same event in the other stream part. */
-function inOther(event: NodeEvent): NodeEvent {
+function inOther(event: OverlayEvent): OverlayEvent {
   if (event.type === 'control') {
     return { ...event, packet: { ...event.packet, streamPartId: otherPartId } as typeof event.packet }
   }
@@ -64,7 +64,7 @@ function inOther(event: NodeEvent): NodeEvent {
 }
 
 /** What can be done, and the port that is broken meanwhile. */
-const cases: Record<string, { port: string; event: (script: CoreScript) => NodeEvent[] }> = {
+const cases: Record<string, { port: string; event: (script: CoreScript) => OverlayEvent[] }> = {
   instruction: { port: 'connect', event: () => [instruct(2, 2, 3, 4, 5)] },
   trackerSession: {
     port: 'connect',
@@ -114,7 +114,10 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => NodeE
       return [{ type: 'publisherResolved', streamId, publisherId, found: true }]
     },
   },
-  'reading that ends': { port: 'sendControl', event: () => [{ ...join, reads: false } as NodeEvent, join] },
+  'reading that ends': {
+    port: 'sendControl',
+    event: () => [{ ...join, reads: false } as OverlayEvent, join],
+  },
   attach: { port: 'sendControl', event: () => [opened(5), attach(5)] },
   detach: { port: 'neighbours', event: () => [detach(2, 'left')] },
   fetch: { port: 'sendData', event: () => [data(2, batchAt([startMs])), control(2, fetchOf(startMs))] },
@@ -334,7 +337,7 @@ describe('a stream part after a fault', () => {
   it('stays joined, as the application wants it now', () => {
     const script = inBoth()
     script.run({ type: 'partFault', streamPartId: partId, error: new Error('a fault') })
-    expect(script.run({ ...join, fillGaps: false } as NodeEvent)).toEqual([])
+    expect(script.run({ ...join, fillGaps: false } as OverlayEvent)).toEqual([])
     expect(script.core.streamParts.get(partId)?.gaps.fillGaps).toBe(false)
     expect(script.run(leave)).toEqual([])
     expect(script.pass(maxFaultRestMs)).not.toContain('rested')

@@ -133,6 +133,29 @@ describe('a fault in a node', () => {
     expectFlooding(swarm, [...members, hit], 0)
   })
 
+  it('in dialling a tracker is one more tracker that could not be reached', async () => {
+    const swarm = new Swarm()
+    swarm.expectsFaults = true
+    const members = await swarm.grow(2)
+    const { nodeId } = swarm.trackerIdentity
+    let isBroken = true
+    const hit = swarm.make('hit', {}, everybodyMay, swarm.clock, {
+      transports: (modules) => ({
+        memory: brokenFor(nodeId, swarm.network.transport({ role: 'node' }, modules), () => isBroken),
+      }),
+    })
+    const faults: NodeFault[] = []
+    hit.node.on('fault', (fault) => faults.push(fault))
+    await hit.node.start()
+    hit.node.join(partId)
+    swarm.clock.advanceBy(60_000)
+    expect(faults[0]).toEqual({ peerId: nodeId, error: new Error('cannot be dialled') })
+    expect(faults.length).toBeLessThan(15)
+    isBroken = false
+    swarm.clock.advanceBy(networkLimits.maxTrackerBackoffMs + 1_000)
+    expectFlooding(swarm, [...members, hit], 0)
+  })
+
   it('is told to who publishes', async () => {
     let isBroken = false
     const swarm = new Swarm()
@@ -237,12 +260,12 @@ function withConnections(transport: Transport, seen: (connection: Connection) =>
 }
 
 /** A transport that throws when this peer is dialled. */
-function brokenFor(peerId: NodeId | undefined, transport: Transport): Transport {
+function brokenFor(peerId: NodeId | undefined, transport: Transport, isBroken = () => true): Transport {
   return new Proxy(transport, {
     get: (target, name) => {
       if (name === 'dial') {
         return (options: Parameters<Transport['dial']>[0]) => {
-          if (options.peerId === peerId) throw new Error('cannot be dialled')
+          if (options.peerId === peerId && isBroken()) throw new Error('cannot be dialled')
           return target.dial(options)
         }
       }

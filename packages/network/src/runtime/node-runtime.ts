@@ -1,37 +1,30 @@
 import {
   Alarm,
-  decodePacket,
   encodePacket,
   guardedClock,
-  isRunnelError,
-  packetKind,
   type AccessToken,
   type Clock,
   type Contact,
   type Crypto,
   type DirectPacket,
   type Identity,
-  type Instruction,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
   type NodeId,
-  type TrackerToNode,
   type Random,
   type ReaderPolicy,
-  type Redirect,
   type RunnelError,
   type Signal,
   type StreamPartId,
-  type Time,
   type WantedNeighbour,
+  isRunnelError,
 } from '@runnel/protocol'
 import type { Connection, LinksOwner, Signalling } from '@runnel/transport'
-import type { CounterName, GaugeName } from '../core/counters.ts'
+import type { CounterName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
-import { TrackerLinks } from '../core/tracker-link/tracker-links.ts'
 import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -40,41 +33,26 @@ import type {
   JoinOptions,
   NetworkNode,
   NodeEvents,
-  NodeFault,
   NodeTransports,
   OnNetworkBack,
   PublisherPolicy,
-  StreamPartMetrics,
   TrackerDirectory,
 } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
-import { SignalRoutes } from '../signalling/signal-routes.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { DirectLinks } from './direct-links.ts'
+import { EffectRunner } from './effect-runner.ts'
 import { failureReasonOf } from './failure-reason.ts'
+import { Faults } from './faults.ts'
+import { IncomingPackets } from './incoming-packets.ts'
 import { Listeners } from './listeners.ts'
-import { dataPacket, eventOfPacket, type OnTraced } from './node-packets.ts'
-import { resolveUser } from './resolve-user.ts'
+import { MembershipRenewal } from './membership-renewal.ts'
+import { nodeMetrics } from './node-metrics.ts'
+import { dataPacket } from './node-packets.ts'
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
-
-/** A membership token is looked at no sooner than after this, however little is left of it. */
-const minRenewalMs = 1_000
-
-/** Whose work it is: so far a fault in it reaches. */
-interface Owner {
-  readonly streamPartId?: StreamPartId
-  readonly peerId?: NodeId
-  readonly way?: Way
-}
-
-interface TrackerTask {
-  readonly type: 'trackers'
-  readonly owner: Owner
-  run(time: Time): void
-}
 
 export interface NodeRuntimeOptions {
   readonly limits: NetworkLimits
@@ -120,129 +98,102 @@ export interface NodeWires {
   readonly links: LinksOwner
 }
 
-/** Carries out what the cores want on links, tracker connections and the clock, and tells them what happens there. */
+/** Tells a node core what happens on links, tracker connections and the clock, and has what it wants done. */
 export class NodeRuntime implements NetworkNode {
   readonly nodeId: NodeId
   readonly #modules: NodeRuntimeModules
-  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
-  readonly #clock: Clock
-  readonly #limits: NetworkLimits
   readonly #core: NodeCore
-  readonly #trackerLinks: TrackerLinks
-  readonly #trackerConnections: TrackerConnections
+  readonly #trackers: TrackerConnections
   readonly #wires: NodeWires
-  readonly #routes: SignalRoutes
   readonly #direct: DirectLinks
   readonly #storage: StorageSearch
   readonly #archive: ArchiveRequests
   readonly #tracer: Tracer | undefined
-  /** What happens to the cores, one thing after the other: a listener may publish while a message is delivered. */
-  readonly #sequence = new Sequence<NodeEvent | TrackerTask>((item) => this.#handle(item))
+  readonly #incoming: IncomingPackets
+  readonly #runner: EffectRunner
+  readonly #faults: Faults
+  /** What happens to the core, one thing after the other: a listener may publish while a message is delivered. */
+  readonly #sequence = new Sequence<NodeEvent>((event) => this.#handle(event))
   readonly #alarm: Alarm
-  /** When the membership token is looked at. */
-  readonly #renewal: Alarm
-  /** As the trackers were told last, or are being told. */
-  #token: AccessToken | undefined
+  readonly #renewal: MembershipRenewal
   readonly #waiters = new Waiters()
   readonly #listeners: Listeners
-  readonly #onTraced: OnTraced = (trace, { peerId, batch, packet }) =>
-    this.#tracer?.received(peerId, trace, batch, packet)
-  #state: 'new' | 'running' | 'stopped' = 'new'
+  #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new'
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
-  #flushPlanned = false
-  /** After a fault that nobody is known to be the cause of, nothing is done in time before. */
-  #pausedUntilMs = -Infinity
-  #unwatchDirectory = (): void => undefined
-  #unwatchNetwork = (): void => undefined
-  #unwatchReaders = (): void => undefined
+  /** To be called when the node stops. */
+  readonly #unwatch: (() => void)[] = []
 
-  constructor(options: NodeRuntimeOptions, modules: NodeRuntimeModules) {
-    const { identity, random, publisherPolicy, trackers } = modules
-    const clock = guardedClock(modules.clock, (error) => this.#fault({}, error))
-    this.#clock = clock
-    const { limits, dialTimeoutMs, tracing } = options
+  constructor({ limits, dialTimeoutMs, tracing }: NodeRuntimeOptions, modules: NodeRuntimeModules) {
+    const { identity } = modules
+    const clock = guardedClock(modules.clock, (error) => this.#fault(error))
+    const dispatch = (event: NodeEvent): void => this.#dispatch(event)
+    const assertRunning = (): void => this.#assertRunning()
     this.nodeId = identity.nodeId
     this.#modules = modules
-    this.#limits = limits
-    this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock })
-    this.#renewal = new Alarm({ onDue: () => this.#renewMembership() }, { clock })
+    this.#alarm = new Alarm({ onDue: () => this.#dispatch({ type: 'tick' }) }, { clock })
     this.#listeners = new Listeners({ onThrown: (event, error) => this.#onListenerThrew(event, error) })
     this.#wires = modules.wires({
       signalling: { send: (signal) => this.#sendSignal(signal) },
       contact: () => this.contact,
       clock,
-      onError: (error) => this.#connectionFault(error),
+      onError: (error) => this.#faults.ofConnection(error),
     })
-    this.#core = new NodeCore(
-      { self: identity.nodeId, limits },
-      {
-        effects: this.#nodeEffects(),
-        verify: (batch) => modules.verify(batch),
-        readsForMs: (streamId, userId) =>
-          modules.readerPolicy === undefined ? Infinity : modules.readerPolicy.readsForMs(streamId, userId),
-        verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
-        membershipToken: () => modules.membershipToken(),
-        checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
-          publisherPolicy.check(streamId, publisherId, wallMs, oldestMs),
-        rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
-        canTakeMore: (peerId) => this.#wires.links.peers.get(peerId)?.writable ?? false,
-        hasArchive: modules.archive !== undefined,
+    const { links, transports } = this.#wires
+    const rttOf = (peerId: NodeId): number | undefined => links.peers.get(peerId)?.rttMs
+    this.#core = this.#createCore(limits, rttOf)
+    const { counters } = this.#core
+    this.#trackers = this.#createTrackerConnections(limits, dialTimeoutMs)
+    const { onError } = modules
+    this.#faults = new Faults(limits, {
+      ...{
+        clock: modules.clock,
+        counters,
+        listeners: this.#listeners,
+        links,
+        trackers: this.#trackers,
+        onError,
       },
-    )
+    })
+    this.#renewal = new MembershipRenewal({
+      clock,
+      membershipToken: () => modules.membershipToken(),
+      onNew: () => this.#dispatch({ type: 'tokenRenewed' }),
+    })
     this.#tracer = tracing
-      ? new Tracer({
-          clock,
-          send: (peerId, packet) => void this.#wires.links.send(peerId, packet),
-          rttOf: (peerId) => this.#wires.links.peers.get(peerId)?.rttMs,
-        })
+      ? new Tracer({ clock, send: (peerId, packet) => void links.send(peerId, packet), rttOf })
       : undefined
     this.#archive = new ArchiveRequests({
       archive: modules.archive,
-      give: (bytes) => this.#takeArchived(bytes),
+      give: (bytes) => this.#dispatch({ type: 'archived', ...dataPacket(bytes) }),
       ended: (gap) => this.#dispatch({ type: 'archiveEnded', gap }),
-      onError: (error) => this.#tellOfError(error),
+      onError: (error) => this.#faults.tellOfError(error),
     })
-    this.#direct = new DirectLinks({
-      links: this.#wires.links,
-      dispatch: (event) => this.#dispatch(event),
-      assertRunning: () => this.#assertRunning(),
+    this.#direct = new DirectLinks({ links, dispatch, assertRunning })
+    this.#storage = new StorageSearch({ timeoutMs: dialTimeoutMs }, { clock, dispatch, assertRunning })
+    this.#incoming = new IncomingPackets({
+      tracer: this.#tracer,
+      dispatch,
+      onDirect: (peerId, packet) => this.#listeners.emit('direct', peerId, packet),
+      onUnknown: (id, type) => this.#drop('packets.unknown', `type ${type} of ${id}`),
     })
-    this.#storage = new StorageSearch(
-      { timeoutMs: dialTimeoutMs },
-      {
-        clock,
-        visit: (streamPartId) => this.#visit(streamPartId),
-        trackerOf: (streamPartId) => this.#trackerLinks.wayFor(streamPartId)?.trackerId,
-        send: (trackerId, packet) => {
-          this.#trackerLinks.asked(packet.streamPartId, trackerId)
-          return this.#trackerConnections.sendTo(trackerId, packet)
-        },
-        assertRunning: () => this.#assertRunning(),
-      },
-    )
-    this.#routes = new SignalRoutes(limits, this.#core.counters)
-    this.#trackerLinks = new TrackerLinks(limits, {
-      effects: this.#trackerEffects(),
-      trackersFor: (streamPartId) => trackers.trackersFor(streamPartId),
-      random: () => random.next(),
+    this.#runner = new EffectRunner({
+      links,
+      transports,
+      trackers: this.#trackers,
+      listeners: this.#listeners,
+      waiters: this.#waiters,
+      archive: this.#archive,
+      storage: this.#storage,
+      tracer: this.#tracer,
+      faults: this.#faults,
+      counters,
+      publisherPolicy: modules.publisherPolicy,
+      readerPolicy: modules.readerPolicy,
+      contact: () => this.contact,
+      dispatch,
+      endOfTurn: (callback) => clock.endOfTurn(callback),
     })
-    const heartbeat = {
-      pingIntervalMs: limits.trackerPingIntervalMs,
-      maxMissedPongs: limits.trackerMaxMissedPongs,
-    }
-    this.#trackerConnections = new TrackerConnections(
-      { dialTimeoutMs, limits: heartbeat },
-      {
-        transport: () => this.#trackerTransport(),
-        events: {
-          onOpened: (way) => this.#try({ way }, () => this.#onTrackerOpened(way)),
-          onClosed: (way, wasOpen, error) => this.#try({}, () => this.#onTrackerClosed(way, wasOpen, error)),
-          onPacket: (way, packet) => this.#try({ way }, () => this.#onTrackerPacket(way, packet)),
-          onUnknown: ({ trackerId }, type) => this.#drop('packets.unknown', `type ${type} of ${trackerId}`),
-        },
-      },
-    )
   }
 
   get contact(): Contact {
@@ -271,14 +222,10 @@ export class NodeRuntime implements NetworkNode {
   join(streamPartId: StreamPartId, { fillGaps = true, reads = true }: JoinOptions = {}): void {
     this.#assertRunning()
     this.#dispatch({ type: 'join', streamPartId, fillGaps, reads })
-    this.#withTrackers({ streamPartId }, ({ nowMs }) => {
-      const isResting = this.#core.streamParts.get(streamPartId)?.isResting ?? false
-      if (!isResting) this.#trackerLinks.join(streamPartId, nowMs)
-    })
   }
 
   leave(streamPartId: StreamPartId): void {
-    this.#leave(streamPartId)
+    this.#dispatch({ type: 'leave', streamPartId })
     this.#waiters.check()
   }
 
@@ -319,8 +266,7 @@ export class NodeRuntime implements NetworkNode {
     peer: WantedNeighbour,
     options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }> {
-    const way = this.#trackerLinks.wayFor(options.streamPartId)
-    if (way !== undefined) this.#routes.set(peer.nodeId, way.trackerId)
+    this.#dispatch({ type: 'found', peerId: peer.nodeId, streamPartId: options.streamPartId })
     return this.#direct.connect(peer, options.signal)
   }
 
@@ -342,10 +288,7 @@ export class NodeRuntime implements NetworkNode {
 
   offerStorage(streamPartId: StreamPartId, storing: boolean): void {
     this.#assertRunning()
-    this.#storage.offer(streamPartId, storing)
-    if (!storing || this.#core.streamParts.get(streamPartId) === undefined) return
-    this.#trackerLinks.statusDue(streamPartId)
-    this.#planFlush()
+    this.#dispatch({ type: 'offerStorage', streamPartId, storing })
   }
 
   findStorage(streamPartId: StreamPartId, signal?: AbortSignal): Promise<readonly WantedNeighbour[]> {
@@ -356,33 +299,11 @@ export class NodeRuntime implements NetworkNode {
     return this.#listeners.add(event, listener)
   }
 
-  metrics(): {
-    readonly counters: Readonly<Record<string, number>>
-    readonly streamParts: readonly StreamPartMetrics[]
-  } {
-    const { peers } = this.#wires.links
-    const gauges: Record<GaugeName, number> = {
-      'links.open': peers.size,
-      'trackers.open': this.#trackerConnections.open,
+  metrics(): ReturnType<NetworkNode['metrics']> {
+    return nodeMetrics(this.#core, this.#wires.links.peers, {
+      'trackers.open': this.#trackers.open,
       'trace.clocks': this.#tracer?.knownClocks ?? 0,
-    }
-    const streamParts = Array.from(this.#core.streamParts, (part) => ({
-      streamPartId: part.id,
-      neighbours: part.attached.map((nodeId) => {
-        const connection = peers.get(nodeId)
-        return {
-          nodeId,
-          transport: connection?.transport ?? '',
-          rttMs: connection?.rttMs,
-          path: connection?.path,
-        }
-      }),
-      wantedNeighbours: part.wanted.size,
-      delivered: part.delivered,
-      duplicates: part.duplicates,
-      published: part.published,
-    }))
-    return { counters: { ...this.#core.counters, ...gauges }, streamParts }
+    })
   }
 
   kept(streamPartId: StreamPartId): Kept | undefined {
@@ -390,13 +311,54 @@ export class NodeRuntime implements NetworkNode {
     return part && keptBy(part)
   }
 
+  #createCore(limits: NetworkLimits, rttOf: (peerId: NodeId) => number | undefined): NodeCore {
+    const { modules, peers } = { modules: this.#modules, peers: this.#wires.links.peers }
+    const { publisherPolicy, readerPolicy } = modules
+    return new NodeCore(
+      { self: this.nodeId, limits },
+      {
+        trackers: modules.trackers,
+        random: () => modules.random.next(),
+        verify: (batch) => modules.verify(batch),
+        readsForMs: (streamId, userId) =>
+          readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId),
+        verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
+        membershipToken: () => modules.membershipToken(),
+        checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
+          publisherPolicy.check(streamId, publisherId, wallMs, oldestMs),
+        rttOf,
+        canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
+        hasArchive: modules.archive !== undefined,
+      },
+    )
+  }
+
+  #createTrackerConnections(limits: NetworkLimits, dialTimeoutMs: number): TrackerConnections {
+    const heartbeat = {
+      pingIntervalMs: limits.trackerPingIntervalMs,
+      maxMissedPongs: limits.trackerMaxMissedPongs,
+    }
+    return new TrackerConnections(
+      { dialTimeoutMs, limits: heartbeat },
+      {
+        transport: () => this.#wires.transports.websocket ?? this.#wires.transports.memory,
+        events: {
+          onOpened: (way) => this.#onTrackerOpened(way),
+          onClosed: (way, wasOpen, error) => this.#onTrackerClosed(way, wasOpen, error),
+          onPacket: (way, packet) => this.#dispatch({ type: 'trackerPacket', way, packet }),
+          onUnknown: ({ trackerId }, type) => this.#drop('packets.unknown', `type ${type} of ${trackerId}`),
+        },
+      },
+    )
+  }
+
   async #start(): Promise<void> {
-    if (this.#state === 'stopped') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
+    if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
     this.#wires.links.events = {
-      onOpened: (peerId, connection) => this.#try({ peerId }, () => this.#linkOpened(peerId, connection)),
-      onClosed: (peerId) => this.#try({ peerId }, () => this.#linkClosed(peerId)),
-      onFailed: (peerId, error) => this.#try({ peerId }, () => this.#linkFailed(peerId, error)),
-      onPacket: (peerId, type, body, whole) => this.#onPacket(peerId, type, body, whole),
+      onOpened: (peerId, connection) => this.#try(peerId, () => this.#linkOpened(peerId, connection)),
+      onClosed: (peerId) => this.#try(peerId, () => this.#linkClosed(peerId)),
+      onFailed: (peerId, error) => this.#try(peerId, () => this.#linkFailed(peerId, error)),
+      onPacket: (peerId, type, body, whole) => this.#incoming.take(peerId, type, body, whole),
       onDrain: () => {
         this.#waiters.check()
         this.#direct.check()
@@ -411,15 +373,22 @@ export class NodeRuntime implements NetworkNode {
     }
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
     this.#state = 'running'
-    this.#renewMembership()
-    this.#unwatchDirectory = this.#modules.trackers.onChange(() => {
-      this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.update(nowMs))
-    })
-    this.#unwatchReaders =
-      this.#modules.readerPolicy?.onChange((streamId) =>
-        this.#dispatch({ type: 'permissionsChanged', streamId }),
-      ) ?? this.#unwatchReaders
-    this.#unwatchNetwork = this.#modules.onNetworkBack?.(() => this.#networkBack()) ?? this.#unwatchNetwork
+    this.#watch()
+  }
+
+  #watch(): void {
+    const { trackers, readerPolicy, onNetworkBack } = this.#modules
+    const unwatch = [
+      trackers.onChange(() => this.#dispatch({ type: 'directoryChanged' })),
+      readerPolicy?.onChange((streamId) => this.#dispatch({ type: 'permissionsChanged', streamId })),
+      onNetworkBack?.(() => this.#dispatch({ type: 'networkBack' })),
+    ]
+    this.#unwatch.push(...unwatch.filter((stop) => stop !== undefined))
+    try {
+      this.#renewal.start()
+    } catch (error) {
+      this.#fault(error)
+    }
   }
 
   #linkOpened(peerId: NodeId, connection: Connection): void {
@@ -443,19 +412,13 @@ export class NodeRuntime implements NetworkNode {
     this.#listeners.emit('linkFailed', peerId, error)
   }
 
-  #leave(streamPartId: StreamPartId): void {
-    this.#dispatch({ type: 'leave', streamPartId })
-    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.leave(streamPartId, nowMs))
-  }
-
   async #stop(): Promise<void> {
-    for (const streamPartId of this.streamParts) this.#leave(streamPartId)
+    if (this.#state === 'running') this.#state = 'stopping'
+    for (const streamPartId of this.streamParts) this.#dispatch({ type: 'leave', streamPartId })
     this.#state = 'stopped'
-    this.#unwatchDirectory()
-    this.#unwatchNetwork()
-    this.#unwatchReaders()
+    for (const stop of this.#unwatch) stop()
     this.#alarm.set(Infinity)
-    this.#renewal.set(Infinity)
+    this.#renewal.stop()
     this.#waiters.check()
     this.#archive.stop()
     this.#direct.check()
@@ -467,356 +430,55 @@ export class NodeRuntime implements NetworkNode {
   }
 
   #dispatch(event: NodeEvent): void {
-    if (this.#state === 'running') this.#sequence.run(event)
+    if (this.#state === 'running' || this.#state === 'stopping') this.#sequence.run(event)
   }
 
-  #withTrackers(owner: Owner, run: (time: Time) => void): void {
-    if (this.#state === 'running') this.#sequence.run({ type: 'trackers', owner, run })
-  }
-
-  /** Never throws: what the work throws ends it, and is reported. */
-  #handle(item: NodeEvent | TrackerTask): void {
-    try {
-      this.#carryOut(item)
-    } catch (error) {
-      this.#fault(ownerOf(item), error)
-    }
-  }
-
-  #carryOut(item: NodeEvent | TrackerTask): void {
-    const time = this.#time()
-    if (item.type === 'trackers') {
-      item.run(time)
-      this.#planFlush()
-      this.#setAlarm()
-      return
-    }
-    this.#core.handle(item, time)
-    if (item.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
-  }
-
-  /** Something threw in the work of somebody, of whom no more is heard for now. With nobody named, it may come again at once: what is due waits. */
-  #fault(owner: Owner, error: unknown): void {
-    const { streamPartId, peerId, way } = owner
-    if (streamPartId !== undefined) return this.#dispatch({ type: 'partFault', streamPartId, error })
-    const counter = peerId === undefined && way === undefined ? 'fault.other' : 'fault.connection'
-    this.#core.counters[counter]++
-    const ended = peerId ?? way?.trackerId
-    this.#tellOfFault({ ...(ended !== undefined && { peerId: ended }), error })
-    try {
-      if (peerId !== undefined) this.#wires.links.disconnect(peerId, 'INTERNAL_ERROR', 'a fault')
-      else if (way !== undefined) this.#trackerConnections.refuse(way, faultHere())
-    } catch {
-      // Of the first fault is told.
-    }
-    if (ended === undefined) this.#pausedUntilMs = this.#nowMs + this.#limits.faultPauseMs
-    this.#setAlarm()
-  }
-
-  /** What a callback of a connection threw: the connection was closed. */
-  #connectionFault(error: unknown): void {
-    this.#core.counters['fault.connection']++
-    this.#tellOfFault({ error })
-  }
-
-  #tellOfFault(fault: NodeFault): void {
-    this.#listeners.emit('fault', fault)
-    this.#tellOfError(fault.error)
-  }
-
-  /** On a stack of its own: what the listener throws is its owner's. */
-  #tellOfError(error: unknown): void {
-    this.#modules.clock.endOfTurn(() => this.#modules.onError?.(error))
-  }
-
-  #partFailed(streamPartId: StreamPartId, error: unknown): void {
-    this.#tellOfFault({ streamPartId, error })
-    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.leave(streamPartId, nowMs))
-  }
-
-  #try(owner: Owner, work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      this.#fault(owner, error)
-    }
-  }
-
-  #networkBack(): void {
-    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.networkBack(nowMs))
-    this.#dispatch({ type: 'networkBack' })
-  }
-
-  /** Whole, so that ages of stream parts can be told to peers as they are. */
-  get #nowMs(): number {
-    return Math.floor(this.#modules.clock.monotonicMs())
-  }
-
-  #time(): Time {
-    return { nowMs: this.#nowMs, wallMs: this.#modules.clock.now() }
+  #handle(event: NodeEvent): void {
+    const { clock } = this.#modules
+    // Whole, so that ages of stream parts can be told to peers as they are.
+    const time = { nowMs: Math.floor(clock.monotonicMs()), wallMs: clock.now() }
+    for (const effect of this.#core.handle(event, time)) this.#runner.run(effect)
+    if (event.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
   }
 
   #setAlarm(): void {
     if (this.#state !== 'running') return
-    const dueMs = Math.min(this.#core.dueMs, this.#trackerLinks.dueMs)
-    // Whole, as the time that the cores are told: before that they would find nothing due.
-    this.#alarm.set(Math.ceil(Math.max(dueMs, this.#pausedUntilMs)))
+    // Whole, as the time that the core is told: before that it would find nothing due.
+    this.#alarm.set(Math.ceil(Math.max(this.#core.dueMs, this.#faults.pausedUntilMs)))
   }
 
-  #tick(): void {
-    this.#dispatch({ type: 'tick' })
-    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.tick(nowMs))
-  }
-
-  /** Trackers keep the token with the status: they are told of a new one before the old one is over. */
-  #renewMembership(): void {
-    this.#withTrackers({}, ({ nowMs, wallMs }) => {
-      const token = this.#modules.membershipToken()
-      if (token === undefined) return
-      if (this.#token !== undefined && token !== this.#token)
-        for (const streamPartId of this.streamParts) this.#trackerLinks.statusDue(streamPartId)
-      this.#token = token
-      const halfMs = (token.expiresMs - wallMs) / 2
-      this.#renewal.set(nowMs + Math.max(minRenewalMs, Math.ceil(halfMs) + 1))
-    })
-  }
-
-  /** Statuses leave at the end of the turn: what changes in one turn is told at once. */
-  #planFlush(): void {
-    if (this.#flushPlanned || !this.#trackerLinks.hasNews) return
-    this.#flushPlanned = true
-    this.#clock.endOfTurn(() => {
-      this.#flushPlanned = false
-      this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.flush(nowMs))
-    })
-  }
-
-  #nodeEffects(): ConstructorParameters<typeof NodeCore>[1]['effects'] {
-    const { links } = this.#wires
-    const send = (peerId: NodeId, packet: Uint8Array): void => {
-      this.#try({ peerId }, () => {
-        if (links.send(peerId, packet)) return
-        this.#drop('send.refused', `${packet.length} bytes to ${peerId}`)
-      })
-    }
-    return {
-      connect: (peerId, contact, alone) => this.#connect(peerId, contact, alone),
-      disconnect: (peerId, code, text) => this.#try({ peerId }, () => links.disconnect(peerId, code, text)),
-      // A packet that cannot be encoded is a fault of the stream part it is about.
-      sendControl: (peerId, packet) => send(peerId, encodePacket(packet)),
-      sendData: (peerId, packet) => send(peerId, this.#tracer?.outgoing(packet) ?? packet),
-      accepted: (streamPartId, batch) =>
-        this.#listeners.emit('batch', streamPartId, batch, this.#tracer?.travelOf(batch)),
-      duplicate: (streamPartId, batch) => this.#listeners.emit('duplicate', streamPartId, batch),
-      equivocation: (equivocation) => this.#listeners.emit('equivocation', equivocation),
-      fillFromArchive: (gap) => this.#archive.fill(gap),
-      gapLost: (gap) => this.#listeners.emit('gap', gap),
-      deliver: (streamPartId, message, from) => {
-        this.#listeners.emit('message', { streamPartId, message, from })
-      },
-      neighbours: (streamPartId, neighbours) => {
-        this.#listeners.emit('neighbours', streamPartId, neighbours)
-        this.#waiters.check()
-      },
-      statusDue: (streamPartId) => {
-        this.#trackerLinks.statusDue(streamPartId)
-        this.#planFlush()
-      },
-      resolvePublisher: (streamId, publisherId, from) => {
-        const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from)
-        resolveUser(resolve, (found) => {
-          this.#dispatch({ type: 'publisherResolved', streamId, publisherId, found })
-        })
-      },
-      resolveReader: (streamId, userId, from) => {
-        const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from)
-        resolveUser(resolve, (found) => {
-          this.#dispatch({ type: 'readerResolved', streamId, userId, found })
-        })
-      },
-      partFailed: (streamPartId, error) => this.#partFailed(streamPartId, error),
-      partRested: (streamPartId) => {
-        this.#withTrackers({ streamPartId }, ({ nowMs }) => this.#trackerLinks.join(streamPartId, nowMs))
-      },
-      dropped: (counter, detail) => this.#listeners.emit('dropped', counter, detail),
-    }
-  }
-
-  #connect(peerId: NodeId, contact: Contact, alone: boolean): void {
+  #try(peerId: NodeId, work: () => void): void {
     try {
-      this.#wires.links.connect(peerId, contact, { alone })
+      work()
     } catch (error) {
-      this.#fault({ peerId }, error)
-      this.#dispatch({ type: 'linkFailed', peerId, reason: 'unreachable' })
+      this.#faults.report({ peerId }, error)
     }
   }
 
-  #trackerEffects(): ConstructorParameters<typeof TrackerLinks>[1]['effects'] {
-    return {
-      dial: (way) => this.#trackerConnections.dial(way),
-      hangUp: (way) => {
-        if (this.#trackerConnections.hangUp(way)) this.#trackerGone(way)
-      },
-      sendNodeInfo: (way) => {
-        this.#trackerConnections.send(way, { type: 'nodeInfo', contact: this.contact })
-      },
-      sendStatus: (way, streamPartId) => {
-        const status = this.#core.takeStatus(streamPartId, this.#nowMs)
-        if (status !== undefined) {
-          this.#trackerConnections.send(way, status)
-          this.#storage.statusSent(way.trackerId, streamPartId)
-        }
-        this.#setAlarm()
-      },
-      sendLeave: (way, streamPartId) => {
-        this.#trackerConnections.send(way, { type: 'leave', streamPartId })
-      },
-      newSession: (streamPartId) => {
-        this.#storage.newSession(streamPartId)
-        this.#dispatch({ type: 'trackerSession', streamPartId })
-      },
-      newTracker: (streamPartId) => this.#storage.newTracker(streamPartId),
-      partFailed: (streamPartId, error) => this.#fault({ streamPartId }, error),
-      trackerFailed: (way, error) => {
-        this.#core.counters['fault.connection']++
-        this.#tellOfFault({ peerId: way.trackerId, error })
-      },
-      silent: (trackerId, streamPartId) => {
-        this.#drop('tracker.silent', `${trackerId} does not answer the join of ${streamPartId}`)
-      },
-    }
+  /** Of nobody in particular. */
+  #fault(error: unknown): void {
+    this.#faults.report({}, error)
+    this.#setAlarm()
   }
 
   #onTrackerOpened(way: Way): void {
-    const { trackerId } = way
-    const isFirst = this.#trackerConnections.waysTo(trackerId).length === 1
-    this.#withTrackers({ way }, ({ nowMs }) => this.#trackerLinks.opened(way, nowMs))
-    this.#storage.trackerChanged(trackerId)
-    if (isFirst) this.#listeners.emit('tracker', trackerId, 'connected')
-  }
-
-  #onTrackerClosed(way: Way, wasOpen: boolean, error: RunnelError): void {
-    this.#core.counters[wasOpen ? 'tracker.lost' : 'tracker.failed']++
-    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.closed(way, nowMs))
-    this.#trackerGone(way, error)
+    this.#dispatch({ type: 'trackerOpened', way })
+    this.#listeners.emit('tracker', way.trackerId, 'connected')
   }
 
   /** One way to a tracker ended; it may be connected by another. */
-  #trackerGone({ trackerId }: Way, error?: RunnelError): void {
-    this.#storage.trackerChanged(trackerId)
-    if (this.#trackerConnections.waysTo(trackerId).length === 0)
-      this.#listeners.emit('tracker', trackerId, 'disconnected', error)
-  }
-
-  #onTrackerPacket(way: Way, packet: TrackerToNode): void {
-    switch (packet.type) {
-      case 'instruction':
-        this.#onInstruction(way, packet)
-        break
-      case 'redirect':
-        this.#onRedirect(way, packet)
-        break
-      case 'signal':
-        this.#routes.set(packet.peerId, way.trackerId)
-        this.#wires.transports.webrtc?.handleSignal(packet)
-        break
-      case 'iceServers':
-        this.#wires.transports.webrtc?.setIceServers(packet.servers)
-        break
-      case 'storageNodes':
-        if (!this.#storage.answered(way.trackerId, packet)) {
-          this.#drop('tracker.unexpected', `storage nodes of ${packet.streamPartId}`)
-        }
-        break
-      case 'trackerError':
-        this.#drop('tracker.refused', `${packet.code}: ${packet.message}`)
-        break
-    }
-  }
-
-  #onInstruction(way: Way, instruction: Instruction): void {
-    const { streamPartId } = instruction
-    this.#withTrackers({ streamPartId }, ({ nowMs }) => {
-      if (this.#trackerLinks.instructed(way, instruction.streamPartId, nowMs)) {
-        this.#dispatch({ type: 'instruction', instruction })
-      } else this.#drop('tracker.unexpected', `an instruction for ${instruction.streamPartId}`)
-    })
-  }
-
-  #onRedirect(way: Way, { streamPartId, leaderId }: Redirect): void {
-    this.#withTrackers({ streamPartId }, ({ nowMs }) => {
-      if (!this.#trackerLinks.redirected(way, streamPartId, leaderId, nowMs))
-        this.#drop('tracker.unexpected', `a redirect of ${streamPartId} to ${leaderId}`)
-      this.#storage.redirected(way.trackerId, streamPartId)
-    })
-  }
-
-  #onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void {
-    const scope = packetKind(type)?.scope
-    switch (scope) {
-      case 'neighbours':
-        return this.#dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
-      case 'toStorage':
-      case 'fromStorage':
-        return this.#onDirect(peerId, type, body)
-      case 'clocks':
-        return this.#onClock(peerId, type, body)
-      case undefined:
-        return this.#drop('packets.unknown', `type ${type} of ${peerId}`)
-      default:
-        this.#dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` })
-    }
-  }
-
-  /** Who does not measure has nothing to say about clocks. */
-  #onClock(peerId: NodeId, type: number, body: Uint8Array): void {
-    try {
-      this.#tracer?.handleClock(peerId, type, body)
-    } catch (error) {
-      this.#dispatch({ type: 'malformed', peerId, detail: textOf(error) })
-    }
-  }
-
-  #onDirect(peerId: NodeId, type: number, body: Uint8Array): void {
-    let packet: DirectPacket
-    try {
-      // It is kept longer than the frame that it came in.
-      packet = decodePacket(type, body.slice()) as DirectPacket
-    } catch (error) {
-      this.#dispatch({ type: 'malformed', peerId, detail: textOf(error) })
-      return
-    }
-    this.#listeners.emit('direct', peerId, packet)
-  }
-
-  #takeArchived(batchBytes: Uint8Array): void {
-    this.#dispatch({ type: 'archived', ...dataPacket(batchBytes) })
-  }
-
-  #visit(streamPartId: StreamPartId): () => void {
-    this.#withTrackers({ streamPartId }, ({ nowMs }) => this.#trackerLinks.visit(streamPartId, nowMs))
-    return () =>
-      this.#withTrackers({ streamPartId }, ({ nowMs }) => this.#trackerLinks.unvisit(streamPartId, nowMs))
+  #onTrackerClosed(way: Way, wasOpen: boolean, error: RunnelError): void {
+    this.#dispatch({ type: 'trackerClosed', way, wasOpen })
+    if (this.#trackers.waysTo(way.trackerId).length === 0)
+      this.#listeners.emit('tracker', way.trackerId, 'disconnected', error)
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */
   #sendSignal(signal: Signal): boolean {
-    const trackerId = this.#trackerThatOrdered(signal.peerId) ?? this.#routes.get(signal.peerId)
-    if (trackerId !== undefined && this.#trackerConnections.sendTo(trackerId, signal)) return true
+    const trackerId = this.#core.signalRoute(signal.peerId)
+    if (trackerId !== undefined && this.#trackers.sendTo(trackerId, signal)) return true
     this.#drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
     return false
-  }
-
-  #trackerThatOrdered(peerId: NodeId): NodeId | undefined {
-    for (const part of this.#core.streamParts) {
-      const home = this.#trackerLinks.homeOf(part.id)
-      if (home !== undefined && part.wanted.has(peerId)) return home
-    }
-    return undefined
-  }
-
-  #trackerTransport(): NodeTransports['websocket'] {
-    return this.#wires.transports.websocket ?? this.#wires.transports.memory
   }
 
   #isWritable(attached: readonly NodeId[]): boolean {
@@ -846,17 +508,4 @@ export class NodeRuntime implements NetworkNode {
     const text = isRunnelError(error) ? error.code : error instanceof Error ? error.message : String(error)
     this.#listeners.emit('dropped', 'listener.failed', `${event}: ${text}`)
   }
-}
-
-function faultHere(): RunnelError {
-  return networkError('TRACKER_LOST', 'there was a fault in what it was for')
-}
-
-function ownerOf(item: NodeEvent | TrackerTask): Owner {
-  if (item.type === 'trackers') return item.owner
-  return 'peerId' in item ? { peerId: item.peerId } : {}
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

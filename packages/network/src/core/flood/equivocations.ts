@@ -1,12 +1,12 @@
 import { compareRefs, type MessageBatch, type NodeId, type StreamId, type Time } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { decodeKept } from './chain-batches.ts'
 import type { KeptContradiction } from './recent-batches.ts'
 
 export interface EquivocationsModules {
-  readonly effects: Pick<NodeEffects, 'sendData' | 'accepted' | 'equivocation'>
+  readonly effects: Pick<OverlayEffects, 'sendData' | 'accepted' | 'equivocation'>
   readonly counters: Counters
   verify(batch: MessageBatch): boolean
   checkPublisher(streamId: StreamId, publisherId: NodeId, wallMs: number): 'allowed' | 'denied' | 'unknown'

@@ -1,6 +1,6 @@
 import type { MessageBatch, NodeId, StreamId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import { DeniedPublishers } from './denied-publishers.ts'
@@ -16,7 +16,7 @@ export interface FloodLimits extends HeldBatchesLimits {
 
 export interface FloodModules {
   readonly effects: Pick<
-    NodeEffects,
+    OverlayEffects,
     'sendData' | 'accepted' | 'duplicate' | 'equivocation' | 'deliver' | 'resolvePublisher' | 'dropped'
   >
   readonly counters: Counters

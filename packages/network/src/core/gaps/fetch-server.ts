@@ -1,11 +1,11 @@
 import type { Fetch, NodeId } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 
 export interface FetchServerModules {
-  readonly effects: Pick<NodeEffects, 'sendControl' | 'sendData' | 'dropped'>
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'sendData' | 'dropped'>
   readonly counters: Counters
   readonly parts: StreamPartMap
   /** False while the link's queue is above its high mark. */

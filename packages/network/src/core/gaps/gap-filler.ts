@@ -2,13 +2,13 @@ import { compareRefs, limits as wireLimits, type MessageChain, type NodeId } fro
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import type { ChainProgress, Fill, OpenRange } from '../dedup/chain-progress.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { Fetches, SentFetch } from './fetches.ts'
 import { fetchTimeoutMs, gapWaitMs } from './gap-times.ts'
 
 export interface GapFillerModules {
-  readonly effects: Pick<NodeEffects, 'sendControl' | 'fillFromArchive' | 'gapLost'>
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'fillFromArchive' | 'gapLost'>
   readonly counters: Counters
   readonly fetches: Fetches
   /** Whether there is an archive to ask. */
@@ -26,7 +26,7 @@ interface Steps {
   readonly lost: OpenRange[]
 }
 
-type Gap = Parameters<NodeEffects['gapLost']>[0]
+type Gap = Parameters<OverlayEffects['gapLost']>[0]
 
 /**
  * Looks for what is missing, in this order: another path may bring it; then neighbours are asked, one after the other and

@@ -8,14 +8,14 @@ import {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { Fetches } from './fetches.ts'
 import { fetchTimeoutMs, gapWaitMs } from './gap-times.ts'
 import type { HeadClaim } from './head-claims.ts'
 
 export interface HeadPursuerModules {
-  readonly effects: Pick<NodeEffects, 'sendControl' | 'dropped'>
+  readonly effects: Pick<OverlayEffects, 'sendControl' | 'dropped'>
   readonly counters: Counters
   readonly fetches: Fetches
   rttOf(peerId: NodeId): number | undefined

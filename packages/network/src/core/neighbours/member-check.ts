@@ -1,8 +1,8 @@
 import type { AccessToken, Membership, NodeId, StreamId, Time } from '@runnel/protocol'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 
 export interface MemberCheckModules {
-  readonly effects: Pick<NodeEffects, 'resolveReader' | 'resolvePublisher'>
+  readonly effects: Pick<OverlayEffects, 'resolveReader' | 'resolvePublisher'>
   /** For how many milliseconds from now the user may read the stream; undefined when nothing is known. */
   readsForMs(streamId: StreamId, userId: NodeId): number | undefined
   /** May this publisher publish? With `oldestMs`, what is that old. */

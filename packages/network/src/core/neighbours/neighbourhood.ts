@@ -11,7 +11,7 @@ import type {
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import { isAttached, type Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
@@ -23,7 +23,7 @@ import { Permits } from './permits.ts'
 import { reconcile } from './reconcile.ts'
 
 export interface NeighbourhoodModules {
-  readonly effects: NodeEffects
+  readonly effects: OverlayEffects
   readonly counters: Counters
   readonly parts: StreamPartMap
   readonly peers: PeerTable

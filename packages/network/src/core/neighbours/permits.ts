@@ -1,6 +1,6 @@
 import type { Attach, DetachReason, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
-import type { NodeEffects } from '../effects.ts'
+import type { OverlayEffects } from '../overlay-effects.ts'
 import type { Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { MemberCheck, Permit } from './member-check.ts'
@@ -9,7 +9,7 @@ import type { PeerTable } from './peer-table.ts'
 
 export interface PermitsModules {
   readonly memberCheck: MemberCheck
-  readonly effects: Pick<NodeEffects, 'sendControl'>
+  readonly effects: Pick<OverlayEffects, 'sendControl'>
   readonly counters: Counters
   readonly peers: PeerTable
   detach(part: StreamPart, peerId: NodeId, reason: DetachReason, nowMs: number): void

@@ -5,7 +5,7 @@ import { idOf, partId } from '../core.testkit.ts'
 import { nameOf, otherPartId, urlOf, wayTo } from './tracker-links.testkit.ts'
 import { TrackerLinks } from './tracker-links.ts'
 
-const { minTrackerBackoffMs, trackerAnswerMs } = networkLimits
+const { trackerAnswerMs } = networkLimits
 
 /** Two trackers, and two stream parts that both serve; `broken` says what throws. */
 function script() {
@@ -32,7 +32,6 @@ function script() {
       newTracker: (id) => note('tracker', part(id)),
       silent: (_, id) => note('silent', part(id)),
       partFailed: (id) => lines.push(`failed ${part(id)}`),
-      trackerFailed: (way) => lines.push(`failed ${nameOf(way)}`),
     },
   })
   const after = (step: () => void): string[] => {
@@ -79,15 +78,4 @@ describe('a fault in the work of one stream part with its trackers', () => {
     expect(after(() => links.leave(partId, 0))).toEqual(['failed part 0'])
     expect(links.homeOf(partId)).toBeUndefined()
   })
-})
-
-it('a tracker that cannot be dialled for a fault is one that could not be reached', () => {
-  const { links, broken, after } = script()
-  broken.add('dial 1')
-  expect(after(() => links.join(partId, 1))).toEqual(['failed 1'])
-  expect(links.dueMs).toBe(1)
-  expect(after(() => links.tick(1))).toEqual(['dial 2'])
-  expect(links.dueMs).toBeGreaterThan(1)
-  broken.clear()
-  expect(after(() => links.tick(1 + minTrackerBackoffMs))).toEqual(['dial 1'])
 })

@@ -52,9 +52,6 @@ export function script(...trackers: number[]) {
       partFailed: (_, error) => {
         throw error
       },
-      trackerFailed: (_, error) => {
-        throw error
-      },
     },
   })
   return {

@@ -22,8 +22,6 @@ interface TrackerEffects {
   newTracker(streamPartId: StreamPartId): void
   /** There was a fault in the work of a stream part: it has no tracker any more, until it is joined again. */
   partFailed(streamPartId: StreamPartId, error: unknown): void
-  /** There was a fault in the work with a tracker, which is not connected. */
-  trackerFailed(way: Way, error: unknown): void
   /** A tracker is connected and yet does not answer a join, or not rightly; the next is asked, if there is one. */
   silent(trackerId: NodeId, streamPartId: StreamPartId): void
 }
@@ -73,7 +71,7 @@ export class TrackerLinks {
   /** The way to the connected tracker of a stream part. */
   wayFor(streamPartId: StreamPartId): Way | undefined {
     const part = this.#parts.get(streamPartId)
-    if (part !== undefined) return part.home?.way
+    if (part !== undefined) return part.home?.isOpen ? part.home.way : undefined
     for (const address of this.#modules.trackersFor(streamPartId)) {
       const open = this.#contacts.openTo(address)
       if (open !== undefined) return open.way
@@ -421,14 +419,7 @@ export class TrackerLinks {
       if (!contact.isClosed || contact.unneededSinceMs !== undefined || contact.retryAtMs > nowMs) continue
       contact.dialled(nowMs)
       this.#review(contact.lateAtMs)
-      try {
-        this.#modules.effects.dial(contact.way)
-      } catch (error) {
-        contact.closed(nowMs, this.#modules.random())
-        // The next one's turn.
-        this.#review(nowMs)
-        this.#modules.effects.trackerFailed(contact.way, error)
-      }
+      this.#modules.effects.dial(contact.way)
     }
   }
 

@@ -51,9 +51,6 @@ function wander(seed: string) {
       partFailed: (_, error) => {
         throw error
       },
-      trackerFailed: (_, error) => {
-        throw error
-      },
     },
   })
   const aPart = (): StreamPartId => parts[below(parts.length)] ?? toStreamPartId(streamId, 0)

@@ -1,5 +1,5 @@
 import type { NodeId } from '@runnel/protocol'
-import type { Counters } from '../core/counters.ts'
+import type { Counters } from '../counters.ts'
 
 /** Through which tracker signalling of a peer came last: the answer takes the same way. */
 export class SignalRoutes {

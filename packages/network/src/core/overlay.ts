@@ -1,0 +1,419 @@
+import type {
+  AccessToken,
+  ControlPacket,
+  Fetched,
+  Instruction,
+  MessageBatch,
+  MessageChain,
+  MessageRef,
+  NodeId,
+  Status,
+  StreamPartId,
+  Time,
+} from '@runnel/protocol'
+import type { NetworkLimits } from '../limits.ts'
+import { newCounters, type CounterName, type Counters } from './counters.ts'
+import type { OverlayEffects } from './overlay-effects.ts'
+import type { OverlayEvent } from './events.ts'
+import { Flood, type FloodModules } from './flood/flood.ts'
+import type { RecentBytes } from './flood/recent-batches.ts'
+import { FetchServer } from './gaps/fetch-server.ts'
+import { Fetches } from './gaps/fetches.ts'
+import { GapFiller } from './gaps/gap-filler.ts'
+import { HeadPursuer } from './gaps/head-pursuer.ts'
+import { MemberCheck, type MemberCheckModules } from './neighbours/member-check.ts'
+import { Neighbourhood } from './neighbours/neighbourhood.ts'
+import { PeerTable } from './neighbours/peer-table.ts'
+import type { PartFaults } from './stream-part/part-faults.ts'
+import { StreamPart } from './stream-part/stream-part.ts'
+import { StreamPartMap } from './stream-part/stream-part-map.ts'
+
+export interface OverlayModules
+  extends Omit<FloodModules, 'counters' | 'parts' | 'misbehaved'>, Omit<MemberCheckModules, 'effects'> {
+  readonly effects: OverlayEffects
+  /** In whose name the node acts, when that is not its own. */
+  membershipToken(): AccessToken | undefined
+  /** The link's smoothed round-trip time. */
+  rttOf(peerId: NodeId): number | undefined
+  /** False while the link's queue is above its high mark. */
+  canTakeMore(peerId: NodeId): boolean
+  /** Whether gaps that no neighbour can fill may be filled from an archive. */
+  readonly hasArchive: boolean
+}
+
+/**
+ * A node's part in its overlays. What it knows is in its rooms: `neighbours` (who should be and is a neighbour), `flood` (what
+ * is new, good, and goes on), `gaps` (what is missing), and the stream parts.
+ */
+export class Overlay {
+  readonly counters: Counters = newCounters()
+  readonly #self: NodeId
+  readonly #limits: NetworkLimits
+  readonly #modules: OverlayModules
+  readonly #parts = new StreamPartMap({ onFault: (part, error) => this.#failed(part, error) })
+  readonly #recentBytes: RecentBytes = { total: 0 }
+  readonly #neighbourhood: Neighbourhood
+  readonly #flood: Flood
+  readonly #fetches: Fetches
+  readonly #filler: GapFiller
+  readonly #pursuer: HeadPursuer
+  readonly #fetchServer: FetchServer
+  #dueMs = Infinity
+  #nowMs = 0
+
+  constructor(options: { self: NodeId; limits: NetworkLimits }, modules: OverlayModules) {
+    this.#self = options.self
+    this.#limits = options.limits
+    this.#modules = modules
+    const { counters } = this
+    const parts = this.#parts
+    const peers = new PeerTable(options.limits, counters)
+    this.#neighbourhood = new Neighbourhood(options.limits, {
+      ...modules,
+      counters,
+      parts,
+      peers,
+      memberCheck: new MemberCheck(options.limits, modules),
+    })
+    this.#flood = new Flood(options.limits, {
+      ...modules,
+      counters,
+      parts,
+      misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
+    })
+    const fetches = (this.#fetches = new Fetches(options.limits))
+    this.#filler = new GapFiller(options.limits, { ...modules, counters, fetches })
+    this.#pursuer = new HeadPursuer(options.limits, { ...modules, counters, fetches })
+    this.#fetchServer = new FetchServer(options.limits, { ...modules, counters, parts })
+  }
+
+  /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
+  get dueMs(): number {
+    return this.#dueMs
+  }
+
+  get streamParts(): StreamPartMap {
+    return this.#parts
+  }
+
+  /**
+   * What the work of a stream part throws ends that work: the stream part begins anew, and nothing is thrown here. What is
+   * thrown belongs to no stream part: to the peer of the event, if it has one.
+   */
+  handle(event: OverlayEvent, time: Time): void {
+    const { nowMs } = time
+    this.#nowMs = nowMs
+    switch (event.type) {
+      case 'data':
+        this.#onData(event.peerId, event.batch, event.packet, time)
+        return
+      case 'publish':
+        this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
+        break
+      case 'publisherResolved':
+        this.#flood.resolved(event.streamId, event.publisherId, event.found, time)
+        this.#neighbourhood.userResolved(
+          { streamId: event.streamId, userId: event.publisherId, toRead: false },
+          event.found,
+          time,
+        )
+        break
+      case 'readerResolved':
+        this.#neighbourhood.userResolved({ ...event, toRead: true }, event.found, time)
+        break
+      case 'permissionsChanged':
+        this.#neighbourhood.permissionsChanged(event.streamId, time)
+        break
+      case 'join':
+        this.#join(event, nowMs)
+        break
+      case 'leave':
+        this.#leave(event.streamPartId, nowMs)
+        break
+      case 'trackerSession':
+        this.#withPart(event.streamPartId, (part) => part.newSession())
+        break
+      case 'instruction':
+        this.#onInstruction(event, nowMs)
+        break
+      case 'linkOpened':
+        this.#neighbourhood.linkOpened(event.peerId, nowMs)
+        break
+      case 'linkFailed':
+        this.#neighbourhood.linkFailed(event.peerId, event.reason, nowMs)
+        break
+      case 'linkClosed':
+        this.#neighbourhood.linkClosed(event.peerId, nowMs)
+        this.#flood.linkClosed(event.peerId)
+        this.#fetchServer.linkClosed(event.peerId)
+        this.#fetches.linkClosed(event.peerId)
+        break
+      case 'control':
+        this.#onControl(event.peerId, event.packet, time)
+        break
+      case 'archived':
+        this.#onArchived(event.batch, event.packet, time)
+        break
+      case 'archiveEnded':
+        this.#withPart(event.gap.streamPartId, (part) => this.#filler.archiveEnded(part, event.gap, nowMs))
+        break
+      case 'hold':
+        this.#neighbourhood.hold(event.peerId, event.contact, nowMs)
+        break
+      case 'unhold':
+        this.#neighbourhood.unhold(event.peerId, nowMs)
+        break
+      case 'partFault':
+        this.#partFault(event.streamPartId, event.error)
+        break
+      case 'networkBack':
+        this.#neighbourhood.networkBack(nowMs)
+        break
+      case 'unsupported':
+        this.#drop('data.unsupported', `from ${event.peerId}: ${event.detail}`)
+        break
+      case 'malformed':
+        this.#neighbourhood.misbehaved(event.peerId, event.detail, nowMs)
+        break
+      case 'tick':
+        this.#parts.each((part) => this.#tick(part, time))
+        this.#neighbourhood.tick(time)
+        this.#flood.tick(nowMs)
+        break
+    }
+    this.#updateDue()
+  }
+
+  /** True while the message at this place of the chain is missing and may still come. */
+  isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
+    return this.#parts.get(streamPartId)?.seen.find(chain)?.isWanted(place) ?? false
+  }
+
+  /** The status of a stream part, when it is joined; the caller sends it. */
+  takeStatus(streamPartId: StreamPartId, nowMs: number): Status | undefined {
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return undefined
+    this.counters['status.sent']++
+    const status = part.takeStatus(this.#modules.rttOf, nowMs)
+    this.#updateDue()
+    return status
+  }
+
+  #onData(peerId: NodeId, batch: MessageBatch, packet: Uint8Array, time: Time): void {
+    const part = this.#parts.ofChain(batch.chain)
+    if (part === undefined || !part.takesFrom(peerId, batch.chain.publisherId)) {
+      const counter = part === undefined ? 'data.notJoined' : 'data.notAttached'
+      this.#drop(counter, `${batch.chain.streamId}#${batch.chain.partition} from ${peerId}`)
+      this.#neighbourhood.uselessData(peerId, time.nowMs)
+      return
+    }
+    const outcome = this.#parts.within(part, () => {
+      const received = this.#flood.receive(part, batch, packet, peerId, time)
+      this.#dueMs = Math.min(this.#dueMs, part.recent.dueMs, part.gaps.dueMs)
+      return received
+    })
+    if (outcome === 'handled') return
+    if (outcome === 'forged')
+      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, time.nowMs)
+    else this.#updateDue()
+  }
+
+  #onControl(peerId: NodeId, packet: ControlPacket, time: Time): void {
+    const id = packet.type === 'fetched' ? undefined : packet.streamPartId
+    const part = id === undefined ? undefined : this.#parts.get(id)
+    if (part === undefined) this.#takeControl(peerId, packet, time)
+    else this.#parts.within(part, () => this.#takeControl(peerId, packet, time))
+  }
+
+  #takeControl(peerId: NodeId, packet: ControlPacket, time: Time): void {
+    switch (packet.type) {
+      case 'attach':
+        this.#neighbourhood.onAttach(peerId, packet, time)
+        break
+      case 'detach':
+        this.#neighbourhood.onDetach(peerId, packet, time.nowMs)
+        break
+      case 'fetch':
+        this.#fetchServer.onFetch(peerId, packet, time.nowMs)
+        break
+      case 'fetched':
+        this.#onFetched(peerId, packet, time)
+        break
+      case 'heads':
+        this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, time))
+    }
+  }
+
+  #onFetched(peerId: NodeId, { requestId, complete }: Fetched, time: Time): void {
+    const fetch = this.#fetches.take(requestId, peerId)
+    if (fetch === undefined) {
+      this.counters['fetch.unexpected']++
+      return
+    }
+    this.#withPart(fetch.streamPartId, (part) => {
+      if (fetch.claim !== undefined) this.#pursuer.fetched(part, fetch.claim, complete, time)
+      else this.#filler.fetched(part, fetch, complete, time.nowMs)
+      this.#filler.tick(part, time.nowMs)
+    })
+  }
+
+  #onArchived(batch: MessageBatch, packet: Uint8Array, time: Time): void {
+    this.#withinOf(batch.chain, (part) => {
+      if (this.#flood.receive(part, batch, packet, undefined, time) === 'forged')
+        this.counters['archive.forged']++
+    })
+  }
+
+  #tick(part: StreamPart, time: Time): void {
+    const { nowMs } = time
+    if (part.faults.endRest(nowMs)) this.#modules.effects.partRested(part.id)
+    part.recent.forgetOld(nowMs)
+    if (!part.reads) return
+    this.#pursuer.tick(part, time)
+    this.#filler.tick(part, nowMs)
+  }
+
+  #misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
+    this.#neighbourhood.misbehaved(peerId, detail, nowMs)
+    this.#updateDue()
+  }
+
+  #withPart(id: StreamPartId, work: (part: StreamPart) => void): void {
+    const part = this.#parts.get(id)
+    if (part !== undefined) this.#parts.within(part, () => work(part))
+  }
+
+  #withinOf(chain: MessageChain, work: (part: StreamPart) => void): void {
+    const part = this.#parts.ofChain(chain)
+    if (part !== undefined) this.#parts.within(part, () => work(part))
+  }
+
+  #join({ streamPartId: id, fillGaps, reads }: Extract<OverlayEvent, { type: 'join' }>, nowMs: number): void {
+    const known = this.#parts.get(id)
+    if (known !== undefined) {
+      known.gaps.fillGaps = fillGaps && reads
+      if (known.reads === reads) return
+      known.reads = reads
+      this.#parts.within(known, () => this.#neighbourhood.readingChanged(known, nowMs))
+      return
+    }
+    this.#add(id, { fillGaps, reads }, nowMs)
+    this.#withPart(id, () => this.#modules.effects.statusDue(id))
+  }
+
+  #add(
+    id: StreamPartId,
+    { fillGaps, reads }: { readonly fillGaps: boolean; readonly reads: boolean },
+    nowMs: number,
+    faults?: PartFaults,
+  ): StreamPart {
+    const part = new StreamPart(
+      { id, joinedMs: nowMs, limits: this.#limits, ...(faults && { faults }) },
+      {
+        counters: this.counters,
+        recentBytes: this.#recentBytes,
+        rttOf: (peerId) => this.#modules.rttOf(peerId),
+        membershipToken: () => this.#modules.membershipToken(),
+        onGapLost: (chain, { after, upTo }) => {
+          this.counters['gap.lost']++
+          this.#modules.effects.gapLost({ streamPartId: id, chain, after, upTo })
+        },
+      },
+    )
+    part.reads = reads
+    part.gaps.fillGaps = fillGaps && reads
+    this.#parts.add(part)
+    return part
+  }
+
+  #leave(id: StreamPartId, nowMs: number): void {
+    // After a fault there is a new one of this id.
+    this.#withPart(id, (part) => this.#neighbourhood.leave(part, nowMs))
+    this.#parts.get(id)?.recent.clear()
+    this.#fetches.drop(id)
+    this.#parts.delete(id)
+  }
+
+  /**
+   * The stream part begins anew: all that it shares with others is given back, and nothing of it is used again but how far
+   * its message chains were received, so that nothing is delivered twice, and what it misses meanwhile is looked for like
+   * any gap. When faults come one after the other it may be just that which causes them: then nothing is kept.
+   */
+  #failed(part: StreamPart, error: unknown): void {
+    const nowMs = this.#nowMs
+    const { id, gaps, faults } = part
+    this.counters['fault.streamPart']++
+    this.#parts.delete(id)
+    const isFirst = faults.add(nowMs) === 1
+    const fresh = this.#add(id, { fillGaps: gaps.fillGaps, reads: part.reads }, nowMs, faults)
+    fresh.delivered = part.delivered
+    fresh.duplicates = part.duplicates
+    fresh.published = part.published
+    this.#fetches.drop(id)
+    attempt(() => part.recent.clear())
+    attempt(() => this.#neighbourhood.abandon(part, nowMs))
+    if (isFirst) attempt(() => fresh.seen.resume(part.seen, nowMs))
+    attempt(() => this.#loseGaps(part))
+    attempt(() => part.attached.length > 0 && this.#modules.effects.neighbours(id, []))
+    attempt(() => this.#modules.effects.partFailed(id, error))
+  }
+
+  /** A fault outside of this core; the stream part need not be joined. */
+  #partFault(id: StreamPartId, error: unknown): void {
+    const part = this.#parts.get(id)
+    if (part !== undefined) return this.#failed(part, error)
+    this.counters['fault.streamPart']++
+    this.#modules.effects.partFailed(id, error)
+  }
+
+  /** What was missing at a fault is not looked for any more. */
+  #loseGaps(part: StreamPart): void {
+    for (const { progress } of part.seen.heads()) {
+      for (const { after, upTo } of progress.wanted) {
+        this.counters['gap.lost']++
+        const { chain } = progress
+        attempt(() => this.#modules.effects.gapLost({ streamPartId: part.id, chain, after, upTo }))
+      }
+    }
+  }
+
+  #onInstruction({ instruction }: OverlayEvent & { type: 'instruction' }, nowMs: number): void {
+    const part = this.#parts.get(instruction.streamPartId)
+    if (part === undefined) this.#drop('instruction.notJoined', instruction.streamPartId)
+    else this.#parts.within(part, () => this.#instruct(part, instruction, nowMs))
+  }
+
+  #instruct(part: StreamPart, instruction: Instruction, nowMs: number): void {
+    if (!part.instruct(instruction, this.#self, nowMs)) {
+      this.#drop('instruction.stale', `${instruction.streamPartId} ${instruction.counter}`)
+    } else {
+      this.counters['instruction.handled']++
+      this.#neighbourhood.instructed(part, nowMs)
+    }
+  }
+
+  #drop(counter: CounterName, detail: string): void {
+    this.counters[counter]++
+    this.#modules.effects.dropped(counter, detail)
+  }
+
+  #updateDue(): void {
+    let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
+    this.#parts.each((part) => {
+      const partDueMs = part.dueMs
+      if (Number.isNaN(partDueMs)) throw new Error('a time that is no number')
+      dueMs = Math.min(dueMs, partDueMs)
+    })
+    for (const { faults } of this.#parts) dueMs = Math.min(dueMs, faults.restsUntilMs)
+    this.#dueMs = dueMs
+  }
+}
+
+/** After a fault, as much is done as can be. */
+function attempt(work: () => unknown): void {
+  try {
+    work()
+  } catch {
+    // It is of the fault that is reported.
+  }
+}

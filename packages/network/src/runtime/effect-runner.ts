@@ -1,0 +1,167 @@
+import {
+  encodePacket,
+  type Contact,
+  type ControlPacket,
+  type NodeId,
+  type PublisherPolicy,
+  type ReaderPolicy,
+} from '@runnel/protocol'
+import type { LinksOwner } from '@runnel/transport'
+import type { Counters } from '../core/counters.ts'
+import type { NodeEffect, Owner } from '../core/effects.ts'
+import type { NodeEvent } from '../core/events.ts'
+import type { NodeTransports } from '../ports.ts'
+import type { Tracer } from '../trace/tracer.ts'
+import type { ArchiveRequests } from './archive-requests.ts'
+import type { Faults } from './faults.ts'
+import type { Listeners } from './listeners.ts'
+import { resolveUser } from './resolve-user.ts'
+import type { StorageSearch } from './storage-search.ts'
+import type { TrackerConnections } from './tracker-connections.ts'
+import type { Waiters } from './waiters.ts'
+
+export interface EffectRunnerModules {
+  readonly links: LinksOwner
+  readonly transports: Pick<NodeTransports, 'webrtc'>
+  readonly trackers: TrackerConnections
+  readonly listeners: Listeners
+  readonly waiters: Waiters
+  readonly archive: ArchiveRequests
+  readonly storage: StorageSearch
+  readonly tracer: Tracer | undefined
+  readonly faults: Faults
+  readonly counters: Counters
+  readonly publisherPolicy: PublisherPolicy
+  readonly readerPolicy?: ReaderPolicy | undefined
+  contact(): Contact
+  dispatch(event: NodeEvent): void
+  endOfTurn(callback: () => void): void
+}
+
+/** Does what a node core wants done, on links, tracker connections and for those who listen. */
+export class EffectRunner {
+  readonly #modules: EffectRunnerModules
+
+  constructor(modules: EffectRunnerModules) {
+    this.#modules = modules
+  }
+
+  /** Never throws: what carrying it out throws is a fault of whom it is for. */
+  run(effect: NodeEffect): void {
+    try {
+      this.#carryOut(effect)
+    } catch (error) {
+      this.#fault(ownerOf(effect), error)
+      if (effect.type === 'connect')
+        this.#modules.dispatch({ type: 'linkFailed', peerId: effect.peerId, reason: 'unreachable' })
+    }
+  }
+
+  #carryOut(effect: NodeEffect): void {
+    const { links, listeners, trackers, transports } = this.#modules
+    switch (effect.type) {
+      case 'sendData':
+        return this.#send(effect.peerId, this.#modules.tracer?.outgoing(effect.packet) ?? effect.packet)
+      case 'deliver':
+        return listeners.emit('message', effect.delivery)
+      case 'accepted': {
+        const { streamPartId, batch } = effect
+        return listeners.emit('batch', streamPartId, batch, this.#modules.tracer?.travelOf(batch))
+      }
+      case 'duplicate':
+        return listeners.emit('duplicate', effect.streamPartId, effect.batch)
+      case 'sendControl':
+        return this.#sendControl(effect.peerId, effect.packet)
+      case 'connect':
+        return links.connect(effect.peerId, effect.contact, { alone: effect.alone })
+      case 'disconnect':
+        return links.disconnect(effect.peerId, effect.code, effect.text)
+      case 'neighbours':
+        listeners.emit('neighbours', effect.streamPartId, effect.neighbours)
+        return this.#modules.waiters.check()
+      case 'fillFromArchive':
+        return this.#modules.archive.fill(effect.gap)
+      case 'gapLost':
+        return listeners.emit('gap', effect.gap)
+      case 'equivocation':
+        return listeners.emit('equivocation', effect.equivocation)
+      case 'resolvePublisher':
+        return this.#resolvePublisher(effect)
+      case 'resolveReader':
+        return this.#resolveReader(effect)
+      case 'dialTracker':
+        return trackers.dial(effect.way)
+      case 'hangUpTracker':
+        return this.#hangUpTracker(effect)
+      case 'sendToTracker':
+        return void trackers.send(effect.way, effect.packet)
+      case 'introduce':
+        return void trackers.send(effect.way, { type: 'nodeInfo', contact: this.#modules.contact() })
+      case 'takeSignal':
+        return transports.webrtc?.handleSignal(effect.signal)
+      case 'setIceServers':
+        return transports.webrtc?.setIceServers(effect.servers)
+      case 'storageFound':
+        return this.#modules.storage.found(effect.requestId, effect.nodes)
+      case 'awaitTurnEnd':
+        return this.#modules.endOfTurn(() => this.#modules.dispatch({ type: 'turnEnded' }))
+      case 'dropped':
+        return listeners.emit('dropped', effect.counter, effect.detail)
+      case 'fault':
+        return this.#modules.faults.report(effect.owner, effect.error)
+    }
+  }
+
+  #sendControl(peerId: NodeId, packet: ControlPacket): void {
+    let bytes: Uint8Array
+    try {
+      bytes = encodePacket(packet)
+    } catch (error) {
+      // It is not the peer's.
+      return this.#fault('streamPartId' in packet ? { streamPartId: packet.streamPartId } : {}, error)
+    }
+    this.#send(peerId, bytes)
+  }
+
+  #send(peerId: NodeId, packet: Uint8Array): void {
+    const { links, counters, listeners } = this.#modules
+    if (links.send(peerId, packet)) return
+    counters['send.refused']++
+    listeners.emit('dropped', 'send.refused', `${packet.length} bytes to ${peerId}`)
+  }
+
+  #resolvePublisher({ streamId, publisherId, from }: NodeEffect & { type: 'resolvePublisher' }): void {
+    const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from)
+    resolveUser(resolve, (found) => {
+      this.#modules.dispatch({ type: 'publisherResolved', streamId, publisherId, found })
+    })
+  }
+
+  #resolveReader({ streamId, userId, from }: NodeEffect & { type: 'resolveReader' }): void {
+    const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from)
+    resolveUser(resolve, (found) => {
+      this.#modules.dispatch({ type: 'readerResolved', streamId, userId, found })
+    })
+  }
+
+  #hangUpTracker({ way }: NodeEffect & { type: 'hangUpTracker' }): void {
+    const { trackers, listeners } = this.#modules
+    if (trackers.hangUp(way) && trackers.waysTo(way.trackerId).length === 0)
+      listeners.emit('tracker', way.trackerId, 'disconnected')
+  }
+
+  #fault(owner: Owner, error: unknown): void {
+    const { streamPartId } = owner
+    if (streamPartId === undefined) this.#modules.faults.report(owner, error)
+    else this.#modules.dispatch({ type: 'partFault', streamPartId, error })
+  }
+}
+
+/** Whose fault it is when carrying it out throws. */
+function ownerOf(effect: NodeEffect): Owner {
+  if (effect.type === 'sendToTracker' && 'streamPartId' in effect.packet)
+    return { streamPartId: effect.packet.streamPartId }
+  if ('way' in effect) return { way: effect.way }
+  if ('peerId' in effect) return { peerId: effect.peerId }
+  return 'streamPartId' in effect ? { streamPartId: effect.streamPartId } : {}
+}

@@ -1,0 +1,67 @@
+import { decodePacket, packetKind, type DirectPacket, type NodeId } from '@runnel/protocol'
+import type { NodeEvent } from '../core/events.ts'
+import type { Tracer } from '../trace/tracer.ts'
+import { eventOfPacket, type OnTraced } from './node-packets.ts'
+
+export interface IncomingPacketsModules {
+  readonly tracer: Tracer | undefined
+  dispatch(event: NodeEvent): void
+  onDirect(peerId: NodeId, packet: DirectPacket): void
+  /** Of a later version of the protocol. */
+  onUnknown(peerId: NodeId, type: number): void
+}
+
+/** Has each packet of a link go where it belongs. */
+export class IncomingPackets {
+  readonly #modules: IncomingPacketsModules
+  readonly #onTraced: OnTraced
+
+  constructor(modules: IncomingPacketsModules) {
+    this.#modules = modules
+    this.#onTraced = (trace, { peerId, batch, packet }) =>
+      modules.tracer?.received(peerId, trace, batch, packet)
+  }
+
+  take(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void {
+    const { dispatch, onUnknown } = this.#modules
+    switch (packetKind(type)?.scope) {
+      case 'neighbours':
+        return dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
+      case 'toStorage':
+      case 'fromStorage':
+        return this.#onDirect(peerId, type, body)
+      case 'clocks':
+        return this.#onClock(peerId, type, body)
+      case undefined:
+        return onUnknown(peerId, type)
+      default:
+        dispatch({ type: 'malformed', peerId, detail: `a packet of type ${type} between nodes` })
+    }
+  }
+
+  /** Who does not measure has nothing to say about clocks. */
+  #onClock(peerId: NodeId, type: number, body: Uint8Array): void {
+    try {
+      this.#modules.tracer?.handleClock(peerId, type, body)
+    } catch (error) {
+      this.#malformed(peerId, error)
+    }
+  }
+
+  #onDirect(peerId: NodeId, type: number, body: Uint8Array): void {
+    let packet: DirectPacket
+    try {
+      // It is kept longer than the frame that it came in.
+      packet = decodePacket(type, body.slice()) as DirectPacket
+    } catch (error) {
+      this.#malformed(peerId, error)
+      return
+    }
+    this.#modules.onDirect(peerId, packet)
+  }
+
+  #malformed(peerId: NodeId, error: unknown): void {
+    const detail = error instanceof Error ? error.message : String(error)
+    this.#modules.dispatch({ type: 'malformed', peerId, detail })
+  }
+}

@@ -1,0 +1,30 @@
+import type { Links } from '@runnel/transport'
+import type { GaugeName } from '../core/counters.ts'
+import type { NodeCore } from '../core/node-core.ts'
+import type { NetworkNode } from '../ports.ts'
+
+/** What a node counts, and its stream parts at present. */
+export function nodeMetrics(
+  core: Pick<NodeCore, 'counters' | 'streamParts'>,
+  peers: Links['peers'],
+  others: Omit<Record<GaugeName, number>, 'links.open'>,
+): ReturnType<NetworkNode['metrics']> {
+  const gauges: Record<GaugeName, number> = { 'links.open': peers.size, ...others }
+  const streamParts = Array.from(core.streamParts, (part) => ({
+    streamPartId: part.id,
+    neighbours: part.attached.map((nodeId) => {
+      const connection = peers.get(nodeId)
+      return {
+        nodeId,
+        transport: connection?.transport ?? '',
+        rttMs: connection?.rttMs,
+        path: connection?.path,
+      }
+    }),
+    wantedNeighbours: part.wanted.size,
+    delivered: part.delivered,
+    duplicates: part.duplicates,
+    published: part.published,
+  }))
+  return { counters: { ...core.counters, ...gauges }, streamParts }
+}
