@@ -1,5 +1,6 @@
 import { createNetworkNode, type NetworkNode } from '@runnel/network'
 import {
+  addressOf,
   buildBatch,
   createIdentity,
   decodeBatch,
@@ -69,7 +70,7 @@ beforeAll(async () => {
     streams: streamIds.map((id) => ({
       id,
       partitions,
-      storageNodes: [{ nodeId, url: contact.websocketUrl }],
+      storageNodes: [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }],
       permissions: [
         { user: owner.nodeId, publish: true, subscribe: true },
         { user: 'public', subscribe: true },

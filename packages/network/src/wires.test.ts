@@ -1,8 +1,8 @@
 import { seededRandom, type Clock } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { WebSocketTransport } from '@runnel/transport'
+import { type TransportOptions, WebSocketTransport } from '@runnel/transport'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createNetworkNode, type NodeTransportOptions } from './create-network-node.ts'
+import { createNetworkNode } from './create-network-node.ts'
 import {
   crypto,
   everybodyMay,
@@ -32,7 +32,7 @@ async function startTracker(): Promise<{ transport: WebSocketTransport; nodeId: 
   return { transport, nodeId: identity.nodeId }
 }
 
-async function startNodes(count: number, transports: NodeTransportOptions): Promise<NetworkNode[]> {
+async function startNodes(count: number, transports: TransportOptions): Promise<NetworkNode[]> {
   const { transport, nodeId } = await startTracker()
   const nodes: NetworkNode[] = []
   for (let i = 0; i < count; i++) {
@@ -77,22 +77,19 @@ function collect(nodes: readonly NetworkNode[], count: number): Promise<string[]
 describe.each([
   { kind: 'websocket', transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } },
   { kind: 'webrtc', transports: { webrtc: { bindAddress: '127.0.0.1' } } },
-] satisfies { kind: string; transports: NodeTransportOptions }[])(
-  'nodes over $kind',
-  ({ kind, transports }) => {
-    it('flood to each other', async () => {
-      const nodes = await startNodes(6, transports)
-      const sent = Array.from({ length: 100 }, (_, i) => `message ${i}`)
-      const received = collect(nodes, sent.length)
-      const publisher = new TestPublisher('publisher', clock)
-      for (const content of sent) nodes[0]?.publish(publisher.next(content))
-      for (const texts of await received) expect(texts).toEqual(sent)
-      for (const node of nodes) {
-        const neighbours = node.metrics().streamParts[0]?.neighbours ?? []
-        expect(new Set(neighbours.map(({ transport }) => transport))).toEqual(new Set([kind]))
-        const paths = new Set(neighbours.map(({ path }) => path?.local))
-        expect(paths).toEqual(new Set([kind === 'webrtc' ? 'host' : undefined]))
-      }
-    })
-  },
-)
+] satisfies { kind: string; transports: TransportOptions }[])('nodes over $kind', ({ kind, transports }) => {
+  it('flood to each other', async () => {
+    const nodes = await startNodes(6, transports)
+    const sent = Array.from({ length: 100 }, (_, i) => `message ${i}`)
+    const received = collect(nodes, sent.length)
+    const publisher = new TestPublisher('publisher', clock)
+    for (const content of sent) nodes[0]?.publish(publisher.next(content))
+    for (const texts of await received) expect(texts).toEqual(sent)
+    for (const node of nodes) {
+      const neighbours = node.metrics().streamParts[0]?.neighbours ?? []
+      expect(new Set(neighbours.map(({ transport }) => transport))).toEqual(new Set([kind]))
+      const paths = new Set(neighbours.map(({ path }) => path?.local))
+      expect(paths).toEqual(new Set([kind === 'webrtc' ? 'host' : undefined]))
+    }
+  })
+})

@@ -1,6 +1,6 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import { createNetworkNode } from '@runnel/network'
-import { loadCrypto, type NodeId } from '@runnel/protocol'
+import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
 import { readNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
@@ -51,7 +51,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const snapshot = (): NodeSnapshot => ({
     nodeId: client.nodeId,
     pid: process.pid,
-    websocketUrl: client.network.contact.websocketUrl || undefined,
+    websocketUrl: addressOf(client.network.contact, 'websocket'),
     cryptoBackend: backend,
     uptimeMs: Math.round(performance.now() - startedMs),
     trackers: trackers.states(),

@@ -1,4 +1,6 @@
 export * from './core.ts'
 export * from './ws/web-socket-transport.ts'
+export * from './create-transports.ts'
+export * from './tcp/tcp-transport.ts'
 export { shareSockets } from './ws/share-sockets.ts'
 export { createPeerConnection } from './webrtc/node-peer-connection.ts'

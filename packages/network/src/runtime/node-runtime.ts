@@ -26,7 +26,13 @@ import {
   type Time,
   type WantedNeighbour,
 } from '@runnel/protocol'
-import type { Connection, LinksOwner, Signalling } from '@runnel/transport'
+import {
+  contactOf,
+  type Connection,
+  type LinksOwner,
+  type Signalling,
+  type Transport,
+} from '@runnel/transport'
 import type { CounterName, GaugeName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
@@ -40,7 +46,6 @@ import type {
   NetworkNode,
   NodeEvents,
   NodeFault,
-  NodeTransports,
   OnNetworkBack,
   PublisherPolicy,
   StreamPartMetrics,
@@ -115,7 +120,8 @@ interface RuntimeOfWires {
 
 /** The transports, and the links that are made of them. */
 export interface NodeWires {
-  readonly transports: NodeTransports
+  /** A tracker is dialled over the first that can dial its URL. */
+  readonly transports: readonly Transport[]
   readonly links: LinksOwner
 }
 
@@ -232,7 +238,7 @@ export class NodeRuntime implements NetworkNode {
     this.#trackerConnections = new TrackerConnections(
       { dialTimeoutMs, limits: heartbeat },
       {
-        transport: () => this.#trackerTransport(),
+        transport: (url) => this.#trackerTransport(url),
         events: {
           onOpened: (trackerId) => this.#try({ trackerId }, () => this.#onTrackerOpened(trackerId)),
           onClosed: (trackerId, wasOpen, error) =>
@@ -246,12 +252,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   get contact(): Contact {
-    const { websocket, webrtc, memory } = this.#wires.transports
-    return {
-      websocketUrl: websocket?.url ?? memory?.url ?? '',
-      websocket: websocket !== undefined,
-      webrtc: webrtc !== undefined,
-    }
+    return contactOf(this.#wires.transports)
   }
 
   get streamParts(): readonly StreamPartId[] {
@@ -402,9 +403,8 @@ export class NodeRuntime implements NetworkNode {
         this.#direct.check()
       },
     }
-    const { websocket, webrtc, memory } = this.#wires.transports
     try {
-      for (const transport of [memory, websocket, webrtc]) await transport?.start()
+      for (const transport of this.#wires.transports) await transport.start()
     } catch (error) {
       await this.stop()
       throw error
@@ -461,9 +461,8 @@ export class NodeRuntime implements NetworkNode {
     this.#direct.check()
     this.#storage.check()
     this.#wires.links.stop()
-    const { websocket, webrtc, memory } = this.#wires.transports
-    // WebRTC first: what closes its links may go through the tracker.
-    for (const transport of [webrtc, websocket, memory]) await transport?.stop()
+    // Signalled ones are last in the list: what closes their links may go through the tracker, over one of the others.
+    for (const transport of this.#wires.transports.toReversed()) await transport.stop()
   }
 
   #dispatch(event: NodeEvent): void {
@@ -722,10 +721,10 @@ export class NodeRuntime implements NetworkNode {
         break
       case 'signal':
         this.#routes.set(packet.peerId, trackerId)
-        this.#wires.transports.webrtc?.handleSignal(packet)
+        for (const transport of this.#wires.transports) transport.handleSignal?.(packet)
         break
       case 'iceServers':
-        this.#wires.transports.webrtc?.setIceServers(packet.servers)
+        for (const transport of this.#wires.transports) transport.setIceServers?.(packet.servers)
         break
       case 'storageNodes':
         if (!this.#storage.answered(trackerId, packet)) {
@@ -811,8 +810,8 @@ export class NodeRuntime implements NetworkNode {
     return undefined
   }
 
-  #trackerTransport(): NodeTransports['websocket'] {
-    return this.#wires.transports.websocket ?? this.#wires.transports.memory
+  #trackerTransport(url: string): Transport | undefined {
+    return this.#wires.transports.find((transport) => transport.canDial(url))
   }
 
   #isWritable(attached: readonly NodeId[]): boolean {

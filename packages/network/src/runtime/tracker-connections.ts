@@ -29,7 +29,7 @@ export interface TrackerConnectionsOptions {
 
 /** The connections to trackers, each dialled once at a time. */
 export class TrackerConnections {
-  readonly #transport: () => Transport | undefined
+  readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
   readonly #dials = new Map<NodeId, Cancel>()
@@ -37,7 +37,7 @@ export class TrackerConnections {
 
   constructor(
     options: TrackerConnectionsOptions,
-    modules: { transport: () => Transport | undefined; events: TrackerConnectionEvents },
+    modules: { transport: (url: string) => Transport | undefined; events: TrackerConnectionEvents },
   ) {
     this.#options = options
     this.#transport = modules.transport
@@ -49,7 +49,7 @@ export class TrackerConnections {
   }
 
   dial({ nodeId, url }: TrackerAddress): void {
-    const transport = this.#transport()
+    const transport = this.#transport(url)
     if (transport === undefined) return
     const { dialTimeoutMs, limits } = this.#options
     const cancel = transport.dial({

@@ -266,7 +266,13 @@ describe('a node whose stream parts another tracker leads', () => {
 
 describe('a tracker that speaks for nodes', () => {
   const stranger = createIdentity(generatePrivateKey(seededRandom('stranger')), crypto)
-  const moved = { websocketUrl: 'ws://evil.example', websocket: true, webrtc: true }
+  const moved = {
+    addresses: [
+      { kind: 'websocket', text: 'ws://evil.example' },
+      { kind: 'webrtc', text: '' },
+    ],
+    dials: ['websocket', 'webrtc'],
+  }
 
   it('is believed nothing of a node that did not sign for it', async () => {
     const { world, node, neighbours } = await setUp()

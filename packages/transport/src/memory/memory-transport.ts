@@ -55,6 +55,14 @@ export class MemoryTransport implements Transport {
     return this.#running ? `memory://${this.nodeId}` : ''
   }
 
+  get addresses(): readonly string[] {
+    return this.#running ? [this.url] : []
+  }
+
+  canDial(url: string): boolean {
+    return url.startsWith('memory:')
+  }
+
   get lowMarkBytes(): number {
     return connectionLimits(this.#modules.limits).lowMarkBytes
   }

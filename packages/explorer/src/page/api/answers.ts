@@ -103,7 +103,7 @@ export interface Edge {
   readonly b: string
   readonly rttMs: number | null
   readonly near: boolean
-  readonly transport: 'websocket' | 'webrtc' | null
+  readonly transport: string | null
 }
 export interface TopologyPage {
   readonly streamPartId: string

@@ -196,7 +196,7 @@ describe('a router between trackers', () => {
 
   it('sends signals where the peer is known from, and passes on only what the leader may say', () => {
     const { router, packet, take } = relaying()
-    const contact = { websocketUrl: '', websocket: true, webrtc: true }
+    const contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['websocket', 'webrtc'] }
     const instruction = { type: 'instruction', streamPartId: part, counter: 1 } as const
     router.receive(first, down({ ...instruction, neighbours: [{ nodeId: n2, contact }] }), 0)
     packet(n1, { type: 'signal', peerId: n2, sessionId: 1, kind: 'offer', payload: '' }, 0)

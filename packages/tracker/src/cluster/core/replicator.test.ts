@@ -87,7 +87,13 @@ describe('a replicator', () => {
 
   it('divides by bytes as well: many long addresses are all written', () => {
     const { replicator, change, take, counters } = setUp()
-    const contact = { websocketUrl: `wss://${'a'.repeat(506)}`, websocket: true, webrtc: true }
+    const contact = {
+      addresses: [
+        { kind: 'websocket', text: `wss://${'a'.repeat(506)}` },
+        { kind: 'webrtc', text: '' },
+      ],
+      dials: ['websocket', 'webrtc'],
+    }
     // As whoever picks ids would, so that all fall into one share.
     const ids = Array.from({ length: 500 }, (_, index) => nodeId(65_536 * (index + 1)))
     change(

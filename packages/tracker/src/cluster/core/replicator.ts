@@ -193,7 +193,11 @@ export class Replicator {
 
 /** No fewer than a node takes in a record. */
 function nodeBytes({ contact, neighbours }: ReplicatedNode): number {
-  return 24 + contact.websocketUrl.length + 20 * neighbours.length
+  const addressBytes = contact.addresses.reduce(
+    (sum, { kind, text }) => sum + kind.length + text.length + 2,
+    0,
+  )
+  return 24 + addressBytes + 20 * neighbours.length
 }
 
 function* take<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {

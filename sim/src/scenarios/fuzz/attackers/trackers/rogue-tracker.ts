@@ -28,9 +28,9 @@ export const rogueTracker: MakeAttacker = (modules) => {
     const neighbours = [{ nodeId: someone(), rttMs: 1 }]
     const failed = chance(0.5, random) ? [{ nodeId: someone(), reason: 'lost' as const }] : []
     const counter = wholeFrom(0, 100, random)
-    const websocketUrl = `memory://${self}`
+    const contact = { addresses: [{ kind: 'memory', text: `memory://${self}` }], dials: ['memory'] }
     const packets: Packet[] = [
-      { type: 'nodeInfo', contact: { websocketUrl, websocket: true, webrtc: false } },
+      { type: 'nodeInfo', contact },
       { type: 'status', streamPartId, session, counter, neighbours, failed },
       { type: 'status', streamPartId, session, counter: 0, neighbours: [], failed },
       { type: 'leave', streamPartId },
