@@ -9,13 +9,12 @@ import { tagBytes } from '../noise/noise-suite.ts'
 import { FrameReader, headerOf } from './frame-reader.ts'
 
 const noBinding = new Uint8Array(0)
-/** The largest packet is one frame, sealed. */
-const largestFrameBytes = maxPacketBytes + tagBytes
 
 /** An open TCP socket as a channel: each frame behind its length. */
 export class TcpChannel implements PooledChannel {
   readonly kind = 'tcp'
-  readonly maxFrameBytes = largestFrameBytes
+  // The largest packet is one frame, sealed.
+  readonly maxFrameBytes = maxPacketBytes + tagBytes
   readonly binding = noBinding
   readonly noise = nodeSuite
   readonly remoteAddress: string | undefined
@@ -23,7 +22,7 @@ export class TcpChannel implements PooledChannel {
   onGone: () => void = () => {}
   readonly #socket: Socket
   readonly #lowMarkBytes: number
-  readonly #reader = new FrameReader(largestFrameBytes, (frame) => this.events.onFrame(frame))
+  readonly #reader = new FrameReader(this.maxFrameBytes, (frame) => this.events.onFrame(frame))
   readonly #onSent = (): void => this.#sent()
   #aboveLowMark = false
   #text = 'the other side closed the socket'

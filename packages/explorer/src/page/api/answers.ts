@@ -129,7 +129,7 @@ export const topologyPage: Decode<TopologyPage> = object<TopologyPage>({
       b: nodeId,
       rttMs: nullable(ms),
       near: withDefault(flag, false),
-      transport: withDefault(nullable(oneOf('websocket', 'webrtc')), null),
+      transport: withDefault(nullable(text(16)), null),
     }),
     64_000,
   ),

@@ -144,7 +144,7 @@ describe('a replicator', () => {
 
   it('writes no more than it may, and leaves out what does not fit a record', () => {
     const { replicator, change, take, counters } = setUp({
-      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 600, maxChunks: 1, replicaIntervalMs: 0 },
+      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 660, maxChunks: 1, replicaIntervalMs: 0 },
     })
     change([nodeOf(nodeId(1)), nodeOf(nodeId(2)), nodeOf(nodeId(3)), nodeOf(nodeId(4))], 0)
     replicator.tick(100)
