@@ -206,7 +206,7 @@ const noTransport: Transport = {
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),
   dial: () => () => undefined,
-} as never
+}
 
 /** The same transport; its connections are seen first. */
 function withConnections(transport: Transport, seen: (connection: Connection) => void): Transport {
