@@ -14,7 +14,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { networkLimits } from '@runnel/network'
 import { WebSocketTransport, type Connection } from '@runnel/transport'
 
-const contact: Contact = { websocketUrl: '', websocket: false, webrtc: true }
+const contact: Contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['webrtc'] }
 
 /** A node that speaks the protocol of trackers and opens no links: it says that it has whatever neighbours it is told. */
 export class LightNode {

@@ -1,4 +1,4 @@
-import { toStreamId, toStreamPartId } from '@runnel/protocol'
+import { addressOf, toStreamId, toStreamPartId } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startStorage } from './client.storage.testkit.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
     streams: streamIds.map((id) => ({
       id,
-      storageNodes: [{ nodeId, url: contact.websocketUrl }],
+      storageNodes: [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }],
       permissions,
     })),
   }

@@ -1,4 +1,5 @@
 import {
+  addressOf,
   buildBatch,
   createIdentity,
   decodeBatch,
@@ -40,7 +41,7 @@ beforeAll(async () => {
     streams: streamIds.map((id) => ({
       id,
       partitions,
-      storageNodes: [{ nodeId, url: contact.websocketUrl }],
+      storageNodes: [{ nodeId, url: addressOf(contact, 'websocket') ?? '' }],
       permissions: [
         { user: owner.nodeId, publish: true, subscribe: true },
         { user: 'public', subscribe: true },

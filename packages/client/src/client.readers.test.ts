@@ -1,5 +1,6 @@
 import { createNetworkNode, type NetworkNode, type PublisherPolicy } from '@runnel/network'
 import {
+  addressOf,
   decodePacket,
   encodePacket,
   loadCrypto,
@@ -110,7 +111,7 @@ describe('a stream that is not public', () => {
     try {
       const { nodeId: peerId, contact } = owner.network
       const connection = await new Promise<Connection>((onOpen, onFail) =>
-        transport.dial({ peerId, url: contact.websocketUrl, onOpen, onFail }),
+        transport.dial({ peerId, url: addressOf(contact, 'websocket') ?? '', onOpen, onFail }),
       )
       const heard: Packet[] = []
       const detached = new Promise<Packet>((resolve) => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  addressOf,
   buildBatch,
   ContentType,
   createIdentity,
@@ -454,7 +455,7 @@ describe('a client', () => {
 
   it('leaves nothing running when it cannot start', async () => {
     const first = await clients.create()
-    const port = Number(new URL(first.network.contact.websocketUrl).port)
+    const port = Number(new URL(addressOf(first.network.contact, 'websocket') ?? '').port)
     await expect(
       clients.create({ transports: { websocket: { listen: { host: '127.0.0.1', port } }, webrtc: false } }),
     ).rejects.toMatchObject({ code: 'PORT_IN_USE' })

@@ -39,17 +39,30 @@ const iceServerSchema = z.union([
   z.strictObject({ url: z.string(), username: z.string(), credential: z.string() }),
 ])
 
+const listenShape = {
+  host: z.string().default('127.0.0.1'),
+  port: portSchema,
+  publicUrl: z.string().exactOptional(),
+  alsoKnownAs: z.array(z.string()).exactOptional(),
+}
+
 const transportsSchema = z.strictObject({
+  tcp: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        listen: z.strictObject(listenShape).exactOptional(),
+        maxConnections: countSchema.exactOptional(),
+      }),
+    ])
+    .exactOptional(),
   websocket: z
     .union([
       z.literal(false),
       z.strictObject({
         listen: z
           .strictObject({
-            host: z.string().default('127.0.0.1'),
-            port: portSchema,
-            publicUrl: z.string().exactOptional(),
-            alsoKnownAs: z.array(z.string()).exactOptional(),
+            ...listenShape,
             tls: z.strictObject({ cert: z.string(), key: z.string() }).exactOptional(),
           })
           .exactOptional(),

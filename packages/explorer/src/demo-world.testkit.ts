@@ -58,8 +58,13 @@ export async function startDemoWorld(options: {
   world.run(options.ageMs)
   // Some can be dialled, as in a real network; the others have WebRTC only.
   for (const id of world.places.keys()) {
-    const websocketUrl = Number.parseInt(id.slice(-2), 16) % 4 === 0 ? 'wss://node.example' : ''
-    world.story.packet(id, { type: 'nodeInfo', contact: { websocketUrl, websocket: true, webrtc: true } })
+    const isReachable = Number.parseInt(id.slice(-2), 16) % 4 === 0
+    const addresses = [
+      ...(isReachable ? [{ kind: 'websocket', text: 'wss://node.example' }] : []),
+      { kind: 'webrtc', text: '' },
+    ]
+    const contact = { addresses, dials: ['websocket', 'webrtc'] }
+    world.story.packet(id, { type: 'nodeInfo', contact })
   }
   const { core } = world.story
   const predictions = new Predictions(

@@ -11,44 +11,21 @@ import {
 } from '@runnel/protocol'
 import {
   createLinks,
-  createPeerConnection,
-  WebRtcTransport,
-  WebSocketTransport,
+  createTransports,
   type ConnectionLimits,
   type ConnectionModules,
-  type ListenAddress,
   type Signalling,
-  type WebRtcOptions,
+  type Transport,
+  type TransportOptions,
 } from '@runnel/transport'
 import { networkLimits, type NetworkLimits } from './limits.ts'
 import { MembershipTokens } from './membership-tokens.ts'
-import type {
-  Archive,
-  NetworkNode,
-  NodeTransports,
-  OnNetworkBack,
-  PublisherPolicy,
-  TrackerDirectory,
-} from './ports.ts'
+import type { Archive, NetworkNode, OnNetworkBack, PublisherPolicy, TrackerDirectory } from './ports.ts'
 import { NodeRuntime } from './runtime/node-runtime.ts'
 
-/** Ways of a node to its neighbours. */
-export interface NodeTransportOptions {
-  /** False: opens no WebSockets, and so reaches no tracker unless transports are injected. Default: dials, does not listen. */
-  readonly websocket?:
-    | {
-        readonly listen?: ListenAddress
-        readonly maxConnections?: number
-        /** The address of this machine that dials go out from; default: as the system chooses. */
-        readonly localAddress?: string
-      }
-    | false
-  /** False: no WebRTC. Default: with no STUN server but those the trackers hand out. */
-  readonly webrtc?: WebRtcOptions | false
-}
-
 export interface NetworkNodeOptions {
-  readonly transports?: NodeTransportOptions
+  /** Ways to its neighbours. */
+  readonly transports?: TransportOptions
   /** Limits other than the defaults in `networkLimits`. */
   readonly limits?: Partial<NetworkLimits>
   /** Limits of each link. */
@@ -79,8 +56,13 @@ export interface NetworkNodeModules {
   readonly archive?: Archive | undefined
   /** Trackers and neighbours that wait to be dialled again are dialled at once then. Default: each waits for its time. */
   readonly onNetworkBack?: OnNetworkBack | undefined
-  /** Transports to use instead of those the options describe: for tests, the simulator, and other wires. */
-  readonly transports?: (modules: ConnectionModules & { readonly signalling: Signalling }) => NodeTransports
+  /**
+   * Transports to use instead of those the options describe, the cheapest first: for tests, the simulator, and other wires. The node
+   * starts them in this order and stops them in the other.
+   */
+  readonly transports?: (
+    modules: ConnectionModules & { readonly signalling: Signalling },
+  ) => readonly Transport[]
   /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */
   readonly verify?: (batch: MessageBatch) => boolean
   /** What a fault, or the archive, threw; for a log. Called on a stack of its own: what it throws ends the process. */
@@ -117,24 +99,9 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { admission } = modules
       const links = createLinks(
         { self: identity.nodeId, contact, dialTimeoutMs },
-        { clock, admission, ...transports },
+        { clock, admission, transports },
       )
       return { transports, links }
     },
   })
-}
-
-function createTransports(
-  options: NodeTransportOptions,
-  modules: ConnectionModules & { readonly signalling: Signalling },
-): NodeTransports {
-  const { websocket = {}, webrtc = {} } = options
-  return {
-    ...(websocket === false
-      ? {}
-      : { websocket: new WebSocketTransport({ ...websocket, role: 'node' }, modules) }),
-    ...(webrtc === false
-      ? {}
-      : { webrtc: new WebRtcTransport(webrtc, { ...modules, createPeerConnection }) }),
-  }
 }

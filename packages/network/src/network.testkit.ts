@@ -126,7 +126,7 @@ export class ScriptedTracker {
   #tellStorage(to: NodeId, { requestId, streamPartId }: FindStorage): void {
     const nodes = [...this.storing].map((nodeId) => ({
       nodeId,
-      contact: this.#contacts.get(nodeId) ?? noContact,
+      contact: this.#contacts.get(nodeId) ?? memoryContact,
     }))
     this.send(to, { type: 'storageNodes', requestId, streamPartId, nodes })
   }
@@ -163,7 +163,7 @@ export class ScriptedTracker {
       if (before?.neighbours === neighbours) return
       const counter = (before?.counter ?? 0) + 1
       this.#told.set(key, { counter, neighbours })
-      const contactOf = (peer: NodeId) => this.#contacts.get(peer) ?? noContact
+      const contactOf = (peer: NodeId) => this.#contacts.get(peer) ?? memoryContact
       this.send(nodeId, {
         type: 'instruction',
         streamPartId,
@@ -174,7 +174,8 @@ export class ScriptedTracker {
   }
 }
 
-export const noContact: Contact = { websocketUrl: '', websocket: false, webrtc: false }
+/** Of everybody on the memory network, who are dialled by their ids. */
+export const memoryContact: Contact = { addresses: [{ kind: 'memory', text: 'memory:' }], dials: ['memory'] }
 
 export interface Member {
   readonly name: string
@@ -244,7 +245,7 @@ export class Swarm {
       onError: (error) => {
         if (!this.expectsFaults) throw error
       },
-      transports: (modules) => ({ memory: network.transport({ role: 'node' }, modules) }),
+      transports: (modules) => [network.transport({ role: 'node' }, modules)],
       onNetworkBack: (listener) => {
         this.#networkBack.set(name, listener)
         return () => this.#networkBack.delete(name)

@@ -2,20 +2,18 @@ import type {
   Contact,
   Contradiction,
   DirectPacket,
-  IceServer,
   MessageBatch,
   MessageChain,
   MissingRange,
   NodeId,
   RunnelError,
-  Signal,
   MessageRef,
   StreamMessage,
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
 export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
-import type { LinkPath, Transport } from '@runnel/transport'
+import type { LinkPath } from '@runnel/transport'
 import type { Kept } from './core/stream-part/kept.ts'
 
 /** Calls back whenever this machine's network is there again, until the function it returns is called. */
@@ -33,23 +31,6 @@ export interface TrackerDirectory {
   trackersFor(streamPartId: StreamPartId): readonly TrackerAddress[]
   /** Calls back when an answer may have changed. */
   onChange(listener: () => void): () => void
-}
-
-/** A transport whose links are opened by signalling. */
-export interface SignalledTransport extends Transport {
-  /** A signal as a tracker relayed it: `peerId` is the sender. */
-  handleSignal(signal: Signal): void
-  setIceServers(servers: readonly IceServer[]): void
-}
-
-/**
- * The transports of a node. Trackers are dialled over `websocket`, or over `memory` where there is none; the node starts
- * and stops them all.
- */
-export interface NodeTransports {
-  readonly websocket?: Transport
-  readonly webrtc?: SignalledTransport
-  readonly memory?: Transport
 }
 
 /** A message given to the application. */

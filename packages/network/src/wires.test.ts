@@ -1,8 +1,8 @@
 import { seededRandom, type Clock } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { WebSocketTransport } from '@runnel/transport'
+import { type TransportOptions, WebSocketTransport } from '@runnel/transport'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createNetworkNode, type NodeTransportOptions } from './create-network-node.ts'
+import { createNetworkNode } from './create-network-node.ts'
 import {
   crypto,
   everybodyMay,
@@ -32,12 +32,15 @@ async function startTracker(): Promise<{ transport: WebSocketTransport; nodeId: 
   return { transport, nodeId: identity.nodeId }
 }
 
-async function startNodes(count: number, transports: NodeTransportOptions): Promise<NetworkNode[]> {
+async function startNodes(
+  count: number,
+  transportsOf: (index: number) => TransportOptions,
+): Promise<NetworkNode[]> {
   const { transport, nodeId } = await startTracker()
   const nodes: NetworkNode[] = []
   for (let i = 0; i < count; i++) {
     const node = createNetworkNode(
-      { transports },
+      { transports: transportsOf(i) },
       {
         identity: identityOf(`node ${i}`),
         crypto,
@@ -74,25 +77,56 @@ function collect(nodes: readonly NetworkNode[], count: number): Promise<string[]
   )
 }
 
+const listen = { host: '127.0.0.1', port: 0 }
+
 describe.each([
-  { kind: 'websocket', transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } },
+  { kind: 'websocket', transports: { websocket: { listen }, webrtc: false } },
+  { kind: 'tcp', transports: { tcp: { listen }, websocket: { listen }, webrtc: false } },
   { kind: 'webrtc', transports: { webrtc: { bindAddress: '127.0.0.1' } } },
-] satisfies { kind: string; transports: NodeTransportOptions }[])(
-  'nodes over $kind',
-  ({ kind, transports }) => {
-    it('flood to each other', async () => {
-      const nodes = await startNodes(6, transports)
-      const sent = Array.from({ length: 100 }, (_, i) => `message ${i}`)
-      const received = collect(nodes, sent.length)
-      const publisher = new TestPublisher('publisher', clock)
-      for (const content of sent) nodes[0]?.publish(publisher.next(content))
-      for (const texts of await received) expect(texts).toEqual(sent)
-      for (const node of nodes) {
-        const neighbours = node.metrics().streamParts[0]?.neighbours ?? []
-        expect(new Set(neighbours.map(({ transport }) => transport))).toEqual(new Set([kind]))
-        const paths = new Set(neighbours.map(({ path }) => path?.local))
-        expect(paths).toEqual(new Set([kind === 'webrtc' ? 'host' : undefined]))
-      }
+] satisfies { kind: string; transports: TransportOptions }[])('nodes over $kind', ({ kind, transports }) => {
+  it('flood to each other', async () => {
+    const nodes = await startNodes(6, () => transports)
+    const sent = Array.from({ length: 100 }, (_, i) => `message ${i}`)
+    const received = collect(nodes, sent.length)
+    const publisher = new TestPublisher('publisher', clock)
+    for (const content of sent) nodes[0]?.publish(publisher.next(content))
+    for (const texts of await received) expect(texts).toEqual(sent)
+    for (const node of nodes) {
+      const neighbours = node.metrics().streamParts[0]?.neighbours ?? []
+      expect(new Set(neighbours.map(({ transport }) => transport))).toEqual(new Set([kind]))
+      const paths = new Set(neighbours.map(({ path }) => path?.local))
+      expect(paths).toEqual(new Set([kind === 'webrtc' ? 'host' : undefined]))
+    }
+  })
+})
+
+describe('nodes of several kinds in one overlay', () => {
+  it('use for each link the cheapest way that both have', async () => {
+    const webrtc = { bindAddress: '127.0.0.1' }
+    const shapes: Record<string, TransportOptions> = {
+      reachable: { websocket: { listen }, webrtc: false },
+      hidden: { websocket: {}, webrtc },
+      inside: { tcp: { listen }, websocket: {}, webrtc },
+    }
+    const names = Object.keys(shapes)
+    const shapeOf = (index: number) => names[Math.floor(index / 2)] ?? ''
+    const nodes = await startNodes(6, (index) => shapes[shapeOf(index)] ?? {})
+    const received = collect(nodes, 20)
+    const publisher = new TestPublisher('publisher', clock)
+    for (let i = 0; i < 20; i++) nodes[0]?.publish(publisher.next(`message ${i}`))
+    expect((await received).map((texts) => texts.length)).toEqual(nodes.map(() => 20))
+    const shapeOfId = new Map(nodes.map(({ nodeId }, index) => [nodeId, shapeOf(index)]))
+    const seen = new Map<string, string>()
+    for (const node of nodes)
+      for (const { nodeId, transport } of node.metrics().streamParts[0]?.neighbours ?? [])
+        seen.set([shapeOfId.get(node.nodeId), shapeOfId.get(nodeId)].toSorted().join(' – '), transport)
+    expect(Object.fromEntries(seen)).toEqual({
+      'hidden – hidden': 'webrtc',
+      'hidden – inside': 'webrtc',
+      'hidden – reachable': 'websocket',
+      'inside – inside': 'tcp',
+      'inside – reachable': 'websocket',
+      'reachable – reachable': 'websocket',
     })
-  },
-)
+  })
+})

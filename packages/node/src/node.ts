@@ -1,6 +1,6 @@
-import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import { createClient, type ClientConfig, type RunnelClient, type TransportsConfig } from '@runnel/client'
 import { createNetworkNode } from '@runnel/network'
-import { loadCrypto, type NodeId } from '@runnel/protocol'
+import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
 import { readNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
@@ -51,7 +51,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const snapshot = (): NodeSnapshot => ({
     nodeId: client.nodeId,
     pid: process.pid,
-    websocketUrl: client.network.contact.websocketUrl || undefined,
+    websocketUrl: addressOf(client.network.contact, 'websocket'),
     cryptoBackend: backend,
     uptimeMs: Math.round(performance.now() - startedMs),
     trackers: trackers.states(),
@@ -95,7 +95,7 @@ function clientConfigOf(
   config: BrokerConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, webrtc, maxLiveAgeMs } = config
+  const { websocket, tcp, webrtc, maxLiveAgeMs } = config
   const { host, port, publicUrl, alsoKnownAs, certFile, keyFile } = websocket
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   const listen = {
@@ -108,10 +108,20 @@ function clientConfigOf(
     network: readNetwork(config.network),
     maxLiveAgeMs,
     transports: {
+      tcp: tcp.enabled && tcpOptions(tcp),
       websocket: websocket.listen ? { listen } : {},
       webrtc: webrtc.enabled ? { maxConnections: webrtc.maxConnections } : false,
     },
   }
+}
+
+function tcpOptions({
+  listen,
+  host,
+  port,
+  publicUrl,
+}: BrokerConfig['tcp']): NonNullable<TransportsConfig['tcp']> {
+  return listen ? { listen: { host, port, ...(publicUrl === undefined ? {} : { publicUrl }) } } : {}
 }
 
 async function stopAll(plugins: Plugins, client: RunnelClient, logger: Logger): Promise<void> {

@@ -130,7 +130,7 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
   async function askFor(client: RunnelClient, streamId: string): Promise<DirectPacket> {
     const nodeId = toNodeId(storage.nodeId)
     const [{ url = '' } = {}] = (await client.listStorageNodes()).filter((node) => node.nodeId === nodeId)
-    const contact = { websocketUrl: url, websocket: true, webrtc: false }
+    const contact = { addresses: [{ kind: 'websocket', text: url }], dials: ['websocket'] }
     const streamPartId = toStreamPartId(streamId as StreamId, 0)
     const answer = new Promise<DirectPacket>((resolve) => {
       client.network.on('direct', (_, packet) => {

@@ -42,6 +42,10 @@ export const limits = {
   maxCapabilityBytes: 64,
   /** A URL. */
   maxUrlBytes: 512,
+  /** Addresses of a node, and kinds of transport that it dials. */
+  maxAddresses: 8,
+  /** The name of a kind of transport. */
+  maxTransportKindBytes: 16,
   /** A signalling payload: an SDP or a candidate. */
   maxSignalBytes: 16 * 1024,
   /** ICE servers that a tracker hands out at once. */

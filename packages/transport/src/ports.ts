@@ -1,7 +1,5 @@
-import type { Cancel, Contact, NodeId, RunnelError, Signal } from '@runnel/protocol'
+import type { Cancel, Contact, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
 import type { ConnectionLimits } from './connection/limits.ts'
-
-export type TransportKind = 'memory' | 'websocket' | 'webrtc'
 
 /** Why a connection is no more. `code` is stable; `remote` is true when the other side said so. */
 export interface CloseReason {
@@ -49,7 +47,8 @@ export interface Connection {
   readonly peerRole: 'node' | 'tracker'
   /** What both ends said that they can do besides their version. */
   readonly capabilities: ReadonlySet<string>
-  readonly transport: TransportKind
+  /** The kind of it. */
+  readonly transport: string
   /** Of WebRTC, as it is now: it may change in the first seconds. Undefined where the platform does not say. */
   readonly path?: LinkPath | undefined
   /**
@@ -80,7 +79,7 @@ export interface Connection {
 export interface DialRequest {
   /** Who must answer; anyone else fails the dial with PEER_ID_MISMATCH. */
   readonly peerId: NodeId
-  /** For WebSocket: where. */
+  /** Where; absent where the id is enough. */
   readonly url?: string
   /** Somebody else named the URL: a node has it from trackers, who have it from whoever is dialled there. */
   readonly isTold?: boolean
@@ -94,15 +93,27 @@ export interface DialRequest {
 
 /** A way to open links. Constructors only store; nothing listens before `start`. */
 export interface Transport {
-  readonly kind: TransportKind
-  /** Where others can dial this node; empty when they cannot (known after `start`). */
-  readonly url: string
+  /** As addresses and contacts call it. A node has one transport of a kind. */
+  readonly kind: string
+  /**
+   * Where others find this node, known after `start`: none when they cannot dial it, and an empty text where signalling finds it.
+   */
+  readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
   onInbound: (connection: Connection) => void
   start(): Promise<void>
   /** Closes the listener and every connection and pending dial, with code SHUTTING_DOWN. Idempotent. */
   stop(): Promise<void>
+  /** Whether it can make anything of a URL. Nobody need be there. */
+  canDial(url: string): boolean
   dial(request: DialRequest): Cancel
+  /**
+   * Of a transport whose links are opened by signalling: a signal as a tracker relayed it, whose `peerId` is the sender. Signals
+   * name no transport, so a node has at most one of these.
+   */
+  handleSignal?(signal: Signal): void
+  /** Of such a transport: servers for the links to come. */
+  setIceServers?(servers: readonly IceServer[]): void
 }
 
 /** Carries WebRTC signalling to a peer; in production through a tracker. */
@@ -131,10 +142,11 @@ export interface Links {
   events: LinkEvents
   readonly peers: ReadonlyMap<NodeId, Connection>
   /**
-   * Makes sure there is a link, or that `onFailed` says why not. The cheapest way that can work is tried first: WebSocket where
-   * one side is reachable (the side that is not dials; of two reachable ones the lower id dials), else WebRTC (the lower id offers);
-   * a failed WebSocket falls back to WebRTC. The passive side waits, with the same time limit. `alone` says that the peer
-   * was not told to connect: then this side dials in every way it can.
+   * Makes sure there is a link, or that `onFailed` says why not. The ways that can work are tried in the order in which the node
+   * with the lower id lists its transports: a WebSocket where one side is reachable (the side that is not dials; of two reachable ones
+   * the lower id dials), else WebRTC (the lower id offers). Who dials in the first way dials in all; where one fails it takes the next.
+   * The passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side
+   * dials in every way it can.
    */
   connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
   /** Somebody here uses the link, whoever opened it: it is not closed as one that nobody asked for. */

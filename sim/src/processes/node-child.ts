@@ -1,4 +1,4 @@
-import { createNetworkNode, type NetworkNode, type NodeTransports } from '@runnel/network'
+import { createNetworkNode, type NetworkNode } from '@runnel/network'
 import {
   createIdentity,
   generatePrivateKey,
@@ -8,11 +8,11 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createPeerConnection, WebRtcTransport, WebSocketTransport } from '@runnel/transport'
+import { createTransports, type Transport } from '@runnel/transport'
 import { gapCounts, type GapCounts } from '../measures/gap-measures.ts'
 import { Subscriber } from '../measures/subscriber.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
-import { LossySignalledTransport, LossyTransport } from './lossy-transport.ts'
+import { LossyTransport } from './lossy-transport.ts'
 
 /** What a node's process is told. */
 export type NodeOrder =
@@ -148,26 +148,13 @@ class NodeProcess {
 /** What production has, losing packets. */
 function lossyTransports(
   { listens, lossRate, lossSeed }: StartOrder,
-  modules: Parameters<NonNullable<Parameters<typeof createNetworkNode>[1]['transports']>>[0],
-): NodeTransports {
-  const listen = listens ? { listen: { host: local, port: 0 } } : {}
+  modules: Parameters<typeof createTransports>[1],
+): readonly Transport[] {
+  const websocket = listens ? { listen: { host: local, port: 0 } } : {}
   const random = seededRandom(lossSeed)
-  return {
-    websocket: new LossyTransport(
-      { lossRate },
-      {
-        transport: new WebSocketTransport({ ...listen, role: 'node' }, modules),
-        random: random.fork('websocket'),
-      },
-    ),
-    webrtc: new LossySignalledTransport(
-      { lossRate },
-      {
-        transport: new WebRtcTransport({ bindAddress: local }, { ...modules, createPeerConnection }),
-        random: random.fork('webrtc'),
-      },
-    ),
-  }
+  return createTransports({ websocket, webrtc: { bindAddress: local } }, modules).map(
+    (transport) => new LossyTransport({ lossRate }, { transport, random: random.fork(transport.kind) }),
+  )
 }
 
 let running: NodeProcess | undefined

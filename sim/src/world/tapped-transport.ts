@@ -20,9 +20,10 @@ export function tapped(transport: Transport, tap: Tap): Transport {
   }
   const outer: Transport = {
     kind: transport.kind,
-    get url() {
-      return transport.url
+    get addresses() {
+      return transport.addresses
     },
+    canDial: (url) => transport.canDial(url),
     onInbound: () => {},
     start: () => transport.start(),
     stop: () => transport.stop(),

@@ -182,7 +182,7 @@ export class World {
         archive,
         publisherPolicy: (this.#options.publisherPolicy ?? allowEverybody)(),
         trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
-        transports: (wire) => ({ websocket: wrap(this.network.transport({ role: 'node' }, wire)) }),
+        transports: (wire) => [wrap(this.network.transport({ role: 'node' }, wire))],
       },
     )
     await node.start()

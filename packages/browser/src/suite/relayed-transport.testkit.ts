@@ -29,6 +29,14 @@ export class RelayedTransport implements Transport {
     return `${this.#relayUrl}/dial/${this.#name}`
   }
 
+  get addresses(): readonly string[] {
+    return [this.url]
+  }
+
+  canDial(url: string): boolean {
+    return this.#dialler.canDial(url)
+  }
+
   async start(): Promise<void> {
     await this.#dialler.start()
     const control = new WebSocket(`${this.#relayUrl}/listen/${this.#name}`)

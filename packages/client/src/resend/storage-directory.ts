@@ -121,7 +121,9 @@ function toContact(
   told: WantedNeighbour | undefined,
 ): WantedNeighbour | undefined {
   const registered = isTrackerUrl(url) ? url : ''
-  const { websocketUrl = '', websocket = false, webrtc = false } = told?.contact ?? {}
   if (told === undefined && registered === '') return undefined
-  return { nodeId, contact: { websocketUrl: websocketUrl || registered, websocket, webrtc } }
+  const { addresses, dials } = told?.contact ?? { addresses: [], dials: [] }
+  // Behind what the tracker says, which is newer: of one kind the first is dialled.
+  const known = registered === '' ? addresses : [...addresses, { kind: 'websocket', text: registered }]
+  return { nodeId, contact: { addresses: known, dials } }
 }

@@ -217,7 +217,7 @@ export class StorageNet {
         trackers: { trackersFor: () => [], onChange: () => () => undefined },
         ...modules,
         identity: identityOf(name),
-        transports: (wire) => ({ memory: network.transport({ role: 'node' }, wire) }),
+        transports: (wire) => [network.transport({ role: 'node', kind: 'websocket' }, wire)],
       },
     )
   }

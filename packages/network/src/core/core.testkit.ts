@@ -32,7 +32,7 @@ export const identityOf = (number: number): Identity =>
   createIdentity(new Uint8Array(32).fill(number), crypto)
 
 export const idOf = (number: number): NodeId => toNodeId(`0x${number.toString(16).padStart(40, '0')}`)
-export const contact: Contact = { websocketUrl: '', websocket: true, webrtc: true }
+export const contact: Contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['websocket', 'webrtc'] }
 export const streamId = toStreamId(`0x${'a'.repeat(40)}/core`)
 export const partId = toStreamPartId(streamId, 0)
 export const startMs = Date.UTC(2025, 0, 1)

@@ -1,7 +1,7 @@
 import type { DirectPacket, NodeId, StorageRequest } from '@runnel/protocol'
 import { toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { noContact, partId, streamId, Swarm, turn, type Member } from '../network.testkit.ts'
+import { memoryContact, partId, streamId, Swarm, turn, type Member } from '../network.testkit.ts'
 
 const otherPart = toStreamPartId(streamId, 7)
 const cancel: StorageRequest = { type: 'resendCancel', requestId: 9 }
@@ -53,7 +53,7 @@ describe('a direct link', () => {
   it('says when it is gone, and why it could not be opened', async () => {
     const swarm = new Swarm()
     const { first, second } = await twoStrangers(swarm)
-    const nobody = { nodeId: swarm.make('nobody').node.nodeId, contact: noContact }
+    const nobody = { nodeId: swarm.make('nobody').node.nodeId, contact: memoryContact }
     const failed: (readonly [NodeId, string])[] = []
     first.node.on('linkFailed', (peerId, { code }) => failed.push([peerId, code]))
     await expect(turn(swarm, first.node.connect(nobody, { streamPartId: partId }))).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe('a direct link', () => {
   it('can be called off', async () => {
     const swarm = new Swarm()
     const { first } = await twoStrangers(swarm)
-    const nobody = { nodeId: swarm.make('nobody').node.nodeId, contact: noContact }
+    const nobody = { nodeId: swarm.make('nobody').node.nodeId, contact: memoryContact }
     const controller = new AbortController()
     const connecting = first.node.connect(nobody, { streamPartId: partId, signal: controller.signal })
     controller.abort(new Error('enough'))

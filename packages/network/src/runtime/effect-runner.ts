@@ -6,11 +6,10 @@ import {
   type PublisherPolicy,
   type ReaderPolicy,
 } from '@runnel/protocol'
-import type { LinksOwner } from '@runnel/transport'
+import type { LinksOwner, Transport } from '@runnel/transport'
 import type { Counters } from '../core/counters.ts'
 import type { NodeEffect, Owner } from '../core/effects.ts'
 import type { NodeEvent } from '../core/events.ts'
-import type { NodeTransports } from '../ports.ts'
 import type { Tracer } from '../trace/tracer.ts'
 import type { ArchiveRequests } from './archive-requests.ts'
 import type { Faults } from './faults.ts'
@@ -22,7 +21,7 @@ import type { Waiters } from './waiters.ts'
 
 export interface EffectRunnerModules {
   readonly links: LinksOwner
-  readonly transports: Pick<NodeTransports, 'webrtc'>
+  readonly transports: readonly Transport[]
   readonly trackers: TrackerConnections
   readonly listeners: Listeners
   readonly waiters: Waiters
@@ -98,9 +97,11 @@ export class EffectRunner {
       case 'introduce':
         return void trackers.send(effect.way, { type: 'nodeInfo', contact: this.#modules.contact() })
       case 'takeSignal':
-        return transports.webrtc?.handleSignal(effect.signal)
+        for (const transport of transports) transport.handleSignal?.(effect.signal)
+        return
       case 'setIceServers':
-        return transports.webrtc?.setIceServers(effect.servers)
+        for (const transport of transports) transport.setIceServers?.(effect.servers)
+        return
       case 'storageFound':
         return this.#modules.storage.found(effect.requestId, effect.nodes)
       case 'awaitTurnEnd':

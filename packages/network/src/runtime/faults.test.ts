@@ -119,9 +119,7 @@ describe('a fault in a node', () => {
     const members = await swarm.grow(3, 'node', [partId])
     const avoided = members[0]?.node.nodeId
     const hit = swarm.make('hit', {}, everybodyMay, swarm.clock, {
-      transports: (modules) => ({
-        memory: brokenFor(avoided, swarm.network.transport({ role: 'node' }, modules)),
-      }),
+      transports: (modules) => [brokenFor(avoided, swarm.network.transport({ role: 'node' }, modules))],
     })
     const faults: NodeFault[] = []
     hit.node.on('fault', (fault) => faults.push(fault))
@@ -140,9 +138,9 @@ describe('a fault in a node', () => {
     const { nodeId } = swarm.trackerIdentity
     let isBroken = true
     const hit = swarm.make('hit', {}, everybodyMay, swarm.clock, {
-      transports: (modules) => ({
-        memory: brokenFor(nodeId, swarm.network.transport({ role: 'node' }, modules), () => isBroken),
-      }),
+      transports: (modules) => [
+        brokenFor(nodeId, swarm.network.transport({ role: 'node' }, modules), () => isBroken),
+      ],
     })
     const faults: NodeFault[] = []
     hit.node.on('fault', (fault) => faults.push(fault))
@@ -162,13 +160,13 @@ describe('a fault in a node', () => {
     swarm.expectsFaults = true
     const sound = await swarm.grow(2)
     const hit = swarm.make('hit', {}, everybodyMay, swarm.clock, {
-      transports: (modules) => ({
-        memory: withConnections(swarm.network.transport({ role: 'node' }, modules), (connection) => {
+      transports: (modules) => [
+        withConnections(swarm.network.transport({ role: 'node' }, modules), (connection) => {
           const { rttMs } = connection
           const get = () => (isBroken ? fail('no round-trip time') : rttMs)
           Object.defineProperty(connection, 'rttMs', { get })
         }),
-      }),
+      ],
     })
     await hit.node.start()
     hit.node.join(partId)
@@ -199,7 +197,7 @@ describe('a fault in a node', () => {
         const memory = swarm.network.transport({ role: 'node' }, modules)
         const handleSignal = () => fail('no signalling')
         const webrtc = { ...noTransport, handleSignal, setIceServers: () => undefined }
-        return { memory, webrtc }
+        return [memory, webrtc]
       },
     })
     const faults: NodeFault[] = []
@@ -225,12 +223,13 @@ function fail(text: string): never {
 
 const noTransport: Transport = {
   kind: 'webrtc',
-  url: '',
+  addresses: [],
+  canDial: () => false,
   onInbound: () => undefined,
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),
   dial: () => () => undefined,
-} as never
+}
 
 /** The same transport; its connections are seen first. */
 function withConnections(transport: Transport, seen: (connection: Connection) => void): Transport {

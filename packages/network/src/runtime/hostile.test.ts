@@ -198,7 +198,7 @@ describe('a hostile peer', () => {
     node.join(partId)
     swarm.clock.advanceBy(100)
     const absent = identityOf('absent').nodeId
-    const contact = { websocketUrl: 'memory://absent', websocket: true, webrtc: false }
+    const contact = { addresses: [{ kind: 'memory', text: 'memory://absent' }], dials: ['memory'] }
     const neighbours = [{ nodeId: absent, contact }]
     swarm.tracker.send(node.nodeId, { type: 'instruction', streamPartId: partId, counter: 1, neighbours })
     swarm.clock.advanceBy(20_000)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   identityOf,
   neighboursOf,
-  noContact,
+  memoryContact,
   partId,
   Swarm,
   TestPublisher,
@@ -251,7 +251,7 @@ describe('a node', () => {
     if (member === undefined) throw new Error('no member')
     const states: string[] = []
     member.node.on('tracker', (_, state) => states.push(state))
-    swarm.tracker.send(member.node.nodeId, { type: 'nodeInfo', contact: noContact })
+    swarm.tracker.send(member.node.nodeId, { type: 'nodeInfo', contact: memoryContact })
     swarm.clock.advanceBy(10_000)
     expect(states).toEqual(['disconnected', 'connected'])
   })

@@ -20,7 +20,13 @@ import {
   type WantedNeighbour,
   isRunnelError,
 } from '@runnel/protocol'
-import type { Connection, LinksOwner, Signalling } from '@runnel/transport'
+import {
+  contactOf,
+  type Connection,
+  type LinksOwner,
+  type Signalling,
+  type Transport,
+} from '@runnel/transport'
 import type { CounterName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
@@ -33,7 +39,6 @@ import type {
   JoinOptions,
   NetworkNode,
   NodeEvents,
-  NodeTransports,
   OnNetworkBack,
   PublisherPolicy,
   TrackerDirectory,
@@ -94,7 +99,8 @@ interface RuntimeOfWires {
 
 /** The transports, and the links that are made of them. */
 export interface NodeWires {
-  readonly transports: NodeTransports
+  /** A tracker is dialled over the first that can dial its URL. */
+  readonly transports: readonly Transport[]
   readonly links: LinksOwner
 }
 
@@ -197,12 +203,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   get contact(): Contact {
-    const { websocket, webrtc, memory } = this.#wires.transports
-    return {
-      websocketUrl: websocket?.url ?? memory?.url ?? '',
-      websocket: websocket !== undefined,
-      webrtc: webrtc !== undefined,
-    }
+    return contactOf(this.#wires.transports)
   }
 
   get streamParts(): readonly StreamPartId[] {
@@ -341,7 +342,7 @@ export class NodeRuntime implements NetworkNode {
     return new TrackerConnections(
       { dialTimeoutMs, limits: heartbeat },
       {
-        transport: () => this.#wires.transports.websocket ?? this.#wires.transports.memory,
+        transport: (url) => this.#wires.transports.find((transport) => transport.canDial(url)),
         events: {
           onOpened: (way) => this.#onTrackerOpened(way),
           onClosed: (way, wasOpen, error) => this.#onTrackerClosed(way, wasOpen, error),
@@ -364,9 +365,8 @@ export class NodeRuntime implements NetworkNode {
         this.#direct.check()
       },
     }
-    const { websocket, webrtc, memory } = this.#wires.transports
     try {
-      for (const transport of [memory, websocket, webrtc]) await transport?.start()
+      for (const transport of this.#wires.transports) await transport.start()
     } catch (error) {
       await this.stop()
       throw error
@@ -424,9 +424,8 @@ export class NodeRuntime implements NetworkNode {
     this.#direct.check()
     this.#storage.check()
     this.#wires.links.stop()
-    const { websocket, webrtc, memory } = this.#wires.transports
-    // WebRTC first: what closes its links may go through the tracker.
-    for (const transport of [webrtc, websocket, memory]) await transport?.stop()
+    // Signalled ones are last in the list: what closes their links may go through the tracker, over one of the others.
+    for (const transport of this.#wires.transports.toReversed()) await transport.stop()
   }
 
   #dispatch(event: NodeEvent): void {

@@ -39,7 +39,7 @@ async function redirectingSwarm(canDial: (url: string) => boolean) {
             request.onFail(transportError('DIAL_FAILED', request.url ?? '')),
           )
         }
-        return { memory }
+        return [memory]
       },
     })
     const said: string[] = []

@@ -29,7 +29,7 @@ export interface TrackerConnectionsOptions {
 
 /** The connections to trackers, by the ways they took, each dialled once at a time. */
 export class TrackerConnections {
-  readonly #transport: () => Transport | undefined
+  readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
   readonly #dials = new Map<string, Cancel>()
@@ -37,7 +37,7 @@ export class TrackerConnections {
 
   constructor(
     options: TrackerConnectionsOptions,
-    modules: { transport: () => Transport | undefined; events: TrackerConnectionEvents },
+    modules: { transport: (url: string) => Transport | undefined; events: TrackerConnectionEvents },
   ) {
     this.#options = options
     this.#transport = modules.transport
@@ -50,7 +50,7 @@ export class TrackerConnections {
   }
 
   dial(way: Way): void {
-    const transport = this.#transport()
+    const transport = this.#transport(way.url)
     if (transport === undefined) return
     const { dialTimeoutMs, limits } = this.#options
     const cancel = transport.dial({

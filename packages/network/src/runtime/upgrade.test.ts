@@ -22,7 +22,7 @@ function makeLater(swarm: Swarm, name: string, connections: Connection[]): Membe
             if (connection.peerRole === 'node') connection.send(laterPacket)
           },
         })
-      return { memory }
+      return [memory]
     },
   })
 }

@@ -272,7 +272,7 @@ async function iceServersFrom(tracker: { nodeId: string; url: string }) {
         onDrain: () => {},
         onClose: ({ code }) => reject(new Error(code)),
       }
-      const contact = { websocketUrl: '', websocket: true, webrtc: true }
+      const contact = { addresses: [{ kind: 'webrtc', text: '' }], dials: ['websocket', 'webrtc'] }
       connection.send(encodePacket({ type: 'nodeInfo', contact }))
     },
   })

@@ -31,6 +31,24 @@ const websocket = z
   })
   .prefault({})
 
+const tcp = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Whether this node connects by plain TCP, sealed as WebSocket is, to nodes that do so too.'),
+    listen: z.boolean().default(true).describe('Whether others can reach this node by TCP.'),
+    host: host('The TCP server'),
+    port: port('The TCP server', 7173),
+    publicUrl: z
+      .string()
+      .regex(/^tcp:\/\/\S+:\d+$/, 'must be tcp://host:port')
+      .max(limits.maxUrlBytes)
+      .optional()
+      .describe('How others reach it, when that is not its own address (behind a NAT).'),
+  })
+  .prefault({})
+
 const webrtc = z
   .strictObject({
     enabled: z.boolean().default(true).describe('Whether this node connects by WebRTC.'),
@@ -59,6 +77,7 @@ export const brokerConfigSchema = z.strictObject({
     ),
   logLevel: z.enum(logLevels).default('info').describe('The least important log lines to write.'),
   websocket,
+  tcp,
   webrtc,
   ...builtInSchemas,
   plugins: z

@@ -1,5 +1,11 @@
 import type { RunnelClient, Subscription } from '@runnel/client'
-import { parseStreamPartId, streamPartIdSchema, toStreamPartId, type StreamPartId } from '@runnel/protocol'
+import {
+  addressOf,
+  parseStreamPartId,
+  streamPartIdSchema,
+  toStreamPartId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import { nodeError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -97,7 +103,7 @@ export class NodeControl {
       nodeId,
       pid: process.pid,
       uptimeMs: Math.round(process.uptime() * 1000),
-      websocketUrl: network.contact.websocketUrl,
+      websocketUrl: addressOf(network.contact, 'websocket') ?? '',
       streamParts,
       links: counters['links.open'],
       /** Links whose ages can be trusted: all, once measuring may begin. */

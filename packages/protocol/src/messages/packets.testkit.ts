@@ -33,17 +33,16 @@ const streamPartId = fc
   .tuple(arbitraryStreamId, arbitraryPartition)
   .map(([streamId, partition]) => toStreamPartId(streamId, partition))
 
-const contactUrl = fc.oneof(
-  fc.constant(''),
-  fc
-    .record({
-      scheme: fc.constantFrom('ws', 'wss'),
-      host: fc.domain(),
-      port: fc.integer({ min: 1, max: 65_535 }),
-    })
-    .map(({ scheme, host, port }) => `${scheme}://${host}:${port}`),
+const kind = fc.oneof(
+  fc.constantFrom('websocket', 'webrtc', 'tcp'),
+  fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/),
 )
-const contact = fc.record({ websocketUrl: contactUrl, websocket: flag, webrtc: flag })
+const contact = fc.record({
+  addresses: fc.array(fc.record({ kind, text: arbitraryAscii(limits.maxUrlBytes) }), {
+    maxLength: limits.maxAddresses,
+  }),
+  dials: fc.array(kind, { maxLength: limits.maxAddresses }),
+})
 const ref = fc.record({ timestamp: fc.integer({ min: 0, max: 2 ** 48 - 1 }), sequenceNumber: u32 })
 const messageChainId = arbitraryAscii(limits.maxMessageChainIdBytes)
 const chain = { publisherId: arbitraryNodeId, messageChainId }

@@ -186,14 +186,20 @@ export interface ClockTell {
   readonly atUs: number
 }
 
-/** How a node can be reached. */
+/** One way to reach a node. Who does not know the kind carries the address on and does not dial it. */
+export interface Address {
+  /** Of transport: lower-case letters, digits and hyphens. `websocket`, `webrtc` and `tcp` are known. */
+  readonly kind: string
+  /** Where, in the words of that transport: a URL; empty where signalling finds the node. */
+  readonly text: string
+}
+
+/** How a node can be reached, and what it can reach others by: data, of which only the transports know what it means. */
 export interface Contact {
-  /** Where others can dial this node over WebSocket; empty when nowhere. */
-  readonly websocketUrl: string
-  /** Can dial others over WebSocket. */
-  readonly websocket: boolean
-  /** Can open WebRTC links. */
-  readonly webrtc: boolean
+  /** At most 8. Of several of one kind the first is dialled. */
+  readonly addresses: readonly Address[]
+  /** The kinds of transport that it dials, the cheapest first. */
+  readonly dials: readonly string[]
 }
 
 /** Node → tracker, first after the handshake, and again when it changes: how others reach me. */

@@ -265,13 +265,19 @@ function memberships(crypto: Crypto): { readonly name: string; readonly membersh
 }
 
 function trackerPackets(crypto: Crypto): SamplePacket[] {
-  const contact = { websocketUrl: 'wss://node.example', websocket: true, webrtc: true }
-  const hidden = { websocketUrl: '', websocket: false, webrtc: true }
+  const webrtc = { kind: 'webrtc', text: '' }
+  const contact = {
+    addresses: [{ kind: 'websocket', text: 'wss://node.example' }, webrtc],
+    dials: ['websocket', 'webrtc'],
+  }
+  const hidden = { addresses: [webrtc], dials: ['webrtc'] }
+  const later = { addresses: [{ kind: 'x-later', text: 'somewhere else' }], dials: ['x-later'] }
   const status = { type: 'status', streamPartId, counter: 300, neighbours: [], failed: [] } as const
   const signal = { type: 'signal', peerId: sampleNodeId('d'), sessionId: 0xdeadbeef } as const
   return [
     { name: 'node info', packet: { type: 'nodeInfo', contact } },
     { name: 'node info, WebRTC only', packet: { type: 'nodeInfo', contact: hidden } },
+    { name: 'node info, of a kind unknown here', packet: { type: 'nodeInfo', contact: later } },
     { name: 'status that joins', packet: { ...status, counter: 0 } },
     {
       name: 'status with neighbours',

@@ -165,7 +165,10 @@ const events: Record<string, { ports: Port[]; run: (story: Story) => void }> = {
   'a contact that changed': {
     ports: ['onTouched'],
     run: (story) => {
-      story.packet(1, { type: 'nodeInfo', contact: { ...webrtcContact, websocketUrl: 'ws://moved' } })
+      story.packet(1, {
+        type: 'nodeInfo',
+        contact: { ...webrtcContact, addresses: [{ kind: 'websocket', text: 'ws://moved' }] },
+      })
     },
   },
   'an error elsewhere': {

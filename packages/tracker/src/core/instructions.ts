@@ -18,7 +18,7 @@ export interface InstructionsModules {
 }
 
 /** Of a neighbour that a node has, and that has not come here yet: nobody can dial it. */
-const unknownContact: Contact = { websocketUrl: '', websocket: false, webrtc: false }
+const unknownContact: Contact = { addresses: [], dials: [] }
 
 /** Who in a stream part has been told what, has answered, and has to be told. Instructions wait for `flush`. */
 export class Instructions {

@@ -266,7 +266,7 @@ describe('a node without neighbours, while an overlay is taken over', () => {
       to === liar && packet.type === 'instruction' ? packet.neighbours : [],
     )
     expect(told.map((it) => it.nodeId)).toEqual([newcomer, victim, nodeId(97)])
-    const nothing = { websocketUrl: '', websocket: false, webrtc: false }
+    const nothing = { addresses: [], dials: [] }
     expect(told.map((it) => it.contact)).toEqual([webrtcContact, nothing, nothing])
     const signal = { type: 'signal', peerId: victim, sessionId: 1, kind: 'offer', payload: '' } as const
     expect(story.packet(liar, signal)).toMatchObject([{ to: liar, packet: { code: 'SIGNAL_NOT_ALLOWED' } }])

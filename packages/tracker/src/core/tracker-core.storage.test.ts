@@ -74,13 +74,13 @@ describe('asking who stores a stream part', () => {
 
   it('leaves out those whom the asker has no way to reach', () => {
     const story = storyOf(1)
-    const listening: Contact = { websocketUrl: 'wss://h', websocket: true, webrtc: false }
+    const listening: Contact = { addresses: [{ kind: 'websocket', text: 'wss://h' }], dials: ['websocket'] }
     story.connect(nodeId(60), listening)
     story.packet(nodeId(60), statusOf(partA))
     story.packet(nodeId(60), storing(partA))
-    story.connect(nodeId(61), { websocketUrl: '', websocket: true, webrtc: false })
+    story.connect(nodeId(61), { addresses: [], dials: ['websocket'] })
     expect(answerTo(story, nodeId(61))).toEqual([{ nodeId: nodeId(60), contact: listening }])
-    story.connect(nodeId(62), { websocketUrl: '', websocket: false, webrtc: true })
+    story.connect(nodeId(62), { addresses: [{ kind: 'webrtc', text: '' }], dials: ['webrtc'] })
     expect(found(story, nodeId(62))).toEqual([store])
   })
 
@@ -98,11 +98,11 @@ describe('asking who stores a stream part', () => {
   it('looks at so many nodes and no more', () => {
     const story = new TrackerStory()
     for (let n = 1; n <= 1_000; n++) {
-      story.connect(nodeId(n), { websocketUrl: '', websocket: false, webrtc: n === 1 })
+      story.connect(nodeId(n), { addresses: [], dials: n === 1 ? ['webrtc'] : [] })
       story.packet(nodeId(n), statusOf(partA))
       story.packet(nodeId(n), storing(partA))
     }
-    story.connect(nodeId(2_000), { websocketUrl: '', websocket: false, webrtc: true })
+    story.connect(nodeId(2_000), { addresses: [{ kind: 'webrtc', text: '' }], dials: ['webrtc'] })
     let times = 0
     for (let round = 0; round < 200; round++) times += found(story, nodeId(2_000)).length
     // One in a thousand, and 64 are looked at: about 13 times in 200.

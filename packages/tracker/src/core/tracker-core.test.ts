@@ -171,8 +171,8 @@ describe('failed edges', () => {
 
   it('are not ordered where there is no common transport', () => {
     const story = new TrackerStory()
-    const reachable: Contact = { websocketUrl: 'ws://h:1', websocket: true, webrtc: false }
-    const dialOnly: Contact = { websocketUrl: '', websocket: true, webrtc: false }
+    const reachable: Contact = { addresses: [{ kind: 'websocket', text: 'ws://h:1' }], dials: ['websocket'] }
+    const dialOnly: Contact = { addresses: [], dials: ['websocket'] }
     const contacts = new Map<NodeId, Contact>()
     for (let n = 1; n <= 40; n++) {
       contacts.set(nodeId(n), n % 4 === 0 ? dialOnly : reachable)
@@ -262,7 +262,13 @@ describe('a node whose connection to the tracker is gone', () => {
 describe('contacts', () => {
   it('that change are told to the neighbours', () => {
     const story = storyOf(12)
-    const contact: Contact = { websocketUrl: 'wss://h:1', websocket: true, webrtc: true }
+    const contact: Contact = {
+      addresses: [
+        { kind: 'websocket', text: 'wss://h:1' },
+        { kind: 'webrtc', text: '' },
+      ],
+      dials: ['websocket', 'webrtc'],
+    }
     const neighbours = topologyOf(story).neighbours(n1)
     const effects = story.packet(n1, { type: 'nodeInfo', contact })
     expect(new Set(instructions(effects).map(({ to }) => to))).toEqual(neighbours)

@@ -18,7 +18,10 @@ import {
   type TrackerEvent,
 } from './tracker-core.ts'
 
-export const webrtcContact: Contact = { websocketUrl: '', websocket: true, webrtc: true }
+export const webrtcContact: Contact = {
+  addresses: [{ kind: 'webrtc', text: '' }],
+  dials: ['websocket', 'webrtc'],
+}
 export const partA = '0x00000000000000000000000000000000000000aa/a#0' as StreamPartId
 export const partB = '0x00000000000000000000000000000000000000aa/b#0' as StreamPartId
 

@@ -72,7 +72,13 @@ describe('the HTTP API', () => {
     const story = new TrackerStory({ overlay: 'topology-aware' })
     const [a, b, c] = [1, 2, 3].map(nodeId)
     for (const id of [a, b, c]) story.join(id ?? nodeId(9))
-    const contact = { websocketUrl: 'ws://127.0.0.1:1', websocket: true, webrtc: true }
+    const contact = {
+      addresses: [
+        { kind: 'websocket', text: 'ws://127.0.0.1:1' },
+        { kind: 'webrtc', text: '' },
+      ],
+      dials: ['websocket', 'webrtc'],
+    }
     story.packet(nodeId(2), { type: 'nodeInfo', contact })
     const view = (await apiOf(story).inject(topologyUrl)).json<TopologyView>()
     const told = view.edges.map(({ a, b, transport, near }) => [Number(a), Number(b), transport, near])

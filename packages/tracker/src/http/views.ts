@@ -1,4 +1,4 @@
-import { commonWays, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { commonKinds, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { OverlayPolicy, StreamPart } from '../core/stream-part.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import { listingLimits, Listing } from './listing.ts'
@@ -33,8 +33,8 @@ export interface EdgeView {
   readonly rttMs: number | null
   /** Made because its ends are near each other; else drawn at random. */
   readonly near: boolean
-  /** What the two try first, by what they say of themselves; null when that is not known. */
-  readonly transport: 'websocket' | 'webrtc' | null
+  /** The kind of transport that the two try first, by what they say of themselves; null when that is not known. */
+  readonly transport: string | null
 }
 
 export interface TopologyView {
@@ -102,9 +102,7 @@ function edgesFrom(core: TrackerCore, part: StreamPart, a: NodeId): EdgeView[] {
 function transportOf(core: TrackerCore, a: NodeId, b: NodeId): EdgeView['transport'] {
   const [contactA, contactB] = [core.nodes.get(a)?.contact, core.nodes.get(b)?.contact]
   if (contactA === undefined || contactB === undefined) return null
-  const { firstDials, secondDials, webrtc } = commonWays(contactA, contactB)
-  if (firstDials || secondDials) return 'websocket'
-  return webrtc ? 'webrtc' : null
+  return commonKinds(contactA, contactB)[0] ?? null
 }
 
 /** The lists of a tracker, page by page. */

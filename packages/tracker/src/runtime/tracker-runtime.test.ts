@@ -39,7 +39,7 @@ describe('a fault', () => {
   it('in encoding an instruction is one of its stream part', async () => {
     const { world, members } = await twoNodes()
     for (const node of world.core.nodes.values()) {
-      const contact = { ...webrtcContact, websocketUrl: 'ws://much-too-long/'.repeat(1_000) }
+      const contact = { ...webrtcContact, dials: ['much-too-long'.repeat(1_000)] }
       Object.assign(node, { contact })
     }
     // Everybody is told its neighbours, with contacts that do not fit.

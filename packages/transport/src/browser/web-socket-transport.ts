@@ -20,7 +20,7 @@ import type { SocketChannel } from './socket-channel.ts'
 /** Links over the browser's WebSockets, which dial and cannot be dialled. */
 export class WebSocketTransport implements Transport {
   readonly kind = 'websocket'
-  readonly url = ''
+  readonly addresses = []
   onInbound: (connection: Connection) => void = () => {}
   readonly counters: WebSocketCounters = {
     opened: 0,
@@ -54,6 +54,10 @@ export class WebSocketTransport implements Transport {
   async stop(): Promise<void> {
     this.#running = false
     await this.#pool.stop()
+  }
+
+  canDial(url: string): boolean {
+    return addressOfUrl(url) !== ''
   }
 
   dial(request: DialRequest): Cancel {

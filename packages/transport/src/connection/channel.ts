@@ -1,6 +1,6 @@
 import type { TransportErrorCode } from '../errors.ts'
 import type { NoiseSuite } from '../noise/noise-suite.ts'
-import type { LinkPath, TransportKind } from '../ports.ts'
+import type { LinkPath } from '../ports.ts'
 
 export interface ChannelEvents {
   /** One frame, whole, in order. Never throws into the channel. */
@@ -16,7 +16,7 @@ export interface ChannelEvents {
  * Everything else (handshake, pings, packing, limits, close reasons) is `Connection`'s and written once.
  */
 export interface Channel {
-  readonly kind: TransportKind
+  readonly kind: string
   /** As of a Connection. Never throws. */
   readonly path?: LinkPath | undefined
   /** As of a Connection. Never throws. */

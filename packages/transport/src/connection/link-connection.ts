@@ -15,14 +15,7 @@ import {
   type RawPacket,
 } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type {
-  CloseReason,
-  Connection,
-  ConnectionEvents,
-  ConnectionStats,
-  LinkPath,
-  TransportKind,
-} from '../ports.ts'
+import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
 import { Reassembler } from './fragments.ts'
@@ -102,7 +95,7 @@ export class LinkConnection implements Connection {
     return this.#peer.capabilities
   }
 
-  get transport(): TransportKind {
+  get transport(): string {
     return this.#channel.kind
   }
 

@@ -1,6 +1,6 @@
 import type { Session } from '../noise/noise-nn.ts'
 import { tagBytes } from '../noise/noise-suite.ts'
-import type { LinkPath, TransportKind } from '../ports.ts'
+import type { LinkPath } from '../ports.ts'
 import type { Channel, ChannelEvents } from './channel.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Channel, ChannelEvents } from './channel.ts'
  * from some point on. A frame that is not the next one of the other end's closes it with NOT_AUTHENTIC.
  */
 export class SealedChannel implements Channel {
-  readonly kind: TransportKind
+  readonly kind: string
   readonly maxFrameBytes: number
   readonly binding: Uint8Array
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }

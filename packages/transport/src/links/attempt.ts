@@ -1,6 +1,6 @@
 import type { Cancel, Clock, Contact, NodeId, RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
-import type { Connection, Transport, TransportKind } from '../ports.ts'
+import type { Connection, Transport } from '../ports.ts'
 import type { Way } from './link-plan.ts'
 import type { LinksSettings } from './links-options.ts'
 
@@ -14,7 +14,7 @@ export interface AttemptOptions {
 
 export interface AttemptModules {
   readonly clock: Clock
-  readonly transports: ReadonlyMap<TransportKind, Transport>
+  readonly transports: ReadonlyMap<string, Transport>
 }
 
 export interface AttemptEvents {
@@ -68,11 +68,11 @@ export class Attempt {
   #dial(index: number): void {
     const { peerId, ways } = this.options
     const way = ways[index]
-    const transport = way && this.#modules.transports.get(way.transport)
+    const transport = way && this.#modules.transports.get(way.kind)
     if (!transport) return this.#fail(transportError('NO_COMMON_TRANSPORT'))
     this.#cancel = transport.dial({
       peerId,
-      ...(way.url === '' ? {} : { url: way.url, isTold: true }),
+      ...(way.address === '' ? {} : { url: way.address, isTold: true }),
       timeoutMs: this.#limitMs(index),
       onOpen: (connection) => {
         this.#isOver = true

@@ -1,5 +1,5 @@
 import { protocolError, protocolErrors, type Contact, type NodeId } from '@runnel/protocol'
-import type { Connection, LinkEvents, Links, Transport, TransportKind } from '../ports.ts'
+import type { Connection, LinkEvents, Links, Transport } from '../ports.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
 import { planWays } from './link-plan.ts'
@@ -38,7 +38,7 @@ class LinksOverTransports implements LinksOwner {
   }
   readonly #settings: LinksSettings
   readonly #modules: LinksModules
-  readonly #transports: ReadonlyMap<TransportKind, Transport>
+  readonly #transports: ReadonlyMap<string, Transport>
   readonly #links = new Map<NodeId, PeerLink>()
   /** Those that are idle, by the network of whoever opened them. */
   readonly #idle: IdleLinks
@@ -51,11 +51,9 @@ class LinksOverTransports implements LinksOwner {
     this.#modules = modules
     this.#queue = new EventQueue(modules)
     this.#idle = new IdleLinks(this.#settings.maxUnsolicited)
-    const transports = [modules.memory, modules.websocket, modules.webrtc].filter(
-      (transport) => transport !== undefined,
-    )
-    this.#transports = new Map(transports.map((transport) => [transport.kind, transport]))
-    for (const transport of transports) transport.onInbound = (connection) => this.#inbound(connection)
+    this.#transports = new Map(modules.transports.map((transport) => [transport.kind, transport]))
+    for (const transport of modules.transports)
+      transport.onInbound = (connection) => this.#inbound(connection)
     this.#unwatchAdmission = modules.admission?.onChange(() => this.#closeUnlisted()) ?? (() => {})
   }
 
@@ -65,7 +63,7 @@ class LinksOverTransports implements LinksOwner {
     const ways = planWays({
       self: this.#settings.self,
       contact: this.#settings.contact(),
-      transports: new Set(this.#transports.keys()),
+      transports: this.#transports,
       peer: peerId,
       peerContact,
       alone: options.alone ?? false,

@@ -1,18 +1,25 @@
-import type { Contact, NodeId } from '@runnel/protocol'
+import type { Address, Contact, NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { planWays } from './link-plan.ts'
-import type { TransportKind } from '../ports.ts'
 
 const low = `0x${'1'.repeat(40)}` as NodeId
 const high = `0x${'2'.repeat(40)}` as NodeId
 
+const websocket: Address = { kind: 'websocket', text: 'ws://192.0.2.1' }
+const webrtc: Address = { kind: 'webrtc', text: '' }
+const tcp: Address = { kind: 'tcp', text: 'tcp://192.0.2.1:1' }
+
 const contacts: Record<string, Contact> = {
-  server: { websocketUrl: 'ws://192.0.2.1', websocket: true, webrtc: false },
-  both: { websocketUrl: 'ws://192.0.2.1', websocket: true, webrtc: true },
-  dialler: { websocketUrl: '', websocket: true, webrtc: true },
-  rtc: { websocketUrl: '', websocket: false, webrtc: true },
-  client: { websocketUrl: '', websocket: true, webrtc: false },
-  nothing: { websocketUrl: '', websocket: false, webrtc: false },
+  server: { addresses: [websocket], dials: ['websocket'] },
+  both: { addresses: [websocket, webrtc], dials: ['websocket', 'webrtc'] },
+  dialler: { addresses: [webrtc], dials: ['websocket', 'webrtc'] },
+  rtc: { addresses: [webrtc], dials: ['webrtc'] },
+  client: { addresses: [], dials: ['websocket'] },
+  nothing: { addresses: [], dials: [] },
+  machine: { addresses: [tcp, websocket, webrtc], dials: ['tcp', 'websocket', 'webrtc'] },
+  inside: { addresses: [webrtc], dials: ['tcp', 'websocket', 'webrtc'] },
+  // Of another opinion about what is cheap.
+  other: { addresses: [tcp, webrtc], dials: ['webrtc', 'tcp', 'x-later'] },
 }
 
 function plan(
@@ -20,12 +27,13 @@ function plan(
   mine: string,
   peer: NodeId,
   theirs: string,
-  kinds: TransportKind[] = ['websocket', 'webrtc'],
+  kinds: string[] = ['tcp', 'websocket', 'webrtc'],
+  alone = false,
 ) {
   const [contact, peerContact] = [contacts[mine], contacts[theirs]]
   if (!contact || !peerContact) throw new Error('no such contact')
-  const ways = planWays({ self, contact, transports: new Set(kinds), peer, peerContact })
-  return ways.map(({ transport, role }) => `${transport} ${role}`).join(', ')
+  const ways = planWays({ self, contact, transports: new Set(kinds), peer, peerContact, alone })
+  return ways.map(({ kind, role }) => `${kind} ${role}`).join(', ')
 }
 
 describe('planWays', () => {
@@ -43,6 +51,13 @@ describe('planWays', () => {
     ['client', 'client', '', ''],
     ['client', 'rtc', '', ''],
     ['nothing', 'both', '', ''],
+    ['machine', 'machine', 'tcp dial, websocket dial, webrtc dial', 'tcp wait, websocket wait, webrtc wait'],
+    ['machine', 'inside', 'tcp wait, websocket wait, webrtc wait', 'tcp dial, websocket dial, webrtc dial'],
+    ['machine', 'both', 'websocket dial, webrtc dial', 'websocket wait, webrtc wait'],
+    ['machine', 'other', 'tcp dial, webrtc dial', 'tcp wait, webrtc wait'],
+    ['other', 'machine', 'webrtc dial, tcp dial', 'webrtc wait, tcp wait'],
+    // Who dials in the first way dials in the others, and a way in which only the other side could is none.
+    ['other', 'both', 'webrtc dial', 'webrtc wait'],
   ])('%s with %s', (lower, higher, ofLower, ofHigher) => {
     expect(plan(low, lower, high, higher)).toBe(ofLower)
     expect(plan(high, higher, low, lower)).toBe(ofHigher)
@@ -66,8 +81,23 @@ describe('planWays', () => {
     expect(plan(low, 'both', high, 'both', [])).toBe('')
   })
 
-  it('takes memory where there is memory', () => {
-    expect(plan(low, 'nothing', high, 'nothing', ['memory'])).toBe('memory dial')
-    expect(plan(high, 'both', low, 'both', ['memory', 'webrtc'])).toBe('memory wait')
+  it('dials whoever was not told wherever it can', () => {
+    const alone = (mine: string, theirs: string) => plan(high, mine, low, theirs, undefined, true)
+    expect(alone('both', 'both')).toBe('websocket dial, webrtc dial')
+    expect(alone('both', 'dialler')).toBe('webrtc dial')
+    expect(alone('server', 'client')).toBe('')
+  })
+
+  it('gives the first address of a kind to who dials, and none to who waits', () => {
+    const second: Address = { ...websocket, text: 'ws://192.0.2.2' }
+    const server: Contact = { addresses: [websocket, second], dials: ['websocket'] }
+    const client: Contact = { addresses: [], dials: ['websocket'] }
+    const ids = { self: low, peer: high, transports: new Set(['websocket']) }
+    expect(planWays({ ...ids, contact: client, peerContact: server })).toEqual([
+      { kind: 'websocket', role: 'dial', address: 'ws://192.0.2.1' },
+    ])
+    expect(planWays({ ...ids, contact: server, peerContact: client })).toEqual([
+      { kind: 'websocket', role: 'wait', address: '' },
+    ])
   })
 })

@@ -1,19 +1,19 @@
-import { commonWays, type Contact, type NodeId } from '@runnel/protocol'
-import type { TransportKind } from '../ports.ts'
+import { addressOf, canDial, commonKinds, type Contact, type NodeId } from '@runnel/protocol'
 
 /** One way to get a link, and what this side does about it. */
 export interface Way {
-  readonly transport: TransportKind
+  /** Of transport. */
+  readonly kind: string
   readonly role: 'dial' | 'wait'
-  /** Where to dial; empty except for a WebSocket we dial. */
-  readonly url: string
+  /** Where to dial; empty where this side waits, or signalling finds the peer. */
+  readonly address: string
 }
 
 export interface PlanInput {
   readonly self: NodeId
   readonly contact: Contact
-  /** What this node has. */
-  readonly transports: ReadonlySet<TransportKind>
+  /** What this node has, by kind. */
+  readonly transports: { has(kind: string): boolean }
   readonly peer: NodeId
   readonly peerContact: Contact
   /** The peer does not know that a link is wanted: this side must dial wherever it can. */
@@ -21,28 +21,23 @@ export interface PlanInput {
 }
 
 /**
- * The ways to a peer, cheapest first; none when there are none. The peer, given the same two contacts, finds the same ways with the
- * roles exchanged. One side dials in all of them, so that it alone knows when a way has failed and the next one's turn has come.
+ * The ways to a peer, in the order of the transports of the lower id; none when there are none. The peer, given the same two
+ * contacts, finds the same ways with the roles exchanged. One side dials in all of them, so that it alone knows when a way has failed
+ * and the next one's turn has come: in the first way the lower id where it can, else the other; later ways are those in which the same
+ * side can.
  */
-export function planWays({ self, contact, transports, peer, peerContact, alone }: PlanInput): Way[] {
-  const isLower = self < peer || alone === true
-  if (transports.has('memory')) return [way('memory', isLower)]
-  const common = commonWays(contact, peerContact)
-  const weDial = transports.has('websocket') && common.firstDials
-  const theyDial = transports.has('websocket') && common.secondDials
-  const webrtc = transports.has('webrtc') && common.webrtc
-  if (alone === true) return aloneWays(weDial, webrtc, peerContact.websocketUrl)
-  const dials = weDial === theyDial ? isLower : weDial
+export function planWays({ self, contact, transports, peer, peerContact, alone = false }: PlanInput): Way[] {
+  const isLower = self < peer
+  const kinds = isLower ? commonKinds(contact, peerContact) : commonKinds(peerContact, contact)
+  let weDial = alone ? true : undefined
   const ways: Way[] = []
-  if (weDial || theyDial) ways.push(way('websocket', dials, peerContact.websocketUrl))
-  if (webrtc) ways.push(way('webrtc', dials))
+  for (const kind of kinds) {
+    if (!transports.has(kind)) continue
+    const canWe = canDial(contact, peerContact, kind)
+    const canThey = canDial(peerContact, contact, kind)
+    weDial ??= isLower ? canWe : !canThey
+    if (weDial && canWe) ways.push({ kind, role: 'dial', address: addressOf(peerContact, kind) ?? '' })
+    if (!weDial && canThey) ways.push({ kind, role: 'wait', address: '' })
+  }
   return ways
-}
-
-function aloneWays(websocket: boolean, webrtc: boolean, url: string): Way[] {
-  return [...(websocket ? [way('websocket', true, url)] : []), ...(webrtc ? [way('webrtc', true)] : [])]
-}
-
-function way(transport: TransportKind, dials: boolean, url = ''): Way {
-  return dials ? { transport, role: 'dial', url } : { transport, role: 'wait', url: '' }
 }

@@ -29,9 +29,7 @@ export type LinksSettings = Required<LinksOptions>
 
 export interface LinksModules {
   readonly clock: Clock
-  readonly websocket?: Transport
-  readonly webrtc?: Transport
-  readonly memory?: Transport
+  readonly transports: readonly Transport[]
   /** With whom there may be links. Default: with everybody. */
   readonly admission?: NodeAdmission | undefined
 }

@@ -28,8 +28,11 @@ export function twoIdentities(label: string): [Identity, Identity] {
 }
 
 /** How a node with this contact can be reached: it dials everybody, and everybody dials it. */
-export const dialsEverybody: Contact = { websocketUrl: '', websocket: true, webrtc: false }
-export const dialledByEverybody: Contact = { websocketUrl: 'memory:', websocket: true, webrtc: false }
+export const dialsEverybody: Contact = { addresses: [], dials: ['websocket'] }
+export const dialledByEverybody: Contact = {
+  addresses: [{ kind: 'websocket', text: 'memory:' }],
+  dials: ['websocket'],
+}
 
 export interface TestNode {
   readonly links: LinksOwner
@@ -57,7 +60,7 @@ export async function createTestNode(
   const websocket = asWebSocket(memory, (connection) => connections.push(connection))
   const links = createLinks(
     { self: identity.nodeId, contact: () => dialsEverybody, ...options },
-    { clock, websocket, admission },
+    { clock, transports: [websocket], admission },
   )
   await websocket.start()
   const log: string[] = []
@@ -83,7 +86,8 @@ export function numbered(n: number): Uint8Array {
 function asWebSocket(memory: Transport, onConnection: (connection: Connection) => void): Transport {
   const transport: Transport = {
     kind: 'websocket',
-    url: memory.url,
+    addresses: memory.addresses,
+    canDial: (url) => memory.canDial(url),
     onInbound() {},
     start: () => memory.start(),
     stop: () => memory.stop(),

@@ -8,6 +8,8 @@ import { WebSocketTransport } from '../ws/web-socket-transport.ts'
 import { createLinks, type LinksOwner } from './create-links.ts'
 import { numbered } from './links.testkit.ts'
 
+const toAddress = (text: string) => ({ kind: 'websocket', text })
+
 type Shape = 'reachable' | 'dialler' | 'rtcOnly' | 'wrongUrl'
 
 interface MixedNode {
@@ -41,12 +43,15 @@ async function createMixedNode(name: string, shape: Shape): Promise<MixedNode> {
   const webrtc = new WebRtcTransport({}, { ...modules, signalling, createPeerConnection })
   rtc.set(nodeId, webrtc)
   const contact = (): Contact => ({
-    // The discard port: a URL that is announced and does not work.
-    websocketUrl: shape === 'wrongUrl' ? 'ws://127.0.0.1:9' : websocket.url,
-    websocket: shape !== 'rtcOnly',
-    webrtc: true,
+    addresses: [
+      // The discard port: a URL that is announced and does not work.
+      ...(shape === 'wrongUrl' ? ['ws://127.0.0.1:9'] : websocket.addresses).map(toAddress),
+      { kind: 'webrtc', text: '' },
+    ],
+    dials: shape === 'rtcOnly' ? ['webrtc'] : ['websocket', 'webrtc'],
   })
-  const links = createLinks({ self: nodeId, contact }, { clock: systemClock, websocket, webrtc })
+  const transports = [websocket, webrtc]
+  const links = createLinks({ self: nodeId, contact }, { clock: systemClock, transports })
   await Promise.all([websocket.start(), webrtc.start()])
   const log: string[] = []
   const waiting: ((entry: string) => void)[] = []
@@ -110,8 +115,8 @@ describe('Links over WebSocket and WebRTC', () => {
   it('open once when old contacts make both sides dial', async () => {
     const [a, b] = [await createMixedNode('a', 'reachable'), await createMixedNode('b', 'reachable')]
     // Each believes that only the other can be reached.
-    a.links.connect(b.nodeId, { ...b.contact, websocket: false })
-    b.links.connect(a.nodeId, { ...a.contact, websocket: false })
+    a.links.connect(b.nodeId, { ...b.contact, dials: ['webrtc'] })
+    b.links.connect(a.nodeId, { ...a.contact, dials: ['webrtc'] })
     expect(await Promise.all([a.next(), b.next()])).toEqual(['opened', 'opened'])
     // Who dialled is through first: what comes of it shows that the other is too.
     const received = new Promise<void>((resolve) => {

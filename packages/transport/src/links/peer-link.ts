@@ -6,7 +6,7 @@ import {
   type NodeId,
   type RunnelError,
 } from '@runnel/protocol'
-import type { CloseReason, Connection, Transport, TransportKind } from '../ports.ts'
+import type { CloseReason, Connection, Transport } from '../ports.ts'
 import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'
 import type { LinksSettings } from './links-options.ts'
@@ -19,7 +19,7 @@ export interface PeerLinkOptions {
 
 export interface PeerLinkModules {
   readonly clock: Clock
-  readonly transports: ReadonlyMap<TransportKind, Transport>
+  readonly transports: ReadonlyMap<string, Transport>
 }
 
 export interface PeerLinkEvents {

@@ -1,8 +1,8 @@
-import { seededRandom, type Cancel, type LinkRole, type NodeId, type Random } from '@runnel/protocol'
+import { seededRandom, type Cancel, type NodeId, type Random } from '@runnel/protocol'
 import type { ConnectionModules } from '../connection/open-connection.ts'
 import { MemoryChannel } from './memory-channel.ts'
 import type { MemoryNetworkOptions, MemoryNetworkSettings, NodeCondition } from './memory-options.ts'
-import { MemoryTransport, type MemoryExchange } from './memory-transport.ts'
+import { MemoryTransport, type MemoryExchange, type MemoryTransportOptions } from './memory-transport.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
 const defaults = {
@@ -32,7 +32,7 @@ export class MemoryNetwork implements MemoryExchange {
   }
 
   /** The transport of one node. It can be dialled by node id while it runs. */
-  transport(options: { readonly role: LinkRole }, modules: ConnectionModules): MemoryTransport {
+  transport(options: Omit<MemoryTransportOptions, 'network'>, modules: ConnectionModules): MemoryTransport {
     return new MemoryTransport({ ...options, network: this }, modules)
   }
 

@@ -25,6 +25,8 @@ export interface MemoryExchange {
 
 export interface MemoryTransportOptions {
   readonly role: LinkRole
+  /** What it is in contacts, where it stands for a transport that a test has no use for. Default `memory`. */
+  readonly kind?: string
   readonly network: MemoryExchange
 }
 
@@ -33,7 +35,7 @@ const memoryDialTimeoutMs = 15_000
 
 /** One node's way into a MemoryNetwork. Nodes are dialled by id; a URL is not looked at. */
 export class MemoryTransport implements Transport {
-  readonly kind = 'memory'
+  readonly kind: string
   onInbound: (connection: Connection) => void = () => {}
   readonly #options: MemoryTransportOptions
   readonly #modules: ConnectionModules
@@ -42,6 +44,7 @@ export class MemoryTransport implements Transport {
   #running = false
 
   constructor(options: MemoryTransportOptions, modules: ConnectionModules) {
+    this.kind = options.kind ?? 'memory'
     this.#options = options
     this.#modules = modules
     this.#pool = new ConnectionPool({ role: options.role, dialTimeoutMs: memoryDialTimeoutMs }, modules)
@@ -53,6 +56,14 @@ export class MemoryTransport implements Transport {
 
   get url(): string {
     return this.#running ? `memory://${this.nodeId}` : ''
+  }
+
+  get addresses(): readonly string[] {
+    return this.#running ? [this.url] : []
+  }
+
+  canDial(url: string): boolean {
+    return url.startsWith('memory:')
   }
 
   get lowMarkBytes(): number {

@@ -79,7 +79,7 @@ type Settings = Required<Omit<WebRtcOptions, 'bindAddress' | 'portRange'>> & Web
  */
 export class WebRtcTransport implements Transport {
   readonly kind = 'webrtc'
-  readonly url = ''
+  readonly addresses = ['']
   onInbound: (connection: Connection) => void = () => {}
   readonly counters: WebRtcCounters = {
     dials: 0,
@@ -135,6 +135,10 @@ export class WebRtcTransport implements Transport {
         return []
       }
     })
+  }
+
+  canDial(url: string): boolean {
+    return url === ''
   }
 
   dial(request: DialRequest): Cancel {

@@ -63,6 +63,21 @@ describe('dialling where others say', () => {
     expect(failureCode(await dial(client, server.url, true))).toBeUndefined()
   })
 
+  it('makes no request for a path, nor as a user, that others name', async () => {
+    const { port, visits } = await startOther()
+    const client = await start('client')
+    for (const url of [
+      `ws://127.0.0.1:${port}/path`,
+      `ws://127.0.0.1:${port}/?query`,
+      `ws://me@127.0.0.1:${port}`,
+    ])
+      expect(await dial(client, url, true)).toMatchObject({
+        code: 'DIAL_FAILED',
+        message: expect.stringContaining('not a URL that a node has'),
+      })
+    expect(visits()).toBe(0)
+  })
+
   it('knocks three times where no node is, and then not for a while', async () => {
     const { port, visits } = await startOther()
     const client = await start('client')

@@ -1,8 +1,9 @@
-import type { RunnelError } from '@runnel/protocol'
+import { isContactUrl, type RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import type { DialOutcome } from '../connection/dial.ts'
 import type { DialRequest } from '../ports.ts'
 import type { ToldDials } from './told-dials.ts'
+import { webSocketSchemes } from './ws-options.ts'
 
 /** What only a node says: the address is one, though not the one that was looked for. */
 const nodeCodes = ['PEER_ID_MISMATCH', 'UNSUPPORTED_VERSION']
@@ -24,8 +25,10 @@ export class ToldDial {
     this.reached = url.hostname.replace(/^\[|\]$/g, '')
   }
 
-  /** Throws DIAL_FAILED when the host is not to be dialled. */
+  /** Throws DIAL_FAILED when the URL or its host is not to be dialled. */
   begin(): void {
+    if (this.#isTold && !isContactUrl(this.#url.href, webSocketSchemes))
+      throw transportError('DIAL_FAILED', `not a URL that a node has: ${this.#url.href}`)
     const refusal = this.#refusal(this.reached)
     if (refusal !== undefined) throw refusal
     this.#tried = this.reached

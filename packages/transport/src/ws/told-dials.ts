@@ -1,6 +1,13 @@
 import type { Clock } from '@runnel/protocol'
+import type { ConnectionModules } from '../connection/modules.ts'
 import { isPublicHost, routedAddress } from './address-range.ts'
 import { Failures } from './failures.ts'
+
+/** Of a transport that dials URLs. */
+export interface DialModules extends ConnectionModules {
+  /** Shared by the transports of a node. Default: its own. */
+  readonly toldDials?: ToldDials
+}
 
 /** Failures in a row of one URL after which it is left alone for a while. */
 const maxFreeUrlFailures = 3

@@ -9,11 +9,12 @@ import { Admission } from './admission.ts'
 import { asDialError, checkedUrl, connectWebSocket } from './connect-web-socket.ts'
 import { addressOfUrl } from './socket-address.ts'
 import { ToldDial } from './told-dial.ts'
-import { ToldDials } from './told-dials.ts'
+import { ToldDials, type DialModules } from './told-dials.ts'
 import { WsChannel } from './ws-channel.ts'
 import { WsListener, type InboundCircuit, type InboundSocket } from './ws-listener.ts'
 import {
   webSocketDefaults,
+  webSocketSchemes,
   type WebSocketCounters,
   type WebSocketOptions,
   type WebSocketSettings,
@@ -41,13 +42,14 @@ export class WebSocketTransport implements Transport {
   readonly #circuits = new Set<WsChannel>()
   #running = false
 
-  constructor(options: WebSocketOptions, modules: ConnectionModules) {
+  constructor(options: WebSocketOptions, modules: DialModules) {
     this.#options = { ...webSocketDefaults, ...options }
     this.#limits = connectionLimits(modules.limits)
     this.#modules = modules
     this.#pool = new ConnectionPool(this.#options, modules)
     this.#admission = new Admission(this.#options)
-    this.#toldDials = new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
+    this.#toldDials =
+      modules.toldDials ?? new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
     this.#listener = options.listen && this.#createListener(options.listen)
   }
 
@@ -55,12 +57,20 @@ export class WebSocketTransport implements Transport {
     return this.#listener?.url ?? ''
   }
 
+  get addresses(): readonly string[] {
+    return this.url === '' ? [] : [this.url]
+  }
+
+  canDial(url: string): boolean {
+    return addressOfUrl(url) !== ''
+  }
+
   /** Throws PORT_IN_USE and LISTEN_FAILED. */
   async start(): Promise<void> {
     if (this.#running) return
-    const { role, listen: { publicUrl = '' } = {} } = this.#options
+    const { role, listen: { publicUrl } = {} } = this.#options
     // Trackers' URLs are in a registry; those of nodes are told to whoever should dial them.
-    if (role === 'node' && !isContactUrl(publicUrl))
+    if (role === 'node' && publicUrl !== undefined && !isContactUrl(publicUrl, webSocketSchemes))
       throw transportError(
         'LISTEN_FAILED',
         `publicUrl must be ws://host:port or wss://host:port: ${publicUrl}`,

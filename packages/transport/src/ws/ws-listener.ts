@@ -185,7 +185,8 @@ function createServerFor({ tls }: ListenAddress, patience: object): HttpServer {
   }
 }
 
-function listenError(cause: unknown, where: string): Error {
+/** What `listen` failed with, as an error of ours. */
+export function listenError(cause: unknown, where: string): Error {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code === 'EADDRINUSE') return transportError('PORT_IN_USE', where, { cause })
   return transportError(

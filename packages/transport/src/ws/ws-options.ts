@@ -77,6 +77,9 @@ export interface WebSocketCounters {
   failedDials: number
 }
 
+/** Of the URLs that a node may be told to dial. */
+export const webSocketSchemes = ['ws', 'wss']
+
 /** The largest packet is one frame, sealed: a WebSocket needs no fragments. */
 export const maxWebSocketFrameBytes = maxPacketBytes + tagBytes
 

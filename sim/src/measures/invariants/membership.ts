@@ -1,4 +1,4 @@
-import type { Contact, NodeId, StreamPartId } from '@runnel/protocol'
+import { sameContact, type Contact, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { Breaches } from './breaches.ts'
 
 /** What a tracker knows of its nodes, as far as it is looked at. */
@@ -22,9 +22,9 @@ export function checkMembership(
   said: { readonly contact: Contact; readonly streamParts: readonly StreamPartId[] },
   breaches: Breaches,
 ): void {
-  const url = tracker.nodes.get(nodeId)?.contact?.websocketUrl
-  if (url !== said.contact.websocketUrl)
-    breaches.report('membership', `the tracker tells others that ${nodeId} is at ${url}`)
+  const told = tracker.nodes.get(nodeId)?.contact
+  if (told === undefined || !sameContact(told, said.contact))
+    breaches.report('membership', `the tracker tells others that ${nodeId} is at ${JSON.stringify(told)}`)
   for (const id of said.streamParts)
     if (tracker.streamParts.get(id)?.members.has(nodeId) !== true)
       breaches.report('membership', `the tracker does not know that ${nodeId} is in ${id}`)

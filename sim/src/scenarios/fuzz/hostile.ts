@@ -28,7 +28,7 @@ export interface HostileModules {
 const maxPauseMs = 1_000
 /** Packets in one flood. */
 const floodPackets = 40
-const contact = { websocketUrl: 'memory://hostile', websocket: true, webrtc: false }
+const contact = { addresses: [{ kind: 'memory', text: 'memory://hostile' }], dials: ['memory'] }
 
 /** No node: somebody who speaks the protocol as far as it serves to do harm. */
 export class Hostile {

@@ -103,7 +103,7 @@ export interface Edge {
   readonly b: string
   readonly rttMs: number | null
   readonly near: boolean
-  readonly transport: 'websocket' | 'webrtc' | null
+  readonly transport: string | null
 }
 export interface TopologyPage {
   readonly streamPartId: string
@@ -129,7 +129,7 @@ export const topologyPage: Decode<TopologyPage> = object<TopologyPage>({
       b: nodeId,
       rttMs: nullable(ms),
       near: withDefault(flag, false),
-      transport: withDefault(nullable(oneOf('websocket', 'webrtc')), null),
+      transport: withDefault(nullable(text(16)), null),
     }),
     64_000,
   ),

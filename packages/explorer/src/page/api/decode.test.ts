@@ -32,7 +32,8 @@ describe('what a tracker answers', () => {
     ['too many nodes', { ...topology, nodes: Array.from({ length: 1_001 }, (_, n) => id(n)) }],
     ['a negative time', { ...topology, edges: [{ ...edge, rttMs: -1 }] }],
     ['a time that is none', { ...topology, edges: [{ ...edge, rttMs: 'soon' }] }],
-    ['an unknown transport', { ...topology, edges: [{ ...edge, transport: 'pigeon' }] }],
+    ['a transport that is no text', { ...topology, edges: [{ ...edge, transport: 7 }] }],
+    ['a transport with a long name', { ...topology, edges: [{ ...edge, transport: 'pigeon'.repeat(3) }] }],
     [
       'a place beyond the earth',
       { ...topology, places: { [id(1)]: { latitude: 91, longitude: 0, name: '' } } },

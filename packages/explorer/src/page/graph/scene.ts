@@ -35,7 +35,10 @@ function edgeColour(
   { coloring, theme, scale }: Pick<Scene, 'coloring' | 'theme' | 'scale'>,
 ): string {
   const palette = palettes[theme]
-  if (coloring === 'transport') return edge.transport === null ? palette.unmeasured : palette[edge.transport]
+  if (coloring === 'transport') {
+    const { transport } = edge
+    return transport === 'websocket' || transport === 'webrtc' ? palette[transport] : palette.unmeasured
+  }
   return edge.rttMs === null
     ? palette.unmeasured
     : (colourSteps[theme][rttStep(edge.rttMs, scale)] ?? palette.unmeasured)

@@ -60,11 +60,20 @@ const edgeColumns: Column<Edge>[] = [
     ),
   },
   { title: 'RTT', isNumber: true, cell: ({ rttMs }) => formatMs(rttMs) },
-  { title: 'Transport', cell: ({ transport }) => transportNames[transport ?? 'unknown'] },
+  { title: 'Transport', cell: ({ transport }) => nameOfTransport(transport) },
   { title: 'Chosen', isMinor: true, cell: ({ near }) => (near ? 'for nearness' : 'at random') },
 ]
 
-export const transportNames = { websocket: 'WebSocket', webrtc: 'WebRTC', unknown: '–' } as const
+const transportNames = new Map([
+  ['websocket', 'WebSocket'],
+  ['webrtc', 'WebRTC'],
+  ['tcp', 'TCP'],
+])
+
+/** Of a kind that this page does not know, what its nodes call it. */
+export function nameOfTransport(kind: string | null): string {
+  return kind === null ? '–' : (transportNames.get(kind) ?? kind)
+}
 
 function nodeRows({ nodes, edges }: Overlay): NodeRow[] {
   const own = new Map(nodes.map((nodeId) => [nodeId, [] as Edge[]]))

@@ -14,7 +14,7 @@ import { usePolled } from '../use-polled.ts'
 import { WorldMap } from '../world/world-map.tsx'
 import { LiveView, OwnNode } from './live-view.tsx'
 import { OverlayFacts } from './overlay-facts.tsx'
-import { OverlayTables, transportNames } from './overlay-tables.tsx'
+import { nameOfTransport, OverlayTables } from './overlay-tables.tsx'
 
 const overlayEveryMs = 2_000
 /** Large overlays are asked for more rarely. */
@@ -205,7 +205,7 @@ function SelectedNode({
           <li key={a + b}>
             <NodeLink nodeId={a === nodeId ? b : a} />
             <span>{near ? 'near' : 'random'}</span>
-            <span>{transportNames[transport ?? 'unknown']}</span>
+            <span>{nameOfTransport(transport)}</span>
             <span class="number">{formatMs(rttMs)}</span>
           </li>
         ))}

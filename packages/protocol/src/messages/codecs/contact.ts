@@ -1,33 +1,47 @@
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
-import { isContactUrl } from '../../contact/contact-url.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { Contact, NodeInfo } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 
-const websocketBit = 1
-const webrtcBit = 2
+const kindPattern = /^[a-z][a-z0-9-]*$/
 
-/** A byte of flags, and the URL: see `isContactUrl`. */
-export function writeContact(writer: Writer, contact: Contact): void {
-  writer.u8((contact.websocket ? websocketBit : 0) | (contact.webrtc ? webrtcBit : 0))
-  writer.ascii(checkedUrl(contact.websocketUrl), limits.maxUrlBytes, 'URL')
-}
-
-export function readContact(reader: Reader): Contact {
-  const flags = reader.u8()
-  if (flags & ~(websocketBit | webrtcBit)) throw protocolError('MALFORMED_PACKET', `contact flags ${flags}`)
-  return {
-    websocketUrl: checkedUrl(reader.ascii(limits.maxUrlBytes, 'URL')),
-    websocket: (flags & websocketBit) !== 0,
-    webrtc: (flags & webrtcBit) !== 0,
+/** What is dialled, and where: of kinds that this version does not know too, as others may. */
+export function writeContact(writer: Writer, { addresses, dials }: Contact): void {
+  writer.count(dials.length, limits.maxAddresses, 'kinds')
+  for (const kind of dials) writeKind(writer, kind)
+  writer.count(addresses.length, limits.maxAddresses, 'addresses')
+  for (const { kind, text } of addresses) {
+    writeKind(writer, kind)
+    writer.ascii(text, limits.maxUrlBytes, 'address')
   }
 }
 
-function checkedUrl(url: string): string {
-  if (!isContactUrl(url)) throw protocolError('MALFORMED_PACKET', 'a URL that nobody may be told to dial')
-  return url
+export function readContact(reader: Reader): Contact {
+  const dials = readList(reader, 'kinds', () => readKind(reader))
+  const addresses = readList(reader, 'addresses', () => ({
+    kind: readKind(reader),
+    text: reader.ascii(limits.maxUrlBytes, 'address'),
+  }))
+  return { addresses, dials }
+}
+
+function readList<Item>(reader: Reader, what: string, read: () => Item): readonly Item[] {
+  return Array.from({ length: reader.count(limits.maxAddresses, what) }, read)
+}
+
+function readKind(reader: Reader): string {
+  return checkedKind(reader.ascii(limits.maxTransportKindBytes, 'kind'))
+}
+
+function writeKind(writer: Writer, kind: string): void {
+  writer.ascii(checkedKind(kind), limits.maxTransportKindBytes, 'kind')
+}
+
+function checkedKind(kind: string): string {
+  if (!kindPattern.test(kind)) throw protocolError('MALFORMED_PACKET', 'not the name of a kind of transport')
+  return kind
 }
 
 export const nodeInfo: BodyCodec<NodeInfo> = {

@@ -29,7 +29,11 @@ const topology: RecordBody = {
   ...{ kind: 'topology', streamPartId: part, chunk: 1, chunks: 2 },
   nodes: [
     { nodeId: nodeId(1), contact: webrtcContact, neighbours: [nodeId(2), nodeId(3)] },
-    { nodeId: nodeId(2), contact: { ...webrtcContact, websocketUrl: 'ws://x' }, neighbours: [] },
+    {
+      nodeId: nodeId(2),
+      contact: { ...webrtcContact, addresses: [{ kind: 'websocket', text: 'ws://x' }] },
+      neighbours: [],
+    },
   ],
 }
 

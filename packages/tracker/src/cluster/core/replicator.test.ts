@@ -87,7 +87,13 @@ describe('a replicator', () => {
 
   it('divides by bytes as well: many long addresses are all written', () => {
     const { replicator, change, take, counters } = setUp()
-    const contact = { websocketUrl: `wss://${'a'.repeat(506)}`, websocket: true, webrtc: true }
+    const contact = {
+      addresses: [
+        { kind: 'websocket', text: `wss://${'a'.repeat(506)}` },
+        { kind: 'webrtc', text: '' },
+      ],
+      dials: ['websocket', 'webrtc'],
+    }
     // As whoever picks ids would, so that all fall into one share.
     const ids = Array.from({ length: 500 }, (_, index) => nodeId(65_536 * (index + 1)))
     change(
@@ -138,7 +144,7 @@ describe('a replicator', () => {
 
   it('writes no more than it may, and leaves out what does not fit a record', () => {
     const { replicator, change, take, counters } = setUp({
-      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 600, maxChunks: 1, replicaIntervalMs: 0 },
+      ...{ recordsPerSecond: 1, recordBurst: 2, maxRecordBytes: 660, maxChunks: 1, replicaIntervalMs: 0 },
     })
     change([nodeOf(nodeId(1)), nodeOf(nodeId(2)), nodeOf(nodeId(3)), nodeOf(nodeId(4))], 0)
     replicator.tick(100)

@@ -193,7 +193,8 @@ export class Replicator {
 
 /** No fewer than a node takes in a record. */
 function nodeBytes({ contact, neighbours }: ReplicatedNode): number {
-  return 24 + contact.websocketUrl.length + 20 * neighbours.length
+  const texts = [...contact.dials, ...contact.addresses.flatMap(({ kind, text }) => [kind, text])]
+  return texts.reduce((sum, text) => sum + 1 + text.length, 24 + 20 * neighbours.length)
 }
 
 function* take<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {

@@ -26,7 +26,7 @@ interface Membership {
 
 /** A status follows an instruction after this long, as links take a while to open. */
 const settlesMs = 300
-const contact = { websocketUrl: 'memory://member', websocket: true, webrtc: false }
+const contact = { addresses: [{ kind: 'memory', text: 'memory://member' }], dials: ['memory'] }
 
 /**
  * A member of stream parts without a node behind it: it joins, goes where it is told and is a neighbour, and what it says
