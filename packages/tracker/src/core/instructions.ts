@@ -7,12 +7,12 @@ import {
 } from '@runnel/protocol'
 import type { Adoption } from './adoption.ts'
 import type { Member } from './member.ts'
+import type { Overlay } from './overlay.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
-import type { OverlayTopology } from './topology/overlay-topology.ts'
 
 export interface InstructionsModules {
   readonly members: ReadonlyMap<NodeId, Member>
-  readonly topology: Pick<OverlayTopology<NodeId>, 'neighbours'>
+  readonly overlay: Overlay
   readonly adoption: Adoption
   readonly host: StreamPartHost
 }
@@ -116,9 +116,11 @@ export class Instructions {
    * and that claim it.
    */
   #wantedBy(id: NodeId): ReadonlySet<NodeId> {
-    const { topology, adoption } = this.#modules
+    const { overlay, adoption } = this.#modules
     const isMutual = (other: NodeId) => adoption.claimedBy(other).has(id)
-    const wanted = adoption.has(id) ? [...adoption.claimedBy(id)].filter(isMutual) : topology.neighbours(id)
+    const wanted = adoption.has(id)
+      ? [...adoption.claimedBy(id)].filter(isMutual)
+      : overlay.topology.neighbours(id)
     return new Set([...wanted, ...adoption.lodgedWith(id)])
   }
 

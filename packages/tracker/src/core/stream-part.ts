@@ -1,21 +1,15 @@
 import type { Contact, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
 import { Adoption } from './adoption.ts'
-import { Distances } from './coordinates/distances.ts'
 import { expectedEdges } from './expected-edges.ts'
 import { Feeds } from './feeds.ts'
 import { Improvements } from './improvements.ts'
 import { Instructions } from './instructions.ts'
 import { Member } from './member.ts'
+import { Overlay, type OverlayKind } from './overlay.ts'
 import type { Replica } from './replica.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
+import type { OverlayStrategy } from './strategies/overlay-strategy.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
-import { OverlayTopology } from './topology/overlay-topology.ts'
-
-/**
- * What edges an overlay is made of: `random` ones only, or near ones besides, chosen by round-trip times
- * (docs/decisions/009-topology-aware.md).
- */
-export type OverlayPolicy = 'random' | 'topology-aware'
 
 /** What a stream part as a whole needs of the tracker around it. */
 export interface StreamPartTracker extends StreamPartHost {
@@ -37,7 +31,6 @@ const lostQuorum = 2
  */
 export class StreamPart {
   readonly id: StreamPartId
-  readonly topology: OverlayTopology<NodeId>
   /** Who publishes to it and does not read it. */
   readonly feeds: Feeds
   readonly #members = new Map<NodeId, Member>()
@@ -47,46 +40,49 @@ export class StreamPart {
   readonly #instructions: Instructions
   readonly #improvements: Improvements
   readonly #host: StreamPartTracker
-  readonly #random: Random
-  /** Of a topology-aware overlay. */
-  #distances: Distances<NodeId> | undefined
+  readonly #overlay: Overlay
 
   constructor(
-    options: { readonly id: StreamPartId; readonly degree: number; readonly overlay: OverlayPolicy },
+    id: StreamPartId,
+    kind: OverlayKind,
     modules: { readonly random: Random; readonly host: StreamPartTracker },
   ) {
     const { random, host } = modules
-    this.id = options.id
+    this.id = id
     this.#host = host
-    this.#random = random
-    const { degree } = options
-    const topology = new OverlayTopology<NodeId>(
-      { degree },
-      { random, avoid: (a, b) => host.avoids(a, b), networkOf: (id) => host.networkOf(id) },
-    )
-    const adoption = new Adoption({ degree }, { random, topology, host })
+    const overlay = new Overlay(kind, {
+      ...{ random, maxMeasuredPeers: host.limits.maxMeasuredPeers },
+      avoid: (a, b) => host.avoids(a, b),
+      networkOf: (nodeId) => host.networkOf(nodeId),
+      isPublisher: (nodeId) => host.publishes(id, nodeId),
+    })
     const members = this.#members
-    const instructions = new Instructions({ members, topology, adoption, host })
-    this.#improvements = new Improvements({ members, topology, instructions, host })
+    const adoption = new Adoption({ random, overlay, host })
+    const instructions = new Instructions({ members, overlay, adoption, host })
+    this.#overlay = overlay
+    this.#improvements = new Improvements({ members, overlay, instructions, host })
     this.#instructions = instructions
     this.#adoption = adoption
-    this.topology = topology
-    this.feeds = new Feeds({ streamPartId: this.id, degree }, { random, host })
-    this.chooseOverlay(options.overlay)
+    this.feeds = new Feeds(id, { random, overlay, host })
   }
 
-  get overlay(): OverlayPolicy {
-    return this.#distances === undefined ? 'random' : 'topology-aware'
+  get kind(): OverlayKind {
+    return this.#overlay.kind
   }
 
-  /** What becomes of its edges from now on: those there are stay until there are nearer ones. */
-  chooseOverlay(overlay: OverlayPolicy): void {
-    if (overlay === this.overlay) return
-    this.#distances = undefined
-    if (overlay === 'random') return
-    this.#distances = new Distances(this.#host.limits, { random: this.#random.fork('coordinates') })
-    for (const [nodeId, { rttsMs }] of this.#members) this.#distances.report(nodeId, rttsMs)
+  /** The edges that are wanted. */
+  get topology(): OverlayStrategy<NodeId> {
+    return this.#overlay.topology
+  }
+
+  /** Another strategy or degree from now on; edges stay as far as that has a use for them. False when it is the same. */
+  choose(kind: OverlayKind): boolean {
+    const measured = Array.from(this.#members, ([nodeId, { rttsMs }]) => [nodeId, rttsMs] as const)
+    const changed = this.#overlay.choose(kind, measured)
+    if (changed === undefined) return false
+    this.#instructions.mark(changed)
     this.#improvements.wake()
+    return true
   }
 
   /** Nodes in it, those whose overlay is about to be taken over among them. */
@@ -149,7 +145,7 @@ export class StreamPart {
     member.session = status.session
     member.membership = status.membership
     member.rttsMs = rttsOf(status)
-    const disputed = this.#distances?.report(nodeId, member.rttsMs) ?? 0
+    const disputed = this.topology.report(nodeId, member.rttsMs)
     if (disputed > 0) this.#host.count('rttsDisputed', disputed)
     if (known === undefined) {
       this.#members.set(nodeId, member)
@@ -227,7 +223,7 @@ export class StreamPart {
     this.feeds.memberGone(nodeId)
     this.#instructions.mark(this.#adoption.delete(nodeId))
     this.#instructions.forget(nodeId)
-    this.#distances?.delete(nodeId)
+    this.topology.forget(nodeId)
     this.#instructions.mark(this.topology.remove(nodeId))
     this.#host.settle(member)
     this.#host.onRemoved(this, nodeId)
@@ -263,9 +259,7 @@ export class StreamPart {
       ...gathered.edges,
       ...expectedEdges(gathered, (id, replica) => this.#expectNode(id, replica)),
     ]
-    const distances = this.#distances
-    this.#instructions.mark(this.topology.adopt(edges, distances && ((a, b) => distances.measuredMs(a, b))))
-    for (const [a, b] of edges) distances?.takenOver(a, b)
+    this.#instructions.mark(this.topology.adopt(edges))
     for (const id of claims.keys()) this.#instructions.mark(this.topology.add(id))
     for (const id of claims.keys()) this.#instructions.tellAgain(id)
     this.#host.count('adoptions')
@@ -293,14 +287,14 @@ export class StreamPart {
     this.#instructions.resend(member)
   }
 
-  /** How many nodes to improve at a time; 0 in a random overlay. */
+  /** How many nodes to improve at a time; 0 where nothing can be found. */
   get improvementsDue(): number {
-    return this.#distances === undefined || !this.isKnown ? 0 : this.#improvements.due
+    return !this.topology.improves || !this.isKnown ? 0 : this.#improvements.due
   }
 
   /** Looks for nearer neighbours for the next `count` nodes whose turn it is; `hasChanges` says whether there were any. */
   improve(count: number, now: number): void {
-    if (this.#distances !== undefined) this.#improvements.improve(count, this.#distances, now)
+    if (this.topology.improves) this.#improvements.improve(count, now)
   }
 
   #join(member: Member, status: Status, now: number): void {
@@ -410,7 +404,6 @@ export class StreamPart {
   #fail(a: NodeId, b: NodeId): void {
     if (!this.topology.hasEdge(a, b)) return
     this.#host.avoid(a, b)
-    this.#distances?.failed(a, b)
     this.#instructions.mark(this.topology.failEdge(a, b))
     this.#host.count('edgesFailed')
   }

@@ -1,14 +1,14 @@
 import { seededRandom, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { SimulatedNodes } from './simulated-nodes.testkit.ts'
-import type { OverlayPolicy } from './stream-part.ts'
+import type { OverlayStrategyName } from '@runnel/protocol'
 import { nodeId, partA, partB, TrackerStory } from './tracker-core.testkit.ts'
 
 const parts = [partA, partB]
 const degree = 4
 const population = 40
 
-function world(seed: number, overlay: OverlayPolicy): SimulatedNodes {
+function world(seed: number, overlay: OverlayStrategyName): SimulatedNodes {
   const makeStory = () => new TrackerStory({ degree, overlay, seed: `core ${seed}` })
   const faults = { lossRate: 0.1, duplicationRate: 0.2, maxDelayMs: 200 }
   const nodes = new SimulatedNodes(faults, { random: seededRandom(`nodes ${seed}`), makeStory })

@@ -10,6 +10,8 @@ import {
   type Leave,
   type NodeId,
   type NodeInfo,
+  type OverlayChoice,
+  type OverlayStrategyName,
   type Random,
   type Status,
   type Storing,
@@ -24,13 +26,14 @@ import type { Member } from './member.ts'
 import { MissingStreams } from './missing-streams.ts'
 import { NodeRecord } from './node-record.ts'
 import { Outbox } from './outbox.ts'
+import type { OverlayKind } from './overlay.ts'
 import { PartPlaces } from './part-places.ts'
 import type { Replica } from './replica.ts'
 import { Roles, userOf, type KeptStatus, type RegistryAnswers } from './roles.ts'
 import { RestingParts, type RestingNode } from './resting-parts.ts'
 import { Signalling } from './signalling.ts'
 import { StorageDirectory } from './storage-directory.ts'
-import { StreamPart, type OverlayPolicy, type StreamPartTracker } from './stream-part.ts'
+import { StreamPart, type StreamPartTracker } from './stream-part.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
 import type { NodeToTracker, TrackerEffect, TrackerEvent, TrackerFault } from './tracker-events.ts'
@@ -54,7 +57,7 @@ export interface TrackerCoreOptions {
   readonly degree: number
   readonly limits: TrackerLimits
   /** What each stream part's overlay is made of; default `random` for all. */
-  readonly overlay?: OverlayPolicy | ((id: StreamPartId) => OverlayPolicy)
+  readonly overlay?: OverlayStrategyName | ((id: StreamPartId) => OverlayStrategyName)
 }
 
 /**
@@ -687,10 +690,7 @@ export class TrackerCore {
       this.#outbox.error(node, 'STREAM_UNKNOWN', id)
       return undefined
     }
-    const part = new StreamPart(
-      { id, degree: this.#options.degree, overlay: this.#usualOverlay(id) },
-      { random: this.#random.fork(id), host: this.#host },
-    )
+    const part = new StreamPart(id, this.#kindOf(id), { random: this.#random.fork(id), host: this.#host })
     const evicted = this.#partPlaces.add(part, node.network ?? unknownNetwork)
     if (evicted === part) return this.#refusePart(node, id)
     if (evicted !== undefined) {
@@ -717,16 +717,22 @@ export class TrackerCore {
     for (const { nodeId } of nodes) this.#outbox.tell(nodeId, code, part.id)
   }
 
-  #usualOverlay(id: StreamPartId): OverlayPolicy {
-    const { overlay = 'random' } = this.#options
-    return typeof overlay === 'string' ? overlay : overlay(id)
+  /** What the stream's owner chose, as far as the limit allows it, or else what is usual here. */
+  #kindOf(id: StreamPartId, choice: OverlayChoice = {}): OverlayKind {
+    const { degree, limits, overlay = 'random' } = this.#options
+    const usual = typeof overlay === 'string' ? overlay : overlay(id)
+    return {
+      strategy: choice.strategy ?? usual,
+      degree: choice.degree === undefined ? degree : Math.min(choice.degree, limits.maxChosenDegree),
+    }
   }
 
-  #choose(streamId: StreamId, overlay: OverlayPolicy | undefined): void {
+  #choose(streamId: StreamId, choice: OverlayChoice | undefined): void {
     for (const part of this.#partsOf(streamId)) {
       this.#within(part, () => {
-        part.chooseOverlay(overlay ?? this.#usualOverlay(part.id))
+        if (!part.choose(this.#kindOf(part.id, choice))) return
         this.#improver.plan(part, this.#now)
+        this.#touched.add(part)
       })
     }
   }
@@ -869,6 +875,10 @@ export class TrackerCore {
       limits,
       contactOf,
       networkOf: (id) => this.#nodes.get(id)?.network,
+      publishes: (part, id) => {
+        const node = this.#nodes.get(id)
+        return node !== undefined && this.#roles.publishes(node, parseStreamPartId(part).streamId)
+      },
       isConnected: (id) => this.#nodes.get(id)?.connected ?? false,
       avoids: (a, b) => {
         const [contactA, contactB] = [contactOf(a), contactOf(b)]
