@@ -107,7 +107,7 @@ function trackerText(): Promise<string> {
   const options = { degree: defaultTrackerOptions.degree, limits: defaultTrackerLimits }
   const registry = createTrackerMetrics(new TrackerCore(options, { random: systemRandom }))
   addConnectionMetrics(registry, { opened: 0, refused: 0, failedHandshakes: 0 })
-  const view = { leads: 0, replicas: 0, relayedToOthers: 0, relayedFromOthers: 0 }
+  const view = { leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 }
   addClusterMetrics(registry, {
     ...{ counters: { get: () => 0 }, size: { linked: 0, registered: 0 } },
     view: () => view,

@@ -10,7 +10,7 @@ import {
   type NodeId,
   type Random,
 } from '@runnel/protocol'
-import { WebSocketTransport } from '@runnel/transport'
+import { CircuitListener, WebSocketTransport, type ConnectionModules } from '@runnel/transport'
 import { Cluster } from './cluster/cluster.ts'
 import type { TrackerRegistryView } from './cluster/ports.ts'
 import { TrackerCore } from './core/tracker-core.ts'
@@ -118,14 +118,25 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     },
   )
   const { server } = api
+  const wire: ConnectionModules = { ...modules, clock, onError: (error) => runtime.connectionFault(error) }
+  const circuits = options.cluster && {
+    open: (path: readonly NodeId[]) =>
+      cluster?.openCircuit(path) ?? Promise.reject(trackerError('CIRCUIT_UNAVAILABLE')),
+    maxQueuedBytes: resolveClusterLimits(options.cluster.limits).maxCircuitQueueBytes,
+  }
+  const circuitsIn = new CircuitListener({ role: 'tracker' }, wire)
   const transport = new WebSocketTransport(
     {
       role: 'tracker',
       // Sockets and nodes are shared out by networks: no other limit may be reached first.
       maxConnections: maxSockets,
-      listen: { server, alsoKnownAs, ...(publicUrl === undefined ? {} : { publicUrl }) },
+      listen: {
+        ...{ server, alsoKnownAs },
+        ...(circuits && { circuits }),
+        ...(publicUrl === undefined ? {} : { publicUrl }),
+      },
     },
-    { ...modules, clock, onError: (error) => runtime.connectionFault(error) },
+    wire,
   )
   addConnectionMetrics(metrics, transport.counters)
   const onStall = (stalledMs: number) => {
@@ -142,6 +153,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const runtime = new TrackerRuntime({
     core,
     transport,
+    circuits: circuitsIn,
     clock: modules.clock,
     crypto: modules.crypto,
     onError: modules.onError,
@@ -154,7 +166,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const cluster = createCluster(
     options,
     { ...modules, clock },
-    { core, runtime, checkStall, url: () => transport.url },
+    { core, runtime, circuitsIn, checkStall, url: () => transport.url },
   )
   if (cluster !== undefined) addClusterMetrics(metrics, cluster)
   const { streamOverlays = {} } = options
@@ -223,13 +235,14 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
 interface ClusterSurroundings {
   readonly core: TrackerCore
   readonly runtime: TrackerRuntime
+  readonly circuitsIn: CircuitListener
   checkStall(): void
   url(): string
 }
 
 /** Throws INVALID_TRACKER_OPTIONS. */
 function createCluster(
-  { cluster: join, listen: { host: ownHost = defaultTrackerOptions.host } = {}, limits }: TrackerOptions,
+  { cluster: join, listen: { host: ownHost = defaultTrackerOptions.host } = {} }: TrackerOptions,
   { identity, crypto, clock, random, logger = silentLogger, registry, admission }: TrackerModules,
   surroundings: ClusterSurroundings,
 ): Cluster | undefined {
@@ -238,10 +251,9 @@ function createCluster(
   const { privateKey, host = ownHost, port = 0, announce = [] } = join
   if (nodeIdFromBytes(crypto.addressOf(privateKey)) !== identity.nodeId)
     throw trackerError('INVALID_TRACKER_OPTIONS', 'cluster.privateKey is not the key of the tracker')
-  const { maxStreamPartsPerNode } = resolveLimits(limits)
   return new Cluster(
     {
-      ...{ privateKey, maxStreamPartsPerNode, limits: resolveClusterLimits(join.limits) },
+      ...{ privateKey, limits: resolveClusterLimits(join.limits) },
       listen: { host, port, announce },
     },
     { identity, crypto, clock, random, logger, registry, admission, ...surroundings },

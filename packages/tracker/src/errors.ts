@@ -26,10 +26,6 @@ export const trackerErrors = {
     summary: 'The node was in no stream part for a while',
     remedy: 'Connect again when there is a stream part to join.',
   },
-  RELAY_NOT_SIGNED: {
-    summary: 'The node did not sign that this tracker speaks for it',
-    remedy: 'Send a node info with a consent to be relayed.',
-  },
   INVALID_STATUS: {
     summary: 'A status no honest node sends',
     remedy: 'The node is broken or hostile; its connection was closed.',
@@ -99,10 +95,6 @@ export const trackerErrors = {
     summary: 'A record of the trackers’ cluster that its writer did not sign',
     remedy: 'Somebody writes in the name of another tracker; the record is ignored.',
   },
-  CLUSTER_FRAME_MALFORMED: {
-    summary: 'Bytes from another tracker that are no frame of relayed nodes',
-    remedy: 'That tracker is broken, hostile or of another version; the link to it was closed.',
-  },
   CLUSTER_START_FAILED: {
     summary: 'The tracker cannot listen for other trackers',
     remedy: 'Choose another --cluster-port or --cluster-host; nodes are served all the same.',
@@ -116,9 +108,9 @@ export const trackerErrors = {
     summary: 'Under a tracker’s URL answers somebody without its registered key',
     remedy: 'Have the registry’s owner correct the id or the URL of the tracker.',
   },
-  TOO_MANY_RELAYED: {
-    summary: 'Another tracker relays more nodes, or over more trackers, than this one takes',
-    remedy: 'Nothing: the node is offered again later.',
+  CIRCUIT_UNAVAILABLE: {
+    summary: 'There is no way to the tracker that a circuit should lead to',
+    remedy: 'Nothing: the node asks this tracker again, and takes what it finds.',
   },
   SLOW_NODE: {
     summary: 'The node does not read what the tracker sends',

@@ -7,8 +7,6 @@ export {
 } from './options.ts'
 export type { Place, Places } from './http/places.ts'
 export { defaultClusterLimits, type ClusterLimits } from './cluster/limits.ts'
-export { decodeFrame, encodeFrame, type RelayFrame } from './cluster/core/relay-frame.ts'
-export { RelayServer } from './cluster/relay-server.ts'
 export type { RegisteredTracker, TrackerRegistryView } from './cluster/ports.ts'
 export type { ClusterTrackerView, ClusterView } from './cluster/cluster-view.ts'
 export { defaultTrackerLimits, type TrackerLimits } from './limits.ts'

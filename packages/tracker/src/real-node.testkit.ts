@@ -4,7 +4,6 @@ import {
   encodePacket,
   generatePrivateKey,
   loadCrypto,
-  signRelayConsent,
   type LinkRole,
   type NodeId,
   type Packet,
@@ -43,6 +42,8 @@ export class RealNode {
   readonly received: Packet[] = []
   /** Called with each packet, after it was added to `received`. */
   onReceived: (packet: Packet) => void = () => {}
+  /** Called when the newest connection is gone. */
+  onLost: () => void = () => {}
   readonly #transport: WebSocketTransport
   #connection: Connection | undefined
   #closed = Promise.withResolvers<CloseReason>()
@@ -83,16 +84,16 @@ export class RealNode {
             for (const check of this.#waiting) check()
           },
           onDrain: () => {},
-          onClose: (reason) => this.#closed.resolve(reason),
+          onClose: (reason) => {
+            this.#closed.resolve(reason)
+            if (this.#connection === connection) this.onLost()
+          },
         }
         resolve(connection)
       },
     })
     this.#connection = await promise
-    if (!introduce) return
-    const claim = { trackerId: tracker.nodeId, sessionMs: systemClock.now(), contact: webrtcContact }
-    const consent = signRelayConsent(claim, crypto, this.identity)
-    this.send({ type: 'nodeInfo', contact: webrtcContact, consent })
+    if (introduce) this.send({ type: 'nodeInfo', contact: webrtcContact })
   }
 
   send(packet: Packet): void {

@@ -1,4 +1,8 @@
 export * from './core.ts'
+export * from './circuit/circuit-listener.ts'
+export * from './circuit/join-channels.ts'
+export type { PooledChannel } from './connection/connection-pool.ts'
+export { nodeSuite } from './noise/node-suite.ts'
 export * from './ws/web-socket-transport.ts'
 export { shareSockets } from './ws/share-sockets.ts'
 export { createPeerConnection } from './webrtc/node-peer-connection.ts'

@@ -131,11 +131,6 @@ export class World {
     return this.#core
   }
 
-  /** Where nodes come in that other trackers relay to this one. */
-  get relayedIn(): Pick<TrackerRuntime, 'acceptRelayed'> {
-    return this.#tracker
-  }
-
   get trackerId(): NodeId {
     return this.#trackerIdentity.nodeId
   }

@@ -16,8 +16,8 @@ const clusterAnswer = z.object({
   state: z.enum(['unregistered', 'alone', 'joined', 'failed']),
   leads: count,
   replicas: count,
-  relayedToOthers: count,
-  relayedFromOthers: count,
+  circuitsOut: count,
+  circuitsIn: count,
   trackers: z.array(
     z.object({
       nodeId,

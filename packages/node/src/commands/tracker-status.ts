@@ -40,7 +40,7 @@ async function askAll(network: string | undefined): Promise<TrackerState[]> {
 }
 
 function linesOf(states: readonly TrackerState[], withPeers: boolean): string[] {
-  const head = ['tracker', 'url', 'nodes', 'stream parts', 'replicas', 'links', 'relayed out/in', 'cluster']
+  const head = ['tracker', 'url', 'nodes', 'stream parts', 'replicas', 'links', 'circuits out/in', 'cluster']
   const table = new Table({ ...plainLayout, head })
   for (const state of states) table.push(rowOf(state))
   const peers = withPeers ? states.flatMap(peerLines) : []
@@ -53,12 +53,12 @@ function rowOf(state: TrackerState): (string | number)[] {
   if ('error' in state) return [...place, '', '', '', '', '', printable(state.error)]
   const { nodes, streamParts, cluster } = state
   if (cluster === undefined) return [...place, nodes, streamParts, '', '', '', 'none']
-  const { replicas, relayedToOthers, relayedFromOthers, trackers } = cluster
+  const { replicas, circuitsOut, circuitsIn, trackers } = cluster
   const others = trackers.filter(({ self }) => !self)
   const links = `${others.filter(({ linked }) => linked).length} of ${others.length}`
   return [
     ...[...place, nodes, streamParts, replicas, links],
-    ...[`${relayedToOthers}/${relayedFromOthers}`, cluster.state],
+    ...[`${circuitsOut}/${circuitsIn}`, cluster.state],
   ]
 }
 

@@ -21,10 +21,8 @@ async function clusterOf(tracker: Child): Promise<ClusterView> {
 async function untilSettled(trackers: readonly Child[]): Promise<void> {
   for (;;) {
     const views = await Promise.all(trackers.map(clusterOf))
-    const isSettled = ({ relayedToOthers, trackers: seen }: ClusterView) =>
-      relayedToOthers === 0 &&
-      seen.length === trackers.length &&
-      seen.every(({ self, linked }) => self || linked)
+    const isSettled = ({ circuitsOut, trackers: seen }: ClusterView) =>
+      circuitsOut === 0 && seen.length === trackers.length && seen.every(({ self, linked }) => self || linked)
     if (views.every(isSettled)) return
   }
 }

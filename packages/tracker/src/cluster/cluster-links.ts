@@ -19,14 +19,14 @@ export interface ClusterLinksModules {
 
 /** This tracker's network and its links to the others: there as long as there is somebody to link to. */
 export class ClusterLinks {
-  readonly #options: Omit<ClusterOptions, 'maxStreamPartsPerNode'>
+  readonly #options: ClusterOptions
   readonly #modules: ClusterLinksModules
   #joined: { readonly network: ClusterNetwork; readonly peers: TrackerPeers } | undefined
   #joining: Promise<void> | undefined
   #failedAt: number | undefined
   #isStopped = false
 
-  constructor(options: Omit<ClusterOptions, 'maxStreamPartsPerNode'>, modules: ClusterLinksModules) {
+  constructor(options: ClusterOptions, modules: ClusterLinksModules) {
     this.#options = options
     this.#modules = modules
   }

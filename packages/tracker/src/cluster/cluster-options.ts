@@ -1,4 +1,5 @@
 import type { Clock, Crypto, Identity, NodeAdmission, Random } from '@runnel/protocol'
+import type { CircuitListener } from '@runnel/transport'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { TrackerLogger } from '../logger.ts'
 import type { TrackerRuntime } from '../runtime/tracker-runtime.ts'
@@ -19,7 +20,6 @@ export interface ClusterOptions {
   /** The tracker's registered key, 32 bytes: other trackers know it by that. */
   readonly privateKey: Uint8Array
   readonly limits: ClusterLimits
-  readonly maxStreamPartsPerNode: number
 }
 
 export interface ClusterModules {
@@ -33,6 +33,8 @@ export interface ClusterModules {
   readonly admission?: NodeAdmission | undefined
   readonly core: TrackerCore
   readonly runtime: TrackerRuntime
+  /** Nodes that come over other trackers. */
+  readonly circuitsIn: CircuitListener
   /** Called before anything that has happened is dealt with: notices that the process stood still. */
   checkStall(): void
   /** What nodes dial. */

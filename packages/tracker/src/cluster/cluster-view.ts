@@ -36,9 +36,9 @@ export interface ClusterView {
   readonly leads: number
   /** Stream parts of others of which it has a replica. */
   readonly replicas: number
-  /** Nodes connected here whose stream parts, or some of them, other trackers lead. */
-  readonly relayedToOthers: number
-  /** Nodes that come over other trackers. */
-  readonly relayedFromOthers: number
+  /** Circuits that nodes have open over this tracker to others. */
+  readonly circuitsOut: number
+  /** Nodes that are connected here by circuits over other trackers. */
+  readonly circuitsIn: number
   readonly trackers: readonly ClusterTrackerView[]
 }

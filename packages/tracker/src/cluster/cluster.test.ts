@@ -1,6 +1,6 @@
-import { toStreamId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import { circuitUrl, toStreamId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import { statusOf } from '../core/tracker-core.testkit.ts'
+import { nodeId, statusOf } from '../core/tracker-core.testkit.ts'
 import { RealNode } from '../real-node.testkit.ts'
 import { isLink, startClusterTracker, TestRegistry, type ClusterTracker } from './cluster.testkit.ts'
 import { trackerOrder } from './core/stream-order.ts'
@@ -62,10 +62,13 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     }
   })
 
-  it('makes one overlay of nodes that reach different trackers, and relays their signals', async () => {
+  it('makes one overlay of nodes that reach different trackers', async () => {
     const { trackers } = await cluster(2)
     const [leader, successor] = inOrder(part(), trackers) as [ClusterTracker, ClusterTracker]
     const [a, b] = [await connected(leader), await connected(successor)]
+    b.send(statusOf(part()))
+    const { leaderId } = await b.receive('redirect')
+    await b.connect({ nodeId: leaderId, url: circuitUrl(successor.tracker.url, [leaderId]) ?? '' })
     for (const node of [a, b]) node.send(statusOf(part()))
     const toA = await a.receive('instruction', ({ neighbours }) => neighbours.length === 1)
     const toB = await b.receive('instruction', ({ neighbours }) => neighbours.length === 1)
@@ -75,11 +78,11 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     expect(await a.receive('signal')).toEqual({ ...signal, peerId: b.nodeId })
     a.send({ ...signal, peerId: b.nodeId })
     expect(await b.receive('signal')).toEqual({ ...signal, peerId: a.nodeId })
-    expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 1, relayedToOthers: 0 })
-    expect(await successor.view()).toMatchObject({ leads: 0, relayedFromOthers: 0, relayedToOthers: 1 })
+    expect(await leader.view()).toMatchObject({ leads: 1, circuitsIn: 1, circuitsOut: 0 })
+    expect(await successor.view()).toMatchObject({ leads: 0, circuitsIn: 0, circuitsOut: 1 })
   })
 
-  it('has a node in the overlay that is connected to the leader, and has not come home yet', async () => {
+  it('has the newest connection of a node count, be it direct or a circuit', async () => {
     const { trackers } = await cluster(2)
     const [leader, successor] = inOrder(part(), trackers) as [ClusterTracker, ClusterTracker]
     const [home, node] = [new ObedientNode(part()), new ObedientNode(part())]
@@ -88,19 +91,49 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
       () => node.stop(),
     )
     await home.report(leader)
-    await node.connect(leader.tracker)
     await node.report(successor)
     await untilEdges([home, node], 1)
-    expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 1 })
+    expect(await leader.view()).toMatchObject({ leads: 1, circuitsIn: 1 })
     const told = home.instructions
-    await node.moveTo(leader)
-    await leader.logger.line(({ detail }) => 'code' in detail && detail.code === 'REPLACED')
+    await node.report(leader)
+    expect(await node.closed).toMatchObject({ code: 'REPLACED' })
     const third = new ObedientNode(part())
     stops.push(() => third.stop())
     await third.report(leader)
     await untilEdges([home, node, third], 3)
     expect(home.instructions).toBe(told + 1)
-    expect(await leader.view()).toMatchObject({ leads: 1, relayedFromOthers: 0 })
+  })
+
+  it('carries a circuit on to a tracker that the first one does not reach, over one that does', async () => {
+    const { trackers } = await cluster(3)
+    const [leader, second, third] = inOrder(part(), trackers) as [
+      ClusterTracker,
+      ClusterTracker,
+      ClusterTracker,
+    ]
+    const node = new RealNode()
+    stops.push(() => node.stop())
+    const url = circuitUrl(third.tracker.url, [second.nodeId, leader.nodeId]) ?? ''
+    await node.connect({ nodeId: leader.nodeId, url })
+    node.send(statusOf(part()))
+    await node.receive('instruction')
+    expect(await leader.view()).toMatchObject({ leads: 1, circuitsIn: 1 })
+  })
+
+  it('refuses a circuit to a tracker that is not linked, and lets the node ask again', async () => {
+    const { trackers } = await cluster(2)
+    const [leader, successor] = inOrder(part(), trackers) as [ClusterTracker, ClusterTracker]
+    const node = new RealNode()
+    stops.push(() => node.stop())
+    const nobody = nodeId(500)
+    const url = circuitUrl(successor.tracker.url, [nobody]) ?? ''
+    await expect(node.connect({ nodeId: nobody, url })).rejects.toMatchObject({ code: 'DIAL_FAILED' })
+    const through = circuitUrl(successor.tracker.url, [leader.nodeId, nobody]) ?? ''
+    await expect(node.connect({ nodeId: nobody, url: through })).rejects.toMatchObject({
+      code: 'DIAL_FAILED',
+    })
+    expect(await successor.metric('cluster_circuits_failed_total')).toBe(2)
+    expect(await leader.metric('cluster_circuits_refused_total')).toBe(1)
   })
 
   it('has the trackers lead that a stream names', async () => {
@@ -111,11 +144,13 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
       ClusterTracker,
     ]
     registry.own.set(streamId, [third.nodeId, second.nodeId])
-    const [a, b] = [await connected(third), await connected(second)]
-    for (const node of [a, b]) node.send(statusOf(part()))
-    for (const node of [a, b]) await node.receive('instruction', ({ neighbours }) => neighbours.length === 1)
-    expect(await third.view()).toMatchObject({ leads: 1, relayedFromOthers: 1 })
-    expect(await second.view()).toMatchObject({ leads: 0, relayedToOthers: 1 })
+    const nodes = [new ObedientNode(part()), new ObedientNode(part())] as const
+    for (const node of nodes) stops.push(() => node.stop())
+    await nodes[0].report(third)
+    await nodes[1].report(second)
+    await untilEdges(nodes, 1)
+    expect(await third.view()).toMatchObject({ leads: 1, circuitsIn: 1 })
+    expect(await second.view()).toMatchObject({ leads: 0, circuitsOut: 1 })
     expect(await first.view()).toMatchObject({ leads: 0 })
   })
 })

@@ -1,5 +1,6 @@
-import { Alarm, isRunnelError, type Cancel, type NodeId } from '@runnel/protocol'
-import { trackerErrors } from '../errors.ts'
+import { Alarm, type Cancel, type NodeId } from '@runnel/protocol'
+import { joinChannels, type PooledChannel } from '@runnel/transport'
+import { trackerError, trackerErrors } from '../errors.ts'
 import type { PacketRouter } from '../runtime/tracker-runtime.ts'
 import { ClusterLinks } from './cluster-links.ts'
 import type { ClusterModules, ClusterOptions } from './cluster-options.ts'
@@ -7,13 +8,10 @@ import { ClusterRecords } from './cluster-records.ts'
 import type { ClusterState, ClusterView } from './cluster-view.ts'
 import { ClusterCounters, type ClusterCounterName } from './core/cluster-counters.ts'
 import { isolated, type FaultModules } from './core/isolated.ts'
-import type { RelayFrame } from './core/relay-frame.ts'
-import { RelayRouter } from './core/relay-router.ts'
-import type { RouterModules } from './core/router-modules.ts'
+import { PartRouter, type PartRouterModules } from './core/part-router.ts'
 import type { ClusterNetworkEvents } from './libp2p/cluster-network.ts'
 import { OwnTrackers } from './own-trackers.ts'
 import { RegisteredTrackers } from './registered-trackers.ts'
-import { RelayedConnection, RelayServer } from './relay-server.ts'
 import { SeldomLog } from './seldom-log.ts'
 import { Succession } from './succession.ts'
 
@@ -21,8 +19,8 @@ import { Succession } from './succession.ts'
 const faultPauseMs = 1_000
 
 /**
- * A tracker among the others of its network: links to all of them, replicas of overlays, and the nodes that are relayed.
- * It carries out what the pure parts in `core/` decide. Read docs/decisions/010-tracker-cluster.md first.
+ * A tracker among the others of its network: links to all of them, replicas of overlays, circuits, and who leads what. It
+ * carries out what the pure parts in `core/` decide. Read docs/decisions/010-tracker-cluster.md first.
  */
 export class Cluster implements PacketRouter {
   readonly counters = new ClusterCounters()
@@ -31,10 +29,11 @@ export class Cluster implements PacketRouter {
   readonly #registered: RegisteredTrackers
   readonly #links: ClusterLinks
   readonly #records: ClusterRecords
-  readonly #server: RelayServer
-  readonly #router: RelayRouter
+  readonly #router: PartRouter
   readonly #seldom: SeldomLog
   readonly #alarm: Alarm
+  /** Circuits open over this tracker. */
+  #circuitsOut = 0
   #reviewAt = -Infinity
   /** After a fault, nothing is done in time before. */
   #pausedUntil = -Infinity
@@ -43,7 +42,7 @@ export class Cluster implements PacketRouter {
 
   constructor(options: ClusterOptions, modules: ClusterModules) {
     const { limits } = options
-    const { clock, core, crypto, identity, logger, random, registry, runtime } = modules
+    const { clock, core, crypto, identity, logger, random, registry } = modules
     const self = identity.nodeId
     const count = (name: ClusterCounterName, by?: number) => this.counters.count(name, by)
     this.#options = options
@@ -63,13 +62,7 @@ export class Cluster implements PacketRouter {
       network: () => this.#links.network,
       url: () => modules.url(),
     })
-    this.#server = new RelayServer(limits, {
-      count,
-      relay: (tracker, frame) => this.#relay(tracker, frame),
-      accept: (connection) => runtime.acceptRelayed(connection),
-    })
-    const { maxStreamPartsPerNode } = options
-    this.#router = new RelayRouter({ ...limits, maxStreamPartsPerNode }, this.#routerModules())
+    this.#router = new PartRouter(limits, this.#routerModules())
   }
 
   /** Follows the registry, and takes part as soon as it lists this tracker and another one. Idempotent. */
@@ -97,22 +90,32 @@ export class Cluster implements PacketRouter {
 
   takes: PacketRouter['takes'] = (from, packet) => {
     if (this.#registered.others.length === 0) return false
-    const isTaken = this.#router.takes(from, packet, this.#now())
-    this.#setAlarm()
-    return isTaken
+    return this.#router.takes(from, packet)
   }
-
-  isOutdated: PacketRouter['isOutdated'] = (from, status) => this.#router.isOutdated(from, status)
 
   gone: PacketRouter['gone'] = (nodeId) =>
     isolated({}, { fault: this.#fault }, () => this.#router.gone(nodeId))
 
-  serves: PacketRouter['serves'] = (nodeId) => this.#router.serves(nodeId)
+  /** Opens a circuit for a node, to the last tracker of `path` over those before it. Rejects with CIRCUIT_UNAVAILABLE. */
+  async openCircuit(path: readonly NodeId[]): Promise<PooledChannel> {
+    try {
+      const { network } = this.#links
+      if (network === undefined) throw trackerError('CIRCUIT_UNAVAILABLE', 'no other tracker is linked')
+      const channel = await network.openCircuit(path)
+      this.counters.count('circuitsOpened')
+      this.#circuitsOut++
+      channel.onGone = () => this.#circuitsOut--
+      return channel
+    } catch (error) {
+      this.counters.count('circuitsFailed')
+      throw error
+    }
+  }
 
   /** This process stood still, and lets all its nodes go: it knows nothing of the others either, as after a restart. */
   beginAnew(): void {
     this.#records.beginAnew()
-    for (const tracker of this.#links.hangUp()) this.#unlinked(tracker)
+    for (const tracker of this.#links.hangUp()) this.#router.unlinked(tracker)
   }
 
   /** Other trackers that are linked, and all that are registered. */
@@ -128,10 +131,9 @@ export class Cluster implements PacketRouter {
       return { nodeId, url, self: nodeId === self, ...this.#links.stateOf(nodeId), load }
     })
     const { peerId = null, addresses = [] } = this.#links.network ?? {}
-    const relayedToOthers = this.#router.load.nodes
-    const relayedFromOthers = this.#server.size
     const place = { nodeId: self, state: this.#state(), peerId, addresses }
-    return { ...place, leads, replicas, relayedToOthers, relayedFromOthers, trackers }
+    const circuits = { circuitsOut: this.#circuitsOut, circuitsIn: this.#modules.circuitsIn.size }
+    return { ...place, leads, replicas, ...circuits, trackers }
   }
 
   #state(): ClusterState {
@@ -144,7 +146,7 @@ export class Cluster implements PacketRouter {
     this.#registered.read()
     this.#records.purge()
     this.#links.update()
-    this.#act(() => this.#router.registryChanged(this.#now()))
+    this.#act(() => this.#router.registryChanged())
     this.#reviewSoon()
   }
 
@@ -165,50 +167,32 @@ export class Cluster implements PacketRouter {
       onUnlinked: (tracker) => {
         this.#act(() => {
           this.#links.unlinked(tracker)
-          this.#unlinked(tracker)
+          this.#router.unlinked(tracker)
         })
       },
       onStranger: (id) => {
         this.counters.count('strangersRefused')
         this.#seldom.warn('stranger', { id }, 'somebody who is no registered tracker was turned away')
       },
-      onFrame: (tracker, frame) => this.#onFrame(tracker, frame),
+      onCircuit: (channel, onward) => this.#onCircuit(channel, onward),
       onRecord: (key, value) => this.#records.offer(key, value),
     }
   }
 
-  #unlinked(tracker: NodeId): void {
-    this.#server.unlinked(tracker)
-    this.#router.unlinked(tracker, this.#now())
+  #onCircuit(channel: PooledChannel, onward: PooledChannel | undefined): void {
+    const { maxCircuitQueueBytes: maxQueuedBytes } = this.#options.limits
+    if (onward === undefined) this.#modules.circuitsIn.accept(channel)
+    else joinChannels(channel, onward, { maxQueuedBytes, onClose: () => {} })
   }
 
-  /** Throws what is wrong with the frame; a fault is of the node that it is about. */
-  #onFrame(tracker: NodeId, frame: RelayFrame): void {
-    let malformed: unknown
-    this.#act(() => {
-      try {
-        this.#receive(tracker, frame)
-      } catch (error) {
-        if (isRunnelError(error)) malformed = error
-        else this.#fault({ nodeId: frame.nodeId }, error)
-      }
-    })
-    if (malformed !== undefined) throw malformed
-  }
-
-  #receive(tracker: NodeId, frame: RelayFrame): void {
-    if (frame.type === 'down' || frame.type === 'closed') this.#router.receive(tracker, frame, this.#now())
-    else this.#server.receive(tracker, frame)
-  }
-
-  #routerModules(): RouterModules {
+  #routerModules(): PartRouterModules {
     const { clock, core, identity, logger, registry, runtime } = this.#modules
     const self = identity.nodeId
     const count = (name: ClusterCounterName, by?: number) => this.counters.count(name, by)
     const ownTrackers = new OwnTrackers(this.#options.limits, {
       ...{ clock, count },
       lookUp: (streamId) => registry.ownTrackers(streamId),
-      onKnown: (streamId) => this.#act(() => this.#router.streamKnown(streamId, this.#now())),
+      onKnown: (streamId) => this.#act(() => this.#router.streamKnown(streamId)),
     })
     const succession = new Succession({
       ...{ self, count, fault: this.#fault, replicas: this.#records.replicas },
@@ -221,31 +205,17 @@ export class Cluster implements PacketRouter {
       ...{ self, count, fault: this.#fault },
       registered: () => this.#registered.ids,
       ownTrackers: (streamId) => ownTrackers.of(streamId),
-      relay: (tracker, frame) => this.#relay(tracker, frame),
-      toNode: (nodeId, packet) => runtime.forward(nodeId, packet),
-      toCore: (from, packet) => runtime.handle({ type: 'packet', from, packet, isPaid: true }),
-      disconnect: (nodeId, code, text) => runtime.disconnect(nodeId, code, text),
-      connected: (nodeId) => this.#connected(nodeId),
       leads: (id) => core.streamParts.has(id),
       ledParts: () => core.streamParts.keys(),
-      release: (id) => core.release(id, this.#now()),
-      prepare: (id, status) => succession.prepare(id, status),
-      moved: (streamPartId, leader) =>
-        logger.debug({ streamPartId, leader }, 'another tracker leads a stream part from now on'),
-      maySignal: (a, b) => core.maySignal(a, b, this.#now()),
+      prepare: (status) => succession.prepare(status),
+      redirect: (nodeId, streamPartId, leaderId) =>
+        runtime.send(nodeId, { type: 'redirect', streamPartId, leaderId }),
+      handOver: (streamPartId, leaderId) => {
+        logger.debug({ streamPartId, leaderId }, 'another tracker leads a stream part from now on')
+        runtime.handle({ type: 'handOver', streamPartId, leaderId })
+      },
+      toCore: (from, packet) => runtime.handle({ type: 'packet', from, packet, isPaid: true }),
     }
-  }
-
-  #connected(nodeId: NodeId): ReturnType<RouterModules['connected']> {
-    const connection = this.#modules.runtime.connectionOf(nodeId)
-    if (connection === undefined) return undefined
-    const { contact, consent } = this.#modules.core.nodes.get(nodeId) ?? {}
-    const hops = connection instanceof RelayedConnection ? connection.hops : 0
-    return { hops, info: contact && { type: 'nodeInfo', contact, consent } }
-  }
-
-  #relay(tracker: NodeId, frame: RelayFrame): boolean {
-    return this.#links.network?.send(tracker, frame) ?? false
   }
 
   /** Deals with something that has happened, and looks at the time again. */

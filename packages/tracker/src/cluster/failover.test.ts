@@ -83,14 +83,14 @@ describe('a stream part whose tracker dies', { timeout: 120_000 }, () => {
     const returned = await start(at, leader.privateKey)
     at.add(returned.registered)
     await replicated(successor, returned.nodeId, 12, since)
-    expect(await successor.view()).toMatchObject({ leads: 0, relayedToOthers: 12 })
-    expect(await returned.view()).toMatchObject({ leads: 1, relayedFromOthers: 12 })
-    for (const each of nodes.slice(0, 6)) await each.moveTo(returned)
+    expect(await successor.view()).toMatchObject({ leads: 0, circuitsOut: 12 })
+    expect(await returned.view()).toMatchObject({ leads: 1, circuitsIn: 12 })
+    for (const each of nodes.slice(0, 6)) await each.report(returned)
     const fresh = await node(returned)
     await untilEdges([...nodes, fresh], 26)
     const after = edgesOf([...nodes, fresh])
     expect([...before].filter((edge) => !after.has(edge)).length).toBeLessThanOrEqual(2)
-    expect(await returned.view()).toMatchObject({ leads: 1, relayedFromOthers: 6 })
+    expect(await returned.view()).toMatchObject({ leads: 1, circuitsIn: 6 })
   })
 
   it('is led by the next one for nodes that reach no other, and is one overlay again afterwards', async () => {
@@ -109,13 +109,13 @@ describe('a stream part whose tracker dies', { timeout: 120_000 }, () => {
     await successor.stop()
     const alone = await node(third)
     await alone.hasNeighbours(4)
-    expect(await third.view()).toMatchObject({ leads: 1, relayedToOthers: 0 })
+    expect(await third.view()).toMatchObject({ leads: 1, circuitsOut: 0 })
     const since = third.logger.lines.length
     const returned = await start(at, leader.privateKey)
     at.add(returned.registered)
     for (const each of direct) await each.report(returned)
     await replicated(third, returned.nodeId, 5, since)
-    expect(await third.view()).toMatchObject({ leads: 0, relayedToOthers: 2 })
+    expect(await third.view()).toMatchObject({ leads: 0, circuitsOut: 2 })
     await untilEdges([...direct, relayed, alone], 10)
   })
 
@@ -140,13 +140,16 @@ describe('a stream part whose tracker dies', { timeout: 120_000 }, () => {
     for (const each of away) await each.hasNeighbours(1)
     const isAway = (id: NodeId) => away.some(({ nodeId }) => nodeId === id)
     for (const each of home) await each.until((ids) => ids.length === 4 && !ids.some(isAway))
-    expect(await successor.view()).toMatchObject({ leads: 1, relayedToOthers: 0 })
+    expect(await successor.view()).toMatchObject({ leads: 1, circuitsOut: 0 })
     const apart = told()
     const since = successor.logger.lines.length
     view.set(all)
-    await successor.logger.line(({ detail }) => 'leader' in detail && detail.leader === leader.nodeId, since)
-    expect(await successor.view()).toMatchObject({ leads: 0, relayedToOthers: 2 })
+    await successor.logger.line(
+      ({ detail }) => 'leaderId' in detail && detail.leaderId === leader.nodeId,
+      since,
+    )
     await untilEdges([...home, ...away], 14)
+    expect(await successor.view()).toMatchObject({ leads: 0, circuitsOut: 2 })
     expect(told().every((count, index) => count - (apart[index] ?? 0) <= 2)).toBe(true)
   })
 })

@@ -42,7 +42,7 @@ async function hostile() {
         onLinked: () => linked.resolve(),
         onUnlinked: () => unlinked.resolve(),
         onStranger: () => {},
-        onFrame: () => {},
+        onCircuit: () => {},
         onRecord: () => {},
       },
     },
@@ -207,7 +207,7 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     await second.hasNeighbours(1)
     expect([second.neighbours, await tracker.view()]).toMatchObject([
       [first.nodeId],
-      { leads: 1, relayedToOthers: 0 },
+      { leads: 1, circuitsOut: 0 },
     ])
   })
 
@@ -226,12 +226,23 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     expect(await tracker.metric('cluster_replicas_found_total')).toBe(0)
   })
 
-  it('hangs up on one that sends what are no frames', async () => {
-    const { tracker, network, unlinked, part } = await attacked()
-    network.send(tracker.nodeId, { type: 'open', nodeId: nodeId(9), hops: 1 })
-    network.send(tracker.nodeId, { type: 'up', nodeId: nodeId(9), packet: new Uint8Array(50).fill(0xff) })
-    await unlinked
-    expect(await tracker.metric('cluster_malformed_frames_total')).toBe(1)
+  it('has no circuit to where there is nobody, and goes on', async () => {
+    const { tracker, network, part } = await attacked()
+    const lost = network.openCircuit([tracker.nodeId, nodeId(9)])
+    await expect(lost).rejects.toMatchObject({ code: 'CIRCUIT_UNAVAILABLE' })
+    expect(await tracker.metric('cluster_circuits_refused_total')).toBe(1)
+    await node(tracker, part)
+  })
+
+  it('believes nothing that comes by a circuit before it is proven, nor afterwards if it was changed', async () => {
+    const { tracker, network, part } = await attacked()
+    const channel = await network.openCircuit([tracker.nodeId])
+    const closed = new Promise<void>((resolve) => {
+      channel.events = { onFrame: () => {}, onDrain: () => {}, onClose: () => resolve() }
+    })
+    channel.send(new Uint8Array(50).fill(0xff))
+    await closed
+    expect(await tracker.view()).toMatchObject({ leads: 0 })
     await node(tracker, part)
   })
 })

@@ -60,20 +60,10 @@ export interface ClusterLimits {
   readonly maxChunks: number
   /** An earlier tracker gets its stream parts back when it has been linked for this long, in milliseconds. */
   readonly handOverAfterMs: number
-  /** A node that leaves a stream part it may only be taking home is believed after this time, in milliseconds. */
-  readonly leaveDelayMs: number
-  /** A relayed node that was refused is offered again after this time, in milliseconds. */
-  readonly relayRetryMs: number
-  /** Nodes that one tracker may relay to another; more are refused (`relaysRefused`). */
-  readonly maxRelayedNodes: number
-  /** Trackers a node's packets pass before the one that leads. */
-  readonly maxHops: number
-  /** Bytes that wait for another tracker; a frame beyond is dropped (`relayFramesDropped`), and its node disconnected. */
-  readonly maxLinkQueueBytes: number
-  /** The largest frame between trackers. */
-  readonly maxFrameBytes: number
-  /** Peers of a relayed node of which is remembered who told of them. */
-  readonly maxPeersPerNode: number
+  /** Circuits between two trackers, in each direction; more are refused. */
+  readonly maxCircuits: number
+  /** Bytes that wait at either end of a circuit; with more it is closed. */
+  readonly maxCircuitQueueBytes: number
   /** Streams whose own trackers are remembered. */
   readonly maxStreams: number
   /** Streams looked up in the registry at once; more are taken to name no trackers (`lookupsRefused`). */
@@ -113,13 +103,8 @@ export const defaultClusterLimits: ClusterLimits = {
   nodesPerChunk: 128,
   maxChunks: 256,
   handOverAfterMs: 500,
-  leaveDelayMs: 2_000,
-  relayRetryMs: 2_000,
-  maxRelayedNodes: 10_000,
-  maxHops: 3,
-  maxLinkQueueBytes: 8 * 1024 * 1024,
-  maxFrameBytes: 128 * 1024,
-  maxPeersPerNode: 1_024,
+  maxCircuits: 10_000,
+  maxCircuitQueueBytes: 1024 * 1024,
   maxStreams: 100_000,
   maxLookups: 256,
   streamLifetimeMs: 60_000,

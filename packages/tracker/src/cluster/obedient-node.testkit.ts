@@ -1,4 +1,4 @@
-import type { Instruction, NodeId, StreamPartId } from '@runnel/protocol'
+import { circuitUrl, type Instruction, type NodeId, type Redirect, type StreamPartId } from '@runnel/protocol'
 import { RealNode } from '../real-node.testkit.ts'
 import type { Tracker } from '../create-tracker.ts'
 
@@ -7,9 +7,15 @@ export interface AtTracker {
   readonly tracker: Pick<Tracker, 'nodeId' | 'url'>
 }
 
-/** A node in one stream part that does what it is told, without links to its neighbours. */
+/**
+ * A node in one stream part that does what it is told, without links to its neighbours. It reaches no other tracker than the
+ * one that it reports to: where that redirects it, it goes by a circuit.
+ */
 export class ObedientNode extends RealNode {
   readonly #streamPartId: StreamPartId
+  #at: AtTracker | undefined
+  /** The trackers of its circuit, the one that it is connected to last; empty without a circuit. */
+  #path: readonly NodeId[] = []
   #counter = 0
   #told: (() => void)[] = []
   /** Those it was told, by the newest instruction. */
@@ -22,11 +28,17 @@ export class ObedientNode extends RealNode {
     this.#streamPartId = streamPartId
     this.onReceived = (packet) => {
       if (packet.type === 'instruction' && packet.streamPartId === streamPartId) this.#obey(packet)
+      if (packet.type === 'redirect') void this.#follow(packet)
+    }
+    this.onLost = () => {
+      if (this.#path.length > 0) this.#goBack()
     }
   }
 
   /** Connects to a tracker and says where it stands. */
   async report(to: AtTracker): Promise<void> {
+    this.#at = to
+    this.#path = []
     await this.connect(to.tracker)
     this.#status()
   }
@@ -49,6 +61,24 @@ export class ObedientNode extends RealNode {
 
   hasNeighbours(count: number): Promise<void> {
     return this.until((neighbours) => neighbours.length === count)
+  }
+
+  async #follow({ leaderId }: Redirect): Promise<void> {
+    const path = [...this.#path, leaderId]
+    const url = circuitUrl(this.#at?.tracker.url ?? '', path)
+    if (url === undefined) return
+    try {
+      await this.connect({ nodeId: leaderId, url })
+      this.#path = path
+      this.#status()
+    } catch {
+      this.#goBack()
+    }
+  }
+
+  /** The circuit is gone: who carried it leads now, or knows better. */
+  #goBack(): void {
+    if (this.#at !== undefined) this.report(this.#at).catch(() => {})
   }
 
   #obey({ counter, neighbours }: Instruction): void {

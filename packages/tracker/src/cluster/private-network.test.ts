@@ -45,7 +45,7 @@ function newNode(): ObedientNode {
 }
 
 describe('trackers of a private network', { timeout: 120_000 }, () => {
-  it('take no node that only the relaying tracker lists', async () => {
+  it('take no node that only the tracker lists over which it comes', async () => {
     const [leader, successor] = await privateCluster()
     const [listed, other] = [newNode(), newNode()]
     leader.nodes.remove(other.nodeId)
@@ -53,18 +53,18 @@ describe('trackers of a private network', { timeout: 120_000 }, () => {
     await other.report(successor.tracker)
     expect(await other.closed).toMatchObject({ code: 'NODE_NOT_LISTED' })
     expect(await leader.tracker.metric('nodes_not_listed_total')).toBe(1)
-    expect(await leader.tracker.view()).toMatchObject({ relayedFromOthers: 0 })
+    expect(await leader.tracker.view()).toMatchObject({ circuitsIn: 0 })
     expect(listed.neighbours).toEqual([])
   })
 
-  it('let a relayed node go when it is listed no longer, and tell its neighbours', async () => {
+  it('let a node that comes by a circuit go when it is listed no longer, and tell its neighbours', async () => {
     const [leader, successor] = await privateCluster()
-    const [direct, relayed] = [newNode(), newNode()]
+    const [direct, other] = [newNode(), newNode()]
     await direct.report(leader.tracker)
-    await relayed.report(successor.tracker)
-    await untilEdges([direct, relayed], 1)
-    leader.nodes.remove(relayed.nodeId)
-    expect(await relayed.closed).toMatchObject({ code: 'NODE_NOT_LISTED' })
+    await other.report(successor.tracker)
+    await untilEdges([direct, other], 1)
+    leader.nodes.remove(other.nodeId)
+    expect(await other.closed).toMatchObject({ code: 'NODE_NOT_LISTED' })
     await direct.hasNeighbours(0)
   })
 

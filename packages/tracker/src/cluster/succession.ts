@@ -31,13 +31,14 @@ export class Succession {
   }
 
   /** A stream part comes here. Its replica is mostly here as well; where it is not, nodes are heard meanwhile. */
-  prepare(id: StreamPartId, status: Status | undefined): void {
+  prepare(status: Status): void {
+    const { streamPartId: id } = status
     const { self, replicas, isLinked, count, leads } = this.#modules
     const writers = this.#writers(id)
     const heir: Heir = { self, isGone: (tracker) => !isLinked(tracker) }
     const found = replicas.local(id, writers, heir)
     if (found !== undefined) return this.#continue(id, found)
-    if (status === undefined || status.neighbours.length === 0) return
+    if (status.neighbours.length === 0) return
     replicas
       .remote(id, writers, heir)
       .then((replica) => {

@@ -14,7 +14,7 @@ export const counterHelp = {
   adoptions: 'Overlays taken over from statuses',
   adoptedEdges: 'Edges taken over from statuses',
   claimsIgnored: 'Nodes that reported neighbours of another overlay above the limit, and joined this one',
-  released: 'Nodes of stream parts that an earlier tracker leads again',
+  handedOver: 'Nodes sent to an earlier tracker that leads their stream part again',
   stalls: 'Times that this process stood still, and the tracker began anew',
   streamPartFaults: 'Faults in the work of a stream part, which is built anew from what its nodes said',
   connectionFaults: 'Faults in the work of a node’s connection, which was closed',
@@ -49,9 +49,6 @@ export const counterHelp = {
     'Stream parts given up because there were too many, and most of them were kept alive by their network',
   nodesRefused: 'Nodes refused because there were too many',
   nodesEvicted: 'Nodes let go because there were too many, and most of them came from their network',
-  relaysUnsigned: 'Relayed nodes let go because they did not sign that the other tracker speaks for them',
-  relaysOutranked:
-    'Relayed packets ignored because the node is connected, and has not signed for the other tracker since',
   socketsCut: 'Sockets cut off because there were too many, and most of them came from their network',
   nodesWithoutInfo: 'Nodes let go because they did not say in time how they are reached',
   nodesIdle: 'Nodes let go because they were in no stream part for long',

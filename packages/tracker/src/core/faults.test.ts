@@ -168,12 +168,6 @@ const events: Record<string, { ports: Port[]; run: (story: Story) => void }> = {
       story.packet(1, { type: 'nodeInfo', contact: { ...webrtcContact, websocketUrl: 'ws://moved' } })
     },
   },
-  'parts lost': {
-    ports: ['onTouched'],
-    run: (story) => {
-      story.handle({ type: 'partsLost', nodeId: nodeId(1), streamPartIds: [partA], isTold: true })
-    },
-  },
   'an error elsewhere': {
     ports: [],
     run: (story) => {
@@ -254,7 +248,8 @@ describe('a fault in the work of a stream part of a tracker', () => {
   it('is handed over when another tracker leads it by then', () => {
     const story = settled()
     story.handle({ type: 'partFault', streamPartId: partA, error: new Error('a fault') })
-    expect(story.core.release(partA, story.now)).toHaveLength(count)
+    const told = story.handle({ type: 'handOver', streamPartId: partA, leaderId: nodeId(99) })
+    expect(told.filter(({ type }) => type === 'send')).toHaveLength(count)
     story.advance(20_000)
     expect(story.members(partA)).toBe(0)
   })
@@ -300,7 +295,7 @@ describe('a fault that belongs to no stream part', () => {
 
 const node = fc.integer({ min: 1, max: count })
 const action = fc.oneof(
-  fc.record({ kind: fc.constantFrom('report', 'leave', 'fail', 'disconnect', 'connect', 'moved'), n: node }),
+  fc.record({ kind: fc.constantFrom('report', 'leave', 'fail', 'disconnect', 'connect'), n: node }),
   fc.record({ kind: fc.constant('pass'), n: fc.integer({ min: 1, max: 3_000 }) }),
   fc.record({ kind: fc.constantFrom('break random', 'break onTouched', 'break status', 'repair'), n: node }),
 )
@@ -322,8 +317,6 @@ it('whatever throws in one stream part, the other loses nobody, and the first is
         else if (kind === 'connect') {
           story.connect(n)
           for (const id of [partA, partB]) story.report(n, id)
-        } else if (kind === 'moved') {
-          story.handle({ type: 'partMoved', nodeId: nodeId(n), streamPartId: partA })
         } else if (kind === 'repair') story.broken.clear()
         else story.broken.add(kind.slice('break '.length) as Port)
       }

@@ -74,8 +74,8 @@ export class Feeds {
   status(nodeId: NodeId, status: Status): void {
     const known = this.#feeders.get(nodeId)
     const feeder = known ?? { hosts: new Set<NodeId>(), counter: 0, toldCounter: 0, status }
-    // In a session nothing is lost: what it has not answered yet is under way.
-    const isNews = status.counter > feeder.toldCounter || status.session !== feeder.status.session
+    // Nothing is lost on a connection: what it has not answered yet is under way.
+    const isNews = status.counter > feeder.toldCounter
     feeder.status = status
     feeder.counter = Math.max(feeder.counter, status.counter)
     this.#feeders.set(nodeId, feeder)

@@ -5,8 +5,6 @@ import type { TokenBucket } from './timing/token-bucket.ts'
 export class Member {
   readonly streamPartId: StreamPartId
   readonly nodeId: NodeId
-  /** Of its newest status. */
-  session = 0
   /** In whose name it takes part, by its newest status. */
   membership: Membership | undefined
   /** The highest counter the node can know: of our newest instruction, or what it reported. */

@@ -1,4 +1,4 @@
-import type { AccessToken, Contact, NodeId, RelayConsent, StreamPartId } from '@runnel/protocol'
+import type { AccessToken, Contact, NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
@@ -15,8 +15,6 @@ export class NodeRecord {
   contact: Contact | undefined
   /** In whose name it takes part in stream parts; undefined before its first status. */
   member: { readonly userId: NodeId; readonly token: AccessToken | undefined } | undefined
-  /** What lets its tracker pass on what it says. */
-  consent: RelayConsent | undefined
   readonly parts = new Set<StreamPart>()
   /** Stream parts it was in before it connected again and has not reported since. */
   readonly unconfirmed = new Set<StreamPart>()

@@ -142,7 +142,6 @@ export class StreamPart {
   status(nodeId: NodeId, status: Status, now: number): void {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
-    member.session = status.session
     member.membership = status.membership
     member.rttsMs = rttsOf(status)
     const disputed = this.topology.report(nodeId, member.rttsMs)
@@ -165,15 +164,6 @@ export class StreamPart {
       this.#acknowledge(member, status)
       this.#replaceFailed(member, status, now)
     }
-  }
-
-  /**
-   * Whether a node says that by one way which it said before what it said by another. Who was disconnected since is believed:
-   * its clock may have been set back.
-   */
-  isOutdated(nodeId: NodeId, { session }: Status): boolean {
-    const member = this.#members.get(nodeId)
-    return member !== undefined && !member.unsure && session < member.session
   }
 
   /**
@@ -426,10 +416,9 @@ function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Sta
     rttMs: member.rttsMs.get(nodeId),
   }))
   const counter = claimed === undefined ? member.toldCounter : member.counter
-  const { streamPartId, session } = member
-  const { membership } = member
+  const { streamPartId, membership } = member
   return {
-    ...{ type: 'status', streamPartId, session, counter, neighbours, failed: [] },
+    ...{ type: 'status', streamPartId, session: 0, counter, neighbours, failed: [] },
     ...(membership === undefined ? {} : { membership }),
   }
 }

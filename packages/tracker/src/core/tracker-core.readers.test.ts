@@ -185,7 +185,9 @@ describe('a feeder', () => {
     expect(part?.topology.has(stranger)).toBe(false)
     expect(part?.members.has(stranger)).toBe(false)
     const host = told[0]?.neighbours[0] as NodeId
-    expect(story.core.maySignal(stranger, host, story.now)).toBe(true)
+    const signal = { type: 'signal', peerId: host, sessionId: 1, kind: 'offer', payload: '' } as const
+    const effects = story.packet(stranger, signal)
+    expect(effects).toMatchObject([{ type: 'send', to: host, packet: { type: 'signal' } }])
   })
 
   it('is told others for members that are gone, or that it cannot reach', () => {
@@ -271,10 +273,14 @@ describe('a feeder', () => {
     expect([part?.members.has(stranger), part?.feeds.has(stranger)]).toEqual([false, true])
   })
 
-  it('is handed on with what it is when another tracker takes over', () => {
+  it('is sent to the tracker that leads from now on', () => {
     const { story, registry } = storyOf(1, 2)
     join(story, registry)
-    const released = story.core.release(partA, story.now)
-    expect(released.find((node) => node.nodeId === stranger)?.status.membership).toEqual(feeds)
+    const leaderId = nodeId(99)
+    const effects = story.handle({ type: 'handOver', streamPartId: partA, leaderId })
+    expect(effects).toContainEqual({
+      ...{ type: 'send', to: stranger },
+      packet: { type: 'redirect', streamPartId: partA, leaderId },
+    })
   })
 })

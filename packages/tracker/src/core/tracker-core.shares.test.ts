@@ -75,10 +75,9 @@ describe('the places for nodes', () => {
     expect(story.core.counters.get('nodesWithoutInfo')).toBe(1)
   })
 
-  it('are taken back from who is in no stream part and asks for nothing, unless another tracker leads its own', () => {
+  it('are taken back from who is in no stream part and asks for nothing', () => {
     const story = new TrackerStory()
-    story.core.isNeeded = (id) => id === nodeId(4)
-    for (const n of [1, 2, 3, 4]) story.connect(nodeId(n))
+    for (const n of [1, 2, 3]) story.connect(nodeId(n))
     story.packet(nodeId(2), statusOf(partA))
     story.advance(110_000)
     story.packet(nodeId(3), findStorage())

@@ -55,14 +55,14 @@ describe('asking who stores a stream part', () => {
     expect(story.core.counters.get('storageQuestions')).toBe(2)
   })
 
-  it('is answered with who has said so since it comes by another way', () => {
+  it('is answered with who has said so since it connected', () => {
     const story = storyOf(1)
     expect(found(story)).toEqual([store])
-    story.core.handle({ type: 'partMoved', nodeId: store, streamPartId: partA }, story.now)
-    story.packet(store, statusOf(partA, 1, [], [], 1))
+    story.connect(store)
+    story.packet(store, statusOf(partA, 1))
     expect(found(story)).toEqual([])
     story.packet(store, storing(partA))
-    story.packet(store, statusOf(partA, 1, [], [], 1))
+    story.packet(store, statusOf(partA, 1))
     expect(found(story)).toEqual([store])
   })
 

@@ -43,15 +43,6 @@ export type * from './tracker-events.ts'
 /** The network of all nodes whose address nobody knows: together they have the share of one. */
 const unknownNetwork = ''
 
-/** A node of a stream part that another tracker leads from now on. */
-export interface ReleasedNode {
-  readonly nodeId: NodeId
-  /** What it would report. */
-  readonly status: Status
-  /** It said that it stores the stream part. */
-  readonly storing: boolean
-}
-
 export interface TrackerCoreOptions {
   /** Neighbours per node, 2 to 64. */
   readonly degree: number
@@ -73,8 +64,6 @@ export class TrackerCore {
   onTouched: (id: StreamPartId) => void = () => {}
   /** Hears of every stream part in which there was nobody before. */
   onNewStreamPart: (id: StreamPartId) => void = () => {}
-  /** Whether a node that is in no stream part here needs this tracker all the same: another one leads its stream parts. */
-  isNeeded: (nodeId: NodeId) => boolean = () => false
   /** Hears of every fault, which has ended some work and nothing else. Without somebody who hears of it, it is thrown. */
   onFault: (fault: TrackerFault) => void = ({ error }) => {
     throw error
@@ -198,12 +187,10 @@ export class TrackerCore {
 
   #dealWith(event: TrackerEvent): void {
     if (event.type === 'nodeConnected') this.#connected(event.nodeId, event.network)
-    else if (event.type === 'nodeMoved') this.#moved(event.nodeId, event.network)
     else if (event.type === 'nodeDisconnected') this.#disconnect(event.nodeId)
-    else if (event.type === 'partsLost') this.#partsLost(event.nodeId, event.streamPartIds, event.isTold)
-    else if (event.type === 'partMoved') this.#partMoved(event.nodeId, event.streamPartId)
     else if (event.type === 'nodeExpelled') this.#expel(event.nodeId)
     else if (event.type === 'packet') this.#packet(event)
+    else if (event.type === 'handOver') this.#handOver(event.streamPartId, event.leaderId)
     else if (event.type === 'replica') this.#expect(event.streamPartId, event.replica)
     else if (event.type === 'overlay') this.#choose(event.streamId, event.overlay)
     else if (event.type === 'streamMissing') this.#streamMissing(event.streamId)
@@ -227,27 +214,6 @@ export class TrackerCore {
     return this.#pays(node, packet) ? undefined : effects
   }
 
-  /**
-   * Another tracker leads the stream part from now on: its nodes hear nothing more of it from here. What that tracker
-   * should hear of each comes back.
-   */
-  release(id: StreamPartId, now: number): ReleasedNode[] {
-    this.#now = now
-    this.#outbox.begin(now)
-    const released = this.#resting.has(id) ? [] : this.#handOver(id)
-    for (const [nodeId, said] of this.#takeResting(id)) released.push({ nodeId, ...said })
-    this.#roles.dropPart(id)
-    this.counters.count('released', released.length)
-    this.#settleTouched()
-    return released
-  }
-
-  /** Whether one of the two was told of the other here. */
-  maySignal(a: NodeId, b: NodeId, now: number): boolean {
-    const [nodeA, nodeB] = [this.#nodes.get(a), this.#nodes.get(b)]
-    return nodeA !== undefined && nodeB?.connected === true && this.#signalling.allows(nodeA, nodeB, now)
-  }
-
   #expect(id: StreamPartId, replica: Replica): void {
     const part = this.#parts.get(id)
     if (part === undefined) {
@@ -260,12 +226,13 @@ export class TrackerCore {
     }
   }
 
-  #handOver(id: StreamPartId): ReleasedNode[] {
+  #handOver(id: StreamPartId, leaderId: NodeId): void {
     const part = this.#parts.get(id)
-    if (part === undefined) return []
-    const stores = new Set(this.#storage.nodes(id))
-    const nodes = this.#within(part, () => part.dissolve()) ?? []
-    return nodes.map((node) => ({ ...node, storing: stores.has(node.nodeId) }))
+    const members = part && this.#within(part, () => part.dissolve())
+    const nodeIds = [...(members ?? []).map(({ nodeId }) => nodeId), ...this.#takeResting(id).keys()]
+    this.#roles.dropPart(id)
+    this.counters.count('handedOver', nodeIds.length)
+    for (const nodeId of nodeIds) this.#outbox.send(nodeId, { type: 'redirect', streamPartId: id, leaderId })
   }
 
   /**
@@ -435,31 +402,6 @@ export class TrackerCore {
     this.#disconnected.add(node, this.#now)
   }
 
-  #partsLost(nodeId: NodeId, ids: readonly StreamPartId[], isTold: boolean): void {
-    const node = this.#nodes.get(nodeId)
-    if (node === undefined) return
-    for (const id of ids) {
-      const part = this.#parts.get(id)
-      if (part === undefined || !node.parts.has(part)) continue
-      node.unconfirmed.add(part)
-      if (!isTold) this.#storage.delete(nodeId, id)
-      this.#within(part, () => {
-        part.reconnected(nodeId)
-        if (!isTold) return
-        part.tellAgain(nodeId)
-        this.#touched.add(part)
-      })
-    }
-    if (node.unconfirmed.size > 0) this.#confirmations.add(node, this.#now)
-  }
-
-  /** In each session a node says anew what it stores. */
-  #partMoved(nodeId: NodeId, id: StreamPartId): void {
-    this.#storage.delete(nodeId, id)
-    const part = this.#parts.get(id)
-    if (part !== undefined) this.#within(part, () => part.reconnected(nodeId))
-  }
-
   #expel(nodeId: NodeId): void {
     const node = this.#nodes.get(nodeId)
     if (node === undefined) return
@@ -520,10 +462,9 @@ export class TrackerCore {
     return false
   }
 
-  #nodeInfo(node: NodeRecord, { contact, consent }: NodeInfo): void {
+  #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
     const before = node.contact
     node.contact = contact
-    node.consent = consent
     this.#silent.delete(node)
     if (before === undefined || sameContact(before, contact)) return
     // Its neighbours in every stream part have to be told, which it pays for.
@@ -821,7 +762,6 @@ export class TrackerCore {
 
   #letGoIdle(node: NodeRecord): void {
     if (node.parts.size + node.resting.size > 0) return
-    if (this.isNeeded(node.nodeId)) return this.#idle.add(node, this.#now)
     this.counters.count('nodesIdle')
     this.#outbox.refuse(node, 'NODE_IDLE')
   }

@@ -17,22 +17,8 @@ export type CoreToNode = Exclude<TrackerToNode, IceServers>
 export type TrackerEvent =
   /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
   | { readonly type: 'nodeConnected'; readonly nodeId: NodeId; readonly network?: string | undefined }
-  /** A node that is connected has another connection that counts from now on, from this network. */
-  | { readonly type: 'nodeMoved'; readonly nodeId: NodeId; readonly network: string | undefined }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
-  /**
-   * A node is still connected, but not by the way by which it reported these stream parts. It has a while to do so again, and
-   * is told its neighbours by the way that is left, if it may not know that.
-   */
-  | {
-      readonly type: 'partsLost'
-      readonly nodeId: NodeId
-      readonly streamPartIds: readonly StreamPartId[]
-      readonly isTold: boolean
-    }
-  /** A node is about to report a stream part by another way than before: what it was told last it may not have heeded. */
-  | { readonly type: 'partMoved'; readonly nodeId: NodeId; readonly streamPartId: StreamPartId }
   /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
   | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
   | {
@@ -44,6 +30,8 @@ export type TrackerEvent =
     }
   /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
   | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
+  /** Another tracker leads a stream part from now on: its nodes are sent there, and hear nothing more of it from here. */
+  | { readonly type: 'handOver'; readonly streamPartId: StreamPartId; readonly leaderId: NodeId }
   /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
   | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayChoice | undefined }
   /** The registry has no such stream: nobody can be in it. */

@@ -33,7 +33,7 @@ export function addConnectionMetrics(registry: Registry, counts: ConnectionCount
 export interface ClusterFigures {
   readonly counters: { get(name: ClusterCounterName): number }
   readonly size: { readonly linked: number; readonly registered: number }
-  view(): Pick<ClusterView, 'leads' | 'replicas' | 'relayedToOthers' | 'relayedFromOthers'>
+  view(): Pick<ClusterView, 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
 }
 
 /** Adds what is counted of the cluster: `runnel_tracker_cluster_<count>_total`, and how much there is at present. */
@@ -48,12 +48,8 @@ export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): 
   show('linked', 'Other trackers linked at present', () => cluster.size.linked)
   show('leads', 'Stream parts this tracker leads', () => cluster.view().leads)
   show('replicas', 'Stream parts of other trackers with a replica here', () => cluster.view().replicas)
-  show(
-    'relayed_to_others',
-    'Nodes connected here that other trackers lead',
-    () => cluster.view().relayedToOthers,
-  )
-  show('relayed_from_others', 'Nodes that come over other trackers', () => cluster.view().relayedFromOthers)
+  show('circuits_out', 'Circuits that nodes have open over this tracker', () => cluster.view().circuitsOut)
+  show('circuits_in', 'Nodes connected here over other trackers', () => cluster.view().circuitsIn)
 }
 
 function counter(registry: Registry, name: string, help: string, value: () => number): void {

@@ -37,31 +37,30 @@ describe('a fault', () => {
   })
 
   it('in encoding an instruction is one of its stream part', async () => {
-    const { world, nodes, members } = await twoNodes()
+    const { world, members } = await twoNodes()
     for (const node of world.core.nodes.values()) {
       const contact = { ...webrtcContact, websocketUrl: 'ws://much-too-long/'.repeat(1_000) }
       Object.assign(node, { contact })
     }
     // Everybody is told its neighbours, with contacts that do not fit.
-    world.runtime.handle({ type: 'partsLost', nodeId: nodes[0].nodeId, streamPartIds: [partA], isTold: true })
+    const next = await world.node('c')
+    next.send(statusOf(partA))
     world.clock.advanceBy(100)
-    expect(world.core.counters.get('streamPartFaults')).toBe(1)
+    expect(world.core.counters.get('streamPartFaults')).toBe(3)
     expect(members()).toEqual([0, 2])
     for (const node of world.core.nodes.values()) Object.assign(node, { contact: webrtcContact })
     world.clock.advanceBy(20_000)
-    expect(members()).toEqual([2, 2])
+    expect(members()).toEqual([3, 2])
   })
 
   it('with one node closes its connection', async () => {
     const { world, nodes, members } = await twoNodes()
     const [a, b] = nodes
     world.runtime.router = {
-      serves: () => false,
       takes: (from) => {
         if (from === a.nodeId) throw new Error('with one node')
         return false
       },
-      isOutdated: () => false,
       gone: () => {},
     }
     for (const node of nodes) node.send(statusOf(partA, 1))

@@ -11,15 +11,12 @@ import {
   type Crypto,
   type NodeAdmission,
   type NodeId,
-  type NodeInfo,
   type PublisherPolicy,
   type ReaderPolicy,
   type Status,
-  type StreamPartId,
   type TrackerToNode,
 } from '@runnel/protocol'
-import type { Connection, Transport } from '@runnel/transport'
-import { RelayedConnection } from '../cluster/relay-server.ts'
+import type { CircuitListener, Connection, Transport } from '@runnel/transport'
 import type {
   NodeToTracker,
   TrackerCore,
@@ -31,13 +28,13 @@ import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
 import { IceLeases } from './ice-leases.ts'
-import { NodeConnections } from './node-connections.ts'
-import { RelayConsents } from './relay-consents.ts'
 
 export interface TrackerRuntimeModules {
   readonly core: TrackerCore
   /** Nodes come in by it; started and stopped with the runtime. */
   readonly transport: Transport
+  /** And by circuits over other trackers; stopped with the runtime. Default: there are none. */
+  readonly circuits?: CircuitListener | undefined
   readonly clock: Clock
   readonly crypto: Crypto
   readonly ice: IceServerSource
@@ -62,23 +59,14 @@ export interface Permissions {
 export interface PacketRouter {
   /** True when it has taken care of a packet of a connected node. */
   takes(from: NodeId, packet: NodeToTracker): boolean
-  /** Whether a node that it has taken care of has reported in a later session. */
-  isOutdated(from: NodeId, status: Status): boolean
   /** The node is not connected any more, or begins anew. */
   gone(nodeId: NodeId): void
-  /** Whether it takes care of a node. */
-  serves(nodeId: NodeId): boolean
 }
 
 const noRouter: PacketRouter = {
   takes: () => false,
-  isOutdated: () => false,
   gone: () => {},
-  serves: () => false,
 }
-
-/** A session counts as no later than so long after now, in milliseconds: clocks of nodes may be ahead, but nobody holds a node's place for ever by claiming a late one. */
-const maxSessionAheadMs = 60_000
 
 /** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
 export class TrackerRuntime {
@@ -89,9 +77,8 @@ export class TrackerRuntime {
   readonly #core: TrackerCore
   readonly #modules: TrackerRuntimeModules
   readonly #logger: TrackerLogger
-  readonly #connections = new NodeConnections()
+  readonly #connections = new Map<NodeId, Connection>()
   readonly #iceLeases: IceLeases
-  readonly #consents: RelayConsents
   #stopped = false
   #unwatchAdmission = (): void => {}
   #unwatchReaders = (): void => {}
@@ -104,16 +91,14 @@ export class TrackerRuntime {
     this.#logger = modules.logger ?? silentLogger
     this.clock = guardedClock(modules.clock, (error) => this.fault(error))
     this.#iceLeases = new IceLeases(modules)
-    this.#consents = new RelayConsents(modules)
     this.#alarm = new Alarm({ onDue: () => this.#tick() }, { clock: this.clock })
     modules.core.onFault = (fault) => this.#tellOfFault(fault)
     this.#checkStall = modules.checkStall ?? (() => {})
-    this.#core.isNeeded = (nodeId) => this.router.serves(nodeId)
   }
 
   async start(): Promise<void> {
     this.#stopped = false
-    const { transport, admission, permissions } = this.#modules
+    const { transport, circuits, admission, permissions } = this.#modules
     this.#unwatchAdmission()
     this.#unwatchReaders()
     this.#unwatchReaders =
@@ -121,10 +106,12 @@ export class TrackerRuntime {
         this.#try(() => this.#handle({ type: 'permissionsChanged', streamId })),
       ) ?? (() => {})
     this.#unwatchAdmission = admission?.onChange(() => this.#try(() => this.#expelUnlisted())) ?? (() => {})
-    transport.onInbound = (connection) => {
+    const onInbound = (connection: Connection) => {
       this.#checkStall()
       this.#guard(connection, () => this.#accept(connection))
     }
+    transport.onInbound = onInbound
+    if (circuits !== undefined) circuits.onInbound = onInbound
     await transport.start()
   }
 
@@ -133,24 +120,18 @@ export class TrackerRuntime {
     this.#unwatchAdmission()
     this.#unwatchReaders()
     this.#alarm.set(Infinity)
-    await this.#modules.transport.stop()
-  }
-
-  /** A node that another tracker relays, be it that it is connected directly and has not brought all home yet. */
-  acceptRelayed(connection: RelayedConnection): void {
-    this.#accept(connection)
+    await Promise.all([this.#modules.transport.stop(), this.#modules.circuits?.stop()])
   }
 
   /**
-   * This process stood still, and its nodes have gone elsewhere, or are about to: those that are connected directly are let
-   * go, and nothing is known of any, as after a restart.
+   * This process stood still, and its nodes have gone elsewhere, or are about to: they are let go, and
+   * nothing is known of any, as after a restart.
    */
   beginAnew(): void {
     const { summary } = trackerErrors.TRACKER_STALLED
-    for (const connection of [...this.#connections]) {
-      if (connection instanceof RelayedConnection) continue
+    for (const connection of [...this.#connections.values()]) {
       connection.close('TRACKER_STALLED', summary)
-      this.#forget(connection, 'TRACKER_STALLED')
+      this.#forget(connection)
     }
     this.#handle({ type: 'stalled' })
   }
@@ -160,15 +141,16 @@ export class TrackerRuntime {
     this.#handle(event)
   }
 
-  /** Sends a connected node a packet of another tracker. */
-  forward(nodeId: NodeId, packet: Uint8Array): void {
+  /** Sends a node a packet, if it is connected. */
+  send(nodeId: NodeId, packet: TrackerToNode): void {
     const connection = this.#connections.get(nodeId)
-    if (connection !== undefined) this.#sendBytes(connection, packet)
+    if (connection !== undefined) this.#send(connection, packet)
   }
 
-  /** Closes the connections of a node. */
+  /** Closes the connection of a node. */
   disconnect(nodeId: NodeId, code: string, text: string): void {
-    for (const connection of this.#connections.all(nodeId)) this.#drop(connection, code, text)
+    const connection = this.#connections.get(nodeId)
+    if (connection !== undefined) this.#drop(connection, code, text)
   }
 
   /** Something threw that belongs to no stream part of the core and no connection; `where` it was, for the log. */
@@ -183,19 +165,15 @@ export class TrackerRuntime {
     this.#tellOfFault({ error })
   }
 
-  connectionOf(nodeId: NodeId): Connection | undefined {
-    return this.#connections.get(nodeId)
-  }
-
   #accept(connection: Connection): void {
     const { peerId } = connection
     connection.events = {
       onPacket: (type, body) => this.#guard(connection, () => this.#receive(connection, type, body)),
       onDrain: () => {},
-      onClose: ({ code }) =>
+      onClose: () =>
         this.#try(() => {
           this.#checkStall()
-          this.#forget(connection, code)
+          this.#forget(connection)
         }),
     }
     if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
@@ -203,19 +181,17 @@ export class TrackerRuntime {
       this.#core.counters.count('nodesNotListed')
       return this.#dropUnlisted(connection)
     }
-    const isDirect = !(connection instanceof RelayedConnection)
     const older = this.#connections.get(peerId)
-    const isReplaced = isDirect && older !== undefined && !(older instanceof RelayedConnection)
-    this.#connections.add(connection, isDirect, this.#reportedBy(peerId))
-    if (isDirect) this.#iceLeases.reconnected(peerId)
+    this.#connections.set(peerId, connection)
+    this.#iceLeases.reconnected(peerId)
     this.#logger.debug({ nodeId: peerId }, 'node connected')
-    if (isReplaced) {
+    if (older !== undefined) {
       this.router.gone(peerId)
       this.#close(older, 'REPLACED')
     }
-    const network = networkOfConnection(connection)
-    if (older === undefined) this.#handle({ type: 'nodeConnected', nodeId: peerId, network })
-    else if (isDirect) this.#handle({ type: 'nodeMoved', nodeId: peerId, network })
+    const { remoteAddress } = connection
+    const network = remoteAddress === undefined ? undefined : networkOf(remoteAddress)
+    this.#handle({ type: 'nodeConnected', nodeId: peerId, network })
   }
 
   #isListed(nodeId: NodeId): boolean {
@@ -225,7 +201,8 @@ export class TrackerRuntime {
   #expelUnlisted(): void {
     for (const nodeId of [...this.#core.nodes.keys()]) {
       if (this.#isListed(nodeId)) continue
-      for (const connection of this.#connections.all(nodeId)) this.#dropUnlisted(connection)
+      const connection = this.#connections.get(nodeId)
+      if (connection !== undefined) this.#dropUnlisted(connection)
       this.#handle({ type: 'nodeExpelled', nodeId })
     }
   }
@@ -236,7 +213,7 @@ export class TrackerRuntime {
 
   #receive(connection: Connection, type: number, body: Uint8Array): void {
     this.#checkStall()
-    if (!this.#connections.has(connection)) return
+    if (!this.#isCurrent(connection)) return
     if (packetKind(type) === undefined) return this.#core.counters.count('packetsUnknown')
     let packet: NodeToTracker | undefined
     try {
@@ -246,106 +223,42 @@ export class TrackerRuntime {
       return this.#drop(connection, code, 'malformed packet')
     }
     if (packet === undefined) return this.#close(connection, 'NOT_FOR_TRACKERS')
-    if (packet.type === 'nodeInfo') return this.#introduce(connection, packet)
-    if (!this.#consents.speaks(connection)) return this.#refuseUnsigned(connection)
-    if (this.#charge(connection, packet)) this.#take(connection, packet)
+    if (this.#charge(connection, packet)) this.#take(connection.peerId, packet)
   }
 
-  /** Only what a node said, or let another tracker say, is at its expense. False when it was one too many. */
-  #charge(connection: Connection, packet: NodeToTracker): boolean {
-    const refusal = this.#core.charge(connection.peerId, packet, this.#now())
-    if (refusal !== undefined) this.#carryOut(refusal, connection)
+  /** Whether it is the newest of its node. */
+  #isCurrent(connection: Connection): boolean {
+    return this.#connections.get(connection.peerId) === connection
+  }
+
+  /** A node pays for what it says, be it that another tracker leads what it is about. False when it was one too many. */
+  #charge({ peerId }: Connection, packet: NodeToTracker): boolean {
+    const refusal = this.#core.charge(peerId, packet, this.#now())
+    if (refusal !== undefined) this.#carryOut(refusal)
     return refusal === undefined
   }
 
-  /** Who is relayed has to have signed for that. */
-  #introduce(connection: Connection, packet: NodeInfo): void {
-    const from = connection.peerId
-    if (connection instanceof RelayedConnection) {
-      const outcome = this.#consents.relayed(connection, packet, this.#now())
-      if (outcome === 'unsigned') return this.#refuseUnsigned(connection)
-      if (outcome === 'too many') return this.#close(connection, 'TOO_MANY_RELAYED')
-      if (outcome === 'known' || this.#isOutranked(connection)) return
-    } else this.#consents.direct(connection, packet)
-    if (!this.#charge(connection, packet)) return
-    this.router.takes(from, packet)
+  #take(from: NodeId, packet: NodeToTracker): void {
+    if (this.router.takes(from, packet)) return
+    if (packet.type === 'status') this.#logFailures(from, packet)
     this.#handle({ type: 'packet', from, packet, isPaid: true })
-    if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
+    if (packet.type === 'nodeInfo' && !this.#iceLeases.has(from)) this.#sendIceServers(from)
   }
 
-  #refuseUnsigned(connection: Connection): void {
-    this.#core.counters.count('relaysUnsigned')
-    this.#close(connection, 'RELAY_NOT_SIGNED')
-  }
-
-  #isOutranked(connection: Connection): boolean {
-    return this.#consents.isOutranked(connection, this.#connections.get(connection.peerId))
-  }
-
-  #take(connection: Connection, packet: Exclude<NodeToTracker, NodeInfo>): void {
-    const from = connection.peerId
-    const isMember = () => 'streamPartId' in packet && this.#isMember(from, packet.streamPartId)
-    const wasMember = isMember()
-    if (wasMember && 'streamPartId' in packet && this.#isOutranked(connection)) {
-      const { main, way } = this.#connections.ways(from, packet.streamPartId)
-      if (way === main) return this.#core.counters.count('relaysOutranked')
-    }
-    if (!this.#connections.counts(connection, packet, wasMember)) return
-    if (packet.type === 'status') {
-      if (this.#isOutdated(connection, packet)) return this.#core.counters.count('staleStatuses')
-      this.#noteStatus(connection, packet)
-    }
-    if (!this.router.takes(from, packet)) {
-      const dated = packet.type === 'status' ? this.#dated(packet) : packet
-      this.#handle({ type: 'packet', from, packet: dated, isPaid: true }, connection)
-    }
-    if (packet.type !== 'status' || !isMember()) return
-    const idle = this.#connections.reported(connection, packet.streamPartId)
-    if (idle !== undefined) this.#close(idle, 'REPLACED')
-  }
-
-  /** What the node says itself is the newest; what is relayed may have been under way while the node said something else. */
-  #isOutdated(connection: Connection, status: Status): boolean {
-    if (!(connection instanceof RelayedConnection)) return false
-    const { peerId } = connection
-    const part = this.#core.streamParts.get(status.streamPartId)
-    return part?.isOutdated(peerId, this.#dated(status)) ?? this.router.isOutdated(peerId, status)
-  }
-
-  #dated(status: Status): Status {
-    const latest = this.#modules.clock.now() + maxSessionAheadMs
-    return status.session <= latest ? status : { ...status, session: latest }
-  }
-
-  #noteStatus(connection: Connection, { streamPartId, failed }: Status): void {
-    const nodeId = connection.peerId
+  #logFailures(nodeId: NodeId, { streamPartId, failed }: Status): void {
     if (failed.length > 0) this.#logger.debug({ nodeId, streamPartId, failed }, 'edges failed')
-    if (!this.#isMember(nodeId, streamPartId)) return
-    if (this.#connections.towards(nodeId, streamPartId) !== connection)
-      this.#handle({ type: 'partMoved', nodeId, streamPartId })
   }
 
-  #isMember(nodeId: NodeId, id: StreamPartId): boolean {
-    const part = this.#core.streamParts.get(id)
-    return part !== undefined && (part.members.has(nodeId) || part.feeds.has(nodeId))
-  }
-
-  /** Stream parts of a node that are led here. */
-  #reportedBy(nodeId: NodeId): StreamPartId[] {
-    return [...(this.#core.nodes.get(nodeId)?.parts ?? [])].map(({ id }) => id)
-  }
-
-  /** `by` is how the node said what is handled: so it hears the answer. */
-  #handle(event: TrackerEvent, by?: Connection): void {
-    this.#carryOut(this.#core.handle(event, this.#now()), by)
+  #handle(event: TrackerEvent): void {
+    this.#carryOut(this.#core.handle(event, this.#now()))
     this.#setAlarm()
   }
 
-  #carryOut(effects: readonly TrackerEffect[], by: Connection | undefined): void {
+  #carryOut(effects: readonly TrackerEffect[]): void {
     for (const effect of effects) {
       if (effect.type === 'refuse') this.disconnect(effect.to, effect.code, effect.text)
       else if (effect.type === 'resolve') this.#resolve(effect)
-      else this.#trySendTo(effect, by)
+      else this.#trySendTo(effect)
     }
   }
 
@@ -363,11 +276,10 @@ export class TrackerRuntime {
   }
 
   /** What cannot be encoded is a fault in the work of the stream part it is about, and of the node's otherwise. */
-  #trySendTo(effect: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
+  #trySendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>): void {
     try {
-      this.#sendTo(effect, by)
+      this.send(to, packet)
     } catch (error) {
-      const { to, packet } = effect
       if (packet.type === 'instruction')
         return this.#handle({ type: 'partFault', streamPartId: packet.streamPartId, error })
       this.#core.counters.count('connectionFaults')
@@ -400,21 +312,9 @@ export class TrackerRuntime {
     this.#modules.clock.endOfTurn(() => this.#modules.onError?.(error))
   }
 
-  #sendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>, by: Connection | undefined): void {
-    const isAnswer = by?.peerId === to && packet.type !== 'signal'
-    const usual = this.#connections.get(to)
-    const way = packet.type === 'instruction' ? this.#connections.towards(to, packet.streamPartId) : usual
-    const connection = isAnswer ? by : way
-    if (connection !== undefined) this.#send(connection, packet)
-  }
-
   /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
   #send(connection: Connection, packet: TrackerToNode): void {
-    this.#sendBytes(connection, encodePacket(packet))
-  }
-
-  #sendBytes(connection: Connection, packet: Uint8Array): void {
-    if (connection.send(packet)) return
+    if (connection.send(encodePacket(packet))) return
     this.#core.counters.count('slowNodes')
     this.#close(connection, 'SLOW_NODE')
   }
@@ -436,17 +336,14 @@ export class TrackerRuntime {
   #drop(connection: Connection, code: string, text: string): void {
     this.#logger.info({ nodeId: connection.peerId, code }, text)
     connection.close(code, text)
-    this.#forget(connection, code)
+    this.#forget(connection)
   }
 
-  #forget(connection: Connection, code: string): void {
+  #forget(connection: Connection): void {
     const nodeId = connection.peerId
-    if (!this.#connections.has(connection)) return
-    const { isLast, lost } = this.#connections.delete(connection, this.#reportedBy(nodeId))
-    this.#logger.debug({ nodeId, code }, 'node disconnected')
-    // One that has connected once more reports by itself.
-    const isTold = code !== 'REPLACED'
-    if (!isLast) return this.#handle({ type: 'partsLost', nodeId, streamPartIds: lost, isTold })
+    if (!this.#isCurrent(connection)) return
+    this.#connections.delete(nodeId)
+    this.#logger.debug({ nodeId }, 'node disconnected')
     this.#iceLeases.gone(nodeId)
     this.router.gone(nodeId)
     this.#handle({ type: 'nodeDisconnected', nodeId })
@@ -465,11 +362,4 @@ export class TrackerRuntime {
   #now(): number {
     return this.#modules.clock.monotonicMs()
   }
-}
-
-/** Where a node comes from; all that another tracker relays are as of one network. */
-function networkOfConnection(connection: Connection): string | undefined {
-  if (connection instanceof RelayedConnection) return `relayed by ${connection.relay}`
-  const { remoteAddress } = connection
-  return remoteAddress === undefined ? undefined : networkOf(remoteAddress)
 }

@@ -1,4 +1,5 @@
 import { isContactUrl, type Cancel } from '@runnel/protocol'
+import { joinChannels } from '../circuit/join-channels.ts'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
@@ -10,7 +11,7 @@ import { addressOfUrl } from './socket-address.ts'
 import { ToldDial } from './told-dial.ts'
 import { ToldDials } from './told-dials.ts'
 import { WsChannel } from './ws-channel.ts'
-import { WsListener, type InboundSocket } from './ws-listener.ts'
+import { WsListener, type InboundCircuit, type InboundSocket } from './ws-listener.ts'
 import {
   webSocketDefaults,
   type WebSocketCounters,
@@ -36,6 +37,8 @@ export class WebSocketTransport implements Transport {
   readonly #admission: Admission
   readonly #toldDials: ToldDials
   readonly #listener: WsListener | undefined
+  /** What is carried on to somebody else. */
+  readonly #circuits = new Set<WsChannel>()
   #running = false
 
   constructor(options: WebSocketOptions, modules: ConnectionModules) {
@@ -73,6 +76,7 @@ export class WebSocketTransport implements Transport {
 
   async stop(): Promise<void> {
     this.#running = false
+    for (const channel of this.#circuits) channel.close()
     await Promise.all([this.#listener?.stop(), this.#pool.stop()])
   }
 
@@ -114,7 +118,20 @@ export class WebSocketTransport implements Transport {
       },
       leave: (place) => this.#admission.leave(place),
       onSocket: (socket) => this.#onSocket(socket),
+      onCircuit: (circuit) => this.#onCircuit(circuit),
     })
+  }
+
+  /** Who is at its end proves itself there: here it counts as a connection. */
+  #onCircuit({ socket, place, onward, maxQueuedBytes }: InboundCircuit): void {
+    const channel = new WsChannel(socket, this.#limits)
+    this.#circuits.add(channel)
+    this.#admission.proven(place)
+    place.onEvicted = () => {
+      this.counters.evicted++
+      channel.close(true)
+    }
+    joinChannels(channel, onward, { maxQueuedBytes, onClose: () => this.#circuits.delete(channel) })
   }
 
   #onSocket({ socket, address, place, isOwnAddress }: InboundSocket): void {

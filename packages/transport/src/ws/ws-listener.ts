@@ -8,12 +8,14 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { circuitPath, type NodeId } from '@runnel/protocol'
+import type { Channel } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
 import type { Place } from './admission.ts'
 import { ownAddresses } from './own-address.ts'
 import { shareSockets } from './share-sockets.ts'
-import { socketOptions, type ListenAddress, type ListenServer } from './ws-options.ts'
+import { socketOptions, type Circuits, type ListenAddress, type ListenServer } from './ws-options.ts'
 
 interface ListenerModules {
   readonly limits: ConnectionLimits
@@ -26,6 +28,7 @@ interface ListenerModules {
   /** The socket is gone. */
   leave(place: Place): void
   onSocket(inbound: InboundSocket): void
+  onCircuit(circuit: InboundCircuit): void
 }
 
 /** A WebSocket that somebody else opened. */
@@ -38,7 +41,15 @@ export interface InboundSocket {
   isOwnAddress(address: string): boolean
 }
 
-/** Takes WebSockets on `/`, on a server of its own or on one that somebody else has. */
+/** A WebSocket that leads elsewhere, and the way on. */
+export interface InboundCircuit {
+  readonly socket: WebSocket
+  readonly place: Place
+  readonly onward: Channel
+  readonly maxQueuedBytes: number
+}
+
+/** Takes WebSockets on `/`, and on the paths of circuits, on a server of its own or on one that somebody else has. */
 export class WsListener {
   readonly #listen: ListenAddress | ListenServer
   readonly #modules: ListenerModules
@@ -91,15 +102,38 @@ export class WsListener {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
-    if (request.url?.split('?', 1)[0] !== '/') return answer(socket, 404, 'WebSockets are taken on /')
+    const path = request.url?.split('?', 1)[0] ?? ''
+    const circuits = 'server' in this.#listen ? this.#listen.circuits : undefined
+    const circuit = circuits && circuitPath(path)
+    if (path !== '/' && circuit === undefined) return answer(socket, 404, 'WebSockets are taken on /')
     const address = request.socket.remoteAddress ?? ''
     const place = this.#modules.enter(address)
     if (place === undefined) return answer(socket, 503, 'too many connections')
     socket.once('close', () => this.#modules.leave(place))
     // Calls back before it returns, or has answered a bad request itself. Any Origin may come: ids are proven, not cookies.
+    const upgrade = (onSocket: (webSocket: WebSocket) => void) =>
+      this.#upgrader.handleUpgrade(request, socket, head, onSocket)
+    if (circuits !== undefined && circuit !== undefined)
+      return this.#openCircuit(circuits, circuit, { socket, place, upgrade })
     const isOwnAddress = ownAddresses(this.#listen, request.socket)
-    this.#upgrader.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#modules.onSocket({ socket: webSocket, address, place, isOwnAddress }),
+    upgrade((webSocket) => this.#modules.onSocket({ socket: webSocket, address, place, isOwnAddress }))
+  }
+
+  /** The WebSocket opens when the way on is open. */
+  #openCircuit(
+    { open, maxQueuedBytes }: Circuits,
+    path: readonly NodeId[],
+    to: { socket: Duplex; place: Place; upgrade(onSocket: (webSocket: WebSocket) => void): void },
+  ): void {
+    const { socket, place, upgrade } = to
+    place.onEvicted = () => socket.destroy()
+    open(path).then(
+      (onward) => {
+        if (socket.destroyed) return onward.close(true)
+        socket.once('close', () => onward.close())
+        upgrade((webSocket) => this.#modules.onCircuit({ socket: webSocket, place, onward, maxQueuedBytes }))
+      },
+      (error: unknown) => answer(socket, 502, error instanceof Error ? error.message : 'there is no way on'),
     )
   }
 }

@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
-import { maxPacketBytes, type LinkRole } from '@runnel/protocol'
+import { maxPacketBytes, type LinkRole, type NodeId } from '@runnel/protocol'
+import type { Channel } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { tagBytes } from '../noise/noise-suite.ts'
 import type { AdmissionLimits } from './admission.ts'
@@ -26,6 +27,16 @@ export interface ListenServer {
   readonly server: HttpServer
   readonly publicUrl?: string
   readonly alsoKnownAs?: readonly string[]
+  /** Carries WebSockets on the paths of circuits on, as a tracker does. Default: there are none. */
+  readonly circuits?: Circuits
+}
+
+/** Where circuits lead. */
+export interface Circuits {
+  /** Opens the way to the first tracker of `path`, and from there to the others. Rejects when there is none. */
+  open(path: readonly NodeId[]): Promise<Channel>
+  /** Bytes that may wait at either side of a circuit; then it is closed. */
+  readonly maxQueuedBytes: number
 }
 
 export interface WebSocketOptions extends Partial<AdmissionLimits> {

@@ -7,7 +7,6 @@ import {
   seededRandom,
   type Packet,
 } from '@runnel/protocol'
-import { decodeFrame, encodeFrame, type RelayFrame } from '@runnel/tracker'
 import { samplePackets } from '../../../../packages/protocol/src/messages/samples.testkit.ts'
 import { mutatedFrame } from './mutations.ts'
 import { boundsFault } from './result-bounds.ts'
@@ -36,8 +35,6 @@ interface DecoderFault {
   readonly what: string
 }
 
-/** A frame in so many is one of trackers. */
-const relayEvery = 8
 const maxFaults = 10
 const lookAtMemoryEvery = 5_000
 
@@ -46,16 +43,14 @@ export async function runDecoders({ seed, frames }: DecodersTask): Promise<Decod
   const crypto = await loadCrypto()
   const random = seededRandom(`decoders ${seed}`)
   const packets = samplePackets(crypto).map(({ packet }) => encodePacket(packet))
-  const relayed = relaySamples(packets)
   const refused: Record<string, number> = {}
   const faults: DecoderFault[] = []
   const counts = { packets: 0 }
   let mostBufferBytes = 0
   for (let i = 0; i < frames && faults.length < maxFaults; i++) {
-    const isRelayed = i % relayEvery === 0
-    const frame = mutatedFrame(isRelayed ? relayed : packets, random)
+    const frame = mutatedFrame(packets, random)
     try {
-      const fault = isRelayed ? relayFault(frame, counts) : frameFault(frame, counts)
+      const fault = frameFault(frame, counts)
       if (fault !== undefined) faults.push({ hex: hexOf(frame), what: fault })
     } catch (error) {
       if (isRunnelError(error)) refused[error.code] = (refused[error.code] ?? 0) + 1
@@ -77,27 +72,6 @@ function frameFault(frame: Uint8Array, counts: { packets: number }): string | un
     if (Buffer.compare(encodePacket(packet), whole) !== 0) fault ??= `${packet.type} has two encodings`
   })
   return fault
-}
-
-function relayFault(frame: Uint8Array, counts: { packets: number }): string | undefined {
-  const relayFrame = decodeFrame(frame)
-  counts.packets++
-  return boundsFault(relayFrame, frame)
-}
-
-/** What trackers send each other, without the lengths before it. */
-function relaySamples(packets: readonly Uint8Array[]): Uint8Array[] {
-  const nodeId = `0x${'ab'.repeat(20)}` as RelayFrame['nodeId']
-  const frames: RelayFrame[] = [
-    { type: 'open', nodeId, hops: 1 },
-    { type: 'gone', nodeId },
-    { type: 'closed', nodeId, code: 'REPLACED', text: 'relayed anew' },
-    ...packets.flatMap((packet): RelayFrame[] => [
-      { type: 'up', nodeId, packet },
-      { type: 'down', nodeId, packet },
-    ]),
-  ]
-  return frames.map((frame) => encodeFrame(frame).subarray(4))
 }
 
 function hexOf(bytes: Uint8Array): string {

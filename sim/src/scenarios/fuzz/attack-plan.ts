@@ -11,7 +11,6 @@ import { extremeFields } from './attackers/publishers/extreme-fields.ts'
 import { manyChains } from './attackers/publishers/many-chains.ts'
 import { oldBatches } from './attackers/publishers/old-batches.ts'
 import { sparseRanges } from './attackers/publishers/sparse-ranges.ts'
-import { rogueTracker } from './attackers/trackers/rogue-tracker.ts'
 import { chance, oneOf, wholeFrom, type FuzzPlan } from './fuzz-plan.ts'
 
 /** All kinds of attackers, by the worlds that they are in. */
@@ -20,8 +19,6 @@ const attackersOf = {
   publishers: { extremeFields, manyChains, sparseRanges, oldBatches, equivocation },
   /** They lie to the tracker. */
   members: { phantomNeighbours, falseReports },
-  /** The registry lists them as trackers. */
-  trackers: { rogueTracker },
   /** Many keys, in few networks. */
   keys: { idleAtTracker, idleAtNode, hoardedParts, unknownPublishers },
 } as const satisfies Record<string, Record<string, MakeAttacker>>
@@ -35,7 +32,7 @@ export interface AttackPlan extends FuzzPlan {
   readonly attackMs: number
 }
 
-const attackMs = { publishers: 20_000, members: 40_000, trackers: 20_000, keys: 20_000 }
+const attackMs = { publishers: 20_000, members: 40_000, keys: 20_000 }
 const publisherLimits = { maxChains: [16, 40, 100], maxMissingRanges: [40, 80] }
 const mostAttackers = 2
 

@@ -1,9 +1,9 @@
-import type { NodeId, StreamId, StreamPartId } from '@runnel/protocol'
-import type { NodeToTracker } from '../../core/tracker-core.ts'
+import type { NodeId, NodeToTracker, StreamId, StreamPartId } from '@runnel/protocol'
 
-type PartPacket = Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>
+/** A packet of a node about a stream part. */
+export type PartPacket = Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>
 
-/** Of each kind of packet the last counts, of statuses one of the newest session: so there are at most four for a node and stream part. */
+/** Of each kind of packet the last counts: so there are at most four for a node and stream part. */
 type Key = `${NodeId} ${PartPacket['type']} ${StreamPartId}`
 
 interface HeldPacket {
@@ -19,7 +19,6 @@ export class HeldPackets {
     const packets = this.#streams.get(streamId) ?? new Map<Key, HeldPacket>()
     this.#streams.set(streamId, packets)
     const key: Key = `${from} ${packet.type} ${packet.streamPartId}`
-    if (isOlder(packet, packets.get(key)?.packet)) return
     // Last in the order as well: who leaves and joins again has joined.
     packets.delete(key)
     packets.set(key, { from, packet })
@@ -32,21 +31,9 @@ export class HeldPackets {
     return [...(packets?.values() ?? [])]
   }
 
-  /** Whether packets of a node wait. */
-  has(nodeId: NodeId): boolean {
-    for (const packets of this.#streams.values())
-      for (const { from } of packets.values()) if (from === nodeId) return true
-    return false
-  }
-
   /** The node is gone. */
   forget(nodeId: NodeId): void {
     for (const packets of this.#streams.values())
       for (const [key, { from }] of packets) if (from === nodeId) packets.delete(key)
   }
-}
-
-/** A status that another tracker relays may come after one that its node sent later. */
-function isOlder(packet: PartPacket, held: PartPacket | undefined): boolean {
-  return packet.type === 'status' && held?.type === 'status' && packet.session < held.session
 }

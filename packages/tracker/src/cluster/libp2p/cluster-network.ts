@@ -1,15 +1,15 @@
 import type { NodeId } from '@runnel/protocol'
-import type { RelayFrame } from '../core/relay-frame.ts'
+import type { PooledChannel } from '@runnel/transport'
 
 /** What a cluster's network tells its owner. */
 export interface ClusterNetworkEvents {
-  /** A registered tracker is connected, and takes frames. */
+  /** A registered tracker is connected. */
   onLinked(tracker: NodeId): void
   onUnlinked(tracker: NodeId): void
   /** Somebody without a registered key was turned away. */
   onStranger(id: string): void
-  /** A frame of a tracker, in order. Throws when it makes no sense: the tracker is disconnected. */
-  onFrame(tracker: NodeId, frame: RelayFrame): void
+  /** A circuit over another tracker leads here, or on by `onward`. */
+  onCircuit(channel: PooledChannel, onward: PooledChannel | undefined): void
   /** A record from the hash table, before it is stored or used. Throws when it is refused. */
   onRecord(key: Uint8Array, value: Uint8Array): void
 }
@@ -23,8 +23,8 @@ export interface ClusterNetwork {
   dial(tracker: NodeId, addresses: readonly string[], signal: AbortSignal): Promise<void>
   /** Ends the link to a tracker, if there is one. */
   hangUp(tracker: NodeId): void
-  /** False when there is no link, or too much waits on it. */
-  send(tracker: NodeId, frame: RelayFrame): boolean
+  /** Opens a circuit over the first tracker of `path` to the last. Rejects with CIRCUIT_UNAVAILABLE. */
+  openCircuit(path: readonly NodeId[]): Promise<PooledChannel>
   /** Puts a record into the hash table; resolves to how many other trackers took it. */
   put(key: Uint8Array, value: Uint8Array, signal: AbortSignal): Promise<number>
   /** The first valid record that some tracker has. */

@@ -8,20 +8,23 @@ import { ping, type Ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Crypto, NodeId } from '@runnel/protocol'
+import type { PooledChannel } from '@runnel/transport'
 import { createLibp2p } from 'libp2p'
 import { trackerError } from '../../errors.ts'
 import type { ClusterCounterName } from '../core/cluster-counters.ts'
 import { recordNamespace } from '../core/record.ts'
-import { encodeFrame, FrameReader, type RelayFrame } from '../core/relay-frame.ts'
 import type { ClusterLimits } from '../limits.ts'
 import { BoundedDatastore } from './bounded-datastore.ts'
+import { decodePath, encodePath } from './circuit-path.ts'
 import type { ClusterNetwork, ClusterNetworkEvents } from './cluster-network.ts'
 import { nodeIdOfPeer, nodeIdOfPeerText } from './peer-key.ts'
+import { StreamChannel } from './stream-channel.ts'
 
 const kadProtocol = '/runnel/kad/1.0.0'
 /** Pings at once on one connection. */
 const pingStreams = 32
-const relayProtocol = '/runnel/relay/1.0.0'
+const circuitProtocol = '/runnel/circuit/1.0.0'
+const opened = new Uint8Array(0)
 
 export interface NetworkOptions {
   /** The registered key, 32 bytes. */
@@ -78,7 +81,9 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
     addresses: { listen: [`/${version}/${host}/tcp/${port}`], announce: [...announce] },
     transports: [tcp()],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+    streamMuxers: [
+      yamux({ maxInboundStreams: 2 * limits.maxCircuits, maxOutboundStreams: 2 * limits.maxCircuits }),
+    ],
     connectionGater: {
       // Trackers on one machine or in one network are as good as others.
       denyDialMultiaddr: () => false,
@@ -122,23 +127,11 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
   })
 }
 
-/** A link to another tracker: frames leave by a stream of this side's, and come by one of the other's. */
-interface Link {
-  readonly peerId: PeerId
-  /** Undefined until it is open… */
-  stream: Stream | undefined
-  /** … and what waits for that. */
-  readonly waiting: Uint8Array[]
-  waitingBytes: number
-}
-
 class Libp2pNetwork implements ClusterNetwork {
   readonly #limits: ClusterLimits
   readonly #modules: NetworkModules
   readonly #libp2p: Libp2p<Services>
-  readonly #links = new Map<NodeId, Link>()
-  /** The stream by which each tracker's frames come. */
-  readonly #inbound = new Map<NodeId, Stream>()
+  readonly #linked = new Map<NodeId, PeerId>()
 
   constructor(limits: ClusterLimits, modules: NetworkModules, libp2p: Libp2p<Services>) {
     this.#limits = limits
@@ -156,11 +149,12 @@ class Libp2pNetwork implements ClusterNetwork {
 
   async start(): Promise<void> {
     const libp2p = this.#libp2p
-    libp2p.addEventListener('peer:connect', ({ detail }) => void this.#connected(detail))
+    const { maxCircuits } = this.#limits
+    libp2p.addEventListener('peer:connect', ({ detail }) => this.#connected(detail))
     libp2p.addEventListener('peer:disconnect', ({ detail }) => this.#disconnected(detail))
-    await libp2p.handle(relayProtocol, (stream, { remotePeer }) => this.#incoming(stream, remotePeer), {
-      maxInboundStreams: 2,
-      maxOutboundStreams: 2,
+    await libp2p.handle(circuitProtocol, (stream, { remotePeer }) => this.#incoming(stream, remotePeer), {
+      maxInboundStreams: maxCircuits,
+      maxOutboundStreams: maxCircuits,
     })
     await libp2p.start()
   }
@@ -176,23 +170,25 @@ class Libp2pNetwork implements ClusterNetwork {
   }
 
   hangUp(tracker: NodeId): void {
-    const link = this.#links.get(tracker)
-    if (link !== undefined) this.#abort(link.peerId, 'no longer wanted')
+    const peerId = this.#linked.get(tracker)
+    if (peerId !== undefined) this.#abort(peerId, 'no longer wanted')
   }
 
-  send(tracker: NodeId, frame: RelayFrame): boolean {
-    const link = this.#links.get(tracker)
-    if (link === undefined) return false
-    const bytes = encodeFrame(frame)
-    const { stream } = link
-    const queued = stream?.writeBufferLength ?? link.waitingBytes
-    if (queued + bytes.length > this.#limits.maxLinkQueueBytes) return false
-    if (stream === undefined) {
-      link.waiting.push(bytes)
-      link.waitingBytes += bytes.length
-      return true
+  async openCircuit([tracker, ...path]: readonly NodeId[]): Promise<PooledChannel> {
+    const { dialTimeoutMs } = this.#limits
+    const peerId = tracker && this.#linked.get(tracker)
+    if (peerId === undefined) throw trackerError('CIRCUIT_UNAVAILABLE', `${tracker} is not linked`)
+    const signal = AbortSignal.timeout(dialTimeoutMs)
+    let channel: StreamChannel | undefined
+    try {
+      channel = this.#channelOf(await this.#libp2p.dialProtocol(peerId, circuitProtocol, { signal }))
+      channel.send(encodePath(path))
+      await channel.first(signal)
+      return channel
+    } catch (cause) {
+      channel?.close(true)
+      throw trackerError('CIRCUIT_UNAVAILABLE', `there is none over ${tracker}`, { cause })
     }
-    return trySend(stream, bytes)
   }
 
   async put(key: Uint8Array, value: Uint8Array, signal: AbortSignal): Promise<number> {
@@ -212,64 +208,40 @@ class Libp2pNetwork implements ClusterNetwork {
     await this.#libp2p.stop()
   }
 
-  async #connected(peerId: PeerId): Promise<void> {
+  #connected(peerId: PeerId): void {
     const tracker = nodeIdOfPeer(peerId, this.#modules.crypto)
     if (tracker === undefined) return
-    const link: Link = { peerId, stream: undefined, waiting: [], waitingBytes: 0 }
-    this.#links.set(tracker, link)
-    try {
-      const signal = AbortSignal.timeout(this.#limits.dialTimeoutMs)
-      const stream = await this.#libp2p.dialProtocol(peerId, relayProtocol, { signal })
-      if (this.#links.get(tracker) !== link) return stream.abort(new Error('the connection is gone'))
-      // A little beyond what `send` allows: it should never be the stream that says no.
-      stream.maxWriteBufferLength = 2 * this.#limits.maxLinkQueueBytes
-      stream.addEventListener('close', () => this.#closed(tracker, link))
-      link.stream = stream
-      for (const bytes of link.waiting.splice(0)) trySend(stream, bytes)
-      this.#modules.events.onLinked(tracker)
-    } catch {
-      this.#abort(peerId, 'it takes no frames')
-    }
-  }
-
-  /** Of two connections to the same tracker, dialled at the same time, the one with the stream was closed. */
-  #closed(tracker: NodeId, link: Link): void {
-    if (this.#links.get(tracker) !== link) return
-    this.#disconnected(link.peerId)
-    if (this.#libp2p.getConnections(link.peerId).length > 0) void this.#connected(link.peerId)
+    this.#linked.set(tracker, peerId)
+    this.#modules.events.onLinked(tracker)
   }
 
   #disconnected(peerId: PeerId): void {
     const tracker = nodeIdOfPeer(peerId, this.#modules.crypto)
-    const link = tracker === undefined ? undefined : this.#links.get(tracker)
-    if (tracker === undefined || link === undefined) return
-    this.#links.delete(tracker)
-    if (link.stream !== undefined) this.#modules.events.onUnlinked(tracker)
+    if (tracker !== undefined && this.#linked.delete(tracker)) this.#modules.events.onUnlinked(tracker)
   }
 
-  #incoming(stream: Stream, peerId: PeerId): void {
-    const tracker = nodeIdOfPeer(peerId, this.#modules.crypto)
+  /** Its first frame says where it leads, and is answered by an empty one when the way there is open. */
+  async #incoming(stream: Stream, peerId: PeerId): Promise<void> {
+    const { events, count, crypto } = this.#modules
+    const tracker = nodeIdOfPeer(peerId, crypto)
     if (tracker === undefined) return stream.abort(new Error('not a tracker'))
-    const reader = new FrameReader(this.#limits)
-    stream.addEventListener('message', ({ data }) => {
-      if (this.#inbound.get(tracker) !== stream) return
-      try {
-        const frames = reader.push(data instanceof Uint8Array ? data : data.subarray())
-        for (const frame of frames) this.#modules.events.onFrame(tracker, frame)
-      } catch {
-        this.#modules.count('malformedFrames')
-        this.#abort(peerId, 'what it sends are no frames')
-      }
-    })
-    const before = this.#inbound.get(tracker)
-    this.#inbound.set(tracker, stream)
-    stream.addEventListener('close', () => {
-      if (this.#inbound.get(tracker) === stream) this.#inbound.delete(tracker)
-    })
-    if (before === undefined || this.#links.get(tracker)?.stream === undefined) return
-    // The other side has begun anew, and knows nothing of what went on before.
-    this.#modules.events.onUnlinked(tracker)
-    this.#modules.events.onLinked(tracker)
+    const channel = this.#channelOf(stream, `over ${tracker}`)
+    try {
+      const path = decodePath(await channel.first(AbortSignal.timeout(this.#limits.dialTimeoutMs)))
+      const onward = path.length === 0 ? undefined : await this.openCircuit(path)
+      channel.send(opened)
+      events.onCircuit(channel, onward)
+    } catch {
+      count('circuitsRefused')
+      channel.close(true)
+    }
+  }
+
+  #channelOf(stream: Stream, remoteAddress?: string): StreamChannel {
+    const { maxCircuitQueueBytes } = this.#limits
+    // Beyond what is let wait there: it should never be the stream that says no.
+    stream.maxWriteBufferLength = 2 * maxCircuitQueueBytes
+    return new StreamChannel(stream, { maxFrameBytes: maxCircuitQueueBytes, remoteAddress })
   }
 
   #abort(peerId: PeerId, why: string): void {
@@ -280,16 +252,5 @@ class Libp2pNetwork implements ClusterNetwork {
         // It was closing already, and cannot say goodbye any more.
       }
     }
-  }
-}
-
-/** False when the stream is closed, or closes at this moment: then it throws. */
-function trySend(stream: Stream, bytes: Uint8Array): boolean {
-  if (stream.status !== 'open') return false
-  try {
-    stream.send(bytes)
-    return true
-  } catch {
-    return false
   }
 }

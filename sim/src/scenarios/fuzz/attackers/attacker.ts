@@ -37,9 +37,3 @@ export function again(
   next()
   return () => (isStopped = true)
 }
-
-/** Somebody honest, to be harmed. */
-export function victim({ fuzz, random }: AttackerModules): NodeId | undefined {
-  const ids = [...fuzz.nodes.keys()]
-  return ids[Math.floor(random.next() * ids.length)]
-}
