@@ -45,7 +45,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     this.#distances = new Distances(modules, { random: random.fork('coordinates') })
     this.#moves = new TreeMoves({
       ...{ graph: this.#graph, shape: this.#shape, spares: this.#spares, random, reluctance },
-      distanceMs: (a, b) => this.#distances.estimateMs(a, b),
+      distanceMs: (a, b) => this.#distances.expectedMs(a, b),
     })
     this.#random = random
     this.#networkOf = networkOf
