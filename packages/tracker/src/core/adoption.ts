@@ -1,6 +1,7 @@
 import type { NodeId, Random } from '@runnel/protocol'
 import { Claims, mutualEdges } from './claims.ts'
 import { Guests } from './guests.ts'
+import { overlayStateOf, type OverlayState } from './overlay-states.ts'
 import type { Overlay } from './overlay.ts'
 import type { Replica } from './replica.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
@@ -46,9 +47,14 @@ export class Adoption {
     return this.#claims.size > 0
   }
 
+  get state(): OverlayState {
+    const placed = this.#modules.overlay.topology.size
+    return overlayStateOf({ claimed: this.#claims.size, placed, hasReplica: this.#replica !== undefined })
+  }
+
   /** Whether newcomers have to wait too: nobody is in yet, and there is an overlay to come. */
   get holdsNewcomers(): boolean {
-    return (this.isPending || this.#replica !== undefined) && this.#modules.overlay.topology.size === 0
+    return this.state === 'foreseen' || this.state === 'gathering'
   }
 
   /** Whether all nodes that others claim have reported. */
@@ -58,8 +64,7 @@ export class Adoption {
 
   /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
   get isLodgingDue(): boolean {
-    const { size } = this.#modules.overlay.topology
-    return this.#claims.alone.size > 0 || (this.isPending && size > 0 && !this.#isBridged)
+    return this.#claims.alone.size > 0 || (this.state === 'merging' && !this.#isBridged)
   }
 
   /** Whether a node waits for the overlay to be taken over. */

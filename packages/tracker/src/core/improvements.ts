@@ -70,7 +70,8 @@ export class Improvements {
   #mayExchange(id: NodeId, now: number): boolean {
     const { members, instructions, host } = this.#modules
     const member = members.get(id)
-    if (member === undefined || !member.settled || member.unsure || instructions.isPending(id)) return false
+    if (member === undefined || member.state !== 'settled' || member.unsure || instructions.isPending(id))
+      return false
     return host.isConnected(id) && (this.#exchangesOf(id, now)?.has(now) ?? false)
   }
 

@@ -4,6 +4,7 @@ import { expectedEdges } from './expected-edges.ts'
 import { Feeds } from './feeds.ts'
 import { Improvements } from './improvements.ts'
 import { Instructions } from './instructions.ts'
+import type { MemberAction } from './member-states.ts'
 import { Member } from './member.ts'
 import { Overlay, type OverlayKind } from './overlay.ts'
 import type { Replica } from './replica.ts'
@@ -150,20 +151,10 @@ export class StreamPart {
       this.#members.set(nodeId, member)
       this.feeds.memberAdded(nodeId)
       this.#host.count('joins')
-      this.#join(member, status, now)
-    } else if (this.#adoption.has(nodeId)) {
-      this.#claim(member, status)
-      this.#partFailed(member, status, now)
-    } else if (this.#belongsElsewhere(member, status) && this.#mayClaim(nodeId, now)) {
-      this.#instructions.mark(this.topology.remove(nodeId))
-      this.#claim(member, status)
-    } else if (member.expected) {
-      this.#confirm(member, status)
-      this.#replaceFailed(member, status, now)
-    } else {
-      this.#acknowledge(member, status)
-      this.#replaceFailed(member, status, now)
     }
+    const isClaim = this.#isClaim(member, status, now)
+    const { action } = member.step(isClaim ? 'claim' : 'report')
+    if (action !== undefined) this.#statusActions[action](member, status, now)
   }
 
   /**
@@ -178,7 +169,7 @@ export class StreamPart {
   statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
     const claimed = (id: NodeId) => (this.#adoption.has(id) ? this.#adoption.claimedBy(id) : undefined)
     const members = [...this.#members.values()]
-      .filter(({ expected }) => !expected)
+      .filter(({ state }) => state !== 'expected')
       .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claimed(member.nodeId)) }))
     return [...members, ...this.feeds.statuses()]
   }
@@ -250,7 +241,10 @@ export class StreamPart {
       ...expectedEdges(gathered, (id, replica) => this.#expectNode(id, replica)),
     ]
     this.#instructions.mark(this.topology.adopt(edges))
-    for (const id of claims.keys()) this.#instructions.mark(this.topology.add(id))
+    for (const id of claims.keys()) {
+      this.#members.get(id)?.step('adopted')
+      this.#instructions.mark(this.topology.add(id))
+    }
     for (const id of claims.keys()) this.#instructions.tellAgain(id)
     this.#host.count('adoptions')
     this.#host.count('adoptedEdges', edges.length)
@@ -287,10 +281,33 @@ export class StreamPart {
     if (this.topology.improves) this.#improvements.improve(count, now)
   }
 
-  #join(member: Member, status: Status, now: number): void {
-    const claims = this.#claimsOthers(status) && this.#mayClaim(member.nodeId, now)
-    if (claims || this.#adoption.holdsNewcomers) this.#claim(member, status)
-    else this.#instructions.mark(this.topology.add(member.nodeId))
+  readonly #statusActions: Record<MemberAction, (member: Member, status: Status, now: number) => void> = {
+    join: ({ nodeId }) => this.#instructions.mark(this.topology.add(nodeId)),
+    gather: (member, status, now) => {
+      this.#claim(member, status)
+      this.#partFailed(member, status, now)
+    },
+    withdraw: (member, status) => {
+      this.#instructions.mark(this.topology.remove(member.nodeId))
+      this.#claim(member, status)
+    },
+    confirm: (member, status, now) => {
+      this.#confirm(member, status)
+      this.#replaceFailed(member, status, now)
+    },
+    acknowledge: (member, status, now) => {
+      this.#acknowledge(member, status)
+      this.#replaceFailed(member, status, now)
+    },
+  }
+
+  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of who was taken for one. */
+  #isClaim({ state, unsure, toldCounter, nodeId }: Member, status: Status, now: number): boolean {
+    if (state === 'absent')
+      return (this.#claimsOthers(status) && this.#mayClaim(nodeId, now)) || this.#adoption.holdsNewcomers
+    // It came before the others of its overlay: what was said of it then was older, and it has applied nothing it was told.
+    if (state !== 'joined' || !(unsure || status.counter > toldCounter)) return false
+    return this.#claimsOthers(status) && this.#mayClaim(nodeId, now)
   }
 
   /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
@@ -315,12 +332,6 @@ export class StreamPart {
     return status.neighbours.some(({ nodeId }) => !this.topology.has(nodeId))
   }
 
-  /** It came before the others of its overlay; what was said of it then was older, and what it was told did not reach it. */
-  #belongsElsewhere({ expected, hasAnswered, unsure, toldCounter }: Member, status: Status): boolean {
-    if (expected || hasAnswered || !(unsure || status.counter > toldCounter)) return false
-    return this.#claimsOthers(status)
-  }
-
   #claim(member: Member, status: Status): void {
     const { nodeId } = member
     const { counter } = status
@@ -338,14 +349,13 @@ export class StreamPart {
     const contact = replica.contactOf(id)
     if (contact === undefined || !this.#host.expect(this, id, contact)) return false
     const member = new Member(this.id, id, 0)
-    member.expected = true
+    member.step('foreseen')
     this.#members.set(id, member)
     return true
   }
 
   /** A node of the replica reports. */
   #confirm(member: Member, status: Status): void {
-    member.expected = false
     member.unsure = false
     member.counter = Math.max(member.counter, status.counter)
     this.feeds.memberAdded(member.nodeId)
