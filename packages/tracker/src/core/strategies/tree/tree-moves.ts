@@ -99,7 +99,10 @@ export class TreeMoves<Id extends string> {
     const delayMs = this.#delayMs(to) + this.#edgeMs(to, id)
     const gainMs = (this.#delayMs(id) - delayMs) * below.size
     if (gainMs <= 0) return
-    if (shape.hasRoom(to)) return yield { parent: to, gainMs }
+    if (shape.hasRoom(to)) {
+      yield { parent: to, gainMs }
+      return
+    }
     const parentMs = this.#delayMs(parent)
     for (const child of shape.childrenOf(to)) {
       if (child === id || !mayChange(child)) continue
