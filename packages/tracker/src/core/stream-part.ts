@@ -1,16 +1,17 @@
 import type { Contact, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
 import { Adoption } from './adoption.ts'
+import { EdgeFailures } from './edge-failures.ts'
 import { expectedEdges } from './expected-edges.ts'
 import { Feeds } from './feeds.ts'
 import { Improvements } from './improvements.ts'
 import { Instructions } from './instructions.ts'
-import type { MemberAction } from './member-states.ts'
+import { MemberReports } from './member-reports.ts'
+import { rttsOf, statusOf } from './member-status.ts'
 import { Member } from './member.ts'
 import { Overlay, type OverlayKind } from './overlay.ts'
 import type { Replica } from './replica.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
 import type { OverlayStrategy } from './strategies/overlay-strategy.ts'
-import { TokenBucket } from './timing/token-bucket.ts'
 
 /** What a stream part as a whole needs of the tracker around it. */
 export interface StreamPartTracker extends StreamPartHost {
@@ -19,12 +20,6 @@ export interface StreamPartTracker extends StreamPartHost {
   /** The node is no longer in this stream part. */
   onRemoved(part: StreamPart, id: NodeId): void
 }
-
-/** Networks of which one stream part remembers how often their nodes had an overlay taken over; the oldest is forgotten first. */
-const maxClaimingNetworks = 64
-
-/** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
-const lostQuorum = 2
 
 /**
  * One overlay: who is in it, who is connected to whom, and what becomes of it when nodes report. Before it is taken over it is
@@ -35,8 +30,7 @@ export class StreamPart {
   /** Who publishes to it and does not read it. */
   readonly feeds: Feeds
   readonly #members = new Map<NodeId, Member>()
-  /** By network: how often its nodes may yet have an overlay taken over into this one. */
-  readonly #takeovers = new Map<string, TokenBucket>()
+  readonly #reports: MemberReports
   readonly #adoption: Adoption
   readonly #instructions: Instructions
   readonly #improvements: Improvements
@@ -60,11 +54,17 @@ export class StreamPart {
     const members = this.#members
     const adoption = new Adoption({ random, overlay, host })
     const instructions = new Instructions({ members, overlay, adoption, host })
+    const failures = new EdgeFailures({
+      ...{ members, overlay, adoption, instructions, host },
+      remove: (nodeId) => this.remove(nodeId),
+    })
     this.#overlay = overlay
     this.#improvements = new Improvements({ members, overlay, instructions, host })
     this.#instructions = instructions
     this.#adoption = adoption
-    this.feeds = new Feeds(id, { random, overlay, host })
+    const feeds = new Feeds(id, { random, overlay, host })
+    this.feeds = feeds
+    this.#reports = new MemberReports({ overlay, adoption, instructions, failures, feeds, host })
   }
 
   get kind(): OverlayKind {
@@ -152,9 +152,7 @@ export class StreamPart {
       this.feeds.memberAdded(nodeId)
       this.#host.count('joins')
     }
-    const isClaim = this.#isClaim(member, status, now)
-    const { action } = member.step(isClaim ? 'claim' : 'report')
-    if (action !== undefined) this.#statusActions[action](member, status, now)
+    this.#reports.handle(member, status, now)
   }
 
   /**
@@ -281,69 +279,6 @@ export class StreamPart {
     if (this.topology.improves) this.#improvements.improve(count, now)
   }
 
-  readonly #statusActions: Record<MemberAction, (member: Member, status: Status, now: number) => void> = {
-    join: ({ nodeId }) => this.#instructions.mark(this.topology.add(nodeId)),
-    gather: (member, status, now) => {
-      this.#claim(member, status)
-      this.#partFailed(member, status, now)
-    },
-    withdraw: (member, status) => {
-      this.#instructions.mark(this.topology.remove(member.nodeId))
-      this.#claim(member, status)
-    },
-    confirm: (member, status, now) => {
-      this.#confirm(member, status)
-      this.#replaceFailed(member, status, now)
-    },
-    acknowledge: (member, status, now) => {
-      this.#acknowledge(member, status)
-      this.#replaceFailed(member, status, now)
-    },
-  }
-
-  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of who was taken for one. */
-  #isClaim({ state, unsure, toldCounter, nodeId }: Member, status: Status, now: number): boolean {
-    if (state === 'absent')
-      return (this.#claimsOthers(status) && this.#mayClaim(nodeId, now)) || this.#adoption.holdsNewcomers
-    // It came before the others of its overlay: what was said of it then was older, and it has applied nothing it was told.
-    if (state !== 'joined' || !(unsure || status.counter > toldCounter)) return false
-    return this.#claimsOthers(status) && this.#mayClaim(nodeId, now)
-  }
-
-  /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
-  #mayClaim(nodeId: NodeId, now: number): boolean {
-    if (this.isAdopting || this.topology.size === 0) return true
-    const { takeoverBurst: burst, takeoversPerSecond: perSecond } = this.#host.limits
-    const network = this.#host.networkOf(nodeId) ?? ''
-    const bucket = this.#takeovers.get(network) ?? new TokenBucket({ burst, perSecond }, now)
-    this.#takeovers.delete(network)
-    this.#takeovers.set(network, bucket)
-    for (const oldest of this.#takeovers.keys()) {
-      if (this.#takeovers.size <= maxClaimingNetworks) break
-      this.#takeovers.delete(oldest)
-    }
-    if (bucket.take(now)) return true
-    this.#host.count('claimsIgnored')
-    return false
-  }
-
-  /** Whether a node has neighbours that are not here, or not yet: there is an overlay to be taken over. */
-  #claimsOthers(status: Status): boolean {
-    return status.neighbours.some(({ nodeId }) => !this.topology.has(nodeId))
-  }
-
-  #claim(member: Member, status: Status): void {
-    const { nodeId } = member
-    const { counter } = status
-    member.counter = Math.max(member.counter, counter)
-    const neighbours = new Set(status.neighbours.map((neighbour) => neighbour.nodeId))
-    if (!this.#adoption.claim(nodeId, counter, neighbours)) this.#host.count('staleStatuses')
-    // Nothing was said to it but of guests and hosts.
-    if (counter >= member.toldCounter) this.#host.settle(member)
-    else if (member.unsure) this.#instructions.tellAgain(nodeId)
-    member.unsure = false
-  }
-
   #expectNode(id: NodeId, replica: Replica): boolean {
     if (this.#members.has(id)) return true
     const contact = replica.contactOf(id)
@@ -353,88 +288,4 @@ export class StreamPart {
     this.#members.set(id, member)
     return true
   }
-
-  /** A node of the replica reports. */
-  #confirm(member: Member, status: Status): void {
-    member.unsure = false
-    member.counter = Math.max(member.counter, status.counter)
-    this.feeds.memberAdded(member.nodeId)
-    this.#host.count('joins')
-    this.#instructions.mark([member.nodeId])
-  }
-
-  #acknowledge(member: Member, status: Status): void {
-    this.#instructions.acknowledge(member, status)
-    if (!member.unsure) return
-    member.unsure = false
-    for (const neighbour of member.lostBy) this.#fail(neighbour, member.nodeId)
-    member.lostBy.clear()
-  }
-
-  #replaceFailed(member: Member, status: Status, now: number): void {
-    for (const { nodeId } of status.failed) {
-      const neighbour = this.#members.get(nodeId)
-      if (neighbour === undefined || !this.topology.hasEdge(member.nodeId, nodeId)) continue
-      if (!this.#mayFail(member, now)) this.#host.count('edgeFailuresIgnored')
-      else if (this.#host.isConnected(nodeId)) this.#fail(member.nodeId, nodeId)
-      else this.#lost(neighbour, member.nodeId)
-    }
-  }
-
-  /** A guest and a host that cannot be had by each other. */
-  #partFailed(member: Member, status: Status, now: number): void {
-    for (const { nodeId } of status.failed) {
-      if (!this.#adoption.lodgedWith(member.nodeId).has(nodeId)) continue
-      if (!this.#mayFail(member, now)) {
-        this.#host.count('edgeFailuresIgnored')
-        continue
-      }
-      this.#adoption.part(member.nodeId, nodeId)
-      this.#host.avoid(member.nodeId, nodeId)
-      this.#instructions.mark([member.nodeId, nodeId])
-    }
-  }
-
-  #mayFail(member: Member, now: number): boolean {
-    const { edgeFailureBurst: burst, edgeFailuresPerSecond: perSecond } = this.#host.limits
-    member.edgeFailures ??= new TokenBucket({ burst, perSecond }, now)
-    return member.edgeFailures.take(now)
-  }
-
-  #fail(a: NodeId, b: NodeId): void {
-    if (!this.topology.hasEdge(a, b)) return
-    this.#host.avoid(a, b)
-    this.#instructions.mark(this.topology.failEdge(a, b))
-    this.#host.count('edgesFailed')
-  }
-
-  /** A neighbour lost a node that we lost too. One may lie; when more say so the node is not waited for. */
-  #lost(member: Member, by: NodeId): void {
-    member.lostBy.add(by)
-    const neighbours = this.topology.neighbours(member.nodeId)
-    const reports = [...member.lostBy].filter((id) => neighbours.has(id)).length
-    if (reports < Math.min(lostQuorum, neighbours.size)) return
-    this.#host.count('disconnected')
-    this.remove(member.nodeId)
-  }
-}
-
-/** What a node would report now, as far as is known here. */
-function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
-  const neighbours = [...(claimed ?? member.told)].map((nodeId) => ({
-    nodeId,
-    rttMs: member.rttsMs.get(nodeId),
-  }))
-  const counter = claimed === undefined ? member.toldCounter : member.counter
-  const { streamPartId, membership } = member
-  return {
-    ...{ type: 'status', streamPartId, session: 0, counter, neighbours, failed: [] },
-    ...(membership === undefined ? {} : { membership }),
-  }
-}
-
-function rttsOf(status: Status): ReadonlyMap<NodeId, number> {
-  const rttsMs = new Map<NodeId, number>()
-  for (const { nodeId, rttMs } of status.neighbours) if (rttMs !== undefined) rttsMs.set(nodeId, rttMs)
-  return rttsMs
 }
