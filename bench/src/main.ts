@@ -8,6 +8,7 @@ import { joinBench } from './join/join-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
 import { sparseBench } from './sparse/sparse-bench.ts'
+import { startBench } from './start/start-bench.ts'
 import { storeBench } from './store/store-bench.ts'
 import { topologyBench } from './topology/topology-bench.ts'
 import { siegeBench } from './tracker/siege-bench.ts'
@@ -45,6 +46,19 @@ await yargs(hideBin(process.argv))
         json,
       )
     },
+  )
+  .command(
+    'start',
+    'networks of six nodes and some trackers that start at once, against one tracker',
+    {
+      json: link.json,
+      networks: { type: 'number' as const, default: 100 },
+      trackers: { type: 'number' as const, default: 3 },
+      busy: { type: 'number' as const, default: 2, describe: 'threads that keep processors busy' },
+      limit: { type: 'number' as const, default: 20, describe: 'seconds after which a network is late' },
+    },
+    async ({ networks, trackers, busy, limit, json }) =>
+      print(await startBench({ networks, trackers, busy, limitS: limit }), json),
   )
   .command(
     'flood',

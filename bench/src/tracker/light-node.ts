@@ -70,7 +70,7 @@ export class LightNode {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.set(streamPartId, resolve)
     const counter = this.#counters.get(streamPartId) ?? 0
-    this.#send({ type: 'status', streamPartId, session: 0, counter, neighbours: [], failed: [] })
+    this.#send({ type: 'status', streamPartId, counter, neighbours: [], failed: [] })
     return promise
   }
 
@@ -89,7 +89,7 @@ export class LightNode {
   #obey({ streamPartId, counter, neighbours }: Instruction): void {
     this.#counters.set(streamPartId, counter)
     const reports = neighbours.map(({ nodeId }) => ({ nodeId, rttMs: 5 }))
-    this.#send({ type: 'status', streamPartId, session: 0, counter, neighbours: reports, failed: [] })
+    this.#send({ type: 'status', streamPartId, counter, neighbours: reports, failed: [] })
     this.#waiting.get(streamPartId)?.()
     this.#waiting.delete(streamPartId)
   }

@@ -140,6 +140,8 @@ export const networkLimits = {
   rttCheckMs: 30_000,
   /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
+  /** The same for a circuit: the tracker that it passes may just not have noticed yet that the one behind it is gone. */
+  minCircuitBackoffMs: 250,
   /** Longest such pause: shorter than a tracker that came back waits for all nodes of an overlay (`confirmWindowMs`). */
   maxTrackerBackoffMs: 10_000,
   /** A connection to a tracker is closed when no stream part has used it for this long; until then it is not told who went elsewhere. */
@@ -152,8 +154,6 @@ export const networkLimits = {
   trackerForgiveMs: 300_000,
   /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
   trackerAnswerMs: 2_000,
-  /** Statuses within `trackerAnswerMs` that tell trackers they are a stream part's own, as another behaves like one: fewer than they take for a flood. */
-  maxContradictions: 50,
   /** Trackers are pinged when they were silent for this long: all their nodes should notice within one adoption that one is dead. */
   trackerPingIntervalMs: 1_000,
   /** A tracker is dead when this many pings in a row brought nothing back. */

@@ -128,19 +128,4 @@ describe('dates follow the wall clock', () => {
     core.wallAheadMs += 60_000
     expect(core.run(control(2, packet))).toContain('detach 2 not-permitted')
   })
-
-  it('sessions of trackers, which never go back', () => {
-    const core = new CoreScript()
-    const session = () => {
-      core.run({ type: 'trackerSession', streamPartId: partId })
-      return core.core.takeStatus(partId, core.nowMs)?.session
-    }
-    core.run(join)
-    const first = core.wallMs
-    expect(session()).toBe(first)
-    core.wallAheadMs -= hourMs
-    expect(session()).toBe(first + 1)
-    core.wallAheadMs += 2 * hourMs
-    expect(session()).toBe(first + hourMs)
-  })
 })

@@ -60,8 +60,6 @@ export class NodeCore {
   readonly #fetchServer: FetchServer
   #dueMs = Infinity
   #nowMs = 0
-  /** Of trackers with stream parts, the newest. */
-  #lastSession = 0
 
   constructor(options: { self: NodeId; limits: NetworkLimits }, modules: NodeCoreModules) {
     this.#self = options.self
@@ -133,8 +131,7 @@ export class NodeCore {
         this.#leave(event.streamPartId, nowMs)
         break
       case 'trackerSession':
-        this.#lastSession = Math.max(this.#lastSession + 1, time.wallMs)
-        this.#withPart(event.streamPartId, (part) => part.newSession(this.#lastSession))
+        this.#withPart(event.streamPartId, (part) => part.newSession())
         break
       case 'instruction':
         this.#onInstruction(event, nowMs)

@@ -5,7 +5,6 @@ import {
   guardedClock,
   isRunnelError,
   packetKind,
-  signRelayConsent,
   type AccessToken,
   type Clock,
   type Contact,
@@ -20,6 +19,7 @@ import {
   type TrackerToNode,
   type Random,
   type ReaderPolicy,
+  type Redirect,
   type RunnelError,
   type Signal,
   type StreamPartId,
@@ -32,6 +32,7 @@ import type { NodeEvent } from '../core/events.ts'
 import { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import { TrackerLinks } from '../core/tracker-link/tracker-links.ts'
+import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { NetworkLimits } from '../limits.ts'
 import type {
@@ -66,7 +67,7 @@ const minRenewalMs = 1_000
 interface Owner {
   readonly streamPartId?: StreamPartId
   readonly peerId?: NodeId
-  readonly trackerId?: NodeId
+  readonly way?: Way
 }
 
 interface TrackerTask {
@@ -150,8 +151,6 @@ export class NodeRuntime implements NetworkNode {
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
   #flushPlanned = false
-  /** Since when the connected trackers may speak for the node, in Unix milliseconds. */
-  #introducedMs = 0
   /** After a fault that nobody is known to be the cause of, nothing is done in time before. */
   #pausedUntilMs = -Infinity
   #unwatchDirectory = (): void => undefined
@@ -214,8 +213,11 @@ export class NodeRuntime implements NetworkNode {
       {
         clock,
         visit: (streamPartId) => this.#visit(streamPartId),
-        trackerOf: (streamPartId) => this.#trackerLinks.trackerOf(streamPartId),
-        send: (trackerId, packet) => this.#trackerConnections.send(trackerId, packet),
+        trackerOf: (streamPartId) => this.#trackerLinks.wayFor(streamPartId)?.trackerId,
+        send: (trackerId, packet) => {
+          this.#trackerLinks.asked(packet.streamPartId, trackerId)
+          return this.#trackerConnections.sendTo(trackerId, packet)
+        },
         assertRunning: () => this.#assertRunning(),
       },
     )
@@ -234,12 +236,10 @@ export class NodeRuntime implements NetworkNode {
       {
         transport: () => this.#trackerTransport(),
         events: {
-          onOpened: (trackerId) => this.#try({ trackerId }, () => this.#onTrackerOpened(trackerId)),
-          onClosed: (trackerId, wasOpen, error) =>
-            this.#try({}, () => this.#onTrackerClosed(trackerId, wasOpen, error)),
-          onPacket: (trackerId, packet) =>
-            this.#try({ trackerId }, () => this.#onTrackerPacket(trackerId, packet)),
-          onUnknown: (trackerId, type) => this.#drop('packets.unknown', `type ${type} of ${trackerId}`),
+          onOpened: (way) => this.#try({ way }, () => this.#onTrackerOpened(way)),
+          onClosed: (way, wasOpen, error) => this.#try({}, () => this.#onTrackerClosed(way, wasOpen, error)),
+          onPacket: (way, packet) => this.#try({ way }, () => this.#onTrackerPacket(way, packet)),
+          onUnknown: ({ trackerId }, type) => this.#drop('packets.unknown', `type ${type} of ${trackerId}`),
         },
       },
     )
@@ -319,8 +319,8 @@ export class NodeRuntime implements NetworkNode {
     peer: WantedNeighbour,
     options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }> {
-    const trackerId = this.#trackerLinks.trackerOf(options.streamPartId)
-    if (trackerId !== undefined) this.#routes.set(peer.nodeId, trackerId)
+    const way = this.#trackerLinks.wayFor(options.streamPartId)
+    if (way !== undefined) this.#routes.set(peer.nodeId, way.trackerId)
     return this.#direct.connect(peer, options.signal)
   }
 
@@ -497,15 +497,15 @@ export class NodeRuntime implements NetworkNode {
 
   /** Something threw in the work of somebody, of whom no more is heard for now. With nobody named, it may come again at once: what is due waits. */
   #fault(owner: Owner, error: unknown): void {
-    const { streamPartId, peerId, trackerId } = owner
+    const { streamPartId, peerId, way } = owner
     if (streamPartId !== undefined) return this.#dispatch({ type: 'partFault', streamPartId, error })
-    const counter = peerId === undefined && trackerId === undefined ? 'fault.other' : 'fault.connection'
+    const counter = peerId === undefined && way === undefined ? 'fault.other' : 'fault.connection'
     this.#core.counters[counter]++
-    const ended = peerId ?? trackerId
+    const ended = peerId ?? way?.trackerId
     this.#tellOfFault({ ...(ended !== undefined && { peerId: ended }), error })
     try {
       if (peerId !== undefined) this.#wires.links.disconnect(peerId, 'INTERNAL_ERROR', 'a fault')
-      else if (trackerId !== undefined) this.#trackerConnections.refuse(trackerId, faultHere())
+      else if (way !== undefined) this.#trackerConnections.refuse(way, faultHere())
     } catch {
       // Of the first fault is told.
     }
@@ -587,7 +587,7 @@ export class NodeRuntime implements NetworkNode {
     this.#flushPlanned = true
     this.#clock.endOfTurn(() => {
       this.#flushPlanned = false
-      this.#withTrackers({}, () => this.#trackerLinks.flush())
+      this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.flush(nowMs))
     })
   }
 
@@ -653,33 +653,33 @@ export class NodeRuntime implements NetworkNode {
 
   #trackerEffects(): ConstructorParameters<typeof TrackerLinks>[1]['effects'] {
     return {
-      dial: (tracker) => this.#trackerConnections.dial(tracker),
-      hangUp: (trackerId) => {
-        if (!this.#trackerConnections.hangUp(trackerId)) return
-        this.#storage.trackerChanged(trackerId)
-        this.#listeners.emit('tracker', trackerId, 'disconnected')
+      dial: (way) => this.#trackerConnections.dial(way),
+      hangUp: (way) => {
+        if (this.#trackerConnections.hangUp(way)) this.#trackerGone(way)
       },
-      sendNodeInfo: () => this.#introduce(this.#modules.clock.now()),
-      sendStatus: (trackerId, streamPartId) => {
+      sendNodeInfo: (way) => {
+        this.#trackerConnections.send(way, { type: 'nodeInfo', contact: this.contact })
+      },
+      sendStatus: (way, streamPartId) => {
         const status = this.#core.takeStatus(streamPartId, this.#nowMs)
         if (status !== undefined) {
-          if (status.session > this.#introducedMs) this.#introduce(status.session)
-          this.#trackerConnections.send(trackerId, status)
-          this.#storage.statusSent(trackerId, streamPartId)
+          this.#trackerConnections.send(way, status)
+          this.#storage.statusSent(way.trackerId, streamPartId)
         }
         this.#setAlarm()
       },
-      sendLeave: (trackerId, streamPartId) => {
-        this.#trackerConnections.send(trackerId, { type: 'leave', streamPartId })
+      sendLeave: (way, streamPartId) => {
+        this.#trackerConnections.send(way, { type: 'leave', streamPartId })
       },
       newSession: (streamPartId) => {
         this.#storage.newSession(streamPartId)
         this.#dispatch({ type: 'trackerSession', streamPartId })
       },
+      newTracker: (streamPartId) => this.#storage.newTracker(streamPartId),
       partFailed: (streamPartId, error) => this.#fault({ streamPartId }, error),
-      trackerFailed: (trackerId, error) => {
+      trackerFailed: (way, error) => {
         this.#core.counters['fault.connection']++
-        this.#tellOfFault({ peerId: trackerId, error })
+        this.#tellOfFault({ peerId: way.trackerId, error })
       },
       silent: (trackerId, streamPartId) => {
         this.#drop('tracker.silent', `${trackerId} does not answer the join of ${streamPartId}`)
@@ -687,48 +687,44 @@ export class NodeRuntime implements NetworkNode {
     }
   }
 
-  /**
-   * Tells all connected trackers how the node is reached, and lets each speak for it from now on. All of them, so that none can
-   * say that it was the last one that the node signed for.
-   */
-  #introduce(sessionMs: number): void {
-    const { crypto, identity } = this.#modules
-    const { contact } = this
-    this.#introducedMs = Math.max(sessionMs, this.#introducedMs)
-    for (const trackerId of this.#trackerConnections.ids) {
-      const claim = { trackerId, sessionMs: this.#introducedMs, contact }
-      const consent = signRelayConsent(claim, crypto, identity)
-      this.#trackerConnections.send(trackerId, { type: 'nodeInfo', contact, consent })
-    }
-  }
-
-  #onTrackerOpened(trackerId: NodeId): void {
-    this.#withTrackers({ trackerId }, ({ nowMs }) => this.#trackerLinks.opened(trackerId, nowMs))
+  #onTrackerOpened(way: Way): void {
+    const { trackerId } = way
+    const isFirst = this.#trackerConnections.waysTo(trackerId).length === 1
+    this.#withTrackers({ way }, ({ nowMs }) => this.#trackerLinks.opened(way, nowMs))
     this.#storage.trackerChanged(trackerId)
-    this.#listeners.emit('tracker', trackerId, 'connected')
+    if (isFirst) this.#listeners.emit('tracker', trackerId, 'connected')
   }
 
-  #onTrackerClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void {
+  #onTrackerClosed(way: Way, wasOpen: boolean, error: RunnelError): void {
     this.#core.counters[wasOpen ? 'tracker.lost' : 'tracker.failed']++
-    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.closed(trackerId, nowMs))
-    this.#storage.trackerChanged(trackerId)
-    this.#listeners.emit('tracker', trackerId, 'disconnected', error)
+    this.#withTrackers({}, ({ nowMs }) => this.#trackerLinks.closed(way, nowMs))
+    this.#trackerGone(way, error)
   }
 
-  #onTrackerPacket(trackerId: NodeId, packet: TrackerToNode): void {
+  /** One way to a tracker ended; it may be connected by another. */
+  #trackerGone({ trackerId }: Way, error?: RunnelError): void {
+    this.#storage.trackerChanged(trackerId)
+    if (this.#trackerConnections.waysTo(trackerId).length === 0)
+      this.#listeners.emit('tracker', trackerId, 'disconnected', error)
+  }
+
+  #onTrackerPacket(way: Way, packet: TrackerToNode): void {
     switch (packet.type) {
       case 'instruction':
-        this.#onInstruction(trackerId, packet)
+        this.#onInstruction(way, packet)
+        break
+      case 'redirect':
+        this.#onRedirect(way, packet)
         break
       case 'signal':
-        this.#routes.set(packet.peerId, trackerId)
+        this.#routes.set(packet.peerId, way.trackerId)
         this.#wires.transports.webrtc?.handleSignal(packet)
         break
       case 'iceServers':
         this.#wires.transports.webrtc?.setIceServers(packet.servers)
         break
       case 'storageNodes':
-        if (!this.#storage.answered(trackerId, packet)) {
+        if (!this.#storage.answered(way.trackerId, packet)) {
           this.#drop('tracker.unexpected', `storage nodes of ${packet.streamPartId}`)
         }
         break
@@ -738,12 +734,20 @@ export class NodeRuntime implements NetworkNode {
     }
   }
 
-  #onInstruction(trackerId: NodeId, instruction: Instruction): void {
+  #onInstruction(way: Way, instruction: Instruction): void {
     const { streamPartId } = instruction
     this.#withTrackers({ streamPartId }, ({ nowMs }) => {
-      if (this.#trackerLinks.instructed(trackerId, instruction.streamPartId, nowMs)) {
+      if (this.#trackerLinks.instructed(way, instruction.streamPartId, nowMs)) {
         this.#dispatch({ type: 'instruction', instruction })
       } else this.#drop('tracker.unexpected', `an instruction for ${instruction.streamPartId}`)
+    })
+  }
+
+  #onRedirect(way: Way, { streamPartId, leaderId }: Redirect): void {
+    this.#withTrackers({ streamPartId }, ({ nowMs }) => {
+      if (!this.#trackerLinks.redirected(way, streamPartId, leaderId, nowMs))
+        this.#drop('tracker.unexpected', `a redirect of ${streamPartId} to ${leaderId}`)
+      this.#storage.redirected(way.trackerId, streamPartId)
     })
   }
 
@@ -798,7 +802,7 @@ export class NodeRuntime implements NetworkNode {
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */
   #sendSignal(signal: Signal): boolean {
     const trackerId = this.#trackerThatOrdered(signal.peerId) ?? this.#routes.get(signal.peerId)
-    if (trackerId !== undefined && this.#trackerConnections.send(trackerId, signal)) return true
+    if (trackerId !== undefined && this.#trackerConnections.sendTo(trackerId, signal)) return true
     this.#drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
     return false
   }

@@ -1,7 +1,8 @@
 import type {
   Clock,
   NodeId,
-  NodeToTracker,
+  FindStorage,
+  Storing,
   StorageNodes,
   StreamPartId,
   WantedNeighbour,
@@ -15,17 +16,24 @@ export interface StorageSearchModules {
   visit(streamPartId: StreamPartId): () => void
   /** The connected tracker of a stream part. */
   trackerOf(streamPartId: StreamPartId): NodeId | undefined
-  send(trackerId: NodeId, packet: NodeToTracker): boolean
+  /** False when it cannot be sent. */
+  send(trackerId: NodeId, packet: StorageQuestion): boolean
   assertRunning(): void
 }
+
+type StorageQuestion = FindStorage | Storing
 
 interface Question {
   readonly streamPartId: StreamPartId
   /** Who was asked; undefined until a tracker is connected. */
   trackerId: NodeId | undefined
+  /** It was asked of a tracker that knows no other: until there is one, nobody is. */
+  waits: boolean
   answer: readonly WantedNeighbour[] | undefined
   lost: boolean
 }
+
+const unanswered = { trackerId: undefined, waits: false } as const
 
 /** Asks trackers who stores a stream part, and tells them what this node stores. */
 export class StorageSearch {
@@ -47,7 +55,7 @@ export class StorageSearch {
     this.#modules.assertRunning()
     signal?.throwIfAborted()
     const requestId = (this.#lastId = (this.#lastId + 1) >>> 0)
-    const question: Question = { streamPartId, trackerId: undefined, answer: undefined, lost: false }
+    const question: Question = { streamPartId, ...unanswered, answer: undefined, lost: false }
     this.#questions.set(requestId, question)
     const leave = this.#modules.visit(streamPartId)
     const cancel = this.#modules.clock.schedule(this.#timeoutMs, () => {
@@ -75,8 +83,25 @@ export class StorageSearch {
   /** A tracker's connection opened or closed. */
   trackerChanged(trackerId: NodeId): void {
     for (const question of this.#questions.values()) {
-      if (question.trackerId === trackerId) question.trackerId = undefined
+      if (question.trackerId === trackerId) Object.assign(question, unanswered)
     }
+    this.check()
+  }
+
+  /** A tracker said that another leads the stream part: that one is asked, when it is connected. */
+  redirected(trackerId: NodeId, streamPartId: StreamPartId): void {
+    const waits = this.#modules.trackerOf(streamPartId) === trackerId
+    for (const question of this.#questions.values()) {
+      if (question.trackerId === trackerId && question.streamPartId === streamPartId)
+        Object.assign(question, { trackerId: undefined, waits })
+    }
+    this.check()
+  }
+
+  /** Another tracker can be asked about the stream part. */
+  newTracker(streamPartId: StreamPartId): void {
+    for (const question of this.#questions.values())
+      if (question.streamPartId === streamPartId) question.waits = false
     this.check()
   }
 
@@ -94,6 +119,7 @@ export class StorageSearch {
   /** The tracker of a stream part is new: it knows nothing. */
   newSession(streamPartId: StreamPartId): void {
     this.#told.delete(streamPartId)
+    this.newTracker(streamPartId)
   }
 
   /** After a status, as only a member can store. */
@@ -114,7 +140,7 @@ export class StorageSearch {
     if (question.lost) throw networkError('TRACKER_LOST', `nobody told who stores ${question.streamPartId}`)
     const { streamPartId } = question
     const trackerId = this.#modules.trackerOf(streamPartId)
-    if (question.trackerId !== undefined || trackerId === undefined) return false
+    if (question.trackerId !== undefined || question.waits || trackerId === undefined) return false
     if (this.#modules.send(trackerId, { type: 'findStorage', requestId, streamPartId })) {
       question.trackerId = trackerId
     }

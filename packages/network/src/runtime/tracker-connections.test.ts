@@ -1,6 +1,7 @@
 import { PacketType, type RunnelError } from '@runnel/protocol'
 import type { Connection, ConnectionLimits } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
+import { directWay, type Way } from '../core/tracker-link/way.ts'
 import { TrackerClosedError } from '../errors.ts'
 import { Swarm } from '../network.testkit.ts'
 import { TrackerConnections } from './tracker-connections.ts'
@@ -15,7 +16,7 @@ async function errorsAfter(
   const transport = swarm.wire('node')
   const events = {
     onOpened: () => {},
-    onClosed: (_: string, wasOpen: boolean, error: RunnelError) => {
+    onClosed: (_: Way, wasOpen: boolean, error: RunnelError) => {
       expect(wasOpen).toBe(true)
       errors.push(error)
     },
@@ -31,7 +32,7 @@ async function errorsAfter(
     act(connection, swarm)
   }
   await Promise.all([swarm.trackerTransport.start(), transport.start()])
-  trackers.dial(swarm.trackerAddress)
+  trackers.dial(directWay(swarm.trackerAddress))
   swarm.clock.advanceBy(4_000)
   return errors
 }

@@ -10,15 +10,15 @@ import {
 } from '@runnel/protocol'
 import type { Connection, ConnectionLimits, Transport } from '@runnel/transport'
 import { networkError, TrackerClosedError } from '../errors.ts'
-import type { TrackerAddress } from '../ports.ts'
+import type { Way } from '../core/tracker-link/way.ts'
 
 export interface TrackerConnectionEvents {
-  onOpened(trackerId: NodeId): void
+  onOpened(way: Way): void
   /** A dial failed, or a connection ended. */
-  onClosed(trackerId: NodeId, wasOpen: boolean, error: RunnelError): void
-  onPacket(trackerId: NodeId, packet: TrackerToNode): void
+  onClosed(way: Way, wasOpen: boolean, error: RunnelError): void
+  onPacket(way: Way, packet: TrackerToNode): void
   /** A packet of a later version of the protocol. */
-  onUnknown(trackerId: NodeId, type: number): void
+  onUnknown(way: Way, type: number): void
 }
 
 export interface TrackerConnectionsOptions {
@@ -27,13 +27,13 @@ export interface TrackerConnectionsOptions {
   readonly limits: Partial<ConnectionLimits>
 }
 
-/** The connections to trackers, each dialled once at a time. */
+/** The connections to trackers, by the ways they took, each dialled once at a time. */
 export class TrackerConnections {
   readonly #transport: () => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
-  readonly #dials = new Map<NodeId, Cancel>()
-  readonly #connections = new Map<NodeId, Connection>()
+  readonly #dials = new Map<string, Cancel>()
+  readonly #connections = new Map<string, { readonly way: Way; readonly connection: Connection }>()
 
   constructor(
     options: TrackerConnectionsOptions,
@@ -44,89 +44,102 @@ export class TrackerConnections {
     this.#events = modules.events
   }
 
+  /** Trackers that are connected. */
   get open(): number {
-    return this.#connections.size
+    return new Set(Array.from(this.#connections.values(), ({ way }) => way.trackerId)).size
   }
 
-  dial({ nodeId, url }: TrackerAddress): void {
+  dial(way: Way): void {
     const transport = this.#transport()
     if (transport === undefined) return
     const { dialTimeoutMs, limits } = this.#options
     const cancel = transport.dial({
-      peerId: nodeId,
-      url,
+      peerId: way.trackerId,
+      url: way.url,
       timeoutMs: dialTimeoutMs,
       limits,
-      onOpen: (connection) => this.#opened(nodeId, connection),
+      onOpen: (connection) => this.#opened(way, connection),
       onFail: (error) => {
-        this.#dials.delete(nodeId)
-        this.#events.onClosed(nodeId, false, error)
+        this.#dials.delete(way.key)
+        this.#events.onClosed(way, false, error)
       },
     })
-    this.#dials.set(nodeId, cancel)
+    this.#dials.set(way.key, cancel)
   }
 
   /** Also gives up dialling. True when there was a connection. */
-  hangUp(trackerId: NodeId): boolean {
-    const wasOpen = this.#connections.has(trackerId)
-    this.#dials.get(trackerId)?.()
-    this.#dials.delete(trackerId)
-    this.#end(trackerId, 'UNUSED', 'no stream part needs this tracker')
+  hangUp(way: Way): boolean {
+    const wasOpen = this.#connections.has(way.key)
+    this.#dials.get(way.key)?.()
+    this.#dials.delete(way.key)
+    this.#end(way, 'UNUSED', 'no stream part needs this connection')
     return wasOpen
   }
 
   /** False when there is no connection or its queue is full. */
-  send(trackerId: NodeId, packet: NodeToTracker): boolean {
-    return this.#connections.get(trackerId)?.send(encodePacket(packet)) ?? false
+  send(way: Way, packet: NodeToTracker): boolean {
+    return this.#connections.get(way.key)?.connection.send(encodePacket(packet)) ?? false
   }
 
-  /** Trackers that are connected. */
-  get ids(): NodeId[] {
-    return [...this.#connections.keys()]
+  /** By whatever way the tracker is connected. */
+  sendTo(trackerId: NodeId, packet: NodeToTracker): boolean {
+    const way = this.waysTo(trackerId).at(-1)
+    return way !== undefined && this.send(way, packet)
+  }
+
+  /** By which ways a tracker is connected: by two for a moment, when one takes over from the other. */
+  waysTo(trackerId: NodeId): Way[] {
+    return Array.from(this.#connections.values(), ({ way }) => way).filter(
+      (way) => way.trackerId === trackerId,
+    )
   }
 
   /** The tracker broke the protocol: the connection ends, and is dialled again later. */
-  refuse(trackerId: NodeId, error: RunnelError): void {
-    this.#end(trackerId, error.code, error.message)
-    this.#events.onClosed(trackerId, true, error)
+  refuse(way: Way, error: RunnelError): void {
+    this.#end(way, error.code, error.message)
+    this.#events.onClosed(way, true, error)
   }
 
-  #opened(trackerId: NodeId, connection: Connection): void {
-    this.#dials.delete(trackerId)
-    this.#connections.set(trackerId, connection)
+  #opened(way: Way, connection: Connection): void {
+    this.#dials.delete(way.key)
+    this.#connections.set(way.key, { way, connection })
     connection.events = {
-      onPacket: (type, body) => this.#onPacket(trackerId, connection, type, body),
+      onPacket: (type, body) => this.#onPacket(way, connection, type, body),
       onDrain: () => undefined,
       onClose: ({ code, text, remote }) => {
-        if (this.#connections.get(trackerId) !== connection) return
-        this.#connections.delete(trackerId)
+        if (!this.#isOpen(way, connection)) return
+        this.#connections.delete(way.key)
         const error = remote
           ? new TrackerClosedError(code, text)
           : networkError('TRACKER_LOST', `closed: ${code} ${text}`)
-        this.#events.onClosed(trackerId, true, error)
+        this.#events.onClosed(way, true, error)
       },
     }
-    if (connection.peerRole === 'tracker') this.#events.onOpened(trackerId)
-    else this.refuse(trackerId, networkError('NOT_A_TRACKER', trackerId))
+    if (connection.peerRole === 'tracker') this.#events.onOpened(way)
+    else this.refuse(way, networkError('NOT_A_TRACKER', way.trackerId))
   }
 
-  #onPacket(trackerId: NodeId, connection: Connection, type: number, body: Uint8Array): void {
-    if (this.#connections.get(trackerId) !== connection) return
-    if (packetKind(type) === undefined) return this.#events.onUnknown(trackerId, type)
+  #isOpen(way: Way, connection: Connection): boolean {
+    return this.#connections.get(way.key)?.connection === connection
+  }
+
+  #onPacket(way: Way, connection: Connection, type: number, body: Uint8Array): void {
+    if (!this.#isOpen(way, connection)) return
+    if (packetKind(type) === undefined) return this.#events.onUnknown(way, type)
     let packet: TrackerToNode | undefined
     try {
       packet = decodePacketOf(['fromTracker', 'throughTracker'], type, body)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
-      return this.refuse(trackerId, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
+      return this.refuse(way, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
     }
-    if (packet !== undefined) return this.#events.onPacket(trackerId, packet)
-    this.refuse(trackerId, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
+    if (packet !== undefined) return this.#events.onPacket(way, packet)
+    this.refuse(way, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))
   }
 
-  #end(trackerId: NodeId, code: string, text: string): void {
-    const connection = this.#connections.get(trackerId)
-    this.#connections.delete(trackerId)
-    connection?.close(code, text)
+  #end(way: Way, code: string, text: string): void {
+    const open = this.#connections.get(way.key)
+    this.#connections.delete(way.key)
+    open?.connection.close(code, text)
   }
 }

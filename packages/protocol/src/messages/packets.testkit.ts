@@ -71,11 +71,6 @@ const token = optional(
     signature: arbitraryBytes(65),
   }),
 )
-const consent = fc.record({
-  trackerId: arbitraryNodeId,
-  sessionMs: fc.nat({ max: 2 ** 48 - 1 }),
-  signature: arbitraryBytes(65),
-})
 const selection = fc.oneof(
   fc.record({ kind: is('last'), count: fc.integer({ min: 1, max: limits.maxResendCount }) }),
   span.map((both) => ({ kind: 'range' as const, ...both })),
@@ -124,11 +119,9 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
   }),
   fc.record({ type: is('detach'), streamPartId, reason: fc.constantFrom(...detachReasons) }),
   fc.record({ type: is('nodeInfo'), contact }),
-  fc.record({ type: is('nodeInfo'), contact, consent }),
   fc.record({
     type: is('status'),
     streamPartId,
-    session: counter,
     counter,
     neighbours: distinct(fc.record({ nodeId: arbitraryNodeId, rttMs })),
     failed: list(

@@ -196,21 +196,10 @@ export interface Contact {
   readonly webrtc: boolean
 }
 
-/** Node → tracker, first after the handshake, and again with each session: how others reach me. */
+/** Node → tracker, first after the handshake, and again when it changes: how others reach me. */
 export interface NodeInfo {
   readonly type: 'nodeInfo'
   readonly contact: Contact
-  /** Without it the tracker cannot pass on what the node says to the tracker that leads. */
-  readonly consent?: RelayConsent | undefined
-}
-
-/** A node lets a tracker that it is connected to speak for it: see `relayDigest`. */
-export interface RelayConsent {
-  readonly trackerId: NodeId
-  /** Since when, in Unix milliseconds; the latest counts. */
-  readonly sessionMs: number
-  /** 65 bytes, of the node's key. */
-  readonly signature: Uint8Array
 }
 
 export interface NeighbourReport {
@@ -238,11 +227,6 @@ export interface FailedNeighbour {
 export interface Status {
   readonly type: 'status'
   readonly streamPartId: StreamPartId
-  /**
-   * Since when this tracker, on this connection, is the node's own for the stream part, in milliseconds since the Unix epoch;
-   * later for each than for the one before. Of two reports that come by two ways, that of the later session is the newer.
-   */
-  readonly session: number
   /** Counter of the newest instruction handled; 0 before the first. */
   readonly counter: number
   readonly neighbours: readonly NeighbourReport[]

@@ -4,7 +4,6 @@ import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import type { Crypto } from '../ports.ts'
 import { signAccessToken } from '../signing/access-token.ts'
-import { signRelayConsent } from '../signing/relay-consent.ts'
 import { buildBatch } from '../signing/build-batch.ts'
 import { signMembership } from '../signing/membership.ts'
 import type { MessageDraft } from './batch-codec.ts'
@@ -268,23 +267,11 @@ function memberships(crypto: Crypto): { readonly name: string; readonly membersh
 function trackerPackets(crypto: Crypto): SamplePacket[] {
   const contact = { websocketUrl: 'wss://node.example', websocket: true, webrtc: true }
   const hidden = { websocketUrl: '', websocket: false, webrtc: true }
-  const session = 1_609_459_200_000
-  const status = { type: 'status', streamPartId, session, counter: 300, neighbours: [], failed: [] } as const
+  const status = { type: 'status', streamPartId, counter: 300, neighbours: [], failed: [] } as const
   const signal = { type: 'signal', peerId: sampleNodeId('d'), sessionId: 0xdeadbeef } as const
   return [
     { name: 'node info', packet: { type: 'nodeInfo', contact } },
     { name: 'node info, WebRTC only', packet: { type: 'nodeInfo', contact: hidden } },
-    {
-      name: 'node info with a consent',
-      packet: {
-        ...{ type: 'nodeInfo', contact },
-        consent: signRelayConsent(
-          { trackerId: sampleNodeId('e'), sessionMs: session, contact },
-          crypto,
-          sampleIdentity(crypto),
-        ),
-      },
-    },
     { name: 'status that joins', packet: { ...status, counter: 0 } },
     {
       name: 'status with neighbours',

@@ -1,34 +1,41 @@
 import { describe, expect, it } from 'vitest'
-import { sampleNodeId } from '../messages/samples.testkit.ts'
+import { toNodeId, type NodeId } from '../ids/node-id.ts'
 import { circuitPath, circuitUrl } from './circuit-url.ts'
 
-const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(sampleNodeId) as [
-  ReturnType<typeof sampleNodeId>,
-  ReturnType<typeof sampleNodeId>,
-  ReturnType<typeof sampleNodeId>,
-  ReturnType<typeof sampleNodeId>,
+const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((digit) => toNodeId(`0x${digit.repeat(40)}`)) as [
+  NodeId,
+  NodeId,
+  NodeId,
+  NodeId,
 ]
 
 describe('the URL of a circuit', () => {
-  it('names the trackers that it passes, at the URL of the first', () => {
-    expect(circuitUrl('ws://127.0.0.1:4000', [a])).toBe(`ws://127.0.0.1:4000/circuit/${a}`)
-    expect(circuitUrl('wss://example.org/tracker/', [a, b])).toBe(
-      `wss://example.org/tracker/circuit/${a}/${b}`,
-    )
+  it.each([
+    ['wss://tracker.example', `wss://tracker.example/circuit/${a}`],
+    ['ws://127.0.0.1:4000/', `ws://127.0.0.1:4000/circuit/${a}`],
+    ['wss://tracker.example/behind/proxy', `wss://tracker.example/behind/proxy/circuit/${a}`],
+    ['wss://tracker.example/behind/?key=1#there', `wss://tracker.example/behind/circuit/${a}`],
+    ['memory://tracker', `memory://tracker/circuit/${a}`],
+  ])('is relative to that of the tracker: %s', (url, expected) => {
+    expect(circuitUrl(url, [a])).toBe(expected)
   })
 
-  it('is read by the tracker that it leads to', () => {
-    const path = [a, b, c]
-    expect(circuitPath(new URL(circuitUrl('ws://localhost', path) ?? '').pathname)).toEqual(path)
+  it('names the trackers on the way, and is read as it was written', () => {
+    for (const path of [[a], [b, a], [c, b, a]])
+      expect(circuitPath(new URL(circuitUrl('wss://tracker.example/x', path)).pathname)).toEqual(path)
   })
 
-  it.each([[[]], [[a, b, c, d]], [[a, b, a]]])('is none for %s', (path) => {
-    expect(circuitUrl('ws://localhost', path)).toBeUndefined()
-    expect(circuitPath(`/circuit/${path.join('/')}`)).toBeUndefined()
+  it.each([
+    ['', 'none'],
+    ['/', 'none'],
+    [`/${a}`, 'no circuit'],
+    ['/circuit', 'nobody'],
+    ['/circuit/', 'nobody'],
+    [`/circuit/${a}/`, 'somebody without a name'],
+    ['/circuit/0x12', 'no id'],
+    [`/circuit/${a}/${b}/${a}`, 'one twice'],
+    [`/circuit/${a}/${b}/${c}/${d}`, 'too many'],
+  ])('is not %s (%s)', (path) => {
+    expect(circuitPath(path)).toBeUndefined()
   })
-
-  it.each(['/', '/circuit', '/circuit/', '/circuit/0x12', `/circuit/${a}/`, `/v1/circuit/${a}`])(
-    'is not %s',
-    (path) => expect(circuitPath(path)).toBeUndefined(),
-  )
 })

@@ -1,28 +1,33 @@
-import type { NodeId } from '../ids/node-id.ts'
+import { toNodeId, type NodeId } from '../ids/node-id.ts'
 
-/** Trackers that a circuit passes at most, the one it leads to included. */
-const maxCircuitTrackers = 3
-const prefix = '/circuit/'
-const id = /^0x[0-9a-f]{40}$/
+/** Trackers that a circuit names: those it passes behind the one that is dialled, and the one it leads to. */
+export const maxCircuitTrackers = 3
+
+const room = 'circuit'
 
 /**
- * The URL of a circuit: a WebSocket that the tracker at `trackerUrl` carries on to the trackers in `path`, one after the other. The
- * last one is who answers. Undefined when there are too many of them.
+ * Where the last tracker of `path` can be dialled by a circuit: over the tracker with this URL, and then those before it in the
+ * path. Throws what `new URL` throws.
  */
-export function circuitUrl(trackerUrl: string, path: readonly NodeId[]): string | undefined {
-  if (!isPath(path)) return undefined
-  const url = new URL(trackerUrl)
-  url.pathname = url.pathname.replace(/\/$/, '') + prefix + path.join('/')
-  return url.href
+export function circuitUrl(url: string, path: readonly NodeId[]): string {
+  const base = new URL(url)
+  if (!base.pathname.endsWith('/')) base.pathname += '/'
+  return new URL(`${room}/${path.join('/')}`, base).href
 }
 
-/** The trackers that the path of a request names; undefined when it is not the path of a circuit. */
-export function circuitPath(requestPath: string): readonly NodeId[] | undefined {
-  if (!requestPath.startsWith(prefix)) return undefined
-  const path = requestPath.slice(prefix.length).split('/')
-  return path.every((text): text is NodeId => id.test(text)) && isPath(path) ? path : undefined
-}
-
-function isPath(path: readonly NodeId[]): boolean {
-  return path.length > 0 && path.length <= maxCircuitTrackers && new Set(path).size === path.length
+/**
+ * The trackers that the path of a request names, the one it leads to last; what stands before `circuit/` does not matter.
+ * Undefined when it is no circuit's path, names too many, or one twice.
+ */
+export function circuitPath(requestPath: string): NodeId[] | undefined {
+  const parts = requestPath.split('/')
+  const names = parts.slice(parts.lastIndexOf(room) + 1)
+  if (names.length === parts.length || names.length === 0 || names.length > maxCircuitTrackers)
+    return undefined
+  try {
+    const path = names.map((name) => toNodeId(name))
+    return new Set(path).size === path.length ? path : undefined
+  } catch {
+    return undefined
+  }
 }

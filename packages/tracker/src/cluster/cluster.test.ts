@@ -68,7 +68,7 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     const [a, b] = [await connected(leader), await connected(successor)]
     b.send(statusOf(part()))
     const { leaderId } = await b.receive('redirect')
-    await b.connect({ nodeId: leaderId, url: circuitUrl(successor.tracker.url, [leaderId]) ?? '' })
+    await b.connect({ nodeId: leaderId, url: circuitUrl(successor.tracker.url, [leaderId]) })
     for (const node of [a, b]) node.send(statusOf(part()))
     const toA = await a.receive('instruction', ({ neighbours }) => neighbours.length === 1)
     const toB = await b.receive('instruction', ({ neighbours }) => neighbours.length === 1)
@@ -113,7 +113,7 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     ]
     const node = new RealNode()
     stops.push(() => node.stop())
-    const url = circuitUrl(third.tracker.url, [second.nodeId, leader.nodeId]) ?? ''
+    const url = circuitUrl(third.tracker.url, [second.nodeId, leader.nodeId])
     await node.connect({ nodeId: leader.nodeId, url })
     node.send(statusOf(part()))
     await node.receive('instruction')
@@ -126,9 +126,9 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     const node = new RealNode()
     stops.push(() => node.stop())
     const nobody = nodeId(500)
-    const url = circuitUrl(successor.tracker.url, [nobody]) ?? ''
+    const url = circuitUrl(successor.tracker.url, [nobody])
     await expect(node.connect({ nodeId: nobody, url })).rejects.toMatchObject({ code: 'DIAL_FAILED' })
-    const through = circuitUrl(successor.tracker.url, [leader.nodeId, nobody]) ?? ''
+    const through = circuitUrl(successor.tracker.url, [leader.nodeId, nobody])
     await expect(node.connect({ nodeId: nobody, url: through })).rejects.toMatchObject({
       code: 'DIAL_FAILED',
     })

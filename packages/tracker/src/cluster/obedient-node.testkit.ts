@@ -66,7 +66,6 @@ export class ObedientNode extends RealNode {
   async #follow({ leaderId }: Redirect): Promise<void> {
     const path = [...this.#path, leaderId]
     const url = circuitUrl(this.#at?.tracker.url ?? '', path)
-    if (url === undefined) return
     try {
       await this.connect({ nodeId: leaderId, url })
       this.#path = path
@@ -93,7 +92,7 @@ export class ObedientNode extends RealNode {
   #status(): void {
     const neighbours = this.neighbours.map((nodeId) => ({ nodeId, rttMs: 1 }))
     const [streamPartId, counter] = [this.#streamPartId, this.#counter]
-    this.send({ type: 'status', streamPartId, session: 0, counter, neighbours, failed: [] })
+    this.send({ type: 'status', streamPartId, counter, neighbours, failed: [] })
   }
 }
 

@@ -10,7 +10,7 @@ export function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefine
   const counter = claimed === undefined ? member.toldCounter : member.counter
   const { streamPartId, membership } = member
   return {
-    ...{ type: 'status', streamPartId, session: 0, counter, neighbours, failed: [] },
+    ...{ type: 'status', streamPartId, counter, neighbours, failed: [] },
     ...(membership === undefined ? {} : { membership }),
   }
 }

@@ -32,12 +32,10 @@ export function statusOf(
   counter = 0,
   neighbours: readonly NodeId[] = [],
   failed: Status['failed'] = [],
-  session = 0,
 ): Status {
   return {
     type: 'status',
     streamPartId,
-    session,
     counter,
     neighbours: neighbours.map((id) => ({ nodeId: id, rttMs: undefined })),
     failed,

@@ -153,7 +153,6 @@ export class Hostile {
     this.#send(world.trackerId, {
       type: 'status',
       streamPartId: this.#part(),
-      session: wholeFrom(0, 1_000, random),
       counter: chance(0.8, random) ? this.#counter : wholeFrom(0, 1_000, random),
       neighbours: some()
         .slice(0, 60)

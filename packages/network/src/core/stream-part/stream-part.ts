@@ -65,8 +65,6 @@ export class StreamPart {
   readonly #counters: Counters
   readonly #membershipToken: StreamPartModules['membershipToken']
   #attached: readonly NodeId[] = []
-  /** Since when the tracker that serves it does, as reported. */
-  #session = 0
   /** Counter of the newest instruction handled, as reported. */
   #counter = 0
   /** Counter below which an instruction is stale; starts again with each session of the tracker. */
@@ -149,11 +147,10 @@ export class StreamPart {
   }
 
   /**
-   * Another tracker, or a new connection to the same one, serves it from now on; `session` is higher than any before. Who
-   * is silent may not have been heard of there: it is reported again.
+   * Another tracker, or a new connection to the same one, serves it from now on. Who is silent may not have been heard of
+   * there: it is reported again.
    */
-  newSession(session: number): void {
-    this.#session = session
+  newSession(): void {
     this.#sessionCounter = 0
     for (const edge of this.edges.values()) edge.reported = false
   }
@@ -283,7 +280,6 @@ export class StreamPart {
     return {
       type: 'status',
       streamPartId: this.id,
-      session: this.#session,
       counter: this.#counter,
       neighbours: this.#reported,
       failed,

@@ -1,17 +1,16 @@
-import { toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
+import type { StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
-import { idOf, partId, streamId } from '../core.testkit.ts'
+import { idOf, partId } from '../core.testkit.ts'
+import { nameOf, otherPartId, urlOf, wayTo } from './tracker-links.testkit.ts'
 import { TrackerLinks } from './tracker-links.ts'
 
-const otherPartId = toStreamPartId(streamId, 1)
 const { minTrackerBackoffMs, trackerAnswerMs } = networkLimits
 
 /** Two trackers, and two stream parts that both serve; `broken` says what throws. */
 function script() {
   const lines: string[] = []
   const broken = new Set<string>()
-  const name = (id: NodeId): string => `${Number.parseInt(id.slice(-4), 16)}`
   const note = (what: string, of: string): void => {
     if (broken.has(`${what} ${of}`)) throw new Error(`${what} ${of}`)
     lines.push(`${what} ${of}`)
@@ -20,25 +19,26 @@ function script() {
   const links = new TrackerLinks(networkLimits, {
     trackersFor: (id) => {
       if (broken.has(`directory ${part(id)}`)) throw new Error('no directory')
-      return [1, 2].map((n) => ({ nodeId: idOf(n), url: `ws://${n}` }))
+      return [1, 2].map((n) => ({ nodeId: idOf(n), url: urlOf(n) }))
     },
     random: () => 0,
     effects: {
-      dial: ({ nodeId }) => note('dial', name(nodeId)),
-      hangUp: (id) => note('hang up', name(id)),
-      sendNodeInfo: (id) => note('info', name(id)),
+      dial: (way) => note('dial', nameOf(way)),
+      hangUp: (way) => note('hang up', nameOf(way)),
+      sendNodeInfo: (way) => note('info', nameOf(way)),
       sendStatus: (_, id) => note('status', part(id)),
       sendLeave: (_, id) => note('leave', part(id)),
       newSession: (id) => note('session', part(id)),
+      newTracker: (id) => note('tracker', part(id)),
       silent: (_, id) => note('silent', part(id)),
       partFailed: (id) => lines.push(`failed ${part(id)}`),
-      trackerFailed: (id) => lines.push(`failed ${name(id)}`),
+      trackerFailed: (way) => lines.push(`failed ${nameOf(way)}`),
     },
   })
   const after = (step: () => void): string[] => {
     lines.length = 0
     step()
-    links.flush()
+    links.flush(0)
     return [...lines]
   }
   return { links, broken, after }
@@ -50,7 +50,7 @@ describe('a fault in the work of one stream part with its trackers', () => {
     broken.add(`${what} part 0`)
     links.join(partId, 0)
     links.join(otherPartId, 0)
-    const lines = after(() => links.opened(idOf(1), 0))
+    const lines = after(() => links.opened(wayTo(1), 0))
     expect(lines).toContain('status part 1')
     expect(lines).not.toContain('status part 0')
     if (what !== 'directory')
@@ -64,8 +64,8 @@ describe('a fault in the work of one stream part with its trackers', () => {
     const { links, broken, after } = script()
     links.join(partId, 0)
     links.join(otherPartId, 0)
-    links.opened(idOf(1), 0)
-    links.opened(idOf(2), 0)
+    links.opened(wayTo(1), 0)
+    links.opened(wayTo(2), 0)
     broken.add('silent part 0')
     const lines = after(() => links.tick(trackerAnswerMs))
     expect(lines).toEqual(expect.arrayContaining(['failed part 0', 'silent part 1', 'status part 1']))
@@ -74,7 +74,7 @@ describe('a fault in the work of one stream part with its trackers', () => {
   it('in leaving it: it is left all the same', () => {
     const { links, broken, after } = script()
     links.join(partId, 0)
-    links.opened(idOf(1), 0)
+    links.opened(wayTo(1), 0)
     broken.add('leave part 0')
     expect(after(() => links.leave(partId, 0))).toEqual(['failed part 0'])
     expect(links.homeOf(partId)).toBeUndefined()

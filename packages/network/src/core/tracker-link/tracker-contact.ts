@@ -1,17 +1,19 @@
-import type { TrackerAddress } from '../../ports.ts'
+import type { NodeId } from '@runnel/protocol'
 import { backoffMs } from '../neighbours/backoff.ts'
+import type { Way } from './way.ts'
 
 export interface TrackerContactLimits {
   readonly minTrackerBackoffMs: number
+  readonly minCircuitBackoffMs: number
   readonly maxTrackerBackoffMs: number
   readonly trackerStaggerMs: number
   readonly trackerSettleMs: number
   readonly trackerForgiveMs: number
 }
 
-/** What a node knows of one tracker: whether it can be reached, and how far to rely on that. */
+/** What a node knows of one way to a tracker: whether it is open, and how far to rely on that. */
 export class TrackerContact {
-  readonly address: TrackerAddress
+  readonly way: Way
   /** Since when no stream part needs it; undefined while one does. */
   unneededSinceMs: number | undefined
   readonly #limits: TrackerContactLimits
@@ -23,10 +25,18 @@ export class TrackerContact {
   /** Connections that ended, since one that lasted long. */
   #losses = 0
 
-  constructor(address: TrackerAddress, limits: TrackerContactLimits, nowMs: number) {
-    this.address = address
+  constructor(way: Way, limits: TrackerContactLimits, nowMs: number) {
+    this.way = way
     this.#limits = limits
     this.#sinceMs = this.#retryAtMs = nowMs
+  }
+
+  get trackerId(): NodeId {
+    return this.way.trackerId
+  }
+
+  get isCircuit(): boolean {
+    return this.way.via.length > 0
   }
 
   get isOpen(): boolean {
@@ -78,9 +88,15 @@ export class TrackerContact {
     this.#retryAtMs = nowMs
   }
 
+  /** This node gave it up for another way to the same tracker: that says nothing about it. */
+  abandoned(nowMs: number): void {
+    this.#state = 'closed'
+    this.#sinceMs = nowMs
+  }
+
   /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. The more often it went, the later it is dialled. */
   closed(nowMs: number, random: number): void {
-    const { minTrackerBackoffMs, maxTrackerBackoffMs, trackerForgiveMs } = this.#limits
+    const { minTrackerBackoffMs, minCircuitBackoffMs, maxTrackerBackoffMs, trackerForgiveMs } = this.#limits
     if (this.#state === 'open') {
       if (nowMs >= this.settledAtMs) this.#failures = 0
       this.#losses = nowMs - this.#sinceMs >= trackerForgiveMs ? 1 : this.#losses + 1
@@ -89,7 +105,8 @@ export class TrackerContact {
     this.#state = 'closed'
     this.#sinceMs = nowMs
     const times = Math.max(this.#failures, this.#losses)
-    const pauseMs = backoffMs(times, minTrackerBackoffMs, maxTrackerBackoffMs)
+    const minPauseMs = this.isCircuit ? minCircuitBackoffMs : minTrackerBackoffMs
+    const pauseMs = backoffMs(times, minPauseMs, maxTrackerBackoffMs)
     this.#retryAtMs = nowMs + Math.ceil(pauseMs * (1 - random / 2))
   }
 }

@@ -1,85 +1,20 @@
-import { toStreamPartId, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { networkLimits } from '../../limits.ts'
-import type { TrackerAddress } from '../../ports.ts'
-import { idOf, partId, streamId } from '../core.testkit.ts'
-import { TrackerLinks } from './tracker-links.ts'
-
-const otherPartId = toStreamPartId(streamId, 1)
+import { idOf, partId } from '../core.testkit.ts'
+import { otherPartId, script, wayTo } from './tracker-links.testkit.ts'
+import { directWay } from './way.ts'
 
 const minute = 60_000
-const { trackerStaggerMs, trackerSettleMs, trackerLingerMs, trackerAnswerMs, maxContradictions } =
-  networkLimits
-
-function script(...trackers: number[]) {
-  const lines: string[] = []
-  const listed = (numbers: readonly number[]): TrackerAddress[] =>
-    numbers.map((n) => ({ nodeId: idOf(n), url: `ws://${n}` }))
-  let directory = listed(trackers)
-  let ofOther: TrackerAddress[] | undefined
-  const name = (id: NodeId): number => Number.parseInt(id.slice(-4), 16)
-  const links = new TrackerLinks(networkLimits, {
-    trackersFor: (part) => (part === otherPartId ? (ofOther ?? directory) : directory),
-    random: () => 0,
-    effects: {
-      dial: ({ nodeId, url }) => {
-        const given = `ws://${name(nodeId)}`
-        lines.push(url === given ? `dial ${name(nodeId)}` : `dial ${name(nodeId)} at ${url}`)
-      },
-      hangUp: (id) => lines.push(`hang up ${name(id)}`),
-      sendNodeInfo: (id) => lines.push(`info ${name(id)}`),
-      sendStatus: (id, part) => lines.push(`status ${name(id)} ${part.at(-1)}`),
-      sendLeave: (id, part) => lines.push(`leave ${name(id)} ${part.at(-1)}`),
-      newSession: (part) => lines.push(`session ${part.at(-1)}`),
-      silent: (id, part) => lines.push(`silent ${name(id)} ${part.at(-1)}`),
-      partFailed: (_, error) => {
-        throw error
-      },
-      trackerFailed: (_, error) => {
-        throw error
-      },
-    },
-  })
-  return {
-    links,
-    setDirectory: (...next: number[]) => void (directory = listed(next)),
-    setOther: (...next: number[]) => void (ofOther = listed(next)),
-    move: (n: number, url: string) =>
-      void (directory = directory.map((it) => (it.nodeId === idOf(n) ? { ...it, url } : it))),
-    /** What a step made the node do. */
-    after: (step: () => void): string[] => {
-      lines.length = 0
-      step()
-      links.flush()
-      return [...lines]
-    },
-    /** All that comes of the passing of time alone, with the time it came at. */
-    until: (endMs: number): string[] => {
-      const said: string[] = []
-      for (let steps = 0; links.dueMs <= endMs; steps++) {
-        if (steps > 1_000) throw new Error('it wants to be called for ever')
-        const nowMs = links.dueMs
-        lines.length = 0
-        links.tick(nowMs)
-        links.flush()
-        said.push(...lines.map((line) => `${nowMs}: ${line}`))
-      }
-      return said
-    },
-    open: (n: number, nowMs: number) => {
-      links.opened(idOf(n), nowMs)
-      links.instructed(idOf(n), partId, nowMs)
-      links.flush()
-    },
-  }
-}
+const movedUrl = 'ws://elsewhere.example'
+const moved = directWay({ nodeId: idOf(1), url: movedUrl })
+const { trackerStaggerMs, trackerSettleMs, trackerLingerMs, trackerAnswerMs } = networkLimits
 
 describe('tracker links', () => {
   it('dials once for all stream parts, introduces itself, and reports each', () => {
     const { links, after } = script(1)
     expect(after(() => links.join(partId, 0))).toEqual(['dial 1'])
     expect(after(() => links.join(otherPartId, 0))).toEqual([])
-    expect(after(() => links.opened(idOf(1), 10))).toEqual([
+    expect(after(() => links.opened(wayTo(1), 10))).toEqual([
       'info 1',
       'session 0',
       'session 1',
@@ -91,8 +26,8 @@ describe('tracker links', () => {
   it('tells many changes of one turn with one status', () => {
     const { links, after } = script(1)
     links.join(partId, 0)
-    links.opened(idOf(1), 10)
-    links.flush()
+    links.opened(wayTo(1), 10)
+    links.flush(0)
     const changes = (): void => {
       for (let i = 0; i < 5; i++) links.statusDue(partId)
     }
@@ -103,7 +38,7 @@ describe('tracker links', () => {
   it('hangs up a while after the last stream part was left', () => {
     const { links, after, until } = script(1)
     links.join(partId, 0)
-    links.opened(idOf(1), 0)
+    links.opened(wayTo(1), 0)
     expect(after(() => links.leave(partId, 100))).toEqual(['leave 1 0'])
     expect(until(minute)).toEqual([`${100 + trackerLingerMs}: hang up 1`])
     expect(links.dueMs).toBe(Infinity)
@@ -114,13 +49,13 @@ describe('a tracker that cannot be reached', () => {
   it('is dialled again, ever more slowly, and told anew', () => {
     const { links, after } = script(1)
     links.join(partId, 0)
-    links.closed(idOf(1), 100)
+    links.closed(wayTo(1), 100)
     expect(links.dueMs).toBe(1_100)
     expect(after(() => links.tick(1_100))).toEqual(['dial 1'])
-    links.closed(idOf(1), 1_200)
+    links.closed(wayTo(1), 1_200)
     expect(links.dueMs).toBe(3_200)
     links.tick(3_200)
-    expect(after(() => links.opened(idOf(1), 3_300))).toEqual(['info 1', 'session 0', 'status 1 0'])
+    expect(after(() => links.opened(wayTo(1), 3_300))).toEqual(['info 1', 'session 0', 'status 1 0'])
   })
 
   it('is dialled ever more slowly when it comes only to go again', () => {
@@ -129,8 +64,8 @@ describe('a tracker that cannot be reached', () => {
     const pausesMs = []
     for (let nowMs = 0, i = 0; i < 7; i++, nowMs = links.dueMs) {
       links.tick(nowMs)
-      links.opened(idOf(1), nowMs)
-      links.closed(idOf(1), nowMs + 10)
+      links.opened(wayTo(1), nowMs)
+      links.closed(wayTo(1), nowMs + 10)
       pausesMs.push(links.dueMs - nowMs - 10)
     }
     expect(pausesMs).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
@@ -142,9 +77,9 @@ describe('a tracker that cannot be reached', () => {
     let nowMs = 0
     const pausesMs = [1, 1, 1, 10, 1].map((minutes) => {
       links.tick(nowMs)
-      links.opened(idOf(1), nowMs)
+      links.opened(wayTo(1), nowMs)
       nowMs += minutes * minute
-      links.closed(idOf(1), nowMs)
+      links.closed(wayTo(1), nowMs)
       const pauseMs = links.dueMs - nowMs
       nowMs = links.dueMs
       return pauseMs
@@ -155,9 +90,9 @@ describe('a tracker that cannot be reached', () => {
   it('gives way to the next at once when it refuses', () => {
     const { links, after } = script(1, 2, 3)
     links.join(partId, 0)
-    expect(after(() => links.closed(idOf(1), 5))).toEqual(['dial 2'])
-    expect(after(() => links.closed(idOf(2), 6))).toEqual(['dial 3'])
-    expect(after(() => links.opened(idOf(3), 7))).toEqual(['info 3', 'session 0', 'status 3 0'])
+    expect(after(() => links.closed(wayTo(1), 5))).toEqual(['dial 2'])
+    expect(after(() => links.closed(wayTo(2), 6))).toEqual(['dial 3'])
+    expect(after(() => links.opened(wayTo(3), 7))).toEqual(['info 3', 'session 0', 'status 3 0'])
   })
 
   it('gives way to the next after a moment when it says nothing', () => {
@@ -165,7 +100,7 @@ describe('a tracker that cannot be reached', () => {
     links.join(partId, 0)
     expect(until(trackerStaggerMs - 1)).toEqual([])
     expect(until(5_000)).toEqual([`${trackerStaggerMs}: dial 2`, `${2 * trackerStaggerMs}: dial 3`])
-    expect(after(() => links.opened(idOf(2), 5_000))).toEqual(['info 2', 'session 0', 'status 2 0'])
+    expect(after(() => links.opened(wayTo(2), 5_000))).toEqual(['info 2', 'session 0', 'status 2 0'])
   })
 
   it('is tried at once when another opens after none could be reached, and still comes first', () => {
@@ -173,11 +108,11 @@ describe('a tracker that cannot be reached', () => {
     links.join(partId, 0)
     for (const nowMs of [0, 10_000, 20_000]) {
       until(nowMs)
-      links.closed(idOf(1), nowMs)
-      if (nowMs < 20_000) links.closed(idOf(2), nowMs)
+      links.closed(wayTo(1), nowMs)
+      if (nowMs < 20_000) links.closed(wayTo(2), nowMs)
     }
-    expect(after(() => links.opened(idOf(2), 21_000))).toEqual(['dial 1', 'info 2'])
-    expect(after(() => links.opened(idOf(1), 21_100))).toEqual(['info 1', 'session 0', 'status 1 0'])
+    expect(after(() => links.opened(wayTo(2), 21_000))).toEqual(['dial 1', 'info 2'])
+    expect(after(() => links.opened(wayTo(1), 21_100))).toEqual(['info 1', 'session 0', 'status 1 0'])
   })
 
   it('does not hold up the one that opened for long', () => {
@@ -185,10 +120,10 @@ describe('a tracker that cannot be reached', () => {
     links.join(partId, 0)
     for (const nowMs of [0, 10_000, 20_000]) {
       until(nowMs)
-      links.closed(idOf(1), nowMs)
-      if (nowMs < 20_000) links.closed(idOf(2), nowMs)
+      links.closed(wayTo(1), nowMs)
+      if (nowMs < 20_000) links.closed(wayTo(2), nowMs)
     }
-    expect(after(() => links.opened(idOf(2), 21_000))).toEqual(['dial 1', 'info 2'])
+    expect(after(() => links.opened(wayTo(2), 21_000))).toEqual(['dial 1', 'info 2'])
     const lateMs = 21_000 + trackerStaggerMs
     expect(until(lateMs)).toEqual([`${lateMs}: session 0`, `${lateMs}: status 2 0`])
   })
@@ -197,9 +132,9 @@ describe('a tracker that cannot be reached', () => {
     const { links, after, until } = script(1, 2)
     links.join(partId, 0)
     until(1_000)
-    expect(after(() => links.opened(idOf(1), 1_000))).toEqual(['info 1', 'session 0', 'status 1 0'])
-    links.instructed(idOf(1), partId, 1_010)
-    expect(after(() => links.opened(idOf(2), 1_020))).toEqual(['info 2'])
+    expect(after(() => links.opened(wayTo(1), 1_000))).toEqual(['info 1', 'session 0', 'status 1 0'])
+    links.instructed(wayTo(1), partId, 1_010)
+    expect(after(() => links.opened(wayTo(2), 1_020))).toEqual(['info 2'])
     expect(until(20_000)).toEqual([`${1_000 + trackerLingerMs}: hang up 2`])
   })
 })
@@ -209,11 +144,11 @@ describe('an earlier tracker that comes back', () => {
     const { links, after, until, open } = script(1, 2)
     links.join(partId, 0)
     links.join(otherPartId, 0)
-    links.closed(idOf(1), 0)
+    links.closed(wayTo(1), 0)
     open(2, 10)
-    links.instructed(idOf(2), otherPartId, 10)
+    links.instructed(wayTo(2), otherPartId, 10)
     expect(until(1_000)).toEqual(['1000: dial 1'])
-    expect(after(() => links.opened(idOf(1), 1_010))).toEqual(['info 1'])
+    expect(after(() => links.opened(wayTo(1), 1_010))).toEqual(['info 1'])
     links.leave(otherPartId, 2_000)
     expect(links.homeOf(partId)).toBe(idOf(2))
     const homeMs = 1_010 + trackerSettleMs
@@ -228,11 +163,11 @@ describe('an earlier tracker that comes back', () => {
     setOther(2)
     links.join(partId, 0)
     links.join(otherPartId, 0)
-    links.closed(idOf(1), 0)
+    links.closed(wayTo(1), 0)
     open(2, 0)
-    links.instructed(idOf(2), otherPartId, 0)
+    links.instructed(wayTo(2), otherPartId, 0)
     until(1_000)
-    expect(after(() => links.opened(idOf(1), 1_000))).toEqual(['info 1'])
+    expect(after(() => links.opened(wayTo(1), 1_000))).toEqual(['info 1'])
     const homeMs = 1_000 + trackerSettleMs
     expect(until(minute)).toEqual([
       `${homeMs}: session 0`,
@@ -246,7 +181,7 @@ describe('an earlier tracker that comes back', () => {
     setOther(2)
     links.join(partId, 0)
     links.join(otherPartId, 0)
-    links.closed(idOf(1), 0)
+    links.closed(wayTo(1), 0)
     open(2, 0)
     until(1_000)
     open(1, 1_000)
@@ -257,14 +192,14 @@ describe('an earlier tracker that comes back', () => {
   it('moves nobody while it comes and goes', () => {
     const { links, until, open } = script(1, 2)
     links.join(partId, 0)
-    links.closed(idOf(1), 0)
+    links.closed(wayTo(1), 0)
     open(2, 0)
     for (let openings = 0; openings < 20; openings++) {
       const openMs = links.dueMs
       expect(until(openMs)).toEqual([`${openMs}: dial 1`])
-      links.opened(idOf(1), openMs)
+      links.opened(wayTo(1), openMs)
       expect(until(openMs + trackerSettleMs - 1)).toEqual([])
-      links.closed(idOf(1), openMs + trackerSettleMs - 1)
+      links.closed(wayTo(1), openMs + trackerSettleMs - 1)
       expect(links.homeOf(partId)).toBe(idOf(2))
     }
   })
@@ -274,7 +209,7 @@ describe('a tracker that is connected and does not answer', () => {
   it('is passed over, and serves again when it answers after all', () => {
     const { links, after, until, open } = script(1, 2)
     links.join(partId, 0)
-    after(() => links.opened(idOf(1), 0))
+    after(() => links.opened(wayTo(1), 0))
     expect(until(trackerAnswerMs)).toEqual([
       `${trackerAnswerMs}: silent 1 0`,
       `${trackerAnswerMs}: dial 2`,
@@ -286,7 +221,7 @@ describe('a tracker that is connected and does not answer', () => {
     expect(until(2_100 + trackerLingerMs)).toEqual([`${2_100 + trackerLingerMs}: leave 1 0`])
     expect(until(minute)).toEqual([])
     let isHome = false
-    expect(after(() => (isHome = links.instructed(idOf(1), partId, minute)))).toEqual([
+    expect(after(() => (isHome = links.instructed(wayTo(1), partId, minute)))).toEqual([
       'session 0',
       'status 1 0',
     ])
@@ -299,78 +234,52 @@ describe('a tracker that is connected and does not answer', () => {
     links.join(otherPartId, 0)
     links.join(partId, 0)
     until(trackerStaggerMs)
-    links.opened(idOf(2), 300)
+    links.opened(wayTo(2), 300)
     until(300 + trackerAnswerMs)
     open(1, 300 + trackerAnswerMs)
     expect(links.homeOf(partId)).toBe(idOf(1))
     until(minute)
-    expect(after(() => links.closed(idOf(1), minute))).toEqual(['session 0', 'status 2 0'])
+    expect(after(() => links.closed(wayTo(1), minute))).toEqual(['session 0', 'status 2 0'])
   })
 
   it('is left at once, and told so, when an earlier one opens before it has answered', () => {
     const { links, after, until } = script(1, 2)
     links.join(partId, 0)
     until(trackerStaggerMs)
-    after(() => links.opened(idOf(2), 300))
-    expect(after(() => links.opened(idOf(1), 400))).toEqual([
+    after(() => links.opened(wayTo(2), 300))
+    expect(after(() => links.opened(wayTo(1), 400))).toEqual([
       'info 1',
       'leave 2 0',
       'session 0',
       'status 1 0',
     ])
-    links.instructed(idOf(1), partId, 500)
+    links.instructed(wayTo(1), partId, 500)
     expect(until(minute)).toEqual([`${400 + trackerLingerMs}: hang up 2`])
   })
 
   it('is borne with, and asked again ever more rarely, where there is no other, and when the stream part has been told its neighbours before', () => {
     const { links, after, until, open } = script(1)
     links.join(partId, 0)
-    after(() => links.opened(idOf(1), 0))
+    after(() => links.opened(wayTo(1), 0))
     expect(until(minute)).toEqual([
       `${trackerAnswerMs}: silent 1 0`,
       ...[1, 3, 7, 15].map((times) => `${times * trackerAnswerMs}: status 1 0`),
     ])
     expect(links.homeOf(partId)).toBe(idOf(1))
     open(1, minute)
-    links.closed(idOf(1), minute)
+    links.closed(wayTo(1), minute)
     until(2 * minute)
-    after(() => links.opened(idOf(1), 2 * minute))
+    after(() => links.opened(wayTo(1), 2 * minute))
     expect(until(3 * minute)).toEqual([])
   })
 
   it('does not count as one that serves', () => {
     const { links } = script(1, 2)
     links.join(partId, 0)
-    links.opened(idOf(1), 0)
-    expect(links.instructed(idOf(2), partId, 10)).toBe(false)
-    expect(links.instructed(idOf(1), otherPartId, 10)).toBe(false)
-    expect(links.instructed(idOf(1), partId, 10)).toBe(true)
-  })
-
-  it('has the one that serves told so when it tells a node its neighbours, but not each time', () => {
-    const { links, after, open } = script(1, 2)
-    links.join(partId, 0)
-    open(1, 0)
-    const takesItselfForHome = (nowMs: number) => () => void links.instructed(idOf(2), partId, nowMs)
-    expect(after(takesItselfForHome(1_000))).toEqual(['session 0', 'status 1 0'])
-    expect(after(takesItselfForHome(1_000 + trackerAnswerMs - 1))).toEqual([])
-    expect(after(takesItselfForHome(1_000 + trackerAnswerMs))).toEqual(['session 0', 'status 1 0'])
-    links.closed(idOf(1), 1_000 + trackerAnswerMs)
-    expect(after(takesItselfForHome(minute))).toEqual([])
-  })
-
-  it('cannot have a node flood the one that serves', () => {
-    const { links, after } = script(1, 2)
-    const parts = Array.from({ length: 2 * maxContradictions }, (_, index) => toStreamPartId(streamId, index))
-    for (const part of parts) links.join(part, 0)
-    links.opened(idOf(1), 0)
-    links.flush()
-    const takesItselfForHome = (nowMs: number) => () =>
-      parts.forEach((part) => void links.instructed(idOf(2), part, nowMs))
-    for (const nowMs of [1_000, 1_000 + trackerAnswerMs]) {
-      const said = after(takesItselfForHome(nowMs))
-      expect(said.filter((line) => line.startsWith('status'))).toHaveLength(maxContradictions)
-    }
+    links.opened(wayTo(1), 0)
+    expect(links.instructed(wayTo(2), partId, 10)).toBe(false)
+    expect(links.instructed(wayTo(1), otherPartId, 10)).toBe(false)
+    expect(links.instructed(wayTo(1), partId, 10)).toBe(true)
   })
 })
 
@@ -382,8 +291,8 @@ describe('the directory', () => {
     setDirectory(2)
     expect(after(() => links.update(100))).toEqual(['dial 2'])
     expect(links.homeOf(partId)).toBeUndefined()
-    expect(after(() => links.opened(idOf(2), 200))).toEqual(['info 2', 'session 0', 'status 2 0'])
-    links.instructed(idOf(2), partId, 200)
+    expect(after(() => links.opened(wayTo(2), 200))).toEqual(['info 2', 'session 0', 'status 2 0'])
+    links.instructed(wayTo(2), partId, 200)
     expect(until(minute)).toEqual([`${100 + trackerLingerMs}: hang up 1`])
   })
 
@@ -393,7 +302,7 @@ describe('the directory', () => {
     open(2, 0)
     setDirectory(1, 2)
     expect(after(() => links.update(100))).toEqual(['dial 1'])
-    expect(after(() => links.opened(idOf(1), 110))).toEqual(['info 1'])
+    expect(after(() => links.opened(wayTo(1), 110))).toEqual(['info 1'])
     expect(until(110 + trackerSettleMs - 1)).toEqual([])
     until(110 + trackerSettleMs)
     expect(links.homeOf(partId)).toBe(idOf(1))
@@ -412,19 +321,25 @@ describe('the directory', () => {
     const { links, after, open, move } = script(1, 2)
     links.join(partId, 0)
     open(1, 0)
-    move(1, 'ws://elsewhere')
-    expect(after(() => links.update(100))).toEqual(['hang up 1', 'dial 1 at ws://elsewhere'])
-    expect(after(() => links.opened(idOf(1), 110))).toEqual(['info 1', 'session 0', 'status 1 0'])
+    move(1, movedUrl)
+    expect(after(() => links.update(100))).toEqual([`dial 1 at ${movedUrl}`])
+    expect(after(() => links.opened(moved, 110))).toEqual([
+      'hang up 1',
+      `info 1 at ${movedUrl}`,
+      'session 0',
+      `status 1 at ${movedUrl} 0`,
+    ])
   })
 
   it('gives a tracker another URL that does not work: the next serves meanwhile', () => {
-    const { links, after, open, move } = script(1, 2)
+    const { links, after, until, open, move } = script(1, 2)
     links.join(partId, 0)
     open(1, 0)
-    move(1, 'ws://elsewhere')
+    move(1, movedUrl)
     links.update(100)
-    expect(after(() => links.closed(idOf(1), 110))).toEqual(['dial 2'])
-    expect(after(() => links.opened(idOf(2), 120))).toEqual(['info 2', 'session 0', 'status 2 0'])
+    expect(after(() => links.closed(moved, 110))).toEqual(['dial 2'])
+    expect(after(() => links.opened(wayTo(2), 120))).toEqual(['info 2', 'session 0', 'status 2 0'])
+    expect(until(100 + trackerLingerMs)).toContain(`${100 + trackerLingerMs}: hang up 1`)
   })
 
   it('gives a tracker that cannot be reached another URL: it is tried there at once', () => {
@@ -432,10 +347,10 @@ describe('the directory', () => {
     links.join(partId, 0)
     for (let i = 0, nowMs = 0; i < 6; i++, nowMs = links.dueMs) {
       links.tick(nowMs)
-      links.closed(idOf(1), nowMs)
+      links.closed(wayTo(1), nowMs)
     }
-    move(1, 'ws://elsewhere')
-    expect(after(() => links.update(minute))).toEqual(['dial 1 at ws://elsewhere'])
+    move(1, movedUrl)
+    expect(after(() => links.update(minute))).toEqual([`dial 1 at ${movedUrl}`])
   })
 
   it('lists none: nothing is dialled, until it lists some', () => {

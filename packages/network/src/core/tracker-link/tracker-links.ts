@@ -1,28 +1,30 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerAddress } from '../../ports.ts'
-import { newServedPart, type ServedPart } from './served-part.ts'
-import { TrackerContact, type TrackerContactLimits } from './tracker-contact.ts'
+import { ServedPart } from './served-part.ts'
+import type { TrackerContact } from './tracker-contact.ts'
+import { TrackerContacts, type TrackerContactsLimits } from './tracker-contacts.ts'
+import { directWay, type Way } from './way.ts'
 
-export interface TrackerLinksLimits extends TrackerContactLimits {
-  readonly trackerLingerMs: number
+export interface TrackerLinksLimits extends TrackerContactsLimits {
   readonly trackerAnswerMs: number
-  readonly maxContradictions: number
 }
 
 interface TrackerEffects {
-  dial(tracker: TrackerAddress): void
+  dial(way: Way): void
   /** The connection, or the attempt at one, is of no use any more. */
-  hangUp(trackerId: NodeId): void
-  sendNodeInfo(trackerId: NodeId): void
-  sendStatus(trackerId: NodeId, streamPartId: StreamPartId): void
-  sendLeave(trackerId: NodeId, streamPartId: StreamPartId): void
-  /** Another tracker, or a new connection to the same one, serves the stream part from now on. */
+  hangUp(way: Way): void
+  sendNodeInfo(way: Way): void
+  sendStatus(way: Way, streamPartId: StreamPartId): void
+  sendLeave(way: Way, streamPartId: StreamPartId): void
+  /** Another tracker, or a new connection to the same one, serves the joined stream part from now on. */
   newSession(streamPartId: StreamPartId): void
+  /** Another tracker, or a new connection to the same one, can be asked about the visited stream part from now on. */
+  newTracker(streamPartId: StreamPartId): void
   /** There was a fault in the work of a stream part: it has no tracker any more, until it is joined again. */
   partFailed(streamPartId: StreamPartId, error: unknown): void
   /** There was a fault in the work with a tracker, which is not connected. */
-  trackerFailed(trackerId: NodeId, error: unknown): void
-  /** A tracker is connected and yet does not answer a join; the next is asked, if there is one. */
+  trackerFailed(way: Way, error: unknown): void
+  /** A tracker is connected and yet does not answer a join, or not rightly; the next is asked, if there is one. */
   silent(trackerId: NodeId, streamPartId: StreamPartId): void
 }
 
@@ -37,83 +39,86 @@ export interface TrackerLinksModules {
 const maxAnswerDoublings = 4
 
 /**
- * Which tracker serves which stream part: the first in the directory's order that can be reached. The next is tried as
- * soon as one fails or takes long; the earlier one gets its stream parts back when it has been there for a while. Nobody is
- * believed who claims to lead. Pure, as `NodeCore`: times in, effects out.
+ * Which tracker serves which stream part: the first in the directory's order that can be reached, directly or by a circuit over
+ * one that redirected here. The next is tried as soon as one fails or takes long; the earlier one gets its stream parts back
+ * when it has been there for a while, or at once when the one that serves says so. Pure, as `NodeCore`: times in, effects out.
  */
 export class TrackerLinks {
   readonly #limits: TrackerLinksLimits
   readonly #modules: TrackerLinksModules
-  readonly #trackers = new Map<NodeId, TrackerContact>()
-  /** The joined stream parts. */
+  readonly #contacts: TrackerContacts
   readonly #parts = new Map<StreamPartId, ServedPart>()
-  /** Stream parts that are not joined, but of which a tracker is asked something. */
-  readonly #visits = new Map<StreamPartId, number>()
   /** Stream parts with something to report. */
   readonly #due = new Set<StreamPartId>()
-  /** How often homes were told that they are since then: see `#contradict`. */
-  readonly #contradictions = { sinceMs: -Infinity, count: 0 }
   /** When the time alone may change who serves what. */
   #reviewAtMs = Infinity
 
   constructor(limits: TrackerLinksLimits, modules: TrackerLinksModules) {
     this.#limits = limits
     this.#modules = modules
+    this.#contacts = new TrackerContacts(limits)
   }
 
   /** When `tick` has something to do. */
   get dueMs(): number {
-    let dueMs = this.#reviewAtMs
-    for (const tracker of this.#trackers.values()) {
-      if (tracker.unneededSinceMs !== undefined) {
-        dueMs = Math.min(dueMs, tracker.unneededSinceMs + this.#limits.trackerLingerMs)
-      } else if (tracker.isClosed) dueMs = Math.min(dueMs, tracker.retryAtMs)
-    }
-    return dueMs
+    return Math.min(this.#reviewAtMs, this.#contacts.dueMs)
   }
 
-  /** The connected tracker that serves a stream part. */
+  /** The connected tracker that serves a joined stream part. */
   homeOf(streamPartId: StreamPartId): NodeId | undefined {
-    return this.#parts.get(streamPartId)?.home
+    const part = this.#parts.get(streamPartId)
+    return part?.joined ? part.home?.trackerId : undefined
   }
 
-  /** The connected tracker of a stream part that is joined or visited. */
-  trackerOf(streamPartId: StreamPartId): NodeId | undefined {
-    const firstOpen = () => this.#modules.trackersFor(streamPartId).find((address) => this.#isOpen(address))
-    return this.homeOf(streamPartId) ?? firstOpen()?.nodeId
+  /** The way to the connected tracker of a stream part. */
+  wayFor(streamPartId: StreamPartId): Way | undefined {
+    const part = this.#parts.get(streamPartId)
+    if (part !== undefined) return part.home?.way
+    for (const address of this.#modules.trackersFor(streamPartId)) {
+      const open = this.#contacts.openTo(address)
+      if (open !== undefined) return open.way
+    }
+    return undefined
   }
 
   /** Has a tracker of the stream part connected until as many calls of `unvisit`. */
   visit(streamPartId: StreamPartId, nowMs: number): void {
-    this.#visits.set(streamPartId, (this.#visits.get(streamPartId) ?? 0) + 1)
-    this.#updateNeeds(nowMs)
-    this.#dial(nowMs)
+    const part = this.#partOf(streamPartId)
+    part.visits++
+    this.#settle(part, nowMs)
   }
 
   unvisit(streamPartId: StreamPartId, nowMs: number): void {
-    const left = (this.#visits.get(streamPartId) ?? 1) - 1
-    if (left > 0) this.#visits.set(streamPartId, left)
-    else this.#visits.delete(streamPartId)
-    this.#updateNeeds(nowMs)
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return
+    part.visits--
+    if (part.visits <= 0 && !part.joined) this.#forget(part, nowMs)
+  }
+
+  /** A tracker is asked about a stream part otherwise than by a status. */
+  asked(streamPartId: StreamPartId, trackerId: NodeId): void {
+    this.#parts.get(streamPartId)?.asked.add(trackerId)
   }
 
   join(streamPartId: StreamPartId, nowMs: number): void {
-    if (this.#parts.has(streamPartId)) return
-    this.#parts.set(streamPartId, newServedPart())
-    this.#within(streamPartId, () => this.#place(streamPartId, nowMs))
-    this.#updateNeeds(nowMs)
-    this.#dial(nowMs)
+    const part = this.#partOf(streamPartId)
+    if (part.joined) return
+    part.joined = true
+    part.home = undefined
+    this.#settle(part, nowMs)
   }
 
   leave(streamPartId: StreamPartId, nowMs: number): void {
     const part = this.#parts.get(streamPartId)
-    if (part === undefined) return
-    const served = new Set([...part.farewells.keys(), ...(part.home === undefined ? [] : [part.home])])
-    this.#parts.delete(streamPartId)
-    this.#due.delete(streamPartId)
+    if (part?.joined !== true) return
+    const served = new Set([...part.deferredLeaves.keys(), ...(part.home ? [part.home.trackerId] : [])])
+    this.#forget(part, nowMs)
     for (const trackerId of served)
-      this.#within(streamPartId, () => this.#modules.effects.sendLeave(trackerId, streamPartId))
-    this.#updateNeeds(nowMs)
+      this.#within(streamPartId, nowMs, () => this.#sendLeave(trackerId, streamPartId))
+    if (part.visits === 0) return
+    const visited = this.#partOf(streamPartId)
+    visited.visits = part.visits
+    this.#settle(visited, nowMs)
   }
 
   /** Something changed that the tracker should hear; told by the next `flush`. */
@@ -127,147 +132,193 @@ export class TrackerLinks {
   }
 
   /** Sends one status for each stream part that has something to report and a tracker to hear it. */
-  flush(): void {
+  flush(nowMs: number): void {
     const due = [...this.#due]
     this.#due.clear()
     for (const streamPartId of due) {
-      const home = this.homeOf(streamPartId)
-      if (home === undefined) continue
-      this.#within(streamPartId, () => this.#modules.effects.sendStatus(home, streamPartId))
+      const part = this.#parts.get(streamPartId)
+      const way = part?.joined ? part.home?.way : undefined
+      if (way === undefined) continue
+      part?.asked.add(way.trackerId)
+      this.#within(streamPartId, nowMs, () => this.#modules.effects.sendStatus(way, streamPartId))
     }
   }
 
-  opened(trackerId: NodeId, nowMs: number): void {
-    const tracker = this.#trackers.get(trackerId)
-    if (tracker === undefined) {
-      this.#modules.effects.hangUp(trackerId)
-      return
-    }
+  opened(way: Way, nowMs: number): void {
+    const contact = this.#contacts.get(way)
+    if (contact === undefined || contact.isClosed) return this.#modules.effects.hangUp(way)
     // After none could be reached, others have come back as well; their order should decide, not which was tried first.
-    if (!this.#hasOpen) {
-      for (const other of this.#trackers.values()) other.hurry(nowMs)
+    if (!this.#contacts.hasOpen) {
+      for (const other of this.#contacts) other.hurry(nowMs)
       this.#dial(nowMs)
     }
-    tracker.opened(nowMs)
-    this.#modules.effects.sendNodeInfo(trackerId)
+    contact.opened(nowMs)
+    this.#abandonOthers(contact, nowMs)
+    this.#modules.effects.sendNodeInfo(way)
     this.update(nowMs)
   }
 
   /** A dial failed, or the connection was lost. */
-  closed(trackerId: NodeId, nowMs: number): void {
-    const tracker = this.#trackers.get(trackerId)
-    if (tracker === undefined || tracker.isClosed) return
-    tracker.closed(nowMs, this.#modules.random())
-    this.#forgetSession(trackerId)
+  closed(way: Way, nowMs: number): void {
+    const contact = this.#contacts.get(way)
+    if (contact === undefined || contact.isClosed) return
+    contact.closed(nowMs, this.#modules.random())
+    this.#forgetConnection(contact)
+    if (!this.#isConnected(way.trackerId))
+      for (const part of this.#parts.values()) part.unreachable(way.trackerId)
     this.update(nowMs)
   }
 
   /** A tracker tells a stream part its neighbours: it does answer, be it late. True when it is the one that serves it. */
-  instructed(trackerId: NodeId, streamPartId: StreamPartId, nowMs: number): boolean {
+  instructed(way: Way, streamPartId: StreamPartId, nowMs: number): boolean {
     const part = this.#parts.get(streamPartId)
-    if (part === undefined) return false
-    if (part.silent.delete(trackerId)) this.update(nowMs)
-    if (part.home !== trackerId) {
-      this.#contradict(streamPartId, part, nowMs)
-      return false
-    }
+    if (part?.joined !== true) return false
+    const { trackerId } = way
+    const silentSinceMs = part.silent.get(trackerId)
+    // A tracker that gives right and wrong answers in turn moves nobody more often than this.
+    const isOver = silentSinceMs !== undefined && nowMs - silentSinceMs >= this.#limits.trackerAnswerMs
+    if (isOver || part.home?.trackerId === trackerId) part.silent.delete(trackerId)
+    if (isOver) this.#settle(part, nowMs)
+    if (part.home?.way.key !== way.key) return false
     part.instructed = true
     part.askedAtMs = undefined
     part.unanswered = 0
     return true
   }
 
-  /**
-   * Another tracker takes itself for the one that serves a stream part, or passes on what the one that leads it sent the
-   * wrong way: the home is told that it is the one, in a new session, as what made it believe otherwise may claim a later one
-   * than this. Not each time, or a tracker could have the node flood its home.
-   */
-  #contradict(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
-    const { trackerAnswerMs, maxContradictions } = this.#limits
-    const isRecent = (atMs: number) => nowMs - atMs < trackerAnswerMs
-    if (part.home === undefined || isRecent(part.contradictedAtMs)) return
-    const recent = this.#contradictions
-    if (!isRecent(recent.sinceMs)) Object.assign(recent, { sinceMs: nowMs, count: 0 })
-    if (++recent.count > maxContradictions) return
-    part.contradictedAtMs = nowMs
-    this.#modules.effects.newSession(streamPartId)
-    this.#due.add(streamPartId)
+  /** A tracker says that an earlier one leads a stream part. False when it may not say that; then it counts as one that is silent. */
+  redirected(way: Way, streamPartId: StreamPartId, leaderId: NodeId, nowMs: number): boolean {
+    const part = this.#parts.get(streamPartId)
+    if (part === undefined) return false
+    let isTaken = false
+    this.#within(streamPartId, nowMs, () => {
+      isTaken = part.redirect(way, leaderId, this.#modules.trackersFor(streamPartId))
+      if (!isTaken) this.#ignore(part, way.trackerId, nowMs)
+    })
+    this.#settle(part, nowMs)
+    return isTaken
   }
 
   /** The network is there again: trackers that wait to be dialled again are dialled now. */
   networkBack(nowMs: number): void {
-    for (const tracker of this.#trackers.values()) tracker.networkBack(nowMs)
+    for (const contact of this.#contacts) contact.networkBack(nowMs)
     this.#dial(nowMs)
   }
 
   /** The directory may have changed. */
   update(nowMs: number): void {
-    this.#followMoves(nowMs)
     this.#reviewAtMs = Infinity
-    for (const streamPartId of [...this.#parts.keys()])
-      this.#within(streamPartId, () => this.#place(streamPartId, nowMs))
-    this.#updateNeeds(nowMs)
+    for (const part of [...this.#parts.values()]) this.#place(part, nowMs)
     this.#dial(nowMs)
   }
 
   tick(nowMs: number): void {
-    for (const [trackerId, { unneededSinceMs }] of this.#trackers) {
-      if (unneededSinceMs === undefined || unneededSinceMs + this.#limits.trackerLingerMs > nowMs) continue
-      this.#trackers.delete(trackerId)
-      this.#forgetSession(trackerId)
-      this.#modules.effects.hangUp(trackerId)
+    for (const contact of this.#contacts.removeUnneeded(nowMs)) {
+      if (contact.isClosed) continue
+      contact.abandoned(nowMs)
+      this.#forgetConnection(contact)
+      this.#modules.effects.hangUp(contact.way)
     }
     if (nowMs >= this.#reviewAtMs) this.update(nowMs)
     else this.#dial(nowMs)
   }
 
-  /** Decides who serves a stream part. */
-  #place(streamPartId: StreamPartId, nowMs: number): void {
-    const part = this.#parts.get(streamPartId)
-    if (part === undefined) return
-    this.#noticeSilence(streamPartId, part, nowMs)
+  #partOf(streamPartId: StreamPartId): ServedPart {
+    const known = this.#parts.get(streamPartId)
+    if (known !== undefined) return known
+    const part = new ServedPart(streamPartId)
+    this.#parts.set(streamPartId, part)
+    return part
+  }
+
+  #forget(part: ServedPart, nowMs: number): void {
+    this.#parts.delete(part.id)
+    this.#due.delete(part.id)
+    this.#need(part, [], nowMs)
+  }
+
+  /** Only this stream part changed. */
+  #settle(part: ServedPart, nowMs: number): void {
+    this.#place(part, nowMs)
+    this.#dial(nowMs)
+  }
+
+  /** Decides who serves a stream part, and whom else it needs. */
+  #place(part: ServedPart, nowMs: number): void {
+    this.#within(part.id, nowMs, () => {
+      if (this.#parts.get(part.id) !== part) return
+      const addresses = this.#modules.trackersFor(part.id)
+      part.keepListed(addresses)
+      this.#noticeSilence(part, nowMs)
+      const home = this.#choose(part, this.#candidates(part, addresses, nowMs), nowMs)
+      if (home !== part.home) this.#move(part, home, nowMs)
+      this.#sendDeferredLeaves(part, nowMs)
+      this.#need(part, this.#candidates(part, addresses, nowMs), nowMs)
+    })
+  }
+
+  #move(part: ServedPart, home: TrackerContact | undefined, nowMs: number): void {
     const before = part.home
-    const home = this.#choose(part, this.#candidates(streamPartId, nowMs), nowMs)
-    this.#sayFarewells(streamPartId, part, home, nowMs)
-    if (home === before) return
-    if (before !== undefined) this.#leaveBehind(streamPartId, part, before, nowMs)
+    if (before !== undefined && before.trackerId !== home?.trackerId) this.#leaveBehind(part, before, nowMs)
     part.home = home
     part.askedAtMs = undefined
     part.unanswered = 0
     if (home === undefined) return
-    part.farewells.delete(home)
+    part.deferredLeaves.delete(home.trackerId)
+    if (!part.joined) return this.#modules.effects.newTracker(part.id)
     if (!part.instructed) {
       part.askedAtMs = nowMs
       this.#review(nowMs + this.#limits.trackerAnswerMs)
     }
-    this.#modules.effects.newSession(streamPartId)
-    this.#due.add(streamPartId)
+    this.#modules.effects.newSession(part.id)
+    this.#due.add(part.id)
   }
 
-  /** The first that is open; but while another serves the stream part, and not just owes an answer, only one that has proved to stay. */
-  #choose(part: ServedPart, candidates: readonly TrackerAddress[], nowMs: number): NodeId | undefined {
-    const open = candidates.filter((address) => this.#isOpen(address))
-    const answering = open.filter(({ nodeId }) => !part.silent.has(nodeId))
+  /**
+   * The first that is open; but while another serves the stream part, and not just owes an answer, only one that has proved to
+   * stay, or that another names as the one that leads. One that redirects serves nobody.
+   */
+  #choose(
+    part: ServedPart,
+    candidates: readonly TrackerContact[],
+    nowMs: number,
+  ): TrackerContact | undefined {
+    const open = candidates.filter(({ isOpen, trackerId }) => isOpen && !part.redirections.has(trackerId))
+    const answering = open.filter(({ trackerId }) => !part.silent.has(trackerId))
     const usable = answering.length > 0 ? answering : open
-    const hasHome = part.askedAtMs === undefined && usable.some(({ nodeId }) => nodeId === part.home)
-    const first = usable.find(
-      ({ nodeId }) => !hasHome || nodeId === part.home || this.#isSettled(nodeId, nowMs),
-    )
-    return first?.nodeId
+    const { home } = part
+    const hasHome = part.askedAtMs === undefined && home !== undefined && usable.includes(home)
+    return usable.find((contact) => !hasHome || this.#mayServe(part, contact, nowMs))
   }
 
-  #noticeSilence(streamPartId: StreamPartId, part: ServedPart, nowMs: number): void {
+  /** Whether a tracker that is connected takes a stream part that has a home. */
+  #mayServe(part: ServedPart, { trackerId, settledAtMs }: TrackerContact, nowMs: number): boolean {
+    return trackerId === part.home?.trackerId || settledAtMs <= nowMs || part.isNamed(trackerId)
+  }
+
+  #noticeSilence(part: ServedPart, nowMs: number): void {
     if (part.home === undefined || part.askedAtMs === undefined) return
     const answerByMs = part.askedAtMs + this.#answerMs(part)
     if (nowMs < answerByMs) return this.#review(answerByMs)
-    if (part.unanswered++ === 0) {
-      part.silent.add(part.home)
-      this.#modules.effects.silent(part.home, streamPartId)
-    }
+    if (part.unanswered++ === 0) this.#isSilent(part, part.home.trackerId, nowMs)
     // There may be no other to ask, and the question or its answer may be what was lost.
     part.askedAtMs = nowMs
-    this.#due.add(streamPartId)
+    this.#due.add(part.id)
     this.#review(nowMs + this.#answerMs(part))
+  }
+
+  #isSilent(part: ServedPart, trackerId: NodeId, nowMs: number): void {
+    const isNew = !part.silent.has(trackerId)
+    part.silent.set(trackerId, nowMs)
+    if (isNew) this.#modules.effects.silent(trackerId, part.id)
+  }
+
+  /** A tracker did not give an answer that can be one. Where there is no other it is asked again, after a while. */
+  #ignore(part: ServedPart, trackerId: NodeId, nowMs: number): void {
+    this.#isSilent(part, trackerId, nowMs)
+    if (!part.joined || part.home?.trackerId !== trackerId) return
+    part.askedAtMs ??= nowMs
+    part.unanswered = Math.max(1, part.unanswered)
   }
 
   /** A tracker with too much to do is not asked ever more. */
@@ -278,138 +329,116 @@ export class TrackerLinks {
   /**
    * Another tracker serves the stream part from now on. The one before learns of it later: one that repairs the overlay
    * while all its nodes go elsewhere tears it apart. If it has not even answered it has nothing to repair, and would only
-   * remember the node as it was when it came.
+   * remember the node as it was when it came. If it redirected it has forgotten the node.
    */
-  #leaveBehind(streamPartId: StreamPartId, part: ServedPart, trackerId: NodeId, nowMs: number): void {
-    if (part.askedAtMs !== undefined && !part.silent.has(trackerId)) {
-      this.#modules.effects.sendLeave(trackerId, streamPartId)
-      return
-    }
-    const atMs = nowMs + this.#limits.trackerLingerMs
-    part.farewells.set(trackerId, atMs)
-    this.#review(atMs)
+  #leaveBehind(part: ServedPart, { trackerId }: TrackerContact, nowMs: number): void {
+    if (!part.joined || part.redirections.has(trackerId)) return
+    if (part.askedAtMs !== undefined && !part.silent.has(trackerId)) this.#sendLeave(trackerId, part.id)
+    else part.deferredLeaves.set(trackerId, nowMs + this.#limits.trackerLingerMs)
   }
 
-  #sayFarewells(streamPartId: StreamPartId, part: ServedPart, home: NodeId | undefined, nowMs: number): void {
-    for (const [trackerId, atMs] of part.farewells) {
-      if (trackerId === home) continue
+  #sendDeferredLeaves(part: ServedPart, nowMs: number): void {
+    for (const [trackerId, atMs] of part.deferredLeaves) {
       if (atMs > nowMs) {
         this.#review(atMs)
         continue
       }
-      part.farewells.delete(trackerId)
-      this.#modules.effects.sendLeave(trackerId, streamPartId)
+      part.deferredLeaves.delete(trackerId)
+      this.#sendLeave(trackerId, part.id)
     }
   }
 
-  /** The trackers a stream part needs: down to the one that serves it, or to the first that nobody has to give up yet. */
-  #candidates(streamPartId: StreamPartId, nowMs: number): TrackerAddress[] {
-    const part = this.#parts.get(streamPartId)
-    const addresses = this.#modules.trackersFor(streamPartId)
-    const hasHome = addresses.some(({ nodeId }) => nodeId === part?.home)
-    const candidates: TrackerAddress[] = []
-    for (const address of addresses) {
-      candidates.push(address)
-      const tracker = this.#need(address, nowMs)
-      if (part?.silent.has(address.nodeId)) continue
-      if (tracker.isOpen) {
-        if (!hasHome || part?.home === address.nodeId || tracker.settledAtMs <= nowMs) break
-        this.#review(tracker.settledAtMs)
-      } else if (tracker.lateAtMs > nowMs) {
-        this.#review(tracker.lateAtMs)
+  #sendLeave(trackerId: NodeId, streamPartId: StreamPartId): void {
+    const contact = this.#contacts.to(trackerId).find(({ isOpen }) => isOpen)
+    if (contact !== undefined) this.#modules.effects.sendLeave(contact.way, streamPartId)
+  }
+
+  /** The ways a stream part needs: down to the one that serves it, or to the first that nobody has to give up yet. */
+  #candidates(part: ServedPart, addresses: readonly TrackerAddress[], nowMs: number): TrackerContact[] {
+    const { home } = part
+    const isListed = addresses.some((address) => this.#contacts.openTo(address) === home)
+    const hasHome = home !== undefined && isListed && !part.redirections.has(home.trackerId)
+    const candidates: TrackerContact[] = []
+    for (const contact of this.#waysOf(part, addresses, nowMs)) {
+      candidates.push(contact)
+      if (part.passesOver(contact.trackerId)) continue
+      if (contact.isOpen) {
+        if (!hasHome || this.#mayServe(part, contact, nowMs)) break
+        this.#review(contact.settledAtMs)
+      } else if (contact.lateAtMs > nowMs) {
+        this.#review(contact.lateAtMs)
         if (!hasHome) break
       }
     }
     return candidates
   }
 
-  get #hasOpen(): boolean {
-    for (const tracker of this.#trackers.values()) if (tracker.isOpen) return true
-    return false
-  }
-
-  #isOpen({ nodeId }: TrackerAddress): boolean {
-    return this.#trackers.get(nodeId)?.isOpen ?? false
-  }
-
-  #isSettled(trackerId: NodeId, nowMs: number): boolean {
-    return (this.#trackers.get(trackerId)?.settledAtMs ?? Infinity) <= nowMs
-  }
-
-  #need(address: TrackerAddress, nowMs: number): TrackerContact {
-    const known = this.#trackers.get(address.nodeId)
-    if (known !== undefined) return known
-    const tracker = new TrackerContact(address, this.#limits, nowMs)
-    this.#trackers.set(address.nodeId, tracker)
-    return tracker
-  }
-
-  /** A tracker with another URL than before is another one to reach. */
-  #followMoves(nowMs: number): void {
-    for (const streamPartId of [...this.#parts.keys(), ...this.#visits.keys()]) {
-      this.#within(streamPartId, () => {
-        for (const address of this.#modules.trackersFor(streamPartId)) this.#followMove(address, nowMs)
-      })
+  /** All ways to the trackers of a stream part. Where a tracker is connected, by whatever way, no circuit to it is tried. */
+  *#waysOf(part: ServedPart, addresses: readonly TrackerAddress[], nowMs: number): Iterable<TrackerContact> {
+    for (const address of addresses) {
+      const direct = this.#contacts.find(directWay(address), nowMs)
+      yield direct
+      const open = this.#contacts.openTo(address)
+      if (open === undefined) {
+        for (const way of part.circuitsTo(address.nodeId, addresses)) yield this.#contacts.find(way, nowMs)
+      } else if (open !== direct) yield open
     }
   }
 
-  #followMove(address: TrackerAddress, nowMs: number): void {
-    const tracker = this.#trackers.get(address.nodeId)
-    if (tracker === undefined || tracker.address.url === address.url) return
-    this.#forgetSession(address.nodeId)
-    this.#trackers.set(address.nodeId, new TrackerContact(address, this.#limits, nowMs))
-    if (!tracker.isClosed) this.#modules.effects.hangUp(address.nodeId)
+  #need(part: ServedPart, needs: readonly TrackerContact[], nowMs: number): void {
+    this.#contacts.exchange(part.needs, needs, nowMs)
+    part.needs = needs
   }
 
-  /** The connection is gone, and with it what the tracker owed or was to be told. */
-  #forgetSession(trackerId: NodeId): void {
+  /** One connection to a tracker counts; by its own URL it is the best. */
+  #abandonOthers(opened: TrackerContact, nowMs: number): void {
+    for (const other of this.#contacts.to(opened.trackerId)) {
+      const isOfUse = !other.isCircuit && other.unneededSinceMs === undefined
+      if (other === opened || other.isClosed || (isOfUse && opened.isCircuit)) continue
+      other.abandoned(nowMs)
+      this.#modules.effects.hangUp(other.way)
+    }
+  }
+
+  #forgetConnection(contact: TrackerContact): void {
+    const { trackerId } = contact
+    const isGone = !this.#isConnected(trackerId)
     for (const part of this.#parts.values()) {
-      part.silent.delete(trackerId)
-      part.farewells.delete(trackerId)
-      if (part.home !== trackerId) continue
+      if (isGone) part.disconnected(trackerId)
+      if (part.home !== contact) continue
       part.home = undefined
       // They were passed over for this one.
       part.silent.clear()
     }
   }
 
-  #updateNeeds(nowMs: number): void {
-    const needed = new Set<NodeId>()
-    for (const streamPartId of [...this.#parts.keys(), ...this.#visits.keys()]) {
-      this.#within(streamPartId, () => {
-        for (const { nodeId } of this.#candidates(streamPartId, nowMs)) needed.add(nodeId)
-      })
-    }
-    for (const [trackerId, tracker] of this.#trackers) {
-      if (needed.has(trackerId)) tracker.unneededSinceMs = undefined
-      else tracker.unneededSinceMs ??= nowMs
-    }
+  #isConnected(trackerId: NodeId): boolean {
+    return this.#contacts.to(trackerId).some(({ isOpen }) => isOpen)
   }
 
   #dial(nowMs: number): void {
-    for (const tracker of this.#trackers.values()) {
-      if (!tracker.isClosed || tracker.unneededSinceMs !== undefined || tracker.retryAtMs > nowMs) continue
-      tracker.dialled(nowMs)
-      this.#review(tracker.lateAtMs)
+    for (const contact of this.#contacts) {
+      if (!contact.isClosed || contact.unneededSinceMs !== undefined || contact.retryAtMs > nowMs) continue
+      contact.dialled(nowMs)
+      this.#review(contact.lateAtMs)
       try {
-        this.#modules.effects.dial(tracker.address)
+        this.#modules.effects.dial(contact.way)
       } catch (error) {
-        tracker.closed(nowMs, this.#modules.random())
+        contact.closed(nowMs, this.#modules.random())
         // The next one's turn.
         this.#review(nowMs)
-        this.#modules.effects.trackerFailed(tracker.address.nodeId, error)
+        this.#modules.effects.trackerFailed(contact.way, error)
       }
     }
   }
 
   /** Does some work of a stream part. What it throws ends the work with this one, and the others go on. */
-  #within(streamPartId: StreamPartId, work: () => void): void {
+  #within(streamPartId: StreamPartId, nowMs: number, work: () => void): void {
     try {
       work()
     } catch (error) {
-      this.#parts.delete(streamPartId)
-      this.#due.delete(streamPartId)
-      this.#visits.delete(streamPartId)
+      const part = this.#parts.get(streamPartId)
+      if (part !== undefined) this.#forget(part, nowMs)
       this.#modules.effects.partFailed(streamPartId, error)
     }
   }

@@ -1,4 +1,3 @@
-import { readNodeId, writeNodeId } from '../../codec/fields.ts'
 import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { isContactUrl } from '../../contact/contact-url.ts'
@@ -6,11 +5,9 @@ import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { Contact, NodeInfo } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
-import { readFlag, writeFlag } from './flag.ts'
 
 const websocketBit = 1
 const webrtcBit = 2
-const signatureBytes = 65
 
 /** A byte of flags, and the URL: see `isContactUrl`. */
 export function writeContact(writer: Writer, contact: Contact): void {
@@ -34,23 +31,6 @@ function checkedUrl(url: string): string {
 }
 
 export const nodeInfo: BodyCodec<NodeInfo> = {
-  write(writer, { contact, consent }) {
-    writeContact(writer, contact)
-    writeFlag(writer, consent !== undefined)
-    if (consent === undefined) return
-    writeNodeId(writer, consent.trackerId)
-    writer.u48(consent.sessionMs)
-    writer.fixed(consent.signature, signatureBytes, 'signature')
-  },
-  read(reader) {
-    const contact = readContact(reader)
-    if (!readFlag(reader)) return { type: 'nodeInfo', contact }
-    const [trackerId, sessionMs] = [readNodeId(reader), reader.u48()]
-    // It is kept for as long as the node is connected.
-    return {
-      type: 'nodeInfo',
-      contact,
-      consent: { trackerId, sessionMs, signature: reader.view(signatureBytes).slice() },
-    }
-  },
+  write: (writer, { contact }) => writeContact(writer, contact),
+  read: (reader) => ({ type: 'nodeInfo', contact: readContact(reader) }),
 }

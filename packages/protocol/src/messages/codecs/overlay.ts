@@ -52,7 +52,6 @@ export const status: BodyCodec<Status> = {
   write(writer, packet) {
     checkDistinct(packet.neighbours)
     writeStreamPart(writer, packet.streamPartId)
-    writer.varint(packet.session)
     writer.varint(packet.counter)
     writeList(writer, packet.neighbours, limits.maxNeighbours, 'neighbours', writeReport)
     writeList(writer, packet.failed, limits.maxFailedNeighbours, 'failed neighbours', writeFailed)
@@ -60,7 +59,6 @@ export const status: BodyCodec<Status> = {
   },
   read(reader) {
     const streamPartId = readStreamPart(reader)
-    const session = reader.varint()
     const counter = reader.varint()
     const neighbours = readList(reader, limits.maxNeighbours, 'neighbours', readReport)
     checkDistinct(neighbours)
@@ -68,7 +66,6 @@ export const status: BodyCodec<Status> = {
     return {
       type: 'status',
       streamPartId,
-      session,
       counter,
       neighbours,
       failed,

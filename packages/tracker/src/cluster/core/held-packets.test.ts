@@ -9,7 +9,6 @@ const other = toNodeId(`0x${'2'.repeat(40)}`)
 const status = (counter: number): Status => ({
   type: 'status',
   streamPartId,
-  session: 0,
   counter,
   neighbours: [],
   failed: [],

@@ -1,4 +1,4 @@
-import type { NodeId, Random } from '@runnel/protocol'
+import type { Random } from '@runnel/protocol'
 import type { FuzzWorld } from '../fuzz-world.ts'
 
 /** Somebody who does harm with what its keys allow. */

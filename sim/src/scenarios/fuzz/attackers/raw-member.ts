@@ -89,7 +89,6 @@ export class RawMember {
     this.send(this.#world.trackerId, {
       type: 'status',
       streamPartId: id,
-      session: this.#world.clock.now(),
       counter,
       neighbours,
       failed: [],

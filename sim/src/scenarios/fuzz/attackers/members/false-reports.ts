@@ -28,7 +28,7 @@ export const falseReports: MakeAttacker = (modules) => {
           .attached(streamPartId)
           .filter(() => chance(0.5, random))
           .map((nodeId) => ({ nodeId, reason: 'lost' as const }))
-        const status = { type: 'status', streamPartId, session: fuzz.world.clock.now() } as const
+        const status = { type: 'status', streamPartId } as const
         const counter = wholeFrom(0, 50, random)
         member.send(fuzz.world.trackerId, { ...status, counter, neighbours: report(), failed })
       })
