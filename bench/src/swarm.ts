@@ -12,10 +12,11 @@ import {
   type MessageBatch,
   type MessageRef,
   type StreamPartId,
+  type OverlayStrategyName,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
-import { createTracker, type OverlayPolicy } from '@runnel/tracker'
+import { createTracker } from '@runnel/tracker'
 import { settled } from './settling.ts'
 
 export type BenchTransport = 'webrtc' | 'websocket' | 'mixed'
@@ -34,7 +35,7 @@ export interface SwarmOptions {
   readonly verify: boolean
   readonly degree?: number
   /** With `random` no edge is exchanged once all are in. Default: the tracker's. */
-  readonly overlay?: OverlayPolicy
+  readonly overlay?: OverlayStrategyName
 }
 
 /** A tracker and nodes in this process, found without a chain: everything else is what production runs. */

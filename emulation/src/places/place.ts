@@ -1,3 +1,5 @@
+import { overlayStrategies, type OverlayStrategyName } from '@runnel/protocol'
+
 /** Where the control API of a process answers: `http://host:port`, or `unix:/path` of a socket. */
 export type ControlAddress = `http://${string}` | `unix:${string}`
 
@@ -15,8 +17,8 @@ export interface Host {
 export const linkKinds = ['websocket', 'webrtc', 'mixed'] as const
 export type LinkKind = (typeof linkKinds)[number]
 
-export const overlayKinds = ['random', 'topology-aware'] as const
-export type OverlayKind = (typeof overlayKinds)[number]
+export const overlayKinds = overlayStrategies
+export type OverlayKind = OverlayStrategyName
 
 /** What a place is to run. */
 export interface Fleet {

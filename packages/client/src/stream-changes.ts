@@ -1,4 +1,11 @@
-import { limits, toNodeId, toStreamId, type NodeId } from '@runnel/protocol'
+import {
+  limits,
+  overlayChoiceFault,
+  overlayFieldOf,
+  toNodeId,
+  toStreamId,
+  type NodeId,
+} from '@runnel/protocol'
 import { clientError } from './errors.ts'
 import type { Grant, PermissionName, StreamDraft } from './registry/ports.ts'
 
@@ -41,10 +48,14 @@ export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
       `${partitions} partitions; a stream has 1 to ${limits.maxPartitions}`,
     )
   }
+  const text = typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}')
+  const overlay = overlayFieldOf(text)
+  const fault = overlay === undefined ? undefined : overlayChoiceFault(overlay)
+  if (fault !== undefined) throw clientError('INVALID_ARGUMENT', `metadata: ${fault}`)
   return {
     id,
     partitions,
-    metadata: typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}'),
+    metadata: text,
     trackers: trackers.map(toNodeId),
   }
 }

@@ -21,7 +21,6 @@ export {
   type FloodPredictionOptions,
   type MeasuredOverlay,
 } from './core/prediction/flood-prediction.ts'
-export type { OverlayPolicy } from './core/stream-part.ts'
 export { httpLimits } from './http/http-api.ts'
 export type { EdgeView, TopologyView } from './http/views.ts'
 export { counterHelp, type CounterName } from './core/counters.ts'

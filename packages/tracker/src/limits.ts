@@ -73,9 +73,11 @@ export interface TrackerLimits {
   readonly resendAfterMs: number
   /** And at most this many times (`resendsGivenUp`). */
   readonly maxResends: number
-  /** Peers of which a node's round-trip times are remembered in one stream part, in topology-aware overlays; those reported longest ago are forgotten first. */
+  /** Neighbours per node that the owner of a stream can have at most. */
+  readonly maxChosenDegree: number
+  /** Peers of which a node's round-trip times are remembered in one stream part, in overlays that mind them; those reported longest ago are forgotten first. */
   readonly maxMeasuredPeers: number
-  /** How often topology-aware overlays are improved, in milliseconds. */
+  /** How often overlays that mind round-trip times are improved, in milliseconds. */
   readonly improvementIntervalMs: number
   /** And at how many nodes each time, in all stream parts together. */
   readonly improvementsPerInterval: number
@@ -131,6 +133,7 @@ export const defaultTrackerLimits: TrackerLimits = {
   maxStoragePermits: 100_000,
   resendAfterMs: 5_000,
   maxResends: 5,
+  maxChosenDegree: 16,
   maxMeasuredPeers: 32,
   improvementIntervalMs: 250,
   improvementsPerInterval: 256,

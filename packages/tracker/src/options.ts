@@ -1,6 +1,15 @@
-import { limits as wireLimits, parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  isDegree,
+  isOverlayStrategy,
+  limits as wireLimits,
+  minDegree,
+  overlayStrategies,
+  parseStreamPartId,
+  type OverlayStrategyName,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { defaultClusterLimits, type ClusterLimits } from './cluster/limits.ts'
-import type { OverlayPolicy } from './core/stream-part.ts'
 import { trackerError } from './errors.ts'
 import type { Places } from './http/places.ts'
 import type { IceOptions } from './ice/ice-options.ts'
@@ -22,10 +31,10 @@ export interface TrackerOptions {
   }
   /** Neighbours per node, 2 to 64; default 4. */
   readonly degree?: number
-  /** What overlays are made of: random edges only, or near ones besides; default `topology-aware`. */
-  readonly overlay?: OverlayPolicy
+  /** How the edges of overlays are chosen; default `topology-aware`. */
+  readonly overlay?: OverlayStrategyName
   /** And for some streams, by their ids, whatever their owners have chosen. */
-  readonly streamOverlays?: Readonly<Record<StreamId, OverlayPolicy>>
+  readonly streamOverlays?: Readonly<Record<StreamId, OverlayStrategyName>>
   /** What nodes are taken to need for checking a message and passing it on, in milliseconds, in predictions of delays; default 0.3. */
   readonly processingMs?: number
   /** STUN and TURN servers for the nodes; default none. */
@@ -93,8 +102,11 @@ function checkedLimits<Limits extends object>(
 
 /** Throws INVALID_TRACKER_OPTIONS. */
 export function checkDegree(degree: number): number {
-  if (Number.isSafeInteger(degree) && degree >= 2 && degree <= wireLimits.maxNeighbours) return degree
-  throw trackerError('INVALID_TRACKER_OPTIONS', `degree must be 2 to ${wireLimits.maxNeighbours}: ${degree}`)
+  if (isDegree(degree)) return degree
+  throw trackerError(
+    'INVALID_TRACKER_OPTIONS',
+    `degree must be ${minDegree} to ${wireLimits.maxNeighbours}: ${degree}`,
+  )
 }
 
 /** Throws INVALID_TRACKER_OPTIONS. */
@@ -107,13 +119,13 @@ export function checkProcessingMs(processingMs: number): number {
 export function resolveOverlays({
   overlay = defaultTrackerOptions.overlay,
   streamOverlays = {},
-}: Pick<TrackerOptions, 'overlay' | 'streamOverlays'>): (id: StreamPartId) => OverlayPolicy {
-  const byStream = new Map<string, OverlayPolicy>(Object.entries(streamOverlays))
+}: Pick<TrackerOptions, 'overlay' | 'streamOverlays'>): (id: StreamPartId) => OverlayStrategyName {
+  const byStream = new Map<string, OverlayStrategyName>(Object.entries(streamOverlays))
   for (const policy of [overlay, ...byStream.values()]) {
-    if (policy === 'random' || policy === 'topology-aware') continue
+    if (isOverlayStrategy(policy)) continue
     throw trackerError(
       'INVALID_TRACKER_OPTIONS',
-      `overlay must be random or topology-aware: ${String(policy)}`,
+      `overlay must be one of ${overlayStrategies.join(', ')}: ${String(policy)}`,
     )
   }
   return (id) => byStream.get(parseStreamPartId(id).streamId) ?? overlay

@@ -1,7 +1,8 @@
+import { overlayStrategies, type OverlayStrategyName } from '@runnel/protocol'
 import type { Figure } from '../figures/write-figures.ts'
 
-export const overlays = ['random', 'topology-aware'] as const
-export type Overlay = (typeof overlays)[number]
+export const overlays = overlayStrategies
+export type Overlay = OverlayStrategyName
 
 /** What can be said of every experiment; each has its own defaults. */
 export interface ExperimentOptions {

@@ -14,7 +14,7 @@ const repeatsOfTable = 10
 const nodesOfRandomTable = 20_480
 
 function repeatsOf(nodes: number, overlay: Overlay): number {
-  if (overlay === 'topology-aware') return 1
+  if (overlay !== 'random') return 1
   return Math.max(repeatsOfTable, Math.ceil(nodesOfRandomTable / nodes))
 }
 

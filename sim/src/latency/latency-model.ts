@@ -47,6 +47,13 @@ export function meanOneWayMs({ nodes, oneWayMs }: LatencyModel): number {
   return sumMs / (nodes * (nodes - 1))
 }
 
+/** From one node to all others. */
+export function meanOneWayFromMs({ nodes, oneWayMs }: LatencyModel, from: number): number {
+  let sumMs = 0
+  for (let to = 0; to < nodes; to++) if (from !== to) sumMs += oneWayMs(from, to)
+  return sumMs / (nodes - 1)
+}
+
 /** Nodes spread evenly over the regions, in turn. */
 function tableModel({ regions, oneWayMs }: LatencyTable, nodes: number): LatencyModel {
   return {

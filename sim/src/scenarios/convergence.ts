@@ -1,12 +1,12 @@
 import type { NodeId } from '@runnel/protocol'
-import type { OverlayPolicy } from '@runnel/tracker'
+import type { OverlayStrategyName } from '@runnel/protocol'
 import type { LatencyModel } from '../latency/latency-model.ts'
 import { World } from '../world/world.ts'
 
 export interface ConvergenceOptions {
   readonly seed: string
   readonly degree: number
-  readonly overlay: OverlayPolicy
+  readonly overlay: OverlayStrategyName
   readonly model: LatencyModel
   /** All nodes join within this time, evenly, … */
   readonly joiningMs: number

@@ -209,14 +209,15 @@ export class Formation {
     const [first] = wanted.keys()
     const reached = new Set(first === undefined ? [] : [first])
     for (const id of reached) for (const other of wanted.get(id) ?? []) reached.add(other)
-    const degrees = [...wanted.values()].map(({ size }) => size)
     this.#looks++
-    if (reached.size !== this.nodes.length || !this.#isComplete(degrees)) this.#wrongLooks++
+    if (reached.size !== this.nodes.length || !this.#isComplete(this.wantedDegrees)) this.#wrongLooks++
   }
 
-  /** Every node has its degree; one has one less where the product is odd. */
+  /** Every node has its degree; one has one less where the product is odd. In a tree: as many neighbours as the tracker wants. */
   #isComplete(degrees: readonly number[]): boolean {
-    const { degree, model } = this.#options
+    const { degree, model, overlay } = this.#options
+    if (overlay === 'tree')
+      return this.wantedDegrees.every((wanted, i) => wanted > 0 && (degrees[i] ?? 0) >= wanted)
     const wanted = Math.min(degree, model.nodes - 1)
     const odd = (model.nodes * wanted) % 2
     const missing = degrees.reduce((sum, has) => sum + Math.max(0, wanted - has), 0)

@@ -1,7 +1,7 @@
 import type { NodeId, Random } from '@runnel/protocol'
 import type { FloodDelays } from '@runnel/tracker'
 import { meanDelayMs, meanDelayOfAllMs, shortestDelaysMs } from '../graphs/shortest-delays.ts'
-import { meanOneWayMs } from '../latency/latency-model.ts'
+import { meanOneWayFromMs, meanOneWayMs } from '../latency/latency-model.ts'
 import { TraceHash } from '../measures/trace-hash.ts'
 import { ChainPublisher } from '../world/chain-publisher.ts'
 import { Formation, pick, type FormationOptions, type FormationWatch } from './formation.ts'
@@ -35,6 +35,8 @@ export interface PropagationRun {
   /** What the tracker says of the stream part over HTTP; undefined when it says nothing. */
   readonly predicted: FloodDelays | undefined
   readonly underlayMeanMs: number
+  /** Mean delay of what the first node sends, by its mean one-way delay to the others. */
+  readonly rdpOfFirst: number
   /** Of the overlay that the tracker wants. */
   readonly minDegree: number
   readonly maxDegree: number
@@ -76,6 +78,7 @@ export async function runPropagation(
     trueMeanMs: meanDelayOfAllMs(real, everywhere),
     predicted,
     underlayMeanMs: meanOneWayMs(options.model),
+    rdpOfFirst: meanDelayMs(real, [0]) / meanOneWayFromMs(options.model, 0),
     minDegree: Math.min(...wantedDegrees),
     maxDegree: Math.max(...wantedDegrees),
     minAttached: Math.min(...attachedDegrees),

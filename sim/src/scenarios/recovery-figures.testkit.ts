@@ -1,13 +1,13 @@
 // Prints how long overlays take to be whole again after nodes are lost at one instant, one line per overlay, loss and death:
 //   node --conditions=runnel-src sim/src/scenarios/recovery-figures.testkit.ts NODES SEEDS [LATENCY] [OVERLAY…]
 import { seededRandom } from '@runnel/protocol'
-import type { OverlayPolicy } from '@runnel/tracker'
+import type { OverlayStrategyName } from '@runnel/protocol'
 import { createLatencyModel } from '../latency/latency-model.ts'
 import { pick } from './formation.ts'
 import { runRecovery } from './recovery.ts'
 
 const [nodeCount = '256', seedCount = '20', latency = 'aws', ...named] = process.argv.slice(2)
-const overlays: readonly OverlayPolicy[] = (['random', 'topology-aware'] as const).filter(
+const overlays: readonly OverlayStrategyName[] = (['random', 'topology-aware'] as const).filter(
   (overlay) => named.length === 0 || named.includes(overlay),
 )
 const nodes = Number(nodeCount)

@@ -1,12 +1,12 @@
 import type { NodeId } from '@runnel/protocol'
-import type { OverlayPolicy } from '@runnel/tracker'
+import type { OverlayStrategyName } from '@runnel/protocol'
 import type { LatencyModel } from '../latency/latency-model.ts'
 import { World, type Death, type SimNode } from '../world/world.ts'
 
 export interface RecoveryOptions {
   readonly seed: string
   readonly degree: number
-  readonly overlay: OverlayPolicy
+  readonly overlay: OverlayStrategyName
   readonly model: LatencyModel
   /** Virtual time between the last join and the loss. */
   readonly formingMs: number

@@ -16,6 +16,8 @@ export interface PropagationRow {
   readonly meanHops: number
   /** Mean delay by the mean one-way delay between any two nodes. */
   readonly rdp: number
+  /** The same of what the first node sends, by its own mean one-way delay. */
+  readonly rdpOfFirst: number
   /** From all nodes to all others (of more than 2,048 from as many), by shortest ways over the round-trip times reported to the tracker. */
   readonly estimatedMeanMs: number
   /** How far that may be from the mean of endlessly many overlays: its standard error, from how the runs differ; null for one run. */
@@ -90,6 +92,7 @@ function summarize(runs: readonly PropagationRun[]) {
     p99Ms: round(delaysMs[Math.ceil(0.99 * delaysMs.length) - 1] ?? 0),
     meanHops: average(({ hops }) => mean(hops) ?? 0),
     rdp: average((run) => meanOf(run) / run.underlayMeanMs),
+    rdpOfFirst: average((run) => run.rdpOfFirst),
     estimatedMeanMs: average((run) => run.estimatedMeanMs),
     estimatedErrorMs: standardError(runs.map((run) => run.estimatedMeanMs)),
     mapePercent: average((run) => 100 * Math.abs(run.estimatedMeanOfPublishersMs / meanOf(run) - 1)),

@@ -12,7 +12,7 @@ export interface Sample {
 }
 
 /** Virtual seconds in which an overlay has to stay as it is. Random ones do nothing any more once they are complete. */
-const steadyS = { random: 20, 'topology-aware': 120 } as const satisfies Record<Overlay, number>
+const steadyS = { random: 20, 'topology-aware': 120, tree: 120 } as const satisfies Record<Overlay, number>
 /** It stays as it is when its mean delay falls less than this in that time. */
 const steadyShare = 0.01
 /** Samples of which the mean is taken on both sides: delays go up and down a little with every exchange. */

@@ -10,6 +10,7 @@ import {
   type NodeId,
   type Random,
   type StreamPartId,
+  type OverlayStrategyName,
 } from '@runnel/protocol'
 import {
   createNetworkNode,
@@ -24,7 +25,6 @@ import {
   defaultTrackerLimits,
   TrackerCore,
   TrackerRuntime,
-  type OverlayPolicy,
   type TrackerLimits,
 } from '@runnel/tracker'
 import { MemoryNetwork, VirtualClock, type ConnectionModules, type Transport } from '@runnel/transport'
@@ -42,7 +42,7 @@ export interface WorldOptions {
   /** The part of frames lost between two nodes, asked for each frame. Connections to the tracker are TCP and lose none. */
   lossRate(from: NodeId, to: NodeId): number
   /** What the tracker makes overlays of. Default random. */
-  readonly overlay?: OverlayPolicy
+  readonly overlay?: OverlayStrategyName
   /** Who may publish, as each node finds out for itself. Default everybody. */
   readonly publisherPolicy?: () => PublisherPolicy
   /** Limits of nodes other than their defaults. */

@@ -12,7 +12,12 @@ export const streamCreate = defineCommand({
   options: {
     ...networkOptions,
     partitions: { type: 'number', requiresArg: true, default: 1, describe: 'Partitions, 1 to 100' },
-    metadata: { type: 'string', requiresArg: true, describe: 'Free text, by convention JSON' },
+    metadata: {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'Free text, by convention JSON; its field overlay is a strategy of trackers, or {strategy, degree}',
+    },
     tracker: {
       type: 'string',
       array: true,

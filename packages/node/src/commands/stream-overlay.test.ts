@@ -33,7 +33,7 @@ describe('the overlay of a stream', { timeout: timeoutMs }, () => {
     const chosen = (await run('stream', 'create', 'chosen', ...metadata, ...network)).stdout.trim()
     const plain = (await run('stream', 'create', 'plain', ...network)).stdout.trim()
     for (const id of [plain, chosen]) startRunnel(['subscribe', id, ...network], { cwd })
-    await tracker.said(`"streamId":"${chosen}","overlay":"random"`)
+    await tracker.said(`"streamId":"${chosen}","overlay":{"strategy":"random"}`)
     const http = /HTTP at (http:\S+)/.exec(tracker.stderr())?.[1] ?? ''
     const answer = await fetch(`${http}/v1/stream-parts`)
     const { streamParts } = (await answer.json()) as {

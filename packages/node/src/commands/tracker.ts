@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs'
 import { explorerDirectory } from '@runnel/explorer'
-import { createIdentity, generatePrivateKey, loadCrypto, parsePrivateKey } from '@runnel/protocol'
+import {
+  createIdentity,
+  generatePrivateKey,
+  loadCrypto,
+  overlayStrategies,
+  parsePrivateKey,
+  type OverlayStrategyName,
+} from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type ClusterJoin, type TrackerOptions } from '@runnel/tracker'
 import { defineCommand } from '../cli/command.ts'
@@ -55,10 +62,10 @@ export const tracker = defineCommand({
     },
     degree: { type: 'number', requiresArg: true, default: 4, describe: 'Neighbours of a node in an overlay' },
     overlay: {
-      choices: ['random', 'topology-aware'],
+      choices: overlayStrategies,
       default: 'topology-aware',
       describe:
-        'Edges of overlays: random only, or near ones besides, chosen by round-trip times; with --network for streams whose metadata has no field overlay',
+        'Edges of overlays: random only, near ones besides, chosen by round-trip times, or a tree for one publisher; with --network for streams whose metadata has no field overlay',
     },
     'ice-server': {
       type: 'string',
@@ -231,7 +238,7 @@ interface TrackerArguments {
   readonly host: string
   readonly port: number
   readonly degree: number
-  readonly overlay: 'random' | 'topology-aware'
+  readonly overlay: OverlayStrategyName
   readonly 'public-url': string | undefined
   readonly 'also-known-as': string[] | undefined
   readonly 'tls-cert': string | undefined

@@ -1,16 +1,17 @@
 import type { NodeId, Random } from '@runnel/protocol'
 import { Claims, mutualEdges } from './claims.ts'
 import { Guests } from './guests.ts'
+import { overlayStateOf, type OverlayState } from './overlay-states.ts'
+import type { Overlay } from './overlay.ts'
 import type { Replica } from './replica.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
-import type { OverlayTopology } from './topology/overlay-topology.ts'
 
 export type Edge = readonly [NodeId, NodeId]
 
 export interface AdoptionModules {
   readonly random: Random
   /** Those who are in an overlay of this tracker already. */
-  readonly topology: Pick<OverlayTopology<NodeId>, 'has' | 'size' | 'nodes'>
+  readonly overlay: Overlay
   readonly host: Pick<StreamPartHost, 'isConnected' | 'avoids'>
 }
 
@@ -35,11 +36,9 @@ export class Adoption {
   /** Whether nodes that were here before are guests of it. */
   #isBridged = false
   #replica: Replica | undefined
-  readonly #degree: number
   readonly #modules: AdoptionModules
 
-  constructor({ degree }: { readonly degree: number }, modules: AdoptionModules) {
-    this.#degree = degree
+  constructor(modules: AdoptionModules) {
     this.#modules = modules
   }
 
@@ -48,9 +47,14 @@ export class Adoption {
     return this.#claims.size > 0
   }
 
+  get state(): OverlayState {
+    const placed = this.#modules.overlay.topology.size
+    return overlayStateOf({ claimed: this.#claims.size, placed, hasReplica: this.#replica !== undefined })
+  }
+
   /** Whether newcomers have to wait too: nobody is in yet, and there is an overlay to come. */
   get holdsNewcomers(): boolean {
-    return (this.isPending || this.#replica !== undefined) && this.#modules.topology.size === 0
+    return this.state === 'foreseen' || this.state === 'gathering'
   }
 
   /** Whether all nodes that others claim have reported. */
@@ -60,8 +64,7 @@ export class Adoption {
 
   /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
   get isLodgingDue(): boolean {
-    const { size } = this.#modules.topology
-    return this.#claims.alone.size > 0 || (this.isPending && size > 0 && !this.#isBridged)
+    return this.#claims.alone.size > 0 || (this.state === 'merging' && !this.#isBridged)
   }
 
   /** Whether a node waits for the overlay to be taken over. */
@@ -86,7 +89,7 @@ export class Adoption {
 
   /** What nodes say counts for more. False when it comes too late. */
   expect(replica: Replica): boolean {
-    if (this.#modules.topology.size > 0) return false
+    if (this.#modules.overlay.topology.size > 0) return false
     this.#replica = replica
     this.#claims.recheck((id, neighbour) => this.#isKnown(id, neighbour))
     return true
@@ -105,9 +108,10 @@ export class Adoption {
    * nobody they could be guests of.
    */
   lodge(): ReadonlySet<NodeId> | undefined {
-    const { random, topology, host } = this.#modules
+    const { random, overlay, host } = this.#modules
+    const { topology } = overlay
+    const { degree } = overlay.kind
     const { alone } = this.#claims
-    const degree = this.#degree
     const changed = new Set<NodeId>()
     const reported = [...this.#claims.all].filter(([id, { size }]) => size > 0 && host.isConnected(id))
     if (reported.length === 0) return undefined
@@ -160,7 +164,7 @@ export class Adoption {
 
   /** Whether a neighbour need not report before a node's claim is believed: it is in, or the replica says the same. */
   #isKnown(id: NodeId, neighbour: NodeId): boolean {
-    return this.#modules.topology.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
+    return this.#modules.overlay.topology.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
   }
 
   /** Has lost a guest or a host. */

@@ -92,7 +92,7 @@ class Story {
     const end = this.now + ms
     for (let steps = 0; ; steps++) {
       if (steps > 5_000) throw new Error('it spins')
-      const at = this.core.wakeAt
+      const at = this.core.dueMs
       if (at === undefined || at > end) break
       this.now = Math.max(at, this.now)
       const told = instructions(this.handle({ type: 'tick' }))

@@ -1,4 +1,5 @@
 import type { NodeId, Status, StreamPartId, WantedNeighbour } from '@runnel/protocol'
+import type { Overlay } from './overlay.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
 import { IndexedSet } from './topology/indexed-set.ts'
 import type { RandomSource } from './topology/cheapest.ts'
@@ -13,16 +14,22 @@ interface Feeder {
   status: Status
 }
 
+export interface FeedsModules {
+  readonly random: RandomSource
+  readonly overlay: Overlay
+  readonly host: StreamPartHost
+}
+
 /** Draws of a member that the feeder cannot do with, before it gets fewer. */
 const maxDraws = 8
 
 /**
  * Nodes that publish to a stream part and may not read it. Each is told as many members of the overlay as a node has
- * neighbours, at random, to send what it publishes to; the members are told nothing, and take it from whoever may publish.
+ * neighbours to send what it publishes to, where messages enter the overlay best and else at random; the members are told nothing, and take it from whoever may publish.
  */
 export class Feeds {
-  readonly #options: { readonly streamPartId: StreamPartId; readonly degree: number }
-  readonly #modules: { readonly random: RandomSource; readonly host: StreamPartHost }
+  readonly #streamPartId: StreamPartId
+  readonly #modules: FeedsModules
   readonly #members = new IndexedSet<NodeId>()
   readonly #feeders = new Map<NodeId, Feeder>()
   readonly #feedersOf = new Map<NodeId, Set<NodeId>>()
@@ -31,11 +38,8 @@ export class Feeds {
   /** Those to be told. */
   readonly #changed = new Set<NodeId>()
 
-  constructor(
-    options: { readonly streamPartId: StreamPartId; readonly degree: number },
-    modules: { readonly random: RandomSource; readonly host: StreamPartHost },
-  ) {
-    this.#options = options
+  constructor(streamPartId: StreamPartId, modules: FeedsModules) {
+    this.#streamPartId = streamPartId
     this.#modules = modules
   }
 
@@ -135,23 +139,30 @@ export class Feeds {
       if (contact !== undefined) neighbours.push({ nodeId: id, contact })
       host.permitSignals(nodeId, id)
     }
-    const { streamPartId } = this.#options
+    const streamPartId = this.#streamPartId
     host.send(nodeId, { type: 'instruction', streamPartId, counter: feeder.toldCounter, neighbours })
   }
 
   #choose(nodeId: NodeId, { hosts }: Feeder): void {
-    const { random, host } = this.#modules
-    const { degree } = this.#options
+    const { random, overlay, host } = this.#modules
+    const { degree } = overlay.kind
+    const { entry } = overlay.topology
+    if (entry !== undefined && hosts.size < degree && !host.avoids(nodeId, entry))
+      this.#take(nodeId, hosts, entry)
     for (let draws = maxDraws + degree; draws > 0 && hosts.size < degree && this.#members.size > 0; draws--) {
       const id = this.#members.at(Math.floor(random.next() * this.#members.size))
       // Where there is no other, one that failed is better than none; the node does not dial it at once.
       if (hosts.has(id) || (draws > degree && host.avoids(nodeId, id))) continue
-      hosts.add(id)
-      const feeders = this.#feedersOf.get(id)
-      if (feeders === undefined) this.#feedersOf.set(id, new Set([nodeId]))
-      else feeders.add(nodeId)
+      this.#take(nodeId, hosts, id)
     }
     if (hosts.size < degree) this.#short.add(nodeId)
     else this.#short.delete(nodeId)
+  }
+
+  #take(nodeId: NodeId, hosts: Set<NodeId>, id: NodeId): void {
+    hosts.add(id)
+    const feeders = this.#feedersOf.get(id)
+    if (feeders === undefined) this.#feedersOf.set(id, new Set([nodeId]))
+    else feeders.add(nodeId)
   }
 }

@@ -1,14 +1,13 @@
 import type { NodeId } from '@runnel/protocol'
-import type { Distances } from './coordinates/distances.ts'
 import type { Instructions } from './instructions.ts'
 import type { Member } from './member.ts'
+import type { Overlay } from './overlay.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
-import type { OverlayTopology } from './topology/overlay-topology.ts'
 
 export interface ImprovementsModules {
   readonly members: ReadonlyMap<NodeId, Member>
-  readonly topology: OverlayTopology<NodeId>
+  readonly overlay: Overlay
   readonly instructions: Instructions
   readonly host: StreamPartHost
 }
@@ -19,7 +18,7 @@ const improvedShare = 8
 const restingShare = 128
 const roundsBeforeRest = 4
 
-/** Looks for nearer neighbours for the nodes of a topology-aware overlay, one after the other. */
+/** Looks for better neighbours for the nodes of an overlay, one after the other. */
 export class Improvements {
   /** Members in turn. */
   #walk: Iterator<NodeId> | undefined
@@ -32,7 +31,7 @@ export class Improvements {
 
   /** How many nodes to improve at a time. */
   get due(): number {
-    const { size } = this.#modules.topology
+    const { size } = this.#modules.overlay.topology
     return Math.ceil(size / (this.#attemptsInVain > roundsBeforeRest * size ? restingShare : improvedShare))
   }
 
@@ -42,17 +41,14 @@ export class Improvements {
   }
 
   /** Looks for nearer neighbours for the next `count` nodes whose turn it is. */
-  improve(count: number, distances: Distances<NodeId>, now: number): void {
-    const { topology, instructions, host } = this.#modules
-    const proximity = {
-      distanceMs: (a: NodeId, b: NodeId) => distances.estimateMs(a, b),
-      mayChange: (id: NodeId) => this.#mayExchange(id, now),
-    }
+  improve(count: number, now: number): void {
+    const { overlay, instructions, host } = this.#modules
+    const { topology } = overlay
+    const mayChange = (id: NodeId) => this.#mayExchange(id, now)
     for (let i = 0; i < count; i++) {
       const id = this.#nextInTurn()
       if (id === undefined) return
-      distances.learn(id)
-      const { outcome, changed } = topology.improve(id, proximity)
+      const { outcome, changed } = topology.improve(id, mayChange)
       this.#attemptsInVain = outcome === 'improved' ? 0 : this.#attemptsInVain + 1
       if (outcome === 'improved') host.count('edgesExchanged', 2)
       if (outcome === 'disconnecting' || outcome === 'stranding') host.count('exchangesRefused')
@@ -74,7 +70,8 @@ export class Improvements {
   #mayExchange(id: NodeId, now: number): boolean {
     const { members, instructions, host } = this.#modules
     const member = members.get(id)
-    if (member === undefined || !member.settled || member.unsure || instructions.isPending(id)) return false
+    if (member === undefined || member.state !== 'settled' || member.unsure || instructions.isPending(id))
+      return false
     return host.isConnected(id) && (this.#exchangesOf(id, now)?.has(now) ?? false)
   }
 

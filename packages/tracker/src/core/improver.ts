@@ -2,10 +2,10 @@ import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 import { IndexedSet } from './topology/indexed-set.ts'
 
-/** Makes topology-aware overlays a little better, each in its turn. */
+/** Makes overlays whose strategy can find better edges a little better, each in its turn. */
 export class Improver {
   readonly #limits: Pick<TrackerLimits, 'improvementIntervalMs' | 'improvementsPerInterval'>
-  /** Stream parts with a topology-aware overlay. */
+  /** Stream parts whose strategy improves overlays. */
   readonly #parts = new IndexedSet<StreamPart>()
   #next = 0
   #wakeAt: number | undefined
@@ -21,7 +21,7 @@ export class Improver {
 
   /** The stream part is new, or its overlay was chosen anew. */
   plan(part: StreamPart, now: number): void {
-    if (part.overlay === 'random') return this.#parts.delete(part)
+    if (!part.topology.improves) return this.#parts.delete(part)
     this.#parts.add(part)
     this.#wakeAt = Math.min(this.#wakeAt ?? Infinity, now + this.#limits.improvementIntervalMs)
   }

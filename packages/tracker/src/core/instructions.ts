@@ -7,12 +7,12 @@ import {
 } from '@runnel/protocol'
 import type { Adoption } from './adoption.ts'
 import type { Member } from './member.ts'
+import type { Overlay } from './overlay.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
-import type { OverlayTopology } from './topology/overlay-topology.ts'
 
 export interface InstructionsModules {
   readonly members: ReadonlyMap<NodeId, Member>
-  readonly topology: Pick<OverlayTopology<NodeId>, 'neighbours'>
+  readonly overlay: Overlay
   readonly adoption: Adoption
   readonly host: StreamPartHost
 }
@@ -65,7 +65,7 @@ export class Instructions {
     let told = false
     for (const id of this.#changed) {
       const member = members.get(id)
-      if (member === undefined || member.expected) continue
+      if (member === undefined || member.state === 'expected') continue
       if (adoption.has(id) && !adoption.isLodged(id) && member.toldCounter === 0) continue
       if (!host.isConnected(id)) member.unsure = true
       else if (this.#tell(member)) told = true
@@ -90,9 +90,8 @@ export class Instructions {
       host.count('staleStatuses')
     } else {
       if (member.unsure) this.#changed.add(member.nodeId)
-      member.hasAnswered = true
       const attached = new Set(neighbours.map(({ nodeId }) => nodeId))
-      member.settled = [...member.told].every((id) => attached.has(id))
+      member.step([...member.told].every((id) => attached.has(id)) ? 'attached' : 'partlyAttached')
       host.settle(member)
     }
   }
@@ -106,7 +105,7 @@ export class Instructions {
     member.mustTell = false
     member.toldCounter = member.counter
     member.resends = 0
-    member.settled = false
+    member.step('instructed')
     this.#modules.host.instruct(member, this.#instruction(member))
     return true
   }
@@ -116,9 +115,11 @@ export class Instructions {
    * and that claim it.
    */
   #wantedBy(id: NodeId): ReadonlySet<NodeId> {
-    const { topology, adoption } = this.#modules
+    const { overlay, adoption } = this.#modules
     const isMutual = (other: NodeId) => adoption.claimedBy(other).has(id)
-    const wanted = adoption.has(id) ? [...adoption.claimedBy(id)].filter(isMutual) : topology.neighbours(id)
+    const wanted = adoption.has(id)
+      ? [...adoption.claimedBy(id)].filter(isMutual)
+      : overlay.topology.neighbours(id)
     return new Set([...wanted, ...adoption.lodgedWith(id)])
   }
 

@@ -1,4 +1,5 @@
 import type { Membership, NodeId, StreamPartId } from '@runnel/protocol'
+import { transitionOf, type MemberInput, type MemberState, type Transition } from './member-states.ts'
 import type { TokenBucket } from './timing/token-bucket.ts'
 
 /** A node in a stream part, as the tracker sees it. */
@@ -17,12 +18,6 @@ export class Member {
   toldCounter = 0
   /** It was disconnected since: its next status says what it knows. */
   unsure = false
-  /** One of its statuses was about the newest instruction then. */
-  hasAnswered = false
-  /** Known from a replica only: it has not reported here. */
-  expected = false
-  /** By its newest status, all neighbours it was told are attached. */
-  settled = false
   /** How often the newest instruction was sent again. */
   resends = 0
   /** Round-trip times by its newest status. */
@@ -34,9 +29,22 @@ export class Member {
   /** Edges exchanged for nearer ones. Made when it is first needed. */
   exchanges: TokenBucket | undefined
 
+  #state: MemberState = 'absent'
+
   constructor(streamPartId: StreamPartId, nodeId: NodeId, counter: number) {
     this.streamPartId = streamPartId
     this.nodeId = nodeId
     this.counter = counter
+  }
+
+  get state(): MemberState {
+    return this.#state
+  }
+
+  /** Something happens to it: what follows from its state and that. Throws when it cannot happen. */
+  step(input: MemberInput): Transition {
+    const transition = transitionOf(this.#state, input)
+    this.#state = transition.next
+    return transition
   }
 }

@@ -15,7 +15,7 @@ describe('a topology-aware overlay', () => {
     world.run(300_000)
     expect(world.rdp()).toBeLessThan(1.25)
     expect(faultsOf(world.topology, 4)).toEqual([])
-    for (const id of world.topology.nodes()) expect(world.topology.randomEdges(id)).toBeGreaterThan(0)
+    for (const id of world.topology.nodes()) expect(world.randomEdges(id)).toBeGreaterThan(0)
     const before = world.newNeighbours
     world.run(60_000)
     expect((world.newNeighbours - before) / 320).toBeLessThan(0.5)
@@ -57,7 +57,7 @@ describe('a topology-aware overlay', () => {
     world.run(300_000)
     const kept = [...world.topology.edges()].filter(([a, b]) => edges.has(a < b ? a + b : b + a))
     expect(kept.length).toBeGreaterThan(0.85 * edges.size)
-    for (const id of world.topology.nodes()) expect(world.topology.randomEdges(id)).toBeGreaterThan(0)
+    for (const id of world.topology.nodes()) expect(world.randomEdges(id)).toBeGreaterThan(0)
     expect(world.rdp()).toBeLessThan(before + 0.1)
   })
 
@@ -95,7 +95,7 @@ describe('the overlays of a tracker', () => {
     const overlayOf = (options: ConstructorParameters<typeof TrackerStory>[0] = {}) => {
       const story = new TrackerStory(options)
       story.join(nodeId(1))
-      return story.core.streamParts.get(partA)?.overlay
+      return story.core.streamParts.get(partA)?.kind.strategy
     }
     expect(overlayOf()).toBe('random')
     expect(overlayOf({ overlay: 'topology-aware' })).toBe('topology-aware')
@@ -110,12 +110,12 @@ describe('the overlays of a tracker', () => {
     idle.join(nodeId(1))
     idle.packet(nodeId(1), { type: 'leave', streamPartId: partA })
     idle.advance(130_000)
-    expect(idle.core.wakeAt).toBe(undefined)
+    expect(idle.core.dueMs).toBe(undefined)
     const aware = new TrackerStory({ overlay: 'topology-aware' })
     aware.join(nodeId(1))
-    expect(aware.core.wakeAt).toBeLessThanOrEqual(aware.now + defaultTrackerLimits.improvementIntervalMs)
+    expect(aware.core.dueMs).toBeLessThanOrEqual(aware.now + defaultTrackerLimits.improvementIntervalMs)
     aware.packet(nodeId(1), { type: 'leave', streamPartId: partA })
     aware.advance(130_000)
-    expect(aware.core.wakeAt).toBe(undefined)
+    expect(aware.core.dueMs).toBe(undefined)
   })
 })

@@ -75,6 +75,11 @@ export class ProximityWorld {
     return topology
   }
 
+  /** How many of a node's edges were drawn without regard to distance. */
+  randomEdges(id: NodeId): number {
+    return [...this.topology.neighbours(id)].filter((other) => !this.topology.isNear(id, other)).length
+  }
+
   run(ms: number): void {
     const end = this.story.now + ms
     while (this.story.now < end) {

@@ -70,6 +70,11 @@ export class Roles {
     return forMs > 0 ? { kind: 'reader', untilMs: now + forMs } : { kind: 'none' }
   }
 
+  /** Whether the node may publish, as far as the registry has said. False without one. */
+  publishes(node: NodeRecord, streamId: StreamId): boolean {
+    return this.#answers?.mayPublish(streamId, userOf(node)) ?? false
+  }
+
   /** Streams of which statuses are kept. */
   get streamIds(): Iterable<StreamId> {
     return this.#keysOf.keys()

@@ -1,4 +1,4 @@
-import type { Contact, Instruction, NodeId } from '@runnel/protocol'
+import type { Contact, Instruction, NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { CounterName } from './counters.ts'
 import type { Member } from './member.ts'
@@ -10,6 +10,8 @@ export interface StreamPartHost {
   contactOf(id: NodeId): Contact | undefined
   /** Where a node comes from; undefined when nobody knows. */
   networkOf(id: NodeId): string | undefined
+  /** Whether the node publishes to the stream part, as far as is known. */
+  publishes(part: StreamPartId, id: NodeId): boolean
   /** Whether the pair should rather not be connected. Symmetric. */
   avoids(a: NodeId, b: NodeId): boolean
   /** The edge failed: avoid the pair for a while. */

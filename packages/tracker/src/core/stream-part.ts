@@ -1,21 +1,17 @@
 import type { Contact, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
 import { Adoption } from './adoption.ts'
-import { Distances } from './coordinates/distances.ts'
+import { EdgeFailures } from './edge-failures.ts'
 import { expectedEdges } from './expected-edges.ts'
 import { Feeds } from './feeds.ts'
 import { Improvements } from './improvements.ts'
 import { Instructions } from './instructions.ts'
+import { MemberReports } from './member-reports.ts'
+import { rttsOf, statusOf } from './member-status.ts'
 import { Member } from './member.ts'
+import { Overlay, type OverlayKind } from './overlay.ts'
 import type { Replica } from './replica.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
-import { TokenBucket } from './timing/token-bucket.ts'
-import { OverlayTopology } from './topology/overlay-topology.ts'
-
-/**
- * What edges an overlay is made of: `random` ones only, or near ones besides, chosen by round-trip times
- * (docs/decisions/009-topology-aware.md).
- */
-export type OverlayPolicy = 'random' | 'topology-aware'
+import type { OverlayStrategy } from './strategies/overlay-strategy.ts'
 
 /** What a stream part as a whole needs of the tracker around it. */
 export interface StreamPartTracker extends StreamPartHost {
@@ -25,68 +21,69 @@ export interface StreamPartTracker extends StreamPartHost {
   onRemoved(part: StreamPart, id: NodeId): void
 }
 
-/** Networks of which one stream part remembers how often their nodes had an overlay taken over; the oldest is forgotten first. */
-const maxClaimingNetworks = 64
-
-/** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
-const lostQuorum = 2
-
 /**
  * One overlay: who is in it, who is connected to whom, and what becomes of it when nodes report. Before it is taken over it is
  * an `Adoption`; who has to be told what is up to `Instructions`, which wait for `flush`.
  */
 export class StreamPart {
   readonly id: StreamPartId
-  readonly topology: OverlayTopology<NodeId>
   /** Who publishes to it and does not read it. */
   readonly feeds: Feeds
   readonly #members = new Map<NodeId, Member>()
-  /** By network: how often its nodes may yet have an overlay taken over into this one. */
-  readonly #takeovers = new Map<string, TokenBucket>()
+  readonly #reports: MemberReports
   readonly #adoption: Adoption
   readonly #instructions: Instructions
   readonly #improvements: Improvements
   readonly #host: StreamPartTracker
-  readonly #random: Random
-  /** Of a topology-aware overlay. */
-  #distances: Distances<NodeId> | undefined
+  readonly #overlay: Overlay
 
   constructor(
-    options: { readonly id: StreamPartId; readonly degree: number; readonly overlay: OverlayPolicy },
+    id: StreamPartId,
+    kind: OverlayKind,
     modules: { readonly random: Random; readonly host: StreamPartTracker },
   ) {
     const { random, host } = modules
-    this.id = options.id
+    this.id = id
     this.#host = host
-    this.#random = random
-    const { degree } = options
-    const topology = new OverlayTopology<NodeId>(
-      { degree },
-      { random, avoid: (a, b) => host.avoids(a, b), networkOf: (id) => host.networkOf(id) },
-    )
-    const adoption = new Adoption({ degree }, { random, topology, host })
+    const overlay = new Overlay(kind, {
+      ...{ random, maxMeasuredPeers: host.limits.maxMeasuredPeers },
+      avoid: (a, b) => host.avoids(a, b),
+      networkOf: (nodeId) => host.networkOf(nodeId),
+      isPublisher: (nodeId) => host.publishes(id, nodeId),
+    })
     const members = this.#members
-    const instructions = new Instructions({ members, topology, adoption, host })
-    this.#improvements = new Improvements({ members, topology, instructions, host })
+    const adoption = new Adoption({ random, overlay, host })
+    const instructions = new Instructions({ members, overlay, adoption, host })
+    const failures = new EdgeFailures({
+      ...{ members, overlay, adoption, instructions, host },
+      remove: (nodeId) => this.remove(nodeId),
+    })
+    this.#overlay = overlay
+    this.#improvements = new Improvements({ members, overlay, instructions, host })
     this.#instructions = instructions
     this.#adoption = adoption
-    this.topology = topology
-    this.feeds = new Feeds({ streamPartId: this.id, degree }, { random, host })
-    this.chooseOverlay(options.overlay)
+    const feeds = new Feeds(id, { random, overlay, host })
+    this.feeds = feeds
+    this.#reports = new MemberReports({ overlay, adoption, instructions, failures, feeds, host })
   }
 
-  get overlay(): OverlayPolicy {
-    return this.#distances === undefined ? 'random' : 'topology-aware'
+  get kind(): OverlayKind {
+    return this.#overlay.kind
   }
 
-  /** What becomes of its edges from now on: those there are stay until there are nearer ones. */
-  chooseOverlay(overlay: OverlayPolicy): void {
-    if (overlay === this.overlay) return
-    this.#distances = undefined
-    if (overlay === 'random') return
-    this.#distances = new Distances(this.#host.limits, { random: this.#random.fork('coordinates') })
-    for (const [nodeId, { rttsMs }] of this.#members) this.#distances.report(nodeId, rttsMs)
+  /** The edges that are wanted. */
+  get topology(): OverlayStrategy<NodeId> {
+    return this.#overlay.topology
+  }
+
+  /** Another strategy or degree from now on; edges stay as far as that has a use for them. False when it is the same. */
+  choose(kind: OverlayKind): boolean {
+    const measured = Array.from(this.#members, ([nodeId, { rttsMs }]) => [nodeId, rttsMs] as const)
+    const changed = this.#overlay.choose(kind, measured)
+    if (changed === undefined) return false
+    this.#instructions.mark(changed)
     this.#improvements.wake()
+    return true
   }
 
   /** Nodes in it, those whose overlay is about to be taken over among them. */
@@ -148,26 +145,14 @@ export class StreamPart {
     const member = known ?? new Member(this.id, nodeId, status.counter)
     member.membership = status.membership
     member.rttsMs = rttsOf(status)
-    const disputed = this.#distances?.report(nodeId, member.rttsMs) ?? 0
+    const disputed = this.topology.report(nodeId, member.rttsMs)
     if (disputed > 0) this.#host.count('rttsDisputed', disputed)
     if (known === undefined) {
       this.#members.set(nodeId, member)
       this.feeds.memberAdded(nodeId)
       this.#host.count('joins')
-      this.#join(member, status, now)
-    } else if (this.#adoption.has(nodeId)) {
-      this.#claim(member, status)
-      this.#partFailed(member, status, now)
-    } else if (this.#belongsElsewhere(member, status) && this.#mayClaim(nodeId, now)) {
-      this.#instructions.mark(this.topology.remove(nodeId))
-      this.#claim(member, status)
-    } else if (member.expected) {
-      this.#confirm(member, status)
-      this.#replaceFailed(member, status, now)
-    } else {
-      this.#acknowledge(member, status)
-      this.#replaceFailed(member, status, now)
     }
+    this.#reports.handle(member, status, now)
   }
 
   /**
@@ -182,7 +167,7 @@ export class StreamPart {
   statuses(): { readonly nodeId: NodeId; readonly status: Status }[] {
     const claimed = (id: NodeId) => (this.#adoption.has(id) ? this.#adoption.claimedBy(id) : undefined)
     const members = [...this.#members.values()]
-      .filter(({ expected }) => !expected)
+      .filter(({ state }) => state !== 'expected')
       .map((member) => ({ nodeId: member.nodeId, status: statusOf(member, claimed(member.nodeId)) }))
     return [...members, ...this.feeds.statuses()]
   }
@@ -217,7 +202,7 @@ export class StreamPart {
     this.feeds.memberGone(nodeId)
     this.#instructions.mark(this.#adoption.delete(nodeId))
     this.#instructions.forget(nodeId)
-    this.#distances?.delete(nodeId)
+    this.topology.forget(nodeId)
     this.#instructions.mark(this.topology.remove(nodeId))
     this.#host.settle(member)
     this.#host.onRemoved(this, nodeId)
@@ -253,10 +238,11 @@ export class StreamPart {
       ...gathered.edges,
       ...expectedEdges(gathered, (id, replica) => this.#expectNode(id, replica)),
     ]
-    const distances = this.#distances
-    this.#instructions.mark(this.topology.adopt(edges, distances && ((a, b) => distances.measuredMs(a, b))))
-    for (const [a, b] of edges) distances?.takenOver(a, b)
-    for (const id of claims.keys()) this.#instructions.mark(this.topology.add(id))
+    this.#instructions.mark(this.topology.adopt(edges))
+    for (const id of claims.keys()) {
+      this.#members.get(id)?.step('adopted')
+      this.#instructions.mark(this.topology.add(id))
+    }
     for (const id of claims.keys()) this.#instructions.tellAgain(id)
     this.#host.count('adoptions')
     this.#host.count('adoptedEdges', edges.length)
@@ -283,60 +269,14 @@ export class StreamPart {
     this.#instructions.resend(member)
   }
 
-  /** How many nodes to improve at a time; 0 in a random overlay. */
+  /** How many nodes to improve at a time; 0 where nothing can be found. */
   get improvementsDue(): number {
-    return this.#distances === undefined || !this.isKnown ? 0 : this.#improvements.due
+    return !this.topology.improves || !this.isKnown ? 0 : this.#improvements.due
   }
 
   /** Looks for nearer neighbours for the next `count` nodes whose turn it is; `hasChanges` says whether there were any. */
   improve(count: number, now: number): void {
-    if (this.#distances !== undefined) this.#improvements.improve(count, this.#distances, now)
-  }
-
-  #join(member: Member, status: Status, now: number): void {
-    const claims = this.#claimsOthers(status) && this.#mayClaim(member.nodeId, now)
-    if (claims || this.#adoption.holdsNewcomers) this.#claim(member, status)
-    else this.#instructions.mark(this.topology.add(member.nodeId))
-  }
-
-  /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
-  #mayClaim(nodeId: NodeId, now: number): boolean {
-    if (this.isAdopting || this.topology.size === 0) return true
-    const { takeoverBurst: burst, takeoversPerSecond: perSecond } = this.#host.limits
-    const network = this.#host.networkOf(nodeId) ?? ''
-    const bucket = this.#takeovers.get(network) ?? new TokenBucket({ burst, perSecond }, now)
-    this.#takeovers.delete(network)
-    this.#takeovers.set(network, bucket)
-    for (const oldest of this.#takeovers.keys()) {
-      if (this.#takeovers.size <= maxClaimingNetworks) break
-      this.#takeovers.delete(oldest)
-    }
-    if (bucket.take(now)) return true
-    this.#host.count('claimsIgnored')
-    return false
-  }
-
-  /** Whether a node has neighbours that are not here, or not yet: there is an overlay to be taken over. */
-  #claimsOthers(status: Status): boolean {
-    return status.neighbours.some(({ nodeId }) => !this.topology.has(nodeId))
-  }
-
-  /** It came before the others of its overlay; what was said of it then was older, and what it was told did not reach it. */
-  #belongsElsewhere({ expected, hasAnswered, unsure, toldCounter }: Member, status: Status): boolean {
-    if (expected || hasAnswered || !(unsure || status.counter > toldCounter)) return false
-    return this.#claimsOthers(status)
-  }
-
-  #claim(member: Member, status: Status): void {
-    const { nodeId } = member
-    const { counter } = status
-    member.counter = Math.max(member.counter, counter)
-    const neighbours = new Set(status.neighbours.map((neighbour) => neighbour.nodeId))
-    if (!this.#adoption.claim(nodeId, counter, neighbours)) this.#host.count('staleStatuses')
-    // Nothing was said to it but of guests and hosts.
-    if (counter >= member.toldCounter) this.#host.settle(member)
-    else if (member.unsure) this.#instructions.tellAgain(nodeId)
-    member.unsure = false
+    if (this.topology.improves) this.#improvements.improve(count, now)
   }
 
   #expectNode(id: NodeId, replica: Replica): boolean {
@@ -344,94 +284,8 @@ export class StreamPart {
     const contact = replica.contactOf(id)
     if (contact === undefined || !this.#host.expect(this, id, contact)) return false
     const member = new Member(this.id, id, 0)
-    member.expected = true
+    member.step('foreseen')
     this.#members.set(id, member)
     return true
   }
-
-  /** A node of the replica reports. */
-  #confirm(member: Member, status: Status): void {
-    member.expected = false
-    member.unsure = false
-    member.counter = Math.max(member.counter, status.counter)
-    this.feeds.memberAdded(member.nodeId)
-    this.#host.count('joins')
-    this.#instructions.mark([member.nodeId])
-  }
-
-  #acknowledge(member: Member, status: Status): void {
-    this.#instructions.acknowledge(member, status)
-    if (!member.unsure) return
-    member.unsure = false
-    for (const neighbour of member.lostBy) this.#fail(neighbour, member.nodeId)
-    member.lostBy.clear()
-  }
-
-  #replaceFailed(member: Member, status: Status, now: number): void {
-    for (const { nodeId } of status.failed) {
-      const neighbour = this.#members.get(nodeId)
-      if (neighbour === undefined || !this.topology.hasEdge(member.nodeId, nodeId)) continue
-      if (!this.#mayFail(member, now)) this.#host.count('edgeFailuresIgnored')
-      else if (this.#host.isConnected(nodeId)) this.#fail(member.nodeId, nodeId)
-      else this.#lost(neighbour, member.nodeId)
-    }
-  }
-
-  /** A guest and a host that cannot be had by each other. */
-  #partFailed(member: Member, status: Status, now: number): void {
-    for (const { nodeId } of status.failed) {
-      if (!this.#adoption.lodgedWith(member.nodeId).has(nodeId)) continue
-      if (!this.#mayFail(member, now)) {
-        this.#host.count('edgeFailuresIgnored')
-        continue
-      }
-      this.#adoption.part(member.nodeId, nodeId)
-      this.#host.avoid(member.nodeId, nodeId)
-      this.#instructions.mark([member.nodeId, nodeId])
-    }
-  }
-
-  #mayFail(member: Member, now: number): boolean {
-    const { edgeFailureBurst: burst, edgeFailuresPerSecond: perSecond } = this.#host.limits
-    member.edgeFailures ??= new TokenBucket({ burst, perSecond }, now)
-    return member.edgeFailures.take(now)
-  }
-
-  #fail(a: NodeId, b: NodeId): void {
-    if (!this.topology.hasEdge(a, b)) return
-    this.#host.avoid(a, b)
-    this.#distances?.failed(a, b)
-    this.#instructions.mark(this.topology.failEdge(a, b))
-    this.#host.count('edgesFailed')
-  }
-
-  /** A neighbour lost a node that we lost too. One may lie; when more say so the node is not waited for. */
-  #lost(member: Member, by: NodeId): void {
-    member.lostBy.add(by)
-    const neighbours = this.topology.neighbours(member.nodeId)
-    const reports = [...member.lostBy].filter((id) => neighbours.has(id)).length
-    if (reports < Math.min(lostQuorum, neighbours.size)) return
-    this.#host.count('disconnected')
-    this.remove(member.nodeId)
-  }
-}
-
-/** What a node would report now, as far as is known here. */
-function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
-  const neighbours = [...(claimed ?? member.told)].map((nodeId) => ({
-    nodeId,
-    rttMs: member.rttsMs.get(nodeId),
-  }))
-  const counter = claimed === undefined ? member.toldCounter : member.counter
-  const { streamPartId, membership } = member
-  return {
-    ...{ type: 'status', streamPartId, counter, neighbours, failed: [] },
-    ...(membership === undefined ? {} : { membership }),
-  }
-}
-
-function rttsOf(status: Status): ReadonlyMap<NodeId, number> {
-  const rttsMs = new Map<NodeId, number>()
-  for (const { nodeId, rttMs } of status.neighbours) if (rttMs !== undefined) rttsMs.set(nodeId, rttMs)
-  return rttsMs
 }

@@ -2,13 +2,13 @@ import type {
   IceServers,
   NodeId,
   NodeToTracker,
+  OverlayChoice,
   StreamId,
   StreamPartId,
   TrackerToNode,
 } from '@runnel/protocol'
 import type { TrackerErrorCode } from '../errors.ts'
 import type { Replica } from './replica.ts'
-import type { OverlayPolicy } from './stream-part.ts'
 
 export type { NodeToTracker }
 /** What the core sends to nodes; of ICE servers it knows nothing. */
@@ -33,7 +33,7 @@ export type TrackerEvent =
   /** Another tracker leads a stream part from now on: its nodes are sent there, and hear nothing more of it from here. */
   | { readonly type: 'handOver'; readonly streamPartId: StreamPartId; readonly leaderId: NodeId }
   /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
-  | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayPolicy | undefined }
+  | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayChoice | undefined }
   /** The registry has no such stream: nobody can be in it. */
   | { readonly type: 'streamMissing'; readonly streamId: StreamId }
   /** There may be such a stream by now; any, when none is given. */

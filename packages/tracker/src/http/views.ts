@@ -1,5 +1,5 @@
-import { commonKinds, type NodeId, type StreamPartId } from '@runnel/protocol'
-import type { OverlayPolicy, StreamPart } from '../core/stream-part.ts'
+import { commonKinds, type NodeId, type OverlayStrategyName, type StreamPartId } from '@runnel/protocol'
+import type { StreamPart } from '../core/stream-part.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import { listingLimits, Listing } from './listing.ts'
 import { placesOf, type Places } from './places.ts'
@@ -39,7 +39,7 @@ export interface EdgeView {
 
 export interface TopologyView {
   readonly streamPartId: StreamPartId
-  readonly overlay: OverlayPolicy
+  readonly overlay: OverlayStrategyName
   /** Nodes in the stream part. */
   readonly nodeCount: number
   readonly edgeCount: number
@@ -75,7 +75,7 @@ export function topologyView(
   const end = page.offset + nodes.length
   return {
     streamPartId: part.id,
-    overlay: part.overlay,
+    overlay: part.kind.strategy,
     nodeCount,
     edgeCount: topology.edgeCount,
     offset: page.offset,
@@ -143,7 +143,7 @@ export class Views {
     return (
       part && {
         streamPartId: part.id,
-        overlay: part.overlay,
+        overlay: part.kind.strategy,
         nodeCount: part.size,
         edgeCount: part.topology.edgeCount,
         storageNodeCount: storage.count(id),

@@ -1,15 +1,17 @@
-import type { StreamId } from '@runnel/protocol'
+import type { OverlayChoice, StreamId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import type { OverlayPolicy } from '../core/stream-part.ts'
 import { codes, nodeId, partA, partB, statusOf, TrackerStory } from '../core/tracker-core.testkit.ts'
 import { KnownStreams, type StreamFacts } from './known-streams.ts'
 
 const [streamOfA, streamOfB] = [partA, partB].map((id) => id.slice(0, id.indexOf('#')) as StreamId)
 
+const random = { strategy: 'random' } as const
+const aware = { strategy: 'topology-aware' } as const
+
 /** Owners who answer when the test says so. */
 function setUp() {
   const story = new TrackerStory()
-  const chosen: (string | undefined)[][] = []
+  const chosen: [StreamId, OverlayChoice | undefined][] = []
   const questions: { streamId: StreamId; settle: PromiseWithResolvers<StreamFacts | undefined> }[] = []
   let changed: (streamId: StreamId | undefined) => void = () => {}
   const overlays = new KnownStreams({
@@ -30,7 +32,7 @@ function setUp() {
     },
   })
   overlays.start()
-  const answer = async (overlay: OverlayPolicy | undefined) => {
+  const answer = async (overlay: OverlayChoice | undefined) => {
     questions.shift()?.settle.resolve({ overlay })
     await new Promise(setImmediate)
   }
@@ -47,16 +49,16 @@ describe('the choices of owners', () => {
     story.join(nodeId(1), partA)
     story.join(nodeId(2), partA)
     expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfA])
-    await answer('topology-aware')
+    await answer(aware)
     story.join(nodeId(3), partB)
     await answer(undefined)
     expect(chosen).toEqual([
-      [streamOfA, 'topology-aware'],
+      [streamOfA, aware],
       [streamOfB, undefined],
     ])
     changed(streamOfB)
     expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfB])
-    await answer('random')
+    await answer(random)
     changed()
     expect(questions.map(({ streamId }) => streamId)).toEqual([streamOfA, streamOfB])
   })
@@ -66,10 +68,10 @@ describe('the choices of owners', () => {
     story.join(nodeId(1), partA)
     changed(streamOfA)
     expect(questions).toHaveLength(1)
-    await answer('random')
+    await answer(random)
     expect(questions).toHaveLength(1)
-    await answer('topology-aware')
-    expect(chosen).toEqual([[streamOfA, 'topology-aware']])
+    await answer(aware)
+    expect(chosen).toEqual([[streamOfA, aware]])
   })
 
   it('stay what they are when nobody can say, which is counted', async () => {
@@ -85,7 +87,7 @@ describe('the choices of owners', () => {
     const { story, overlays, chosen, questions, answer } = setUp()
     story.join(nodeId(1), partA)
     overlays.stop()
-    await answer('topology-aware')
+    await answer(aware)
     story.join(nodeId(2), partB)
     expect([chosen, questions]).toEqual([[], []])
   })

@@ -1,11 +1,10 @@
-import { parseStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { parseStreamPartId, type OverlayChoice, type StreamId, type StreamPartId } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
-import type { OverlayPolicy } from '../core/stream-part.ts'
 
 /** What the registry says of a stream. */
 export interface StreamFacts {
   /** What its owner has chosen; undefined when that is nothing. */
-  readonly overlay: OverlayPolicy | undefined
+  readonly overlay: OverlayChoice | undefined
 }
 
 /** What the registry says of streams. */
@@ -19,7 +18,7 @@ export interface StreamSource {
 export interface KnownStreamsModules {
   readonly core: TrackerCore
   readonly source: StreamSource
-  chosen(streamId: StreamId, overlay: OverlayPolicy | undefined): void
+  chosen(streamId: StreamId, overlay: OverlayChoice | undefined): void
   /** There is no such stream. */
   missing(streamId: StreamId): void
   /** Whether there is such a stream may be another matter than before; of any, when none is given. */

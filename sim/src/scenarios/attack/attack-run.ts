@@ -38,7 +38,10 @@ export interface AttackReport {
 /** All join within this time. */
 const joiningMs = 10_000
 /** Until the attack strikes: random overlays are complete at once, others improve for a while. */
-const formingMs = { random: 15_000, 'topology-aware': 60_000 }
+const formingMs = { random: 15_000, 'topology-aware': 60_000, tree: 60_000 } as const satisfies Record<
+  Overlay,
+  number
+>
 const processingMs = 0.3
 const publishers = 5
 /** Messages of each publisher, and the time between two. */

@@ -35,7 +35,10 @@ export interface ChurnReport {
 }
 
 const joiningMs = 10_000
-const formingMs = { random: 15_000, 'topology-aware': 60_000 }
+const formingMs = { random: 15_000, 'topology-aware': 60_000, tree: 60_000 } as const satisfies Record<
+  Overlay,
+  number
+>
 /** Of joins, leaves and messages. */
 const churnMs = 60_000
 /** Half are lost so long after the first message. */

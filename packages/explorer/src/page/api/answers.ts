@@ -1,3 +1,4 @@
+import type { OverlayStrategyName } from '@runnel/protocol'
 import {
   count,
   flag,
@@ -17,7 +18,12 @@ import {
 
 const nodeId = matching(/^0x[0-9a-f]{40}$/)
 const partId = matching(/^0x[0-9a-f]{40}\/[A-Za-z0-9._/-]{1,200}#(?:[0-9]{1,2}|100)$/)
-const overlay = withDefault(oneOf('random', 'topology-aware'), 'random')
+// Only types of the protocol are loaded before the page takes part in a network.
+const overlayNames = { random: true, 'topology-aware': true, tree: true } as const satisfies Record<
+  OverlayStrategyName,
+  true
+>
+const overlay = withDefault(oneOf(...(Object.keys(overlayNames) as OverlayStrategyName[])), 'random')
 const ms = numberFrom(0, 86_400_000)
 
 export interface Place {
@@ -44,7 +50,7 @@ export const health: Decode<Health> = object<Health>({ nodeId, nodes: count, str
 
 export interface PartSummary {
   readonly streamPartId: string
-  readonly overlay: 'random' | 'topology-aware'
+  readonly overlay: OverlayStrategyName
   readonly nodeCount: number
   readonly edgeCount: number
   readonly storageNodeCount: number
@@ -107,7 +113,7 @@ export interface Edge {
 }
 export interface TopologyPage {
   readonly streamPartId: string
-  readonly overlay: 'random' | 'topology-aware'
+  readonly overlay: OverlayStrategyName
   readonly nodeCount: number
   readonly edgeCount: number
   /** The offset of the next page; null on the last, and from an older tracker undefined. */

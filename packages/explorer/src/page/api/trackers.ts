@@ -1,3 +1,4 @@
+import type { OverlayStrategyName } from '@runnel/protocol'
 import {
   cluster,
   health,
@@ -46,7 +47,7 @@ export interface Overlay {
   readonly partId: string
   /** The HTTP API of the tracker that leads it. */
   readonly base: string
-  readonly policy: 'random' | 'topology-aware'
+  readonly policy: OverlayStrategyName
   /** Of the whole overlay; `nodes` may be fewer. */
   readonly nodeCount: number
   readonly edgeCount: number

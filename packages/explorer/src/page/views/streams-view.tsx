@@ -29,7 +29,7 @@ export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
     {
       title: 'Overlay',
       isMinor: true,
-      cell: ({ overlay }) => (overlay === 'random' ? 'random' : 'topology-aware'),
+      cell: ({ overlay }) => overlay,
     },
     {
       title: 'Stored by',

@@ -106,14 +106,21 @@ export class Distances<Id extends string> {
     return byA === undefined || byB === undefined ? undefined : Math.max(byA, byB)
   }
 
-  /** What was measured, or else what is to be expected; undefined where nothing is known of one of the two. */
+  /** What was measured, or else what is to be hoped for; undefined where nothing is known of one of the two. */
   estimateMs(a: Id, b: Id): number | undefined {
-    const measuredMs = this.measuredMs(a, b)
-    if (measuredMs !== undefined) return measuredMs
+    return this.measuredMs(a, b) ?? this.#betweenCoordinatesMs(a, b, optimism)
+  }
+
+  /** What was measured, or else what is to be expected; undefined where nothing is known of one of the two. */
+  expectedMs(a: Id, b: Id): number | undefined {
+    return this.measuredMs(a, b) ?? this.#betweenCoordinatesMs(a, b, 0)
+  }
+
+  #betweenCoordinatesMs(a: Id, b: Id, hope: number): number | undefined {
     const [placeA, placeB] = [this.#places.get(a), this.#places.get(b)]
     if (!placeA?.samples || !placeB?.samples) return undefined
     const doubt = (this.#doubt(placeA) + this.#doubt(placeB)) / 2
-    return (1 - optimism * doubt) * coordinateDistanceMs(placeA.coordinate, placeB.coordinate)
+    return (1 - hope * doubt) * coordinateDistanceMs(placeA.coordinate, placeB.coordinate)
   }
 
   /** How little is known of where a node is, 0 to 1; of one that is in its place already nobody need try what is far. */

@@ -24,7 +24,7 @@ function meanEdgeMs(topology: OverlayTopology<string>): number {
 
 function improveAll(topology: OverlayTopology<string>, rounds: number): void {
   for (let round = 0; round < rounds; round++)
-    for (const id of topology.nodes()) topology.improve(id, proximity)
+    for (const id of topology.nodes()) topology.exchange(id, proximity)
 }
 
 describe('improving an overlay', () => {
@@ -49,7 +49,7 @@ describe('improving an overlay', () => {
     let refused = 0
     for (let round = 0; round < 60; round++)
       for (const id of topology.nodes())
-        if (topology.improve(id, proximity).outcome === 'stranding') refused++
+        if (topology.exchange(id, proximity).outcome === 'stranding') refused++
     expect(refused).toBeGreaterThan(0)
     expect(stranded()).toEqual([])
   })
@@ -68,7 +68,7 @@ describe('improving an overlay', () => {
           const dice = random.next()
           const [edge] = [...topology.neighbours(id)]
           if (dice < 0.8) {
-            const { outcome, changed } = topology.improve(id, proximity)
+            const { outcome, changed } = topology.exchange(id, proximity)
             expect(changed).toEqual(changedBetween(before, pictureOf(topology)))
             expect(changed.size).toBe(outcome === 'improved' ? 4 : 0)
           } else if (dice < 0.87) topology.remove(id)
@@ -108,7 +108,7 @@ describe('improving an overlay', () => {
         Number(a) % 5 === 1 && Number(b) % 5 === 1 ? undefined : distanceMs(a, b),
       mayChange: (id: string) => Number(id) % 3 !== 0,
     }
-    for (let round = 0; round < 20; round++) for (const id of topology.nodes()) topology.improve(id, picky)
+    for (let round = 0; round < 20; round++) for (const id of topology.nodes()) topology.exchange(id, picky)
     expect(changedBetween(before, pictureOf(topology)).size).toBeGreaterThan(100)
     for (const [a, b] of topology.edges()) {
       if (before.get(a)?.has(b)) continue

@@ -62,7 +62,7 @@ describe('neighbours of one foreign network', () => {
       const topology = overlay(seed)
       for (const id of sybils(100)) topology.add(id)
       for (const id of honest(20)) topology.add(id)
-      for (let round = 0; round < 20; round++) for (const id of honest(20)) topology.improve(id, everywhere)
+      for (let round = 0; round < 20; round++) for (const id of honest(20)) topology.exchange(id, everywhere)
       for (const id of honest(20)) expect(mostOfOne(topology, id)).toBeLessThanOrEqual(2)
       expect(faultsOf(topology, 4)).toEqual([])
     }

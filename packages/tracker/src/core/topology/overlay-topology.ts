@@ -1,3 +1,4 @@
+import type { OverlayStrategy } from '../strategies/overlay-strategy.ts'
 import { BoundedGraph } from './bounded-graph.ts'
 import type { RandomSource } from './cheapest.ts'
 import type { Chooser } from './chooser.ts'
@@ -40,7 +41,7 @@ const justFailed = 8
  *
  * Every change returns the nodes whose neighbour set differs from before.
  */
-export class OverlayTopology<Id extends string> {
+export class OverlayTopology<Id extends string> implements OverlayStrategy<Id> {
   readonly #graph: BoundedGraph<Id>
   readonly #chooser: Chooser<Id>
   readonly #diversity: Diversity<Id>
@@ -166,7 +167,7 @@ export class OverlayTopology<Id extends string> {
    * Exchanges two edges for nearer ones, one of them at `id`, if a few looks find a pair that is worth it
    * (docs/decisions/009-topology-aware.md). A node that joins, and all that lose an edge, get random ones again.
    */
-  improve(
+  exchange(
     id: Id,
     proximity: Proximity<Id>,
   ): { readonly outcome: Improvement; readonly changed: ReadonlySet<Id> } {
@@ -174,6 +175,26 @@ export class OverlayTopology<Id extends string> {
     if (!this.has(id) || this.edgeCount === 0) return { outcome: 'nothing better', changed: edit.changed() }
     const outcome = improveAt(edit, id, proximity, this.#chooser)
     return { outcome, changed: edit.changed() }
+  }
+
+  /** What nodes measure does not matter. */
+  report(_id: Id, _rttsMs: ReadonlyMap<Id, number>): number {
+    return 0
+  }
+
+  forget(_id: Id): void {}
+
+  get improves(): boolean {
+    return false
+  }
+
+  improve(_id: Id, _mayChange: (id: Id) => boolean): ReturnType<OverlayStrategy<Id>['improve']> {
+    return { outcome: 'nothing better', changed: new Set() }
+  }
+
+  /** A flood takes as long from one node as from another, on average. */
+  get entry(): undefined {
+    return undefined
   }
 
   /** Whether the edge was made because its ends are near each other; false where there is no edge. */

@@ -1,9 +1,9 @@
-import type { OverlayTopology } from './overlay-topology.ts'
+import type { OverlayStrategy } from '../strategies/overlay-strategy.ts'
 
 /** What a topology looks like from outside: every node's neighbours. */
 export type Picture = ReadonlyMap<string, ReadonlySet<string>>
 
-export function pictureOf<Id extends string>(topology: OverlayTopology<Id>): Picture {
+export function pictureOf<Id extends string>(topology: OverlayStrategy<Id>): Picture {
   return new Map([...topology.nodes()].map((id) => [id, topology.neighbours(id)]))
 }
 
@@ -18,12 +18,12 @@ export function sameMembers(a: ReadonlySet<string>, b: ReadonlySet<string> | und
 }
 
 /** Everything that must hold of an overlay, as sentences about what does not. Written without the code under test. */
-export function faultsOf<Id extends string>(topology: OverlayTopology<Id>, degree: number): string[] {
+export function faultsOf<Id extends string>(topology: OverlayStrategy<Id>, degree: number): string[] {
   const picture = pictureOf(topology)
   return [...faultsOfEdges(picture, topology), ...faultsOfDegrees(picture, degree), ...faultsOfReach(picture)]
 }
 
-function faultsOfEdges<Id extends string>(picture: Picture, topology: OverlayTopology<Id>): string[] {
+function faultsOfEdges<Id extends string>(picture: Picture, topology: OverlayStrategy<Id>): string[] {
   const faults: string[] = []
   let ends = 0
   for (const [id, neighbours] of picture) {

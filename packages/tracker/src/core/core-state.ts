@@ -1,0 +1,118 @@
+import {
+  Shares,
+  type NodeId,
+  type OverlayStrategyName,
+  type Random,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { TrackerLimits } from '../limits.ts'
+import { Counters } from './counters.ts'
+import { Improver } from './improver.ts'
+import { MissingStreams } from './missing-streams.ts'
+import type { NodeRecord } from './node-record.ts'
+import { Outbox } from './outbox.ts'
+import { PartPlaces } from './part-places.ts'
+import type { Replica } from './replica.ts'
+import { RestingParts } from './resting-parts.ts'
+import { Roles, type RegistryAnswers } from './roles.ts'
+import { Schedule } from './schedule.ts'
+import { Signalling } from './signalling.ts'
+import { StorageDirectory } from './storage-directory.ts'
+import type { StreamPart } from './stream-part.ts'
+import { ExpiringPairs } from './timing/expiring-pairs.ts'
+import type { TrackerFault } from './tracker-events.ts'
+
+/** The network of all nodes whose address nobody knows: together they have the share of one. */
+export const unknownNetwork = ''
+
+export interface TrackerCoreOptions {
+  /** Neighbours per node, 2 to 64. */
+  readonly degree: number
+  readonly limits: TrackerLimits
+  /** What each stream part's overlay is made of; default `random` for all. */
+  readonly overlay?: OverlayStrategyName | ((id: StreamPartId) => OverlayStrategyName)
+}
+
+export interface TrackerCoreModules {
+  readonly random: Random
+  /** Without it nodes are taken at their word. */
+  readonly registry?: RegistryAnswers | undefined
+}
+
+/** Who hears of what a core does beside its effects. */
+export interface CoreListeners {
+  onTouched(id: StreamPartId): void
+  onNewStreamPart(id: StreamPartId): void
+  onFault(fault: TrackerFault): void
+}
+
+/** All that a tracker's core knows. What is done with it is up to the classes that share it. */
+export class CoreState {
+  /** The time of the present event. */
+  nowMs = 0
+  /** When the first permission of somebody here ends. */
+  permitsEndAtMs = Infinity
+  /** For the stream part that comes next. */
+  replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
+  readonly counters = new Counters()
+  readonly outbox = new Outbox({ counters: this.counters })
+  readonly nodes = new Map<NodeId, NodeRecord>()
+  readonly parts = new Map<StreamPartId, StreamPart>()
+  /** Stream parts something has happened to during the present event. */
+  readonly touched = new Set<StreamPart>()
+  /** Places for nodes, by the networks they come from. */
+  readonly places: Shares<NodeRecord>
+  readonly partPlaces: PartPlaces
+  readonly missing: MissingStreams
+  readonly schedule: Schedule
+  readonly avoided: ExpiringPairs<NodeId>
+  readonly signalling: Signalling
+  readonly roles: Roles
+  readonly storage: StorageDirectory
+  readonly improver: Improver
+  readonly resting: RestingParts
+  readonly options: TrackerCoreOptions
+  readonly random: Random
+  readonly limits: TrackerLimits
+  readonly listeners: CoreListeners
+
+  constructor(
+    options: TrackerCoreOptions,
+    { random, registry }: TrackerCoreModules,
+    listeners: CoreListeners,
+  ) {
+    const { limits } = options
+    this.options = options
+    this.random = random
+    this.limits = limits
+    this.listeners = listeners
+    this.places = new Shares({ max: limits.maxNodes, evict: 'newest' })
+    this.partPlaces = new PartPlaces(limits, {
+      networkOf: (id) => this.nodes.get(id)?.network ?? unknownNetwork,
+    })
+    this.missing = new MissingStreams(limits)
+    this.roles = new Roles(limits, registry)
+    this.schedule = new Schedule(limits)
+    this.avoided = new ExpiringPairs({ lifetimeMs: limits.avoidPairMs, maxPairs: limits.maxAvoidedPairs })
+    this.storage = new StorageDirectory(limits, {
+      random: random.fork('storage'),
+      contactOf: (id) => this.nodes.get(id)?.contact,
+      count: (name) => this.counters.count(name),
+    })
+    this.signalling = new Signalling(limits, {
+      nodes: this.nodes,
+      storage: this.storage,
+      outbox: this.outbox,
+      counters: this.counters,
+    })
+    this.improver = new Improver(limits)
+    this.resting = new RestingParts(limits)
+  }
+
+  /** When there is something to do; undefined when nothing is waited for. */
+  get dueMs(): number | undefined {
+    const times = [this.improver.wakeAt, this.resting.wakeAt, this.permitsEndAtMs, this.schedule.dueMs]
+    const dueMs = Math.min(...times.map((atMs) => atMs ?? Infinity))
+    return dueMs === Infinity ? undefined : dueMs
+  }
+}

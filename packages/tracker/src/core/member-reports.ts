@@ -1,0 +1,111 @@
+import type { NodeId, Status } from '@runnel/protocol'
+import type { Adoption } from './adoption.ts'
+import type { EdgeFailures } from './edge-failures.ts'
+import type { Feeds } from './feeds.ts'
+import type { Instructions } from './instructions.ts'
+import type { MemberAction } from './member-states.ts'
+import type { Member } from './member.ts'
+import type { Overlay } from './overlay.ts'
+import type { StreamPartHost } from './stream-part-host.ts'
+import { Takeovers } from './takeovers.ts'
+
+export interface MemberReportsModules {
+  readonly overlay: Overlay
+  readonly adoption: Adoption
+  readonly instructions: Instructions
+  readonly failures: EdgeFailures
+  readonly feeds: Feeds
+  readonly host: StreamPartHost
+}
+
+type Action = (member: Member, status: Status, now: number) => void
+
+/** What a stream part does about the status of a member: the actions of the table in `member-states.ts`. */
+export class MemberReports {
+  readonly #modules: MemberReportsModules
+  readonly #takeovers: Takeovers
+  readonly #actions: Record<MemberAction, Action> = {
+    join: ({ nodeId }) => this.#modules.instructions.mark(this.#modules.overlay.topology.add(nodeId)),
+    gather: (member, status, now) => {
+      this.#claim(member, status)
+      this.#modules.failures.reportTemporary(member, status, now)
+    },
+    withdraw: (member, status) => {
+      this.#modules.instructions.mark(this.#modules.overlay.topology.remove(member.nodeId))
+      this.#claim(member, status)
+    },
+    confirm: (member, status, now) => {
+      this.#confirm(member, status)
+      this.#modules.failures.report(member, status, now)
+    },
+    acknowledge: (member, status, now) => {
+      this.#acknowledge(member, status)
+      this.#modules.failures.report(member, status, now)
+    },
+  }
+
+  constructor(modules: MemberReportsModules) {
+    this.#modules = modules
+    this.#takeovers = new Takeovers(modules.host.limits)
+  }
+
+  /** A status of a node that is among the members. */
+  handle(member: Member, status: Status, now: number): void {
+    const isClaim = this.#isClaim(member, status, now)
+    const { action } = member.step(isClaim ? 'claim' : 'report')
+    if (action !== undefined) this.#actions[action](member, status, now)
+  }
+
+  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of who was taken for one. */
+  #isClaim({ state, unsure, toldCounter, nodeId }: Member, status: Status, now: number): boolean {
+    if (state === 'absent')
+      return (
+        (this.#claimsOthers(status) && this.#mayClaim(nodeId, now)) || this.#modules.adoption.holdsNewcomers
+      )
+    // It came before the others of its overlay: what was said of it then was older, and it has applied nothing it was told.
+    if (state !== 'joined' || !(unsure || status.counter > toldCounter)) return false
+    return this.#claimsOthers(status) && this.#mayClaim(nodeId, now)
+  }
+
+  /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
+  #mayClaim(nodeId: NodeId, now: number): boolean {
+    if (this.#modules.adoption.isPending || this.#modules.overlay.topology.size === 0) return true
+    if (this.#takeovers.take(this.#modules.host.networkOf(nodeId) ?? '', now)) return true
+    this.#modules.host.count('claimsIgnored')
+    return false
+  }
+
+  /** Whether a node has neighbours that are not here, or not yet: there is an overlay to be taken over. */
+  #claimsOthers(status: Status): boolean {
+    return status.neighbours.some(({ nodeId }) => !this.#modules.overlay.topology.has(nodeId))
+  }
+
+  #claim(member: Member, status: Status): void {
+    const { nodeId } = member
+    const { counter } = status
+    member.counter = Math.max(member.counter, counter)
+    const neighbours = new Set(status.neighbours.map((neighbour) => neighbour.nodeId))
+    if (!this.#modules.adoption.claim(nodeId, counter, neighbours)) this.#modules.host.count('staleStatuses')
+    // Nothing was said to it but of guests and hosts.
+    if (counter >= member.toldCounter) this.#modules.host.settle(member)
+    else if (member.unsure) this.#modules.instructions.tellAgain(nodeId)
+    member.unsure = false
+  }
+
+  /** A node of the replica reports. */
+  #confirm(member: Member, status: Status): void {
+    member.unsure = false
+    member.counter = Math.max(member.counter, status.counter)
+    this.#modules.feeds.memberAdded(member.nodeId)
+    this.#modules.host.count('joins')
+    this.#modules.instructions.mark([member.nodeId])
+  }
+
+  #acknowledge(member: Member, status: Status): void {
+    this.#modules.instructions.acknowledge(member, status)
+    if (!member.unsure) return
+    member.unsure = false
+    for (const neighbour of member.lostBy) this.#modules.failures.fail(neighbour, member.nodeId)
+    member.lostBy.clear()
+  }
+}

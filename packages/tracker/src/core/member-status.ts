@@ -1,0 +1,23 @@
+import type { NodeId, Status } from '@runnel/protocol'
+import type { Member } from './member.ts'
+
+/** What a node would report now, as far as is known here. */
+export function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
+  const neighbours = [...(claimed ?? member.told)].map((nodeId) => ({
+    nodeId,
+    rttMs: member.rttsMs.get(nodeId),
+  }))
+  const counter = claimed === undefined ? member.toldCounter : member.counter
+  const { streamPartId, membership } = member
+  return {
+    ...{ type: 'status', streamPartId, counter, neighbours, failed: [] },
+    ...(membership === undefined ? {} : { membership }),
+  }
+}
+
+/** The round-trip times in a status. */
+export function rttsOf(status: Status): ReadonlyMap<NodeId, number> {
+  const rttsMs = new Map<NodeId, number>()
+  for (const { nodeId, rttMs } of status.neighbours) if (rttMs !== undefined) rttsMs.set(nodeId, rttMs)
+  return rttsMs
+}

@@ -1,0 +1,163 @@
+import {
+  sameContact,
+  type FindStorage,
+  type Leave,
+  type NodeInfo,
+  type Status,
+  type Storing,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { CoreState } from './core-state.ts'
+import type { NodeRecord } from './node-record.ts'
+import type { PartFaults } from './part-faults.ts'
+import type { PartTable } from './part-table.ts'
+import type { Permissions } from './permissions.ts'
+import type { StreamPart } from './stream-part.ts'
+import type { NodeToTracker, TrackerEvent } from './tracker-events.ts'
+
+/** What nodes say, packet by packet. */
+export class Packets {
+  readonly #state: CoreState
+  readonly #faults: PartFaults
+  readonly #partTable: PartTable
+  readonly #permissions: Permissions
+
+  constructor(state: CoreState, faults: PartFaults, partTable: PartTable, permissions: Permissions) {
+    this.#state = state
+    this.#faults = faults
+    this.#partTable = partTable
+    this.#permissions = permissions
+  }
+
+  packet({ from, packet, isPaid }: Extract<TrackerEvent, { type: 'packet' }>): void {
+    const node = this.#state.nodes.get(from)
+    if (node === undefined || !node.connected || node.refused) return
+    if (node.parts.size === 0) this.#state.schedule.idle.add(node, this.#state.nowMs)
+    if (isPaid !== true && !this.pays(node, packet)) return
+    if (packet.type === 'signal') this.#state.signalling.relay(node, packet, this.#state.nowMs)
+    else if (packet.type === 'findStorage') this.#findStorage(node, packet)
+    else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
+    else if (packet.type === 'status') this.status(node, packet)
+    else if (packet.type === 'storing') this.#storing(node, packet)
+    else this.#leave(node, packet)
+  }
+
+  /** False when it is one too many, which the node is told, or let go for. */
+  pays(node: NodeRecord, packet: NodeToTracker): boolean {
+    if (packet.type === 'signal') {
+      if (node.signals.take(this.#state.nowMs)) return true
+      this.#state.counters.count('signalsRefused')
+      this.#state.outbox.error(node, 'SIGNAL_RATE')
+    } else if (packet.type === 'findStorage') {
+      if (node.storageQuestions.take(this.#state.nowMs)) return true
+      this.#state.counters.count('storageQuestionsRefused')
+      this.#state.outbox.error(node, 'STORAGE_RATE', packet.streamPartId)
+    } else {
+      if (node.statuses.take(this.#state.nowMs)) return true
+      this.#state.outbox.refuseFlood(node)
+    }
+    return false
+  }
+
+  #nodeInfo(node: NodeRecord, { contact }: NodeInfo): void {
+    const before = node.contact
+    node.contact = contact
+    this.#state.schedule.silent.delete(node)
+    if (before === undefined || sameContact(before, contact)) return
+    // Its neighbours in every stream part have to be told, which it pays for.
+    if (!node.statuses.take(this.#state.nowMs, node.parts.size)) return this.#state.outbox.refuseFlood(node)
+    for (const part of node.parts) {
+      this.#faults.within(part, () => {
+        part.contactChanged(node.nodeId)
+        this.#state.touched.add(part)
+      })
+    }
+  }
+
+  status(node: NodeRecord, status: Status): void {
+    if (node.contact === undefined) return this.#state.outbox.refuse(node, 'NODE_INFO_MISSING')
+    if (status.counter > this.#state.limits.maxCounter) {
+      this.#state.counters.count('malformedStatuses')
+      return this.#state.outbox.refuse(node, 'INVALID_STATUS', `counter ${status.counter}`)
+    }
+    if (!this.#permissions.mayTakePart(node, status)) return
+    if (this.#state.resting.has(status.streamPartId)) return this.#faults.keepStatus(node, status)
+    const part = this.#partTable.partFor(node, status.streamPartId)
+    if (part === undefined) return
+    if (this.#state.resting.has(part.id)) return this.#faults.keepStatus(node, status)
+    this.#state.counters.count('statuses')
+    node.parts.add(part)
+    this.#state.schedule.idle.delete(node)
+    node.unconfirmed.delete(part)
+    this.#faults.within(part, () => this.#report(part, node, status))
+    // It may be what the fault comes of: the others are together again without it.
+    if (this.#state.resting.nodesOf(part.id)?.delete(node.nodeId)) node.resting.delete(part.id)
+  }
+
+  #report(part: StreamPart, node: NodeRecord, status: Status): void {
+    const { nodeId } = node
+    const reads = status.membership?.reads ?? true
+    let counter = status.counter
+    if (reads ? part.feeds.has(nodeId) : part.members.has(nodeId)) {
+      // An instruction may be under way: those to come have to be newer.
+      counter = Math.max(counter, part.counterOf(nodeId))
+      part.remove(nodeId)
+      node.parts.add(part)
+    }
+    this.#state.touched.add(part)
+    if (!reads) return part.feeds.status(nodeId, { ...status, counter })
+    part.status(nodeId, { ...status, counter }, this.#state.nowMs)
+    if (!part.isAdopting) return
+    if (part.isClaimComplete) return this.#partTable.adopt(part)
+    if (!this.#state.schedule.adopt.has(part)) this.#state.schedule.adopt.add(part, this.#state.nowMs)
+  }
+
+  #leave(node: NodeRecord, { streamPartId }: Leave): void {
+    this.#state.resting.nodesOf(streamPartId)?.delete(node.nodeId)
+    this.#state.roles.drop(node.nodeId, streamPartId)
+    node.resting.delete(streamPartId)
+    const part = this.#state.parts.get(streamPartId)
+    if (part === undefined || !node.parts.has(part)) return
+    this.#state.counters.count('leaves')
+    this.#faults.within(part, () => part.remove(node.nodeId))
+  }
+
+  #storing(node: NodeRecord, { streamPartId, storing }: Storing): void {
+    const resting = this.#state.resting.nodesOf(streamPartId)?.get(node.nodeId)
+    if (resting !== undefined) {
+      resting.storing = storing
+      return
+    }
+    if (!storing) return this.#state.storage.delete(node.nodeId, streamPartId)
+    const part = this.#state.parts.get(streamPartId)
+    if (part === undefined || !part.members.has(node.nodeId)) {
+      this.#state.counters.count('storageOffersRefused')
+      return this.#state.outbox.error(node, 'STORING_NOT_JOINED', streamPartId)
+    }
+    this.#state.counters.count('storageOffers')
+    this.#state.storage.add(node.nodeId, streamPartId)
+  }
+
+  #findStorage(asker: NodeRecord, { requestId, streamPartId }: FindStorage): void {
+    const { contact } = asker
+    if (contact === undefined) return this.#state.outbox.refuse(asker, 'NODE_INFO_MISSING')
+    this.#state.counters.count('storageQuestions')
+    const nodes = this.#state.storage.introduce(
+      { nodeId: asker.nodeId, contact },
+      streamPartId,
+      this.#state.nowMs,
+    )
+    const packet = { type: 'storageNodes', requestId, streamPartId, nodes } as const
+    this.#state.outbox.send(asker.nodeId, packet)
+  }
+
+  /** As if all its nodes reported at once. */
+  buildAnew(id: StreamPartId): void {
+    for (const [nodeId, { status, storing }] of this.#faults.takeResting(id)) {
+      const node = this.#state.nodes.get(nodeId)
+      if (node?.contact === undefined) continue
+      this.status(node, status)
+      if (storing) this.#storing(node, { type: 'storing', streamPartId: id, storing })
+    }
+  }
+}

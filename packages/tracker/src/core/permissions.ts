@@ -1,0 +1,128 @@
+import {
+  parseStreamPartId,
+  type NodeId,
+  type Status,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
+import type { CoreState } from './core-state.ts'
+import type { NodeRecord } from './node-record.ts'
+import type { PartFaults } from './part-faults.ts'
+import type { PartTable } from './part-table.ts'
+import { userOf, type KeptStatus } from './roles.ts'
+import type { StreamPart } from './stream-part.ts'
+
+/** Who may be in which stream part, as far as the registry has answered. */
+export class Permissions {
+  readonly #state: CoreState
+  readonly #faults: PartFaults
+  readonly #partTable: PartTable
+  readonly #status: (node: NodeRecord, status: Status) => void
+
+  constructor(
+    state: CoreState,
+    faults: PartFaults,
+    partTable: PartTable,
+    status: (node: NodeRecord, status: Status) => void,
+  ) {
+    this.#state = state
+    this.#faults = faults
+    this.#partTable = partTable
+    this.#status = status
+  }
+
+  /** Whether the node may be in the stream part as what it says it is. Who is there already is until the registry says no. */
+  mayTakePart(node: NodeRecord, status: Status): boolean {
+    const { streamPartId, membership } = status
+    const { streamId } = parseStreamPartId(streamPartId)
+    this.#state.roles.identify(node, status)
+    const role = this.#state.roles.roleOf(node, streamId, membership?.reads ?? true, this.#state.nowMs)
+    const part = this.#state.parts.get(streamPartId)
+    if (role.kind === 'none') {
+      this.#state.roles.keep(node, status)
+      // Its registry may be ahead of ours: until then it feeds on.
+      const feedsOn =
+        part?.feeds.has(node.nodeId) && this.#state.roles.roleOf(node, streamId, false, this.#state.nowMs)
+      if (!feedsOn || feedsOn.kind === 'none') this.#deny(node, streamPartId)
+      return false
+    }
+    if (role.kind === 'unknown') {
+      this.#state.outbox.resolve(streamId, node)
+      const isThere =
+        membership?.reads === false ? part?.feeds.has(node.nodeId) : part?.members.has(node.nodeId)
+      if (isThere) return true
+      this.#state.roles.keep(node, status)
+      return false
+    }
+    this.#state.roles.drop(node.nodeId, streamPartId)
+    this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
+    return true
+  }
+
+  #deny(node: NodeRecord, id: StreamPartId): void {
+    this.#state.counters.count('membersDenied')
+    const part = this.#state.parts.get(id)
+    if (part !== undefined && node.parts.has(part)) this.#faults.within(part, () => part.remove(node.nodeId))
+    this.#state.outbox.error(node, 'NOT_PERMITTED', id)
+  }
+
+  /** The registry was asked about a user. What it could not say is asked again. */
+  userResolved(streamId: StreamId, userId: NodeId, found: boolean): void {
+    if (found) {
+      this.#tryAgain(this.#state.roles.kept(streamId, userId))
+      for (const part of this.#partTable.partsOf(streamId))
+        this.#faults.within(part, () => this.#checkMembers(part, userId))
+      return
+    }
+    this.#state.permitsEndAtMs = Math.min(
+      this.#state.permitsEndAtMs,
+      this.#state.nowMs + this.#state.limits.registryRetryMs,
+    )
+    for (const { node, status } of this.#state.roles.kept(streamId, userId))
+      if (this.#isPresent(node)) this.#state.outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
+  }
+
+  /** Has those take part who may now. */
+  #tryAgain(kept: readonly KeptStatus[]): void {
+    for (const { node, status } of kept) {
+      const { streamPartId, membership } = status
+      if (!this.#isPresent(node)) {
+        this.#state.roles.drop(node.nodeId, streamPartId)
+        continue
+      }
+      const { streamId } = parseStreamPartId(streamPartId)
+      const role = this.#state.roles.roleOf(node, streamId, membership?.reads ?? true, this.#state.nowMs)
+      if (role.kind === 'unknown') this.#state.outbox.resolve(streamId, node)
+      else if (role.kind !== 'none') this.#status(node, status)
+    }
+  }
+
+  #isPresent(node: NodeRecord): boolean {
+    return this.#state.nodes.get(node.nodeId) === node && node.connected && !node.refused
+  }
+
+  permissionsChanged(streamId: StreamId | undefined): void {
+    const parts = streamId === undefined ? [...this.#state.parts.values()] : this.#partTable.partsOf(streamId)
+    for (const part of parts) this.#faults.within(part, () => this.#checkMembers(part))
+    for (const id of streamId === undefined ? [...this.#state.roles.streamIds] : [streamId])
+      this.#tryAgain(this.#state.roles.kept(id))
+  }
+
+  /** Takes out who may not be there any longer. Of whom nothing is known stays until the registry answers. */
+  #checkMembers(part: StreamPart, onlyUserId?: NodeId): void {
+    const { streamId } = parseStreamPartId(part.id)
+    for (const [ids, reads] of [
+      [part.members.keys(), true],
+      [part.feeds.nodeIds, false],
+    ] as const) {
+      for (const nodeId of [...ids]) {
+        const node = this.#state.nodes.get(nodeId)
+        if (node?.member === undefined || userOf(node) !== (onlyUserId ?? userOf(node))) continue
+        const role = this.#state.roles.roleOf(node, streamId, reads, this.#state.nowMs)
+        if (role.kind === 'none') this.#deny(node, part.id)
+        else if (role.kind === 'unknown') this.#state.outbox.resolve(streamId, node)
+        else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { RandomSource } from '../topology/cheapest.ts'
+import type { Improvement } from '../topology/improve.ts'
+
+/** What a strategy may ask of the tracker around it. */
+export interface OverlayStrategyModules<Id extends string> {
+  readonly random: RandomSource & { fork(label: string): RandomSource }
+  /** Whether an edge between the two should rather not be made. Symmetric; a preference only. */
+  readonly avoid?: (a: Id, b: Id) => boolean
+  /** Where a node comes from; undefined when nobody knows. Default: nobody knows of any. */
+  readonly networkOf?: (id: Id) => string | undefined
+  /** Whether the node publishes, as far as is known. Default: nobody knows of any. */
+  readonly isPublisher?: (id: Id) => boolean
+  /** Peers of which a node's round-trip times are remembered. */
+  readonly maxMeasuredPeers: number
+}
+
+/**
+ * Which edges one overlay is made of. After every operation the graph is simple, symmetric and connected, and no node has more
+ * than `degree` neighbours. Every change returns the nodes whose neighbours differ from before.
+ */
+export interface OverlayStrategy<Id extends string> {
+  readonly size: number
+  readonly edgeCount: number
+  has(id: Id): boolean
+  hasEdge(a: Id, b: Id): boolean
+  /** A copy of the neighbour set; empty for an unknown node. */
+  neighbours(id: Id): ReadonlySet<Id>
+  nodes(): IterableIterator<Id>
+  /** Every edge once. */
+  edges(): IterableIterator<readonly [Id, Id]>
+  /** Whether the edge was chosen by how near its ends are; false where there is no edge. */
+  isNear(a: Id, b: Id): boolean
+  /** Where messages of a publisher outside the overlay should enter it first; undefined when any node is as good. */
+  readonly entry: Id | undefined
+
+  /** Lets a node join. It counts as changed even when it is alone. */
+  add(id: Id): ReadonlySet<Id>
+  /** Lets a node leave. The node itself is not among the changed. */
+  remove(id: Id): ReadonlySet<Id>
+  /** Replaces an edge that could not be opened or was lost, if it can be replaced. */
+  failEdge(a: Id, b: Id): ReadonlySet<Id>
+  /** Takes over edges that exist already, lets their unknown ends join, and repairs the rest. */
+  adopt(edges: Iterable<readonly [Id, Id]>): ReadonlySet<Id>
+
+  /** Round-trip times in milliseconds that a node has measured. Returns how many of them the peers' own contradict. */
+  report(id: Id, rttsMs: ReadonlyMap<Id, number>): number
+  /** The node is gone: what it measured no longer counts. */
+  forget(id: Id): void
+  /** Whether `improve` can find anything at all. */
+  readonly improves: boolean
+  /** Looks for better neighbours for one node; only edges of nodes that `mayChange` are touched. */
+  improve(
+    id: Id,
+    mayChange: (id: Id) => boolean,
+  ): { readonly outcome: Improvement; readonly changed: ReadonlySet<Id> }
+}
