@@ -41,7 +41,7 @@ export interface TrackerLimits {
   readonly edgeFailureBurst: number
   /** After an instruction went out, changes of the stream part gather this long, in milliseconds. */
   readonly quietWindowMs: number
-  /** How long a node without neighbours waits for an overlay to be taken over before it is made a guest of that, in milliseconds. */
+  /** How long a node without neighbours waits for an overlay to be taken over before it gets temporary edges into it, in milliseconds. */
   readonly adoptionWindowMs: number
   /** How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes). */
   readonly adoptionPatienceMs: number

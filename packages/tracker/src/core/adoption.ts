@@ -1,6 +1,6 @@
 import type { NodeId, Random } from '@runnel/protocol'
 import { Claims, mutualEdges } from './claims.ts'
-import { Guests } from './guests.ts'
+import { TemporaryEdges } from './temporary-edges.ts'
 import { overlayStateOf, type OverlayState } from './overlay-states.ts'
 import type { Overlay } from './overlay.ts'
 import type { Replica } from './replica.ts'
@@ -21,19 +21,19 @@ export interface GatheredOverlay {
   readonly claims: ReadonlyMap<NodeId, ReadonlySet<NodeId>>
   /** Edges that both ends claim. */
   readonly edges: readonly Edge[]
-  /** Guests and their hosts, who are so no longer. */
-  readonly guests: ReadonlySet<NodeId>
+  /** Nodes that had temporary edges, which end with the takeover. */
+  readonly temporary: ReadonlySet<NodeId>
   readonly replica: Replica | undefined
 }
 
 /**
- * An overlay that is about to be taken over: what its nodes say of it, what its last tracker left behind, and who is a guest
+ * An overlay that is about to be taken over: what its nodes say of it, what its last tracker left behind, and which temporary edges it has
  * of it meanwhile.
  */
 export class Adoption {
   readonly #claims = new Claims<NodeId>()
-  readonly #guests = new Guests<NodeId>()
-  /** Whether nodes that were here before are guests of it. */
+  readonly #temporaryEdges = new TemporaryEdges<NodeId>()
+  /** Whether nodes that were here before have temporary edges into it. */
   #isBridged = false
   #replica: Replica | undefined
   readonly #modules: AdoptionModules
@@ -63,7 +63,7 @@ export class Adoption {
   }
 
   /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
-  get isLodgingDue(): boolean {
+  get needsTemporaryEdges(): boolean {
     return this.#claims.alone.size > 0 || (this.state === 'merging' && !this.#isBridged)
   }
 
@@ -77,14 +77,13 @@ export class Adoption {
     return this.#claims.of(id) ?? new Set()
   }
 
-  /** Whether a node is a guest or a host. */
-  isLodged(id: NodeId): boolean {
-    return this.#guests.has(id)
+  hasTemporaryEdges(id: NodeId): boolean {
+    return this.#temporaryEdges.has(id)
   }
 
-  /** A node's guests, or hosts. */
-  lodgedWith(id: NodeId): ReadonlySet<NodeId> {
-    return this.#guests.of(id)
+  /** The other ends of a node's temporary edges. */
+  temporaryNeighbours(id: NodeId): ReadonlySet<NodeId> {
+    return this.#temporaryEdges.of(id)
   }
 
   /** What nodes say counts for more. False when it comes too late. */
@@ -98,16 +97,15 @@ export class Adoption {
   /** A node says which neighbours it has. False when it has said something newer. */
   claim(id: NodeId, counter: number, neighbours: ReadonlySet<NodeId>): boolean {
     const isNews = this.#claims.add(id, counter, neighbours, (neighbour) => this.#isKnown(id, neighbour))
-    if (this.#guests.has(id)) this.#claims.setAlone(id, false)
+    if (this.#temporaryEdges.has(id)) this.#claims.setAlone(id, false)
     return isNews
   }
 
   /**
-   * Has those who would wait for neighbours until the overlay is taken over be guests of its nodes meanwhile, and some of
-   * those who are here already, so that there are not two overlays. Who has new neighbours by that; undefined when there is
-   * nobody they could be guests of.
+   * Gives waiting newcomers temporary edges to nodes of the overlay, and some nodes that were here before, so that there are
+   * not two overlays. Returns the nodes that changed; undefined when no node of the overlay has reported.
    */
-  lodge(): ReadonlySet<NodeId> | undefined {
+  addTemporaryEdges(): ReadonlySet<NodeId> | undefined {
     const { random, overlay, host } = this.#modules
     const { topology } = overlay
     const { degree } = overlay.kind
@@ -115,48 +113,48 @@ export class Adoption {
     const changed = new Set<NodeId>()
     const reported = [...this.#claims.all].filter(([id, { size }]) => size > 0 && host.isConnected(id))
     if (reported.length === 0) return undefined
-    const hosts = reported.filter(([, { size }]) => size <= degree).map(([id]) => id)
-    if (hosts.length === 0) return changed
+    const members = reported.filter(([, { size }]) => size <= degree).map(([id]) => id)
+    if (members.length === 0) return changed
     // Whoever is claimed by somebody is no newcomer, whatever was said of it: those two stay together.
     const areClaimed = (a: NodeId, b: NodeId) => this.claimedBy(a).has(b) || this.claimedBy(b).has(a)
     const avoids = (a: NodeId, b: NodeId) => areClaimed(a, b) || host.avoids(a, b)
     const bridges = this.#isBridged ? [] : [...topology.nodes()].slice(-degree)
     this.#isBridged = true
-    for (const guest of [...alone, ...bridges]) {
-      const found = this.#guests.lodge(guest, hosts, { degree, random, avoids })
+    for (const newcomer of [...alone, ...bridges]) {
+      const found = this.#temporaryEdges.add(newcomer, members, { degree, random, avoids })
       if (found.length === 0) continue
-      this.#claims.setAlone(guest, false)
-      for (const id of [guest, ...found]) changed.add(id)
-      if (this.#claims.has(guest)) hosts.push(guest)
+      this.#claims.setAlone(newcomer, false)
+      for (const id of [newcomer, ...found]) changed.add(id)
+      if (this.#claims.has(newcomer)) members.push(newcomer)
     }
     return changed
   }
 
-  /** A guest and a host that cannot be had by each other. */
+  /** Ends the temporary edge of two nodes that cannot connect. */
   part(a: NodeId, b: NodeId): void {
-    this.#guests.part(a, b)
+    this.#temporaryEdges.part(a, b)
     for (const id of [a, b]) this.#parted(id)
   }
 
-  /** The node is gone. Who has lost a guest or a host by that. */
+  /** The node is gone. Returns the nodes that lost a temporary edge by that. */
   delete(nodeId: NodeId): ReadonlySet<NodeId> {
     this.#claims.delete(nodeId)
-    const parted = this.#guests.delete(nodeId)
+    const parted = this.#temporaryEdges.delete(nodeId)
     for (const id of parted) this.#parted(id)
     return parted
   }
 
   /** Everything; nothing is left afterwards. */
   take(): GatheredOverlay {
-    // Guests get neighbours as all newcomers do.
-    const isLasting = ([a, b]: Edge) => !this.#guests.of(a).has(b)
+    // Nodes with temporary edges get neighbours as all newcomers do.
+    const isLasting = ([a, b]: Edge) => !this.#temporaryEdges.of(a).has(b)
     const gathered = {
       edges: mutualEdges(this.#claims.all).filter(isLasting),
-      guests: new Set(this.#guests.ids()),
+      temporary: new Set(this.#temporaryEdges.ids()),
       claims: this.#claims.take(),
       replica: this.#replica,
     }
-    this.#guests.clear()
+    this.#temporaryEdges.clear()
     this.#isBridged = false
     this.#replica = undefined
     return gathered
@@ -167,8 +165,8 @@ export class Adoption {
     return this.#modules.overlay.topology.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
   }
 
-  /** Has lost a guest or a host. */
+  /** A node lost a temporary edge. */
   #parted(id: NodeId): void {
-    if (this.#claims.of(id)?.size === 0 && !this.#guests.has(id)) this.#claims.setAlone(id, true)
+    if (this.#claims.of(id)?.size === 0 && !this.#temporaryEdges.has(id)) this.#claims.setAlone(id, true)
   }
 }

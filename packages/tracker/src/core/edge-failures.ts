@@ -38,10 +38,10 @@ export class EdgeFailures {
     }
   }
 
-  /** A guest and a host that cannot be had by each other. */
+  /** Temporary edges that cannot be opened. */
   reportTemporary(member: Member, status: Status, now: number): void {
     for (const { nodeId } of status.failed) {
-      if (!this.#modules.adoption.lodgedWith(member.nodeId).has(nodeId)) continue
+      if (!this.#modules.adoption.temporaryNeighbours(member.nodeId).has(nodeId)) continue
       if (!this.#mayFail(member, now)) {
         this.#modules.host.count('edgeFailuresIgnored')
         continue

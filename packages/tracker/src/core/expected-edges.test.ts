@@ -18,7 +18,7 @@ function expectedFrom(said: readonly (readonly [NodeId, readonly NodeId[]])[], r
     circle.map(([id, neighbours]) => ({ nodeId: id, contact: webrtcContact, neighbours })),
   )
   const claims = new Map(said.map(([id, neighbours]) => [id, new Set(neighbours)]))
-  return expectedEdges({ claims, edges: [], guests: new Set(), replica }, (id) => id !== refused)
+  return expectedEdges({ claims, edges: [], temporary: new Set(), replica }, (id) => id !== refused)
 }
 
 describe('the edges that a replica adds to what nodes say', () => {

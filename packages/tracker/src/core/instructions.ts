@@ -66,7 +66,7 @@ export class Instructions {
     for (const id of this.#changed) {
       const member = members.get(id)
       if (member === undefined || member.state === 'expected') continue
-      if (adoption.has(id) && !adoption.isLodged(id) && member.toldCounter === 0) continue
+      if (adoption.has(id) && !adoption.hasTemporaryEdges(id) && member.toldCounter === 0) continue
       if (!host.isConnected(id)) member.unsure = true
       else if (this.#tell(member)) told = true
     }
@@ -111,7 +111,7 @@ export class Instructions {
   }
 
   /**
-   * Who is to be a node's neighbour. As long as its overlay is not taken over, its guests or hosts, and those that it claims
+   * Who is to be a node's neighbour. As long as its overlay is not taken over, its temporary edges, and those that it claims
    * and that claim it.
    */
   #wantedBy(id: NodeId): ReadonlySet<NodeId> {
@@ -120,7 +120,7 @@ export class Instructions {
     const wanted = adoption.has(id)
       ? [...adoption.claimedBy(id)].filter(isMutual)
       : overlay.topology.neighbours(id)
-    return new Set([...wanted, ...adoption.lodgedWith(id)])
+    return new Set([...wanted, ...adoption.temporaryNeighbours(id)])
   }
 
   #instruction({ streamPartId, nodeId: id, told, toldCounter }: Member): Instruction {

@@ -86,7 +86,7 @@ export class MemberReports {
     member.counter = Math.max(member.counter, counter)
     const neighbours = new Set(status.neighbours.map((neighbour) => neighbour.nodeId))
     if (!this.#modules.adoption.claim(nodeId, counter, neighbours)) this.#modules.host.count('staleStatuses')
-    // Nothing was said to it but of guests and hosts.
+    // It was told of nothing but temporary edges.
     if (counter >= member.toldCounter) this.#modules.host.settle(member)
     else if (member.unsure) this.#modules.instructions.tellAgain(nodeId)
     member.unsure = false

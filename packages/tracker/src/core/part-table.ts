@@ -135,14 +135,14 @@ export class PartTable {
     this.#faults.within(part, () => part.resend(member))
   }
 
-  lodge(part: StreamPart): void {
-    if (!part.isLodgingDue) return
-    if (!part.lodge()) return this.adopt(part)
+  addTemporaryEdges(part: StreamPart): void {
+    if (!part.needsTemporaryEdges) return
+    if (!part.addTemporaryEdges()) return this.adopt(part)
     this.#state.touched.add(part)
   }
 
   adopt(part: StreamPart): void {
-    this.#state.schedule.lodge.delete(part)
+    this.#state.schedule.temporaryEdges.delete(part)
     this.#state.schedule.adopt.delete(part)
     part.adopt()
     this.#state.touched.add(part)
@@ -163,8 +163,8 @@ export class PartTable {
       this.#state.schedule.forgetPart(part)
       return
     }
-    if (part.isLodgingDue && !this.#state.schedule.lodge.has(part))
-      this.#state.schedule.lodge.add(part, this.#state.nowMs)
+    if (part.needsTemporaryEdges && !this.#state.schedule.temporaryEdges.has(part))
+      this.#state.schedule.temporaryEdges.add(part, this.#state.nowMs)
     if (part.hasChanges && !this.#state.schedule.quiet.has(part) && part.flush())
       this.#state.schedule.quiet.add(part, this.#state.nowMs)
   }

@@ -11,7 +11,7 @@ export class Schedule {
   /** Stream parts whose overlay is taken over, whoever has reported by then. */
   readonly adopt: DelayQueue<StreamPart>
   /** Stream parts in which somebody is alone until the overlay is taken over. */
-  readonly lodge: DelayQueue<StreamPart>
+  readonly temporaryEdges: DelayQueue<StreamPart>
   /** Nodes that have not said yet how they are reached. */
   readonly silent: DelayQueue<NodeRecord>
   /** Nodes that were in no stream part when they were last heard of. */
@@ -26,7 +26,7 @@ export class Schedule {
   constructor(limits: TrackerLimits) {
     this.quiet = new DelayQueue(limits.quietWindowMs)
     this.adopt = new DelayQueue(limits.adoptionPatienceMs)
-    this.lodge = new DelayQueue(limits.adoptionWindowMs)
+    this.temporaryEdges = new DelayQueue(limits.adoptionWindowMs)
     this.silent = new DelayQueue(limits.nodeInfoWindowMs)
     this.idle = new DelayQueue(limits.idleNodeMs)
     this.disconnected = new DelayQueue(limits.disconnectGraceMs)
@@ -51,7 +51,7 @@ export class Schedule {
   }
 
   get #ofParts() {
-    return [this.quiet, this.adopt, this.lodge]
+    return [this.quiet, this.adopt, this.temporaryEdges]
   }
 
   get #ofNodes() {

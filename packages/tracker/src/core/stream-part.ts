@@ -102,8 +102,8 @@ export class StreamPart {
   }
 
   /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
-  get isLodgingDue(): boolean {
-    return this.#adoption.isLodgingDue
+  get needsTemporaryEdges(): boolean {
+    return this.#adoption.needsTemporaryEdges
   }
 
   /** Whether all nodes that others claim have reported. */
@@ -232,8 +232,8 @@ export class StreamPart {
    */
   adopt(): void {
     const gathered = this.#adoption.take()
-    const { claims, guests } = gathered
-    this.#instructions.mark(guests)
+    const { claims, temporary } = gathered
+    this.#instructions.mark(temporary)
     const edges = [
       ...gathered.edges,
       ...expectedEdges(gathered, (id, replica) => this.#expectNode(id, replica)),
@@ -249,11 +249,10 @@ export class StreamPart {
   }
 
   /**
-   * Has those who would wait for neighbours be guests of the overlay until it is taken over. False when there is nobody they
-   * could be guests of.
+   * Gives waiting newcomers temporary edges until the overlay is taken over. False when no node of it has reported.
    */
-  lodge(): boolean {
-    const changed = this.#adoption.lodge()
+  addTemporaryEdges(): boolean {
+    const changed = this.#adoption.addTemporaryEdges()
     this.#instructions.mark(changed ?? [])
     return changed !== undefined
   }

@@ -191,7 +191,7 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     }
   }
 
-  function expectGuest(story: TrackerStory): void {
+  function expectTemporaryEdges(story: TrackerStory): void {
     const told = new Map(instructions(story.advance(1_500)).map(({ to, neighbours }) => [to, neighbours]))
     const hosts = told.get(newcomer) ?? []
     expect(hosts.length).toBe(4)
@@ -210,11 +210,11 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     expect(told.size).toBe(41)
   }
 
-  it('is a guest of some of its nodes, which keep all they have, known here or not', () => {
+  it('gets temporary edges to some of its nodes, which keep all they have, known here or not', () => {
     const story = new TrackerStory()
     report(story, 0, 20)
     story.join(newcomer)
-    expectGuest(story)
+    expectTemporaryEdges(story)
     expect(story.core.counters.get('adoptions')).toBe(0)
     report(story, 20, 40)
     story.advance(100)
@@ -226,13 +226,13 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     story.join(newcomer)
     story.advance(1_000)
     report(story, 0, 20)
-    expectGuest(story)
+    expectTemporaryEdges(story)
     report(story, 20, 40)
     story.advance(100)
     expectTakenOver(story)
   })
 
-  it('leaves no guest behind where several came first', () => {
+  it('leaves no temporary edge behind where several came first', () => {
     const story = new TrackerStory()
     const early = [41, 42, 43, 44, 45, 46, 47, 48].map(nodeId)
     for (const id of early) {
@@ -241,10 +241,10 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     }
     report(story, 0, 20)
     story.advance(1_500)
-    const guests = instructions(story.effects).filter(
+    const temporary = instructions(story.effects).filter(
       ({ to, neighbours }) => early.includes(to) && neighbours.some((id) => before.has(id)),
     )
-    expect(guests.length).toBeGreaterThan(0)
+    expect(temporary.length).toBeGreaterThan(0)
     report(story, 20, 40)
     story.advance(1_000)
     const after = story.core.streamParts.get(partA)?.topology
@@ -302,7 +302,7 @@ describe('a node without neighbours, while an overlay is taken over', () => {
     expect(next.filter((id) => hosts.includes(id))).toEqual([])
   })
 
-  it('waits for nobody where there is nobody to be guest of', () => {
+  it('waits for nobody where no node of the overlay is there', () => {
     const story = new TrackerStory()
     report(story, 0, 1)
     story.join(newcomer)

@@ -133,8 +133,8 @@ export class TrackerCore {
       this.#permissions.permissionsChanged(undefined)
     }
     for (const id of this.#state.resting.due(this.#state.nowMs)) this.#packets.buildAnew(id)
-    for (const part of due(this.#state.schedule.lodge, this.#state.nowMs))
-      this.#faults.within(part, () => this.#partTable.lodge(part))
+    for (const part of due(this.#state.schedule.temporaryEdges, this.#state.nowMs))
+      this.#faults.within(part, () => this.#partTable.addTemporaryEdges(part))
     for (const part of due(this.#state.schedule.adopt, this.#state.nowMs))
       this.#faults.within(part, () => this.#partTable.adopt(part))
     for (const part of due(this.#state.schedule.quiet, this.#state.nowMs)) this.#state.touched.add(part)

@@ -1,8 +1,8 @@
-/** How often a host is drawn at random for each one that is wanted: some are full, or cannot be reached. */
-const drawsPerHost = 4
+/** Random draws for each wanted edge: some members are full or cannot be reached. */
+const drawsPerEdge = 4
 
-export interface GuestChoice<Id> {
-  /** Hosts for each guest. One node has at most twice as many guests and hosts. */
+export interface TemporaryEdgeChoice<Id> {
+  /** Temporary edges for each newcomer. No node has more than twice as many. */
   readonly degree: number
   readonly random: { next(): number }
   /** Whether the pair should rather not be connected. */
@@ -10,10 +10,10 @@ export interface GuestChoice<Id> {
 }
 
 /**
- * Edges for the time until an overlay is taken over: between nodes that have nobody yet and some that are in it, besides
- * all that those have. They let newcomers take part at once, and nothing is taken apart for them.
+ * Edges that last until an overlay is taken over: between newcomers and members, in addition to the members' existing edges.
+ * They let newcomers take part at once, without removing any other edge.
  */
-export class Guests<Id extends string> {
+export class TemporaryEdges<Id extends string> {
   readonly #edges = new Map<Id, Set<Id>>()
 
   /** The other ends of a node's edges. */
@@ -21,7 +21,7 @@ export class Guests<Id extends string> {
     return this.#edges.get(id) ?? new Set()
   }
 
-  /** Guests and hosts. */
+  /** Nodes that have temporary edges. */
   ids(): IterableIterator<Id> {
     return this.#edges.keys()
   }
@@ -30,16 +30,16 @@ export class Guests<Id extends string> {
     return this.#edges.has(id)
   }
 
-  /** Finds hosts for a guest; those it got. */
-  lodge(guest: Id, hosts: readonly Id[], { degree, random, avoids }: GuestChoice<Id>): readonly Id[] {
+  /** Connects a node to members drawn at random. Returns those it was connected to. */
+  add(node: Id, members: readonly Id[], { degree, random, avoids }: TemporaryEdgeChoice<Id>): readonly Id[] {
     const found: Id[] = []
-    for (let draws = degree * drawsPerHost; draws > 0 && found.length < degree; draws--) {
-      const host = hosts[Math.floor(random.next() * hosts.length)]
-      if (host === undefined || host === guest || this.of(guest).has(host)) continue
-      if (this.of(host).size >= 2 * degree || avoids(guest, host)) continue
-      this.#connect(guest, host)
-      this.#connect(host, guest)
-      found.push(host)
+    for (let draws = degree * drawsPerEdge; draws > 0 && found.length < degree; draws--) {
+      const member = members[Math.floor(random.next() * members.length)]
+      if (member === undefined || member === node || this.of(node).has(member)) continue
+      if (this.of(member).size >= 2 * degree || avoids(node, member)) continue
+      this.#connect(node, member)
+      this.#connect(member, node)
+      found.push(member)
     }
     return found
   }
