@@ -75,10 +75,10 @@ export class ClusterRecords {
     )
   }
 
-  /** When `tick` has something to do; undefined when nothing is waited for. */
-  get wakeAt(): number | undefined {
-    if (this.#modules.network() === undefined) return undefined
-    return Math.min(this.#aliveAt, this.#replicator.wakeAt ?? Infinity)
+  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  get dueMs(): number {
+    if (this.#modules.network() === undefined) return Infinity
+    return Math.min(this.#aliveAt, this.#replicator.dueMs)
   }
 
   /** A record of another tracker. Throws why it is refused. */

@@ -253,7 +253,7 @@ export class Cluster implements PacketRouter {
 
   #setAlarm(): void {
     if (!this.#isRunning) return
-    const times = [this.#router.wakeAt ?? Infinity, this.#records.wakeAt ?? Infinity]
+    const times = [this.#router.dueMs, this.#records.dueMs]
     if (this.#registered.others.length > 0) times.push(this.#reviewAt)
     this.#alarm.set(Math.max(Math.min(...times), this.#pausedUntil))
   }

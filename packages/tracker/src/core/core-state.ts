@@ -109,10 +109,8 @@ export class CoreState {
     this.resting = new RestingParts(limits)
   }
 
-  /** When there is something to do; undefined when nothing is waited for. */
-  get dueMs(): number | undefined {
-    const times = [this.improver.wakeAt, this.resting.wakeAt, this.permitsEndAtMs, this.schedule.dueMs]
-    const dueMs = Math.min(...times.map((atMs) => atMs ?? Infinity))
-    return dueMs === Infinity ? undefined : dueMs
+  /** When there is something to do; Infinity when nothing is waited for. */
+  get dueMs(): number {
+    return Math.min(this.improver.dueMs, this.resting.dueMs, this.permitsEndAtMs, this.schedule.dueMs)
   }
 }

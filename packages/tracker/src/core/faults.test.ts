@@ -93,7 +93,7 @@ class Story {
     for (let steps = 0; ; steps++) {
       if (steps > 5_000) throw new Error('it spins')
       const at = this.core.dueMs
-      if (at === undefined || at > end) break
+      if (at > end) break
       this.now = Math.max(at, this.now)
       const told = instructions(this.handle({ type: 'tick' }))
       for (const { to, part } of told) this.report(Number.parseInt(to.slice(-4), 16), part)

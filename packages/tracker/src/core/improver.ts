@@ -8,22 +8,22 @@ export class Improver {
   /** Stream parts whose strategy improves overlays. */
   readonly #parts = new IndexedSet<StreamPart>()
   #next = 0
-  #wakeAt: number | undefined
+  #dueMs = Infinity
 
   constructor(limits: Pick<TrackerLimits, 'improvementIntervalMs' | 'improvementsPerInterval'>) {
     this.#limits = limits
   }
 
-  /** When the next turn is due; undefined when there is nothing to improve. */
-  get wakeAt(): number | undefined {
-    return this.#wakeAt
+  /** When the next turn is due; Infinity when there is nothing to improve. */
+  get dueMs(): number {
+    return this.#dueMs
   }
 
   /** The stream part is new, or its overlay was chosen anew. */
   plan(part: StreamPart, now: number): void {
     if (!part.topology.improves) return this.#parts.delete(part)
     this.#parts.add(part)
-    this.#wakeAt = Math.min(this.#wakeAt ?? Infinity, now + this.#limits.improvementIntervalMs)
+    this.#dueMs = Math.min(this.#dueMs, now + this.#limits.improvementIntervalMs)
   }
 
   delete(part: StreamPart): void {
@@ -35,9 +35,9 @@ export class Improver {
    * has a share of it.
    */
   improve(now: number, work: (part: StreamPart, improve: () => void) => void): void {
-    if (this.#wakeAt === undefined || this.#wakeAt > now) return
+    if (this.#dueMs > now) return
     const { improvementIntervalMs, improvementsPerInterval } = this.#limits
-    this.#wakeAt = this.#parts.size > 0 ? now + improvementIntervalMs : undefined
+    this.#dueMs = this.#parts.size > 0 ? now + improvementIntervalMs : Infinity
     let left = improvementsPerInterval
     for (let turns = this.#parts.size; turns > 0 && left > 0 && this.#parts.size > 0; turns--) {
       this.#next = (this.#next + 1) % this.#parts.size

@@ -30,11 +30,11 @@ export class RestingParts {
     this.#limits = limits
   }
 
-  /** When the next rest is over; undefined when none is. */
-  get wakeAt(): number | undefined {
-    let wakeAt: number | undefined
-    for (const { untilAt } of this.#resting.values()) wakeAt = Math.min(wakeAt ?? Infinity, untilAt)
-    return wakeAt
+  /** When the next rest is over; Infinity when none is. */
+  get dueMs(): number {
+    let dueMs = Infinity
+    for (const { untilAt } of this.#resting.values()) dueMs = Math.min(dueMs, untilAt)
+    return dueMs
   }
 
   has(id: StreamPartId): boolean {

@@ -33,7 +33,7 @@ describe('a tracker that stood still', () => {
     expect([story.core.nodes.size, story.core.streamParts.size, story.core.storage.count(partA)]).toEqual([
       0, 0, 0,
     ])
-    expect([story.core.dueMs, story.core.counters.get('stalls')]).toEqual([undefined, 1])
+    expect([story.core.dueMs, story.core.counters.get('stalls')]).toEqual([Infinity, 1])
   })
 
   it('takes the overlay over as its nodes have it when they come, and not as it was', () => {

@@ -110,7 +110,7 @@ export class TrackerStory {
   advance(ms: number): TrackerEffect[] {
     const end = this.now + ms
     const effects: TrackerEffect[] = []
-    for (let at = this.core.dueMs; at !== undefined && at <= end; at = this.core.dueMs) {
+    for (let at = this.core.dueMs; at <= end; at = this.core.dueMs) {
       this.now = Math.max(at, this.now)
       effects.push(...this.#take(this.core.handle({ type: 'tick' }, this.now)))
     }

@@ -92,14 +92,9 @@ export class TrackerCore {
     return this.#state.storage
   }
 
-  /** When a tick is due; undefined when nothing is waited for. */
-  get dueMs(): number | undefined {
+  /** When a tick is due; Infinity when nothing is waited for. */
+  get dueMs(): number {
     return this.#state.dueMs
-  }
-
-  /** As `dueMs`. */
-  get wakeAt(): number | undefined {
-    return this.dueMs
   }
 
   handle(event: TrackerEvent, now: number): TrackerEffect[] {

@@ -51,7 +51,7 @@ export type TrackerEvent =
   | { readonly type: 'stalled' }
   /** There was a fault in its work outside of the core. */
   | { readonly type: 'partFault'; readonly streamPartId: StreamPartId; readonly error: unknown }
-  /** The time is `wakeAt` or later. */
+  /** The time is `dueMs` or later. */
   | { readonly type: 'tick' }
 
 /** An error in this build: in whose work it was, as far as it was somebody's. */

@@ -16,7 +16,7 @@ export class IceLeases {
   }
 
   /** When a renewal is due, by the monotonic clock; Infinity when none will be. */
-  get wakeAt(): number {
+  get dueMs(): number {
     return this.#renewals.nextAt ?? Infinity
   }
 

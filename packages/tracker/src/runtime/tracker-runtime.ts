@@ -356,7 +356,7 @@ export class TrackerRuntime {
   }
 
   #setAlarm(): void {
-    if (!this.#stopped) this.#alarm.set(Math.min(this.#core.wakeAt ?? Infinity, this.#iceLeases.wakeAt))
+    if (!this.#stopped) this.#alarm.set(Math.min(this.#core.dueMs, this.#iceLeases.dueMs))
   }
 
   #now(): number {

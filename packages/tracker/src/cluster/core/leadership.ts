@@ -23,9 +23,9 @@ export class Leadership {
     this.#settling = new DelayQueue(limits.handOverAfterMs)
   }
 
-  /** When `settle` has something to do; undefined when nothing is waited for. */
-  get wakeAt(): number | undefined {
-    return this.#settling.nextAt
+  /** When `settle` has something to do; Infinity when nothing is waited for. */
+  get dueMs(): number {
+    return this.#settling.nextAt ?? Infinity
   }
 
   linked(tracker: NodeId, now: number): void {

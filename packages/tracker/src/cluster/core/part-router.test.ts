@@ -95,11 +95,11 @@ describe('a tracker that is second in line for a stream part', () => {
     router.tick(settledMs - 1)
     packet(n2, statusOf(part))
     expect(take()).toEqual(['core: n2 status'])
-    expect(router.wakeAt).toBe(settledMs)
+    expect(router.dueMs).toBe(settledMs)
     router.tick(settledMs)
     packet(n2, statusOf(part))
     expect(take()).toEqual(['hand over to first', 'redirect n2 to first'])
-    expect(router.wakeAt).toBeUndefined()
+    expect(router.dueMs).toBe(Infinity)
   })
 
   it('does not hand over to one that goes again', () => {

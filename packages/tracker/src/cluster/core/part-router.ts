@@ -42,9 +42,9 @@ export class PartRouter {
     this.#leadership = new Leadership(limits, modules)
   }
 
-  /** When `tick` has something to do; undefined when nothing is waited for. */
-  get wakeAt(): number | undefined {
-    return this.#leadership.wakeAt
+  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  get dueMs(): number {
+    return this.#leadership.dueMs
   }
 
   /** Who is responsible for a stream part, the one that should lead first. */

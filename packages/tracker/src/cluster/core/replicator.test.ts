@@ -45,19 +45,19 @@ function setUp(limits: Partial<ClusterLimits> = {}) {
 describe('a replicator', () => {
   it('writes an overlay soon after a change, and once a second at most', () => {
     const { replicator, change, take } = setUp()
-    expect(replicator.wakeAt).toBeUndefined()
+    expect(replicator.dueMs).toBe(Infinity)
     change([nodeOf(nodeId(1))], 0)
     change([nodeOf(nodeId(1)), nodeOf(nodeId(2))], 50)
     replicator.tick(99)
     expect(take()).toEqual([])
-    expect(replicator.wakeAt).toBe(100)
+    expect(replicator.dueMs).toBe(100)
     replicator.tick(100)
     expect(take()).toMatchObject([
       { kind: 'topology', chunk: 0, chunks: 1, nodes: [{ nodeId: nodeId(1) }, { nodeId: nodeId(2) }] },
       { kind: 'lead', chunks: 1, nodes: 2 },
     ])
     change([nodeOf(nodeId(1))], 200)
-    expect(replicator.wakeAt).toBe(1_100)
+    expect(replicator.dueMs).toBe(1_100)
     replicator.tick(1_100)
     expect(take()).toMatchObject([
       { kind: 'topology', nodes: [{ nodeId: nodeId(1) }] },
@@ -82,7 +82,7 @@ describe('a replicator', () => {
     replicator.tick(3_000_100)
     expect(take()).toEqual([{ kind: 'lead', streamPartId: part, chunks: 0, nodes: 0 }])
     replicator.tick(9_000_000)
-    expect(replicator.wakeAt).toBeUndefined()
+    expect(replicator.dueMs).toBe(Infinity)
   })
 
   it('divides by bytes as well: many long addresses are all written', () => {
@@ -152,7 +152,7 @@ describe('a replicator', () => {
     expect(counters.get('replicasTruncated')).toBe(1)
     change([nodeOf(nodeId(1))], 200)
     replicator.tick(300)
-    expect([take(), counters.get('writesDelayed'), replicator.wakeAt]).toEqual([[], 1, 400])
+    expect([take(), counters.get('writesDelayed'), replicator.dueMs]).toEqual([[], 1, 400])
     replicator.tick(2_500)
     expect(take().length).toBe(2)
   })

@@ -63,12 +63,11 @@ export class Replicator {
     this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, now)
   }
 
-  /** When `tick` has something to do; undefined when nothing is waited for. */
-  get wakeAt(): number | undefined {
-    const times = [this.#gathering.nextAt, this.#cooling.nextAt, this.#ageing.nextAt]
+  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  get dueMs(): number {
+    const times = [this.#gathering, this.#cooling, this.#ageing].map(({ nextAt = Infinity }) => nextAt)
     if (this.#ready.size > 0) times.push(this.#blockedUntil)
-    const known = times.filter((at) => at !== undefined)
-    return known.length === 0 ? undefined : Math.min(...known)
+    return Math.min(...times)
   }
 
   /** Something about the stream part changed. */
