@@ -2,49 +2,29 @@ import {
   Alarm,
   encodePacket,
   guardedClock,
-  type AccessToken,
-  type Clock,
+  isRunnelError,
   type Contact,
-  type Crypto,
   type DirectPacket,
-  type Identity,
-  type MessageBatch,
   type MessageChain,
   type MessageRef,
   type NodeId,
-  type Random,
-  type ReaderPolicy,
   type RunnelError,
   type Signal,
   type StreamPartId,
   type WantedNeighbour,
-  isRunnelError,
 } from '@runnel/protocol'
-import {
-  contactOf,
-  type Connection,
-  type LinksOwner,
-  type Signalling,
-  type Transport,
-} from '@runnel/transport'
+import { contactOf, type Connection } from '@runnel/transport'
 import type { CounterName } from '../core/counters.ts'
 import type { NodeEvent } from '../core/events.ts'
-import { NodeCore } from '../core/node-core.ts'
+import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { NetworkLimits } from '../limits.ts'
-import type {
-  Archive,
-  JoinOptions,
-  NetworkNode,
-  NodeEvents,
-  OnNetworkBack,
-  PublisherPolicy,
-  TrackerDirectory,
-} from '../ports.ts'
+import type { JoinOptions, NetworkNode, NodeEvents } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
+import { createCore } from './create-core.ts'
 import { DirectLinks } from './direct-links.ts'
 import { EffectRunner } from './effect-runner.ts'
 import { failureReasonOf } from './failure-reason.ts'
@@ -54,55 +34,11 @@ import { Listeners } from './listeners.ts'
 import { MembershipRenewal } from './membership-renewal.ts'
 import { nodeMetrics } from './node-metrics.ts'
 import { dataPacket } from './node-packets.ts'
+import type { NodeRuntimeModules, NodeRuntimeOptions, NodeWires } from './runtime-modules.ts'
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
-
-export interface NodeRuntimeOptions {
-  readonly limits: NetworkLimits
-  readonly dialTimeoutMs: number
-  /** Whether it measures how long messages take. */
-  readonly tracing: boolean
-}
-
-export interface NodeRuntimeModules {
-  readonly identity: Identity
-  readonly crypto: Crypto
-  readonly clock: Clock
-  readonly random: Random
-  /** True when the publisher that a batch names signed it. */
-  readonly verify: (batch: MessageBatch) => boolean
-  /** True when the user that a token names lets the node act in its name. */
-  readonly verifyMembership: (token: AccessToken, nodeId: NodeId, wallMs: number) => boolean
-  readonly publisherPolicy: PublisherPolicy
-  readonly readerPolicy?: ReaderPolicy | undefined
-  /** Proof that the node acts for a user; undefined when it is the user. */
-  readonly membershipToken: () => AccessToken | undefined
-  readonly trackers: TrackerDirectory
-  readonly archive?: Archive | undefined
-  readonly onNetworkBack?: OnNetworkBack | undefined
-  readonly onError?: ((error: unknown) => void) | undefined
-  /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
-  readonly wires: (runtime: RuntimeOfWires) => NodeWires
-}
-
-/** What transports and links need of the runtime. */
-interface RuntimeOfWires {
-  readonly signalling: Signalling
-  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
-  readonly clock: Clock
-  contact(): Contact
-  /** Told what a callback of a connection threw, which was closed. */
-  onError(error: unknown): void
-}
-
-/** The transports, and the links that are made of them. */
-export interface NodeWires {
-  /** A tracker is dialled over the first that can dial its URL. */
-  readonly transports: readonly Transport[]
-  readonly links: LinksOwner
-}
 
 /** Tells a node core what happens on links, tracker connections and the clock, and has what it wants done. */
 export class NodeRuntime implements NetworkNode {
@@ -147,7 +83,7 @@ export class NodeRuntime implements NetworkNode {
     })
     const { links, transports } = this.#wires
     const rttOf = (peerId: NodeId): number | undefined => links.peers.get(peerId)?.rttMs
-    this.#core = this.#createCore(limits, rttOf)
+    this.#core = createCore({ self: this.nodeId, limits }, modules, links.peers)
     const { counters } = this.#core
     this.#trackers = this.#createTrackerConnections(limits, dialTimeoutMs)
     const { onError } = modules
@@ -310,28 +246,6 @@ export class NodeRuntime implements NetworkNode {
   kept(streamPartId: StreamPartId): Kept | undefined {
     const part = this.#core.streamParts.get(streamPartId)
     return part && keptBy(part)
-  }
-
-  #createCore(limits: NetworkLimits, rttOf: (peerId: NodeId) => number | undefined): NodeCore {
-    const { modules, peers } = { modules: this.#modules, peers: this.#wires.links.peers }
-    const { publisherPolicy, readerPolicy } = modules
-    return new NodeCore(
-      { self: this.nodeId, limits },
-      {
-        trackers: modules.trackers,
-        random: () => modules.random.next(),
-        verify: (batch) => modules.verify(batch),
-        readsForMs: (streamId, userId) =>
-          readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId),
-        verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
-        membershipToken: () => modules.membershipToken(),
-        checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
-          publisherPolicy.check(streamId, publisherId, wallMs, oldestMs),
-        rttOf,
-        canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
-        hasArchive: modules.archive !== undefined,
-      },
-    )
   }
 
   #createTrackerConnections(limits: NetworkLimits, dialTimeoutMs: number): TrackerConnections {

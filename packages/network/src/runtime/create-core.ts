@@ -1,0 +1,27 @@
+import type { NodeId } from '@runnel/protocol'
+import type { Connection } from '@runnel/transport'
+import { NodeCore } from '../core/node-core.ts'
+import type { NetworkLimits } from '../limits.ts'
+import type { NodeRuntimeModules } from './runtime-modules.ts'
+
+/** Makes the core of a node; it asks `peers` about open links. */
+export function createCore(
+  options: { readonly self: NodeId; readonly limits: NetworkLimits },
+  modules: NodeRuntimeModules,
+  peers: ReadonlyMap<NodeId, Connection>,
+): NodeCore {
+  const { publisherPolicy, readerPolicy } = modules
+  return new NodeCore(options, {
+    trackers: modules.trackers,
+    random: () => modules.random.next(),
+    verify: (batch) => modules.verify(batch),
+    readsForMs: (streamId, userId) => readerPolicy?.readsForMs(streamId, userId) ?? Infinity,
+    verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
+    membershipToken: () => modules.membershipToken(),
+    checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
+      publisherPolicy.check(streamId, publisherId, wallMs, oldestMs),
+    rttOf: (peerId) => peers.get(peerId)?.rttMs,
+    canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
+    hasArchive: modules.archive !== undefined,
+  })
+}

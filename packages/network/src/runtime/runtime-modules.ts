@@ -1,0 +1,59 @@
+import type {
+  AccessToken,
+  Clock,
+  Contact,
+  Crypto,
+  Identity,
+  MessageBatch,
+  NodeId,
+  Random,
+  ReaderPolicy,
+} from '@runnel/protocol'
+import type { LinksOwner, Signalling, Transport } from '@runnel/transport'
+import type { NetworkLimits } from '../limits.ts'
+import type { Archive, OnNetworkBack, PublisherPolicy, TrackerDirectory } from '../ports.ts'
+
+export interface NodeRuntimeOptions {
+  readonly limits: NetworkLimits
+  readonly dialTimeoutMs: number
+  /** Whether it measures how long messages take. */
+  readonly tracing: boolean
+}
+
+export interface NodeRuntimeModules {
+  readonly identity: Identity
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly random: Random
+  /** True when the publisher that a batch names signed it. */
+  readonly verify: (batch: MessageBatch) => boolean
+  /** True when the user that a token names lets the node act in its name. */
+  readonly verifyMembership: (token: AccessToken, nodeId: NodeId, wallMs: number) => boolean
+  readonly publisherPolicy: PublisherPolicy
+  readonly readerPolicy?: ReaderPolicy | undefined
+  /** Proof that the node acts for a user; undefined when it is the user. */
+  readonly membershipToken: () => AccessToken | undefined
+  readonly trackers: TrackerDirectory
+  readonly archive?: Archive | undefined
+  readonly onNetworkBack?: OnNetworkBack | undefined
+  readonly onError?: ((error: unknown) => void) | undefined
+  /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
+  readonly wires: (runtime: RuntimeOfWires) => NodeWires
+}
+
+/** What transports and links need of the runtime. */
+interface RuntimeOfWires {
+  readonly signalling: Signalling
+  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
+  readonly clock: Clock
+  contact(): Contact
+  /** Told what a callback of a connection threw, which was closed. */
+  onError(error: unknown): void
+}
+
+/** The transports, and the links that are made of them. */
+export interface NodeWires {
+  /** A tracker is dialled over the first that can dial its URL. */
+  readonly transports: readonly Transport[]
+  readonly links: LinksOwner
+}
