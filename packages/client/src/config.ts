@@ -124,9 +124,8 @@ export interface ClientConfig<Source = NetworkSource> {
   /** How long `close` waits for messages that were published and not yet sent. Default 5,000. */
   readonly closeTimeoutMs?: number | undefined
   /**
-   * Live messages that are older, by their timestamp, are not taken and not passed on, unless they fill a gap: older ones
-   * come by resend. Messages can be published with a timestamp of up to half of it ago. All nodes of a network should have
-   * about the same. Default 600,000.
+   * Live messages with an older timestamp are dropped unless they fill a gap; use a resend to get older ones. Messages can be
+   * published with a timestamp up to half as old. All nodes of a network should use about the same value. Default 600,000.
    */
   readonly maxLiveAgeMs?: number | undefined
   readonly registry?:
@@ -160,7 +159,7 @@ export interface QueueLimitsConfig {
   readonly maxQueuedBytes?: number | undefined
 }
 
-/** The configuration as it is used: checked, and with every default. */
+/** The effective configuration: checked, with every default filled in. */
 export type ParsedClientConfig = z.output<typeof configSchema>
 /** `listen` makes the node reachable; its host is 127.0.0.1 unless given, and port 0 takes a free one. */
 export type TransportsConfig = z.input<typeof transportsSchema>

@@ -16,7 +16,7 @@ export interface NewStream {
   readonly trackers?: readonly string[] | undefined
 }
 
-/** What to give to whom. */
+/** Permissions to grant, and the user to grant them to. */
 export interface GrantOptions {
   /** A node id, or 'public' for everybody. */
   readonly user: string

@@ -47,7 +47,7 @@ function hold(name: string, slot: number, waitMs?: number): Promise<boolean> {
         resolve(lock !== null)
         return lock === null ? undefined : new Promise(() => {})
       })
-      // Waited in vain.
+      // The wait timed out.
       .catch(() => resolve(false))
   })
 }

@@ -198,7 +198,7 @@ export class Publisher {
     return outbox
   }
 
-  /** Waits, not for ever: a message published alone is kept by the node for those who come soon. */
+  /** Waits for a limited time: the node keeps a message published alone for nodes that join soon. */
   async #firstNeighbour(streamPartId: StreamPartId): Promise<void> {
     const { node, clock, status, parts } = this.#modules
     const { waitForNeighboursMs } = this.#options
@@ -206,7 +206,7 @@ export class Publisher {
     try {
       await node.waitForNeighbours(streamPartId, { signal })
     } catch {
-      // Nobody came in time, or the client is closing.
+      // No neighbour came in time, or the client is closing.
     } finally {
       end()
     }

@@ -33,7 +33,7 @@ export class ByteQueue<T> {
     if (item === undefined) return undefined
     this.#start++
     this.#bytes -= item.bytes
-    // Shifting an array moves all of it: the taken half goes at once.
+    // Shifting an array moves all of it, so the taken half is removed at once.
     if (this.#start * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#start)
       this.#start = 0

@@ -11,13 +11,16 @@ export interface LookupCacheOptions {
 export interface LookupCacheModules<K, V> {
   readonly clock: Clock
   readonly load: (key: K) => Promise<V>
-  /** True for what strangers can have looked up without end: of it a quarter of `maxEntries` is kept besides, shared out by cause. */
+  /**
+   * True for entries that strangers can request without end: a separate quarter of `maxEntries` is kept for these, shared out by
+   * cause.
+   */
   readonly isDenial?: (value: V) => boolean
 }
 
-/** Look-ups under way at once, of different keys; shared out by who causes them. */
+/** Concurrent look-ups of different keys, shared out by cause. */
 const maxFlights = 256
-/** With those that lost their place and whose answer is still to come. */
+/** Includes look-ups that lost their place and are not answered yet. */
 const maxLoads = 512
 /** After a failed refresh of an entry the next one waits this long. */
 const retryRefreshMs = 5_000
@@ -40,8 +43,8 @@ interface Entry<V> {
 }
 
 /**
- * Remembers what was looked up. Look-ups of one key at the same time are one; what is known stays in use while nobody
- * can be asked.
+ * Caches look-ups. Concurrent look-ups of one key share one request. A known answer stays in use while the source cannot be
+ * reached.
  */
 export class LookupCache<K extends string, V extends object | null> {
   readonly #options: LookupCacheOptions
@@ -114,7 +117,7 @@ export class LookupCache<K extends string, V extends object | null> {
   #refresh(key: K, entry: Entry<V>): void {
     entry.refreshAtMs = this.#modules.clock.monotonicMs() + retryRefreshMs
     if (this.#flightShares.size >= maxFlights || this.#loads >= maxLoads) return
-    // Whoever is asked reports when it does not answer; the entry stays as it is.
+    // The source itself reports that it does not answer; the entry is kept.
     this.#fly(key, ownCause).landed.catch(() => {})
   }
 

@@ -6,7 +6,7 @@ import type { StreamInfo } from './ports.ts'
  */
 export const createdToleranceMs = 5 * 60_000
 
-/** The oldest time of messages that belong to the stream; 0 where nobody knows when it was created. */
+/** The oldest time of messages that belong to the stream; 0 when its time of creation is unknown. */
 export function oldestOfStreamMs({ createdMs }: Pick<StreamInfo, 'createdMs'>): number {
   return Math.max(0, createdMs - createdToleranceMs)
 }

@@ -48,7 +48,7 @@ export class RegistryCache {
     return (await this.#streams.get(streamId)) ?? undefined
   }
 
-  /** For whom it is asked, when that is a neighbour's doing, is `cause`. Throws what the registry throws when nothing is known. */
+  /** `cause` is the neighbour that causes the look-up, if one does. Throws what the registry throws when nothing is known. */
   permissionsOf(streamId: StreamId, user: NodeId, cause?: string): Promise<Permissions> {
     return this.#permissions.get(permissionsKey(streamId, user), cause)
   }

@@ -27,8 +27,8 @@ export interface TrackerListing {
 }
 
 /**
- * Which tracker serves which stream part: those the stream names, in its order, or else those that `responsibleTrackers`
- * gives of all. It is told what the registries say; it never asks.
+ * Which trackers serve a stream part: the ones the stream names, in its order, or else the choice of `responsibleTrackers`. It is
+ * told what the registries say; it never asks.
  */
 export class RegistryTrackerDirectory implements TrackerDirectory {
   #trackers: readonly TrackerAddress[] = []
@@ -52,8 +52,8 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
   }
 
   /**
-   * All trackers, as the registry has them. Those that nothing can connect to are left out. When that leaves none, those
-   * known before stay in use: overlays go on all the same, and whoever emptied the registry may put it right.
+   * All trackers in the registry. Trackers that nothing can connect to are left out. If that leaves none, the previous ones stay
+   * in use, so overlays go on until the registry is corrected.
    */
   setTrackers(trackers: readonly TrackerAddress[]): TrackerListing {
     const usable = trackers.filter(({ url }) => isTrackerUrl(url))

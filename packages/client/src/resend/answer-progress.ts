@@ -23,7 +23,7 @@ export interface SourceRequest {
   readonly windowBytes: number
 }
 
-/** Where a batch stands in the answer: after all others, beginning where the newest does, or sent before. */
+/** The position of a batch in the answer: after all others, starting at the same message as the newest, or sent before. */
 type Standing = 'ahead' | 'beside' | 'repeated'
 
 /**
@@ -35,7 +35,7 @@ export class AnswerProgress {
   readonly #nodeId: NodeId
   readonly #limits: ResendLimits
   readonly #streamPart: ReturnType<typeof parseStreamPartId>
-  /** What the storage node said it would send; of the first answer, not of those that continue it. */
+  /** What the storage node announced in its first answer; later answers, which continue it, do not count. */
   #extent: ResendStart | undefined
   /** Where the newest batch began, and all batches that began there. */
   #reached: MessageRef | undefined

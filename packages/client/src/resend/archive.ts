@@ -20,7 +20,7 @@ export interface ArchiveModules {
   readonly node: NetworkNode
 }
 
-/** After a storage node refused to send a stream to this user, it is not asked for gaps of it for this long. */
+/** How long a storage node that refused to send a stream to this user is not asked for its gaps. */
 const deniedMs = 60_000
 /** Streams remembered for that. */
 const maxDenied = 1_000
@@ -40,7 +40,7 @@ export class StorageArchive implements Archive {
     this.#slots = new Slots(modules.history.limits.maxArchiveFills)
   }
 
-  /** Gaps taken here, those filled, those refused as there were too many, and batches found. */
+  /** Gaps accepted, filled, and refused because there were too many; batches found. */
   counters(): Readonly<Record<string, number>> {
     return { ...this.#counters }
   }

@@ -78,7 +78,7 @@ export class DirectRequests {
     return AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** Answers to requests that were given up still come: they are nobody's. Requests are for storage nodes. */
+  /** Answers to requests that were given up still arrive and are ignored. Requests are for storage nodes. */
   #onPacket(peerId: NodeId, packet: DirectPacket): void {
     switch (packet.type) {
       case 'resendStart':

@@ -38,7 +38,7 @@ export interface HistorySourceModules {
 
 export type OnGap = (gap: Gap) => void
 
-/** All that a client wants of storage nodes stands on this: who they are, requests to them, and checked history. */
+/** The base of all that a client does with storage nodes: finding them, requests to them, and checked history. */
 export class HistorySource {
   readonly limits: ResendLimits
   readonly directory: StorageDirectory

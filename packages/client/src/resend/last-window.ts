@@ -24,8 +24,8 @@ export class LastWindow {
   }
 
   /**
-   * Returns what can go now, as it is among the last; or must, as for all that is known it is, and there is no room to
-   * wait for the rest.
+   * Returns the messages to deliver now: those known to be among the last, and, when there is no room to wait, those that are so
+   * as far as is known.
    */
   push(message: StreamMessage): readonly StreamMessage[] {
     if (this.#isOpen) return [message]

@@ -10,7 +10,7 @@ export const resendLimits = {
   maxSourceWindowBytes: 1024 * 1024,
   /** Bytes that may come from a storage node before they are taken; one that sends more is given up. */
   maxOverrunBytes: 16 * 1024 * 1024,
-  /** A storage node that is to be connected to, or has been asked and not answered, is given up after this. */
+  /** Gives up a storage node that does not connect or answer within this time. */
   startTimeoutMs: 5_000,
   /** A storage node that may send and does not, for this long, is given up. */
   idleTimeoutMs: 10_000,
@@ -40,7 +40,7 @@ export const resendLimits = {
   maxGapFills: 100,
   /** How long the tracker may take to tell where storage nodes are. */
   findTimeoutMs: 2_000,
-  /** How long that is waited for where the registry has a URL of each; then those are dialled. */
+  /** How long to wait for that when the registry has a URL for each; after that, the URLs are dialled. */
   findPatienceMs: 300,
   /** A tracker that did not tell is asked again after this. */
   findAgainMs: 5_000,

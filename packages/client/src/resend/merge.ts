@@ -31,7 +31,7 @@ export function compareMessages(a: StreamMessage, b: StreamMessage): number {
 /** How far a chain was merged. */
 interface ChainState {
   last: MessageRef | undefined
-  /** Batches of it that are held. */
+  /** Its batches held here. */
   held: number
 }
 
@@ -53,7 +53,7 @@ export interface MergedContradiction {
 
 interface Cursor extends MergedBatch {
   readonly chain: ChainState
-  /** Those of its messages that are wanted, ascending, and which is next. */
+  /** Its wanted messages, ascending, and the index of the next. */
   readonly messages: readonly StreamMessage[]
   at: number
 }
@@ -115,7 +115,7 @@ export class BatchMerge {
     this.#updateSafe()
   }
 
-  /** A batch of a source, of which `messages` are wanted. */
+  /** A batch of a source and its wanted `messages`. */
   push(source: number, batch: MessageBatch, messages: readonly StreamMessage[]): void {
     const [first] = batch.messages
     if (first === undefined || !this.#reached.has(source)) return

@@ -53,7 +53,7 @@ export function historyOf(selection: HistorySelection, filter: HistoryFilter, st
   }
 }
 
-/** Those wanted, or all. Throws INVALID_ARGUMENT or PARTITION_OUT_OF_RANGE. */
+/** The wanted partitions, or all. Throws INVALID_ARGUMENT or PARTITION_OUT_OF_RANGE. */
 export function choosePartitions(
   stream: StreamInfo,
   wanted: readonly number[] | undefined,

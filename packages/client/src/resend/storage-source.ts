@@ -48,9 +48,9 @@ const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> =
 const bytesOf = ({ bytes }: MessageBatch): number => bytes.length + 4
 
 /**
- * One storage node's answer to one request, batch by batch as they are taken. A broken link is opened again, and the
- * answer continued where it broke. Whatever does not belong into the answer ends it: that batches are within the
- * selection and in order is seen to here, that they are signed by who may publish is not.
+ * One storage node's answer to one request, batch by batch as they are taken. Reopens a broken link and continues the answer
+ * where it broke. Anything that does not belong in the answer ends it. Checks here that batches are in the selection and in
+ * order; signatures and permissions are checked elsewhere.
  */
 export class StorageSource {
   readonly nodeId: NodeId
@@ -292,7 +292,7 @@ export class StorageSource {
     return clientError('RESEND_LINK_LOST', `${this.nodeId}${because}`, { cause })
   }
 
-  /** Ends it for good, unless it has ended. */
+  /** Ends it permanently; does nothing when it has ended. */
   #fail(error: RunnelError): void {
     const state = this.#state
     if (state.kind === 'complete' || state.kind === 'failed') return

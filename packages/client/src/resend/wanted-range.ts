@@ -78,7 +78,7 @@ export class WantedRange {
     if (this.#claims.delete(source)) this.#narrow()
   }
 
-  /** Those messages of a batch that are wanted. */
+  /** The wanted messages of a batch. */
   of({ messages }: MessageBatch): readonly StreamMessage[] {
     const until = messages.filter((message) => compareRefs(message, this.#to) <= 0)
     const wanted = until.filter((message) => compareRefs(message, this.#from) >= 0)

@@ -24,11 +24,11 @@ export interface HistoryJoinModules {
   readonly flow: LiveFlow
   /** Where history goes. */
   readonly sink: Sink
-  /** Resolves when live messages come from somebody, or nobody was found in time; undefined when they do already. */
+  /** Resolves when a neighbour sends live messages or none was found in time; undefined when one does already. */
   readonly connected: Promise<void> | undefined
   /** Resolves when the application has room for more. */
   readonly room: () => Promise<void>
-  /** History could not be read, or not all of it. */
+  /** History could not be read completely. */
   readonly onFailed: (error: unknown) => void
 }
 
@@ -42,9 +42,9 @@ interface Waiting {
 const overlapMs = 10_000
 
 /**
- * Joins history to live, without a gap and without anything twice. Live messages wait while history is read; those for
- * which there is no room are read from storage too. Then the first live message of each chain is held against history:
- * what lies between the two is asked for once more.
+ * Joins history to live, without a gap and without anything twice. Live messages wait while history is read; what does not fit is
+ * read from storage later. Then the first live message of each chain is compared with history, and storage is asked for the
+ * messages between.
  */
 export class HistoryJoin implements LiveFlow {
   readonly isOrdered: boolean
@@ -144,7 +144,7 @@ export class HistoryJoin implements LiveFlow {
     }
   }
 
-  /** Resolves when there is room for a message; for one who waits at a time, so that no two take the same room. */
+  /** Resolves when there is room for a message; one waiter at a time, so that no two take the same room. */
   #room(): Promise<void> {
     this.#lastTurn = this.#lastTurn.then(() => this.#modules.room())
     return this.#lastTurn
@@ -180,8 +180,8 @@ export class HistoryJoin implements LiveFlow {
   }
 
   /**
-   * Lets the live messages that wait through, as the application has room for them; those that come meanwhile wait, too.
-   * A consumer that never gets to the newest reads from storage what there is no room for, for as long as it likes.
+   * Delivers the waiting live messages as the application has room; messages that arrive meanwhile wait, too. A consumer that
+   * never catches up keeps reading from storage what does not fit.
    */
   async #goLive(): Promise<void> {
     if (this.#ending.signal.aborted) return
@@ -224,7 +224,7 @@ export class HistoryJoin implements LiveFlow {
   }
 
   #join(message: StreamMessage): void {
-    // Neighbours replay what they had lately to who comes: it may be older than what was asked for.
+    // Neighbours replay recent messages to newcomers; these may be older than what was asked for.
     if (this.#from !== undefined && compareRefs(message, this.#from) < 0) return
     const key = keyOfChain(message)
     const waiting = this.#waiting.get(key)
@@ -276,7 +276,7 @@ export class HistoryJoin implements LiveFlow {
       .finally(() => this.#waiting.delete(key))
   }
 
-  /** Live messages of a chain that have waited, as there is room, and from storage those that did not fit meanwhile. */
+  /** Delivers the waiting live messages of a chain as there is room, and from storage those that did not fit. */
   async #letThrough({ chain, buffer }: Waiting): Promise<void> {
     let catchUps = 0
     for (;;) {

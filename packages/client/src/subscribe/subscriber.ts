@@ -112,7 +112,7 @@ export class Subscriber {
     }
   }
 
-  /** To be given every equivocation the node noticed: whoever got the message that does not count hears of it. */
+  /** Takes every equivocation the node noticed, and tells subscriptions that got the rejected message. */
   equivocation(found: Equivocation): void {
     const equivocation = toMessageEquivocation(found)
     this.#modules.status.emit({ type: 'equivocation', ...equivocation })
@@ -141,7 +141,7 @@ export class Subscriber {
     return subscription
   }
 
-  /** Finds out who has the history, before anything is joined. */
+  /** Finds the storage nodes that have the history before it joins anything. */
   async #prepareHistory(
     stream: StreamInfo,
     options: HistoryFilter,
@@ -165,7 +165,9 @@ export class Subscriber {
       )
   }
 
-  /** When somebody is there to receive live messages from, or nobody was for a while; undefined when somebody is. */
+  /**
+   * Resolves when there is a neighbour to receive live messages from, or none came in time; undefined when there is one already.
+   */
   #connected({ streamPartIds }: QueuedSubscription): Promise<void> | undefined {
     const { node, clock, parts } = this.#modules
     if (streamPartIds.every((id) => parts.neighbourCount(id) > 0)) return undefined
@@ -173,7 +175,7 @@ export class Subscriber {
     return Promise.all(streamPartIds.map((id) => node.waitForNeighbours(id, { signal })))
       .then(end)
       .catch(() => {
-        // Nobody came in time, or the client is closing.
+        // No neighbour came in time, or the client is closing.
       })
   }
 

@@ -27,7 +27,7 @@ export interface SubscriptionCounters {
   readonly gaps: number
   /** Errors in this build in the work of the subscription: what waited for its turn was delivered as it was. See the status 'fault'. */
   readonly faults: number
-  /** Messages left out because those after them had been delivered already: a gap had been given up too early. */
+  /** Messages left out because later ones had been delivered already: a gap was given up too early. */
   readonly late: number
 }
 
@@ -42,14 +42,14 @@ export interface Subscription extends AsyncIterable<Message>, AsyncDisposable {
   /** Resolves when the node has at least `count` (default 1) neighbours in every subscribed partition. */
   waitForNeighbours(options?: { count?: number; signal?: AbortSignal }): Promise<void>
   /**
-   * Resolves when the history asked for with `resend` was delivered and live messages flow; at once without it. Rejects
-   * with RESEND_FAILED, RESEND_DENIED or what the registry throws when history could not be read, or not all of it.
+   * Resolves when the history asked for with `resend` was delivered and live messages flow; at once without it. Rejects with
+   * RESEND_FAILED, RESEND_DENIED or what the registry throws when history could not be read completely.
    */
   caughtUp(): Promise<void>
   counters(): SubscriptionCounters
   /**
-   * Takes no more messages, and leaves the stream parts nobody else here uses. What is queued can still be iterated over.
-   * Leaving a `for await` loop does the same. Idempotent.
+   * Takes no more messages, and leaves stream parts that nothing else in this client uses. Queued messages can still be iterated
+   * over. Leaving a `for await` loop does the same. Idempotent.
    */
   unsubscribe(): Promise<void>
 }

@@ -8,8 +8,8 @@ export interface FollowedBlock {
 }
 
 /**
- * The last blocks that were followed, the oldest first: those that changed something, and those that were the head when
- * it was asked for. Bounded: what is older has left it, and cannot be taken back one by one.
+ * The last blocks that were followed, oldest first: blocks that changed something, and blocks that were the head when it was
+ * asked for. Bounded: older blocks are dropped and cannot be taken back one by one.
  */
 export class BlockWindow {
   readonly #maxBlocks: number

@@ -24,12 +24,12 @@ export const maxFollowedBlocks = 64
 const overlapBlocks = 16
 
 /**
- * Follows the events of the registries by polling, block after block, so that an endpoint that was away for a while is
- * caught up with. A poll that fails is repeated with the next, from where it came to.
+ * Follows the events of the registries by polling, block after block, so that nothing is missed while an endpoint is away. A
+ * failed poll continues with the next one, from where it stopped.
  *
- * Blocks are followed by their hashes: where the chain has replaced some, what they changed is reported again, as it is
- * not so any more, and then what the new ones change. Where that reaches back too far, or the chain is another one now, the
- * change is `unknown`. Nothing waits for confirmations: decision 026.
+ * Blocks are followed by their hashes: when the chain replaces some, the changes of the old blocks are reported again as taken
+ * back, then the changes of the new ones. If that reaches back too far, or it is a different chain now, the change is `unknown`.
+ * Nothing waits for confirmations: decision 026.
  */
 export class ChainChanges {
   readonly #connection: ChainConnection
@@ -84,7 +84,7 @@ export class ChainChanges {
     this.#followed.add({ ...head, changes: [] })
   }
 
-  /** Takes back what the chain has replaced. The last block that still stands; undefined when none of those followed does. */
+  /** Takes back what the chain has replaced. Returns the last followed block that is still in the chain, if any. */
   async #takeBack(head: Block): Promise<FollowedBlock | undefined> {
     for (;;) {
       const { last } = this.#followed

@@ -23,7 +23,7 @@ export class ChainConnection {
   readonly provider: JsonRpcProvider
   /** What the endpoint said that it serves. */
   readonly chainId: number
-  /** The endpoint's URL as it may be shown, and how to keep the rest of it out of errors. */
+  /** The endpoint's URL without secrets, and a filter that keeps the secrets out of errors. */
   readonly secrets: RpcSecrets
   /** Hears of every change between reachable and unreachable. */
   onHealth: (health: RegistryHealth) => void = () => {}
@@ -111,7 +111,7 @@ function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
   })
 }
 
-/** ethers, left to find out by itself, would ask for ever when nobody answers. */
+/** Left to detect the network itself, ethers would ask for ever when the endpoint does not answer. */
 async function askChainId(rpcUrl: string): Promise<number> {
   const connection = new ChainConnection(rpcUrl, 1)
   try {

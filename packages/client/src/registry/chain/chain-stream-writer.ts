@@ -14,7 +14,7 @@ export function createChainStreamWriter(
 ): StreamRegistryWriter {
   const contract = streamRegistry(address, account.signer)
 
-  /** The contract replaces both public permissions at once: the one not named stays as it is. */
+  /** The contract replaces both public permissions at once: so the one not named is passed unchanged. */
   const setPublic = async (streamId: string, { permissions }: Omit<Grant, 'untilMs'>, expiry: bigint) => {
     const other = permissions.find((name) => name !== 'publish' && name !== 'subscribe')
     if (other !== undefined) throw clientError('INVALID_ARGUMENT', `${other} cannot be public`)
