@@ -91,7 +91,7 @@ export const nodeErrors = {
     remedy: 'Show the token (authorization: Bearer …), or ask as http://127.0.0.1 from this machine.',
   },
   CONTROL_BUSY: {
-    summary: 'The process does that already, or too much of it',
+    summary: 'The process is already doing this, or too much of it',
     remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
   },
   INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing: it was asked to stop.' },

@@ -1,6 +1,6 @@
 import { errorFactory, type ErrorTable } from '@runnel/protocol'
 
-/** What a storage node answers instead of messages; those who ask over a link see the same codes. */
+/** Errors a storage node answers with instead of messages; requesters over a link see the same codes. */
 export const refusals = {
   UNKNOWN_STREAM: {
     summary: 'There is no such stream, or no such partition of it',
