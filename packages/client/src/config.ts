@@ -114,12 +114,12 @@ export type NetworkSource =
 
 /** What `createClient` takes. */
 export interface ClientConfig<Source = NetworkSource> {
-  /** 64 hexadecimal digits, with or without 0x. Default: a random one, so that the client is somebody new each time. */
+  /** 64 hexadecimal digits, with or without 0x. Default: a random one, so that the client has a new identity each time. */
   readonly privateKey?: string | undefined
   readonly network: Source
   /** How the node connects to others. `false` turns a transport off. */
   readonly transports?: TransportsConfig | undefined
-  /** How long the first message in a stream part waits for somebody to send it to. Default 5,000. */
+  /** How long the first message in a stream part waits for a neighbour. Default 5,000. */
   readonly waitForNeighboursMs?: number | undefined
   /** How long `close` waits for messages that were published and not yet sent. Default 5,000. */
   readonly closeTimeoutMs?: number | undefined
@@ -130,7 +130,7 @@ export interface ClientConfig<Source = NetworkSource> {
   readonly maxLiveAgeMs?: number | undefined
   readonly registry?:
     | {
-        /** After this, what is known is still used, but read again behind the scenes. Default 600,000. */
+        /** After this, known data is still used, but refreshed in the background. Default 600,000. */
         readonly maxAgeMs?: number | undefined
         /** Streams, and pairs of stream and user, remembered. Default 10,000 each. */
         readonly maxCachedEntries?: number | undefined

@@ -243,7 +243,7 @@ export function reasonOf(error: unknown): string {
   return error.message || String('code' in error ? error.code : error.name)
 }
 
-/** What was thrown, as an Error. */
+/** The thrown value as an Error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }

@@ -114,7 +114,7 @@ export class RunnelClient implements AsyncDisposable {
     const status = this.#status
     this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
     const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
-    // Compressed first: what is encrypted gets no smaller.
+    // Compressed first: encrypted content does not compress.
     const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
     const shared = { ...modules, cache, parts, status, steps, history: this.#history }
     this.#shared = shared
@@ -184,7 +184,7 @@ export class RunnelClient implements AsyncDisposable {
     await this.#registry.writer.grant(toStreamId(streamId), grantOf(grant))
   }
 
-  /** Takes permissions away; what is public stays open to a user all the same. */
+  /** Takes permissions away; public permissions still apply to the user. */
   async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
     this.#requireOpen()
     await this.#registry.writer.revoke(toStreamId(streamId), revokedOf(revoked))
@@ -196,25 +196,25 @@ export class RunnelClient implements AsyncDisposable {
     return this.#registry.listPermissions(id)
   }
 
-  /** What a user may do with a stream, publicly or by name; from what is remembered of the registry. */
+  /** The permissions of a user on a stream, public or their own; from the cached registry. */
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     this.#requireOpen()
     return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
   }
 
-  /** The storage nodes asked to keep a stream; from what is remembered of the registry. Throws STREAM_NOT_FOUND. */
+  /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */
   async getStorageNodes(streamId: string): Promise<readonly StorageNodeInfo[]> {
     const { id } = await this.getStream(streamId)
     return this.#registry.cache.storageNodesOf(id)
   }
 
-  /** All storage nodes of the network, ordered by id; read anew each time. */
+  /** All storage nodes of the network, ordered by id; read from the registry each time. */
   async listStorageNodes(): Promise<readonly StorageNodeInfo[]> {
     this.#requireOpen()
     return this.#registry.listStorageNodes()
   }
 
-  /** The streams a storage node is asked to keep, ordered by id; read anew each time. */
+  /** The streams assigned to a storage node, ordered by id; read from the registry each time. */
   async streamsStoredBy(nodeId: string): Promise<readonly StreamId[]> {
     this.#requireOpen()
     return this.#registry.streamsStoredBy(toNodeId(nodeId))
@@ -240,9 +240,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` hears of them.
-   * Needs no permission, and is meant for storage nodes. The function it returns gives it up; it is idempotent.
-   * Throws STREAM_NOT_FOUND or PARTITION_OUT_OF_RANGE.
+   * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` reports them. Needs no
+   * permission; meant for storage nodes. The returned function leaves again; it is idempotent. Throws STREAM_NOT_FOUND or
+   * PARTITION_OUT_OF_RANGE.
    */
   async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
     const stream = await this.getStream(streamId)
@@ -275,8 +275,8 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Subscribes to some or all partitions of a stream. Resolves when the node has joined them; `waitForNeighbours` of the
-   * subscription says when somebody is there. Messages go to the callback, or else to whoever iterates over the
-   * subscription. One that is too slow loses its oldest messages, with a status and a counter.
+   * subscription resolves when there is a neighbour. Messages go to the callback, or else to the iteration over the subscription.
+   * A consumer that is too slow loses its oldest messages, with a status and a counter.
    */
   async subscribe(
     streamId: string,
@@ -363,8 +363,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Refuses what is new, waits until what was published is sent (at most `closeTimeoutMs`), ends subscriptions and
-   * statuses after what is queued in them, leaves the network and stops. Idempotent.
+   * Refuses new calls, waits until published messages are sent (at most `closeTimeoutMs`), ends subscriptions and statuses after
+   * their queued items, leaves the network and stops. Idempotent.
    */
   close(): Promise<ClientClosed> {
     this.#closing ??= this.#close()

@@ -7,7 +7,7 @@ import { BoundedQueue } from './queue/bounded-queue.ts'
 
 /** What a client has to say about itself. */
 export type ClientStatus =
-  /** The chain with the registries stopped or began to answer. While it does not, what is known stays in use. */
+  /** The chain with the registries stopped or began to answer. While it does not, known data stays in use. */
   | {
       readonly type: 'chain'
       readonly state: 'reachable' | 'unreachable'
@@ -39,7 +39,7 @@ export type ClientStatus =
   | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
   /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
   | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
-  /** A message's content could not be opened, or is not what it says; the message was left out. */
+  /** A message's content could not be opened or decoded; the message was left out. */
   | {
       readonly type: 'undecodable'
       readonly streamPartId: StreamPartId
@@ -70,8 +70,8 @@ export type ClientStatus =
   /** A subscription's callback threw or rejected; the next message is delivered all the same. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
   /**
-   * There was an error in this build, or in what it stands on. It ended some work and nothing else: that of a stream part,
-   * which is left and joined again, or of a subscription to it, or of a connection, which was closed, or other work.
+   * There was an error in this build or its platform. It ended some work and nothing else: the work of a stream part, which is
+   * left and joined again, of a subscription, of a connection, which is closed, or other work.
    */
   | {
       readonly type: 'fault'
@@ -125,7 +125,7 @@ export class StatusHub {
     }
   }
 
-  /** Ends every consumer, after what is queued for it. */
+  /** Ends every consumer after its queued items. */
   close(): void {
     this.#closed = true
     for (const { queue } of this.#listeners) queue.close()

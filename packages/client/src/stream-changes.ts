@@ -18,7 +18,7 @@ export interface NewStream {
 
 /** Permissions to grant, and the user to grant them to. */
 export interface GrantOptions {
-  /** A node id, or 'public' for everybody. */
+  /** A node id, or 'public' for all users. */
   readonly user: string
   readonly permissions: readonly PermissionName[]
   /** When publish and subscribe end: a date or Unix milliseconds. Default: never. */

@@ -1,6 +1,6 @@
 import type { MessageChain, MessageDraft, StreamMessage } from '@runnel/protocol'
 
-/** What a step may change of a message; its place and its chain stay as they are. */
+/** The parts of a message that a step may change; its place and chain stay the same. */
 export type MessageContent = Pick<
   MessageDraft,
   'contentType' | 'encryptionType' | 'groupKeyId' | 'extensions' | 'content'

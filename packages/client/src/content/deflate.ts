@@ -12,8 +12,8 @@ export function typeInside(contentType: number): number | undefined {
 }
 
 /**
- * Compresses large contents as raw DEFLATE (RFC 1951), with the platform's own streams. What is compressed is opened
- * whether or not the client itself compresses.
+ * Compresses large contents as raw DEFLATE (RFC 1951), with the platform's own streams. Every client opens compressed content,
+ * whether or not it compresses itself.
  */
 export function deflateStep({ compress }: { readonly compress: boolean }): ContentStep {
   return {

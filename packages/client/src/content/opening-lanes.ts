@@ -4,7 +4,7 @@ import { keyOfChain } from '../subscribe/chain-heads.ts'
 export interface OpeningLimits {
   /** Messages that wait to be opened, or for one of their chain. */
   readonly maxItems: number
-  /** Bytes of their content, as it came. */
+  /** Bytes of their sealed content. */
   readonly maxBytes: number
 }
 
@@ -31,7 +31,7 @@ interface Held {
 interface Lane {
   readonly key: string
   readonly held: Held[]
-  /** So many of them, from the first on, are being opened or are open. */
+  /** How many of them, counted from the first, are open or being opened. */
   begun: number
 }
 

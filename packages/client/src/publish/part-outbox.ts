@@ -45,8 +45,8 @@ interface Entry {
 const maxBatchContentBytes = 64 * 1024
 
 /**
- * The messages of one stream part on their way out: what was added in one turn of the event loop leaves as one signed
- * batch, in order, and the next batch waits until the neighbours can take it.
+ * The outgoing messages of one stream part: messages added in one turn of the event loop leave as one signed batch, in order, and
+ * the next batch waits until the neighbours can take it.
  */
 export class PartOutbox {
   readonly #chain: MessageChain
@@ -101,7 +101,7 @@ export class PartOutbox {
     await Promise.allSettled([...this.#sealing, ...this.#entries].map(({ promise }) => promise))
   }
 
-  /** Refuses what was not sent. */
+  /** Rejects the unsent messages. */
   close(): void {
     this.#closing.abort()
     for (const { reject } of [...this.#sealing, ...this.#entries.splice(0)])

@@ -6,7 +6,7 @@ interface Item<T> {
 /** First in, first out, with the bytes of all that is in it. */
 export class ByteQueue<T> {
   #items: Item<T>[] = []
-  /** Where in `#items` the queue begins; what is before it was taken. */
+  /** Index in `#items` of the first item not taken yet. */
   #start = 0
   #bytes = 0
 

@@ -33,7 +33,7 @@ interface Flight<V> {
   readonly landed: Promise<V>
   readonly callOff: () => void
   isCalledOff: boolean
-  /** What it finds may have changed meanwhile. */
+  /** Its result may be out of date by now. */
   outdated: boolean
 }
 
@@ -74,7 +74,7 @@ export class LookupCache<K extends string, V extends object | null> {
     return this.#evicted
   }
 
-  /** What is known, at once; asks again behind the scenes when it is old. */
+  /** The known value at once; refreshes it in the background when it is old. */
   peek(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -85,8 +85,8 @@ export class LookupCache<K extends string, V extends object | null> {
   }
 
   /**
-   * What is known, or else what a look-up finds; one that is overtaken by a change is repeated. Afterwards `peek` knows.
-   * When too many are under way, the cause of most of them loses its newest. Throws what the look-up throws, or
+   * The known value, or else the result of a look-up, which is repeated if a change overtakes it. Afterwards `peek` returns it.
+   * When too many look-ups are pending, the cause of most of them loses its newest. Throws what the look-up throws, or
    * TOO_MANY_LOOKUPS.
    */
   async get(key: K, cause: string = ownCause): Promise<V> {
@@ -104,7 +104,7 @@ export class LookupCache<K extends string, V extends object | null> {
     }
   }
 
-  /** Forgets what is known to be wrong; a look-up under way may have come too early, and does not count. */
+  /** Drops a value known to be wrong; a pending look-up may have read it too early, so its result is ignored. */
   forget(matches: (key: K) => boolean): void {
     for (const key of this.#entries.keys()) if (matches(key)) this.#drop(key)
     for (const [key, flight] of this.#flights) {

@@ -39,7 +39,7 @@ export const noPermissions: Permissions = {
   subscribeUntilMs: 0,
 }
 
-/** Somebody's permissions, or everybody's. */
+/** The permissions of a user or of the public. */
 export interface UserPermissions extends Permissions {
   readonly user: NodeId | 'public'
 }
@@ -86,7 +86,7 @@ export interface StreamRegistryWriter {
 
 /** Reads the trackers of the network, and the list of nodes that may take part. */
 export interface TrackerRegistryReader {
-  /** All of them, ordered by id. URLs are what their owners wrote: hostile until checked. */
+  /** All of them, ordered by id. URLs are written by their owners: hostile until checked. */
   listTrackers(): Promise<readonly TrackerAddress[]>
   /** The nodes that may take part, ordered by id; undefined when all may. */
   listNodes(): Promise<readonly NodeId[] | undefined>

@@ -11,7 +11,7 @@ export function oldestOfStreamMs({ createdMs }: Pick<StreamInfo, 'createdMs'>): 
   return Math.max(0, createdMs - createdToleranceMs)
 }
 
-/** Whether a message of that time is of an earlier stream of the same id, which was deleted: it has no place in this one. */
+/** Whether a message of that time belongs to an earlier, deleted stream with the same id, and not to this one. */
 export function predates(timestampMs: number, stream: Pick<StreamInfo, 'createdMs'>): boolean {
   return timestampMs < oldestOfStreamMs(stream)
 }

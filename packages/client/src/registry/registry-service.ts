@@ -32,7 +32,7 @@ export class RegistryService {
   readonly admission = new RegistryAdmission()
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy: RegistryReaderPolicy
-  /** Changes, after which what was cached is forgotten. */
+  /** Reports changes, after dropping the cached values they affect. */
   readonly writer: StreamRegistryWriter
   /** In whose name; undefined where nothing can be changed. */
   readonly account: NodeId | undefined
@@ -48,7 +48,7 @@ export class RegistryService {
   readonly #registries: Registries
   readonly #clock: Clock
   readonly #logger: Logger
-  /** One after the other, so that what was read last is what is known. */
+  /** One after the other, so that the last read wins. */
   readonly #nodesReading = new SingleRun(() => this.#readNodes())
   #cancelRefresh: Cancel = () => {}
   #running = false
@@ -135,7 +135,7 @@ export class RegistryService {
     const { state, source, error } = health
     if (state === 'reachable') {
       this.#logger.info({ source }, 'the chain answers again')
-      // A change may have been heard of that could not be read.
+      // There may have been a change that could not be read.
       this.#refreshNodes()
     } else
       this.#logger.warn(

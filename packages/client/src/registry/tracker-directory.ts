@@ -17,7 +17,7 @@ const maxTrackersTried = 8
 /** Stream parts whose trackers are remembered until the registry changes; all are forgotten when there are more. */
 const maxOrders = 10_000
 
-/** What came of a list of trackers. */
+/** The result of reading a list of trackers. */
 export interface TrackerListing {
   /** No tracker in it can be used; `kept` are still used that were known before. */
   readonly isEmpty: boolean
@@ -73,7 +73,7 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
     if (!isEqual(trackers, before)) this.#notify()
   }
 
-  /** The stream is not in use any more. */
+  /** The stream is no longer in use. */
   forget(streamId: StreamId): void {
     this.#ownTrackers.delete(streamId)
     this.#orders.clear()

@@ -19,7 +19,7 @@ export interface SourceRequest {
   readonly selection: ResendSelection
   readonly publisherId?: NodeId | undefined
   readonly messageChainId?: string | undefined
-  /** Bytes it may send ahead of what is taken. */
+  /** Bytes it may send before earlier ones are taken. */
   readonly windowBytes: number
 }
 
@@ -27,8 +27,8 @@ export interface SourceRequest {
 type Standing = 'ahead' | 'beside' | 'repeated'
 
 /**
- * What has come of one storage node's answer, and whether it belongs into it: batches are of what was asked for, within
- * what was announced, in order, and each came once. Its methods throw RESEND_INVALID_ANSWER.
+ * Tracks one storage node's answer and checks that it is valid: batches match the request and the announcement, are in order, and
+ * arrive once. Its methods throw RESEND_INVALID_ANSWER.
  */
 export class AnswerProgress {
   readonly #request: SourceRequest

@@ -13,9 +13,9 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 const maxTurnMs = 2
 
 /**
- * Checks batches of storage nodes as the node checks live ones. Whoever may publish by the registry of today might have
- * at the time of the message: a permission that has ended since counts for what was published before its end, as far
- * as storage nodes bear that out.
+ * Checks batches of storage nodes as the node checks live ones. A publisher with permission today is assumed to have had it at
+ * the time of the message. A permission that has ended covers messages published before its end, as far as storage nodes confirm
+ * their time.
  */
 export class BatchCheck {
   readonly #modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }

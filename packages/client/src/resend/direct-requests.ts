@@ -69,7 +69,7 @@ export class DirectRequests {
     }
   }
 
-  /** Ends what is being connected. */
+  /** Cancels connections being opened. */
   close(): void {
     this.#closing.abort()
   }

@@ -62,7 +62,7 @@ export class HistoryPass {
     return this.#sources.start(parts, { publisherId, messageChainId })
   }
 
-  /** Messages in runs of what is there at once: verified, in order, each once. Throws what went wrong, or ABORTED. */
+  /** Messages in runs, each what is available at once: verified, in order, each once. Throws the failure, or ABORTED. */
   async *runs(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     try {
       for (;;) {
@@ -77,7 +77,7 @@ export class HistoryPass {
         }
       }
     } catch (error) {
-      // What was taken before it happened was good.
+      // Messages taken before it happened were valid.
       if (this.#run.length > 0) yield this.#endRun()
       throw error
     }

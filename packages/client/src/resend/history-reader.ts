@@ -18,7 +18,7 @@ export class HistoryReader {
 
   /**
    * Messages in runs: each run is what is available at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry
-   * throws. To be iterated over once.
+   * throws. Can be iterated over once.
    */
   async *read(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const letGo = () => this.#pass?.cancel()

@@ -97,7 +97,9 @@ export class HistorySource {
     return plans
   }
 
-  /** Messages in runs of what is there at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. */
+  /**
+   * Messages in runs, each what is available at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws.
+   */
   read(
     parts: readonly PartPlan[],
     history: Omit<History, 'partitions'>,
@@ -156,7 +158,7 @@ export class HistorySource {
     return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** So that not everybody asks the same one first. */
+  /** So that not all clients ask the same one first. */
   #shuffled<T>(items: readonly T[]): T[] {
     return items
       .map((item) => ({ item, key: this.#modules.random.next() }))

@@ -17,7 +17,7 @@ import type { WantedRange } from './wanted-range.ts'
 export interface OpenSource extends StartedSource {
   readonly id: number
   readonly part: PartSources
-  /** What it was asked for last: there once it came. */
+  /** The last request to it, settled once it has arrived. */
   reading: Promise<void> | undefined
   arrived: Arrival | undefined
   hasEnded: boolean
@@ -110,7 +110,7 @@ export class OpenSources {
     }
   }
 
-  /** Gives a source up for what it sent. */
+  /** Gives up a source because of what it sent. */
   async fail(id: number, complaint: string): Promise<void> {
     const open = this.#sources.get(id)
     if (open === undefined) return

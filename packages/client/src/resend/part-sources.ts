@@ -157,7 +157,7 @@ export class PartSources {
     }
   }
 
-  /** A storage node failed: at what it was read for, or at a gap. */
+  /** A storage node failed, while being read or while asked for a gap. */
   report(storageNodeId: NodeId, error: unknown): void {
     if (!isRunnelError(error)) throw error
     if (error.code === 'ABORTED') return

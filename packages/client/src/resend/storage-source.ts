@@ -63,7 +63,7 @@ export class StorageSource {
   /** Openings after a break, without a batch since. */
   #resumes = 0
   readonly #arrived: MessageBatch[] = []
-  /** Bytes that came and were not taken yet, and that were taken and not yet granted anew. */
+  /** Bytes received but not taken yet, and bytes taken but not granted again yet. */
   #arrivedBytes = 0
   #takenBytes = 0
   /** Bytes of all batches that came, and how long they were waited for. */
@@ -171,7 +171,7 @@ export class StorageSource {
     await this.#open()
   }
 
-  /** Waits for more, for as long as it may take by what has come so far: one that only trickles is given up. */
+  /** Waits for more; how long depends on what has arrived so far, so that a source that only trickles is given up. */
   async #batch(): Promise<void> {
     const { clock, limits } = this.#modules
     const { idleTimeoutMs, minSourceBytesPerSecond } = limits
@@ -198,7 +198,7 @@ export class StorageSource {
     })
   }
 
-  /** Of one opening: what comes late from the one before is not heard. */
+  /** For one link: late packets of the previous link are ignored. */
   #listener(opening: State) {
     return {
       onAnswer: (answer: StorageAnswer) => {

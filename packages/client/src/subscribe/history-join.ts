@@ -38,7 +38,7 @@ interface Waiting {
   readonly buffer: LiveBuffer
 }
 
-/** What was published so long before is read again when live messages begin to come: clocks differ. */
+/** How much earlier history is read again when live messages begin: clocks differ. */
 const overlapMs = 10_000
 
 /**
@@ -98,7 +98,7 @@ export class HistoryJoin implements LiveFlow {
       const { selection } = this.#wanted
       if (selection.kind === 'last' && this.#historyMessages < selection.count) this.#beginAt(beganMs)
       if (this.#modules.connected !== undefined) {
-        // What was published between the two is neither in the one nor in the other.
+        // Messages published between the two are in neither.
         await this.#modules.connected
         await this.#readOn({ timestamp: Math.max(0, beganMs), sequenceNumber: 0 }, lastPlace)
       }
@@ -156,7 +156,7 @@ export class HistoryJoin implements LiveFlow {
     if (compareRefs(begin, to) <= 0) await this.#read({ kind: 'range', from: begin, to })
   }
 
-  /** All there was of `last` has come: of what is published from now on nothing may be missing. */
+  /** All of `last` has arrived: nothing published from now on may be missing. */
   #beginAt(timestamp: number): void {
     const place = { timestamp: Math.max(0, timestamp), sequenceNumber: 0 }
     if (this.#from === undefined || compareRefs(place, this.#from) < 0) this.#from = place
@@ -218,7 +218,7 @@ export class HistoryJoin implements LiveFlow {
       }
     } catch (error) {
       if (!isRunnelError(error)) throw error
-      // From its next message, each chain looks for what it lacks, and reports what cannot be had.
+      // From its next message on, each chain looks for missing messages and reports the unavailable ones.
       this.#joined.clear()
     }
   }

@@ -41,7 +41,7 @@ export interface SubscribeOptions {
    * may still come. 'arrival': as they come.
    */
   readonly order?: 'chain' | 'arrival' | undefined
-  /** Have what is missing fetched: from neighbours, then from storage nodes. Default true. */
+  /** Fetch missing messages from neighbours, then from storage nodes. Default true. */
   readonly fillGaps?: boolean | undefined
   /** Called for messages that did not come and will not; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
@@ -50,7 +50,7 @@ export interface SubscribeOptions {
 }
 
 export interface SubscriberOptions {
-  /** How long history waits for somebody to receive live messages from. */
+  /** How long history waits for a neighbour that sends live messages. */
   readonly waitForNeighboursMs: number
   readonly maxQueuedMessages: number
   readonly maxQueuedBytes: number
@@ -102,7 +102,7 @@ export class Subscriber {
       this.#within(subscription, gap.streamPartId, () => subscription.flow.gap(gap))
   }
 
-  /** Does some work of a subscription. What it throws touches no other. */
+  /** Does some work of a subscription. Its errors do not affect other subscriptions. */
   #within(subscription: QueuedSubscription, streamPartId: StreamPartId, work: () => void): void {
     try {
       work()
@@ -179,7 +179,7 @@ export class Subscriber {
       })
   }
 
-  /** Ends every subscription, after what is queued for it. */
+  /** Ends every subscription after its queued messages. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#all].map((subscription) => subscription.unsubscribe()))

@@ -18,8 +18,8 @@ const maxBlocksPerPoll = 2000
 export const maxFollowedBlocks = 64
 
 /**
- * Blocks whose events are asked for with each poll once more: behind one URL there may be several endpoints, and the one that
- * gives the events may lag behind the one that named the newest block. What is known by the block's hash is not reported twice.
+ * Recent blocks whose events each poll requests again: behind one URL there may be several endpoints, and the one that returns
+ * events may lag behind the one that named the newest block. Events known by their block's hash are not reported twice.
  */
 const overlapBlocks = 16
 

@@ -57,7 +57,7 @@ export class ChainConnection {
     }
   }
 
-  /** Ends what is under way. Idempotent. */
+  /** Cancels pending requests. Idempotent. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -100,7 +100,7 @@ export async function openChainConnection({
   return connection
 }
 
-/** Without a cache: on a chain that makes a block of every transaction at once it would answer with what was before. */
+/** Without a cache: on a chain that mines every transaction at once, it would answer with old values. */
 function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
   const request = new FetchRequest(rpcUrl)
   request.timeout = requestTimeoutMs

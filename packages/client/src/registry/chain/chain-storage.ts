@@ -7,7 +7,7 @@ import type { ChainConnection } from './chain-connection.ts'
 import { readPages } from './read-pages.ts'
 import type { TransactionSender } from './transaction-sender.ts'
 
-/** Reads storage nodes, and what they are asked to keep, from the contract. */
+/** Reads storage nodes and their assigned streams from the contract. */
 export function createChainStorageReader(
   address: string,
   connection: ChainConnection,

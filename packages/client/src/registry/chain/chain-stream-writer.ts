@@ -57,7 +57,7 @@ export function createChainStreamWriter(
   }
 }
 
-/** Waits for all, also when one fails: afterwards nothing is under way any more. */
+/** Waits for all even if one fails, so that nothing is pending afterwards. */
 async function allOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   const results = await Promise.allSettled(items.map(run))
   for (const result of results) if (result.status === 'rejected') throw result.reason
