@@ -11,11 +11,11 @@ export interface Sample {
   readonly complete: boolean
 }
 
-/** Virtual seconds for which an overlay must not change. Random overlays no longer change once they are complete. */
+/** Virtual seconds in which an overlay has to stay as it is. Random ones do nothing any more once they are complete. */
 const steadyS = { random: 20, 'topology-aware': 120 } as const satisfies Record<Overlay, number>
-/** It counts as unchanged when its mean delay falls by less than this in that time. */
+/** It stays as it is when its mean delay falls less than this in that time. */
 const steadyShare = 0.01
-/** Samples averaged on both sides: delays go up and down a little with every exchange. */
+/** Samples of which the mean is taken on both sides: delays go up and down a little with every exchange. */
 const smoothed = 10
 /** Converged: no further than this from the mean delay at the end. */
 const convergedShare = 0.02
@@ -46,8 +46,8 @@ export class Settling {
   }
 
   /**
-   * Virtual seconds from the last join until every degree was right and the mean delay stayed within 2 % of its final value;
-   * undefined when not every degree is right.
+   * Virtual seconds from the last join until every degree was right and the mean delay within 2 % of what it was in the
+   * end, for good; undefined when not every degree is right.
    */
   get convergedAfterS(): number | undefined {
     const last = this.#samples.at(-1)

@@ -43,7 +43,7 @@ export interface WorldOptions {
   lossRate(from: NodeId, to: NodeId): number
   /** What the tracker makes overlays of. Default random. */
   readonly overlay?: OverlayPolicy
-  /** Decides who may publish, for each node separately. Default: anybody. */
+  /** Who may publish, as each node finds out for itself. Default everybody. */
   readonly publisherPolicy?: () => PublisherPolicy
   /** Limits of nodes other than their defaults. */
   readonly nodeLimits?: Partial<NetworkLimits>
@@ -72,8 +72,8 @@ const allowEverybody = (): PublisherPolicy => ({ check: () => 'allowed', resolve
 const closingMs = 1_000
 
 /**
- * A network in this process: production nodes and a production tracker on a memory network in virtual time. The memory transport
- * replaces WebSockets, so every node can dial every other.
+ * A network in this process: production nodes and a production tracker on a memory network in virtual time. The memory
+ * transport stands in the place of WebSockets, so every node can dial every other.
  */
 export class World {
   readonly clock = new VirtualClock()
@@ -189,7 +189,7 @@ export class World {
     return { name, nodeId: node.nodeId, node }
   }
 
-  /** Access to the network without a node: for attackers that do not behave as one. */
+  /** A way into the network without a node: for those who do not behave as one. */
   transport(name: string, role: LinkRole = 'node'): Transport {
     return this.network.transport({ role }, this.#modules(name))
   }
@@ -216,7 +216,7 @@ export class World {
   kill({ node, nodeId }: SimNode, death: Death): void {
     const end = (): void => {
       this.network.setOnline(nodeId, false)
-      // What it sends while stopping is discarded: this only ends its timers.
+      // Nobody hears what it says while it stops: this only ends its timers.
       void node.stop()
     }
     if (death === 'silent') return end()
