@@ -10,11 +10,18 @@ import { protocolPage } from './packets-page.ts'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What stands in `back quotes` and looks like a path of this repository. */
+/** What stands in `back quotes` and looks like a path of this repository, perhaps with `#` and an identifier of that file. */
 function pathsIn(markdown: string): string[] {
   const quoted = [...markdown.matchAll(/`([^`\s]+)`/g)].map((match) => match[1] ?? '')
-  const folders = /^(packages|contracts|bench|docs|scripts|sim|emulation|aws|\.ci)\//
+  const folders = /^(packages|contracts|bench|docs|scripts|sim|emulation|examples|aws|\.ci)\//
   return quoted.filter((text) => folders.test(text) && !/[*<{…]/.test(text))
+}
+
+/** Whether the file exists and, after a `#`, has the identifier. */
+function exists(reference: string): boolean {
+  const [path = '', identifier] = reference.split('#')
+  if (!existsSync(join(root, path))) return false
+  return identifier === undefined || new RegExp(`\\b${identifier}\\b`).test(read(path))
 }
 
 /** The targets of links to files of this repository. */
@@ -32,6 +39,20 @@ const pages = [
 ]
 
 describe('the documentation', () => {
+  it('notices a file or an identifier that is gone', () => {
+    const page = '`docs/none.md` `scripts/limits-page.ts#none` `scripts/limits-page.ts#limitsPage`'
+    expect(pathsIn(page).map(exists)).toEqual([false, false, true])
+  })
+
+  it('has a file and an identifier in each step of a journey', () => {
+    const journeys = read('docs/ARCHITECTURE.md')
+      .split(/^## /m)
+      .filter((section) => section.startsWith('Journey'))
+    const steps = journeys.flatMap((journey) => journey.match(/^\d+\. .*$/gm) ?? [])
+    expect(steps).not.toEqual([])
+    expect(steps.filter((step) => !pathsIn(step).some((path) => path.includes('#')))).toEqual([])
+  })
+
   it('lists every error code, as the code has it', () => {
     expect(read('docs/errors.md')).toBe(errorsPage())
   })
@@ -50,10 +71,10 @@ describe('the documentation', () => {
     expect(page).not.toContain('not described yet')
   })
 
-  it.each(pages)('%s names only files that exist', (page) => {
+  it.each(pages)('%s names only files and identifiers that exist', (page) => {
     const text = read(page)
     const missing = [
-      ...pathsIn(text).filter((path) => !existsSync(join(root, path))),
+      ...pathsIn(text).filter((reference) => !exists(reference)),
       ...linksIn(text).filter((path) => !existsSync(join(root, dirname(page), path))),
     ]
     expect(missing).toEqual([])

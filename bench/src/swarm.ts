@@ -110,7 +110,7 @@ export class Swarm {
     )
   }
 
-  /** Waits until every node has as many neighbours as it should and no more, or rejects when that does not come about. */
+  /** Waits until every node has exactly as many neighbours as it should; rejects if that takes too long. */
   async settle(): Promise<void> {
     const wanted = Math.min(this.#options.degree ?? 4, this.nodes.length - 1)
     const ends = () => this.nodes.map((node) => node.metrics().streamParts[0]?.neighbours.length ?? 0)

@@ -43,7 +43,7 @@ export async function generateModules(): Promise<Map<string, string>> {
   return modules
 }
 
-/** The interface and creation code of a contract of a library, for tests: nothing of it is deployed by us. */
+/** The interface and creation code of a contract of a library, for tests: Runnel never deploys it. */
 export function compileLibraryContract(path: string, name: string): { abi: InterfaceAbi; bytecode: string } {
   const contract = compile([path]).contracts[path]?.[name]
   if (!contract) throw new Error(`The compiler returned no ${name}`)

@@ -111,8 +111,8 @@ async function makeDirectoryOf(file: string): Promise<void> {
 }
 
 /**
- * Where the chain itself listens: nobody but the guard is to find it. On Linux every address under 127 is this machine, so
- * it is one of 16 million; elsewhere only the port is not known, and no page may read what the chain answers.
+ * Where the chain itself listens: only the guard should find it. On Linux every address under 127 is this machine, so this is one
+ * of 16 million; elsewhere only the port is secret, and web pages may not read the chain's answers.
  */
 function hiddenHost(): string {
   const [a = 0, b = 0, c = 0] = randomBytes(3)
@@ -152,7 +152,7 @@ function findEndpoint(stdout: Readable): Promise<Endpoint> {
   })
 }
 
-/** Reads a stream to its end, so that its writer never waits, and remembers the last of it. */
+/** Reads a stream to its end, so that its writer never waits, and remembers its last part. */
 function keepTail(stream: Readable): () => string {
   let tail = ''
   stream.setEncoding('utf8')

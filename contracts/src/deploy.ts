@@ -9,7 +9,7 @@ import type { RegistryAddresses } from './registries.ts'
 export interface DeployOptions {
   /** A private network: the tracker registry lists the nodes that may take part. Default false. */
   readonly permissioned?: boolean | undefined
-  /** Who owns the tracker registry, such as the multisig of a consortium. Default: the signer. */
+  /** The owner of the tracker registry, such as the multisig of a consortium. Default: the signer. */
   readonly owner?: string | undefined
 }
 

@@ -13,20 +13,20 @@ export const contractsErrors = {
     remedy: 'Run npm install without --omit=optional: anvil comes as an optional package for each platform.',
   },
   CHAIN_PORT_TAKEN: {
-    summary: 'The address of the embedded chain is taken',
-    remedy: 'Stop what listens there, or choose another port; 0 takes any free one.',
+    summary: 'The address of the embedded chain is in use',
+    remedy: 'Stop the process that listens there, or choose another port; 0 picks a free one.',
   },
   CHAIN_START_FAILED: {
     summary: 'The embedded chain did not start',
-    remedy: 'Read what it said, and check the host and the state file.',
+    remedy: 'Read its output, and check the host and the state file.',
   },
   CHAIN_DIED: {
     summary: 'The embedded chain ended by itself',
-    remedy: 'Start it again; with a state file it goes on from what was saved.',
+    remedy: 'Start it again; with a state file it continues from the saved state.',
   },
   CHAIN_ABORTED: {
-    summary: 'The start of the embedded chain was called off',
-    remedy: 'Nothing: the caller aborted it.',
+    summary: 'The start of the embedded chain was aborted',
+    remedy: 'Nothing to do: the caller asked for it.',
   },
   DEPLOY_FAILED: {
     summary: 'The registries could not be deployed',

@@ -10,7 +10,7 @@ export interface TabsBenchOptions {
   /** Open at a time, about; every other one stays. */
   readonly tabs: number
   readonly seconds: number
-  /** Messages a second, each by a random one of those that stay. */
+  /** Messages a second, each published by a random one of the members that stay. */
   readonly ratePerS: number
   readonly seed: string
 }
@@ -28,7 +28,10 @@ const maxPauseMs = 2000
 /** After the last message; filling a gap from neighbours takes less. */
 const settleMs = 60_000
 
-/** Tabs of Chromium and nodes of Node in one overlay: tabs open, close and vanish at random; what did those that stay receive? */
+/**
+ * Tabs of Chromium and nodes of Node in one overlay: tabs open, close and vanish at random; what do the members that stay
+ * receive?
+ */
 export async function tabsBench(options: TabsBenchOptions): Promise<object> {
   const [browser, tracker] = await Promise.all([Tabs.start(), startTracker()])
   const config = { network: networkOf(tracker, streamId) }
@@ -149,7 +152,7 @@ interface Churn {
   vanished: number
 }
 
-/** One after the other: a tab comes, or one of those that do not stay goes, politely or not. */
+/** One after the other: a tab opens, or one that does not stay leaves, with or without a goodbye. */
 async function comeAndGo(
   churn: Churn,
   { opening, most, random, until }: { opening: Opening; most: number; random: Random; until: number },

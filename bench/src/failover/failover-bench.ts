@@ -29,7 +29,10 @@ const thawMs = 10_000
 /** How long the last messages may take. */
 const deliveryLimitMs = 30_000
 
-/** Trackers end, freeze and come back while nodes publish: what is lost, who can still join, and which edges stay. */
+/**
+ * Trackers end, freeze and come back while nodes publish: which messages are lost, which nodes can still join, and which edges
+ * stay.
+ */
 export async function failoverBench(options: FailoverOptions, say: (text: string) => void = () => {}) {
   say('starting')
   const network = await FailoverNetwork.start(options)

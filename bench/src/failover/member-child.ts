@@ -21,7 +21,7 @@ export interface JoinTimes {
 interface Member {
   readonly client: RunnelClient
   readonly ledgers: Map<string, MemberLedger>
-  /** Of the edges that were there when they were last marked, those that never went. */
+  /** Edges that existed at the last mark and were never lost since. */
   readonly marked: Map<string, Set<NodeId>>
 }
 
@@ -49,7 +49,7 @@ const calls = {
     }
   },
 
-  /** Ends of edges in these streams: those that were marked and never went since, and those there are now. */
+  /** Ends of edges in these streams: the marked ones never lost since, and the current ones. */
   edges(streams: readonly string[]): { readonly marked: number; readonly there: number } {
     let [marked, there] = [0, 0]
     for (const member of members) {

@@ -56,7 +56,7 @@ export class TrackerProcess {
     })
   }
 
-  /** Nobody is told; the system closes its sockets. */
+  /** Without a goodbye; the system closes its sockets. */
   kill(): Promise<void> {
     return this.#end('SIGKILL')
   }
@@ -66,7 +66,7 @@ export class TrackerProcess {
     return this.#end('SIGTERM')
   }
 
-  /** It answers nobody, and its sockets stay open. */
+  /** It answers nothing, and its sockets stay open. */
   freeze(): void {
     this.#child?.kill('SIGSTOP')
   }

@@ -6,7 +6,7 @@ import { packed, type BareLink } from '../bare/bare-link.ts'
 import { dialBareWebSocket } from '../bare/bare-websocket.ts'
 import { cpuUs } from '../statistics.ts'
 
-/** What the relay under test is told. It runs in a process of its own, so that its CPU is nobody else's. */
+/** Orders for the relay under test. It runs in a process of its own, so that its CPU time is measured alone. */
 export type RelayOrder =
   | {
       readonly do: 'bare'

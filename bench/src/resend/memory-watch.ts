@@ -4,7 +4,7 @@ const sampleEveryMs = 10
 /** Bytes above what an idle process had, at their highest. */
 export interface MemoryGrowth {
   readonly rss: number
-  /** Heap, and what is outside of it and belongs to it. */
+  /** The heap, and external memory that it owns. */
   readonly heap: number
 }
 

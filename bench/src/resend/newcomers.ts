@@ -9,7 +9,7 @@ interface Target {
   readonly url: string
 }
 
-/** Links of one address to a node, each of a key of its own, that say nothing; those that are closed are opened again. */
+/** Silent links from one address to a node, each with its own key; closed ones are opened again. */
 export class IdleLinks {
   readonly #crypto: Crypto
   readonly #target: Target

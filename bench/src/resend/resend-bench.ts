@@ -25,7 +25,7 @@ const messageBytes = 200
 const unbatchedShare = 1 / 10
 const livePerS = 100
 const liveMs = 3_000
-/** As many as a node takes that nobody asked for. */
+/** As many unrequested links as a node accepts. */
 const idleLinks = 64
 const newClients = 20
 const megabyte = 1024 * 1024
@@ -129,7 +129,7 @@ async function benchOne(crypto: Crypto, transport: ResendTransport, messages: nu
   }
 }
 
-/** New clients that read something, also while somebody holds all the links of the storage node that nobody asked for. */
+/** New clients that read history, also while one peer holds all unrequested links of the storage node. */
 async function newcomersBeside(
   target: { readonly nodeId: NodeId; readonly url: string },
   crypto: Crypto,

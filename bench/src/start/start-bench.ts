@@ -31,9 +31,9 @@ export interface StartBenchOptions {
 }
 
 /**
- * Networks that start all at once: nodes join while the trackers still look for each other, so some report to one that does not
- * lead. The time until each of six nodes has four neighbours in one overlay; the baseline is the same with one tracker, which
- * has nobody to find.
+ * Networks that start all at once: nodes join while the trackers are still finding each other, so some report to one that does
+ * not lead. Measures the time until each of six nodes has four neighbours in one overlay; the baseline is the same with one
+ * tracker, which has no others to find.
  */
 export async function startBench(options: StartBenchOptions) {
   const { networks, trackers, busy, limitS } = options

@@ -1,6 +1,6 @@
 /**
- * The construction of the thesis (seed of this project, section 4.2.1) as it stands there, with plain scans:
- * the baseline for ours. It pairs nodes with free slots, then cuts random edges for those with two or more.
+ * The construction of the thesis (section 4.2.1), unchanged, with plain scans: the baseline for ours. It pairs nodes with free
+ * slots, then cuts random edges for those with two or more.
  */
 export class ThesisTopology {
   readonly #degree: number

@@ -119,7 +119,7 @@ class HonestNodes {
     this.#source = new Source(this)
   }
 
-  /** Starts those who stay, and publishing. */
+  /** Starts the nodes that stay, and publishing. */
   async settle({ nodeId, url }: TrackerAddress): Promise<void> {
     this.#tracker = { nodeId, url }
     for (let n = 0; n < residents; n++) {
@@ -141,7 +141,7 @@ class HonestNodes {
     return times
   }
 
-  /** How many of those who stay the tracker no longer has. */
+  /** How many of the nodes that stay the tracker has lost. */
   async residentsMissingAt(httpUrl: string): Promise<number> {
     let missing = 0
     for (const { identity } of this.#residents) {

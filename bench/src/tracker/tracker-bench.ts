@@ -28,8 +28,8 @@ const kilobyte = 1024
 const stepMs = 10
 
 /**
- * A tracker in a process of its own, and nodes that speak its protocol in this one; beside it a bare WebSocket server with as
- * many connections, each of which is sent as many pings.
+ * A tracker in a process of its own, and nodes that speak its protocol in this one; the baseline is a bare WebSocket server with
+ * as many connections, which get as many pings.
  */
 export async function trackerBench(options: TrackerBenchOptions, say: (text: string) => void = () => {}) {
   const { nodes, streams, streamsPerNode, watchMs } = options

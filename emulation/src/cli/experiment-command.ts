@@ -108,7 +108,7 @@ const limits = {
   warmUp: { min: 0, max: 1_000 },
 }
 
-/** Round trips of 300 ms are to be shorter than what a silent peer is given. */
+/** Keeps round trips of 300 ms below the time after which a silent peer counts as dead. */
 const maxDilation = 10
 
 /** Checks the arguments. Throws INVALID_ARGUMENT. */

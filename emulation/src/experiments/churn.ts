@@ -10,7 +10,7 @@ const quietMs = 60_000
 /** One node in so many publishes, and is not killed. */
 const publisherEvery = 4
 
-/** Nodes that are killed and come back while others publish: every message at everybody who was there all the time. */
+/** Nodes are killed and come back while others publish: every message must reach all nodes that were there all the time. */
 export const churn: Experiment = {
   name: 'churn',
   describe: 'is anything lost when nodes are killed and come back? --repeats nodes are, one after the other',

@@ -41,8 +41,8 @@ function rowsOf({ nodes }: Session, pings: readonly PairPings[]): RecordRow[] {
 }
 
 /**
- * The file that `sim --latency` reads: docs/records.md. A site with one host has had nobody to ping within itself and is
- * taken to be near itself; a pair that never answered makes no file, and undefined is returned.
+ * The file that `sim --latency` reads: docs/records.md. A site with one host has no pair to ping within itself, so its delay to
+ * itself is assumed to be short. If a pair never answered there is no file, and undefined is returned.
  */
 export function latencyFileOf(rows: readonly RecordRow[], source: string): object | undefined {
   const regions = [...new Set(rows.flatMap(({ from, to }) => [String(from), String(to)]))]

@@ -37,9 +37,9 @@ export interface Running {
   readonly session: Session
   /** Names what hosts and latencies are like, for rows. */
   readonly latency: string
-  /** One-way delay of the underlay by numbers of nodes; undefined where nobody knows it. */
+  /** One-way delay of the underlay between two nodes, given by number; undefined when unknown. */
   oneWayMs(from: number, to: number): number | undefined
-  /** Ends a node without warning; resolves when it runs again, which it does as somebody else. */
+  /** Kills a node; resolves when it runs again, with a new id. */
   restart(node: number): Promise<void>
 }
 

@@ -77,7 +77,7 @@ export const loss: Experiment = {
   },
 }
 
-/** Everybody publishes. True when every node has all of it, and so many messages of each that were published before. */
+/** All nodes publish. True when every node has all of these messages, and so many earlier ones of each. */
 async function publish(session: Session, messages: number, dilation: number, before = 0): Promise<boolean> {
   const pauseMs = intervalMs * dilation
   await session.publish(session.everybody, { messages, intervalMs: pauseMs, bytes })

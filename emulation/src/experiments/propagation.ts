@@ -9,7 +9,7 @@ import type { PairPings, SessionMeasurements } from '../session/session.ts'
 import type { Experiment, Running } from './experiment.ts'
 import { publishInPairs, quietMs, warmUp } from './publish-in-turns.ts'
 
-/** Messages and their rate are those of the thesis. */
+/** Messages and their rate are as in the thesis. */
 const defaults = {
   nodes: 16,
   degree: 4,

@@ -3,7 +3,7 @@ import { natRuleset, type NatKind } from './nat-kinds.ts'
 
 /** The public network is 198.51.100.0/24 (RFC 5737, section 3). The servers are at the first address; probes use the second as well. */
 export const publicAddresses = ['198.51.100.1', '198.51.100.2'] as const
-/** The way to the rest of the world, where nobody is: a public host has a default route, and what it sends to private addresses gets lost. */
+/** The default route of public hosts, which leads nowhere: what they send to private addresses is lost. */
 const nowhere = { address: '198.51.100.254', mac: '02:00:00:00:00:fe' }
 
 /** Where one host of the laboratory is. */
@@ -19,7 +19,10 @@ export interface Site {
   remove(): Promise<void>
 }
 
-/** A public network on one bridge, and sites that come and go, each with a NAT of its own. Nothing of it is joined to this machine's network. */
+/**
+ * A public network on one bridge, and sites that come and go, each with its own NAT. It is not connected to this machine's
+ * network.
+ */
 export class Laboratory {
   readonly #namespaces = new Namespaces()
   #internet = ''

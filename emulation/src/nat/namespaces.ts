@@ -45,7 +45,7 @@ export class Namespaces {
     return child
   }
 
-  /** Ends the processes in these namespaces, or in all, and removes those. Idempotent. */
+  /** Ends the processes in these namespaces, or in all, and removes the namespaces. Idempotent. */
   async remove(names: readonly string[] = [...this.#names]): Promise<void> {
     const left = names.filter((name) => this.#names.delete(name))
     const ended: Promise<unknown>[] = []
@@ -60,7 +60,7 @@ export class Namespaces {
   }
 }
 
-/** Removes what runs left behind whose process is no more. */
+/** Removes what is left of runs whose process has ended. */
 export function removeStaleNamespaces(): void {
   if (!existsSync(mountedAt)) return
   for (const name of readdirSync(mountedAt)) {

@@ -1,7 +1,7 @@
 /** RFC 4787, section 4.1: what the outer port of an inner socket depends on. */
 export type Mapping = 'none' | 'endpoint-independent' | 'address-and-port-dependent' | 'blocked'
 
-/** RFC 4787, section 5: from whom packets to that outer port come in. */
+/** RFC 4787, section 5: the senders whose packets to that outer port are let in. */
 export type Filtering =
   'none' | 'endpoint-independent' | 'address-dependent' | 'address-and-port-dependent' | 'blocked'
 
@@ -10,7 +10,7 @@ export interface NatBehaviour {
   readonly filtering: Filtering
 }
 
-/** Where a host is: on the public network, or behind one of these. The names of cones are those of RFC 3489, section 5. */
+/** Where a host is: on the public network, or behind one of these. The names of cones are from RFC 3489, section 5. */
 export const natKinds = [
   'public',
   'full-cone',

@@ -41,7 +41,7 @@ export interface PairResult {
   readonly times: PairTimes | undefined
   /** Why there was no link, as the ends have it. */
   readonly failures: readonly string[]
-  /** What the tracker was told of it. */
+  /** What the node told the tracker about it. */
   readonly reported: FailureReason | undefined
 }
 
@@ -186,7 +186,7 @@ class PairNode {
     return this.#process.start(signal)
   }
 
-  /** Publishes from now on; nobody waits, as the first message waits for a neighbour. */
+  /** Publishes from now on; not awaited, as the first message waits for a neighbour. */
   publish(): void {
     const streamPartId = toStreamPartId(this.#options.streamId, 0)
     const series = { streamPartId, messages: 100_000, intervalMs: publishEveryMs, bytes: 100 }

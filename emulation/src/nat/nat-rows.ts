@@ -3,7 +3,10 @@ import { isRelayed, type PairResult, type PairTimes } from './nat-pair.ts'
 import { expectedOf, helperSets, nameOf, type HelperSet, type Scenario } from './nat-scenarios.ts'
 import type { Outcome } from './theory.ts'
 
-/** All set-ups of one pair with the same servers. Times are of the second node, in milliseconds; those of the link have the spread besides. */
+/**
+ * All set-ups of one pair with the same servers. Times are of the second node, in milliseconds; the link's times also have their
+ * spread.
+ */
 export interface NatRow {
   readonly pair: string
   readonly helpers: HelperSet

@@ -3,7 +3,7 @@ import { natBehaviours, type NatKind } from './nat-kinds.ts'
 /** How a pair of nodes should come to be linked. */
 export type Outcome = 'direct' | 'relayed' | 'websocket' | 'none'
 
-/** What both nodes have besides their own addresses. */
+/** The servers both nodes have in addition to their own addresses. */
 export interface Helpers {
   /** A STUN server. */
   readonly stun: boolean
@@ -49,7 +49,8 @@ export function theoryOf(a: NatKind, b: NatKind, { stun, turn }: Helpers): Outco
 
 /**
  * The same by rule instead of by table, for a test of the table: some check of one must pass the filter of the other. A host
- * sends to the address that the STUN server saw of the other, which is the right one unless the other's mapping depends on who is spoken to.
+ * sends to the address that the STUN server saw of the other, which is the right one unless the other's mapping depends on the
+ * destination.
  */
 export function canConnectDirectly(a: NatKind, b: NatKind): boolean {
   return checkArrives(a, b) || checkArrives(b, a)

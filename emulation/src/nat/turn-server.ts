@@ -17,7 +17,7 @@ export interface TurnServer {
 }
 
 /**
- * Starts coturn at the first public address: STUN for everybody, TURN for those with credentials of the secret. It ends with the
+ * Starts coturn at the first public address: STUN for all, TURN for users with credentials made from the secret. It ends with the
  * laboratory. Rejects when it does not start.
  */
 export async function startTurnServer(laboratory: Laboratory, directory: string): Promise<TurnServer> {

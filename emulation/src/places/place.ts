@@ -49,17 +49,17 @@ export interface Place {
   readonly source: 'emulation' | 'aws'
   /** What rows call its delays. */
   readonly latency: string
-  /** Aborts, with why, when something of the place has ended by itself; undefined where nobody would know. */
+  /** Aborts, with the reason, when a part of the place has ended by itself; undefined where the place cannot tell. */
   readonly failed: AbortSignal | undefined
   /** Brings the network up, and on it one tracker and the nodes. Rejects when one of them does not start. */
   start(fleet: Fleet, signal: AbortSignal): Promise<Hosts>
   /** Ends a process without warning and starts it anew; resolves when its control API answers. */
   restart(host: Host, signal: AbortSignal): Promise<void>
-  /** One-way delay in milliseconds that was asked for, or measured before, between two hosts; undefined where nobody knows it. */
+  /** One-way delay in milliseconds that was requested, or measured before, between two hosts; undefined when unknown. */
   delayMs(from: Host, to: Host): number | undefined
   /** Loss on each host's link from now on, as a part of its packets each way. Rejects where it cannot be set. */
   setLoss(rate: number): Promise<void>
-  /** Delays between nodes from now on, as a multiple of those asked for. Rejects where they cannot be changed. */
+  /** Multiplies the requested delays between nodes from now on. Rejects where they cannot be changed. */
   dilate(factor: number): Promise<void>
   facts(): Promise<PlaceFacts>
   /** Ends every process and takes the network down. Idempotent. */

@@ -18,7 +18,7 @@ export interface MessageFigures {
   readonly duplicatesPerMessage: number
   /** Mean delay by the timestamps of messages and the wall clocks of receivers, for comparison. */
   readonly wallMeanMs: number
-  /** Messages of which nobody knows how long they took: they came from a cache of a node that does not measure. */
+  /** Messages without a known age: they came from the cache of a node that does not measure. */
   readonly untraced: number
 }
 
@@ -62,7 +62,7 @@ export function analyse({ nodes }: SessionMeasurements, options: AnalysisOptions
   }
 }
 
-/** How good the clocks of the machines were: the worst of them; null where nobody says. */
+/** The largest clock error of the machines; null when none reports it. */
 export function worstClockErrorMs({ nodes, tracker }: SessionMeasurements): number | null {
   const errors = [...nodes, tracker].map(({ clock }) => clock.errorMs)
   return errors.some((errorMs) => errorMs === null)

@@ -20,7 +20,7 @@ const lookEveryMsPerNode = 40
 const minLookEveryMs = 250
 /** How long an overlay may take until all its edges are open. */
 const formedWithinMs = 300_000
-/** Where nobody listens: the refusal comes as quickly as a welcome. */
+/** An address where nothing listens: the refusal comes as quickly as an answer. */
 const unusedPort = 9
 /** The most that wall clocks may be apart. */
 const clockDifferenceMs = 1_000
@@ -90,7 +90,7 @@ export class Session {
     return experimentPart(this.#trackerId, this.#run)
   }
 
-  /** Finds out who is where; whatever was measured before is forgotten. */
+  /** Finds the node of each process, and discards earlier measurements. */
   static async open(hosts: Hosts, degree: number, signal: AbortSignal): Promise<Session> {
     const clientOf = ({ control }: Host): ControlClient => new ControlClient(control, hosts.token)
     const tracker = clientOf(hosts.tracker)
@@ -187,7 +187,7 @@ export class Session {
     )
   }
 
-  /** Resolves when nobody publishes any more, which is not looked at for so long. */
+  /** Resolves when no node publishes any more; does not check before that much time has passed. */
   async published(forMs: number): Promise<void> {
     await delay(forMs, undefined, { signal: this.#signal })
     while ((await this.#infos()).some(({ isPublishing }) => isPublishing)) await this.#pause()

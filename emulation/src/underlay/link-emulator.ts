@@ -21,7 +21,7 @@ const statisticsSchema = z.object({
   queueFull: z.number(),
   /** More in flight than the emulator holds. */
   poolFull: z.number(),
-  /** No IPv4, or to nobody there is a delay to. */
+  /** Not IPv4, or to an address without a configured delay. */
   unroutable: z.number(),
   /** The receiver's device did not take it. */
   refused: z.number(),

@@ -1,2 +1,2 @@
-/** What a page imports: the client, with everything of it that works in a browser. */
+/** The module a page imports: everything of the client that works in a browser. */
 export * from '@runnel/client/browser'

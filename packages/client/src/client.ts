@@ -25,17 +25,17 @@ import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
 import type { Eip1193Provider } from './wallet.ts'
 
-/** What a node is made of, besides its configuration. */
+/** The parts of a node other than its configuration. */
 export interface NodeModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
-  /** Who may be a neighbour. */
+  /** Decides who may be a neighbour. */
   readonly readerPolicy: ReaderPolicy
   readonly trackers: TrackerDirectory
-  /** Who may be linked with; in a private network the node's own id has to be listed, too. */
+  /** Decides which peers may be linked with; in a private network the node's own id must be listed, too. */
   readonly admission: NodeAdmission & { readonly isPrivate: boolean }
   /** Gaps that neighbours cannot fill are filled from storage nodes. */
   readonly archive: Archive

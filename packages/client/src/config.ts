@@ -127,24 +127,23 @@ export type NetworkSource =
 
 /** What `createClient` takes. */
 export interface ClientConfig<Source = NetworkSource> {
-  /** 64 hexadecimal digits, with or without 0x. Default: a random one, so that the client is somebody new each time. */
+  /** 64 hexadecimal digits, with or without 0x. Default: a random one, so that the client has a new identity each time. */
   readonly privateKey?: string | undefined
   readonly network: Source
   /** How the node connects to others. `false` turns a transport off. */
   readonly transports?: TransportsConfig | undefined
-  /** How long the first message in a stream part waits for somebody to send it to. Default 5,000. */
+  /** How long the first message in a stream part waits for a neighbour. Default 5,000. */
   readonly waitForNeighboursMs?: number | undefined
   /** How long `close` waits for messages that were published and not yet sent. Default 5,000. */
   readonly closeTimeoutMs?: number | undefined
   /**
-   * Live messages that are older, by their timestamp, are not taken and not passed on, unless they fill a gap: older ones
-   * come by resend. Messages can be published with a timestamp of up to half of it ago. All nodes of a network should have
-   * about the same. Default 600,000.
+   * Live messages with an older timestamp are dropped unless they fill a gap; use a resend to get older ones. Messages can be
+   * published with a timestamp up to half as old. All nodes of a network should use about the same value. Default 600,000.
    */
   readonly maxLiveAgeMs?: number | undefined
   readonly registry?:
     | {
-        /** After this, what is known is still used, but read again behind the scenes. Default 600,000. */
+        /** After this, known data is still used, but refreshed in the background. Default 600,000. */
         readonly maxAgeMs?: number | undefined
         /** Streams, and pairs of stream and user, remembered. Default 10,000 each. */
         readonly maxCachedEntries?: number | undefined
@@ -173,7 +172,7 @@ export interface QueueLimitsConfig {
   readonly maxQueuedBytes?: number | undefined
 }
 
-/** The configuration as it is used: checked, and with every default. */
+/** The effective configuration: checked, with every default filled in. */
 export type ParsedClientConfig = z.output<typeof configSchema>
 /** `listen` makes the node reachable; its host is 127.0.0.1 unless given, and port 0 takes a free one. */
 export type TransportsConfig = z.input<typeof transportsSchema>

@@ -7,19 +7,18 @@ export const clientErrors = {
     remedy: 'Correct what the message names; every setting is documented at ClientConfig.',
   },
   INVALID_ARGUMENT: {
-    summary: 'An argument that cannot be right',
+    summary: 'An argument is not valid',
     remedy: 'Correct what the message names.',
   },
   CLIENT_CLOSED: {
     summary: 'The client is closed',
     remedy: 'Create another client: a closed one does not come back.',
   },
-  ABORTED: { summary: 'Called off', remedy: 'Nothing: the caller aborted it.' },
+  ABORTED: { summary: 'Aborted by the caller', remedy: 'Nothing to do: the caller asked for it.' },
 
   NETWORK_FILE_MISSING: {
     summary: 'There is no network file',
-    remedy:
-      'Start a local network, which writes one, with: runnel up. Or give the path of one you were given.',
+    remedy: 'Start a local network, which writes one, with: runnel up. Or give the path of the file you got.',
   },
   NETWORK_FILE_UNREADABLE: {
     summary: 'The network file could not be read',
@@ -38,11 +37,11 @@ export const clientErrors = {
     remedy: 'Check that it is a file and that you own it.',
   },
   KEY_FILE_TOO_OPEN: {
-    summary: 'Others may read the key file',
-    remedy: 'Close it with chmod 600, and make a new key if others had access.',
+    summary: 'Other users can read the key file',
+    remedy: 'Protect it with chmod 600, and make a new key if others had access.',
   },
   KEY_FILE_EXISTS: {
-    summary: 'There is a key file already',
+    summary: 'The key file exists already',
     remedy: 'Choose another path: a key is never overwritten.',
   },
   KEY_FILE_UNWRITABLE: {
@@ -59,17 +58,17 @@ export const clientErrors = {
     remedy: 'Nothing was signed or sent: ask again when the user is ready.',
   },
   WALLET_FAILED: {
-    summary: 'The wallet did not do what it was asked',
+    summary: 'The wallet failed',
     remedy: 'Read the message; check that the wallet is unlocked and has an account.',
   },
   STORAGE_BLOCKED: {
-    summary: 'The browser keeps nothing for this page',
-    remedy: 'Allow it to, over https or on localhost; or leave the key out, and be somebody new each time.',
+    summary: 'The browser does not let this page store data',
+    remedy: 'Allow it, over https or on localhost; or leave the key out and get a new identity each time.',
   },
 
   CHAIN_UNREACHABLE: {
     summary: 'The chain does not answer',
-    remedy: 'Check the RPC URL and the network; what is known already stays in use.',
+    remedy: 'Check the RPC URL and the network; known data stays in use.',
   },
   CHAIN_MISMATCH: {
     summary: 'The RPC URL serves another chain than configured',
@@ -85,7 +84,7 @@ export const clientErrors = {
   },
   TOO_MANY_LOOKUPS: {
     summary: 'Too many registry look-ups at once',
-    remedy: 'Somebody sends under many names, or the chain is slow; look-ups go on as others finish.',
+    remedy: 'A peer sends under many keys, or the chain is slow; look-ups continue as others finish.',
   },
   REGISTRY_REFUSED: {
     summary: 'The registry refused the change',
@@ -100,7 +99,7 @@ export const clientErrors = {
     remedy: 'Send it some of the chain’s currency.',
   },
   TRANSACTION_UNCONFIRMED: {
-    summary: 'The transaction was sent and not mined within the time limit',
+    summary: 'The transaction was sent but not mined within the time limit',
     remedy: 'Look it up by its hash before trying again: it may still be mined.',
   },
   TRANSACTION_FAILED: {
@@ -144,8 +143,8 @@ export const clientErrors = {
       'Assign one with: runnel storage add, or client.addToStorageNode(). It keeps what is published from then on.',
   },
   RESEND_FAILED: {
-    summary: 'No storage node could send all that was asked for',
-    remedy: 'Read the message for what each answered; ask again from the last message that came.',
+    summary: 'No storage node could send everything requested',
+    remedy: 'Read the message for what each answered; resend from the last message received.',
   },
   RESEND_DENIED: {
     summary: 'The storage nodes refuse to send the stream to this user',
@@ -161,22 +160,21 @@ export const clientErrors = {
     remedy: 'Check that it runs and is not overloaded; other storage nodes of the stream are asked instead.',
   },
   RESEND_TOO_SLOW: {
-    summary: 'A storage node holds up the others',
-    remedy:
-      'Check that it is not overloaded; it stands by, and is asked again for what the others turn out to lack.',
+    summary: 'A storage node is slower than the others',
+    remedy: 'Check that it is not overloaded; it stays on standby and is asked for messages the others lack.',
   },
   RESEND_LINK_LOST: {
     summary: 'The link to a storage node cannot be opened, or broke too often',
     remedy: 'Check that it runs and can be reached; other storage nodes of the stream are asked instead.',
   },
   RESEND_INVALID_ANSWER: {
-    summary: 'A storage node sent what does not belong into its answer',
-    remedy: 'It is broken or hostile, and nothing it sent after that is used: take it off the stream.',
+    summary: 'A storage node sent data that does not belong in its answer',
+    remedy: 'It is broken or hostile, and nothing it sent after that is used: remove it from the stream.',
   },
   RESEND_INCOMPLETE: {
     summary: 'A storage node sent less than it had announced',
     remedy:
-      'It is broken or was just losing messages: have it checked; other storage nodes are asked instead.',
+      'It is broken or was deleting messages at that moment: check it; other storage nodes are asked instead.',
   },
   NOT_STORED_IN_TIME: {
     summary: 'Not enough storage nodes have confirmed the message in time',
@@ -188,11 +186,11 @@ export const clientErrors = {
     remedy: 'Give a Uint8Array, a string, or a value JSON can express.',
   },
   MESSAGE_TOO_LARGE: {
-    summary: 'The content is larger than a message may be',
+    summary: 'The content is too large for a message',
     remedy: 'Send at most 1 MiB in a message: split it, or publish a link to it.',
   },
   TIMESTAMP_OUT_OF_ORDER: {
-    summary: 'The timestamp is before that of a message already published',
+    summary: 'The timestamp is earlier than that of a message already published',
     remedy: 'Publish in order of time, or leave the timestamp out.',
   },
   TIMESTAMP_OUT_OF_BOUNDS: {
@@ -206,20 +204,20 @@ export const clientErrors = {
   },
 
   INVALID_JSON_CONTENT: {
-    summary: 'A message said to be JSON is not',
+    summary: 'A message marked as JSON is not JSON',
     remedy: 'Its publisher is at fault; subscribe with raw: true to see the bytes.',
   },
   INVALID_TEXT_CONTENT: {
-    summary: 'A message said to be text is not UTF-8',
+    summary: 'A message marked as text is not UTF-8',
     remedy: 'Its publisher is at fault; subscribe with raw: true to see the bytes.',
   },
   CONTENT_UNREADABLE: {
-    summary: 'A message could not be opened as its content was sealed',
-    remedy: 'Its publisher is at fault, or its step; subscribe with raw: true to see the bytes.',
+    summary: 'The sealed content of a message could not be opened',
+    remedy: 'Its publisher or the content step is at fault; subscribe with raw: true to see the bytes.',
   },
   CONTENT_NOT_SEALED: {
     summary: 'A content step failed, and the message was not sent',
-    remedy: 'See the cause; publish it again once that is repaired.',
+    remedy: 'See the cause; publish the message again once that is fixed.',
   },
   ENCRYPTED_CONTENT: {
     summary: 'The message is encrypted',
@@ -245,7 +243,7 @@ export function reasonOf(error: unknown): string {
   return error.message || String('code' in error ? error.code : error.name)
 }
 
-/** What was thrown, as an Error. */
+/** The thrown value as an Error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }

@@ -1,7 +1,7 @@
 import type { NodeFault } from '@runnel/network'
 import type { Logger } from './logger.ts'
 
-/** Hears of every error in this build, each of which has ended some work and nothing else. */
+/** Is told of every fault: an error in this build that ended the work it was thrown in, and nothing else. */
 export class Faults {
   /** Besides the log. */
   onFault: (fault: NodeFault) => void = () => {}

@@ -10,7 +10,7 @@ export interface ReadingRightsModules {
   readonly cache: Pick<RegistryCache, 'peekPermissions'>
 }
 
-/** Whether one user may read the streams that are in use, and when that is to be looked at again. */
+/** Whether one user may read the streams in use, and when to check again. */
 export class ReadingRights {
   /** Told when it may have changed. */
   onChange: (streamId: StreamId) => void = () => {}
@@ -24,7 +24,7 @@ export class ReadingRights {
     this.#modules = modules
   }
 
-  /** Whether the node should read: as far as is known, the user may; nobody knows whether it stores the stream, but it wants to. */
+  /** Whether the node should read: the user may as far as is known; whether it stores the stream is unknown, but it wants to. */
   reads(streamId: StreamId, isWanted: boolean): boolean {
     const forMs = this.#modules.policy.readsForMs(streamId, this.#userId)
     if (forMs !== undefined) return forMs > 0
@@ -42,7 +42,7 @@ export class ReadingRights {
     this.#watched.delete(streamId)
   }
 
-  /** The registry may say something else now, of one stream or of all. While it does not answer all stays as it is. */
+  /** The registry may have changed for one stream or for all. Until it answers, the known rights apply. */
   lookAgain(changed?: StreamId): void {
     for (const streamId of changed === undefined ? [...this.#watched.keys()] : [changed])
       if (this.#watched.has(streamId)) this.#look(streamId)

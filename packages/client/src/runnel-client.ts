@@ -69,7 +69,7 @@ export interface RunnelClientModules {
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
   readonly phases: Phases
-  /** What is done to content between the application and the wire, besides compression. */
+  /** Content steps between the application and the wire, in addition to compression. */
   readonly contentSteps: readonly ContentStep[]
 }
 
@@ -114,7 +114,7 @@ export class RunnelClient implements AsyncDisposable {
     const status = this.#status
     this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
     const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
-    // Compressed first: what is encrypted gets no smaller.
+    // Compressed first: encrypted content does not compress.
     const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
     const shared = { ...modules, cache, parts, status, steps, history: this.#history }
     this.#shared = shared
@@ -162,7 +162,7 @@ export class RunnelClient implements AsyncDisposable {
     return stream
   }
 
-  /** All streams, or those of one owner, ordered by id; read anew each time. */
+  /** All streams, or those of one owner, ordered by id; read from the registry each time. */
   async listStreams(filter: { readonly owner?: string | undefined } = {}): Promise<readonly StreamInfo[]> {
     this.#requireOpen()
     const owner = filter.owner === undefined ? undefined : toNodeId(filter.owner)
@@ -175,43 +175,46 @@ export class RunnelClient implements AsyncDisposable {
     await this.#registry.writer.deleteStream(toStreamId(streamId))
   }
 
-  /** Gives a user, or everybody, permissions; those not named stay as they are. Only publish and subscribe can be public or expire. */
+  /**
+   * Gives permissions to a user or to the public; permissions not named stay unchanged. Only publish and subscribe can be public
+   * or expire.
+   */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
     this.#requireOpen()
     await this.#registry.writer.grant(toStreamId(streamId), grantOf(grant))
   }
 
-  /** Takes permissions away; what is public stays open to a user all the same. */
+  /** Takes permissions away; public permissions still apply to the user. */
   async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
     this.#requireOpen()
     await this.#registry.writer.revoke(toStreamId(streamId), revokedOf(revoked))
   }
 
-  /** Who was given what on a stream, everybody ('public') first; read anew each time. Throws STREAM_NOT_FOUND. */
+  /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
   async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
     const { id } = await this.getStream(streamId)
     return this.#registry.listPermissions(id)
   }
 
-  /** What a user may do with a stream, publicly or by name; from what is remembered of the registry. */
+  /** The permissions of a user on a stream, public or their own; from the cached registry. */
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     this.#requireOpen()
     return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
   }
 
-  /** The storage nodes asked to keep a stream; from what is remembered of the registry. Throws STREAM_NOT_FOUND. */
+  /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */
   async getStorageNodes(streamId: string): Promise<readonly StorageNodeInfo[]> {
     const { id } = await this.getStream(streamId)
     return this.#registry.cache.storageNodesOf(id)
   }
 
-  /** All storage nodes of the network, ordered by id; read anew each time. */
+  /** All storage nodes of the network, ordered by id; read from the registry each time. */
   async listStorageNodes(): Promise<readonly StorageNodeInfo[]> {
     this.#requireOpen()
     return this.#registry.listStorageNodes()
   }
 
-  /** The streams a storage node is asked to keep, ordered by id; read anew each time. */
+  /** The streams assigned to a storage node, ordered by id; read from the registry each time. */
   async streamsStoredBy(nodeId: string): Promise<readonly StreamId[]> {
     this.#requireOpen()
     return this.#registry.streamsStoredBy(toNodeId(nodeId))
@@ -237,9 +240,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` hears of them.
-   * Needs no permission, and is meant for storage nodes. The function it returns gives it up; it is idempotent.
-   * Throws STREAM_NOT_FOUND or PARTITION_OUT_OF_RANGE.
+   * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` reports them. Needs no
+   * permission; meant for storage nodes. The returned function leaves again; it is idempotent. Throws STREAM_NOT_FOUND or
+   * PARTITION_OUT_OF_RANGE.
    */
   async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
     const stream = await this.getStream(streamId)
@@ -248,13 +251,12 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages of one
-   * call after the other stay in order, those of one turn of the event loop share a signature. Resolves when the message
-   * was handed to the network, which it is not before the network has taken those before it: awaiting it is how not to
-   * publish faster than can be sent.
-   * Joins the stream part with the first message, waits up to `waitForNeighboursMs` for a first neighbour, and stays in
-   * it until `stopPublishing` or `close`. With nobody there the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
-   * the message a while for those who come.
+   * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages of one call
+   * after the other stay in order, those of one turn of the event loop share a signature. Resolves when the message was handed to
+   * the network, after all earlier ones: await it so as not to publish faster than can be sent. Joins the stream part with the
+   * first message, waits up to `waitForNeighboursMs` for a first neighbour, and stays in it until `stopPublishing` or `close`.
+   * Without a neighbour the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps the message for a while for
+   * nodes that join.
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     this.#requireOpen()
@@ -273,8 +275,8 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Subscribes to some or all partitions of a stream. Resolves when the node has joined them; `waitForNeighbours` of the
-   * subscription says when somebody is there. Messages go to the callback, or else to whoever iterates over the
-   * subscription. One that is too slow loses its oldest messages, with a status and a counter.
+   * subscription resolves when there is a neighbour. Messages go to the callback, or else to the iteration over the subscription.
+   * A consumer that is too slow loses its oldest messages, with a status and a counter.
    */
   async subscribe(
     streamId: string,
@@ -287,10 +289,11 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Stored messages of a stream: the last so many, or all from a place on. An async iterable: verified, in order of time,
-   * each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; of more,
-   * or where storage nodes differ or fail meanwhile, a few too many may come. Throws, with the first message or later, INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED,
-   * RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or what the registry throws.
+   * Stored messages of a stream: the last `n`, or all from a given time or place on. An async iterable: verified, in order of
+   * time, each message once; read from up to three storage nodes at once as it is taken. `last` is exact up to 10,000; for more,
+   * or when storage nodes differ or fail meanwhile, a few extra may come. Throws, with the first message or later,
+   * INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED, RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or what
+   * the registry throws.
    */
   resend(
     streamId: string,
@@ -354,14 +357,14 @@ export class RunnelClient implements AsyncDisposable {
     return this.#phases.times
   }
 
-  /** Sizes and losses of the client's own; those of the node are in `network.metrics()`. */
+  /** Sizes and losses of the client itself; those of the node are in `network.metrics()`. */
   counters(): Readonly<Record<string, number>> {
     return { ...this.#registry.cache.counters(), ...this.#history.counters(), ...this.#archive.counters() }
   }
 
   /**
-   * Refuses what is new, waits until what was published is sent (at most `closeTimeoutMs`), ends subscriptions and
-   * statuses after what is queued in them, leaves the network and stops. Idempotent.
+   * Refuses new calls, waits until published messages are sent (at most `closeTimeoutMs`), ends subscriptions and statuses after
+   * their queued items, leaves the network and stops. Idempotent.
    */
   close(): Promise<ClientClosed> {
     this.#closing ??= this.#close()

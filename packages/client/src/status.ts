@@ -7,7 +7,7 @@ import { BoundedQueue } from './queue/bounded-queue.ts'
 
 /** What a client has to say about itself. */
 export type ClientStatus =
-  /** The chain with the registries stopped or began to answer. While it does not, what is known stays in use. */
+  /** The chain with the registries stopped or began to answer. While it does not, known data stays in use. */
   | {
       readonly type: 'chain'
       readonly state: 'reachable' | 'unreachable'
@@ -16,11 +16,11 @@ export type ClientStatus =
     }
   /** The client reached a phase on its way to the first message, so many milliseconds after its start; `client.phases` has them all. */
   | { readonly type: 'phase'; readonly phase: PhaseName; readonly afterMs: number }
-  /** The registry changed, and from now on counts as it is. Only chains change. */
+  /** The registry changed, and the change applies from now on. Only registries on a chain change. */
   | { readonly type: 'registry'; readonly change: RegistryChange }
   /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */
   | { readonly type: 'trackers'; readonly state: 'missing' | 'listed'; readonly kept: number }
-  /** A private network listed this node, or lists it no longer: then nobody has links with it. */
+  /** A private network listed this node, or removed it; a removed node has no links. */
   | { readonly type: 'admission'; readonly isListed: boolean }
   /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
   | {
@@ -35,11 +35,11 @@ export type ClientStatus =
       readonly streamPartId: StreamPartId
       readonly neighbours: readonly NodeId[]
     }
-  /** Nobody else was found in the stream part before its first message was published; only who comes soon will get it. */
+  /** No other node was found in the stream part before the first message was published; only nodes that join soon will get it. */
   | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
   /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
   | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
-  /** A message's content could not be opened, or is not what it says; the message was left out. */
+  /** A message's content could not be opened or decoded; the message was left out. */
   | {
       readonly type: 'undecodable'
       readonly streamPartId: StreamPartId
@@ -65,13 +65,13 @@ export type ClientStatus =
       readonly publisherId: NodeId
       readonly messages: number
     }
-  /** The history that a subscription was to begin with could not be read, or not all of it; what is live is delivered. */
+  /** The history that a subscription should begin with could not be read completely; live messages are delivered. */
   | { readonly type: 'history-failed'; readonly streamId: StreamId; readonly error: Error }
   /** A subscription's callback threw or rejected; the next message is delivered all the same. */
   | { readonly type: 'callback-failed'; readonly streamId: StreamId; readonly error: unknown }
   /**
-   * There was an error in this build, or in what it stands on. It ended some work and nothing else: that of a stream part,
-   * which is left and joined again, or of a subscription to it, or of a connection, which was closed, or other work.
+   * There was an error in this build or its platform. It ended some work and nothing else: the work of a stream part, which is
+   * left and joined again, of a subscription, of a connection, which is closed, or other work.
    */
   | {
       readonly type: 'fault'
@@ -125,7 +125,7 @@ export class StatusHub {
     }
   }
 
-  /** Ends every consumer, after what is queued for it. */
+  /** Ends every consumer after its queued items. */
   close(): void {
     this.#closed = true
     for (const { queue } of this.#listeners) queue.close()

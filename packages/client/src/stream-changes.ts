@@ -23,9 +23,9 @@ export interface NewStream {
   readonly trackers?: readonly string[] | undefined
 }
 
-/** What to give to whom. */
+/** Permissions to grant, and the user to grant them to. */
 export interface GrantOptions {
-  /** A node id, or 'public' for everybody. */
+  /** A node id, or 'public' for all users. */
   readonly user: string
   readonly permissions: readonly PermissionName[]
   /** When publish and subscribe end: a date or Unix milliseconds. Default: never. */

@@ -4,7 +4,7 @@ import type { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import type { StreamInfo } from './registry/ports.ts'
 
-/** What one use of a stream part wants of it. */
+/** What one use of a stream part needs from it. */
 export interface PartUse {
   /** Ask for what is missing. Default true. */
   readonly fillGaps?: boolean
@@ -25,7 +25,7 @@ export interface StreamPartsModules {
   readonly rights: ReadingRights
 }
 
-/** The stream parts the node is in, counted: each is left when the last one who wanted it is gone. */
+/** Counts the uses of each stream part the node is in, and leaves it with the last use. */
 export class StreamParts {
   readonly #modules: StreamPartsModules
   readonly #parts = new Map<StreamPartId, UsedPart>()
@@ -111,7 +111,7 @@ export class StreamParts {
     this.#modules.node.join(streamPartId, wanted)
   }
 
-  /** Who may read is a neighbour in the overlay, also to publish; who may not is none, whatever it wants. */
+  /** A user that may read is a neighbour in the overlay, even if it only publishes; one that may not never is. */
   #wanted({ streamId, uses }: UsedPart): Required<PartUse> {
     const isWanted = [...uses].some((use) => use.reads)
     const reads = this.#modules.rights.reads(streamId, isWanted)

@@ -9,20 +9,20 @@ export const nodeErrors = {
   },
   CONFIG_INVALID: {
     summary: 'The configuration is wrong',
-    remedy: 'Correct the setting named; the README of @runnel/node lists all of them.',
+    remedy: 'Correct the named setting; the README of @runnel/node lists all of them.',
   },
   PLUGIN_NOT_FOUND: {
     summary: 'There is no such plugin package',
     remedy:
-      'Install it with npm in the directory the node is started from, or correct its name in the setting plugins.',
+      'Install it with npm in the directory the node starts from, or correct its name in the setting plugins.',
   },
   PLUGIN_INVALID: {
-    summary: 'The package is no plugin for this node',
+    summary: 'The package is not a plugin for this node',
     remedy:
-      'Take a package made as a plugin for this version of Runnel; the README of @runnel/node says what one is.',
+      'Use a package made as a plugin for this version of Runnel; the README of @runnel/node describes them.',
   },
   NETWORK_NOT_CONFIGURED: {
-    summary: 'It is not said which network to use',
+    summary: 'No network was given',
     remedy: 'Give --network FILE or RUNNEL_NETWORK; runnel up writes one to .runnel/up/network.json.',
   },
   CHAIN_NOT_CONFIGURED: {
@@ -32,7 +32,7 @@ export const nodeErrors = {
   NETWORK_NOT_PRIVATE: {
     summary: 'The network is open to every node',
     remedy:
-      'Only a private one lists nodes: its registries are deployed with runnel registry deploy --permissioned.',
+      'Only a private network lists nodes: deploy its registries with runnel registry deploy --permissioned.',
   },
   KEY_REQUIRED: {
     summary: 'This command needs a private key',
@@ -42,16 +42,16 @@ export const nodeErrors = {
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
   FILE_UNWRITABLE: {
     summary: 'A file cannot be written',
-    remedy: 'Check that its directory exists and its permissions.',
+    remedy: 'Check that its directory exists and that you may write there.',
   },
   FILE_EXISTS: {
-    summary: 'There is a file of that name already',
+    summary: 'The file exists already',
     remedy: 'Choose another name, or give --force to replace it.',
   },
   INPUT_INVALID: {
     summary: 'Bad input data',
     remedy:
-      'Correct the line; one JSON value a line, or --text for plain text; --skip-invalid goes on without it.',
+      'Correct the line: one JSON value a line, or --text for plain text; --skip-invalid skips such lines.',
   },
   TRACKER_UNREACHABLE: {
     summary: 'No tracker of the network could be reached',
@@ -60,14 +60,14 @@ export const nodeErrors = {
   STORAGE_UNREACHABLE: {
     summary: 'The storage node does not answer over HTTP',
     remedy:
-      'Give the address that it says when it starts (http.host, http.port); storage.enabled must be set.',
+      'Give the address that it logs when it starts (http.host, http.port); storage.enabled must be set.',
   },
   INSUFFICIENT_FUNDS: {
     summary: 'The account of the key cannot pay for the transaction',
-    remedy: 'Send it some of the native money of the chain, or give the key of an account that has some.',
+    remedy: 'Send it some of the chain’s currency, or give the key of an account that has some.',
   },
   DUPLICATE_NODE: {
-    summary: 'Another process runs with the key of this node',
+    summary: 'Another process uses the key of this node',
     remedy: 'Stop one of the two, or give this one a key of its own: runnel key new FILE, then --key FILE.',
   },
   UP_ALREADY_RUNNING: {
@@ -76,7 +76,7 @@ export const nodeErrors = {
   },
   UP_START_FAILED: {
     summary: 'The local network did not start',
-    remedy: 'Read what the process said; run again with --log-level debug to see everything.',
+    remedy: 'Read the output of the process; run again with --log-level debug to see everything.',
   },
   UP_CHILD_DIED: {
     summary: 'A process of the local network ended by itself',
@@ -87,14 +87,14 @@ export const nodeErrors = {
     remedy: 'The report says which node misses what.',
   },
   CONTROL_REFUSED: {
-    summary: 'The control API does not obey this request',
-    remedy: 'Show the token (authorization: Bearer …), or ask as http://127.0.0.1 from this machine.',
+    summary: 'The control API refused the request',
+    remedy: 'Send the token (authorization: Bearer …), or use http://127.0.0.1 on this machine.',
   },
   CONTROL_BUSY: {
-    summary: 'The process does that already, or too much of it',
+    summary: 'The process is already doing this, or too much of it',
     remedy: 'Wait until it is done, or reset it: POST /v1/control/reset.',
   },
-  INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing: it was asked to stop.' },
+  INTERRUPTED: { summary: 'Interrupted', remedy: 'Nothing to do: it was told to stop.' },
   INTERNAL: {
     summary: 'An unexpected error',
     remedy: 'Run again with --log-level debug for the details, and please report it.',

@@ -85,7 +85,7 @@ function openClient(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RunnelClient> {
   if (!config.control.enabled) return createClient(clientConfigOf(config, env))
-  // Who is told what to do for an experiment measures what comes of it.
+  // A node controlled by an experiment also measures the results.
   return createClient(clientConfigOf(config, env), {
     createNode: (options, nodeModules) => createNetworkNode({ ...options, tracing: true }, nodeModules),
   })

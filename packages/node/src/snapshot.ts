@@ -38,7 +38,7 @@ export interface ObserverStatus {
   readonly unaccounted: number
 }
 
-/** What plugins say of themselves, by their names; there is none of those that are switched off. */
+/** The status of each plugin by name, without those that are switched off. */
 export interface PluginStatuses {
   readonly measurements?: MeasurementsStatus
   readonly observer?: ObserverStatus

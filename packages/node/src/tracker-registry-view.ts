@@ -1,7 +1,7 @@
 import type { RegistryService } from '@runnel/client'
 import type { TrackerRegistryView } from '@runnel/tracker'
 
-/** What a tracker has to know of other trackers, as the registries of its network say. Those nobody can connect to are left out. */
+/** What the registries of its network tell a tracker about other trackers. Unreachable ones are left out. */
 export function trackerRegistryView({ cache, directory }: RegistryService): TrackerRegistryView {
   return {
     get trackers() {

@@ -48,7 +48,7 @@ export async function watchAdmission(client: RunnelClient, logger: Logger): Prom
   for await (const status of client.status()) if (status.type === 'admission') say(status.isListed)
 }
 
-/** Errors in this build, each of which has ended some work and nothing else. */
+/** Faults: errors in this build that ended the work they were thrown in, and nothing else. */
 export async function watchFaults(client: RunnelClient, logger: Logger): Promise<void> {
   for await (const status of client.status()) {
     if (status.type !== 'fault') continue

@@ -13,9 +13,9 @@ import {
 } from '@runnel/protocol'
 import { storageError } from './errors.ts'
 
-/** Who asks, and in whose name. */
+/** The requesting node and the user it acts for. */
 export interface Asker {
-  /** As proved on its link; over HTTP the zero address, which nobody can prove to be. */
+  /** The id proven on its link; over HTTP the zero address, which nobody can prove. */
   readonly requesterId: NodeId
   readonly token: AccessToken | undefined
 }
@@ -26,7 +26,7 @@ export interface AccessModules {
   readonly clock: Clock
 }
 
-/** Lets those pass who may subscribe to a stream, and the storage nodes that were asked to keep it. */
+/** Admits users that may subscribe to a stream, and storage nodes assigned to it. */
 export class Access {
   readonly #modules: AccessModules
 
@@ -45,8 +45,8 @@ export class Access {
   }
 
   /**
-   * Of one who was let pass: throws UNKNOWN_STREAM or NOT_PERMITTED when that is no longer so. A token that expires
-   * meanwhile ends nothing that it began, nor does a registry that cannot be read.
+   * Checks an admitted requester again: throws UNKNOWN_STREAM or NOT_PERMITTED when it is no longer admitted. A request in
+   * progress survives the expiry of its token and an unreadable registry.
    */
   async requireStillSubscriber(streamPartId: StreamPartId, { requesterId, token }: Asker): Promise<void> {
     const { client, clock } = this.#modules
@@ -73,7 +73,7 @@ export class Access {
     await this.requireSubscriber(streamPartId, asker)
   }
 
-  /** Who is asking, after it is clear that there is such a stream part. */
+  /** The requester, once the stream part is known to exist. */
   async #userOn(streamPartId: StreamPartId, { requesterId, token }: Asker): Promise<NodeId> {
     const { client, clock, crypto } = this.#modules
     const { streamId, partition } = parseStreamPartId(streamPartId)
@@ -87,7 +87,7 @@ export class Access {
     return token.userId
   }
 
-  /** Storage nodes of a stream repair each other; who may choose them lets them have the messages. */
+  /** Storage nodes of a stream repair each other; by choosing them, the owner lets them have the messages. */
   async #keeps(streamId: StreamId, requesterId: NodeId): Promise<boolean> {
     if (requesterId === anyRequester) return false
     const nodes = await this.#read(() => this.#modules.client.getStorageNodes(streamId))

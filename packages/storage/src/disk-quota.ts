@@ -17,10 +17,9 @@ export interface QuotaStatus {
 type QuotaStore = Pick<MessageStore, 'append' | 'usage' | 'prune' | 'getMark' | 'setMark'>
 
 /**
- * Makes room in the store before anything is added, so that no more is kept than the caps say. What is added is counted
- * here as it comes, and read from the store anew before anything is deleted: right after a restart, and where other
- * nodes write to the same cluster. Sizes are those of batches; what an engine needs beside them comes on top, and with
- * tiny batches is about as much again.
+ * Makes room in the store before batches are added, so that the caps hold. Counts what is added as it arrives, and reads the
+ * sizes from the store again before it deletes, so that they are right after a restart and when other nodes write to the same
+ * cluster. Sizes are those of batches; the engine's overhead comes on top, and with tiny batches about doubles them.
  */
 export class DiskQuota {
   readonly #caps: DiskCaps
@@ -121,7 +120,7 @@ export class DiskQuota {
   }
 }
 
-/** Not by node: those who share a cluster share what is gone. */
+/** Not by node: nodes that share a cluster share its deletions. */
 function markOf(streamPartId: StreamPartId): string {
   return `gone ${streamPartId}`
 }

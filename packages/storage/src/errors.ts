@@ -1,9 +1,9 @@
 import { errorFactory, type ErrorTable } from '@runnel/protocol'
 
-/** What a storage node answers instead of messages; those who ask over a link see the same codes. */
+/** Errors a storage node answers with instead of messages; requesters over a link see the same codes. */
 export const refusals = {
   UNKNOWN_STREAM: {
-    summary: 'There is no such stream, or no such partition of it',
+    summary: 'There is no such stream or partition',
     remedy: 'Check the id: runnel stream show STREAM.',
   },
   NOT_PERMITTED: {
@@ -13,39 +13,39 @@ export const refusals = {
   TOKEN_INVALID: {
     summary: 'The access token is not valid here',
     remedy:
-      'Make a new one: it names its user, who asks and whom, and expires. Check the clocks of both machines.',
+      'Make a new one: it names its user, the requesting node and this node, and it expires. Check the clocks of both machines.',
   },
   TOO_MANY_REQUESTS: {
-    summary: 'The storage node serves as many requests as it may',
+    summary: 'The storage node is serving as many requests as it can',
     remedy: 'Wait for one to end, or ask another storage node of the stream.',
   },
   STORE_FAILED: {
     summary: 'The storage node cannot read its store',
-    remedy: 'Ask another storage node of the stream; the log of this one says what to do.',
+    remedy: 'Ask another storage node of the stream; the log of this one says how to repair it.',
   },
   REPAIR_GIVEN_UP: {
-    summary: 'Another storage node is slow, or sends much that may not be stored',
-    remedy: 'Nothing need be done: it is asked for the rest with the next round.',
+    summary: 'Another storage node is slow, or sends much that must not be stored',
+    remedy: 'Nothing to do: it is asked for the rest in the next round.',
   },
   SHUTTING_DOWN: {
-    summary: 'The storage node is being stopped',
-    remedy: 'Ask another storage node of the stream, or later.',
+    summary: 'The storage node is stopping',
+    remedy: 'Ask another storage node of the stream, or try again later.',
   },
   NOT_STORED: {
-    summary: 'The storage node does not have it',
-    remedy: 'Check with: runnel storage list STREAM, that the stream is assigned to this storage node.',
+    summary: 'The storage node does not have the stream',
+    remedy: 'Check that the stream is assigned to this storage node: runnel storage list STREAM.',
   },
   NOT_ACCEPTED: {
-    summary: 'The storage node was asked to keep the stream, and does not',
+    summary: 'The stream is assigned to the storage node, which does not store it',
     remedy:
-      "Its operator does not want the owner's streams, or the owner has its share there: see runnel storage usage on that machine. Assign another storage node.",
+      "Its operator does not want the owner's streams, or the owner's share there is used up: see runnel storage usage on that machine. Assign another storage node.",
   },
   TOO_COSTLY: {
     summary: 'Too many batches of one message chain overlap there to search them',
-    remedy: 'Publish with clocks that go forward: then the batches of a message chain do not overlap.',
+    remedy: 'Publish with clocks that do not go back: then the batches of a message chain do not overlap.',
   },
   IDLE: {
-    summary: 'The asker took nothing for too long',
+    summary: 'The requester read nothing for too long',
     remedy: 'Ask again from the last message received.',
   },
 } as const satisfies ErrorTable
@@ -60,7 +60,7 @@ const storeErrors = {
   STORE_FULL: {
     summary: 'There is no space left for the message store',
     remedy:
-      'Free some space, or shorten the retention; storing goes on by itself, and what was missed is repaired from other storage nodes.',
+      'Free some space, or shorten the retention. Storing then continues by itself, and missed messages are copied from other storage nodes.',
   },
   STORE_READ_ONLY: {
     summary: 'The message store cannot be written to',
@@ -70,25 +70,25 @@ const storeErrors = {
   STORE_CORRUPT: {
     summary: 'The message store is damaged',
     remedy:
-      'Stop the node, move the file and its -wal and -shm away, and start again: what other storage nodes keep is repaired from them. Or put a copy in its place.',
+      'Stop the node, move the file and its -wal and -shm away, and start again: messages are copied back from other storage nodes. Or restore a backup.',
   },
   STORE_VERSION: {
     summary: 'The message store was written by a newer version',
     remedy: 'Update Runnel, or give this node another directory.',
   },
   STORE_OVERLOADED: {
-    summary: 'Too much waits for the message store',
-    remedy: 'Ask again later; when it lasts, the disk is too slow for the streams assigned to this node.',
+    summary: 'Too many batches wait for the message store',
+    remedy: 'Ask again later; if it lasts, the disk is too slow for the streams assigned to this node.',
   },
   STORE_CURSOR_INVALID: {
-    summary: 'Not the cursor of a page',
-    remedy: 'Give the cursor of the page before as it came, or none to begin anew.',
+    summary: 'The cursor is not valid',
+    remedy: 'Give the cursor of the previous page unchanged, or none to start again.',
   },
 } as const satisfies ErrorTable
 
 /** What the broker has the same codes for. */
 const commonErrors = {
-  CONFIG_INVALID: { summary: 'The configuration is wrong', remedy: 'Correct the setting named.' },
+  CONFIG_INVALID: { summary: 'The configuration is wrong', remedy: 'Correct the named setting.' },
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
   INTERNAL: {
     summary: 'An unexpected error',

@@ -47,7 +47,7 @@ export interface IngestStatus {
   readonly faults: number
 }
 
-/** So often batches are tried of which none can be stored, before they count as what cannot be. */
+/** How often a group of batches is tried when none of it can be stored, before it is dropped. */
 const maxFaultsInARow = 5
 
 interface Queued {
@@ -70,9 +70,9 @@ export class Ingest {
   #isFull = false
   #stopped = false
   #wake: () => void = () => {}
-  /** By place, those who wait for it. */
+  /** The waiters for each place. */
   readonly #awaited = new Map<string, Set<() => void>>()
-  /** Everything that was pushed before is stored, or dropped, when the count of those taken off reaches it. */
+  /** Everything pushed earlier is stored or dropped once the count of removed batches reaches it. */
   #pushed = 0
   #done = 0
   readonly #flushes = new Set<{ readonly upTo: number; resolve(): void }>()
@@ -87,7 +87,7 @@ export class Ingest {
     this.#events = modules.events
   }
 
-  /** Takes a batch, of which it keeps a copy. False when there is no room for it. */
+  /** Takes a batch and copies it. False when there is no room. */
   push(batch: MessageBatch): boolean {
     const { maxQueuedBatches, maxQueuedBytes } = this.#options
     const bytes = batch.bytes.length
@@ -183,8 +183,8 @@ export class Ingest {
   }
 
   /**
-   * What was thrown is none of the store's failures: something about a batch may be the cause. The stream parts are stored
-   * each by itself, and those of which that is not possible are dropped. False when it is none's: it may be the store.
+   * Called for an error that is not one of the store's failures: a batch may be the cause. Stores each stream part separately and
+   * drops those that fail. False when all fail: then it may be the store.
    */
   async #storeApart(batches: readonly MessageBatch[]): Promise<boolean> {
     const failed = new Map<StreamPartId, { readonly batches: MessageBatch[]; readonly error: unknown }>()

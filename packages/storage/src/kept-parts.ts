@@ -29,7 +29,7 @@ export interface KeptPartsModules {
     save(streamPartIds: readonly StreamPartId[]): void
   }
   readonly events: {
-    /** The stream part is joined: what floods in it is to be stored from now on. */
+    /** The stream part is joined: store what floods in it from now on. */
     joined(streamPartId: StreamPartId): void
     left(streamPartId: StreamPartId): void
     /** So many are assigned that some are not kept: stream parts of these owners, most first. */
@@ -45,9 +45,9 @@ export interface KeptPartsModules {
 const maxNamedOwners = 5
 
 /**
- * The stream parts this node was asked to keep, joined as the registry says. Anybody may ask. What is kept stays, also
- * when the node is started again; each owner of streams has its share of the room (`shareOut`), so that whoever assigns
- * many takes nothing from those that have few.
+ * The stream parts assigned to this node, joined as the registry says. Anybody may assign a stream. What is kept stays, even
+ * after a restart. Each owner of streams has its share of the room (`shareOut`), so that an owner with many takes nothing from
+ * owners with few.
  */
 export class KeptParts {
   readonly #options: KeptPartsOptions
@@ -55,7 +55,7 @@ export class KeptParts {
   readonly #releases = new Map<StreamPartId, () => void>()
   /** In the order in which they came. Undefined until it is known what was kept before. */
   #order: readonly StreamPartId[] | undefined
-  /** Assigned, and not all of it is kept. */
+  /** Assigned, but not kept completely. */
   #refused: ReadonlySet<StreamId> = new Set()
   #stopped = false
   #failuresInARow = 0
@@ -135,7 +135,7 @@ export class KeptParts {
     if (failures.length > 0) throw failures[0]
   }
 
-  /** Of a stream that cannot be read, those that are kept: the others need not wait for it. */
+  /** The kept parts of a stream that cannot be read: the other streams need not wait for it. */
   async #partsOf(
     streams: readonly StreamId[],
     order: readonly StreamPartId[],

@@ -17,13 +17,13 @@ export interface DiskCaps {
   readonly maxBytesPerStream: number
 }
 
-/** Who is over a cap gives way down to this share of it, so that this need not be done for every batch. */
+/** When a cap is exceeded, bytes are deleted down to this share of it, so that this does not happen for every batch. */
 const lowWater = 0.95
 
 /**
- * How many bytes each of some stream parts may keep, of those that have to give way: a stream that is over its cap gives
- * way by itself; where all together are over theirs, the owner with the most gives way, until no owner has more than
- * another that gives. Within a stream or an owner it is the largest stream part, in the same manner.
+ * How many bytes each stream part that must shrink may keep. A stream over its cap shrinks alone; when the total is over its cap,
+ * the owner with the most shrinks first, until no owner has more than another that shrinks. Within a stream or an owner, the
+ * largest stream part shrinks first in the same way.
  */
 export function planQuota(parts: readonly PartBytes[], caps: DiskCaps): ReadonlyMap<StreamPartId, number> {
   const left = new Map(parts.map(({ streamPartId, bytes, addedBytes }) => [streamPartId, bytes + addedBytes]))

@@ -56,7 +56,7 @@ export function retentionOf(
   }
 }
 
-/** The oldest time of which messages are kept. */
+/** The oldest time for which messages are kept. */
 export function oldestKeptMs({ maxAgeDays, notBeforeMs }: StreamRetention, nowMs: number): number {
   return maxAgeDays === undefined
     ? notBeforeMs

@@ -62,7 +62,7 @@ export async function* pagesOf(
     const { batches, next } = await reading
     if (next !== undefined) {
       reading = store.read(range, { maxBytes, after: next })
-      // A failure is for the next turn; whoever ends the iteration here will not hear of it.
+      // A failure is thrown in the next turn; a caller that ends the iteration here never sees it.
       reading.catch(() => {})
     }
     yield batches

@@ -25,8 +25,8 @@ export function isWelcome(owner: string, { allow, deny }: OwnerLists): boolean {
 }
 
 /**
- * Those of the items that there is room for, in their order: what comes first stays, unless its owner has more than its
- * share while others want theirs; then the owner with the most loses what it came with last.
+ * The items that fit, in their order. Earlier items stay, unless their owner has more than its share while others want theirs;
+ * then the owner with the most loses its latest item.
  */
 export function shareOut<Id extends StreamId | StreamPartId>(
   items: readonly Id[],
@@ -43,7 +43,7 @@ export function shareOut<Id extends StreamId | StreamPartId>(
   return items.filter((item) => shares.has(item))
 }
 
-/** The items, those of `first` before the others and in its order. */
+/** The items, reordered: those in `first` come first, in its order. */
 export function inOrderOf<T>(first: Iterable<T>, items: readonly T[]): T[] {
   const wanted = new Set(items)
   return [...new Set([...[...first].filter((item) => wanted.has(item)), ...items])]

@@ -22,7 +22,7 @@ export const storageLimits = {
   linkPollMs: 5,
   /** A request whose asker takes nothing for this long is ended. */
   idleMs: 60_000,
-  /** How often it is looked whether who is being sent messages may still have them. */
+  /** How often the permissions of those who are being sent messages are checked again. */
   recheckMs: 1_000,
   /** Messages waited for at once, of all peers. */
   maxAwaited: 10_000,
@@ -38,7 +38,7 @@ export const storageLimits = {
   maxRegistryBackoffMs: 60_000,
   /** Repair begins this long before the last time all was well: clocks differ, and messages are late. */
   repairMarginMs: 5 * 60_000,
-  /** Message chains of which something is asked of other storage nodes, of all publishers (counter `storage.gapsRefused`). */
+  /** Message chains, of all publishers, with gaps to ask other storage nodes about (counter `storage.gapsRefused`). */
   maxRepairGaps: 1_000,
   /** How far back such a question reaches at most, and never to before the stream part was joined. */
   maxGapReachMs: 3_600_000,
@@ -46,7 +46,7 @@ export const storageLimits = {
   maxGapBytes: 16 * 1024 * 1024,
   /** How often it is asked when not all answer. */
   maxGapTries: 5,
-  /** Bytes copied of one stream part, from each storage node, before those of other owners have their turn. */
+  /** Bytes copied of one stream part from each storage node before it is another owner's turn. */
   maxTurnBytes: 64 * 1024 * 1024,
   /** How long a storage node may take for that; what it has not sent by then it is asked for in the next round. */
   maxTurnMs: 60_000,

@@ -8,7 +8,7 @@ const sayAgainMs = 60_000
 /** What a store is used for: each can fail while the others work, a small mark may fit on a full disk. */
 export type StoreWork = 'opening' | 'appending' | 'marking' | 'pruning'
 
-/** Says what goes wrong in a storage node, and what to do: aloud the first time, and again when it is something else. */
+/** Logs what goes wrong in a storage node and what to do: a warning the first time, and again when the problem changes. */
 export class StorageLog {
   readonly #logger: Logger
   readonly #clock: Clock
@@ -89,7 +89,7 @@ export class StorageLog {
     )
   }
 
-  /** Those who ask are many: the same is said once a minute, with how often it came up. */
+  /** There are many requesters: the same line is logged once a minute, with a count. */
   requestFailed(error: unknown): void {
     const { code, text } = describe(error)
     const nowMs = this.#clock.monotonicMs()

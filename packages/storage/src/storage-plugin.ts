@@ -24,8 +24,8 @@ export interface StoragePlugin {
 }
 
 /**
- * Keeps the messages of the streams that the storage registry assigns to this node, and gives them to those who may
- * subscribe. A store that fails is tried again and again; what the node does besides goes on.
+ * Stores the messages of the streams that the storage registry assigns to this node, and serves them to users that may subscribe.
+ * A failing store is tried again and again; the rest of the node goes on.
  */
 export const storagePlugin = {
   name: 'storage',

@@ -26,7 +26,7 @@ interface OwnerUsage {
   readonly streams: readonly StreamUsage[]
 }
 
-/** Who uses how much of a storage node, and what it allows. Plain data: what `/v1/storage/usage` answers. */
+/** How much of a storage node each owner uses, and its caps. Plain data, the answer of `/v1/storage/usage`. */
 export interface UsageReport {
   /** Heaviest first. */
   readonly owners: readonly OwnerUsage[]

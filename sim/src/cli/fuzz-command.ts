@@ -25,7 +25,7 @@ export const fuzzCommand: CommandModule<object, FuzzArguments> = {
     world: {
       choices: worldNames,
       default: 'anything' as WorldName,
-      describe: 'what is in them: anything that may happen, or who does harm with what its keys allow',
+      describe: 'what happens in them: anything that may, or an attacker that does what its keys allow',
     },
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },

@@ -12,7 +12,7 @@ interface ReportArguments {
   readonly json: boolean
 }
 
-/** Puts records side by side, those of the thesis among them: `report FILE...`. */
+/** Compares records, also with those of the thesis: `report FILE...`. */
 export const reportCommand: CommandModule<object, ReportArguments> = {
   command: 'report <files..>',
   describe: 'records of experiments side by side, and what the thesis has of them; --out wrote the files',
@@ -31,7 +31,7 @@ export const reportCommand: CommandModule<object, ReportArguments> = {
   },
 }
 
-/** Throws INVALID_ARGUMENT when two have the same name: nobody could tell them apart. */
+/** Throws INVALID_ARGUMENT when two have the same name and could not be told apart. */
 function withPublished(records: readonly NamedRecord[]): NamedRecord[] {
   const names = records.map(({ name }) => name)
   const twice = names.find((name, i) => names.indexOf(name) !== i)

@@ -22,7 +22,8 @@ interface AttackRow extends AttackReport {
 /** Attackers among honest nodes: which messages do they cost? */
 export const attack: Experiment = {
   name: 'attack',
-  describe: 'hubs, an eclipse, lies about round-trip times, dropped messages: who still gets everything?',
+  describe:
+    'hubs, an eclipse, lies about round-trip times, dropped messages: which nodes still get everything?',
   async run(options, onProgress) {
     const { nodes = defaultNodes, degree = 4, overlay, latency, seed } = options
     const attackers = Math.max(1, Math.round(nodes * attackerShare))

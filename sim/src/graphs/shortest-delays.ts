@@ -30,8 +30,8 @@ export function meanDelayMs(graph: WeightedGraph, sources: readonly number[]): n
 }
 
 /**
- * The mean delay from every node to every other, followed from some of them only, two at least. Delays are the same both ways, so those to
- * the sources, compared with those to all nodes, tell how remote the sources are: by so much the mean from them is off.
+ * The mean delay from every node to every other, followed from some of them only, two at least. Delays are the same both ways, so
+ * comparing delays to the sources with delays to all nodes shows how remote the sources are, and corrects their mean by that.
  */
 export function meanDelayOfAllMs(graph: WeightedGraph, sources: readonly number[]): number {
   const sumsMs = new Float64Array(graph.nodes)

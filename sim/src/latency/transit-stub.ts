@@ -8,7 +8,7 @@ const shape = {
   routersPerTransitDomain: 4,
   stubDomainsPerTransitRouter: 4,
   routersPerStubDomain: 8,
-  /** Links besides those that hold a domain together, as a part of all pairs in it. */
+  /** Links in addition to those that connect a domain, as a share of all its pairs. */
   extraLinks: 0.3,
 }
 /** As in Ratnasamy et al., "A Scalable Content-Addressable Network" (SIGCOMM 2001), section 4: transit, into a stub, within a stub. */

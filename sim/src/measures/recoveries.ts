@@ -3,7 +3,7 @@ import { twoWayDegree, type Overlay } from './invariants/graph.ts'
 
 interface Event {
   readonly atMs: number
-  /** Those whom it left short of neighbours, and who still are. */
+  /** Nodes that it left short of neighbours and that still are. */
   readonly short: Set<NodeId>
 }
 
@@ -20,7 +20,7 @@ export class Recoveries {
     this.#events.push({ atMs, short: new Set(concerned) })
   }
 
-  /** Looks at the attached neighbours of all who live. */
+  /** Checks the attached neighbours of all living nodes. */
   look(nowMs: number, overlay: Overlay, degree: number): void {
     const wanted = Math.min(degree, overlay.size - 1)
     this.#events = this.#events.filter(({ atMs, short }) => {
@@ -30,7 +30,7 @@ export class Recoveries {
     })
   }
 
-  /** In milliseconds, one for each event; null for those that are not over. */
+  /** In milliseconds, one for each event; null for events that are not over. */
   get durationsMs(): readonly (number | null)[] {
     return [...this.#durationsMs, ...this.#events.map(() => null)]
   }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { simError } from '../errors.ts'
 
 /**
- * Has child processes do tasks, each one at a time, and gives the results as they come. `file` is a module that calls
- * `serveParent`. Children end when all is done, or when nobody asks for more. Rejects with CHILD_FAILED when one ends
- * before its task does.
+ * Runs tasks in child processes, each one at a time, and yields the results as they arrive. `file` is a module that calls
+ * `serveParent`. Children end when all tasks are done or the iteration ends. Rejects with CHILD_FAILED when one ends before its
+ * task does.
  */
 export async function* inChildren<Task extends object, Result>(
   file: URL,
@@ -21,7 +21,7 @@ export async function* inChildren<Task extends object, Result>(
     if (done === true) return
     const result = resultOf<Task, Result>(child, value)
     working.set(child, result)
-    // Whoever wants no more does not hear of it.
+    // After the iteration has ended this error has no receiver.
     result.catch(() => {})
   }
   try {

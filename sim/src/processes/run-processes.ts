@@ -15,7 +15,7 @@ import type { ChainEnd, NodeReport } from './node-child.ts'
 import { NodeProcess } from './node-process.ts'
 
 export interface ProcessesOptions {
-  /** Decides which packets are lost and who is killed; not when things happen. */
+  /** Decides which packets are lost and which nodes are killed, but not when things happen. */
   readonly seed: string
   readonly nodes: number
   readonly degree: number
@@ -46,8 +46,8 @@ export interface ProcessesReport {
 }
 
 /**
- * A real tracker, and real nodes in processes of their own on WebRTC and WebSockets, of which some are killed while
- * publishers publish and packets are lost.
+ * A real tracker, and real nodes in processes of their own on WebRTC and WebSockets. Some nodes are killed while publishers
+ * publish and packets are lost.
  */
 export async function runProcesses(options: ProcessesOptions): Promise<ProcessesReport> {
   const crypto = await loadCrypto()

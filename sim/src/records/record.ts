@@ -22,7 +22,7 @@ const schema = z.object({
   source: z.enum(['sim', 'emulation', 'aws', 'published']),
   parameters: z.record(text, value),
   environment: z.record(text, value),
-  /** One for each thing measured. Values have names that say their units; those that are no scalars are not tabulated. */
+  /** One for each thing measured. The names of values state their units; only scalars are tabulated. */
   rows: z.array(z.record(text, z.json())).min(1).max(recordLimits.maxRows),
 })
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseRecord, type ExperimentRecord } from './record.ts'
 
-/** What a record says besides what was measured. */
+/** What a record holds in addition to the measurements. */
 export type RecordHead = Pick<ExperimentRecord, 'experiment' | 'parameters'>
 
 /** Writes the record of a simulated experiment into a folder, as its name and `.json`. Gives the path. */

@@ -12,7 +12,7 @@ export interface NamedRecord {
 
 /** Fields by which rows of one record differ: each combination is a line of its own in a figure. */
 const kinds = ['links', 'overlay', 'latency', 'underlay', 'degree', 'dilation']
-/** Of those that are numbers: they need their names. */
+/** For numeric values: they need their names. */
 const numbers = ['degree', 'dilation']
 
 /** What is drawn and tabulated of an experiment; of any other all scalars are tabulated and nothing is drawn. */

@@ -14,9 +14,9 @@ export interface ConvergenceOptions {
   readonly watchedMs: number
 }
 
-/** What nobody who watches at every instant should see. */
+/** What an observer should not see at any instant. */
 export interface ConvergenceFaults {
-  /** Times that a node which had its degree was seen with fewer neighbours, counting those that are so at both ends. */
+  /** How often a node that had its degree was seen with fewer neighbours, counting neighbours attached at both ends. */
   readonly short: number
   /** Times that a node which was in one piece with the first one was not any more. */
   readonly cutOff: number

@@ -23,7 +23,7 @@ const joiningMs = 10_000
 const lookMs = 250
 /** The mean delay is sampled so often. */
 const sampleMs = 1_000
-/** An overlay is taken as it is after this much virtual time. */
+/** An overlay is measured in its current state after this much virtual time. */
 const maxFormingMs = 900_000
 /** Once it has settled, so much longer until no edge is just being replaced: in large ones there is always some. */
 const maxReplacingMs = 30_000
@@ -34,7 +34,7 @@ const noArchive = { fill: () => Promise.resolve() }
 
 /** What was seen of an overlay while it formed: the attached neighbours at every change, the wanted ones four times a second. */
 export interface FormationWatch extends WatchReport {
-  /** Looks at what the tracker wants, and those at which it was not an overlay of exact degree in one piece. */
+  /** Checks of the wanted overlay, and how many found it not connected or not of exact degree. */
   readonly looks: number
   readonly wrongLooks: number
 }

@@ -5,7 +5,7 @@ import type { Subscriber } from '../measures/subscriber.ts'
 import type { ChainPublisher } from '../world/chain-publisher.ts'
 import type { SimNode } from '../world/world.ts'
 
-/** A node of the scenario, and who reads it. */
+/** A node of the scenario and its subscriber. */
 export interface LossMember extends SimNode {
   readonly subscriber: Subscriber
 }

@@ -49,7 +49,7 @@ export interface LossReport extends LossMeasures {
   readonly traceHash: string
 }
 
-/** Frames are lost at random and nodes die while publishers publish; what do those see who were there all the time? */
+/** Frames are lost at random and nodes die while publishers publish: what do nodes receive that were there all the time? */
 export async function runLoss(options: LossOptions): Promise<LossReport> {
   const { seed, degree, lossRate } = options
   const latencyMs = evenLatencies(latencies, seededRandom(`latencies of ${seed}`))
@@ -65,12 +65,12 @@ class LossScenario {
   readonly #world: World
   readonly #archive = new CountingArchive()
   readonly #trace = new TraceHash()
-  /** Those that live, in the order they came. */
+  /** The living nodes, in the order they came. */
   readonly #members = new Set<LossMember>()
   readonly #chains: PublishedChain[] = []
   #joined = 0
   #killed = 0
-  /** Who is there before the first message. */
+  /** The nodes that are there before the first message. */
   #founders: readonly LossMember[] = []
 
   constructor(options: LossOptions, world: World) {

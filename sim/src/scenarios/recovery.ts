@@ -17,7 +17,10 @@ export interface RecoveryOptions {
 
 export interface Recovery {
   readonly survivors: number
-  /** Virtual seconds from the loss until all survivors have their degree, in one piece, for good; null when they never had. */
+  /**
+   * Virtual seconds from the loss until all survivors lastingly have their degree in one connected overlay; null if they never
+   * did.
+   */
   readonly recoveredAfterS: number | null
   /** Times that the tracker wanted a survivor to have a new neighbour that was lost. */
   readonly sentToTheLost: number

@@ -38,7 +38,7 @@ export interface PropagationRow {
   readonly disconnectedMs: number
   readonly minAttachedThroughout: number
   readonly maxAttachedThroughout: number
-  /** Looks at what the tracker wants, and those at which it was not in one piece of exact degree. */
+  /** Checks of the wanted overlay, and how many found it not connected or not of exact degree. */
   readonly looks: number
   readonly wrongLooks: number
   readonly duplicatesPerMessage: number

@@ -20,7 +20,7 @@ export function memoiseRecovery(crypto: Crypto): Crypto {
         if (verdicts.size >= maxVerdicts) verdicts.clear()
         verdicts.set(key, crypto.recover(digest, signature))
       }
-      // A copy: nobody may change what the others are given.
+      // A copy, so that no caller can change what others are given.
       return verdicts.get(key)?.slice()
     },
   }

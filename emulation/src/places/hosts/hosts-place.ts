@@ -9,7 +9,7 @@ import type { HostsFile } from './hosts-file.ts'
 const lookEveryMs = 500
 const backWithinMs = 180_000
 
-/** Machines that somebody else has set up and supervises, as systemd does: those of a file. */
+/** Machines, listed in a file, that something else has set up and supervises, such as systemd. */
 export class HostsPlace implements Place {
   readonly kind = 'hosts'
   readonly source: 'emulation' | 'aws'

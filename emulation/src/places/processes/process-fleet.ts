@@ -10,7 +10,7 @@ import { openRunDirectory } from './run-directory.ts'
 import { networkDocument } from './network-document.ts'
 import { RunnelProcess } from './runnel-process.ts'
 
-/** A machine, or what stands for one. */
+/** A machine, or a namespace in place of one. */
 export interface Machine {
   readonly name: string
   readonly site: string

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const family = 'runnel-emulation-'
 
 /**
- * Makes the folder of this run, and removes those of runs that were killed: the name has the id of the process that made it. One whose id somebody else has meanwhile stays
- * until that one has ended, too.
+ * Makes the folder of this run, and removes the folders of killed runs: the name holds the id of the process that made it. If
+ * another process has that id by now, the folder stays until that one has ended, too.
  */
 export function openRunDirectory(parent = tmpdir()): string {
   for (const name of readdirSync(parent)) {

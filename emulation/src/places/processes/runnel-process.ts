@@ -18,7 +18,7 @@ export interface RunnelProcessOptions {
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly logFile: string
-  /** What runs a command where the process belongs; default: as it is. */
+  /** Wraps a command so that it runs where the process belongs; default: unchanged. */
   readonly within?: (command: readonly string[]) => readonly string[]
   /** Called when it ends without having been told to. */
   onDeath(how: string): void

@@ -3,10 +3,10 @@ import { generatePrivateKey, parsePrivateKey, toHex } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 import { clientError } from '../errors.ts'
 
-/** Tabs of one origin that have a key of their own at once; each more waits for one of them to close. */
+/** How many tabs of one origin have their own key at once; further tabs wait for one of them to close. */
 const maxTabs = 64
 
-/** A reloaded tab waits so long for what it held before to be let go. */
+/** How long a reloaded tab waits for its previous lock to be released. */
 const reloadWaitMs = 2000
 
 /**
@@ -47,7 +47,7 @@ function hold(name: string, slot: number, waitMs?: number): Promise<boolean> {
         resolve(lock !== null)
         return lock === null ? undefined : new Promise(() => {})
       })
-      // Waited in vain.
+      // The wait timed out.
       .catch(() => resolve(false))
   })
 }

@@ -11,10 +11,10 @@ export interface WalletKey {
 }
 
 /**
- * A key for this page's client, made from one signature of an Ethereum wallet: the same each time, as long as the wallet
- * signs deterministically (RFC 6979), as those with a private key do. A wallet cannot be the key itself, because a node
- * signs with every link and every batch. The key is another identity than the account, which has to grant it what it
- * should be able to do. Throws NO_WALLET, WALLET_REFUSED or WALLET_FAILED.
+ * A key for this page's client, made from one signature of an Ethereum wallet: the same each time, as long as the wallet signs
+ * deterministically (RFC 6979), as wallets with a private key do. A wallet cannot be the key itself, because a node signs every
+ * link and every batch. The key is a different identity from the account, which must grant it its permissions. Throws NO_WALLET,
+ * WALLET_REFUSED or WALLET_FAILED.
  */
 export async function keyFromWallet(wallet: Eip1193Provider | undefined): Promise<WalletKey> {
   if (wallet === undefined) throw clientError('NO_WALLET')
@@ -30,6 +30,6 @@ export async function keyFromWallet(wallet: Eip1193Provider | undefined): Promis
   return { privateKey, account: account.toLowerCase() }
 }
 
-/** Names the origin, so that who signs can see for whom; another origin gets another key. */
+/** Names the origin, so that the signing user sees who asks; each origin gets its own key. */
 const textOf = (origin: string): string =>
   `Make the Runnel key of ${origin}\n\nWhoever has this signature can publish and subscribe as that key. It moves no money.`

@@ -1,6 +1,6 @@
 import type { MessageChain, MessageDraft, StreamMessage } from '@runnel/protocol'
 
-/** What a step may change of a message; its place and its chain stay as they are. */
+/** The parts of a message that a step may change; its place and chain stay the same. */
 export type MessageContent = Pick<
   MessageDraft,
   'contentType' | 'encryptionType' | 'groupKeyId' | 'extensions' | 'content'
@@ -18,8 +18,8 @@ export interface OpenContext {
 }
 
 /**
- * What is done to content between the application and the wire: compression, encryption. Methods that need no time return
- * a value, others a promise; the order of messages is kept by those who call them.
+ * Transforms content between the application and the wire: compression, encryption. Methods return a value, or a promise if they
+ * need time. Callers keep the order of messages.
  */
 export interface ContentStep {
   readonly name: string
@@ -34,8 +34,8 @@ export interface ContentStep {
   /** Whether this step is the one to open a message, told by its header alone. Called for every message: it has to be fast. */
   isSealed(message: StreamMessage): boolean
   /**
-   * What `seal` was given. May be called for any messages in any order, several at a time; `message` comes from the
-   * network, so what it opens to must be bounded. Throws what the subscriber is to be told: the message is left out.
+   * What `seal` was given. May be called for any messages in any order, several at a time; `message` comes from the network, so
+   * the opened content must be bounded. The subscriber is told of the error it throws, and the message is left out.
    */
   open(message: StreamMessage, context: OpenContext): MessageContent | Promise<MessageContent>
 }

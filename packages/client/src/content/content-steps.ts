@@ -21,7 +21,10 @@ export class ContentSteps {
     return this.#sealFrom(0, messages, chain)
   }
 
-  /** A message as it was before it was sealed; a promise only where a step needs time. Throws or rejects with CONTENT_UNREADABLE, or the step's own RunnelError. */
+  /**
+   * Opens a sealed message; returns a promise only if a step needs time. Throws or rejects with CONTENT_UNREADABLE, or the step's
+   * own RunnelError.
+   */
   open(message: StreamMessage): StreamMessage | Promise<StreamMessage> {
     return this.#openFrom(this.#steps.length - 1, message)
   }

@@ -1,9 +1,9 @@
 import { limits, type MessageDraft, type StreamMessage } from '@runnel/protocol'
 import type { ContentStep, MessageContent } from './content-step.ts'
 
-/** Added to a content type when the content is compressed. Who does not know it takes the content for bytes of an unknown type. */
+/** Added to a content type when the content is compressed. Clients that do not know it see bytes of an unknown type. */
 const compressedFlag = 0x80
-/** Content that is smaller is sent as it is: compression would cost more than it saves. */
+/** Smaller content is not compressed: compression would cost more than it saves. */
 const minCompressedBytes = 1_024
 
 /** The content type of what a compressed content holds; undefined when it is not compressed. */
@@ -12,8 +12,8 @@ export function typeInside(contentType: number): number | undefined {
 }
 
 /**
- * Compresses large contents as raw DEFLATE (RFC 1951), with the platform's own streams. What is compressed is opened
- * whether or not the client itself compresses.
+ * Compresses large contents as raw DEFLATE (RFC 1951), with the platform's own streams. Every client opens compressed content,
+ * whether or not it compresses itself.
  */
 export function deflateStep({ compress }: { readonly compress: boolean }): ContentStep {
   return {
@@ -44,7 +44,7 @@ async function decompressed(message: StreamMessage): Promise<MessageContent> {
   return { ...message, contentType: contentType - compressedFlag, content: opened }
 }
 
-/** What comes out of a stream; undefined, and no more is read, as soon as it is `tooManyBytes`. */
+/** Reads a stream to its end. Stops and returns undefined as soon as it has read `tooManyBytes`. */
 async function through(
   { readable, writable }: CompressionStream | DecompressionStream,
   bytes: Uint8Array,

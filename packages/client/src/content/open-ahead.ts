@@ -7,7 +7,9 @@ export type Opened =
 /** Messages that are being opened, or are open, before the one whose turn it is. */
 const maxAhead = 32
 
-/** Opens messages, several at a time, and gives them in order; those that take time as promises, which never reject. */
+/**
+ * Opens several messages at a time and gives them in order. A message that takes time is given as a promise, which never rejects.
+ */
 export function* openAhead(
   messages: readonly StreamMessage[],
   open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>,

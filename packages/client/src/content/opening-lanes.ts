@@ -4,7 +4,7 @@ import { keyOfChain } from '../subscribe/chain-heads.ts'
 export interface OpeningLimits {
   /** Messages that wait to be opened, or for one of their chain. */
   readonly maxItems: number
-  /** Bytes of their content, as it came. */
+  /** Bytes of their sealed content. */
   readonly maxBytes: number
 }
 
@@ -15,7 +15,7 @@ export interface OpeningEvents {
 
 /** Messages of a subscription that are being opened, or are open and wait for one before them in their chain. */
 const maxOpening = 64
-/** Of them those of one chain, so that a chain that takes long leaves room to others. */
+/** Messages of one chain among them, so that a slow chain leaves room for others. */
 const maxOpeningOfChain = 4
 
 interface Held {
@@ -23,7 +23,7 @@ interface Held {
   readonly number: number
   readonly message: StreamMessage
   readonly lane: Lane
-  /** What came of it: as it was before it was sealed, or an error. */
+  /** The result: the content before it was sealed, or an error. */
   result: { readonly opened: StreamMessage } | { readonly error: unknown } | undefined
 }
 
@@ -31,7 +31,7 @@ interface Held {
 interface Lane {
   readonly key: string
   readonly held: Held[]
-  /** So many of them, from the first on, are being opened or are open. */
+  /** How many of them, counted from the first, are open or being opened. */
   begun: number
 }
 
@@ -50,7 +50,7 @@ export class OpeningLanes {
   readonly #ready = new Set<Lane>()
   #lastNumber = 0
   #heldBytes = 0
-  /** In all lanes, with those that had to go while they were being opened. */
+  /** Messages in all lanes, including those dropped while they were being opened. */
   #begun = 0
   #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = []
 
@@ -93,7 +93,7 @@ export class OpeningLanes {
     return this.#dropOldest()
   }
 
-  /** Resolves when at most half of what may wait does: for those who can wait before they push more. */
+  /** Resolves when the lanes are at most half full, for callers that can wait before they push more. */
   room(): Promise<void> {
     const { maxItems, maxBytes } = this.#limits
     return this.#until(() => this.#held.size * 2 <= maxItems && this.#heldBytes * 2 <= maxBytes)
@@ -178,7 +178,7 @@ export class OpeningLanes {
     else this.#begun--
   }
 
-  /** What of a chain is opened, up to the first that is not. */
+  /** Delivers the opened messages of a chain, up to the first unopened one. */
   #giveOn(lane: Lane): void {
     for (let first = lane.held[0]; first?.result !== undefined; first = lane.held[0]) {
       const { message, result } = first

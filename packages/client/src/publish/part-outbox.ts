@@ -20,7 +20,7 @@ import { MessageClock } from './message-clock.ts'
 
 /** A message that was handed to the network. */
 export interface PublishedMessage extends MessageRef, MessageChain {
-  /** How many neighbours it went to; with none, only those who come soon get it. */
+  /** How many neighbours it was sent to; with 0, only nodes that join soon get it. */
   readonly neighbours: number
 }
 
@@ -45,8 +45,8 @@ interface Entry {
 const maxBatchContentBytes = 64 * 1024
 
 /**
- * The messages of one stream part on their way out: what was added in one turn of the event loop leaves as one signed
- * batch, in order, and the next batch waits until the neighbours can take it.
+ * The outgoing messages of one stream part: messages added in one turn of the event loop leave as one signed batch, in order, and
+ * the next batch waits until the neighbours can take it.
  */
 export class PartOutbox {
   readonly #chain: MessageChain
@@ -101,7 +101,7 @@ export class PartOutbox {
     await Promise.allSettled([...this.#sealing, ...this.#entries].map(({ promise }) => promise))
   }
 
-  /** Refuses what was not sent. */
+  /** Rejects the unsent messages. */
   close(): void {
     this.#closing.abort()
     for (const { reject } of [...this.#sealing, ...this.#entries.splice(0)])
@@ -123,7 +123,7 @@ export class PartOutbox {
     })
   }
 
-  /** Who waits is told, and what is added from now on is tried anew. */
+  /** Rejects the waiting messages; later ones are tried again. */
   #failed(error: unknown): void {
     this.#flushing = false
     for (const { reject } of this.#entries.splice(0)) reject(error)
@@ -138,7 +138,7 @@ export class PartOutbox {
       try {
         await this.#modules.node.writable(this.#streamPartId, this.#closing.signal)
       } catch (error) {
-        // The node ended; when the client is closing, `close` has answered those who wait.
+        // The node ended. When the client is closing, `close` has already settled the waiting promises.
         for (const { reject } of this.#entries.splice(0)) reject(error)
       }
     }

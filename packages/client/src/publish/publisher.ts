@@ -40,7 +40,7 @@ export interface PublishOptions {
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
-  /** How long the first message in a stream part waits for somebody to send it to. */
+  /** How long the first message in a stream part waits for a neighbour. */
   readonly waitForNeighboursMs: number
   /** How long ago a given timestamp may be. */
   readonly maxBehindMs: number
@@ -115,13 +115,13 @@ export class Publisher {
     return this.#budget.messages
   }
 
-  /** Refuses what was not sent, with CLIENT_CLOSED. */
+  /** Rejects unsent messages with CLIENT_CLOSED. */
   close(): void {
     this.#closing.abort()
     for (const { outbox } of this.#outboxes.values()) outbox.close()
   }
 
-  /** Leaves the stream parts joined for publishing, once what was published there is handed over. */
+  /** Leaves the stream parts joined for publishing, once their messages are handed over. */
   leave(streamId: StreamId): Promise<void> {
     return this.#inLane(streamId, async () => {
       for (const [streamPartId, joined] of this.#outboxes) {
@@ -198,7 +198,7 @@ export class Publisher {
     return outbox
   }
 
-  /** Waits, not for ever: a message published alone is kept by the node for those who come soon. */
+  /** Waits for a limited time: the node keeps a message published alone for nodes that join soon. */
   async #firstNeighbour(streamPartId: StreamPartId): Promise<void> {
     const { node, clock, status, parts } = this.#modules
     const { waitForNeighboursMs } = this.#options
@@ -206,7 +206,7 @@ export class Publisher {
     try {
       await node.waitForNeighbours(streamPartId, { signal })
     } catch {
-      // Nobody came in time, or the client is closing.
+      // No neighbour came in time, or the client is closing.
     } finally {
       end()
     }

@@ -19,7 +19,7 @@ export class QueueBudget {
     return this.#messages
   }
 
-  /** Throws PUBLISH_QUEUE_FULL. What is taken is to be given back once. A single message always fits. */
+  /** Throws PUBLISH_QUEUE_FULL. The caller must give back what it took exactly once. A single message always fits. */
   take(bytes: number): void {
     const { maxQueuedMessages, maxQueuedBytes } = this.#limits
     const full = this.#messages >= maxQueuedMessages || this.#bytes + bytes > maxQueuedBytes

@@ -6,8 +6,8 @@ export interface BoundedQueueLimits {
 }
 
 /**
- * Between a producer that cannot wait and a consumer that may be slow. At a limit the oldest items go, so that what is
- * left is in order and the newest there is.
+ * A queue between a producer that cannot wait and a consumer that may be slow. At a limit the oldest items are dropped, so that
+ * the newest stay, in order.
  */
 export class BoundedQueue<T> {
   readonly #limits: BoundedQueueLimits
@@ -68,7 +68,7 @@ export class BoundedQueue<T> {
     for (const wake of this.#producers.splice(0)) wake()
   }
 
-  /** Nothing more comes; what is queued can still be taken. Idempotent. */
+  /** Ends the input; queued items can still be taken. Idempotent. */
   close(): void {
     this.#closed = true
     this.#wakeProducers()

@@ -6,7 +6,7 @@ interface Item<T> {
 /** First in, first out, with the bytes of all that is in it. */
 export class ByteQueue<T> {
   #items: Item<T>[] = []
-  /** Where in `#items` the queue begins; what is before it was taken. */
+  /** Index in `#items` of the first item not taken yet. */
   #start = 0
   #bytes = 0
 
@@ -33,7 +33,7 @@ export class ByteQueue<T> {
     if (item === undefined) return undefined
     this.#start++
     this.#bytes -= item.bytes
-    // Shifting an array moves all of it: the taken half goes at once.
+    // Shifting an array moves all of it, so the taken half is removed at once.
     if (this.#start * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#start)
       this.#start = 0

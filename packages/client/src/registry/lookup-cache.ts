@@ -11,13 +11,16 @@ export interface LookupCacheOptions {
 export interface LookupCacheModules<K, V> {
   readonly clock: Clock
   readonly load: (key: K) => Promise<V>
-  /** True for what strangers can have looked up without end: of it a quarter of `maxEntries` is kept besides, shared out by cause. */
+  /**
+   * True for entries that strangers can request without end: a separate quarter of `maxEntries` is kept for these, shared out by
+   * cause.
+   */
   readonly isDenial?: (value: V) => boolean
 }
 
-/** Look-ups under way at once, of different keys; shared out by who causes them. */
+/** Concurrent look-ups of different keys, shared out by cause. */
 const maxFlights = 256
-/** With those that lost their place and whose answer is still to come. */
+/** Includes look-ups that lost their place and are not answered yet. */
 const maxLoads = 512
 /** After a failed refresh of an entry the next one waits this long. */
 const retryRefreshMs = 5_000
@@ -30,7 +33,7 @@ interface Flight<V> {
   readonly landed: Promise<V>
   readonly callOff: () => void
   isCalledOff: boolean
-  /** What it finds may have changed meanwhile. */
+  /** Its result may be out of date by now. */
   outdated: boolean
 }
 
@@ -40,8 +43,8 @@ interface Entry<V> {
 }
 
 /**
- * Remembers what was looked up. Look-ups of one key at the same time are one; what is known stays in use while nobody
- * can be asked.
+ * Caches look-ups. Concurrent look-ups of one key share one request. A known answer stays in use while the source cannot be
+ * reached.
  */
 export class LookupCache<K extends string, V extends object | null> {
   readonly #options: LookupCacheOptions
@@ -71,7 +74,7 @@ export class LookupCache<K extends string, V extends object | null> {
     return this.#evicted
   }
 
-  /** What is known, at once; asks again behind the scenes when it is old. */
+  /** The known value at once; refreshes it in the background when it is old. */
   peek(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -82,8 +85,8 @@ export class LookupCache<K extends string, V extends object | null> {
   }
 
   /**
-   * What is known, or else what a look-up finds; one that is overtaken by a change is repeated. Afterwards `peek` knows.
-   * When too many are under way, the cause of most of them loses its newest. Throws what the look-up throws, or
+   * The known value, or else the result of a look-up, which is repeated if a change overtakes it. Afterwards `peek` returns it.
+   * When too many look-ups are pending, the cause of most of them loses its newest. Throws what the look-up throws, or
    * TOO_MANY_LOOKUPS.
    */
   async get(key: K, cause: string = ownCause): Promise<V> {
@@ -101,7 +104,7 @@ export class LookupCache<K extends string, V extends object | null> {
     }
   }
 
-  /** Forgets what is known to be wrong; a look-up under way may have come too early, and does not count. */
+  /** Drops a value known to be wrong; a pending look-up may have read it too early, so its result is ignored. */
   forget(matches: (key: K) => boolean): void {
     for (const key of this.#entries.keys()) if (matches(key)) this.#drop(key)
     for (const [key, flight] of this.#flights) {
@@ -114,7 +117,7 @@ export class LookupCache<K extends string, V extends object | null> {
   #refresh(key: K, entry: Entry<V>): void {
     entry.refreshAtMs = this.#modules.clock.monotonicMs() + retryRefreshMs
     if (this.#flightShares.size >= maxFlights || this.#loads >= maxLoads) return
-    // Whoever is asked reports when it does not answer; the entry stays as it is.
+    // The source itself reports that it does not answer; the entry is kept.
     this.#fly(key, ownCause).landed.catch(() => {})
   }
 

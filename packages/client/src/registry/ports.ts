@@ -1,7 +1,7 @@
 import type { TrackerAddress } from '@runnel/network'
 import type { NodeId, StreamId } from '@runnel/protocol'
 
-/** A stream as it stands in the registry. */
+/** A stream in the registry. */
 export interface StreamInfo {
   readonly id: StreamId
   /** 1 to 100. */
@@ -11,8 +11,8 @@ export interface StreamInfo {
   /** The stream's own trackers; empty for the network's. */
   readonly trackers: readonly NodeId[]
   /**
-   * When it was created, by the chain's time (Unix milliseconds, whole seconds); 0 where nobody knows. What is older belongs
-   * to an earlier stream of the same id: see `predates`.
+   * When it was created, by the chain's time (Unix milliseconds, whole seconds); 0 when unknown. Older messages belong to an
+   * earlier stream with the same id: see `predates`.
    */
   readonly createdMs: number
 }
@@ -39,7 +39,7 @@ export const noPermissions: Permissions = {
   subscribeUntilMs: 0,
 }
 
-/** Somebody's permissions, or everybody's. */
+/** The permissions of a user or of the public. */
 export interface UserPermissions extends Permissions {
   readonly user: NodeId | 'public'
 }
@@ -52,7 +52,7 @@ export interface StreamRegistry {
   listStreams(filter?: { readonly owner?: NodeId | undefined }): Promise<readonly StreamInfo[]>
   /** What the user was given or is public, whichever lasts longer; none for a stream that does not exist. */
   permissionsOf(streamId: StreamId, user: NodeId): Promise<Permissions>
-  /** What each user, and everybody, was given; those without any permission are left out. Ordered by user, 'public' first. */
+  /** The permissions of each user and of the public; users without any are left out. Ordered by user, 'public' first. */
   listPermissions(streamId: StreamId): Promise<readonly UserPermissions[]>
 }
 
@@ -65,7 +65,7 @@ export interface StreamDraft {
   readonly trackers: readonly NodeId[]
 }
 
-/** What a grant gives, to whom and until when. */
+/** The permissions of a grant, its user and its expiry. */
 export interface Grant {
   readonly user: NodeId | 'public'
   readonly permissions: readonly PermissionName[]
@@ -84,9 +84,9 @@ export interface StreamRegistryWriter {
   revoke(streamId: StreamId, grant: Omit<Grant, 'untilMs'>): Promise<void>
 }
 
-/** Reads the trackers of the network, and who may take part in it. */
+/** Reads the trackers of the network, and the list of nodes that may take part. */
 export interface TrackerRegistryReader {
-  /** All of them, ordered by id. URLs are what their owners wrote: hostile until checked. */
+  /** All of them, ordered by id. URLs are written by their owners: hostile until checked. */
   listTrackers(): Promise<readonly TrackerAddress[]>
   /** The nodes that may take part, ordered by id; undefined when all may. */
   listNodes(): Promise<readonly NodeId[] | undefined>
@@ -119,10 +119,10 @@ export interface StorageRegistryWriter {
   register(url: string): Promise<void>
 }
 
-/** Something in a registry changed, or a change was taken back: what was read of it before may be wrong. */
+/** Something in a registry changed, or a change was taken back: earlier reads may be out of date. */
 export type RegistryChange =
   | { readonly kind: 'trackers' }
-  /** Who may take part in a private network. */
+  /** The nodes that may take part in a private network. */
   | { readonly kind: 'nodes' }
   | { readonly kind: 'stream'; readonly streamId: StreamId }
   | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }

@@ -6,12 +6,12 @@ import type { StreamInfo } from './ports.ts'
  */
 export const createdToleranceMs = 5 * 60_000
 
-/** The oldest time of messages that belong to the stream; 0 where nobody knows when it was created. */
+/** The oldest time of messages that belong to the stream; 0 when its time of creation is unknown. */
 export function oldestOfStreamMs({ createdMs }: Pick<StreamInfo, 'createdMs'>): number {
   return Math.max(0, createdMs - createdToleranceMs)
 }
 
-/** Whether a message of that time is of an earlier stream of the same id, which was deleted: it has no place in this one. */
+/** Whether a message of that time belongs to an earlier, deleted stream with the same id, and not to this one. */
 export function predates(timestampMs: number, stream: Pick<StreamInfo, 'createdMs'>): boolean {
   return timestampMs < oldestOfStreamMs(stream)
 }

@@ -2,7 +2,7 @@ import type { PublisherPolicy } from '@runnel/network'
 import { predates } from './predates.ts'
 import type { RegistryCache } from './registry-cache.ts'
 
-/** Who may publish, for the node: from the cache at once, from the registry when it must be. */
+/** Tells the node who may publish: at once from the cache, else from the registry. */
 export function createPublisherPolicy(cache: RegistryCache): PublisherPolicy {
   return {
     check(streamId, publisherId, wallMs, oldestMs = Infinity) {

@@ -1,10 +1,10 @@
 import { toNodeId, type Clock, type NodeId, type ReaderPolicy, type StreamId } from '@runnel/protocol'
 import type { RegistryCache } from './registry-cache.ts'
 
-/** Nobody's address: whoever asks for its permissions is told those of everybody. */
+/** An address without a key: its permissions are the public ones. */
 const anybody = toNodeId(`0x${'0'.repeat(40)}`)
 
-/** Who may read, from the cache at once, and from the registry when it must be. */
+/** Tells who may read: at once from the cache, else from the registry. */
 export class RegistryReaderPolicy implements ReaderPolicy {
   readonly #cache: RegistryCache
   readonly #clock: Clock
@@ -22,7 +22,7 @@ export class RegistryReaderPolicy implements ReaderPolicy {
       return permissions && permissions.subscribeUntilMs - wallMs
     }
     const everybody = forMs(anybody)
-    // Of a public stream nobody else is looked up.
+    // For a public stream, no further user is looked up.
     if (everybody === Infinity) return Infinity
     const user = forMs(userId)
     const known = Math.max(everybody ?? -Infinity, user ?? -Infinity)

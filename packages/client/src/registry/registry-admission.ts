@@ -19,7 +19,7 @@ export class RegistryAdmission implements NodeAdmission {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The listed nodes as they are now; undefined in a network that is open to all. */
+  /** The currently listed nodes; undefined in a network that is open to all. */
   setNodes(nodes: readonly NodeId[] | undefined): void {
     const before = this.#nodes
     this.#nodes = nodes && new Set(nodes)

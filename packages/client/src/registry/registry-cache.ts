@@ -48,7 +48,7 @@ export class RegistryCache {
     return (await this.#streams.get(streamId)) ?? undefined
   }
 
-  /** For whom it is asked, when that is a neighbour's doing, is `cause`. Throws what the registry throws when nothing is known. */
+  /** `cause` is the neighbour that causes the look-up, if one does. Throws what the registry throws when nothing is known. */
   permissionsOf(streamId: StreamId, user: NodeId, cause?: string): Promise<Permissions> {
     return this.#permissions.get(permissionsKey(streamId, user), cause)
   }
@@ -58,17 +58,17 @@ export class RegistryCache {
     return this.#storage.get(streamId)
   }
 
-  /** What is known, at once; null when the stream does not exist. */
+  /** The known value, at once; null when the stream does not exist. */
   peekStream(streamId: StreamId): StreamInfo | null | undefined {
     return this.#streams.peek(streamId)
   }
 
-  /** What is known, at once. */
+  /** The known value, at once. */
   peekPermissions(streamId: StreamId, user: NodeId): Permissions | undefined {
     return this.#permissions.peek(permissionsKey(streamId, user))
   }
 
-  /** What is known, at once. */
+  /** The known value, at once. */
   peekStorageNodes(streamId: StreamId): readonly StorageNodeInfo[] | undefined {
     return this.#storage.peek(streamId)
   }
@@ -95,7 +95,7 @@ export class RegistryCache {
         )
         return
       case 'unknown':
-        // What was taken back must not count once more, and the registry has just answered.
+        // A value taken back must not be used again, and the registry has just answered.
         for (const cache of [this.#streams, this.#permissions, this.#storage]) cache.forget(() => true)
     }
   }

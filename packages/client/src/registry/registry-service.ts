@@ -28,11 +28,11 @@ export interface RegistryServiceOptions {
 export class RegistryService {
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
-  /** Who may take part, always as the registry said last. */
+  /** The nodes that may take part, as the registry last said. */
   readonly admission = new RegistryAdmission()
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy: RegistryReaderPolicy
-  /** Changes, after which what was cached is forgotten. */
+  /** Reports changes, after dropping the cached values they affect. */
   readonly writer: StreamRegistryWriter
   /** In whose name; undefined where nothing can be changed. */
   readonly account: NodeId | undefined
@@ -40,7 +40,7 @@ export class RegistryService {
   readonly storageWriter: StorageRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
   onHealth: (health: RegistryHealth) => void = () => {}
-  /** Hears of every change, after what was cached of it is forgotten. */
+  /** Called for every change, after the cached values it affects are dropped. */
   onChange: (change: RegistryChange) => void = () => {}
   /** Hears of the registry listing no tracker that can be used, and listing some again. */
   onTrackers: (listed: { readonly state: 'missing' | 'listed'; readonly kept: number }) => void = () => {}
@@ -48,7 +48,7 @@ export class RegistryService {
   readonly #registries: Registries
   readonly #clock: Clock
   readonly #logger: Logger
-  /** One after the other, so that what was read last is what is known. */
+  /** One after the other, so that the last read wins. */
   readonly #nodesReading = new SingleRun(() => this.#readNodes())
   #cancelRefresh: Cancel = () => {}
   #running = false
@@ -74,7 +74,7 @@ export class RegistryService {
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
   }
 
-  /** Reads the trackers and who may take part, and begins to follow changes. Throws what the registries throw. Idempotent. */
+  /** Reads the trackers and the permitted nodes, and begins to follow changes. Throws what the registries throw. Idempotent. */
   async start(): Promise<void> {
     if (this.#running) return
     this.#running = true
@@ -135,7 +135,7 @@ export class RegistryService {
     const { state, source, error } = health
     if (state === 'reachable') {
       this.#logger.info({ source }, 'the chain answers again')
-      // A change may have been heard of that could not be read.
+      // There may have been a change that could not be read.
       this.#refreshNodes()
     } else
       this.#logger.warn(
@@ -173,7 +173,7 @@ export class RegistryService {
     if (isEmpty !== this.#lacksTrackers) {
       this.#lacksTrackers = isEmpty
       if (isEmpty)
-        this.#logger.warn({ kept }, 'the registry lists no tracker; those known before stay in use')
+        this.#logger.warn({ kept }, 'the registry lists no tracker; the known trackers stay in use')
       else this.#logger.info({}, 'the registry lists trackers again')
       this.onTrackers({ state: isEmpty ? 'missing' : 'listed', kept })
     }

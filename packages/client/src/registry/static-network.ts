@@ -68,7 +68,7 @@ const streamSchema = z.strictObject({
   permissions: z.array(permissionsSchema).default([]),
 })
 
-/** A network whose registries are a document: trackers, streams, who may do what and who keeps the messages. */
+/** A network whose registries are a document: trackers, streams, permissions and storage nodes. */
 export const staticNetworkSchema = z
   .strictObject({
     version: z.literal(1),

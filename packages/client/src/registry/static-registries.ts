@@ -67,7 +67,7 @@ function storageReader({ streams }: ParsedStaticNetwork): StorageRegistryReader 
   }
 }
 
-/** A user who is listed more than once has what any of the entries gives. */
+/** A user listed more than once has the permissions of all its entries. */
 function direct(stream: ParsedStaticStream, user: NodeId | 'public'): Permissions {
   return stream.permissions
     .filter((entry) => entry.user === user)

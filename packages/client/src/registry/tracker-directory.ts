@@ -17,7 +17,7 @@ const maxTrackersTried = 8
 /** Stream parts whose trackers are remembered until the registry changes; all are forgotten when there are more. */
 const maxOrders = 10_000
 
-/** What came of a list of trackers. */
+/** The result of reading a list of trackers. */
 export interface TrackerListing {
   /** No tracker in it can be used; `kept` are still used that were known before. */
   readonly isEmpty: boolean
@@ -27,8 +27,8 @@ export interface TrackerListing {
 }
 
 /**
- * Which tracker serves which stream part: those the stream names, in its order, or else those that `responsibleTrackers`
- * gives of all. It is told what the registries say; it never asks.
+ * Which trackers serve a stream part: the ones the stream names, in its order, or else the choice of `responsibleTrackers`. It is
+ * told what the registries say; it never asks.
  */
 export class RegistryTrackerDirectory implements TrackerDirectory {
   #trackers: readonly TrackerAddress[] = []
@@ -52,8 +52,8 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
   }
 
   /**
-   * All trackers, as the registry has them. Those that nothing can connect to are left out. When that leaves none, those
-   * known before stay in use: overlays go on all the same, and whoever emptied the registry may put it right.
+   * All trackers in the registry. Trackers that nothing can connect to are left out. If that leaves none, the previous ones stay
+   * in use, so overlays go on until the registry is corrected.
    */
   setTrackers(trackers: readonly TrackerAddress[]): TrackerListing {
     const usable = trackers.filter(({ url }) => isTrackerUrl(url))
@@ -73,7 +73,7 @@ export class RegistryTrackerDirectory implements TrackerDirectory {
     if (!isEqual(trackers, before)) this.#notify()
   }
 
-  /** The stream is not in use any more. */
+  /** The stream is no longer in use. */
   forget(streamId: StreamId): void {
     this.#ownTrackers.delete(streamId)
     this.#orders.clear()

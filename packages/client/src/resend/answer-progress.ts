@@ -19,23 +19,23 @@ export interface SourceRequest {
   readonly selection: ResendSelection
   readonly publisherId?: NodeId | undefined
   readonly messageChainId?: string | undefined
-  /** Bytes it may send ahead of what is taken. */
+  /** Bytes it may send before earlier ones are taken. */
   readonly windowBytes: number
 }
 
-/** Where a batch stands in the answer: after all others, beginning where the newest does, or sent before. */
+/** The position of a batch in the answer: after all others, starting at the same message as the newest, or sent before. */
 type Standing = 'ahead' | 'beside' | 'repeated'
 
 /**
- * What has come of one storage node's answer, and whether it belongs into it: batches are of what was asked for, within
- * what was announced, in order, and each came once. Its methods throw RESEND_INVALID_ANSWER.
+ * Tracks one storage node's answer and checks that it is valid: batches match the request and the announcement, are in order, and
+ * arrive once. Its methods throw RESEND_INVALID_ANSWER.
  */
 export class AnswerProgress {
   readonly #request: SourceRequest
   readonly #nodeId: NodeId
   readonly #limits: ResendLimits
   readonly #streamPart: ReturnType<typeof parseStreamPartId>
-  /** What the storage node said it would send; of the first answer, not of those that continue it. */
+  /** What the storage node announced in its first answer; later answers, which continue it, do not count. */
   #extent: ResendStart | undefined
   /** Where the newest batch began, and all batches that began there. */
   #reached: MessageRef | undefined

@@ -20,14 +20,14 @@ export interface ArchiveModules {
   readonly node: NetworkNode
 }
 
-/** After a storage node refused to send a stream to this user, it is not asked for gaps of it for this long. */
+/** How long a storage node that refused to send a stream to this user is not asked for its gaps. */
 const deniedMs = 60_000
 /** Streams remembered for that. */
 const maxDenied = 1_000
 
 /**
- * Fills gaps of the node from storage nodes: one after the other, until one has sent all of the gap. The node checks
- * what comes as it checks what neighbours send.
+ * Fills gaps of the node from storage nodes: one after the other, until one has sent the whole gap. The node checks their batches
+ * like those of neighbours.
  */
 export class StorageArchive implements Archive {
   readonly #modules: ArchiveModules
@@ -40,7 +40,7 @@ export class StorageArchive implements Archive {
     this.#slots = new Slots(modules.history.limits.maxArchiveFills)
   }
 
-  /** Gaps taken here, those filled, those refused as there were too many, and batches found. */
+  /** Gaps accepted, filled, and refused because there were too many; batches found. */
   counters(): Readonly<Record<string, number>> {
     return { ...this.#counters }
   }
@@ -57,7 +57,7 @@ export class StorageArchive implements Archive {
     try {
       await this.#fillNow(gap, give, ending)
     } catch (error) {
-      // The registry does not answer; what is missing counts as not stored.
+      // The registry does not answer; the gap counts as not stored.
       if (!isRunnelError(error)) throw error
     } finally {
       leave()
@@ -162,7 +162,7 @@ export class LateArchive implements Archive {
   }
 }
 
-/** What was found of a gap: it is whole when every message names the one before, from the end back to the beginning. */
+/** The messages found of a gap. It is whole when every message names the one before, from the end back to the start. */
 export class FoundChain {
   readonly #gap: Pick<Gap, 'after' | 'upTo'>
   readonly #previous = new Map<string, MessageRef | undefined>()

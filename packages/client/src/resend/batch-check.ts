@@ -3,8 +3,9 @@ import { verifyBatch, type Clock, type Crypto, type MessageBatch } from '@runnel
 import { maxAheadMs } from '../publish/message-clock.ts'
 
 /**
- * `forged`: no honest node sends it. `denied`: of somebody who might not publish at its time, or of an earlier stream of that id. `doubtful`: of somebody who
- * might then and may not now, and could have signed it since; good when enough storage nodes have it.
+ * `forged`: no honest node sends it. `denied`: its publisher had no permission at its time, or it belongs to an earlier stream
+ * with that id. `doubtful`: its publisher had permission then but lost it, and could have signed it since; accepted when enough
+ * storage nodes have it.
  */
 export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 
@@ -12,9 +13,9 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 const maxTurnMs = 2
 
 /**
- * Checks batches of storage nodes as the node checks live ones. Whoever may publish by the registry of today might have
- * at the time of the message: a permission that has ended since counts for what was published before its end, as far
- * as storage nodes bear that out.
+ * Checks batches of storage nodes as the node checks live ones. A publisher with permission today is assumed to have had it at
+ * the time of the message. A permission that has ended covers messages published before its end, as far as storage nodes confirm
+ * their time.
  */
 export class BatchCheck {
   readonly #modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }

@@ -17,7 +17,7 @@ export interface BatchVerdictsModules {
   readonly events: VerdictEvents
 }
 
-/** Decides whether what comes out of the merge counts: each batch is checked when its first message is due, once. */
+/** Decides which merged messages are valid: each batch is checked once, when its first message is due. */
 export class BatchVerdicts {
   readonly #modules: BatchVerdictsModules
 

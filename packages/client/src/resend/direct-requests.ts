@@ -69,7 +69,7 @@ export class DirectRequests {
     }
   }
 
-  /** Ends what is being connected. */
+  /** Cancels connections being opened. */
   close(): void {
     this.#closing.abort()
   }
@@ -78,7 +78,7 @@ export class DirectRequests {
     return AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** Answers to requests that were given up still come: they are nobody's. Requests are for storage nodes. */
+  /** Answers to requests that were given up still arrive and are ignored. Requests are for storage nodes. */
   #onPacket(peerId: NodeId, packet: DirectPacket): void {
     switch (packet.type) {
       case 'resendStart':

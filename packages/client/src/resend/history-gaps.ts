@@ -27,7 +27,7 @@ export interface HistoryGapsModules extends SourceModules {
   readonly events: GapEvents
 }
 
-/** Fills gaps that no storage node which is read could fill from those that stand by; reports the others. */
+/** Fills gaps from storage nodes on standby when none of those being read can fill them; reports the rest. */
 export class HistoryGaps {
   readonly #modules: HistoryGapsModules
   #fills = 0
@@ -70,7 +70,7 @@ export class HistoryGaps {
     this.#modules.events.gap({ streamPartId, chain, after, upTo: placeOf(upTo) })
   }
 
-  /** Asks those standing by, one after the other, until one has something. */
+  /** Asks the standby nodes, one after the other, until one has something. */
   async #askStandby(part: PartSources, gap: Omit<Gap, 'streamPartId'>): Promise<readonly StreamMessage[]> {
     for (const peer of part.standby) {
       if (part.ending.aborted) break
@@ -80,7 +80,7 @@ export class HistoryGaps {
     return []
   }
 
-  /** What a storage node has of a gap, as far as it is genuine. */
+  /** The valid batches that a storage node has of a gap. */
   async #ask(
     peer: WantedNeighbour,
     part: PartSources,

@@ -10,7 +10,7 @@ import type { History } from './selection.ts'
 import type { SourceModules } from './storage-source.ts'
 import type { WantedRange } from './wanted-range.ts'
 
-/** What to read, and from whom. */
+/** What to read, and which storage nodes to read from. */
 export interface HistoryPlan extends Omit<History, 'partitions'> {
   readonly parts: readonly PartPlan[]
 }
@@ -40,7 +40,7 @@ export class HistoryPass {
   /** Those that are on their way out. */
   #run: StreamMessage[] = []
   #runBytes = 0
-  /** Messages of the next run: the first is given as soon as it is checked, and the more were given the more go at once. */
+  /** Messages of the next run. The first is given as soon as it is checked; runs grow as more are given. */
   #runLength = 1
 
   constructor(wanted: WantedRange, given: HistoryModules) {
@@ -62,7 +62,7 @@ export class HistoryPass {
     return this.#sources.start(parts, { publisherId, messageChainId })
   }
 
-  /** Messages in runs of what is there at once: verified, in order, each once. Throws what went wrong, or ABORTED. */
+  /** Messages in runs, each what is available at once: verified, in order, each once. Throws the failure, or ABORTED. */
   async *runs(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     try {
       for (;;) {
@@ -77,7 +77,7 @@ export class HistoryPass {
         }
       }
     } catch (error) {
-      // What was taken before it happened was good.
+      // Messages taken before it happened were valid.
       if (this.#run.length > 0) yield this.#endRun()
       throw error
     }

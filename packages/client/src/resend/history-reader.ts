@@ -17,8 +17,8 @@ export class HistoryReader {
   }
 
   /**
-   * Messages in runs of what is there at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws.
-   * To be iterated over once.
+   * Messages in runs: each run is what is available at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry
+   * throws. Can be iterated over once.
    */
   async *read(signal: AbortSignal): AsyncGenerator<readonly StreamMessage[], void, undefined> {
     const letGo = () => this.#pass?.cancel()
@@ -41,7 +41,7 @@ export class HistoryReader {
     }
   }
 
-  /** Exactly the last so many of all that comes, and those gaps that are among them. */
+  /** Exactly the last `n` messages received, and the gaps among them. */
   async *#exactLast(
     count: number,
     signal: AbortSignal,
@@ -71,14 +71,15 @@ export class HistoryReader {
         gaps.filter((gap) => window.reaches(gap.upTo)).forEach(tell)
         return yield window.end()
       }
-      // There were not as many as was said, and others were left out for them: nobody is believed where the last begin.
+      // There were fewer than announced, and other messages were left out for them: no storage node is believed about where the
+      // last ones begin.
       failed = pass.failed
       pass.cancel()
       gaps.length = 0
     }
   }
 
-  /** `failed`: those not to be asked again. */
+  /** `failed`: storage nodes not to ask again. */
   async #start(events = this.#modules.events, failed?: readonly NodeId[]): Promise<HistoryPass> {
     const wanted = new WantedRange(this.#plan.selection, failed === undefined)
     const pass = new HistoryPass(wanted, { ...this.#modules, events })

@@ -38,7 +38,7 @@ export interface HistorySourceModules {
 
 export type OnGap = (gap: Gap) => void
 
-/** All that a client wants of storage nodes stands on this: who they are, requests to them, and checked history. */
+/** The base of all that a client does with storage nodes: finding them, requests to them, and checked history. */
 export class HistorySource {
   readonly limits: ResendLimits
   readonly directory: StorageDirectory
@@ -97,7 +97,9 @@ export class HistorySource {
     return plans
   }
 
-  /** Messages in runs of what is there at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws. */
+  /**
+   * Messages in runs, each what is available at once. Throws RESEND_FAILED, RESEND_DENIED, ABORTED, or what the registry throws.
+   */
   read(
     parts: readonly PartPlan[],
     history: Omit<History, 'partitions'>,
@@ -156,7 +158,7 @@ export class HistorySource {
     return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** So that not everybody asks the same one first. */
+  /** So that not all clients ask the same one first. */
   #shuffled<T>(items: readonly T[]): T[] {
     return items
       .map((item) => ({ item, key: this.#modules.random.next() }))

@@ -29,7 +29,7 @@ export class HoldUps {
     this.#heldUpMs.delete(source)
   }
 
-  /** A message of any source was taken: after many, all begin anew. */
+  /** A message of any source was taken: after many, all counts restart. */
   countTaken(): void {
     if (++this.#takenSinceForgiven < this.#limits.holdUpMessages) return
     this.#takenSinceForgiven = 0

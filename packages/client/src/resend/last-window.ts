@@ -7,8 +7,8 @@ export interface LastWindowLimits {
 }
 
 /**
- * The last so many of a sequence whose end is not known yet. What is known to be among them comes out early. Bytes have
- * a limit too: what goes beyond it comes out early as well, and then there may be a few too many.
+ * The last `n` messages of a sequence whose end is not known yet. Messages known to be among them are returned early. Bytes are
+ * limited, too: beyond the limit messages are returned early as well, and there may be a few extra.
  */
 export class LastWindow {
   readonly #limits: LastWindowLimits
@@ -24,8 +24,8 @@ export class LastWindow {
   }
 
   /**
-   * Returns what can go now, as it is among the last; or must, as for all that is known it is, and there is no room to
-   * wait for the rest.
+   * Returns the messages to deliver now: those known to be among the last, and, when there is no room to wait, those that are so
+   * as far as is known.
    */
   push(message: StreamMessage): readonly StreamMessage[] {
     if (this.#isOpen) return [message]
@@ -51,7 +51,7 @@ export class LastWindow {
     return !isFull || first === undefined || compareRefs(place, first) >= 0
   }
 
-  /** The sequence has ended: what is in the window, in order. */
+  /** The sequence has ended: returns the window, in order. */
   end(): readonly StreamMessage[] {
     return this.#messages.takeAll()
   }

@@ -2,7 +2,7 @@
 export const resendLimits = {
   /** Storage nodes read at once for one stream part; others stand by. */
   maxSourcesPerPart: 3,
-  /** Bytes a storage node may send ahead of what was taken, of all sources of one resend together. */
+  /** Bytes that storage nodes may send before earlier ones are taken, for all sources of one resend together. */
   maxWindowBytes: 4 * 1024 * 1024,
   /** And of each source at least. */
   minSourceWindowBytes: 64 * 1024,
@@ -10,7 +10,7 @@ export const resendLimits = {
   maxSourceWindowBytes: 1024 * 1024,
   /** Bytes that may come from a storage node before they are taken; one that sends more is given up. */
   maxOverrunBytes: 16 * 1024 * 1024,
-  /** A storage node that is to be connected to, or has been asked and not answered, is given up after this. */
+  /** Gives up a storage node that does not connect or answer within this time. */
   startTimeoutMs: 5_000,
   /** A storage node that may send and does not, for this long, is given up. */
   idleTimeoutMs: 10_000,
@@ -18,7 +18,7 @@ export const resendLimits = {
   minSourceBytesPerSecond: 1024,
   /** A storage node that others had to wait for this long in sum, within `holdUpMessages`, stands by from then on. */
   maxHoldUpMs: 1_000,
-  /** Messages after which that is counted anew. */
+  /** Messages after which that count restarts. */
   holdUpMessages: 1_000,
   /** Attempts to go on after a broken link, without a batch in between. */
   maxResumes: 3,
@@ -40,11 +40,11 @@ export const resendLimits = {
   maxGapFills: 100,
   /** How long the tracker may take to tell where storage nodes are. */
   findTimeoutMs: 2_000,
-  /** How long that is waited for where the registry has a URL of each; then those are dialled. */
+  /** How long to wait for that when the registry has a URL for each; after that, the URLs are dialled. */
   findPatienceMs: 300,
   /** A tracker that did not tell is asked again after this. */
   findAgainMs: 5_000,
-  /** How long what it told is used again. */
+  /** How long its answer is reused. */
   contactsMaxAgeMs: 30_000,
   /** Stream parts it is remembered for. */
   maxContacts: 1_000,
@@ -74,7 +74,7 @@ export const resendLimits = {
   maxWaitingLiveBytes: 1024 * 1024,
   /** Gaps remembered that the node gave up while history was read; the oldest are forgotten first. */
   maxEarlyGaps: 1_000,
-  /** Times that what was published while history was read is read in turn, when live messages did not fit. */
+  /** How often messages published while history was read are read from storage in turn, when live messages did not fit. */
   maxCatchUps: 10,
   /** Chains of history remembered for joining live to it. */
   maxJoinedChains: 10_000,

@@ -31,7 +31,7 @@ export function compareMessages(a: StreamMessage, b: StreamMessage): number {
 /** How far a chain was merged. */
 interface ChainState {
   last: MessageRef | undefined
-  /** Batches of it that are held. */
+  /** Its batches held here. */
   held: number
 }
 
@@ -53,12 +53,12 @@ export interface MergedContradiction {
 
 interface Cursor extends MergedBatch {
   readonly chain: ChainState
-  /** Those of its messages that are wanted, ascending, and which is next. */
+  /** Its wanted messages, ascending, and the index of the next. */
   readonly messages: readonly StreamMessage[]
   at: number
 }
 
-/** The next message, if its batch is what it says. */
+/** The next message, if its batch is valid. */
 export interface Candidate {
   readonly message: StreamMessage
   readonly from: MergedBatch
@@ -67,9 +67,9 @@ export interface Candidate {
 }
 
 /**
- * Merges sources into one sequence: sorted, each message once. Each source gives batches in the order of their first
- * messages; so once all have given one that begins later, nothing that comes can stand before. What is held beyond
- * `maxHeldBytes` goes out without waiting for that: then the order is kept within each chain only.
+ * Merges sources into one sequence: sorted, each message once. Each source gives batches in the order of their first messages; so
+ * once all have given one that begins later, no earlier message can follow. Batches beyond `maxHeldBytes` are released without
+ * waiting for that: then the order is kept only within each chain.
  */
 export class BatchMerge {
   readonly #limits: MergeLimits
@@ -88,7 +88,7 @@ export class BatchMerge {
   /** Nothing before this can come; undefined while a source has given nothing. */
   #safeBefore: MessageRef | 'everything' | undefined = 'everything'
   #position: MessageRef | undefined
-  /** What was taken last. */
+  /** The message taken last. */
   #taken: { readonly from: Cursor; readonly message: StreamMessage } | undefined
   #evidence = 0
   #contradictions: MergedContradiction[] = []
@@ -115,7 +115,7 @@ export class BatchMerge {
     this.#updateSafe()
   }
 
-  /** A batch of a source, of which `messages` are wanted. */
+  /** A batch of a source and its wanted `messages`. */
   push(source: number, batch: MessageBatch, messages: readonly StreamMessage[]): void {
     const [first] = batch.messages
     if (first === undefined || !this.#reached.has(source)) return
@@ -128,7 +128,7 @@ export class BatchMerge {
     this.#cursors.push({ source, batch, messages, at: 0, chain, verdict: undefined })
   }
 
-  /** The source gives no more; what it gave stays. */
+  /** The source has ended; its batches stay. */
   end(source: number): void {
     this.#reached.delete(source)
     this.#updateSafe()
@@ -178,7 +178,7 @@ export class BatchMerge {
     this.#advance(cursor)
   }
 
-  /** Drops what is left of the batch of the message that `next` told. */
+  /** Drops the rest of the batch of the message that `next` returned. */
   discard(): void {
     const cursor = this.#cursors.pop()
     if (cursor === undefined) return

@@ -17,7 +17,7 @@ import type { WantedRange } from './wanted-range.ts'
 export interface OpenSource extends StartedSource {
   readonly id: number
   readonly part: PartSources
-  /** What it was asked for last: there once it came. */
+  /** The last request to it, settled once it has arrived. */
   reading: Promise<void> | undefined
   arrived: Arrival | undefined
   hasEnded: boolean
@@ -30,8 +30,8 @@ export interface OpenSourcesModules extends SourceModules {
 }
 
 /**
- * The storage nodes that are read for all stream parts. Brings their batches to the merge; replaces those that fail,
- * and for a while does without those that hold up the others.
+ * The storage nodes being read, for all stream parts. Feeds their batches to the merge, replaces nodes that fail, and sets slow
+ * ones aside for a while.
  */
 export class OpenSources {
   readonly #modules: OpenSourcesModules
@@ -66,7 +66,7 @@ export class OpenSources {
     return this.#parts.get(partition)
   }
 
-  /** Those that are read for a partition. */
+  /** The storage nodes being read for a partition. */
   read(partition: number): readonly OpenSource[] {
     const part = this.#parts.get(partition)
     return [...this.#sources.values()].filter((open) => open.part === part)
@@ -81,7 +81,7 @@ export class OpenSources {
     return ids.every((id) => this.#sources.get(id)?.source.isReady === true)
   }
 
-  /** Waits until one of those behind has something, or has held up others for too long. */
+  /** Waits until a node that is behind has something, or has held up the others for too long. */
   async advance(behind: readonly number[]): Promise<void> {
     const { clock } = this.#modules
     const open = behind.flatMap((id) => this.#sources.get(id) ?? [])
@@ -110,7 +110,7 @@ export class OpenSources {
     }
   }
 
-  /** Gives a source up for what it sent. */
+  /** Gives up a source because of what it sent. */
   async fail(id: number, complaint: string): Promise<void> {
     const open = this.#sources.get(id)
     if (open === undefined) return
@@ -119,7 +119,7 @@ export class OpenSources {
     await this.#replace(open)
   }
 
-  /** Those that were too slow may have what comes after all that the others had; false when there are none. */
+  /** Nodes that were too slow may have messages after the last of all others; false when there are none. */
   async askSpared(): Promise<boolean> {
     const asked = this.#whatIsLeft()
     const started = await Promise.all(
@@ -190,7 +190,7 @@ export class OpenSources {
     return !this.#others(open).some(({ hasEnded }) => !hasEnded)
   }
 
-  /** Another one of the same stream part has gone ahead of it, or has sent all it had. */
+  /** Another node of the same stream part is ahead of it or has finished. */
   #canDoWithout(open: OpenSource, behind: readonly number[]): boolean {
     return this.#others(open).some(({ id }) => !behind.includes(id))
   }

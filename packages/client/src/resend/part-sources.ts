@@ -12,7 +12,7 @@ import { clientError } from '../errors.ts'
 import type { SourceRequest } from './answer-progress.ts'
 import { StorageSource, type SourceModules } from './storage-source.ts'
 
-/** A stream part, and who can be asked for it. */
+/** A stream part and the storage nodes to ask for it. */
 export interface PartPlan {
   readonly streamPartId: StreamPartId
   /** In the order in which they are asked. */
@@ -39,12 +39,12 @@ export class PartSources {
   readonly #modules: SourceModules & { readonly events: PartEvents }
   readonly #standby: WantedNeighbour[]
   readonly #open = new Set<StorageSource>()
-  /** Those that were too slow. */
+  /** Nodes that were too slow. */
   readonly #spared = new Set<NodeId>()
   readonly #ending = new AbortController()
   readonly #failures: RunnelError[] = []
   readonly #failed = new Set<NodeId>()
-  /** Those that have sent all they had, as far as it was looked at. */
+  /** Nodes that have sent all they had, as far as their answers were read. */
   readonly #complete = new Set<StorageSource>()
 
   constructor(
@@ -58,7 +58,10 @@ export class PartSources {
     this.#modules = modules
   }
 
-  /** Asks as many at once as may be; those that fail are replaced. Rejects with RESEND_FAILED or RESEND_DENIED when all do. */
+  /**
+   * Asks as many nodes at once as allowed and replaces the ones that fail. Rejects with RESEND_FAILED or RESEND_DENIED when all
+   * fail.
+   */
   async start(selection: ResendSelection): Promise<readonly StartedSource[]> {
     const { maxSourcesPerPart } = this.#modules.limits
     const started = await Promise.all(
@@ -69,7 +72,7 @@ export class PartSources {
     return sources
   }
 
-  /** Another one instead of one that failed; undefined when those that are left, or were complete, must do. */
+  /** A replacement for a node that failed; undefined when the remaining or finished ones must suffice. */
   async replace(selection: ResendSelection): Promise<StartedSource | undefined> {
     const next = await this.#startNext(selection)
     if (next === undefined && this.#open.size + this.#complete.size === 0) throw this.#allFailed()
@@ -105,7 +108,7 @@ export class PartSources {
     this.#standby.push(source.peer)
   }
 
-  /** Asks those that were too slow for what is left, as the others have sent all they had. */
+  /** Asks the nodes that were too slow for the rest, because the others have sent all they had. */
   async startSpared(selection: ResendSelection): Promise<readonly StartedSource[]> {
     const asked = this.#standby.filter((peer) => this.#spared.has(peer.nodeId))
     for (const peer of asked) this.#standby.splice(this.#standby.indexOf(peer), 1)
@@ -113,12 +116,12 @@ export class PartSources {
     return started.filter((source) => source !== undefined)
   }
 
-  /** Storage nodes that were not asked yet, and those that were too slow. */
+  /** Storage nodes that were not asked yet or were too slow. */
   get standby(): readonly WantedNeighbour[] {
     return [...this.#standby]
   }
 
-  /** Those that were given up. */
+  /** Nodes that were given up. */
   get failed(): readonly NodeId[] {
     return [...this.#failed]
   }
@@ -154,7 +157,7 @@ export class PartSources {
     }
   }
 
-  /** A storage node failed: at what it was read for, or at a gap. */
+  /** A storage node failed, while being read or while asked for a gap. */
   report(storageNodeId: NodeId, error: unknown): void {
     if (!isRunnelError(error)) throw error
     if (error.code === 'ABORTED') return

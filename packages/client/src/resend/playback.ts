@@ -13,7 +13,7 @@ import {
 } from './selection.ts'
 
 export interface PlaybackOptions extends ResendOptions {
-  /** How many times as fast as it was published; Infinity is as fast as it is taken. Default 1. */
+  /** Speed relative to publishing; Infinity is as fast as the application takes it. Default 1. */
   readonly speed?: number | undefined
 }
 
@@ -167,7 +167,7 @@ export class PacedPlayback implements Playback {
     }
   }
 
-  /** Whoever waits for the time of a message hears of it as one who reads does. */
+  /** A reader waiting for a message's time is told as any other reader. */
   #throwIfAborted(): void {
     if (!this.#signal.aborted) return
     this.#isEnded = true

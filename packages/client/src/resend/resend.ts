@@ -29,8 +29,8 @@ export interface ResendModules {
 }
 
 /**
- * Stored messages, verified and in order: by time over all chains, each message once. They are read as they are taken;
- * leaving the loop ends it.
+ * Stored messages, verified and in order: by time over all chains, each message once. They are read as the application takes
+ * them; leaving the loop ends the request.
  */
 export async function* resend(
   streamId: string,

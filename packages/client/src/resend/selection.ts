@@ -53,7 +53,7 @@ export function historyOf(selection: HistorySelection, filter: HistoryFilter, st
   }
 }
 
-/** Those wanted, or all. Throws INVALID_ARGUMENT or PARTITION_OUT_OF_RANGE. */
+/** The wanted partitions, or all. Throws INVALID_ARGUMENT or PARTITION_OUT_OF_RANGE. */
 export function choosePartitions(
   stream: StreamInfo,
   wanted: readonly number[] | undefined,
@@ -101,7 +101,7 @@ export function toPlace(place: HistoryPlace, name: string, edge: MessageRef): Me
 const isWhole = (value: unknown, max: number): boolean =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max
 
-/** The place just before; what comes after it begins with `place`. */
+/** The place just before `place`. */
 export function placeBefore({ timestamp, sequenceNumber }: MessageRef): MessageRef {
   if (sequenceNumber > 0) return { timestamp, sequenceNumber: sequenceNumber - 1 }
   if (timestamp > 0) return { timestamp: timestamp - 1, sequenceNumber: lastPlace.sequenceNumber }

@@ -18,7 +18,7 @@ export class StorageDirectory {
   readonly #modules: { node: NetworkNode; cache: RegistryCache; parts: StreamParts; clock: Clock }
   /** What trackers told lately. In order of age. */
   readonly #told = new Map<StreamPartId, Known>()
-  /** Questions under way: those who ask at the same time share one. */
+  /** Pending questions: concurrent callers share one. */
   readonly #asking = new Map<StreamPartId, Promise<readonly WantedNeighbour[]>>()
 
   constructor(
@@ -56,7 +56,7 @@ export class StorageDirectory {
       .filter((contact) => contact !== undefined)
   }
 
-  /** What it told was of no use: it is to be asked again. */
+  /** Its answer was of no use: ask again. */
   forget(streamPartId: StreamPartId): void {
     this.#told.delete(streamPartId)
   }

@@ -48,9 +48,9 @@ const finalCodes: Readonly<Record<string, 'RESEND_DENIED' | 'RESEND_REFUSED'>> =
 const bytesOf = ({ bytes }: MessageBatch): number => bytes.length + 4
 
 /**
- * One storage node's answer to one request, batch by batch as they are taken. A broken link is opened again, and the
- * answer continued where it broke. Whatever does not belong into the answer ends it: that batches are within the
- * selection and in order is seen to here, that they are signed by who may publish is not.
+ * One storage node's answer to one request, batch by batch as they are taken. Reopens a broken link and continues the answer
+ * where it broke. Anything that does not belong in the answer ends it. Checks here that batches are in the selection and in
+ * order; signatures and permissions are checked elsewhere.
  */
 export class StorageSource {
   readonly nodeId: NodeId
@@ -63,7 +63,7 @@ export class StorageSource {
   /** Openings after a break, without a batch since. */
   #resumes = 0
   readonly #arrived: MessageBatch[] = []
-  /** Bytes that came and were not taken yet, and that were taken and not yet granted anew. */
+  /** Bytes received but not taken yet, and bytes taken but not granted again yet. */
   #arrivedBytes = 0
   #takenBytes = 0
   /** Bytes of all batches that came, and how long they were waited for. */
@@ -171,7 +171,7 @@ export class StorageSource {
     await this.#open()
   }
 
-  /** Waits for more, for as long as it may take by what has come so far: one that only trickles is given up. */
+  /** Waits for more; how long depends on what has arrived so far, so that a source that only trickles is given up. */
   async #batch(): Promise<void> {
     const { clock, limits } = this.#modules
     const { idleTimeoutMs, minSourceBytesPerSecond } = limits
@@ -198,7 +198,7 @@ export class StorageSource {
     })
   }
 
-  /** Of one opening: what comes late from the one before is not heard. */
+  /** For one link: late packets of the previous link are ignored. */
   #listener(opening: State) {
     return {
       onAnswer: (answer: StorageAnswer) => {
@@ -292,7 +292,7 @@ export class StorageSource {
     return clientError('RESEND_LINK_LOST', `${this.nodeId}${because}`, { cause })
   }
 
-  /** Ends it for good, unless it has ended. */
+  /** Ends it permanently; does nothing when it has ended. */
   #fail(error: RunnelError): void {
     const state = this.#state
     if (state.kind === 'complete' || state.kind === 'failed') return

@@ -57,7 +57,7 @@ export class StorageWaiter {
     const { history } = this.#modules
     const places = [messages].flat().map(toAwaited)
     const limited = deadline(history.sourceModules.clock, timeoutMs, signal, history.closing)
-    // Those that are still waiting end when one cannot be satisfied.
+    // When one cannot be satisfied, the other waits end.
     const ending = new AbortController()
     try {
       const until = AbortSignal.any([limited.signal, ending.signal])

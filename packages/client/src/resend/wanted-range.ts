@@ -14,8 +14,8 @@ interface Claim {
 }
 
 /**
- * Which of the messages that come are wanted. Of `last` that begins where most storage nodes of a stream part say;
- * nothing bears that out before all has come, so that what is left out for it is counted.
+ * Which received messages are wanted. `last` begins where most storage nodes of a stream part say; this is confirmed only when
+ * all messages have arrived, so messages left out are counted.
  */
 export class WantedRange {
   readonly #selection: ResendSelection
@@ -48,8 +48,8 @@ export class WantedRange {
   }
 
   /**
-   * Where the last so many begin, when all sources of each stream part say the same, and no more than is wanted in sum:
-   * if one of them is honest, nothing before is among the last.
+   * Where the last `n` begin, if all sources of each stream part agree, and announce no more than is wanted in sum: if one of
+   * them is honest, no earlier message is among the last.
    */
   get agreedBegin(): MessageRef | undefined {
     if (this.#selection.kind !== 'last' || !this.#areClaimsBelieved) return undefined
@@ -63,7 +63,7 @@ export class WantedRange {
     return count > 0 && count <= this.#selection.count ? this.#from : undefined
   }
 
-  /** A source says what it has. */
+  /** A source announces what it has. */
   add(source: number, partition: number, extent: ResendStart, asked: ResendSelection): void {
     if (this.#keptFrom === undefined || compareRefs(extent.from, this.#keptFrom) < 0) {
       this.#keptFrom = extent.from
@@ -78,7 +78,7 @@ export class WantedRange {
     if (this.#claims.delete(source)) this.#narrow()
   }
 
-  /** Those messages of a batch that are wanted. */
+  /** The wanted messages of a batch. */
   of({ messages }: MessageBatch): readonly StreamMessage[] {
     const until = messages.filter((message) => compareRefs(message, this.#to) <= 0)
     const wanted = until.filter((message) => compareRefs(message, this.#from) >= 0)
@@ -86,7 +86,7 @@ export class WantedRange {
     return wanted
   }
 
-  /** What is wanted after a place; all when nothing was taken yet. */
+  /** The wanted range after a place; all of it when nothing was taken yet. */
   after(place: MessageRef | undefined): ResendSelection {
     return place === undefined ? this.#selection : { kind: 'range', from: place, to: this.#to }
   }

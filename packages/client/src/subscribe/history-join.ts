@@ -24,11 +24,11 @@ export interface HistoryJoinModules {
   readonly flow: LiveFlow
   /** Where history goes. */
   readonly sink: Sink
-  /** Resolves when live messages come from somebody, or nobody was found in time; undefined when they do already. */
+  /** Resolves when a neighbour sends live messages or none was found in time; undefined when one does already. */
   readonly connected: Promise<void> | undefined
   /** Resolves when the application has room for more. */
   readonly room: () => Promise<void>
-  /** History could not be read, or not all of it. */
+  /** History could not be read completely. */
   readonly onFailed: (error: unknown) => void
 }
 
@@ -38,13 +38,13 @@ interface Waiting {
   readonly buffer: LiveBuffer
 }
 
-/** What was published so long before is read again when live messages begin to come: clocks differ. */
+/** How much earlier history is read again when live messages begin: clocks differ. */
 const overlapMs = 10_000
 
 /**
- * Joins history to live, without a gap and without anything twice. Live messages wait while history is read; those for
- * which there is no room are read from storage too. Then the first live message of each chain is held against history:
- * what lies between the two is asked for once more.
+ * Joins history to live, without a gap and without anything twice. Live messages wait while history is read; what does not fit is
+ * read from storage later. Then the first live message of each chain is compared with history, and storage is asked for the
+ * messages between.
  */
 export class HistoryJoin implements LiveFlow {
   readonly isOrdered: boolean
@@ -98,7 +98,7 @@ export class HistoryJoin implements LiveFlow {
       const { selection } = this.#wanted
       if (selection.kind === 'last' && this.#historyMessages < selection.count) this.#beginAt(beganMs)
       if (this.#modules.connected !== undefined) {
-        // What was published between the two is neither in the one nor in the other.
+        // Messages published between the two are in neither.
         await this.#modules.connected
         await this.#readOn({ timestamp: Math.max(0, beganMs), sequenceNumber: 0 }, lastPlace)
       }
@@ -144,7 +144,7 @@ export class HistoryJoin implements LiveFlow {
     }
   }
 
-  /** Resolves when there is room for a message; for one who waits at a time, so that no two take the same room. */
+  /** Resolves when there is room for a message; one waiter at a time, so that no two take the same room. */
   #room(): Promise<void> {
     this.#lastTurn = this.#lastTurn.then(() => this.#modules.room())
     return this.#lastTurn
@@ -156,7 +156,7 @@ export class HistoryJoin implements LiveFlow {
     if (compareRefs(begin, to) <= 0) await this.#read({ kind: 'range', from: begin, to })
   }
 
-  /** All there was of `last` has come: of what is published from now on nothing may be missing. */
+  /** All of `last` has arrived: nothing published from now on may be missing. */
   #beginAt(timestamp: number): void {
     const place = { timestamp: Math.max(0, timestamp), sequenceNumber: 0 }
     if (this.#from === undefined || compareRefs(place, this.#from) < 0) this.#from = place
@@ -180,8 +180,8 @@ export class HistoryJoin implements LiveFlow {
   }
 
   /**
-   * Lets the live messages that wait through, as the application has room for them; those that come meanwhile wait, too.
-   * A consumer that never gets to the newest reads from storage what there is no room for, for as long as it likes.
+   * Delivers the waiting live messages as the application has room; messages that arrive meanwhile wait, too. A consumer that
+   * never catches up keeps reading from storage what does not fit.
    */
   async #goLive(): Promise<void> {
     if (this.#ending.signal.aborted) return
@@ -218,13 +218,13 @@ export class HistoryJoin implements LiveFlow {
       }
     } catch (error) {
       if (!isRunnelError(error)) throw error
-      // From its next message, each chain looks for what it lacks, and reports what cannot be had.
+      // From its next message on, each chain looks for missing messages and reports the unavailable ones.
       this.#joined.clear()
     }
   }
 
   #join(message: StreamMessage): void {
-    // Neighbours replay what they had lately to who comes: it may be older than what was asked for.
+    // Neighbours replay recent messages to newcomers; these may be older than what was asked for.
     if (this.#from !== undefined && compareRefs(message, this.#from) < 0) return
     const key = keyOfChain(message)
     const waiting = this.#waiting.get(key)
@@ -276,7 +276,7 @@ export class HistoryJoin implements LiveFlow {
       .finally(() => this.#waiting.delete(key))
   }
 
-  /** Live messages of a chain that have waited, as there is room, and from storage those that did not fit meanwhile. */
+  /** Delivers the waiting live messages of a chain as there is room, and from storage those that did not fit. */
   async #letThrough({ chain, buffer }: Waiting): Promise<void> {
     let catchUps = 0
     for (;;) {

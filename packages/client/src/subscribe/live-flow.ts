@@ -15,15 +15,15 @@ export interface Sink {
 
 /** The way of live messages, and of the gaps the node gave up, to a subscription. */
 export interface LiveFlow {
-  /** Reports what it passes over by itself. */
+  /** Reports the gaps it skips. */
   readonly isOrdered: boolean
-  /** Messages left out, as they came after their place had been passed. */
+  /** Messages left out because they came after their place had been passed. */
   readonly late: number
   message(message: StreamMessage): void
   gap(gap: Gap): void
   /** All of a chain up to a place has been delivered by another way. */
   start(chain: MessageChain, last: MessageRef): void
-  /** Nothing more comes: what is held goes out. */
+  /** Ends the input and releases held messages. */
   end(): void
 }
 
@@ -50,7 +50,7 @@ export class ArrivalFlow implements LiveFlow {
   end(): void {}
 }
 
-/** Each chain in order, what is missing waited for as long as the node does. */
+/** Each chain in order; waits for missing messages as long as the node does. */
 export class OrderedFlow implements LiveFlow {
   readonly isOrdered = true
   readonly #sink: Sink

@@ -2,7 +2,7 @@ import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protoc
 import { placeOf } from '../resend/selection.ts'
 import { keyOfChain } from './chain-heads.ts'
 
-/** Which messages were delivered lately: of those older than it can remember, all count as delivered. */
+/** Remembers recently delivered messages; older ones all count as delivered. */
 export class RecentMessages {
   readonly #maxMessages: number
   /** In the order of delivery, with where each is. */

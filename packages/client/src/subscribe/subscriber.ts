@@ -41,7 +41,7 @@ export interface SubscribeOptions {
    * may still come. 'arrival': as they come.
    */
   readonly order?: 'chain' | 'arrival' | undefined
-  /** Have what is missing fetched: from neighbours, then from storage nodes. Default true. */
+  /** Fetch missing messages from neighbours, then from storage nodes. Default true. */
   readonly fillGaps?: boolean | undefined
   /** Called for messages that did not come and will not; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
@@ -50,7 +50,7 @@ export interface SubscribeOptions {
 }
 
 export interface SubscriberOptions {
-  /** How long history waits for somebody to receive live messages from. */
+  /** How long history waits for a neighbour that sends live messages. */
   readonly waitForNeighboursMs: number
   readonly maxQueuedMessages: number
   readonly maxQueuedBytes: number
@@ -102,7 +102,7 @@ export class Subscriber {
       this.#within(subscription, gap.streamPartId, () => subscription.flow.gap(gap))
   }
 
-  /** Does some work of a subscription. What it throws touches no other. */
+  /** Does some work of a subscription. Its errors do not affect other subscriptions. */
   #within(subscription: QueuedSubscription, streamPartId: StreamPartId, work: () => void): void {
     try {
       work()
@@ -112,7 +112,7 @@ export class Subscriber {
     }
   }
 
-  /** To be given every equivocation the node noticed: whoever got the message that does not count hears of it. */
+  /** Takes every equivocation the node noticed, and tells subscriptions that got the rejected message. */
   equivocation(found: Equivocation): void {
     const equivocation = toMessageEquivocation(found)
     this.#modules.status.emit({ type: 'equivocation', ...equivocation })
@@ -141,7 +141,7 @@ export class Subscriber {
     return subscription
   }
 
-  /** Finds out who has the history, before anything is joined. */
+  /** Finds the storage nodes that have the history before it joins anything. */
   async #prepareHistory(
     stream: StreamInfo,
     options: HistoryFilter,
@@ -165,7 +165,9 @@ export class Subscriber {
       )
   }
 
-  /** When somebody is there to receive live messages from, or nobody was for a while; undefined when somebody is. */
+  /**
+   * Resolves when there is a neighbour to receive live messages from, or none came in time; undefined when there is one already.
+   */
   #connected({ streamPartIds }: QueuedSubscription): Promise<void> | undefined {
     const { node, clock, parts } = this.#modules
     if (streamPartIds.every((id) => parts.neighbourCount(id) > 0)) return undefined
@@ -173,11 +175,11 @@ export class Subscriber {
     return Promise.all(streamPartIds.map((id) => node.waitForNeighbours(id, { signal })))
       .then(end)
       .catch(() => {
-        // Nobody came in time, or the client is closing.
+        // No neighbour came in time, or the client is closing.
       })
   }
 
-  /** Ends every subscription, after what is queued for it. */
+  /** Ends every subscription after its queued messages. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all([...this.#all].map((subscription) => subscription.unsubscribe()))

@@ -19,19 +19,22 @@ export interface SubscriptionCounters {
   readonly delivered: number
   /** Messages dropped, the oldest first, because the application was too slow. */
   readonly dropped: number
-  /** Messages left out because their content could not be opened, or is not what it says. */
+  /** Messages left out because their content could not be opened or decoded. */
   readonly undecodable: number
   /** Calls of the callback that threw or rejected. */
   readonly callbackFailures: number
   /** Gaps that were given up: see the status 'gap'. */
   readonly gaps: number
-  /** Errors in this build in the work of the subscription: what waited for its turn was delivered as it was. See the status 'fault'. */
+  /**
+   * Faults in the work of the subscription: messages that waited for their turn were delivered without waiting. See the status
+   * 'fault'.
+   */
   readonly faults: number
-  /** Messages left out because those after them had been delivered already: a gap had been given up too early. */
+  /** Messages left out because later ones had been delivered already: a gap was given up too early. */
   readonly late: number
 }
 
-/** Called for each message. A promise it returns is awaited before the next message; what it throws becomes a status. */
+/** Called for each message. A promise it returns is awaited before the next message; its errors become a status. */
 export type OnMessage = (message: Message) => unknown
 
 /** Messages of a stream, from now on, until `unsubscribe`: iterate over it, unless a callback was given. */
@@ -42,14 +45,14 @@ export interface Subscription extends AsyncIterable<Message>, AsyncDisposable {
   /** Resolves when the node has at least `count` (default 1) neighbours in every subscribed partition. */
   waitForNeighbours(options?: { count?: number; signal?: AbortSignal }): Promise<void>
   /**
-   * Resolves when the history asked for with `resend` was delivered and live messages flow; at once without it. Rejects
-   * with RESEND_FAILED, RESEND_DENIED or what the registry throws when history could not be read, or not all of it.
+   * Resolves when the history asked for with `resend` was delivered and live messages flow; at once without it. Rejects with
+   * RESEND_FAILED, RESEND_DENIED or what the registry throws when history could not be read completely.
    */
   caughtUp(): Promise<void>
   counters(): SubscriptionCounters
   /**
-   * Takes no more messages, and leaves the stream parts nobody else here uses. What is queued can still be iterated over.
-   * Leaving a `for await` loop does the same. Idempotent.
+   * Takes no more messages, and leaves stream parts that nothing else in this client uses. Queued messages can still be iterated
+   * over. Leaving a `for await` loop does the same. Idempotent.
    */
   unsubscribe(): Promise<void>
 }
@@ -121,7 +124,7 @@ export class QueuedSubscription implements Subscription, Sink {
     this.flow = this.#newFlow()
   }
 
-  /** After a fault: what waits for its turn is delivered if that is possible, and what comes is put in order from here on. */
+  /** After a fault: delivers waiting messages if possible, and orders later ones from here on. */
   beginAnew(): void {
     const { flow } = this
     this.#counters.faults++
@@ -178,7 +181,7 @@ export class QueuedSubscription implements Subscription, Sink {
     this.#events.equivocation(equivocation)
   }
 
-  /** Resolves when most of what there was is opened, and the application has taken most of that. */
+  /** Resolves when most of the messages are opened, and the application has taken most of those. */
   async room(): Promise<void> {
     if (!this.#opening.isEmpty) await this.#opening.room()
     return this.#queue.room()

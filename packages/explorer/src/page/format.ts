@@ -43,7 +43,7 @@ export function formatAge(ms: number): string {
   return ms < 90_000 ? `${Math.round(ms / 1_000)} s ago` : `${Math.round(ms / 60_000)} min ago`
 }
 
-/** Where a tracker is, for people; what is no URL is shown as it is. */
+/** A tracker's address for display; text that is not a URL is shown unchanged. */
 export function shownHost(url: string): string {
   const host = URL.canParse(url) ? new URL(url).host : ''
   return shownText(host === '' ? url : host, 80)

@@ -20,7 +20,7 @@ export function useTheme(): {
     return () => query.removeEventListener('change', follow)
   }, [])
   const theme = choice === 'system' ? system : choice
-  // Before anything is painted: nobody is to see a frame in the other colours.
+  // Runs before anything is painted, so that no frame shows in the other colours.
   useLayoutEffect(() => {
     document.documentElement.dataset['theme'] = theme
   }, [theme])

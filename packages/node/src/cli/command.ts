@@ -3,7 +3,7 @@ import type { GlobalArguments } from './common-options.ts'
 
 export type OptionTable = Readonly<Record<string, Options>>
 
-/** One positional argument. Those after the first optional one must be optional, too. */
+/** One positional argument. All after the first optional one must be optional, too. */
 export interface Positional {
   readonly describe: string
   readonly required?: boolean

@@ -12,7 +12,7 @@ export interface DescribedError {
   readonly remedy: string
 }
 
-/** Brings any error, also those of ethers and the operating system, into one form that can be shown. */
+/** Converts any error, including those of ethers and the operating system, into one form for display. */
 export function describeError(error: unknown): DescribedError {
   const known = findRunnelError(error) ?? describeRegistryRefusal(error) ?? describeForeign(error)
   return { code: known.code, message: printable(oneLine(known.message)), remedy: known.remedy }

@@ -15,7 +15,7 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 export const exitCodesHelp =
   'Exit codes: 0 ok, 1 failure, 64 wrong command line, 65 bad input data, 69 a tracker, chain or port is not available, 77 no permission, 78 bad configuration or key.'
 
-/** Which error codes end a command with which exit code; those not listed end it with 1. */
+/** The exit code for each error code; codes not listed give 1. */
 const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>, readonly string[]>> = {
   usage: [
     'USAGE',

@@ -5,7 +5,7 @@
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Those that JSON leaves as they are: it has escaped the others. */
+/** The control characters that JSON does not escape. */
 const unprintableInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Text of a line: what is unprintable is shown as �. */

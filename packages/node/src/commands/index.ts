@@ -43,7 +43,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   ],
 }
 
-/** The commands a command line can mean: those of its first word, or all where that is none or unknown. */
+/** The commands a command line can mean: those that match its first word, or all if there is none or it is unknown. */
 export async function loadCommands(argv: readonly string[]): Promise<readonly Command[]> {
   const word = argv[0] ?? ''
   const chosen = Object.hasOwn(loaders, word) ? loaders[word] : undefined

@@ -13,7 +13,7 @@ export function permissionsAsJson(permissions: UserPermissions) {
   }
 }
 
-/** One line: who may do what. */
+/** The permissions in one line. */
 export function describePermissions(permissions: UserPermissions): string {
   const { user, ...rights } = permissionsAsJson(permissions)
   const held = Object.entries(rights).filter(([, value]) => value !== false)

@@ -24,7 +24,7 @@ export interface PublishLinesOptions {
 export interface PublishedLines {
   readonly published: number
   readonly skipped: number
-  /** Of the published ones, those nobody was there to receive. */
+  /** Published lines that had no neighbour to go to. */
   readonly alone: number
 }
 

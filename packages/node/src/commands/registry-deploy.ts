@@ -28,7 +28,7 @@ export const registryDeploy = defineCommand({
     owner: {
       type: 'string',
       requiresArg: true,
-      describe: 'Who owns the tracker registry, such as a multisig contract; default: the account of the key',
+      describe: 'Owner of the tracker registry, such as a multisig contract; default: the account of the key',
     },
     out: { type: 'string', requiresArg: true, default: 'network.json', describe: 'Network file to write' },
     force: { type: 'boolean', default: false, describe: 'Replace the network file if there is one' },

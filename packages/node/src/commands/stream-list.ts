@@ -9,7 +9,7 @@ export const streamList = defineCommand({
   describe: 'Print the ids of streams',
   options: {
     ...networkOptions,
-    owner: { type: 'string', requiresArg: true, describe: 'Only those of this address' },
+    owner: { type: 'string', requiresArg: true, describe: 'Only streams of this address' },
   },
   examples: [['stream list --network network.json', 'A line for each stream']],
   run: async ({ owner, json, ...network }) => {

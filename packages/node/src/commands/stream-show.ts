@@ -7,7 +7,7 @@ import { describePermissions, permissionsAsJson } from './permissions-text.ts'
 
 export const streamShow = defineCommand({
   name: 'stream show',
-  describe: 'Print a stream and who may do what with it',
+  describe: 'Print a stream and its permissions',
   positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
   options: networkOptions,
   examples: [['stream show 0xowner/lobby --network network.json --json', '']],

@@ -98,7 +98,8 @@ export const tracker = defineCommand({
     cluster: {
       type: 'boolean',
       default: true,
-      describe: 'Join the cluster of the trackers in the registry of --network, as soon as it is in it',
+      describe:
+        'Join the cluster of the trackers in the registry of --network, as soon as this tracker is registered',
     },
     'cluster-host': {
       type: 'string',

@@ -34,7 +34,7 @@ export const up = defineCommand({
     permissioned: {
       type: 'boolean',
       default: false,
-      describe: 'A private network: only its own nodes may take part, and those you list later',
+      describe: 'A private network: only its own nodes, and nodes you list later, may take part',
     },
     for: {
       type: 'string',

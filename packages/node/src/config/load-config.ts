@@ -110,7 +110,7 @@ function refuseMistypedVariables(env: ConfigSources['env']): void {
   }
 }
 
-/** A text that is no number, boolean or JSON is left as it is, for the schema to refuse. */
+/** Text that is not a number, boolean or JSON is left unchanged, for the schema to refuse. */
 function parseText(setting: Setting, text: string): unknown {
   if (setting.type === 'number') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
   if (setting.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text

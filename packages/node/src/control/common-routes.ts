@@ -34,7 +34,7 @@ const pingSchema = {
   },
 } as const
 
-/** What nodes and trackers alike can be told: to say who they are, to ping, and to end. */
+/** Control requests that nodes and trackers share: identify, ping and stop. */
 export function addCommonRoutes(server: FastifyInstance, info: () => object): void {
   server.get('/v1/control', () => info())
   server.post<{ Body: PingRequest }>(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { nodeError } from '../errors.ts'
 
-/** Where and for whom the control API answers. */
+/** The address of the control API and the token it asks for. */
 export interface ControlOptions {
   /** Path of a Unix socket, which only the user of this process can open. Goes before host and port. */
   readonly socket?: string | undefined
@@ -17,7 +17,7 @@ export const defaultControlPort = 7172
 /** Shorter tokens can be guessed. */
 const minTokenChars = 16
 
-/** The token, where there is to be one. Throws CONFIG_INVALID where the API would be open to strangers, FILE_UNREADABLE. */
+/** The token, if one is configured. Throws CONFIG_INVALID when the API would be open to strangers, or FILE_UNREADABLE. */
 export function controlToken({ socket, host, tokenFile }: ControlOptions): string | undefined {
   if (tokenFile !== undefined) return readToken(tokenFile)
   if (socket !== undefined || isLoopback(host)) return undefined

@@ -15,7 +15,7 @@ export interface MeasuredMessage {
   readonly wallAgeMs: number
   /** Links it took; 0 for the node's own, null without a trace. */
   readonly hops: number | null
-  /** Copies that came besides. */
+  /** Duplicate copies received. */
   readonly duplicates: number
 }
 

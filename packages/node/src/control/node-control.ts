@@ -94,7 +94,7 @@ export class NodeControl {
     })
   }
 
-  /** Who this is and how it stands. */
+  /** The node's id and state. */
   info() {
     const { nodeId, network, phases } = this.#client
     const { streamParts, counters } = network.metrics()

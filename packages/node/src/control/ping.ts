@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 /** What came of pinging one address. */
 export interface PingResult {
   readonly target: string
-  /** Round-trip times of those that were answered, in milliseconds. */
+  /** Round-trip times of the answered pings, in milliseconds. */
   readonly rttsMs: readonly number[]
   readonly failed: number
 }
@@ -41,7 +41,7 @@ export async function ping(
   return results
 }
 
-/** Undefined when nobody answers. */
+/** Undefined without an answer. */
 function connectMs(target: string, timeoutMs: number): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const colon = target.lastIndexOf(':')

@@ -2,10 +2,9 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, rmdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 
 /**
- * Has something listen on a Unix socket that nobody but this user can open at any moment: it is made in a directory of our
- * own, beside `path`, and appears there with its mode set, in place of what a process that was killed has left. The path of
- * a socket is limited to about 100 bytes: that of its directory and 10 more have to fit as well. Whoever listens removes
- * `path` at the end.
+ * Listens on a Unix socket that no other user can open at any moment: creates it in a private directory beside `path`, sets its
+ * mode, and moves it to `path`, replacing the leftover of a killed process. The path of a socket is limited to about 100 bytes,
+ * which must hold the directory and 10 more. The caller removes `path` at the end.
  */
 export async function listenPrivately(
   path: string,

@@ -10,7 +10,7 @@ import {
 } from '@runnel/protocol'
 import { systemRandom } from '@runnel/protocol/system'
 
-/** A private key and the id it stands for. */
+/** A private key and its id. */
 export interface NamedKey {
   /** 64 hexadecimal digits. */
   readonly privateKey: string
@@ -25,7 +25,7 @@ export async function createKeyFile(path: string): Promise<NamedKey> {
   return nameKey(privateKey)
 }
 
-/** The id a key stands for. Throws INVALID_KEY, without quoting it. */
+/** The id of a key. Throws INVALID_KEY, without quoting the key. */
 export async function nameKey(privateKey: string): Promise<NamedKey> {
   const crypto = await loadCrypto()
   return { privateKey, nodeId: createIdentity(parsePrivateKey(privateKey), crypto).nodeId }

@@ -13,7 +13,7 @@ export interface ConfiguredPlugin {
 /** Makes the plugins that are not switched off. Throws what their `create` throws. */
 export function createPlugins(configured: readonly ConfiguredPlugin[]): Plugins {
   const isLast = ({ definition }: ConfiguredPlugin) => definition.name === httpPlugin.name
-  // HTTP serves what the others add, and answers once all of it works.
+  // HTTP serves the routes of the others, and answers once all of them work.
   const inOrder = configured.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))
   const enabled = inOrder.filter(({ options }) => !isDisabled(options))
   return new Plugins(

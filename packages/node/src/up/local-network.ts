@@ -21,11 +21,13 @@ export interface LocalNetworkOptions {
   readonly nodes: number
   readonly trackers: number
   readonly degree: number
-  /** Share of the nodes that others can reach by WebSocket, from 0 to 1; the rest reach those, and each other by WebRTC. */
+  /**
+   * Share of the nodes, from 0 to 1, that others can reach by WebSocket; the rest dial those, and use WebRTC among themselves.
+   */
   readonly websocketShare: number
   /** Time between two messages of a measurement stream. */
   readonly intervalMs: number
-  /** A private network: only its own nodes may take part, its user, and who is listed later. */
+  /** A private network: only its own nodes, its user and nodes listed later may take part. */
   readonly permissioned: boolean
   /** Of the processes started. */
   readonly logLevel: LogLevel
@@ -60,7 +62,10 @@ const storageRetention = { maxAgeDays: 7, maxBytes: 256 * 1024 * 1024 }
 /** Starting more than the machine has processors for at once only makes each slower. */
 const startsAtOnce = 4
 
-/** Starts a chain, trackers and nodes that find each other by the registries on it. Stops all of it again when something fails. */
+/**
+ * Starts a chain, and trackers and nodes that find each other through its registries. Stops everything again when something
+ * fails.
+ */
 export async function startLocalNetwork(
   directory: UpDirectory,
   options: LocalNetworkOptions,
@@ -85,7 +90,7 @@ interface Stoppable {
   stop(): Promise<void>
 }
 
-/** In what order things are stopped, the highest first: each may still need those below. */
+/** The order of stopping, highest first: each may still need the lower ones. */
 const rank = { chain: 0, trackers: 1, nodes: 2 } as const
 
 type Keep = <T extends Stoppable>(rank: number, it: T) => T
@@ -128,7 +133,7 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   return { chain, trackers, nodes: [first, ...rest] as const, storage, streams, keyFiles, permissioned }
 }
 
-/** Who may take part in a private network. */
+/** The nodes that may take part in a private network. */
 async function memberIds(
   directory: UpDirectory,
   { nodes }: LocalNetworkOptions,

@@ -25,9 +25,9 @@ export interface LocalStreams {
 
 export interface Deployment {
   readonly owner: { readonly privateKey: string; readonly nodeId: NodeId }
-  /** Who else gets funds. */
+  /** Other accounts that get funds. */
   readonly others: readonly NodeId[]
-  /** A private network: who may take part in it. Undefined: everybody may. */
+  /** The nodes that may take part in a private network. Undefined: anybody may. */
   readonly members: readonly NodeId[] | undefined
 }
 
@@ -60,12 +60,12 @@ export interface RegistrySetup {
   readonly rpcUrl: string
   readonly registries: RegistryAddresses
   readonly ownerKey: string
-  /** Who may publish measurements. */
+  /** Accounts that may publish measurements. */
   readonly publisher: NodeId
   readonly trackers: readonly { readonly nodeId: NodeId; readonly url: string }[]
 }
 
-/** Registers the trackers, creates the streams, and says who may publish and subscribe. */
+/** Registers the trackers, creates the streams, and grants the permissions to publish and subscribe. */
 export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStreams> {
   const { rpcUrl, registries, ownerKey, publisher, trackers } = setup
   return withWallet(rpcUrl, ownerKey, async (wallet) => {

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** Who shares an address: with IPv4 the address, with IPv6 its first 64 bits, which is what one customer is given. */
+/** Groups requesters by address: with IPv4 the address, with IPv6 its first 64 bits, which is what one customer gets. */
 export function remoteNetworkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []

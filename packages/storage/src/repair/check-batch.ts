@@ -33,7 +33,7 @@ export async function checkBatch(
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
-  // Nobody makes this node ask the registry of those who signed nothing.
+  // Checked first, so that nobody can make this node ask the registry about publishers who signed nothing.
   if (!verifyBatch(batch, crypto)) return undefined
   const { publishUntilMs } = await client.permissionsOf(streamId, publisherId)
   const oldestMs = batch.messages[0]?.timestamp ?? 0

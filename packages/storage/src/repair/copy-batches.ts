@@ -16,7 +16,7 @@ import type { RepairSource } from './repair-source.ts'
 
 export interface CopyRequest {
   readonly streamPartId: StreamPartId
-  /** Whom to ask, and from when on. */
+  /** The storage nodes to ask, and the time to start from for each. */
   readonly nodes: readonly { readonly node: StorageNodeInfo; readonly sinceMs: number }[]
   readonly toMs: number
   /** Only this chain. */
@@ -44,21 +44,21 @@ export interface CopyModules {
 }
 
 export interface CopyResult {
-  /** Those that could not be asked, took too long or sent too much that may not be stored. */
+  /** Nodes that could not be asked, took too long or sent too much that may not be stored. */
   readonly failed: ReadonlySet<NodeId>
-  /** From when on there is more to be asked for, of those of which that was not all. */
+  /** For nodes that have more: the time to continue from. */
   readonly restFromMs: ReadonlyMap<NodeId, number>
   /** Some of that can be asked for at once: the bytes of this turn were used up. */
   readonly hasMore: boolean
-  /** Too few have some of it, and some of the others failed. */
+  /** Too few nodes gave some of the batches, and some of the others failed. */
   readonly isUndecided: boolean
 }
 
 /**
- * Copies from some storage nodes, one after the other, what they have of a time: until the first has sent so many bytes;
- * the others are then asked for no more than that one has given. What counts only when several have it is stored when
- * enough of them have given it. One that is slow or sends what may not be stored keeps nobody else waiting for long: it
- * goes on from where it was another time. Rejects only with what the store throws.
+ * Copies a range of time from several storage nodes, one after the other. The first may send a limited number of bytes; the
+ * others are asked only for the range that it covered. Batches that need several witnesses are stored once enough nodes have
+ * given them. A node that is slow or sends invalid batches is left after a while and continued another time. Rejects only with
+ * what the store throws.
  */
 export async function copyBatches(
   request: CopyRequest,
@@ -181,7 +181,7 @@ class Chunk {
   }
 }
 
-/** Batches whose publisher may not publish any more, and who has them. */
+/** Batches whose publisher may no longer publish, and the nodes that have them. */
 class DoubtfulBatches {
   readonly #maxBytes: number
   readonly #batches = new Map<string, { readonly batch: MessageBatch; readonly holders: Set<NodeId> }>()
@@ -203,7 +203,7 @@ class DoubtfulBatches {
     return true
   }
 
-  /** Those that enough have, of the storage nodes that answered to the end. */
+  /** The batches that enough nodes have, of the nodes that answered completely. */
   judge(
     witnesses: number,
     failed: ReadonlySet<NodeId>,

@@ -18,8 +18,8 @@ interface Span {
 }
 
 /**
- * Gaps that are to be asked of the other storage nodes: one for each chain, as many as each publisher's share, and what
- * was asked for once is not asked for again. Pure data.
+ * Gaps to ask the other storage nodes about: one for each chain, within each publisher's share, and each range only once. Pure
+ * data.
  */
 export class GapList {
   readonly #max: number
@@ -39,7 +39,7 @@ export class GapList {
     return this.#entries.size
   }
 
-  /** Takes a gap in, or what of it was not asked for. False when there is nothing left of it, or no room. */
+  /** Adds the part of a gap that was not asked for yet. False when nothing is left of it or there is no room. */
   add(gap: ChainGap): boolean {
     const key = keyOf(gap)
     const left = without(gap, this.#asked.get(key))
@@ -105,7 +105,7 @@ function union(a: Span, b: Span): Span {
   return { fromMs: Math.min(a.fromMs, b.fromMs), toMs: Math.max(a.toMs, b.toMs) }
 }
 
-/** What of a span is outside of another, but for what is on both sides of it. */
+/** The part of a span outside another; if the other lies inside it, both sides remain uncut. */
 function without(span: Span, asked: Span | undefined): Span | undefined {
   if (asked === undefined) return span
   // First, as a span may have no length, and lie at the edge of the other.

@@ -43,7 +43,7 @@ export class RepairMarks {
     return this.#store.setMark(`${this.#self} alive`, String(untilMs))
   }
 
-  /** The stream parts kept last, in the order in which they came; those that are in the store where it was never noted. */
+  /** The stream parts kept last, in the order of their assignment; those found in the store if that was never noted. */
   async keptParts(): Promise<readonly StreamPartId[]> {
     const text = await this.#store.getMark(`${this.#self} kept`)
     if (text !== undefined) return JSON.parse(text) as StreamPartId[]

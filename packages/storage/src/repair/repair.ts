@@ -16,7 +16,7 @@ export interface RepairOptions {
 export interface RepairModules extends Omit<CopyModules, 'events' | 'limits'> {
   readonly client: Pick<RunnelClient, 'nodeId' | 'getStorageNodes'>
   readonly marks: RepairMarks
-  /** The oldest time of which messages are kept. */
+  /** The oldest time for which messages are kept. */
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
   readonly events: {
     repaired(streamPartId: StreamPartId, from: NodeId, batches: number): void
@@ -37,9 +37,9 @@ export interface RepairStatus {
 }
 
 /**
- * Fetches from the other storage nodes what this one may have missed. One stream part at a time, a part of it in turn with
- * those of other owners: it is not urgent. What a publisher claims to be missing (a gap) is asked for of its chain alone,
- * and no further back than the node has been there, so that messages make storage nodes read no others.
+ * Fetches from the other storage nodes what this one may have missed. It is not urgent: one stream part at a time, in pieces that
+ * take turns with those of other owners. A gap that a publisher claims is requested for its chain only, and no further back than
+ * this node has kept the stream part, so that messages cannot make storage nodes read other chains.
  */
 export class Repair {
   readonly #options: RepairOptions
@@ -163,8 +163,8 @@ export class Repair {
   }
 
   /**
-   * The owners take turns; so does a part of which there is more with the others of its owner. Between turns gaps are
-   * asked for, and what has come to be missing meanwhile has its turn, too.
+   * Owners take turns, and so do the stream parts of one owner. Gaps are requested between turns; what goes missing meanwhile
+   * gets its turn, too.
    */
   async #round(): Promise<void> {
     const waiting = new Set<StreamPartId>()
@@ -242,7 +242,7 @@ export class Repair {
     }
   }
 
-  /** One of each publisher, unless one of it has failed in this round, for some time. */
+  /** For a limited time, one gap of each publisher, unless one of its gaps failed in this round. */
   async #repairGaps(failedPublishers: Set<NodeId>): Promise<void> {
     const { client, clock } = this.#modules
     const untilMs = clock.monotonicMs() + this.#options.limits.maxGapTurnMs

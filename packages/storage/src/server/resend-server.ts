@@ -42,7 +42,7 @@ export interface ResendServerModules {
   readonly isKept: (streamPartId: StreamPartId) => boolean
   /** Whether it was asked to, and does not. */
   readonly isRefused: (streamPartId: StreamPartId) => boolean
-  /** The oldest time of which messages of the stream part are kept. */
+  /** The oldest time for which messages of the stream part are kept. */
   readonly oldestMs: (streamPartId: StreamPartId) => Promise<number>
   /** Hears of what is not the asker's fault. */
   readonly onError: (error: unknown) => void
@@ -88,7 +88,7 @@ export class ResendServer {
     this.#awaiting = new Slots({ total: limits.maxAwaited, perPeer: limits.maxAwaitedPerPeer })
   }
 
-  /** To be given every packet of a direct link; those that ask nothing are for others. */
+  /** Takes every packet of a direct link and ignores those that are not requests. */
   handle(peerId: NodeId, packet: DirectPacket): void {
     switch (packet.type) {
       case 'resend':

@@ -24,17 +24,17 @@ type Some<T> = Iterable<T> | AsyncIterable<T>
 export interface BatchIndex<B extends IndexedBatch> {
   /** Where the newest message is. */
   newest(): MessageRef | undefined | Promise<MessageRef | undefined>
-  /** All batches, those with the newest first message first. */
+  /** All batches, the newest first message first. */
   backwards(): Some<B>
-  /** Those that reach into a range, in the order of pages. */
+  /** The batches that reach into a range, in the order of pages. */
   overlapping(range: RefRange): Some<B>
   bytesIn(batch: B): number
   messagesOf(batch: B): readonly MessageRef[] | Promise<readonly MessageRef[]>
 }
 
-/** What one look-up may read, so that nobody's batches hold up the others. */
+/** What one look-up may read, so that no publisher's batches hold up the others. */
 export const lookUpLimits = {
-  /** Batches read to count the last messages: those that overlap others of their chain, or that reach over where they begin. */
+  /** Batches read to count the last messages: only batches that overlap others of their chain or reach across the floor. */
   maxCountedBatches: 2_000,
   /** Bytes of these batches. */
   maxCountedBytes: 16 * 1024 * 1024,
@@ -46,11 +46,10 @@ export const firstRef: MessageRef = { timestamp: 0, sequenceNumber: 0 }
 export const lastRef: MessageRef = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
 
 /**
- * Where the last `count` messages begin. Batches are counted backwards without reading them, until those that begin at
- * `floor` or after hold enough; what reaches over the floor from before is added; then the few that are too many are
- * passed over, forwards from the floor. A message that is in several batches of its chain counts once. Where that
- * takes more reading than `lookUpLimits` allow, it is answered without reading: from then on there may be some more,
- * and `count` is 0. Throws what the signal says.
+ * Finds where the last `count` messages begin. Counts batches backwards without reading them, until those that begin at or after
+ * `floor` hold enough; adds batches that reach across the floor; then skips the few surplus messages, forwards from the floor. A
+ * message in several batches of its chain counts once. If that takes more reading than `lookUpLimits` allow, it answers without
+ * reading: there may be more messages from that place on, and `count` is 0. Throws the reason of the signal.
  */
 export async function lastMessages<B extends IndexedBatch>(
   source: BatchIndex<B>,
@@ -68,8 +67,8 @@ export async function lastMessages<B extends IndexedBatch>(
 }
 
 /**
- * Where the batches begin that have as many messages by their numbers alone. Who repeats messages in many batches
- * makes others see fewer of the rest, as it would by publishing as many more.
+ * Where the batches begin that hold as many messages, by their counts alone. A publisher that repeats messages in many batches
+ * makes others see fewer of the rest, just as if it published as many more.
  */
 async function roughFloor<B extends IndexedBatch>(
   index: BatchIndex<B>,
@@ -133,7 +132,7 @@ interface CountedChain<B> {
   readonly places: Set<string>
 }
 
-/** How many messages a batch adds to those counted, when batches come newest first. Reads none of them twice. */
+/** How many messages a batch adds to the count, when batches come newest first. Reads none of them twice. */
 class Counting<B extends IndexedBatch> {
   readonly #index: BatchIndex<B>
   readonly #chains = new Map<number | string, CountedChain<B>>()
@@ -142,7 +141,7 @@ class Counting<B extends IndexedBatch> {
     this.#index = index
   }
 
-  /** Only those from `floor` on. */
+  /** Only messages from `floor` on. */
   of(batch: B, floor: MessageRef): number | Promise<number> {
     const known = this.#chains.get(batch.chain)
     const chain = known ?? { begin: firstOf(batch), unread: [], places: new Set() }
@@ -197,7 +196,7 @@ async function skip<B extends IndexedBatch>(
   return first.last() ?? floor
 }
 
-/** The first `max` places of all that are added; those added since they were sorted last are few beside them. */
+/** The first `max` of all added places; few are added between two sorts. */
 class FirstPlaces {
   readonly #max: number
   readonly #seen = new Set<string>()

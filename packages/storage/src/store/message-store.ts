@@ -15,7 +15,10 @@ export interface StoredRange {
 export type PageCursor = string
 
 export interface StoredPage {
-  /** Batches as they were published, in the order of their first, then of their last messages, those of several chains at one place in an order of the engine's own; they may reach over the ends of the range. */
+  /**
+   * Batches as published, ordered by their first, then their last message; at equal places the engine chooses the order. They may
+   * reach beyond the ends of the range.
+   */
   readonly batches: readonly Uint8Array[]
   /** Undefined when there is nothing after this page. */
   readonly next: PageCursor | undefined
@@ -56,7 +59,10 @@ export interface MessageStore {
   open(): Promise<void>
   /** Idempotent; what was appended before is finished first. */
   close(): Promise<void>
-  /** Resolves when all of it would survive the end of the process and of the machine. A batch that is there already changes nothing. */
+  /**
+   * Resolves when all of it would survive a crash of the process and of the machine. A batch that is stored already changes
+   * nothing.
+   */
   append(batches: readonly MessageBatch[]): Promise<void>
   /** One page: at most about `maxBytes` of batches, at least one batch when there is one. */
   read(

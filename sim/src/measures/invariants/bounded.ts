@@ -1,6 +1,6 @@
 import type { Breaches } from './breaches.ts'
 
-/** Something that peers can make grow, as it is now, and the most it may be. */
+/** Something that peers can make grow: its current size and its limit. */
 export interface Size {
   readonly name: string
   readonly size: number

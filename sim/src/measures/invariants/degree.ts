@@ -1,7 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import type { Breaches } from './breaches.ts'
 
-/** Who is wanted beside whom, as somebody sees it. */
+/** The wanted neighbours of each node, as one observer sees them. */
 export interface WantedSet {
   readonly nodeId: NodeId
   readonly neighbours: number

@@ -22,7 +22,7 @@ interface Flood {
   readonly reached: ReadonlySet<NodeId>
 }
 
-/** In calm, a message comes to everybody whom edges that are there to stay connect to its publisher, with a tracker or without. */
+/** In calm, a message reaches every node that permanent edges connect to its publisher, with or without a tracker. */
 export class FloodingChecker {
   readonly #options: FloodingOptions
   readonly #modules: FloodingModules

@@ -1,14 +1,14 @@
 import { sameContact, type Contact, type NodeId, type StreamPartId } from '@runnel/protocol'
 import type { Breaches } from './breaches.ts'
 
-/** What a tracker knows of its nodes, as far as it is looked at. */
+/** The part of a tracker's knowledge of its nodes that is checked. */
 export interface TrackerView {
   readonly nodes: ReadonlyMap<NodeId, { readonly contact: Contact | undefined }>
   readonly streamParts: ReadonlyMap<
     StreamPartId,
     {
       readonly isAdopting: boolean
-      /** Whether those that are being taken over hold up nobody else, where the tracker can tell. */
+      /** Whether nodes being taken over hold up no other node, where the tracker can tell. */
       readonly isKnown?: boolean
       readonly members: ReadonlyMap<NodeId, unknown>
     }

@@ -47,7 +47,7 @@ export class NoiselessChecker {
     if (membership !== undefined) membership.leftAtMs ??= this.#modules.nowMs()
   }
 
-  /** A packet of one who behaves as a node or a tracker should. */
+  /** A packet of an honest node or tracker. */
   received(nodeId: NodeId, from: NodeId, type: number, body: Uint8Array): void {
     const id = streamPartOf(type, body)
     if (id === undefined) return

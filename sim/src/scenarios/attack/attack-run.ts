@@ -89,7 +89,7 @@ class AttackRun {
   readonly #attackerIds = new Set<NodeId>()
   readonly #received = new Map<NodeId, number>()
   readonly #neighbours = new Map<NodeId, readonly NodeId[]>()
-  /** All whom a node has ever been attached to. */
+  /** All peers that a node was ever attached to. */
   readonly #met = new Map<NodeId, Set<NodeId>>()
   #published = 0
   #struck: Pick<
@@ -242,7 +242,7 @@ class AttackRun {
     }
   }
 
-  /** Who is beside whom as it strikes, as the honest see it. */
+  /** The neighbours at the moment of the attack, as honest nodes see them. */
   #look(): Pick<
     AttackReport,
     'edgesPerAttacker' | 'honestByAttackers' | 'neighboursOfAttacker' | 'neighboursOfHonest'

@@ -21,17 +21,17 @@ export interface AttackerModules {
   honest(): readonly NodeId[]
 }
 
-/** A claim that nobody can be nearer. */
+/** A claimed round-trip time that no node can beat. */
 const tinyRttMs = 0.1
 /** A hub attaches to all it knows this often. */
 const seekMs = 5_000
 /** Neighbours a hub claims to have in a status; more than this is no status. */
 const maxClaimed = 64
-/** Pongs that nobody asked for are sent this often, for so many tokens, for so long after a link opened. */
+/** How often unrequested pongs are sent, for how many tokens, and for how long after a link opened. */
 const pong = { everyMs: 2, tokens: 4, forMs: 2_000 }
 const noArchive = { fill: () => Promise.resolve() }
 
-/** A production node whose packets are changed on their way out, and who opens links of its own besides. */
+/** A production node whose packets are changed on their way out, and which opens additional links of its own. */
 export class Attacker {
   readonly #attack: Attack
   readonly #modules: AttackerModules

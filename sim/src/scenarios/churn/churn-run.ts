@@ -24,11 +24,11 @@ export interface ChurnReport {
   readonly survivors: number
   readonly expected: number
   readonly delivered: number
-  /** From each join or leave until all whom it concerned had their degree; null where they had not before the end. */
+  /** From each join or leave until all nodes concerned had their degree; null if they did not by the end. */
   readonly recoveriesMs: readonly (number | null)[]
   /** Sent by nodes to nodes and to the tracker, and by the tracker to nodes, without data and pings. */
   readonly controlPerNodeMinute: number
-  /** Of those, how far message chains were received: they come with messages, not with churn. */
+  /** Of these, packets about how far message chains were received: messages cause them, not churn. */
   readonly headsPerNodeMinute: number
   /** Neighbours attached to in a minute. */
   readonly edgeChangesPerNodeMinute: number
@@ -74,7 +74,7 @@ export async function runChurn(
   return run.report()
 }
 
-/** How many places a model needs: for those who are there and those who come. */
+/** How many places a model needs: for present and future nodes. */
 export function placesFor(nodes: number, rate: number | 'half'): number {
   return rate === 'half' ? nodes : nodes + eventsOf(nodes, rate)
 }
@@ -223,7 +223,7 @@ class ChurnRun {
     this.#recoveries.happened(this.#world.clock.monotonicMs(), concerned)
   }
 
-  /** Whom it concerns. */
+  /** The nodes it concerns. */
   #gone({ nodeId }: SimNode): NodeId[] {
     this.#alive.delete(nodeId)
     this.#neighbours.delete(nodeId)

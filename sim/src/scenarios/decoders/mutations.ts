@@ -108,7 +108,7 @@ function otherType(bytes: Uint8Array, _: readonly Uint8Array[], random: Random):
   return copy
 }
 
-/** All of it is the body of another packet. */
+/** Wraps the whole packet as the body of another. */
 function nest(bytes: Uint8Array, others: readonly Uint8Array[], random: Random): Uint8Array {
   return packetBytes(pick(others, random)[0] ?? 0, bytes)
 }

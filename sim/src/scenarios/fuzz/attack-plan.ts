@@ -47,10 +47,10 @@ export function drawAttack(world: AttackedWorld, random: Random): AttackPlan {
   const attackersKeys = wholeFrom(30, 100, random)
   return {
     nodes,
-    // An attacker forwards nothing: beside each there are to be others.
+    // An attacker forwards nothing, so each node must have honest neighbours as well.
     degree: wholeFrom(mostAttackers + 1, 4, random),
     overlay: chance(0.5, random) ? 'random' : 'topology-aware',
-    // The last is for those who come late.
+    // The last is for nodes that come late.
     streamParts: wholeFrom(2, 3, random),
     freshParts: 1,
     latencies: { minMs, maxMs: minMs + wholeFrom(0, 150, random) },

@@ -24,7 +24,7 @@ const trackerFaults = ['streamPartFaults', 'connectionFaults', 'otherFaults'] as
 /** After the last message. */
 const arrivingMs = 6_500
 
-/** A small world of honest nodes, and somebody who does harm with what its keys allow. It ends at the first breach. */
+/** A small world of honest nodes, and an attacker that does what its keys allow. It ends at the first breach. */
 export async function runAttack(world: AttackedWorld, seed: string): Promise<FuzzReport> {
   const { fuzz, plan } = await FuzzWorld.create(seed, (random) => drawAttack(world, random))
   const run = new AttackRun(world, plan, fuzz)

@@ -66,7 +66,7 @@ export class FuzzActions {
   }
 }
 
-/** Somebody publishes, if there is anybody who can. */
+/** A random node publishes, if any can. */
 export function publishSome(fuzz: FuzzWorld): void {
   const { random } = fuzz
   const node = oneOf(fuzz.nodes.values(), random)
@@ -127,7 +127,7 @@ function takeOffline(fuzz: FuzzWorld): Undo | undefined {
   return () => fuzz.nodes.has(node.nodeId) && network.setOnline(node.nodeId, true)
 }
 
-/** As if its process were stopped: it takes nothing, and nobody is told. */
+/** As if its process were stopped: it takes nothing, without a goodbye. */
 function stall(fuzz: FuzzWorld): Undo | undefined {
   const node = oneOf(fuzz.nodes.values(), fuzz.random)
   if (node === undefined) return undefined
@@ -145,11 +145,11 @@ function separate(fuzz: FuzzWorld): Undo | undefined {
 function stopTracker(fuzz: FuzzWorld): undefined {
   const { world, random } = fuzz
   world.stopTracker()
-  // Not one of those that are undone: messages must come all the same.
+  // Not undone later: messages must arrive all the same.
   world.clock.schedule(random.next() * longestMs, () => void world.startTracker())
 }
 
-/** Its network is gone, and nobody is told. */
+/** Its network is gone, without a goodbye. */
 function hideTracker(fuzz: FuzzWorld): Undo {
   const { network, trackerId } = fuzz.world
   network.setOnline(trackerId, false)

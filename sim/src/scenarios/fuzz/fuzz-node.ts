@@ -41,7 +41,7 @@ export class FuzzNode {
     node.on('message', ({ streamPartId, message, from }) => {
       const stay = this.#stays.get(streamPartId)
       if (stay === undefined) return modules.breaches.report('noiseless', `${streamPartId} at ${this.nodeId}`)
-      // Its own messages are known to it before they are to the list of those published.
+      // A node knows its own messages before they are in the list of published ones.
       if (from === undefined) return
       if (!modules.mayPublishAnything(message.publisherId)) stay.authentic.took(message)
       this.#give(stay, stay.order.push(message))

@@ -9,14 +9,14 @@ export interface FuzzPlan {
   readonly degree: number
   readonly overlay: Overlay
   readonly streamParts: number
-  /** Of these, those that nobody is in at first. Default none. */
+  /** Of these, the ones that are empty at first. Default none. */
   readonly freshParts?: number
   readonly latencies: { readonly minMs: number; readonly maxMs: number }
   readonly jitterMs: number
   /** The part of frames lost until it gets quiet. */
   readonly lossRate: number
   readonly hostiles: number
-  /** Kinds of those who do harm with what their keys allow. Default none. */
+  /** Kinds of attackers. Default none. */
   readonly attackers?: readonly string[]
   /** Keys that one attacker has, where it is one with many. */
   readonly attackersKeys?: number

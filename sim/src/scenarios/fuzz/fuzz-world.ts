@@ -38,7 +38,7 @@ export const quietWithinMs = 60_000
 const usualAnswerMs = 200
 const noArchive = { fill: () => Promise.resolve() }
 
-/** A world, those in it, and the checkers that watch them. */
+/** A world, its nodes, and the checkers that watch them. */
 export class FuzzWorld {
   readonly plan: FuzzPlan
   readonly random: Random
@@ -46,7 +46,7 @@ export class FuzzWorld {
   readonly flooding: FloodingChecker
   readonly nodes = new Map<NodeId, FuzzNode>()
   readonly streamParts: readonly StreamPartId[]
-  /** Nodes that cannot hear those of the other group; undefined for no partition. */
+  /** Nodes that cannot reach the other group; undefined for no partition. */
   apart: ReadonlySet<NodeId> | undefined
   lossRate: number
   /** Goes up with all that may cost a message. */
@@ -89,12 +89,12 @@ export class FuzzWorld {
     )
   }
 
-  /** Those that nodes join from the beginning. */
+  /** Stream parts that nodes join from the beginning. */
   get busyParts(): readonly StreamPartId[] {
     return this.streamParts.slice(0, this.streamParts.length - (this.plan.freshParts ?? 0))
   }
 
-  /** Those for nodes that come later. */
+  /** Stream parts for nodes that come later. */
   get freshParts(): readonly StreamPartId[] {
     return this.streamParts.slice(this.busyParts.length)
   }
@@ -139,7 +139,7 @@ export class FuzzWorld {
     return this.#trace.digest()
   }
 
-  /** Those who ever were. */
+  /** All nodes that ever existed. */
   get hostiles(): number {
     return this.#hostiles.size
   }
@@ -157,7 +157,7 @@ export class FuzzWorld {
     return this.isHostile(nodeId) && this.#attackers.get(nodeId)?.mayPublish !== true
   }
 
-  /** Somebody who does harm with what its key allows. */
+  /** An attacker that does what its key allows. */
   addAttacker(nodeId: NodeId, of: { readonly mayPublish: boolean; readonly address?: string }): void {
     this.#attackers.set(nodeId, of)
   }
@@ -255,13 +255,13 @@ export class FuzzWorld {
     node.sim.node.publish(batch)
   }
 
-  /** Who is attached to whom, among the honest. */
+  /** Attached pairs of honest nodes. */
   overlay(id: StreamPartId): Overlay {
     const members = [...this.nodes.values()].filter((node) => node.isIn(id))
     return new Map(members.map((node) => [node.nodeId, node.neighbours(id)]))
   }
 
-  /** Without those who came on their own, and may have to go. */
+  /** Without peers that attached uninvited and may have to go. */
   #firmOverlay(id: StreamPartId): Overlay {
     const firm = (neighbours: ReadonlySet<NodeId>, nodeId: NodeId): Set<NodeId> =>
       new Set([...neighbours].filter((peerId) => this.nodes.get(nodeId)?.wants(id, peerId)))
@@ -275,7 +275,7 @@ export class FuzzWorld {
       const { nodeId, sim } = node
       const { streamParts } = sim.node.metrics()
       const wanted = streamParts.map(({ wantedNeighbours }) => ({ nodeId, neighbours: wantedNeighbours }))
-      // Until a tracker that began anew has taken the overlay over, a node may have guests besides, or be one.
+      // Until a restarted tracker has taken the overlay over, a node may have temporary edges in addition.
       checkDegree(wanted, 3 * degree, this.breaches)
       checkBounds(nodeId, this.#sizesOf(node), this.breaches)
     }
@@ -299,7 +299,7 @@ export class FuzzWorld {
     const { maxProvisional } = { ...networkLimits, ...limits }
     const peers = new Set<NodeId>()
     for (const { neighbours } of sim.node.metrics().streamParts) {
-      // The wanted ones, those they replace, and those no instruction has named yet.
+      // The wanted neighbours, the ones they replace, and the ones no instruction has named yet.
       yield {
         name: 'attached neighbours',
         size: neighbours.length,

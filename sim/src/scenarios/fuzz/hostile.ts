@@ -20,7 +20,7 @@ import { chance, oneOf, wholeFrom } from './fuzz-plan.ts'
 export interface HostileModules {
   readonly world: World
   readonly random: Random
-  /** Whom it may annoy, and in whose name it may lie. */
+  /** The nodes it may harass, and the nodes in whose name it may lie. */
   victims(): readonly NodeId[]
 }
 
@@ -30,7 +30,7 @@ const maxPauseMs = 1_000
 const floodPackets = 40
 const contact = { addresses: [{ kind: 'memory', text: 'memory://hostile' }], dials: ['memory'] }
 
-/** No node: somebody who speaks the protocol as far as it serves to do harm. */
+/** Not a node: an attacker that speaks as much of the protocol as it needs. */
 export class Hostile {
   readonly nodeId: NodeId
   readonly #name: string
@@ -146,7 +146,7 @@ export class Hostile {
     return oneOf(this.#streamParts, random) ?? world.streamPartId
   }
 
-  /** Lies about neighbours, about round-trip times and about who failed. */
+  /** Lies about neighbours, round-trip times and failed nodes. */
   #status(): void {
     const { random, victims, world } = this.#modules
     const some = (): NodeId[] => victims().filter(() => chance(0.3, random))

@@ -14,8 +14,8 @@ interface Newcomer {
 }
 
 /**
- * Honest nodes that come while somebody does harm: one to where others are, two to where nobody is yet, and one that wants
- * something of another node directly, as who asks for a resend does.
+ * Honest nodes that come during an attack: one joins a populated stream part, two an empty one, and one opens a direct link to
+ * another node, as a resend does.
  */
 export class Newcomers {
   readonly #fuzz: FuzzWorld
@@ -43,7 +43,7 @@ export class Newcomers {
     this.#publish(publisher, fresh)
   }
 
-  /** Who was due must be in by now. */
+  /** Nodes that were due must be in by now. */
   check(): void {
     const { nowMs, breaches } = this.#fuzz
     for (const { node, id, dueMs } of this.#waiting)
@@ -52,7 +52,10 @@ export class Newcomers {
     this.#waiting = this.#waiting.filter(({ dueMs }) => dueMs > nowMs)
   }
 
-  /** In so small a world chance may give it no neighbour but attackers, who pass nothing on; nobody promises it messages then. */
+  /**
+   * In so small a world chance may give it attackers only as neighbours, which pass nothing on; then it is not promised any
+   * messages.
+   */
   #isSurrounded(node: FuzzNode, id: StreamPartId): boolean {
     const neighbours = [...node.neighbours(id)]
     return neighbours.length > 0 && !neighbours.some((peerId) => this.#fuzz.nodes.has(peerId))

@@ -6,7 +6,7 @@ export interface FuzzReport {
   readonly world: string
   readonly seed: string
   readonly nodes: number
-  /** Kinds of those who do harm. */
+  /** Kinds of attackers. */
   readonly attackers: readonly string[]
   /** Null when all held. */
   readonly breach: Breach | null

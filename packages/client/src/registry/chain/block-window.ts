@@ -1,6 +1,6 @@
 import type { RegistryChange } from '../ports.ts'
 
-/** A block that was followed, and what it changed in the registries. */
+/** A followed block and its changes of the registries. */
 export interface FollowedBlock {
   readonly number: number
   readonly hash: string
@@ -8,8 +8,8 @@ export interface FollowedBlock {
 }
 
 /**
- * The last blocks that were followed, the oldest first: those that changed something, and those that were the head when
- * it was asked for. Bounded: what is older has left it, and cannot be taken back one by one.
+ * The last blocks that were followed, oldest first: blocks that changed something, and blocks that were the head when it was
+ * asked for. Bounded: older blocks are dropped and cannot be taken back one by one.
  */
 export class BlockWindow {
   readonly #maxBlocks: number
@@ -34,7 +34,7 @@ export class BlockWindow {
     return this.#blocks.some((block) => block.hash === hash && block.changes.length > 0)
   }
 
-  /** Takes a block at its place. The one that is there gets no second entry, but what it changed if that was not known. */
+  /** Adds a block at its place. A block that is there already gets its changes, if they were not known, but no second entry. */
   add(block: FollowedBlock): void {
     const after = this.#blocks.findLastIndex(({ number }) => number <= block.number)
     const isKnown = this.#blocks[after]?.hash === block.hash

@@ -4,7 +4,7 @@ import { clientError } from '../../errors.ts'
 import { askForAccount, type Eip1193Provider } from '../../wallet.ts'
 import { receiptPollingMs, type ChainConnection } from './chain-connection.ts'
 
-/** Who signs and pays for changes of the registries. */
+/** The account that signs and pays for changes of the registries. */
 export interface ChainAccount {
   readonly id: NodeId
   readonly signer: AbstractSigner

@@ -18,18 +18,18 @@ const maxBlocksPerPoll = 2000
 export const maxFollowedBlocks = 64
 
 /**
- * Blocks whose events are asked for with each poll once more: behind one URL there may be several endpoints, and the one that
- * gives the events may lag behind the one that named the newest block. What is known by the block's hash is not reported twice.
+ * Recent blocks whose events each poll requests again: behind one URL there may be several endpoints, and the one that returns
+ * events may lag behind the one that named the newest block. Events known by their block's hash are not reported twice.
  */
 const overlapBlocks = 16
 
 /**
- * Follows the events of the registries by polling, block after block, so that an endpoint that was away for a while is
- * caught up with. A poll that fails is repeated with the next, from where it came to.
+ * Follows the events of the registries by polling, block after block, so that nothing is missed while an endpoint is away. A
+ * failed poll continues with the next one, from where it stopped.
  *
- * Blocks are followed by their hashes: where the chain has replaced some, what they changed is reported again, as it is
- * not so any more, and then what the new ones change. Where that reaches back too far, or the chain is another one now, the
- * change is `unknown`. Nothing waits for confirmations: decision 026.
+ * Blocks are followed by their hashes: when the chain replaces some, the changes of the old blocks are reported again as taken
+ * back, then the changes of the new ones. If that reaches back too far, or it is a different chain now, the change is `unknown`.
+ * Nothing waits for confirmations: decision 026.
  */
 export class ChainChanges {
   readonly #connection: ChainConnection
@@ -84,7 +84,7 @@ export class ChainChanges {
     this.#followed.add({ ...head, changes: [] })
   }
 
-  /** Takes back what the chain has replaced. The last block that still stands; undefined when none of those followed does. */
+  /** Takes back what the chain has replaced. Returns the last followed block that is still in the chain, if any. */
   async #takeBack(head: Block): Promise<FollowedBlock | undefined> {
     for (;;) {
       const { last } = this.#followed

@@ -23,7 +23,7 @@ export class ChainConnection {
   readonly provider: JsonRpcProvider
   /** What the endpoint said that it serves. */
   readonly chainId: number
-  /** The endpoint's URL as it may be shown, and how to keep the rest of it out of errors. */
+  /** The endpoint's URL without secrets, and a filter that keeps the secrets out of errors. */
   readonly secrets: RpcSecrets
   /** Hears of every change between reachable and unreachable. */
   onHealth: (health: RegistryHealth) => void = () => {}
@@ -57,7 +57,7 @@ export class ChainConnection {
     }
   }
 
-  /** Ends what is under way. Idempotent. */
+  /** Cancels pending requests. Idempotent. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -100,7 +100,7 @@ export async function openChainConnection({
   return connection
 }
 
-/** Without a cache: on a chain that makes a block of every transaction at once it would answer with what was before. */
+/** Without a cache: on a chain that mines every transaction at once, it would answer with old values. */
 function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
   const request = new FetchRequest(rpcUrl)
   request.timeout = requestTimeoutMs
@@ -111,7 +111,7 @@ function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
   })
 }
 
-/** ethers, left to find out by itself, would ask for ever when nobody answers. */
+/** Left to detect the network itself, ethers would ask for ever when the endpoint does not answer. */
 async function askChainId(rpcUrl: string): Promise<number> {
   const connection = new ChainConnection(rpcUrl, 1)
   try {

@@ -3,7 +3,7 @@ import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { isError } from 'ethers'
 import { clientError, reasonOf } from '../../errors.ts'
 
-/** What ethers throws, as an error of ours: neither it nor its cause holds what is secret of the endpoint's URL. */
+/** Converts what ethers throws into a client error. Neither it nor its cause contains secrets of the endpoint's URL. */
 export function translateChainError(error: unknown, secrets: RpcSecrets): RunnelError {
   if (isRunnelError(error)) return error
   const cause = secrets.scrubError(error)

@@ -79,7 +79,7 @@ function trackerReader(address: string, connection: ChainConnection): TrackerReg
         .sort((a, b) => compare(a.nodeId, b.nodeId))
     },
     async listNodes() {
-      // What stands at an address stays what it is.
+      // The contract at an address never changes.
       isPermissioned ??= await connection.call(() => listsNodes(address, connection.provider))
       if (!isPermissioned) return undefined
       const nodes = await readPages(connection, contract.listNodes, nodesPerPage)

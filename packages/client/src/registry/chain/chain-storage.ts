@@ -7,7 +7,7 @@ import type { ChainConnection } from './chain-connection.ts'
 import { readPages } from './read-pages.ts'
 import type { TransactionSender } from './transaction-sender.ts'
 
-/** Reads storage nodes, and what they are asked to keep, from the contract. */
+/** Reads storage nodes and their assigned streams from the contract. */
 export function createChainStorageReader(
   address: string,
   connection: ChainConnection,
@@ -17,7 +17,7 @@ export function createChainStorageReader(
     storageNodesOf: async (streamId) => toInfos(await connection.call(() => contract.nodesOf(streamId))),
     listStorageNodes: async () => toInfos(await readPages(connection, contract.listNodes)),
     async streamsStoredBy(nodeId) {
-      // Pages are of what was ever assigned; those of streams deleted since are shorter, so the count says where to end.
+      // Pages cover everything ever assigned. Pages with deleted streams are shorter, so the count says where to end.
       const count = Number(await connection.call(() => contract.streamCountOf(nodeId)))
       const pages = await Promise.all(
         Array.from({ length: Math.ceil(count / pageSize) }, (_, page) =>
@@ -32,7 +32,7 @@ export function createChainStorageReader(
 /** Streams of a storage node read at once. */
 const pageSize = 100
 
-/** Those that can be reached: a URL that is no text is nobody's. */
+/** Reachable nodes only: entries whose URL is not text are skipped. */
 function toInfos(nodes: readonly { node: string; url: string }[]): StorageNodeInfo[] {
   return nodes
     .map((entry) => ({ nodeId: toNodeId(entry.node), url: textOf(() => entry.url) }))

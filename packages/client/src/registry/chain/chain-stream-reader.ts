@@ -35,7 +35,7 @@ export function createChainStreamReader(address: string, connection: ChainConnec
   }
 }
 
-/** The contract lists no users: the events say who they may be, the contract what they have now. */
+/** The contract lists no users: events name the candidates, the contract has their current permissions. */
 async function listPermissions(
   contract: StreamContract,
   connection: ChainConnection,

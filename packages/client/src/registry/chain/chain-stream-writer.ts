@@ -14,7 +14,7 @@ export function createChainStreamWriter(
 ): StreamRegistryWriter {
   const contract = streamRegistry(address, account.signer)
 
-  /** The contract replaces both public permissions at once: the one not named stays as it is. */
+  /** The contract replaces both public permissions at once: so the one not named is passed unchanged. */
   const setPublic = async (streamId: string, { permissions }: Omit<Grant, 'untilMs'>, expiry: bigint) => {
     const other = permissions.find((name) => name !== 'publish' && name !== 'subscribe')
     if (other !== undefined) throw clientError('INVALID_ARGUMENT', `${other} cannot be public`)
@@ -57,7 +57,7 @@ export function createChainStreamWriter(
   }
 }
 
-/** Waits for all, also when one fails: afterwards nothing is under way any more. */
+/** Waits for all even if one fails, so that nothing is pending afterwards. */
 async function allOf<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   const results = await Promise.allSettled(items.map(run))
   for (const result of results) if (result.status === 'rejected') throw result.reason

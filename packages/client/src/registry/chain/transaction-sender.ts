@@ -38,7 +38,7 @@ export class TransactionSender {
   #sendNow(start: (overrides: { nonce: number }) => Promise<ContractTransactionResponse>) {
     return this.#connection.call(async () => {
       const known = await this.#signer.getNonce('pending')
-      // An endpoint may not have heard yet of what was sent a moment ago; with nothing under way it knows best.
+      // An endpoint may not know yet of a transaction sent a moment ago; with none pending, its count is right.
       const nonce = this.#unconfirmed > 0 ? Math.max(known, this.#nextNonce) : known
       const transaction = await start({ nonce })
       this.#nextNonce = nonce + 1

@@ -81,7 +81,7 @@ export const partList: Decode<PartList> = object<PartList>({
 export interface NodeSummary {
   readonly nodeId: string
   readonly connected: boolean
-  /** Of which `streamParts` may be but the first. */
+  /** `streamParts` may hold only the first of them. */
   readonly streamPartCount: number
   readonly streamParts: readonly string[]
 }

@@ -42,7 +42,7 @@ export interface TrackerState {
   readonly place: Place | undefined
 }
 
-/** An overlay, all pages of it together. */
+/** An overlay, assembled from all its pages. */
 export interface Overlay {
   readonly partId: string
   /** The HTTP API of the tracker that leads it. */
@@ -187,7 +187,7 @@ function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary
 }
 
 interface PageOf<T> {
-  /** Of a search: those found on this page. */
+  /** For a search: the matches on this page. */
   readonly total: number
   readonly next: number | null
   readonly items: readonly T[]
@@ -210,7 +210,7 @@ async function readPages<T>(
   return { total, items: items.slice(0, maxItems) }
 }
 
-/** A stream part, and who among these trackers leads it. Throws Failure when none does. */
+/** A stream part and the tracker that leads it. Throws Failure when none of these does. */
 export async function leaderOf(
   bases: readonly string[],
   partId: string,
@@ -256,7 +256,7 @@ export function readPropagation(base: string, partId: string, signal: AbortSigna
   return fetchJson(`${base}/v1/stream-parts/${encodeURIComponent(partId)}/propagation`, propagation, signal)
 }
 
-/** What those say who answer. Rejects when nobody does. */
+/** The answers of the trackers that answer. Rejects when none does. */
 async function askAll<T>(bases: readonly string[], ask: (base: string) => Promise<T>) {
   const settled = await Promise.allSettled(bases.map(async (base) => ({ base, answer: await ask(base) })))
   const answers = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))

@@ -53,7 +53,7 @@ export class GraphView {
   }
 
   show(scene: Scene): void {
-    // Positions belong to the shape: until those of a new one come, there is nothing to draw.
+    // Positions belong to one shape: until those of a new shape arrive, there is nothing to draw.
     if (scene.shape.ids.length * 2 !== this.#positions.length) this.#positions = new Float32Array()
     this.#scene = scene
     this.#drawing = new Drawing(scene)

@@ -1,7 +1,7 @@
 import { palettes, rttColours, rttScale, rttStep, type RttScale, type Theme } from '../colours.ts'
 import type { GraphShape, ShapedEdge } from '../layout/layout-input.ts'
 
-/** What colours of edges stand for. */
+/** The meaning of an edge's colour. */
 export const colourings = ['rtt', 'transport'] as const
 export type Coloring = (typeof colourings)[number]
 

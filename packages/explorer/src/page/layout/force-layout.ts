@@ -77,7 +77,7 @@ export class ForceLayout {
   }
 }
 
-/** Who was there stays; who is new begins beside its neighbours, or, where it has none, on a spiral around the middle. */
+/** Known nodes keep their positions; new ones start beside their neighbours, or without any, on a spiral around the middle. */
 function bodiesOf(ids: readonly string[], ends: Uint32Array, before: ReadonlyMap<string, Body>): Body[] {
   const placed = ids.map((id) => before.get(id))
   const near = ids.map(() => ({ x: 0, y: 0, count: 0 }))

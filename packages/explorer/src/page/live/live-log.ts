@@ -1,6 +1,6 @@
 import { shownText } from '../format.ts'
 
-/** A message as it is shown. */
+/** A message ready for display. */
 export interface ShownMessage {
   readonly key: number
   readonly publisherId: string
@@ -68,7 +68,7 @@ export function contentText(content: unknown): string {
   return `${content.length} bytes: ${digits.join(' ')}${content.length > maxShownBytes ? ' …' : ''}`
 }
 
-/** What was typed, as it is published: JSON where it is some, else text. */
+/** The typed text as it is published: as JSON if it parses, else as text. */
 export function typedContent(typed: string): { readonly kind: 'JSON' | 'text'; readonly content: unknown } {
   try {
     return { kind: 'JSON', content: JSON.parse(typed) }

@@ -1,7 +1,7 @@
 import { shortId, splitPart } from '../format.ts'
 import { nodeHref, partHref } from '../route.ts'
 
-/** A node's id, as a link to what is known of it. */
+/** A node's id, linked to the page about it. */
 export function NodeLink({ nodeId }: { readonly nodeId: string }) {
   return (
     <a class="id" href={nodeHref(nodeId)} title={nodeId}>

@@ -19,7 +19,7 @@ const columns: Column<NodeSummary>[] = [
   { title: 'Tracker link', cell: ({ connected }) => (connected ? 'open' : 'just lost') },
 ]
 
-/** The nodes of the network, or those that were looked for. */
+/** The nodes of the network, or the results of a search. */
 export function NodesView({
   bases,
   search,

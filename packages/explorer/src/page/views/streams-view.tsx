@@ -16,7 +16,7 @@ export interface StreamsViewProps {
   readonly search: string
 }
 
-/** All stream parts of the network, or those that were looked for. */
+/** All stream parts of the network, or the results of a search. */
 export function StreamsView({ bases, trackers, search }: StreamsViewProps) {
   const key = bases && `${bases.join()} ${search}`
   const { value, failure, readAtMs } = usePolled(key, streamsEveryMs, (signal) =>

@@ -33,7 +33,7 @@ const columns: Column<TrackerState>[] = [
   { title: 'Place', isMinor: true, cell: ({ place }) => (place === undefined ? '–' : shownText(place.name)) },
 ]
 
-/** Who leads what, and how the trackers are. */
+/** The state of the trackers and the stream parts that each leads. */
 export function TrackersView({ trackers: { value } }: { readonly trackers: Polled<TrackerState[]> }) {
   const listed = value?.find(({ isHome }) => isHome)?.cluster?.trackers.length ?? 0
   return (

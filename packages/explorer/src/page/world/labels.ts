@@ -15,7 +15,7 @@ export interface Label {
 
 const lineHeight = 13
 const charWidth = 6.2
-/** Labels at most; each is compared with those before it. */
+/** At most this many labels; each is compared with all earlier ones. */
 const maxLabels = 40
 
 /** The names there is room for, the first ones first. */

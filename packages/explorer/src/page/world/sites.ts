@@ -15,14 +15,14 @@ export interface Way {
   readonly from: Site
   readonly to: Site
   readonly edges: readonly Edge[]
-  /** Of those measured; null where none is. */
+  /** Over the measured ones; null when none is measured. */
   readonly meanRttMs: number | null
 }
 
-/** Ways drawn: of more, those with the most edges. */
+/** At most this many routes are drawn: those with the most edges. */
 const maxWays = 1_500
 
-/** An overlay as places and what connects them; nodes whose places nobody knows are left out. */
+/** An overlay as sites and the routes between them; nodes at unknown locations are left out. */
 export function sitesOf(
   nodes: readonly string[],
   edges: readonly Edge[],

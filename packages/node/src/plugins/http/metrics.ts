@@ -9,7 +9,7 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-/** Metrics of a node and, by name, of its plugins, made anew whenever they are asked for. */
+/** Metrics of a node and, by name, of its plugins, computed on each request. */
 export function createMetrics(
   snapshot: () => NodeSnapshot,
   ofPlugins: () => ReadonlyMap<string, readonly PluginMetric[]>,

@@ -31,9 +31,9 @@ const options = { prepare: true, isIdempotent: true, logged: false }
 const lookUpSizes = [1, 8, 64]
 
 /**
- * Writes batches; durable in as many copies as the consistency says when it resolves. A batch that contradicts a stored
- * one of the same place is written only if it is the one that counts. Gives how many contradicted one. Two nodes that
- * write both at the same moment can leave either; whoever appends the other again mends that.
+ * Writes batches; durable in as many copies as the consistency says when it resolves. A batch that contradicts a stored one of
+ * the same place is written only if it wins. Returns how many contradicted one. Two nodes that write both at the same moment can
+ * leave either; appending the other again repairs that.
  */
 export async function appendBatches(
   client: Client,

@@ -59,10 +59,10 @@ const maxPageBytes = 8 * 1024 * 1024
 const keyspacePattern = /^[a-z][a-z0-9_]{0,47}$/
 
 /**
- * Keeps batches in Apache Cassandra, for those who outgrow one machine. What is acknowledged is with as many nodes as
- * `consistency` says. Whether it is on their disks is for the cluster to say: with `commitlog_sync: batch` or `group`
- * in cassandra.yaml it is; with the default, `periodic`, what the last 10 s brought can be lost when as many machines
- * as there are copies lose power at once. Filters are applied here: reading one publisher costs as much as reading all.
+ * Keeps batches in Apache Cassandra, for storage that outgrows one machine. Acknowledged batches are on as many nodes as
+ * `consistency` says. Whether they are on disk depends on the cluster: with `commitlog_sync: batch` or `group` in cassandra.yaml
+ * they are; with the default, `periodic`, the last 10 s can be lost when all machines that hold copies lose power at once.
+ * Filters are applied here: reading one publisher costs as much as reading all.
  */
 export class CassandraStore implements MessageStore {
   readonly location: string

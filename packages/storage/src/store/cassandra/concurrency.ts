@@ -1,7 +1,7 @@
 /** Requests under way at once. */
 const maxConcurrent = 32
 
-/** Does all of it, some at once. Rejects with the first error, when those under way have ended. */
+/** Does all tasks, several at once. Rejects with the first error, after the running ones have ended. */
 export async function forAll<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
   const iterator = items[Symbol.iterator]()
   const worker = async () => {

@@ -22,7 +22,7 @@ export interface Filter {
   readonly messageChainId?: string | undefined
 }
 
-/** Rows fetched at once when they hold no bytes; and of those that do, at first, before it is known how large they are. */
+/** Rows fetched at once when they hold no bytes. For rows with bytes: at first, until their size is known. */
 const [maxFetchRows, minFetchRows] = [1000, 8]
 /** Bytes fetched at once, about. */
 const fetchBytes = 1024 * 1024
@@ -58,7 +58,7 @@ export class Partitions {
     return mergeAsync(levels, compareStored)
   }
 
-  /** All, those with the newest first message first. */
+  /** All batches, the newest first message first. */
   backwards(filter: Filter = {}): AsyncGenerator<StoredBatch> {
     return mergeAsync(
       widthMsByLevel.map((_, level) => this.#backwardsOf(level, filter)),

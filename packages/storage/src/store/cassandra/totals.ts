@@ -7,14 +7,14 @@ import type { Partitions } from './partitions.ts'
 
 type Totals = Omit<StreamPartUsage, 'streamPartId'>
 
-/** An append of which the bucket's entry tells has ended, one way or the other, after this time; clocks may differ by part of it. */
+/** An append announced by the bucket's entry has succeeded or failed after this time; clocks may differ by part of it. */
 export const settledMs = 60_000
 /** Buckets whose totals are remembered. */
 const maxRememberedBuckets = 100_000
 
 const none: Totals = { batches: 0, messages: 0, bytes: 0, oldestMs: Infinity, newestMs: 0 }
 
-/** Adds up what is in the buckets. Those that did not change lately are remembered and not read again. */
+/** Adds up the buckets. The totals of buckets that did not change lately are cached. */
 export class BucketTotals {
   readonly #client: Client
   readonly #keyspace: string

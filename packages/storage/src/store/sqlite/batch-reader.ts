@@ -35,7 +35,7 @@ interface UsageRow {
   readonly bytes: number
 }
 
-/** All that is asked of a database without changing it; each answer is of one state of it. */
+/** All read-only queries of a database; each answer sees one consistent state. */
 export class BatchReader {
   readonly #database: Database.Database
   readonly #entries: Entries
@@ -125,7 +125,7 @@ export class BatchReader {
     return this.#mark.get(name)
   }
 
-  /** Undefined when there is nothing of it. */
+  /** Undefined when nothing of it is stored. */
   #placeOf({ streamPartId, publisherId, messageChainId }: Filter): Place | undefined {
     const scope = this.#scope.get(streamPartId, publisherId ?? '')
     if (scope === undefined || messageChainId === undefined)

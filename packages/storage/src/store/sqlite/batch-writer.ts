@@ -168,7 +168,7 @@ export class BatchWriter {
     insertChain.run({ partScope, publisherScope, publisher, name, timestamp })
     const { id, oldest, newest } = chain.get(publisherScope, name) ?? missing(key)
     const fresh = { id, partScope, publisherScope, batches: 0, messages: 0, bytes: 0, oldest, newest }
-    // Those of this transaction must stay what they are counted in.
+    // Entries used in this transaction must not be evicted: their counts are pending.
     if (this.#chains.size >= maxKnownChains && this.#touched.size === 0) this.#chains.clear()
     this.#chains.set(key, fresh)
     return fresh

@@ -73,7 +73,7 @@ export function openForReading(path: string): Database.Database {
   return database
 }
 
-/** Messages are nobody else's business: SQLite gives its other files the mode of this one. */
+/** Other users must not read messages: SQLite gives its other files the mode of this one. */
 function createPrivately(path: string): void {
   const directory = dirname(path)
   if (!existsSync(directory)) {

@@ -80,7 +80,7 @@ export class Entries {
     )
   }
 
-  /** All batches, those with the newest first message first. */
+  /** All batches, the newest first message first. */
   backwards(place: Place): Generator<Entry> {
     return merge(
       widthMsByLevel.map((_, level) => this.#backwardsOf(level, place)),

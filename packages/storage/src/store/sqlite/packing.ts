@@ -19,7 +19,7 @@ export function unpack({ bytes, ends }: Packed): Uint8Array[] {
   return Array.from(ends, (end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end))
 }
 
-/** What of it to hand over instead of copying it. */
+/** The buffers to transfer instead of copying. */
 export function transferOf({ bytes, ends }: Packed): ArrayBuffer[] {
   return [bytes.buffer, ends.buffer]
 }

@@ -7,7 +7,10 @@ interface Waiting {
 /** Pieces of work that wait, for all keys. */
 const maxWaiting = 1000
 
-/** Does one piece of work at a time. The keys take turns: of who has much to do, others need not wait for all of it. */
+/**
+ * Does one piece of work at a time. The keys take turns, so that a key with much work does not make the others wait for all of
+ * it.
+ */
 export class Turns {
   readonly #waiting = new Map<string, Set<Waiting>>()
   #count = 0
@@ -43,7 +46,7 @@ export class Turns {
     })
   }
 
-  /** The first of the key that waits longest for its turn; the key goes to the end. Busy until nobody waits. */
+  /** Takes the first piece of the key that has waited longest; that key goes to the end. Busy until nothing waits. */
   #next(): void {
     const [entry] = this.#waiting
     const [first] = entry?.[1] ?? []

@@ -1,7 +1,7 @@
 import type { Random } from '@runnel/protocol'
 import type { FuzzWorld } from '../fuzz-world.ts'
 
-/** Somebody who does harm with what its keys allow. */
+/** An attacker that does what its keys allow. */
 export interface Attacker {
   start(): Promise<void>
   stop(): void

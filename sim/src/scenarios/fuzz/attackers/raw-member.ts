@@ -29,12 +29,12 @@ const settlesMs = 300
 const contact = { addresses: [{ kind: 'memory', text: 'memory://member' }], dials: ['memory'] }
 
 /**
- * A member of stream parts without a node behind it: it joins, goes where it is told and is a neighbour, and what it says
- * besides is up to whoever has it. It forwards nothing.
+ * A member of stream parts without a node behind it: it joins, connects as instructed and becomes a neighbour; everything else it
+ * sends is up to its owner. It forwards nothing.
  */
 export class RawMember {
   readonly identity: Identity
-  /** What it says of its neighbours; as it is, unless somebody has it lie. */
+  /** What it reports about its neighbours; the truth, unless it is made to lie. */
   reports: (id: StreamPartId, attached: readonly NodeId[]) => readonly NeighbourReport[]
   /** A batch of somebody else came. */
   onData: (packet: Uint8Array) => void = () => {}

@@ -4,7 +4,7 @@ import { RawMember } from '../raw-member.ts'
 
 const partsPerKey = 20
 
-/** Keys that join stream parts nobody else is in, of streams that do not exist. */
+/** Keys that join empty stream parts of streams that do not exist. */
 export const hoardedParts: MakeAttacker = (modules) => {
   const { fuzz, name, random } = modules
   const members: RawMember[] = []

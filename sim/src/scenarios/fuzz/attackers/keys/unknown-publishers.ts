@@ -5,7 +5,7 @@ import { RawMember } from '../raw-member.ts'
 
 const perTurn = 12
 
-/** A neighbour that sends batches signed by ever new keys, each of which has to be looked up. */
+/** A neighbour that sends batches signed by ever new keys, each of which must be looked up. */
 export const unknownPublishers: MakeAttacker = (modules) => {
   const { fuzz, name, random } = modules
   const streamPartId = oneOf(fuzz.busyParts, random) ?? fuzz.world.streamPartId

@@ -2,7 +2,7 @@ import { oneOf, wholeFrom } from '../../fuzz-plan.ts'
 import { again, attackersAddress, type MakeAttacker } from '../attacker.ts'
 import { RawMember } from '../raw-member.ts'
 
-/** Joins again and again, and names neighbours that nobody knows. */
+/** Joins again and again, and names neighbours that do not exist. */
 export const phantomNeighbours: MakeAttacker = (modules) => {
   const { fuzz, name, random } = modules
   const streamPartId = oneOf(fuzz.busyParts, random) ?? fuzz.world.streamPartId

@@ -8,7 +8,7 @@ const largestSequence = 2 ** 32 - 1
 const sequences = [0, 1, 2, 1_000, 2 ** 31 - 1, 2 ** 31, largestSequence - 1, largestSequence]
 const dayMs = 86_400_000
 
-/** Every number of a batch at its extremes, and around those of every limit. */
+/** Every number of a batch at its extremes, and around every limit. */
 export const extremeFields = publishing(({ member, streamPartId, fuzz, random }) => {
   const place = (): MessageRef => {
     const times = oneOf(extremeTimes(fuzz.world.clock.now()), random) ?? []
