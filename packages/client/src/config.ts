@@ -1,27 +1,22 @@
 import type { RegistryAddresses } from '@runnel/contracts'
 import { networkLimits } from '@runnel/network'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { clientError } from './errors.ts'
 import { describeIssues, staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
 
 const addressSchema = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, { error: 'must be 0x and 40 hexadecimal digits' })
-const countSchema = z.int().min(1)
-const msSchema = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
-const waitMsSchema = z
-  .int()
-  .min(0)
-  .max(2 ** 31 - 1)
-const portSchema = z.int().min(0).max(65_535)
+  .check(z.regex(/^0x[0-9a-fA-F]{40}$/, { error: 'must be 0x and 40 hexadecimal digits' }))
+const maxTimerMs = 2 ** 31 - 1
+const countSchema = z.int().check(z.minimum(1))
+const msSchema = z.int().check(z.minimum(1), z.maximum(maxTimerMs))
+const waitMsSchema = z.int().check(z.minimum(0), z.maximum(maxTimerMs))
+const portSchema = z.int().check(z.minimum(0), z.maximum(65_535))
 
 /** A chain, and where the registries stand on it. */
 export const chainSchema = z.strictObject({
   rpcUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
-  chainId: z.int().positive().optional(),
+  chainId: z.optional(z.int().check(z.positive())),
   registries: z.strictObject({
     trackerRegistry: addressSchema,
     streamRegistry: addressSchema,
@@ -40,77 +35,62 @@ const iceServerSchema = z.union([
 ])
 
 const listenShape = {
-  host: z.string().default('127.0.0.1'),
+  host: z._default(z.string(), '127.0.0.1'),
   port: portSchema,
-  publicUrl: z.string().exactOptional(),
-  alsoKnownAs: z.array(z.string()).exactOptional(),
+  publicUrl: z.exactOptional(z.string()),
+  alsoKnownAs: z.exactOptional(z.array(z.string())),
 }
+const tlsSchema = z.strictObject({ cert: z.string(), key: z.string() })
+
+const tcpSchema = z.strictObject({
+  listen: z.exactOptional(z.strictObject(listenShape)),
+  maxConnections: z.exactOptional(countSchema),
+})
+
+const websocketSchema = z.strictObject({
+  listen: z.exactOptional(z.strictObject({ ...listenShape, tls: z.exactOptional(tlsSchema) })),
+  maxConnections: z.exactOptional(countSchema),
+})
+
+const webrtcSchema = z.strictObject({
+  iceServers: z.exactOptional(z.array(iceServerSchema)),
+  iceTransportPolicy: z.exactOptional(z.enum(['all', 'relay'])),
+  maxConnections: z.exactOptional(countSchema),
+  bindAddress: z.exactOptional(z.string()),
+  portRange: z.exactOptional(z.tuple([portSchema, portSchema])),
+})
 
 const transportsSchema = z.strictObject({
-  tcp: z
-    .union([
-      z.literal(false),
-      z.strictObject({
-        listen: z.strictObject(listenShape).exactOptional(),
-        maxConnections: countSchema.exactOptional(),
-      }),
-    ])
-    .exactOptional(),
-  websocket: z
-    .union([
-      z.literal(false),
-      z.strictObject({
-        listen: z
-          .strictObject({
-            ...listenShape,
-            tls: z.strictObject({ cert: z.string(), key: z.string() }).exactOptional(),
-          })
-          .exactOptional(),
-        maxConnections: countSchema.exactOptional(),
-      }),
-    ])
-    .exactOptional(),
-  webrtc: z
-    .union([
-      z.literal(false),
-      z.strictObject({
-        iceServers: z.array(iceServerSchema).exactOptional(),
-        iceTransportPolicy: z.enum(['all', 'relay']).exactOptional(),
-        maxConnections: countSchema.exactOptional(),
-        bindAddress: z.string().exactOptional(),
-        portRange: z.tuple([portSchema, portSchema]).exactOptional(),
-      }),
-    ])
-    .exactOptional(),
+  tcp: z.exactOptional(z.union([z.literal(false), tcpSchema])),
+  websocket: z.exactOptional(z.union([z.literal(false), websocketSchema])),
+  webrtc: z.exactOptional(z.union([z.literal(false), webrtcSchema])),
+})
+
+const registrySchema = z.strictObject({
+  maxAgeMs: z._default(msSchema, 10 * 60_000),
+  maxCachedEntries: z._default(countSchema, 10_000),
+  pollIntervalMs: z._default(msSchema, 2_000),
+})
+
+const queueShape = {
+  maxQueuedMessages: z._default(countSchema, 10_000),
+  maxQueuedBytes: z._default(countSchema, 64 * 1024 * 1024),
+}
+const publishSchema = z.strictObject({
+  ...queueShape,
+  compress: z._default(z.enum(['none', 'deflate']), 'none'),
 })
 
 const configSchema = z.strictObject({
-  privateKey: z.string().optional(),
+  privateKey: z.optional(z.string()),
   network: networkSchema,
-  transports: transportsSchema.default({}),
-  waitForNeighboursMs: waitMsSchema.default(5_000),
-  closeTimeoutMs: waitMsSchema.default(5_000),
-  maxLiveAgeMs: msSchema.default(networkLimits.maxLiveAgeMs),
-  registry: z
-    .strictObject({
-      maxAgeMs: msSchema.default(10 * 60_000),
-      maxCachedEntries: countSchema.default(10_000),
-      pollIntervalMs: msSchema.default(2_000),
-    })
-    .prefault({}),
-  publish: z
-    .strictObject({
-      maxQueuedMessages: countSchema.default(10_000),
-      maxQueuedBytes: countSchema.default(64 * 1024 * 1024),
-      compress: z.enum(['none', 'deflate']).default('none'),
-    })
-    .prefault({}),
-  subscribe: z
-    .strictObject({
-      maxQueuedMessages: countSchema.default(10_000),
-      maxQueuedBytes: countSchema.default(64 * 1024 * 1024),
-    })
-    .prefault({}),
+  transports: z._default(transportsSchema, {}),
+  waitForNeighboursMs: z._default(waitMsSchema, 5_000),
+  closeTimeoutMs: z._default(waitMsSchema, 5_000),
+  maxLiveAgeMs: z._default(msSchema, networkLimits.maxLiveAgeMs),
+  registry: z.prefault(registrySchema, {}),
+  publish: z.prefault(publishSchema, {}),
+  subscribe: z.prefault(z.strictObject(queueShape), {}),
 })
 
 /** Where a network's trackers, streams and permissions are written down. */

@@ -1,6 +1,6 @@
 /** Network files: how the commands and applications of Node find a network. */
 import { readFileSync } from 'node:fs'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { chainSchema, type NetworkSource } from '../config.ts'
 import { clientError, reasonOf } from '../errors.ts'
 import { describeIssues, staticNetworkSchema } from '../registry/static-network.ts'
@@ -38,7 +38,11 @@ function parseJson(path: string, text: string): unknown {
   }
 }
 
-function check<Schema extends z.ZodType>(path: string, schema: Schema, content: unknown): z.output<Schema> {
+function check<Schema extends z.ZodMiniType>(
+  path: string,
+  schema: Schema,
+  content: unknown,
+): z.output<Schema> {
   const result = schema.safeParse(content)
   if (result.success) return result.data
   throw clientError('NETWORK_FILE_INVALID', `${path}: ${describeIssues(result.error)}`)

@@ -1,17 +1,23 @@
 import { limits, toNodeId, toStreamId } from '@runnel/protocol'
-import * as z from 'zod'
+import en from 'zod/v4/locales/en.js'
+import * as z from 'zod/mini'
 import { isTrackerUrl } from './tracker-url.ts'
+
+// The small entry of zod has no texts for its own errors.
+z.config(en())
 
 /** The error texts of the ids' own constructors, as problems of the document. */
 function parsed<T>(parse: (text: string) => T) {
-  return z.string().transform((text, context): T => {
+  const transform = z.transform((text: string, context): T => {
     try {
       return parse(text)
     } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+      const message = error instanceof Error ? error.message : String(error)
+      context.issues.push({ code: 'custom', message, input: text })
       return z.NEVER
     }
   })
+  return z.pipe(z.string(), transform)
 }
 
 const nodeIdSchema = parsed(toNodeId)
@@ -20,9 +26,15 @@ const streamIdSchema = parsed(toStreamId)
 /** Until when: `true` for ever, else whole Unix milliseconds or an ISO 8601 date with its offset. */
 const untilSchema = z.union(
   [
-    z.boolean().transform((on) => (on ? Infinity : 0)),
-    z.int().nonnegative(),
-    z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+    z.pipe(
+      z.boolean(),
+      z.transform((on) => (on ? Infinity : 0)),
+    ),
+    z.int().check(z.nonnegative()),
+    z.pipe(
+      z.iso.datetime({ offset: true }),
+      z.transform((text) => Date.parse(text)),
+    ),
   ],
   { error: 'must be true, false, Unix milliseconds, or a date such as "2030-01-01T00:00:00Z"' },
 )
@@ -30,42 +42,48 @@ const untilSchema = z.union(
 const permissionsSchema = z
   .strictObject({
     user: z.union([z.literal('public'), nodeIdSchema], { error: 'must be "public" or a node id' }),
-    publish: untilSchema.optional(),
-    subscribe: untilSchema.optional(),
-    edit: z.boolean().optional(),
-    delete: z.boolean().optional(),
-    grant: z.boolean().optional(),
+    publish: z.optional(untilSchema),
+    subscribe: z.optional(untilSchema),
+    edit: z.optional(z.boolean()),
+    delete: z.optional(z.boolean()),
+    grant: z.optional(z.boolean()),
   })
-  .refine(({ user, edit, delete: remove, grant }) => user !== 'public' || !(edit || remove || grant), {
-    error: 'only publish and subscribe can be public',
-  })
+  .check(
+    z.refine(({ user, edit, delete: remove, grant }) => user !== 'public' || !(edit || remove || grant), {
+      error: 'only publish and subscribe can be public',
+    }),
+  )
 
 /** A tracker or a storage node. */
 const trackerSchema = z.strictObject({
   nodeId: nodeIdSchema,
-  url: z.string().refine(isTrackerUrl, {
-    error: 'must be a ws:// or wss:// URL of at most 512 bytes, without user and password',
-  }),
+  url: z.string().check(
+    z.refine(isTrackerUrl, {
+      error: 'must be a ws:// or wss:// URL of at most 512 bytes, without user and password',
+    }),
+  ),
 })
 
 const streamSchema = z.strictObject({
   id: streamIdSchema,
-  partitions: z.int().min(1).max(limits.maxPartitions).default(1),
-  metadata: z.string().default('{}'),
-  trackers: z.array(nodeIdSchema).default([]),
-  storageNodes: z
-    .array(trackerSchema)
-    .max(limits.maxStorageNodes)
-    .default([])
-    .superRefine((nodes, context) => {
-      refuseRepeats(
-        context,
-        [],
-        'nodeId',
-        nodes.map(({ nodeId }) => nodeId),
-      )
-    }),
-  permissions: z.array(permissionsSchema).default([]),
+  partitions: z._default(z.int().check(z.minimum(1), z.maximum(limits.maxPartitions)), 1),
+  metadata: z._default(z.string(), '{}'),
+  trackers: z._default(z.array(nodeIdSchema), []),
+  storageNodes: z._default(
+    z.array(trackerSchema).check(
+      z.maxLength(limits.maxStorageNodes),
+      z.superRefine((nodes, context) => {
+        refuseRepeats(
+          context,
+          [],
+          'nodeId',
+          nodes.map(({ nodeId }) => nodeId),
+        )
+      }),
+    ),
+    [],
+  ),
+  permissions: z._default(z.array(permissionsSchema), []),
 })
 
 /** A network whose registries are a document: trackers, streams, permissions and storage nodes. */
@@ -75,20 +93,22 @@ export const staticNetworkSchema = z
     trackers: z.array(trackerSchema),
     streams: z.array(streamSchema),
   })
-  .superRefine(({ trackers, streams }, context) => {
-    refuseRepeats(
-      context,
-      ['trackers'],
-      'nodeId',
-      trackers.map(({ nodeId }) => nodeId),
-    )
-    refuseRepeats(
-      context,
-      ['streams'],
-      'id',
-      streams.map(({ id }) => id),
-    )
-  })
+  .check(
+    z.superRefine(({ trackers, streams }, context) => {
+      refuseRepeats(
+        context,
+        ['trackers'],
+        'nodeId',
+        trackers.map(({ nodeId }) => nodeId),
+      )
+      refuseRepeats(
+        context,
+        ['streams'],
+        'id',
+        streams.map(({ id }) => id),
+      )
+    }),
+  )
 
 function refuseRepeats(
   context: z.core.$RefinementCtx,
@@ -114,7 +134,7 @@ export type ParsedStaticNetwork = z.output<typeof staticNetworkSchema>
 export type ParsedStaticStream = ParsedStaticNetwork['streams'][number]
 
 /** Lists what the schema found, each with the path of the mistake: `streams[0].permissions[1].user: must be …`. */
-export function describeIssues(error: z.ZodError): string {
+export function describeIssues(error: z.core.$ZodError): string {
   return error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ')
 }
 
