@@ -170,7 +170,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
     const skipping = ['publish', lobby, ...network, '--skip-invalid']
     const skipped = await runRunnel(skipping, { cwd, input: `2\n${huge}\nnope\n3\n` })
     expect(skipped).toMatchObject({ code: 0, stderr: expect.stringContaining('published 2, skipped 2') })
-    expect(skipped.stderr).toMatch(/line 2: .*larger/)
+    expect(skipped.stderr).toMatch(/line 2: .*too large/)
     expect((await subscriber.ended).stdout).toBe('1\n2\n3\n')
   })
 
