@@ -15,7 +15,9 @@ export function createCore(
     trackers: modules.trackers,
     random: () => modules.random.next(),
     verify: (batch) => modules.verify(batch),
-    readsForMs: (streamId, userId) => readerPolicy?.readsForMs(streamId, userId) ?? Infinity,
+    // Undefined is an answer of the policy: it does not know yet.
+    readsForMs: (streamId, userId) =>
+      readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId),
     verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
     membershipToken: () => modules.membershipToken(),
     checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
