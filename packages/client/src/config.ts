@@ -7,10 +7,10 @@ import { describeIssues, staticNetworkSchema, type StaticNetwork } from './regis
 const addressSchema = z
   .string()
   .check(z.regex(/^0x[0-9a-fA-F]{40}$/, { error: 'must be 0x and 40 hexadecimal digits' }))
-const maxTimerMs = 2 ** 31 - 1
+const timerLimit = 2 ** 31 - 1
 const countSchema = z.int().check(z.minimum(1))
-const msSchema = z.int().check(z.minimum(1), z.maximum(maxTimerMs))
-const waitMsSchema = z.int().check(z.minimum(0), z.maximum(maxTimerMs))
+const msSchema = z.int().check(z.minimum(1), z.maximum(timerLimit))
+const waitMsSchema = z.int().check(z.minimum(0), z.maximum(timerLimit))
 const portSchema = z.int().check(z.minimum(0), z.maximum(65_535))
 
 /** A chain, and where the registries stand on it. */

@@ -60,7 +60,7 @@ export interface ClusterLimits {
   readonly maxChunks: number
   /** An earlier tracker gets its stream parts back when it has been linked for this long, in milliseconds. */
   readonly handOverAfterMs: number
-  /** Circuits between two trackers, in each direction; more are refused. */
+  /** Circuits between two trackers, in each direction; more are refused. More than a tracker has connections, so that those are shared out first. */
   readonly maxCircuits: number
   /** Bytes that wait at either end of a circuit; with more it is closed. */
   readonly maxCircuitQueueBytes: number
@@ -103,7 +103,7 @@ export const defaultClusterLimits: ClusterLimits = {
   nodesPerChunk: 128,
   maxChunks: 256,
   handOverAfterMs: 500,
-  maxCircuits: 10_000,
+  maxCircuits: 40_000,
   maxCircuitQueueBytes: 1024 * 1024,
   maxStreams: 100_000,
   maxLookups: 256,

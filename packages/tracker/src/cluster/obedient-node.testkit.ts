@@ -65,9 +65,9 @@ export class ObedientNode extends RealNode {
 
   async #follow({ leaderId }: Redirect): Promise<void> {
     const path = [...this.#path, leaderId]
-    const url = circuitUrl(this.#at?.tracker.url ?? '', path)
     try {
-      await this.connect({ nodeId: leaderId, url })
+      // No URL when its tracker stops at this moment.
+      await this.connect({ nodeId: leaderId, url: circuitUrl(this.#at?.tracker.url ?? '', path) })
       this.#path = path
       this.#status()
     } catch {
