@@ -1,6 +1,12 @@
-import { isSameSignature, Shares, type MessageBatch, type NodeId, type StreamId } from '@runnel/protocol'
+import {
+  backoffMs,
+  isSameSignature,
+  Shares,
+  type MessageBatch,
+  type NodeId,
+  type StreamId,
+} from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import { backoffMs } from '../neighbours/backoff.ts'
 
 export interface HeldBatchesLimits {
   readonly maxHeldBatches: number

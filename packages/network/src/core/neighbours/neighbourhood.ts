@@ -1,13 +1,14 @@
-import type {
-  Attach,
-  Contact,
-  Detach,
-  DetachReason,
-  FailureReason,
-  MessageChain,
-  NodeId,
-  StreamId,
-  Time,
+import {
+  backoffMs,
+  type Attach,
+  type Contact,
+  type Detach,
+  type DetachReason,
+  type FailureReason,
+  type MessageChain,
+  type NodeId,
+  type StreamId,
+  type Time,
 } from '@runnel/protocol'
 import type { NetworkLimits } from '../../limits.ts'
 import type { CounterName, Counters } from '../counters.ts'
@@ -15,7 +16,6 @@ import type { OverlayEffects } from '../overlay-effects.ts'
 import { isAttached, type Edge } from '../stream-part/edge.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
-import { backoffMs } from './backoff.ts'
 import type { MemberCheck } from './member-check.ts'
 import type { PeerTable } from './peer-table.ts'
 import { wantsToRead } from './part-members.ts'

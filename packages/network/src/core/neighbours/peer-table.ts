@@ -1,6 +1,5 @@
-import type { NodeId } from '@runnel/protocol'
+import { backoffMs, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
-import { backoffMs } from './backoff.ts'
 import type { LinkView } from './reconcile.ts'
 
 export interface PeerTableLimits {

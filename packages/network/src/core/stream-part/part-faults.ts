@@ -1,4 +1,4 @@
-import { backoffMs } from '../neighbours/backoff.ts'
+import { backoffMs } from '@runnel/protocol'
 
 export interface PartFaultsLimits {
   readonly minFaultRestMs: number

@@ -1,5 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
-import { backoffMs } from '../neighbours/backoff.ts'
+import { backoffMs, type NodeId } from '@runnel/protocol'
 import type { Way } from './way.ts'
 
 export interface TrackerContactLimits {

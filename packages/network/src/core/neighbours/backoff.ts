@@ -1,1 +1,0 @@
-export { backoffMs } from '@runnel/protocol'
