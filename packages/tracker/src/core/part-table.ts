@@ -43,7 +43,7 @@ export class PartTable {
   handOver(id: StreamPartId, leaderId: NodeId): void {
     const part = this.#state.parts.get(id)
     const members = part && this.#faults.within(part, () => part.dissolve())
-    const nodeIds = [...(members ?? []).map(({ nodeId }) => nodeId), ...this.#faults.takeResting(id).keys()]
+    const nodeIds = [...(members ?? []), ...this.#faults.takeResting(id).keys()]
     this.#state.roles.dropPart(id)
     this.#state.counters.count('handedOver', nodeIds.length)
     for (const nodeId of nodeIds)
@@ -87,8 +87,8 @@ export class PartTable {
 
   /** Its nodes are told why; their links stay. */
   #dissolve(part: StreamPart, code: TrackerErrorCode): void {
-    const nodes = this.#faults.within(part, () => part.dissolve()) ?? []
-    for (const { nodeId } of nodes) this.#state.outbox.tell(nodeId, code, part.id)
+    const nodeIds = this.#faults.within(part, () => part.dissolve()) ?? []
+    for (const nodeId of nodeIds) this.#state.outbox.tell(nodeId, code, part.id)
   }
 
   /** What the stream's owner chose, as far as the limit allows it, or else what is usual here. */

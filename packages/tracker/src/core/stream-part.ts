@@ -172,11 +172,12 @@ export class StreamPart {
     return [...members, ...this.feeds.statuses()]
   }
 
-  /** Lets all nodes go without a word: another tracker has them. What each would have reported comes back. */
-  dissolve(): { readonly nodeId: NodeId; readonly status: Status }[] {
-    const statuses = this.statuses()
+  /** Lets all nodes go without a word. Returns those that had reported. */
+  dissolve(): NodeId[] {
     this.#adoption.take()
     const members = [...this.#members.values()]
+    const feeders = [...this.feeds.nodeIds]
+    const reported = members.filter(({ state }) => state !== 'expected').map(({ nodeId }) => nodeId)
     this.#members.clear()
     this.#instructions.clear()
     for (const member of members) {
@@ -184,11 +185,11 @@ export class StreamPart {
       this.feeds.memberGone(member.nodeId)
       this.#host.onRemoved(this, member.nodeId)
     }
-    for (const nodeId of [...this.feeds.nodeIds]) {
+    for (const nodeId of feeders) {
       this.feeds.remove(nodeId)
       this.#host.onRemoved(this, nodeId)
     }
-    return statuses
+    return [...reported, ...feeders]
   }
 
   /** Takes a node out; unknown ones change nothing. */
