@@ -1,18 +1,17 @@
 import type { Stream } from '@libp2p/interface'
-import { nodeSuite, type ChannelEvents, type PooledChannel } from '@runnel/transport'
+import { FrameReader, headerOf, nodeSuite, type ChannelEvents, type PooledChannel } from '@runnel/transport'
 
 const noBinding = new Uint8Array(0)
-const lengthBytes = 4
 
-/** Who waits for a first frame. */
-interface Reader {
+/** Who waits for the first frame. */
+interface FirstReader {
   resolve(frame: Uint8Array): void
   reject(error: Error): void
 }
 
 /**
- * A stream between two trackers as the channel of a circuit: frames behind their lengths, as u32. Until somebody listens they
- * wait, one at most.
+ * A stream between two trackers as the channel of a circuit: frames behind their lengths, as on TCP. Until somebody listens they
+ * wait, no more bytes of them than one may have.
  */
 export class StreamChannel implements PooledChannel {
   readonly kind = 'websocket'
@@ -24,8 +23,10 @@ export class StreamChannel implements PooledChannel {
   onGone: () => void = () => {}
   readonly #stream: Stream
   #events: ChannelEvents | undefined
-  #reader: Reader | undefined
-  #unread: Uint8Array = new Uint8Array(0)
+  #first: FirstReader | undefined
+  /** Frames that nobody listens to yet, and their bytes. */
+  #early: Uint8Array[] = []
+  #earlyBytes = 0
   #isClosed = false
 
   constructor(
@@ -35,9 +36,14 @@ export class StreamChannel implements PooledChannel {
     this.#stream = stream
     this.maxFrameBytes = options.maxFrameBytes
     this.remoteAddress = options.remoteAddress
+    const reader = new FrameReader(options.maxFrameBytes, (frame) => this.#received(frame.slice()))
     stream.addEventListener('message', ({ data }) => {
-      this.#unread = joined(this.#unread, data instanceof Uint8Array ? data : data.subarray())
-      this.#read()
+      const { buffer, byteOffset, byteLength } = data instanceof Uint8Array ? data : data.subarray()
+      try {
+        reader.read(Buffer.from(buffer, byteOffset, byteLength))
+      } catch {
+        this.close(true)
+      }
     })
     stream.addEventListener('drain', () => this.#events?.onDrain())
     stream.addEventListener('end', () => this.close())
@@ -51,7 +57,7 @@ export class StreamChannel implements PooledChannel {
   set events(events: ChannelEvents) {
     this.#events = events
     if (this.#isClosed) queueMicrotask(() => events.onClose('the circuit is closed'))
-    else this.#read()
+    else for (const frame of this.#takeEarly()) events.onFrame(frame)
   }
 
   get bufferedBytes(): number {
@@ -61,19 +67,16 @@ export class StreamChannel implements PooledChannel {
   /** The first frame, which no listener gets. Rejects when the stream closes before it comes. */
   first(signal: AbortSignal): Promise<Uint8Array> {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-    this.#reader = { resolve, reject }
+    this.#first = { resolve, reject }
     signal.addEventListener('abort', () => reject(new Error('it takes too long')), { once: true })
-    this.#read()
+    for (const frame of this.#takeEarly()) this.#received(frame)
     return promise
   }
 
   send(frame: Uint8Array): void {
     if (this.#stream.status !== 'open') return
-    const bytes = new Uint8Array(lengthBytes + frame.length)
-    new DataView(bytes.buffer).setUint32(0, frame.length)
-    bytes.set(frame, lengthBytes)
     try {
-      this.#stream.send(bytes)
+      this.#stream.send(Buffer.concat([headerOf(frame), frame]))
     } catch {
       // It closes at this moment, and says so by itself.
     }
@@ -84,39 +87,25 @@ export class StreamChannel implements PooledChannel {
     else this.#stream.close().catch(() => this.#stream.abort(new Error('the circuit does not close')))
   }
 
-  #read(): void {
-    for (;;) {
-      const { length: available } = this.#unread
-      if (available < lengthBytes) return
-      const { buffer, byteOffset } = this.#unread
-      const end = lengthBytes + new DataView(buffer, byteOffset).getUint32(0)
-      if (end > lengthBytes + this.maxFrameBytes) return this.close(true)
-      if (this.#reader === undefined && this.#events === undefined) {
-        if (available > lengthBytes + this.maxFrameBytes) this.close(true)
-        return
-      }
-      if (available < end) return
-      const frame = this.#unread.slice(lengthBytes, end)
-      this.#unread = this.#unread.subarray(end)
-      const reader = this.#reader
-      this.#reader = undefined
-      if (reader === undefined) this.#events?.onFrame(frame)
-      else reader.resolve(frame)
-    }
+  #received(frame: Uint8Array): void {
+    const first = this.#first
+    this.#first = undefined
+    if (first !== undefined) return first.resolve(frame)
+    if (this.#events !== undefined) return this.#events.onFrame(frame)
+    this.#early.push(frame)
+    this.#earlyBytes += frame.length
+    if (this.#earlyBytes > this.maxFrameBytes) this.close(true)
+  }
+
+  #takeEarly(): Uint8Array[] {
+    this.#earlyBytes = 0
+    return this.#early.splice(0)
   }
 
   #closed(): void {
     this.#isClosed = true
-    this.#reader?.reject(new Error('it was closed'))
+    this.#first?.reject(new Error('it was closed'))
     this.#events?.onClose('the circuit is closed')
     this.onGone()
   }
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (a.length === 0) return b
-  const bytes = new Uint8Array(a.length + b.length)
-  bytes.set(a)
-  bytes.set(b, a.length)
-  return bytes
 }
