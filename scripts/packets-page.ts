@@ -10,6 +10,7 @@ const directions: Readonly<Record<PacketScope, string>> = {
   link: 'either side',
   neighbours: 'node → node',
   clocks: 'node → node',
+  delegations: 'node → node',
   toStorage: 'node → storage node',
   fromStorage: 'storage node → node',
   toTracker: 'node → tracker',

@@ -1,17 +1,22 @@
 import {
+  boundsProblem,
+  isSignedByKey,
   verifyBatch,
   verifyMembership,
   type Clock,
   type Crypto,
+  type Delegation,
   type Identity,
   type MessageBatch,
   type NodeAdmission,
+  type NodeId,
   type Random,
   type ReaderPolicy,
 } from '@runnel/protocol'
 import {
   createLinks,
   createTransports,
+  type Acting,
   type ConnectionLimits,
   type ConnectionModules,
   type Signalling,
@@ -50,6 +55,8 @@ export interface NetworkNodeModules {
   /** In whose name the node takes part in stream parts. Default: its own. */
   readonly user?: Identity | undefined
   readonly trackers: TrackerDirectory
+  /** For whom the node acts by delegation, and on which chain delegations of others have to be. */
+  readonly acting?: Acting | undefined
   /** With which nodes there may be links, in a private network. Default: with all. */
   readonly admission?: NodeAdmission | undefined
   /** Where messages are that no neighbour has. Default: nowhere. */
@@ -64,9 +71,16 @@ export interface NetworkNodeModules {
     modules: ConnectionModules & { readonly signalling: Signalling },
   ) => readonly Transport[]
   /** Checks a batch's signature. Default `verifyBatch`; something else only for measuring what it costs. */
-  readonly verify?: (batch: MessageBatch) => boolean
+  readonly verify?: (batch: MessageBatch, signerId: NodeId) => boolean
   /** What a fault, or the archive, threw; for a log. Called on a stack of its own: what it throws ends the process. */
   readonly onError?: (error: unknown) => void
+}
+
+/** The signature of a contract is for its chain to check. */
+function isBelievable(delegation: Delegation, chainId: number | undefined, crypto: Crypto): boolean {
+  const isHere = chainId === undefined || delegation.chainId === chainId
+  if (!isHere || boundsProblem(delegation) !== undefined) return false
+  return delegation.block > 0 || isSignedByKey(delegation, crypto)
 }
 
 /** Limit for one dial of a peer or a tracker, unless the options say otherwise. */
@@ -85,13 +99,15 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs, tracing }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
-    verify: modules.verify ?? ((batch) => verifyBatch(batch, crypto)),
+    verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
+    verifyDelegation: (delegation) => isBelievable(delegation, modules.acting?.chainId, crypto),
     membershipToken: () => tokens?.current(),
     verifyMembership: (token, nodeId, wallMs) => verifyMembership(token, nodeId, wallMs, crypto),
     wires: ({ signalling, contact, clock, onError }) => {
       const { connectionLimits: limits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, clock, random, onError },
+        ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(limits === undefined ? {} : { limits }),
       }
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))

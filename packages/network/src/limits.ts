@@ -98,6 +98,8 @@ export const networkLimits = {
   maxMembershipTokens: 16,
   /** How long these are counted. */
   membershipWindowMs: 10 * 60_000,
+  /** Delegations remembered, of those under which others publish; of whoever brought most the oldest go first. */
+  maxDelegations: 20_000,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that nobody ordered is refused again at once. */

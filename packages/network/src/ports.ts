@@ -1,6 +1,9 @@
 import type {
+  ActingFor,
   Contact,
   Contradiction,
+  Delegation,
+  DelegationRef,
   DirectPacket,
   MessageBatch,
   MessageChain,
@@ -18,6 +21,15 @@ import type { Kept } from './core/stream-part/kept.ts'
 
 /** Calls back whenever this machine's network is there again, until the function it returns is called. */
 export type OnNetworkBack = (listener: () => void) => () => void
+
+/** The delegations that a node has come to know: those that batches name. */
+export interface NodeDelegations {
+  get(ref: DelegationRef): Delegation | undefined
+  /** True when it is known here, signed by its user as far as can be said without a chain, and within bounds. Checked once. */
+  isGood(ref: DelegationRef): boolean
+  /** Makes one known, so that it is sent along with what is signed under it. Returns its reference. */
+  add(delegation: Delegation): DelegationRef
+}
 
 /** A tracker as found in a registry. */
 export interface TrackerAddress {
@@ -174,7 +186,16 @@ export interface NetworkNode {
   ): Promise<{ release(): void }>
   /** Keeps an open link until the function it returns is called; a link with a request in progress must not be closed as unused. */
   hold(peerId: NodeId): () => void
-  /** False when there is no link or its queue is full. */
+  /** The delegations that are known here. */
+  readonly delegations: NodeDelegations
+  /**
+   * For whom a peer with a link acts, as it proved; undefined where it showed no delegation.
+   */
+  actingFor(peerId: NodeId): ActingFor | undefined
+  /**
+   * False when there is no link or its queue is full. Before the first `resendData` that is signed under a delegation the peer is
+   * sent that, where it is known here.
+   */
   sendDirect(peerId: NodeId, packet: DirectPacket): boolean
   /** Bytes waiting to be sent to a peer; 0 without a link. */
   queuedBytes(peerId: NodeId): number

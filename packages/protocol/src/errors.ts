@@ -74,14 +74,63 @@ export const protocolErrors = {
     remedy: 'Send less at once: docs/limits.md lists every limit.',
   },
   NODE_NOT_LISTED: {
-    summary: 'The private network does not list this node',
-    remedy: 'Ask the owner of its tracker registry to list the node id, with: runnel registry allow-node.',
+    summary: 'The private network does not list this user',
+    remedy:
+      'Ask the owner of its tracker registry to list the address, with: runnel registry allow-node; or act for a listed user, with: runnel key delegate.',
+  },
+  TOO_MANY_NODES_OF_USER: {
+    summary: 'Too many nodes act for this user in the private network',
+    remedy: 'Stop some of its 16 other processes, or act for another listed user.',
+  },
+  DELEGATION_EXPIRED: {
+    summary: 'The delegation has expired',
+    remedy:
+      'Ask the user for a new one: runnel key delegate, or the page again; check the clock of this machine.',
+  },
+  DELEGATION_NOT_YET: {
+    summary: 'The delegation begins in the future',
+    remedy:
+      'Set the clocks of this machine and of the one that signed it; they differ by more than five minutes.',
+  },
+  DELEGATION_FORGED: {
+    summary: 'The delegation is not signed by its user',
+    remedy: 'Make it anew with the key of the user: runnel key delegate.',
+  },
+  DELEGATION_NOT_YOURS: {
+    summary: 'The delegation is for another key',
+    remedy: 'Ask the user for a delegation to the key of this process.',
+  },
+  DELEGATION_OTHER_CHAIN: {
+    summary: 'The delegation is for a network on another chain',
+    remedy:
+      'Make one for this chain: runnel key delegate with this network; in a wallet, choose its chain first.',
+  },
+  DELEGATION_TOO_LONG: {
+    summary: 'The delegation lasts longer than anybody accepts',
+    remedy: 'Make one of at most 366 days, and renew it.',
+  },
+  DELEGATION_TOO_BROAD: {
+    summary: 'The delegation is for all streams, for too long',
+    remedy: 'Name its streams (at most 8), or make one of at most 92 days, and renew it.',
+  },
+  DELEGATION_REVOKED: {
+    summary: 'The user took the delegation back',
+    remedy: 'Ask the user for a new one, to a new key: runnel key delegate.',
+  },
+  DELEGATION_SCOPE: {
+    summary: 'The delegation does not allow this',
+    remedy: 'Ask the user for one that allows publishing or reading this stream: runnel key delegate.',
   },
   INVALID_KEY: {
     summary: 'Not a private key',
     remedy: 'A private key is 32 bytes (64 hexadecimal digits). Make one with: runnel key new.',
   },
 } as const satisfies ErrorTable
+
+/** True when a delegation was refused, and the code says why. */
+export function isDelegationError(error: unknown): error is RunnelError {
+  return isRunnelError(error) && error.code.startsWith('DELEGATION_')
+}
 
 export type ProtocolErrorCode = keyof typeof protocolErrors
 export const protocolError = errorFactory(protocolErrors)

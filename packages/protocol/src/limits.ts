@@ -22,6 +22,20 @@ export const limits = {
   maxExtensions: 16,
   /** Bytes in all extensions of a message. */
   maxExtensionBytes: 1024,
+  /** A delegation, with its signature. */
+  maxDelegationBytes: 3072,
+  /** Streams that a delegation names. */
+  maxDelegationStreams: 8,
+  /** The signature of a delegation: of a contract's owners all together. */
+  maxDelegationSignatureBytes: 2048,
+  /** Who asked for a delegation. */
+  maxRequesterBytes: 128,
+  /** How long a delegation may last that names its streams: 366 days. */
+  maxDelegationMs: 366 * 86_400_000,
+  /** How long a delegation may last that is for all streams: 92 days. */
+  maxBroadDelegationMs: 92 * 86_400_000,
+  /** Nodes that act for one user in a private network at once, as each process there counts them. */
+  maxNodesOfUser: 16,
   /** Neighbours in one status, and in one instruction. */
   maxNeighbours: 64,
   /** Failed edges in one status. */

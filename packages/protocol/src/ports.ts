@@ -1,3 +1,4 @@
+import type { Delegation } from './delegation/delegation.ts'
 import type { NodeId } from './ids/node-id.ts'
 import type { StreamId } from './ids/stream-id.ts'
 
@@ -54,9 +55,15 @@ export interface Crypto {
   addressOf(privateKey: Uint8Array): Uint8Array
 }
 
-/** Which nodes may take part in a network: those its registry lists, where it is private. What is known is known at once. */
+/** Whose nodes may take part in a network: those of users its registry lists, where it is private. What is known is known at once. */
 export interface NodeAdmission {
-  allows(nodeId: NodeId): boolean
+  /** Whether the registry lists users. Of each so many nodes are let in: `limits.maxNodesOfUser`. */
+  readonly isPrivate: boolean
+  /**
+   * Under a delegation, whose bounds and key signature the asker has checked, not when it is known to have been taken back, and for
+   * a contract not before it is known to back it: the asker is called back when that changes.
+   */
+  allows(userId: NodeId, delegation?: Delegation): boolean
   /** Calls back when an answer may have changed, until the function it returns is called. */
   onChange(listener: () => void): () => void
 }
@@ -67,14 +74,15 @@ export interface NodeAdmission {
 export interface ReaderPolicy {
   /**
    * For how many milliseconds from now the user may read: Infinity for ever, 0 or less not at all; undefined when nothing is
-   * known. At once and cheap.
+   * known. At once and cheap. With a delegation, whose bounds and key signature the asker has checked: not at all when the registry
+   * says that it was taken back, or the user is a contract that does not back it.
    */
-  readsForMs(streamId: StreamId, userId: NodeId): number | undefined
+  readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined
   /**
    * Finds out; afterwards `readsForMs` knows. Rejects when nobody can be asked. `cause` is who makes us ask, a neighbour or a
    * network: who makes others look up much should not be in the way of the rest.
    */
-  resolve(streamId: StreamId, userId: NodeId, cause?: string): Promise<void>
+  resolve(streamId: StreamId, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
   /** Calls back when answers about a stream, or about all, may have changed, until the function it returns is called. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
@@ -83,17 +91,18 @@ export interface ReaderPolicy {
 export interface PublisherPolicy {
   /**
    * At `wallMs`; at once and cheap: 'unknown' makes the asker call `resolve`, and wait (bounded) until it knows. With `oldestMs`, the time
-   * of the oldest message in question, 'denied' too when it is older than the stream.
+   * of the oldest message in question, 'denied' too when it is older than the stream. With a delegation as in `readsForMs`.
    */
   check(
     streamId: StreamId,
     publisherId: NodeId,
     wallMs: number,
     oldestMs?: number,
+    delegation?: Delegation,
   ): 'allowed' | 'denied' | 'unknown'
   /**
    * Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. `cause` is
    * who brought it, a neighbour or a network: who makes others look up much should not be in the way of the rest.
    */
-  resolve(streamId: StreamId, publisherId: NodeId, cause?: string): Promise<void>
+  resolve(streamId: StreamId, publisherId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
 }

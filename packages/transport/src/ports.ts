@@ -1,4 +1,4 @@
-import type { Cancel, Contact, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
+import type { ActingFor, Cancel, Contact, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
 import type { ConnectionLimits } from './connection/limits.ts'
 
 /** Why a connection is no more. `code` is stable; `remote` is true when the other side said so. */
@@ -13,6 +13,8 @@ export interface ConnectionEvents {
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   /** The queue fell below the low mark after a `send` had returned false. */
   onDrain(): void
+  /** The peer's credential was renewed: `actingFor` is another. */
+  onCredential?(): void
   /** Exactly once, last. */
   onClose(reason: CloseReason): void
 }
@@ -47,6 +49,8 @@ export interface Connection {
   readonly peerRole: 'node' | 'tracker'
   /** What both ends said that they can do besides their version. */
   readonly capabilities: ReadonlySet<string>
+  /** For whom the peer acts, as its delegation proves; undefined where it showed none. Later it may be renewed, for the same user. */
+  readonly actingFor?: ActingFor | undefined
   /** The kind of it. */
   readonly transport: string
   /** Of WebRTC, as it is now: it may change in the first seconds. Undefined where the platform does not say. */
@@ -129,6 +133,7 @@ export interface LinkEvents {
   onFailed(peerId: NodeId, error: RunnelError): void
   onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(peerId: NodeId): void
+  onCredential?(peerId: NodeId): void
 }
 
 /**

@@ -31,7 +31,7 @@ function batch(
     }
   })
   const none = new Uint8Array()
-  return { chain, messages, signatureType: 1, signature: none, bytes: none, headerEnd: 0, messageOffsets: [] }
+  return { chain, messages, signatureType: 1, delegationRef: undefined, signature: none, bytes: none, headerEnd: 0, messageOffsets: [] }
 }
 
 const single = (chainId: string, ...timestamps: number[]) =>

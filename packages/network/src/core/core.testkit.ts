@@ -7,7 +7,9 @@ import {
   toNodeId,
   toStreamId,
   toStreamPartId,
+  isSignedByKey,
   verifyBatch,
+  type ActingFor,
   verifyMembership,
   type ChainHead,
   type Contact,
@@ -97,6 +99,9 @@ export class CoreScript {
   oldestOfStreamMs = 0
   verified = 0
   tokensVerified = 0
+  delegationsVerified = 0
+  /** For whom peers act. */
+  readonly acting = new Map<NodeId, ActingFor>()
   /** Hears of data packets as they are sent. */
   onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
@@ -118,11 +123,17 @@ export class CoreScript {
       { self: idOf(1), limits: { ...networkLimits, ...limits } },
       {
         effects: this.#hostileEffects(),
-        verify: (batch) => {
+        crypto,
+        verify: (batch, signerId) => {
           this.hostile('verify', [batch])
           this.verified++
-          return verifyBatch(batch, crypto)
+          return verifyBatch(batch, crypto, signerId)
         },
+        verifyDelegation: (delegation) => {
+          this.delegationsVerified++
+          return isSignedByKey(delegation, crypto)
+        },
+        actingFor: (peerId) => this.acting.get(peerId),
         readsForMs: (_, userId) => this.readsForMs(userId),
         verifyMembership: (token, nodeId, wallMs) => {
           this.tokensVerified++
@@ -264,6 +275,8 @@ function detailOf(packet: ControlPacket): string {
     case 'heads':
       return ` [${packet.heads.map(({ timestamp }) => timestamp - startMs).join(' ')}]`
     case 'attach':
+    case 'delegation':
+    case 'askDelegation':
       return ''
   }
 }

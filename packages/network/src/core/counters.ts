@@ -13,6 +13,8 @@ export const counterHelp = {
   'data.tooOld': 'Batches dropped because they were too old to be live and filled no gap',
   'data.forgotten': 'Batches dropped because their chain was forgotten and may have had them',
   'data.publisherDenied': 'Batches dropped because their publisher may not publish',
+  'data.delegationUnknown': 'Batches dropped because their delegation is not known here; it was asked for',
+  'delegations.refused': 'Delegations of neighbours that were not taken',
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',
   'data.unsupported': 'Batches dropped because their version is unknown',

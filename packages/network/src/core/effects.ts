@@ -1,6 +1,7 @@
 import type {
   Contact,
   ControlPacket,
+  Delegation,
   IceServer,
   MessageBatch,
   NodeId,
@@ -56,6 +57,7 @@ export type NodeEffect =
       readonly type: 'resolveReader'
       readonly streamId: StreamId
       readonly userId: NodeId
+      readonly delegation: Delegation | undefined
       readonly from: NodeId
     }
   /** `from` brought what it signed. */
@@ -63,6 +65,7 @@ export type NodeEffect =
       readonly type: 'resolvePublisher'
       readonly streamId: StreamId
       readonly publisherId: NodeId
+      readonly delegation: Delegation | undefined
       readonly from: NodeId | undefined
     }
   | { readonly type: 'dialTracker'; readonly way: Way }

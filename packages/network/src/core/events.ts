@@ -1,6 +1,7 @@
 import type {
   Contact,
   ControlPacket,
+  Delegation,
   FailureReason,
   Instruction,
   MessageBatch,
@@ -71,6 +72,8 @@ export type OverlayEvent =
       readonly type: 'publisherResolved'
       readonly streamId: StreamId
       readonly publisherId: NodeId
+      /** The one that it was about. */
+      readonly delegation?: Delegation | undefined
       readonly found: boolean
     }
   /** As `publisherResolved`, of who may read. */
@@ -80,6 +83,8 @@ export type OverlayEvent =
       readonly userId: NodeId
       readonly found: boolean
     }
+  /** A peer with a link acts for its user until later than before. */
+  | { readonly type: 'credentialRenewed'; readonly peerId: NodeId }
   /** Who may read or publish may have changed: in one stream, or in all. */
   | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
   /** Its work outside of this core threw. */

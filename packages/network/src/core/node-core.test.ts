@@ -1,4 +1,4 @@
-import { verifyBatch, type NodeId } from '@runnel/protocol'
+import { isSignedByKey, verifyBatch, type NodeId } from '@runnel/protocol'
 import { expect, describe, it } from 'vitest'
 import { networkLimits } from '../limits.ts'
 import { contact, crypto, idOf, instruct, join, leave, partId } from './core.testkit.ts'
@@ -16,7 +16,10 @@ function script(trackersFor = () => [1, 2].map((n) => ({ nodeId: idOf(n), url: u
     {
       trackers: { trackersFor },
       random: () => 0,
-      verify: (batch) => verifyBatch(batch, crypto),
+      crypto,
+      verify: (batch, signerId) => verifyBatch(batch, crypto, signerId),
+      verifyDelegation: (delegation) => isSignedByKey(delegation, crypto),
+      actingFor: () => undefined,
       readsForMs: () => Infinity,
       verifyMembership: () => true,
       membershipToken: () => undefined,

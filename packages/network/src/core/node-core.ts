@@ -2,6 +2,7 @@ import type { MessageChain, MessageRef, NodeId, StreamPartId, Time, TrackerToNod
 import type { NetworkLimits } from '../limits.ts'
 import type { TrackerDirectory } from '../ports.ts'
 import type { CounterName, Counters } from './counters.ts'
+import type { DelegationBook } from './delegations/delegation-book.ts'
 import type { NodeEffect, Owner } from './effects.ts'
 import type { NodeEvent } from './events.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
@@ -59,6 +60,11 @@ export class NodeCore {
 
   get streamParts(): StreamPartMap {
     return this.#overlay.streamParts
+  }
+
+  /** What is known of who may sign for whom. */
+  get delegations(): DelegationBook {
+    return this.#overlay.delegations
   }
 
   /** When the next `tick` is due, by the monotonic clock; Infinity for never. */
@@ -207,10 +213,10 @@ export class NodeCore {
       deliver: (streamPartId, message, from) =>
         this.#push({ type: 'deliver', delivery: { streamPartId, message, from } }),
       neighbours: (streamPartId, neighbours) => this.#push({ type: 'neighbours', streamPartId, neighbours }),
-      resolveReader: (streamId, userId, from) =>
-        this.#push({ type: 'resolveReader', streamId, userId, from }),
-      resolvePublisher: (streamId, publisherId, from) =>
-        this.#push({ type: 'resolvePublisher', streamId, publisherId, from }),
+      resolveReader: (streamId, userId, from, delegation) =>
+        this.#push({ type: 'resolveReader', streamId, userId, from, delegation }),
+      resolvePublisher: (streamId, publisherId, from, delegation) =>
+        this.#push({ type: 'resolvePublisher', streamId, publisherId, from, delegation }),
       dropped: (counter, detail) => this.#push({ type: 'dropped', counter, detail }),
       statusDue: (streamPartId) => this.#links.statusDue(streamPartId),
       partFailed: (streamPartId, error) => {

@@ -1,6 +1,8 @@
 import type {
   Contact,
   ControlPacket,
+  Delegation,
+  DelegationRef,
   MessageBatch,
   NodeId,
   StreamId,
@@ -19,8 +21,8 @@ export interface OverlayEffects {
   connect(peerId: NodeId, contact: Contact, alone: boolean): void
   disconnect(peerId: NodeId, code: 'MISBEHAVED' | 'UNUSED', text: string): void
   sendControl(peerId: NodeId, packet: ControlPacket): void
-  /** A whole data packet, as it came. */
-  sendData(peerId: NodeId, packet: Uint8Array): void
+  /** A whole data packet, as it came, and the delegation that it is signed under. */
+  sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef): void
   /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
   accepted(streamPartId: StreamPartId, batch: MessageBatch): void
   /** A batch came of which everything was there already. */
@@ -37,9 +39,14 @@ export interface OverlayEffects {
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
   /** `from` acts for the user. */
-  resolveReader(streamId: StreamId, userId: NodeId, from: NodeId): void
+  resolveReader(streamId: StreamId, userId: NodeId, from: NodeId, delegation?: Delegation): void
   /** `from` brought what it signed. */
-  resolvePublisher(streamId: StreamId, publisherId: NodeId, from: NodeId | undefined): void
+  resolvePublisher(
+    streamId: StreamId,
+    publisherId: NodeId,
+    from: NodeId | undefined,
+    delegation?: Delegation,
+  ): void
   /** There was a fault in the work of a stream part: it is left, and rests. Nothing of it is shared with others. */
   partFailed(streamPartId: StreamPartId, error: unknown): void
   /** Its rest is over: it takes part again. */

@@ -1,6 +1,9 @@
 import type {
   AccessToken,
   ControlPacket,
+  Crypto,
+  Delegation,
+  DelegationRef,
   Fetched,
   Instruction,
   MessageBatch,
@@ -15,7 +18,9 @@ import type { NetworkLimits } from '../limits.ts'
 import { newCounters, type CounterName, type Counters } from './counters.ts'
 import type { OverlayEffects } from './overlay-effects.ts'
 import type { OverlayEvent } from './events.ts'
-import { Flood, type FloodModules } from './flood/flood.ts'
+import { Authorship, type AuthorshipModules } from './delegations/authorship.ts'
+import { DelegationBook } from './delegations/delegation-book.ts'
+import { Flood } from './flood/flood.ts'
 import type { RecentBytes } from './flood/recent-batches.ts'
 import { FetchServer } from './gaps/fetch-server.ts'
 import { Fetches } from './gaps/fetches.ts'
@@ -29,8 +34,12 @@ import { StreamPart } from './stream-part/stream-part.ts'
 import { StreamPartMap } from './stream-part/stream-part-map.ts'
 
 export interface OverlayModules
-  extends Omit<FloodModules, 'counters' | 'parts' | 'misbehaved'>, Omit<MemberCheckModules, 'effects'> {
+  extends Omit<AuthorshipModules, 'delegations'>, Omit<MemberCheckModules, 'effects'> {
   readonly effects: OverlayEffects
+  /** For the references of delegations. */
+  readonly crypto: Crypto
+  /** Whether a delegation is signed by its user, as far as can be said without a chain, and within bounds. */
+  verifyDelegation(delegation: Delegation): boolean
   /** In whose name the node acts, when that is not its own. */
   membershipToken(): AccessToken | undefined
   /** The link's smoothed round-trip time. */
@@ -52,6 +61,7 @@ export class Overlay {
   readonly #modules: OverlayModules
   readonly #parts = new StreamPartMap({ onFault: (part, error) => this.#failed(part, error) })
   readonly #recentBytes: RecentBytes = { total: 0 }
+  readonly delegations: DelegationBook
   readonly #neighbourhood: Neighbourhood
   readonly #flood: Flood
   readonly #fetches: Fetches
@@ -61,12 +71,18 @@ export class Overlay {
   #dueMs = Infinity
   #nowMs = 0
 
-  constructor(options: { self: NodeId; limits: NetworkLimits }, modules: OverlayModules) {
+  constructor(options: { self: NodeId; limits: NetworkLimits }, given: OverlayModules) {
     this.#self = options.self
     this.#limits = options.limits
-    this.#modules = modules
     const { counters } = this
     const parts = this.#parts
+    const delegations = new DelegationBook(options.limits, {
+      crypto: given.crypto,
+      verify: (delegation) => given.verifyDelegation(delegation),
+    })
+    const modules = { ...given, effects: announcing(given.effects, delegations) }
+    this.delegations = delegations
+    this.#modules = modules
     const peers = new PeerTable(options.limits, counters)
     this.#neighbourhood = new Neighbourhood(options.limits, {
       ...modules,
@@ -79,6 +95,7 @@ export class Overlay {
       ...modules,
       counters,
       parts,
+      authorship: new Authorship({ ...modules, delegations }),
       misbehaved: (peerId, detail, nowMs) => this.#misbehaved(peerId, detail, nowMs),
     })
     const fetches = (this.#fetches = new Fetches(options.limits))
@@ -111,7 +128,7 @@ export class Overlay {
         this.#withinOf(event.batch.chain, () => this.#flood.publish(event.batch, event.packet, nowMs))
         break
       case 'publisherResolved':
-        this.#flood.resolved(event.streamId, event.publisherId, event.found, time)
+        this.#flood.resolved(event, event.found, time)
         this.#neighbourhood.userResolved(
           { streamId: event.streamId, userId: event.publisherId, toRead: false },
           event.found,
@@ -136,7 +153,11 @@ export class Overlay {
       case 'instruction':
         this.#onInstruction(event, nowMs)
         break
+      case 'credentialRenewed':
+        this.#neighbourhood.credentialRenewed(event.peerId, time)
+        break
       case 'linkOpened':
+        this.delegations.forgetPeer(event.peerId)
         this.#neighbourhood.linkOpened(event.peerId, nowMs)
         break
       case 'linkFailed':
@@ -145,6 +166,7 @@ export class Overlay {
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
         this.#flood.linkClosed(event.peerId)
+        this.delegations.forgetPeer(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#fetches.linkClosed(event.peerId)
         break
@@ -219,7 +241,7 @@ export class Overlay {
   }
 
   #onControl(peerId: NodeId, packet: ControlPacket, time: Time): void {
-    const id = packet.type === 'fetched' ? undefined : packet.streamPartId
+    const id = 'streamPartId' in packet ? packet.streamPartId : undefined
     const part = id === undefined ? undefined : this.#parts.get(id)
     if (part === undefined) this.#takeControl(peerId, packet, time)
     else this.#parts.within(part, () => this.#takeControl(peerId, packet, time))
@@ -241,7 +263,20 @@ export class Overlay {
         break
       case 'heads':
         this.#withPart(packet.streamPartId, (part) => this.#pursuer.onHeads(part, peerId, packet, time))
+        break
+      case 'delegation':
+        this.delegations.add(packet.delegation, peerId)
+        break
+      case 'askDelegation':
+        this.#answer(peerId, packet.ref)
     }
+  }
+
+  /** A neighbour has forgotten a delegation. */
+  #answer(peerId: NodeId, ref: DelegationRef): void {
+    const delegation = this.delegations.get(ref)
+    if (delegation !== undefined && this.#modules.canTakeMore(peerId))
+      this.#modules.effects.sendControl(peerId, { type: 'delegation', delegation })
   }
 
   #onFetched(peerId: NodeId, { requestId, complete }: Fetched, time: Time): void {
@@ -406,6 +441,18 @@ export class Overlay {
     })
     for (const { faults } of this.#parts) dueMs = Math.min(dueMs, faults.restsUntilMs)
     this.#dueMs = dueMs
+  }
+}
+
+/** Sends a neighbour each delegation once, before the first batch that is signed under it. */
+function announcing(effects: OverlayEffects, delegations: DelegationBook): OverlayEffects {
+  return {
+    ...effects,
+    sendData(peerId, packet, ref) {
+      const delegation = ref === undefined ? undefined : delegations.takeFor(peerId, ref)
+      if (delegation !== undefined) effects.sendControl(peerId, { type: 'delegation', delegation })
+      effects.sendData(peerId, packet)
+    },
   }
 }
 

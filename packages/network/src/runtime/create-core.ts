@@ -14,14 +14,17 @@ export function createCore(
   return new NodeCore(options, {
     trackers: modules.trackers,
     random: () => modules.random.next(),
-    verify: (batch) => modules.verify(batch),
+    crypto: modules.crypto,
+    verify: (batch, signerId) => modules.verify(batch, signerId),
+    verifyDelegation: (delegation) => modules.verifyDelegation(delegation),
+    actingFor: (peerId) => peers.get(peerId)?.actingFor,
     // Undefined is an answer of the policy: it does not know yet.
-    readsForMs: (streamId, userId) =>
-      readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId),
+    readsForMs: (streamId, userId, delegation) =>
+      readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId, delegation),
     verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
     membershipToken: () => modules.membershipToken(),
-    checkPublisher: (streamId, publisherId, wallMs, oldestMs) =>
-      publisherPolicy.check(streamId, publisherId, wallMs, oldestMs),
+    checkPublisher: (streamId, publisherId, wallMs, oldestMs, delegation) =>
+      publisherPolicy.check(streamId, publisherId, wallMs, oldestMs, delegation),
     rttOf: (peerId) => peers.get(peerId)?.rttMs,
     canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
     hasArchive: modules.archive !== undefined,

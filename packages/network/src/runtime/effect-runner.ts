@@ -131,15 +131,16 @@ export class EffectRunner {
     listeners.emit('dropped', 'send.refused', `${packet.length} bytes to ${peerId}`)
   }
 
-  #resolvePublisher({ streamId, publisherId, from }: NodeEffect & { type: 'resolvePublisher' }): void {
-    const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from)
+  #resolvePublisher(effect: NodeEffect & { type: 'resolvePublisher' }): void {
+    const { streamId, publisherId, delegation, from } = effect
+    const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from, delegation)
     resolveUser(resolve, (found) => {
-      this.#modules.dispatch({ type: 'publisherResolved', streamId, publisherId, found })
+      this.#modules.dispatch({ type: 'publisherResolved', streamId, publisherId, delegation, found })
     })
   }
 
-  #resolveReader({ streamId, userId, from }: NodeEffect & { type: 'resolveReader' }): void {
-    const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from)
+  #resolveReader({ streamId, userId, delegation, from }: NodeEffect & { type: 'resolveReader' }): void {
+    const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from, delegation)
     resolveUser(resolve, (found) => {
       this.#modules.dispatch({ type: 'readerResolved', streamId, userId, found })
     })

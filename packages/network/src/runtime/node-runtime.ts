@@ -3,6 +3,7 @@ import {
   encodePacket,
   guardedClock,
   isRunnelError,
+  type ActingFor,
   type Contact,
   type DirectPacket,
   type MessageChain,
@@ -21,7 +22,7 @@ import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { NetworkLimits } from '../limits.ts'
-import type { JoinOptions, NetworkNode, NodeEvents } from '../ports.ts'
+import type { JoinOptions, NetworkNode, NodeDelegations, NodeEvents } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { createCore } from './create-core.ts'
@@ -211,7 +212,18 @@ export class NodeRuntime implements NetworkNode {
     return this.#direct.hold(peerId)
   }
 
+  actingFor(peerId: NodeId): ActingFor | undefined {
+    return this.#wires.links.peers.get(peerId)?.actingFor
+  }
+
+  get delegations(): NodeDelegations {
+    return this.#core.delegations
+  }
+
   sendDirect(peerId: NodeId, packet: DirectPacket): boolean {
+    const ref = packet.type === 'resendData' ? packet.batch.delegationRef : undefined
+    const delegation = ref && this.#core.delegations.takeFor(peerId, ref)
+    if (delegation) this.#wires.links.send(peerId, encodePacket({ type: 'delegation', delegation }))
     return this.#wires.links.send(peerId, encodePacket(packet))
   }
 
@@ -274,6 +286,7 @@ export class NodeRuntime implements NetworkNode {
       onClosed: (peerId) => this.#try(peerId, () => this.#linkClosed(peerId)),
       onFailed: (peerId, error) => this.#try(peerId, () => this.#linkFailed(peerId, error)),
       onPacket: (peerId, type, body, whole) => this.#incoming.take(peerId, type, body, whole),
+      onCredential: (peerId) => this.#dispatch({ type: 'credentialRenewed', peerId }),
       onDrain: () => {
         this.#waiters.check()
         this.#direct.check()

@@ -3,6 +3,7 @@ import type {
   Clock,
   Contact,
   Crypto,
+  Delegation,
   Identity,
   MessageBatch,
   NodeId,
@@ -25,8 +26,10 @@ export interface NodeRuntimeModules {
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
-  /** True when the publisher that a batch names signed it. */
-  readonly verify: (batch: MessageBatch) => boolean
+  /** True when the key of this address signed a batch. */
+  readonly verify: (batch: MessageBatch, signerId: NodeId) => boolean
+  /** Whether a delegation is signed by its user, as far as can be said without a chain, within bounds and for this chain. */
+  readonly verifyDelegation: (delegation: Delegation) => boolean
   /** True when the user that a token names lets the node act in its name. */
   readonly verifyMembership: (token: AccessToken, nodeId: NodeId, wallMs: number) => boolean
   readonly publisherPolicy: PublisherPolicy

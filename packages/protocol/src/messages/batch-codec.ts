@@ -9,6 +9,7 @@ import {
 } from '../codec/fields.ts'
 import { Reader, withinLimit } from '../codec/reader.ts'
 import type { Writer } from '../codec/writer.ts'
+import { delegationRefBytes, refOfBytes } from '../delegation/delegation-ref.ts'
 import { protocolError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { ChainCache } from './chain-cache.ts'
@@ -64,13 +65,22 @@ export function decodeBatch(bytes: Uint8Array): MessageBatch {
     before = message
   }
   checkSpan(messages)
-  const signatureType = reader.u8()
-  if (signatureType !== SignatureType.secp256k1Merkle) {
-    throw protocolError('UNSUPPORTED_VERSION', `signature type ${signatureType}`)
-  }
+  const signer = readSigner(reader)
   const signature = reader.view(signatureBytes)
   reader.end()
-  return { chain, messages, signatureType, signature, bytes: reader.bytes, headerEnd, messageOffsets }
+  return { chain, messages, ...signer, signature, bytes: reader.bytes, headerEnd, messageOffsets }
+}
+
+function readSigner(reader: Reader): Pick<MessageBatch, 'signatureType' | 'delegationRef'> {
+  const signatureType = reader.u8()
+  switch (signatureType) {
+    case SignatureType.secp256k1Merkle:
+      return { signatureType, delegationRef: undefined }
+    case SignatureType.delegated:
+      return { signatureType, delegationRef: refOfBytes(reader.view(delegationRefBytes)) }
+    default:
+      throw protocolError('UNSUPPORTED_VERSION', `signature type ${signatureType}`)
+  }
 }
 
 function readHeader(reader: Reader): MessageChain {

@@ -1,5 +1,6 @@
 import type { BodyCodec } from './codecs/body-codec.ts'
 import { nodeInfo } from './codecs/contact.ts'
+import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach } from './codecs/node.ts'
@@ -21,13 +22,14 @@ import {
 import { clockAsk, clockTell, traced } from './codecs/trace.ts'
 
 /**
- * Who sends a packet to whom: either side of a link, to keep it going; nodes about a stream part, or about their clocks; a node
+ * Who sends a packet to whom: either side of a link, to keep it going; nodes about a stream part, their clocks, or who signs batches; a node
  * and a storage node; a node and its tracker, or through it another node.
  */
 export type PacketScope =
   | 'link'
   | 'neighbours'
   | 'clocks'
+  | 'delegations'
   | 'toStorage'
   | 'fromStorage'
   | 'toTracker'
@@ -39,7 +41,7 @@ interface PacketKind {
   readonly number: number
   readonly scope: PacketScope
   /** Of the wire protocol, in which it came. */
-  readonly since: '1.0'
+  readonly since: '1.0' | '1.1'
   readonly codec: BodyCodec<{ readonly type: string }>
 }
 
@@ -53,6 +55,7 @@ export const packetTable = {
   pong: { number: 0x04, scope: 'link', since, codec: pong },
   close: { number: 0x05, scope: 'link', since, codec: close },
   fragment: { number: 0x06, scope: 'link', since, codec: fragment },
+  credential: { number: 0x07, scope: 'link', since: '1.1', codec: credential },
   data: { number: 0x10, scope: 'neighbours', since, codec: data },
   attach: { number: 0x11, scope: 'neighbours', since, codec: attach },
   detach: { number: 0x12, scope: 'neighbours', since, codec: detach },
@@ -62,6 +65,8 @@ export const packetTable = {
   traced: { number: 0x16, scope: 'neighbours', since, codec: traced },
   clockAsk: { number: 0x17, scope: 'clocks', since, codec: clockAsk },
   clockTell: { number: 0x18, scope: 'clocks', since, codec: clockTell },
+  delegation: { number: 0x1a, scope: 'delegations', since: '1.1', codec: delegation },
+  askDelegation: { number: 0x1b, scope: 'delegations', since: '1.1', codec: askDelegation },
   nodeInfo: { number: 0x20, scope: 'toTracker', since, codec: nodeInfo },
   status: { number: 0x21, scope: 'toTracker', since, codec: status },
   leave: { number: 0x22, scope: 'toTracker', since, codec: leave },
@@ -103,8 +108,11 @@ export type DirectPacket = StorageRequest | StorageAnswer
 export type NodeToTracker = PacketOf<'toTracker' | 'throughTracker'>
 /** What a tracker sends to a node. */
 export type TrackerToNode = PacketOf<'fromTracker' | 'throughTracker'>
-/** What neighbours say about a stream part, besides its data. */
-export type ControlPacket = Exclude<PacketOf<'neighbours'>, { readonly type: 'data' | 'traced' }>
+/** What nodes say to each other about stream parts and delegations, besides data. */
+export type ControlPacket = Exclude<
+  PacketOf<'neighbours' | 'delegations'>,
+  { readonly type: 'data' | 'traced' }
+>
 
 const names = Object.keys(packetTable) as Name[]
 

@@ -1,3 +1,5 @@
+import type { DelegationRef } from '../delegation/delegation-ref.ts'
+import type { Delegation } from '../delegation/delegation.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { StreamPartId } from '../ids/stream-id.ts'
 import type { MessageBatch, MessageRef } from './stream-message.ts'
@@ -20,6 +22,9 @@ export interface Capability {
   /** A side without it is refused. */
   readonly required: boolean
 }
+
+/** The capability of a side that shows for whom it acts: its credential comes with its proof. */
+export const actsForCapability = 'acts-for'
 
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
@@ -66,6 +71,14 @@ export interface Close {
   readonly type: 'close'
   readonly code: string
   readonly reason: string
+}
+
+/** For whom the sender acts: right behind its proof, where its hello has the capability `acts-for`, and again when it has a new one. */
+export interface CredentialPacket {
+  readonly type: 'credential'
+  readonly delegation: Delegation
+  /** Where the sender's key is not the delegate: the delegate's leave for it, as in a membership. */
+  readonly token: AccessToken | undefined
 }
 
 /** A piece of a packet too large for one frame of the channel. Pieces arrive in order; `last` completes the packet. */
@@ -184,6 +197,18 @@ export interface ClockTell {
   readonly type: 'clockTell'
   readonly token: number
   readonly atUs: number
+}
+
+/** Under which delegation batches are signed that come next on this link. */
+export interface DelegationPacket {
+  readonly type: 'delegation'
+  readonly delegation: Delegation
+}
+
+/** The sender got a batch with this reference, and has not got the delegation. */
+export interface AskDelegation {
+  readonly type: 'askDelegation'
+  readonly ref: DelegationRef
 }
 
 /** One way to reach a node. Who does not know the kind carries the address on and does not dial it. */

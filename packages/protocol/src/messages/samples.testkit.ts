@@ -1,4 +1,12 @@
 import { createIdentity, parsePrivateKey, type Identity } from '../crypto/identity.ts'
+import { signDelegation } from '../delegation/check-delegation.ts'
+import { refOfBytes } from '../delegation/delegation-ref.ts'
+import {
+  delegationRef,
+  encodeDelegation,
+  type Delegation,
+  type DelegationClaim,
+} from '../delegation/delegation.ts'
 import { toNodeId, type NodeId } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
@@ -46,6 +54,40 @@ export function sampleDraft(index: number, changes: Partial<MessageDraft> = {}):
     content: pattern(20 + index),
     ...changes,
   }
+}
+
+/** Of the first sample identity to the second, for all that it may do. */
+export function sampleDelegation(crypto: Crypto, changes: Partial<DelegationClaim> = {}): Delegation {
+  const claim: DelegationClaim = {
+    chainId: 31_337,
+    userId: sampleIdentity(crypto).nodeId,
+    delegateId: sampleIdentity(crypto, 1).nodeId,
+    fromMs: time,
+    untilMs: time + 86_400_000,
+    publishes: true,
+    reads: true,
+    streams: [],
+    requester: 'https://app.example',
+    block: 0,
+    ...changes,
+  }
+  return signDelegation(claim, crypto, sampleIdentity(crypto))
+}
+
+export function sampleDelegations(
+  crypto: Crypto,
+): { readonly name: string; readonly delegation: Delegation }[] {
+  const streams = ['a', 'b'].map((path) => toStreamId(`${sampleNodeId('a')}/${path}`))
+  const contract = sampleDelegation(crypto, { userId: sampleNodeId('c'), block: 2 ** 40 })
+  return [
+    { name: 'of everything', delegation: sampleDelegation(crypto) },
+    { name: 'to read two streams', delegation: sampleDelegation(crypto, { publishes: false, streams }) },
+    {
+      name: 'to publish, without a chain or a requester',
+      delegation: sampleDelegation(crypto, { chainId: 0, reads: false, requester: '' }),
+    },
+    { name: 'of a contract', delegation: { ...contract, signature: pattern(200) } },
+  ]
 }
 
 export interface SampleBatch {
@@ -110,6 +152,14 @@ export function sampleBatches(crypto: Crypto): SampleBatch[] {
     ]),
     sample('the part for keys', run(1), { ...chain, partition: 100 }),
     sample('an empty chain id', run(1), { ...chain, messageChainId: '' }),
+    {
+      name: 'two messages, signed by a delegate',
+      privateKey: samplePrivateKeys[1] as string,
+      batch: buildBatch({ chain, messages: run(2) }, crypto, {
+        ...sampleIdentity(crypto, 1),
+        delegationRef: delegationRef(encodeDelegation(sampleDelegation(crypto)), crypto),
+      }),
+    },
   ]
 }
 
@@ -162,6 +212,18 @@ function linkPackets(crypto: Crypto): SamplePacket[] {
     },
     { name: 'hello of a tracker, no agent', packet: { ...hello, role: 'tracker', agent: '' } },
     { name: 'proof', packet: { type: 'proof', signature: sign(pattern(32)) } },
+    ...sampleDelegations(crypto).map(({ name, delegation }) => ({
+      name: `credential: ${name}`,
+      packet: { type: 'credential', delegation, token: undefined } as const,
+    })),
+    {
+      name: 'credential of a node that is not the delegate',
+      packet: {
+        type: 'credential',
+        delegation: sampleDelegation(crypto),
+        token: signMembership({ nodeId, expiresMs: time }, crypto, sampleIdentity(crypto, 1)),
+      },
+    },
     { name: 'ping', packet: { type: 'ping', token: 0x01020304 } },
     { name: 'ping with the largest token', packet: { type: 'ping', token: 0xffffffff } },
     { name: 'pong', packet: { type: 'pong', token: 0x01020304 } },
@@ -248,6 +310,11 @@ function nodePackets(crypto: Crypto): SamplePacket[] {
           } as const,
         },
       ]),
+    ...sampleDelegations(crypto).map(({ name, delegation }) => ({
+      name: `delegation: ${name}`,
+      packet: { type: 'delegation', delegation } as const,
+    })),
+    { name: 'ask for a delegation', packet: { type: 'askDelegation', ref: refOfBytes(pattern(16)) } },
     { name: 'clockAsk', packet: { type: 'clockAsk', token: 7 } },
     { name: 'clockTell', packet: { type: 'clockTell', token: 0xffffffff, atUs: 86_400_000_000 } },
   ]

@@ -1,3 +1,4 @@
+import type { DelegationRef } from '../delegation/delegation-ref.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { StreamId } from '../ids/stream-id.ts'
 
@@ -19,7 +20,7 @@ export const ContentType = { binary: 0, json: 1, text: 2 } as const
 /** How the content is encrypted. */
 export const EncryptionType = { none: 0, aes256gcm: 1 } as const
 /** How a batch is signed: see docs/protocol.md. */
-export const SignatureType = { secp256k1Merkle: 1 } as const
+export const SignatureType = { secp256k1Merkle: 1, delegated: 2 } as const
 
 /** Which chain of messages: one publisher's ordered messages in one stream part. */
 export interface MessageChain {
@@ -62,6 +63,8 @@ export interface MessageBatch {
   /** At least one, strictly increasing. */
   readonly messages: readonly StreamMessage[]
   readonly signatureType: number
+  /** Which delegation the signer acts under; undefined where the publisher signed itself. */
+  readonly delegationRef: DelegationRef | undefined
   readonly signature: Uint8Array
   readonly bytes: Uint8Array
   /** Where in `bytes` the chain header is, and where each message's own bytes are: what is hashed. `[start, end)` pairs. */

@@ -1,16 +1,21 @@
-import { nodeIdFromBytes } from '../ids/node-id.ts'
+import { bytesOfRef } from '../delegation/delegation-ref.ts'
+import { nodeIdFromBytes, type NodeId } from '../ids/node-id.ts'
 import type { MessageBatch } from '../messages/stream-message.ts'
 import type { Crypto } from '../ports.ts'
 import { ethereumMessageDigest } from './ethereum-message.ts'
 import { leafTag, merkleRoot } from './merkle.ts'
 
+/** What a delegate signs begins with it: no leaf and no inner node of a Merkle tree does. */
+const delegatedTag = Uint8Array.of(2)
+
 /** The parts of a batch that are hashed. */
-export type HashedBatch = Pick<MessageBatch, 'bytes' | 'headerEnd' | 'messageOffsets'>
+export type HashedBatch = Pick<MessageBatch, 'bytes' | 'headerEnd' | 'messageOffsets' | 'delegationRef'>
 
 /**
  * The 32 bytes a publisher signs: the EIP-191 digest of the Merkle root over the leaves
  * keccak256(0x00 ‖ keccak256(header) ‖ message). The header is in every leaf, so that a leaf and its path alone prove
- * one message of the batch.
+ * one message of the batch. A delegate signs keccak256(0x02 ‖ reference ‖ root) in place of the root, so that nobody can
+ * put what it signed under another delegation.
  */
 export function batchDigest(batch: HashedBatch, crypto: Crypto): Uint8Array {
   const { bytes, headerEnd, messageOffsets } = batch
@@ -21,12 +26,21 @@ export function batchDigest(batch: HashedBatch, crypto: Crypto): Uint8Array {
   for (let i = 0; i < messageOffsets.length; i += 2) {
     leaves.push(crypto.keccak256(leafPrefix, bytes.subarray(messageOffsets[i], messageOffsets[i + 1])))
   }
-  return ethereumMessageDigest(merkleRoot(leaves, crypto), crypto)
+  const root = merkleRoot(leaves, crypto)
+  const { delegationRef: ref } = batch
+  const signed = ref === undefined ? root : crypto.keccak256(delegatedTag, bytesOfRef(ref), root)
+  return ethereumMessageDigest(signed, crypto)
 }
 
-/** True when the publisher that the batch names signed it. Never throws. */
-export function verifyBatch(batch: MessageBatch, crypto: Crypto): boolean {
-  const { publisherId } = batch.chain
-  const address = crypto.recover(batchDigest(batch, crypto), batch.signature, publisherId)
-  return address !== undefined && nodeIdFromBytes(address) === publisherId
+/**
+ * True when the publisher that the batch names signed it, or the given delegate of its. That there is a delegation with the
+ * batch's reference, and what it allows, is for the caller to see to. Never throws.
+ */
+export function verifyBatch(
+  batch: MessageBatch,
+  crypto: Crypto,
+  signerId: NodeId = batch.chain.publisherId,
+): boolean {
+  const address = crypto.recover(batchDigest(batch, crypto), batch.signature, signerId)
+  return address !== undefined && nodeIdFromBytes(address) === signerId
 }

@@ -1,4 +1,4 @@
-import type { AccessToken, Contact, NodeId, StreamPartId } from '@runnel/protocol'
+import type { AccessToken, ActingFor, Contact, NodeId, StreamPartId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
@@ -13,6 +13,8 @@ export class NodeRecord {
   refused = false
   /** How it is reached; undefined before its node info. */
   contact: Contact | undefined
+  /** For whom it acts, as its delegation proved; undefined where it showed none. */
+  actingFor: ActingFor | undefined
   /** In whose name it takes part in stream parts; undefined before its first status. */
   member: { readonly userId: NodeId; readonly token: AccessToken | undefined } | undefined
   readonly parts = new Set<StreamPart>()

@@ -1,4 +1,4 @@
-import type { Contact, NodeId } from '@runnel/protocol'
+import type { ActingFor, Contact, NodeId } from '@runnel/protocol'
 import { unknownNetwork, type CoreState } from './core-state.ts'
 import { NodeRecord } from './node-record.ts'
 import type { PartFaults } from './part-faults.ts'
@@ -14,9 +14,10 @@ export class NodeTable {
     this.#faults = faults
   }
 
-  connected(nodeId: NodeId, network: string | undefined): void {
+  connected(nodeId: NodeId, network: string | undefined, actingFor?: ActingFor): void {
     const node = this.#state.nodes.get(nodeId)
-    if (node === undefined) return this.#newNode(nodeId, network)
+    if (node === undefined) return this.#newNode(nodeId, network, actingFor)
+    node.actingFor = actingFor
     this.#state.storage.forget(nodeId)
     node.connected = true
     node.refused = false
@@ -30,9 +31,16 @@ export class NodeTable {
     this.#moved(nodeId, network)
   }
 
-  #newNode(nodeId: NodeId, network: string | undefined): void {
+  /** A node acts for its user until later than before. */
+  credentialRenewed(nodeId: NodeId, actingFor: ActingFor | undefined): void {
+    const node = this.#state.nodes.get(nodeId)
+    if (node !== undefined) node.actingFor = actingFor
+  }
+
+  #newNode(nodeId: NodeId, network: string | undefined, actingFor?: ActingFor): void {
     const node = new NodeRecord(nodeId, this.#state.limits, this.#state.nowMs)
     node.network = network
+    node.actingFor = actingFor
     this.#state.nodes.set(nodeId, node)
     this.#watch(node)
     this.#place(node)

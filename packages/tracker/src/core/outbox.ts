@@ -29,7 +29,10 @@ export class Outbox {
   /** Has the registry asked about the user of a node. */
   resolve(streamId: StreamId, node: NodeRecord): void {
     const { nodeId, network: cause = nodeId } = node
-    this.#effects.push({ type: 'resolve', streamId, userId: userOf(node), cause })
+    this.#effects.push({
+      ...{ type: 'resolve', streamId, userId: userOf(node), cause },
+      delegation: node.actingFor?.delegation,
+    })
   }
 
   /** Tells a node what was wrong; one that is told so too often is refused. */

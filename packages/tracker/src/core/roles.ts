@@ -2,6 +2,7 @@ import {
   parseStreamPartId,
   Shares,
   type AccessToken,
+  type ActingFor,
   type NodeId,
   type Status,
   type StreamId,
@@ -9,12 +10,12 @@ import {
 } from '@runnel/protocol'
 import type { NodeRecord } from './node-record.ts'
 
-/** What a registry says of users. Each answer is undefined, or `unknown`, while nothing is known. */
+/** What a registry says of users, and of a node that acts for one by delegation. Each answer is undefined, or `unknown`, while nothing is known. */
 export interface RegistryAnswers {
   /** For how many milliseconds from now the user may read the stream; 0 or less: not at all. */
-  readsForMs(streamId: StreamId, userId: NodeId): number | undefined
+  readsForMs(streamId: StreamId, userId: NodeId, acting?: ActingFor): number | undefined
   /** Whether the user may publish to the stream. */
-  mayPublish(streamId: StreamId, userId: NodeId): boolean | undefined
+  mayPublish(streamId: StreamId, userId: NodeId, acting?: ActingFor): boolean | undefined
   /** True when the user that a token names lets the node act in its name. */
   verifyMembership(token: AccessToken, nodeId: NodeId): boolean
 }
@@ -48,7 +49,8 @@ export class Roles {
   /** Takes the user that the node says it acts for; itself, when it names nobody who lets it. */
   identify(node: NodeRecord, { membership }: Status): void {
     const token = membership?.token
-    if (token === undefined) node.member = { userId: node.nodeId, token }
+    if (node.actingFor !== undefined) node.member = { userId: node.actingFor.userId, token: undefined }
+    else if (token === undefined) node.member = { userId: node.nodeId, token }
     else if (!isSame(token, node.member?.token)) {
       const isGood = this.#answers?.verifyMembership(token, node.nodeId) ?? true
       // What another tracker passes on may be old: who was let act for the user still is.
@@ -61,18 +63,18 @@ export class Roles {
     if (this.#answers === undefined) return { kind: reads ? 'reader' : 'feeder', untilMs: Infinity }
     const userId = userOf(node)
     if (!reads) {
-      const may = this.#answers.mayPublish(streamId, userId)
+      const may = this.#answers.mayPublish(streamId, userId, node.actingFor)
       if (may === undefined) return { kind: 'unknown' }
       return may ? { kind: 'feeder', untilMs: Infinity } : { kind: 'none' }
     }
-    const forMs = this.#answers.readsForMs(streamId, userId)
+    const forMs = this.#answers.readsForMs(streamId, userId, node.actingFor)
     if (forMs === undefined) return { kind: 'unknown' }
     return forMs > 0 ? { kind: 'reader', untilMs: now + forMs } : { kind: 'none' }
   }
 
   /** Whether the node may publish, as far as the registry has said. False without one. */
   publishes(node: NodeRecord, streamId: StreamId): boolean {
-    return this.#answers?.mayPublish(streamId, userOf(node)) ?? false
+    return this.#answers?.mayPublish(streamId, userOf(node), node.actingFor) ?? false
   }
 
   /** Streams of which statuses are kept. */

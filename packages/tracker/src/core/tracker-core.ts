@@ -43,7 +43,8 @@ export class TrackerCore {
   readonly #permissions: Permissions
   readonly #packets: Packets
   readonly #handlers: EventHandlers = {
-    nodeConnected: ({ nodeId, network }) => this.#nodeTable.connected(nodeId, network),
+    nodeConnected: ({ nodeId, network, actingFor }) => this.#nodeTable.connected(nodeId, network, actingFor),
+    credentialRenewed: ({ nodeId, actingFor }) => this.#nodeTable.credentialRenewed(nodeId, actingFor),
     nodeDisconnected: ({ nodeId }) => this.#nodeTable.disconnect(nodeId),
     nodeExpelled: ({ nodeId }) => this.#nodeTable.expel(nodeId),
     packet: (event) => this.#packets.packet(event),

@@ -1,4 +1,6 @@
 import type {
+  ActingFor,
+  Delegation,
   IceServers,
   NodeId,
   NodeToTracker,
@@ -16,7 +18,18 @@ export type CoreToNode = Exclude<TrackerToNode, IceServers>
 
 export type TrackerEvent =
   /** An authenticated connection of a node is open; an older one of the same node counts no longer. */
-  | { readonly type: 'nodeConnected'; readonly nodeId: NodeId; readonly network?: string | undefined }
+  | {
+      readonly type: 'nodeConnected'
+      readonly nodeId: NodeId
+      readonly network?: string | undefined
+      readonly actingFor?: ActingFor | undefined
+    }
+  /** A node acts for its user until later than before. */
+  | {
+      readonly type: 'credentialRenewed'
+      readonly nodeId: NodeId
+      readonly actingFor: ActingFor | undefined
+    }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
   /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
@@ -68,6 +81,7 @@ export type TrackerEffect =
       readonly type: 'resolve'
       readonly streamId: StreamId
       readonly userId: NodeId
+      readonly delegation: Delegation | undefined
       readonly cause: string
     }
   /** Close the connection, saying why. */

@@ -1,4 +1,4 @@
-import { verifyMembership, type Clock, type Crypto } from '@runnel/protocol'
+import { actsForMs, verifyMembership, type Clock, type Crypto } from '@runnel/protocol'
 import type { RegistryAnswers } from '../core/roles.ts'
 import type { Permissions } from './tracker-runtime.ts'
 
@@ -8,9 +8,16 @@ export function registryAnswers(
   { clock, crypto }: { readonly clock: Clock; readonly crypto: Crypto },
 ): RegistryAnswers {
   return {
-    readsForMs: (streamId, userId) => readers.readsForMs(streamId, userId),
-    mayPublish(streamId, userId) {
-      const answer = publishers.check(streamId, userId, clock.now())
+    readsForMs(streamId, userId, acting) {
+      const delegatedMs = actsForMs(acting, 'reads', streamId, clock.now())
+      if (delegatedMs <= 0) return 0
+      const forMs = readers.readsForMs(streamId, userId, acting?.delegation)
+      return forMs === undefined ? undefined : Math.min(forMs, delegatedMs)
+    },
+    mayPublish(streamId, userId, acting) {
+      const wallMs = clock.now()
+      if (actsForMs(acting, 'publishes', streamId, wallMs) <= 0) return false
+      const answer = publishers.check(streamId, userId, wallMs, undefined, acting?.delegation)
       return answer === 'unknown' ? undefined : answer === 'allowed'
     },
     verifyMembership: (token, nodeId) => verifyMembership(token, nodeId, clock.now(), crypto),

@@ -2,6 +2,7 @@ import type { NodeAdmission, NodeId } from '@runnel/protocol'
 
 /** Everybody is listed but those a test removes. */
 export class RemovableNodes implements NodeAdmission {
+  readonly isPrivate = true
   readonly #removed = new Set<NodeId>()
   readonly #listeners = new Set<() => void>()
 

@@ -6,7 +6,6 @@ import {
   isRunnelError,
   networkOf,
   packetKind,
-  protocolErrors,
   type Clock,
   type Crypto,
   type NodeAdmission,
@@ -15,8 +14,9 @@ import {
   type ReaderPolicy,
   type Status,
   type TrackerToNode,
+  type RunnelError,
 } from '@runnel/protocol'
-import type { CircuitListener, Connection, Transport } from '@runnel/transport'
+import { admissionProblem, type CircuitListener, type Connection, type Transport } from '@runnel/transport'
 import type {
   NodeToTracker,
   TrackerCore,
@@ -170,6 +170,11 @@ export class TrackerRuntime {
     connection.events = {
       onPacket: (type, body) => this.#guard(connection, () => this.#receive(connection, type, body)),
       onDrain: () => {},
+      onCredential: () =>
+        this.#try(() => {
+          if (this.#isCurrent(connection))
+            this.#handle({ type: 'credentialRenewed', nodeId: peerId, actingFor: connection.actingFor })
+        }),
       onClose: () =>
         this.#try(() => {
           this.#checkStall()
@@ -177,9 +182,10 @@ export class TrackerRuntime {
         }),
     }
     if (connection.peerRole !== 'node') return this.#close(connection, 'NOT_A_NODE')
-    if (!this.#isListed(peerId)) {
+    const refusal = this.#refusalOf(connection)
+    if (refusal !== undefined) {
       this.#core.counters.count('nodesNotListed')
-      return this.#dropUnlisted(connection)
+      return this.#drop(connection, refusal.code, refusal.message)
     }
     const older = this.#connections.get(peerId)
     this.#connections.set(peerId, connection)
@@ -191,24 +197,23 @@ export class TrackerRuntime {
     }
     const { remoteAddress } = connection
     const network = remoteAddress === undefined ? undefined : networkOf(remoteAddress)
-    this.#handle({ type: 'nodeConnected', nodeId: peerId, network })
+    const { actingFor } = connection
+    this.#handle({ type: 'nodeConnected', nodeId: peerId, network, actingFor })
   }
 
-  #isListed(nodeId: NodeId): boolean {
-    return this.#modules.admission?.allows(nodeId) ?? true
+  #refusalOf(connection: Pick<Connection, 'peerId' | 'actingFor'>): RunnelError | undefined {
+    return admissionProblem(connection, this.#connections.values(), this.#modules.admission)
   }
 
+  /** Also those that were connected a moment ago. */
   #expelUnlisted(): void {
-    for (const nodeId of [...this.#core.nodes.keys()]) {
-      if (this.#isListed(nodeId)) continue
+    for (const [nodeId, { actingFor }] of [...this.#core.nodes]) {
+      const refusal = this.#refusalOf({ peerId: nodeId, actingFor })
+      if (refusal === undefined) continue
       const connection = this.#connections.get(nodeId)
-      if (connection !== undefined) this.#dropUnlisted(connection)
+      if (connection !== undefined) this.#drop(connection, refusal.code, refusal.message)
       this.#handle({ type: 'nodeExpelled', nodeId })
     }
-  }
-
-  #dropUnlisted(connection: Connection): void {
-    this.#drop(connection, 'NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
   }
 
   #receive(connection: Connection, type: number, body: Uint8Array): void {
@@ -262,14 +267,17 @@ export class TrackerRuntime {
     }
   }
 
-  #resolve({ streamId, userId, cause }: Extract<TrackerEffect, { type: 'resolve' }>): void {
+  #resolve({ streamId, userId, cause, delegation }: Extract<TrackerEffect, { type: 'resolve' }>): void {
     const { permissions } = this.#modules
     if (permissions === undefined) return
     const { readers, publishers } = permissions
     const done = (found: boolean) => {
       if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', streamId, userId, found }))
     }
-    Promise.all([readers.resolve(streamId, userId, cause), publishers.resolve(streamId, userId, cause)]).then(
+    Promise.all([
+      readers.resolve(streamId, userId, cause, delegation),
+      publishers.resolve(streamId, userId, cause, delegation),
+    ]).then(
       () => done(true),
       () => done(false),
     )

@@ -1,4 +1,5 @@
 import {
+  actsForCapability,
   decodePacket,
   encodePacket,
   handshakeDigest,
@@ -7,7 +8,9 @@ import {
   PacketType,
   protocolVersions,
   readPackets,
+  type ActingFor,
   type Capability,
+  type Credential,
   type Hello,
   type Hellos,
   type LinkRole,
@@ -18,6 +21,7 @@ import { transportError } from '../errors.ts'
 import type { Session } from '../noise/noise-nn.ts'
 import type { Channel } from './channel.ts'
 import { KeyAgreement } from './key-agreement.ts'
+import { checkedCredential, credentialPacket, showsCredential } from './credentials.ts'
 import type { ConnectionModules } from './modules.ts'
 
 export interface HandshakeOptions {
@@ -40,9 +44,16 @@ export interface Peer {
   readonly role: LinkRole
   /** Of both sides. */
   readonly capabilities: ReadonlySet<string>
+  /** Its credential comes behind its proof. */
+  readonly showsCredential: boolean
+  /** For whom it acts, when it has shown that. */
+  readonly actingFor?: ActingFor | undefined
 }
 
-type HandshakeModules = Pick<ConnectionModules, 'random' | 'crypto' | 'identity' | 'agent' | 'capabilities'>
+type HandshakeModules = Pick<
+  ConnectionModules,
+  'random' | 'crypto' | 'clock' | 'identity' | 'agent' | 'capabilities' | 'acting'
+>
 
 /**
  * Both sides of a new channel send a hello, and then a signature over both hellos, which side they are, and the channel: so
@@ -55,6 +66,7 @@ export class Handshake {
   readonly #modules: HandshakeModules
   readonly #keys: KeyAgreement | undefined
   readonly #hello: Hello
+  readonly #credential: Credential | undefined
   #peer: Peer | undefined
   #hellos: Hellos | undefined
 
@@ -63,6 +75,8 @@ export class Handshake {
     this.#modules = modules
     const { noise } = options.channel
     const secretKey = modules.random.bytes(32)
+    this.#credential = modules.acting?.credential()
+    const { capabilities = [] } = modules
     this.#keys = noise && new KeyAgreement({ side: this.#side, secretKey }, noise)
     this.#hello = {
       type: 'hello',
@@ -73,7 +87,7 @@ export class Handshake {
       sealing: (this.#side === 'dialler' && noise?.ciphers[0]) || 'none',
       address: options.address ?? '',
       agent: modules.agent ?? '',
-      capabilities: modules.capabilities ?? [],
+      capabilities: this.#credential === undefined ? capabilities : [...capabilities, showsCredential],
     }
   }
 
@@ -95,7 +109,8 @@ export class Handshake {
     const hello = decodePacket(PacketType.hello, body) as Hello
     this.#check(hello)
     const capabilities = commonCapabilities(this.#hello.capabilities, hello.capabilities)
-    this.#peer = { nodeId: hello.nodeId, role: hello.role, capabilities }
+    const shows = hello.capabilities.some(({ name }) => name === actsForCapability)
+    this.#peer = { nodeId: hello.nodeId, role: hello.role, capabilities, showsCredential: shows }
     const [own, others] = [bodyOf(this.hello()), body.slice()]
     const isDialler = this.#side === 'dialler'
     this.#hellos = isDialler ? { dialler: own, listener: others } : { dialler: others, listener: own }
@@ -110,10 +125,11 @@ export class Handshake {
     return this.#keys === undefined ? frame : this.#keys.open(frame)
   }
 
-  /** Our proof, as a packet. */
+  /** Our proof, as a packet, and our credential, if there is one: a frame. */
   proof(): Uint8Array {
     const { identity } = this.#modules
-    return encodePacket({ type: 'proof', signature: identity.sign(this.#digest(this.#side)) })
+    const proof = encodePacket({ type: 'proof', signature: identity.sign(this.#digest(this.#side)) })
+    return this.#credential === undefined ? proof : joined(proof, credentialPacket(this.#credential))
   }
 
   /** Takes the other's proof. Throws HANDSHAKE_FAILED when it proves nothing, and what decoding throws. */
@@ -127,6 +143,13 @@ export class Handshake {
     if (!equalBytes(signer, nodeIdToBytes(peer.nodeId)))
       throw transportError('HANDSHAKE_FAILED', `the signature is not ${peer.nodeId}'s`)
     return peer
+  }
+
+  /** Takes the other's credential, proven as it is. Throws HANDSHAKE_FAILED, a DELEGATION_ code, and what decoding throws. */
+  receiveCredential(peer: Peer, type: number, body: Uint8Array): Peer {
+    if (type !== PacketType.credential)
+      throw transportError('HANDSHAKE_FAILED', 'a proof without its credential')
+    return { ...peer, actingFor: checkedCredential(peer.nodeId, body, this.#modules) }
   }
 
   get #side(): LinkSide {
@@ -166,6 +189,13 @@ function commonCapabilities(ours: readonly Capability[], theirs: readonly Capabi
 /** Of a packet that was made here. */
 function bodyOf(packet: Uint8Array): Uint8Array {
   return readPackets(packet)[0]?.body ?? packet
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length)
+  bytes.set(a)
+  bytes.set(b, a.length)
+  return bytes
 }
 
 function equalBytes(a: Uint8Array | undefined, b: Uint8Array): boolean {

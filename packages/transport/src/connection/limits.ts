@@ -10,6 +10,8 @@ export interface ConnectionLimits {
   readonly rttIntervalMs: number
   /** More pings than this within one second break the protocol. */
   readonly maxPingsPerSecond: number
+  /** More renewed credentials than this within an hour break the protocol. */
+  readonly maxCredentialsPerHour: number
   /** From the first byte to the proven peer. */
   readonly handshakeTimeoutMs: number
   /** Nobody unproven may send a larger frame. */
@@ -35,6 +37,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxMissedPongs: 3,
   rttIntervalMs: 30_000,
   maxPingsPerSecond: 100,
+  maxCredentialsPerHour: 60,
   handshakeTimeoutMs: 5000,
   maxHandshakeFrameBytes: 4096,
   maxEarlyBytes: 4 * 1024 * 1024,

@@ -4,7 +4,10 @@ import {
   forEachPacket,
   isRunnelError,
   packetKind,
+  protocolErrors,
   PacketType,
+  isDelegationError,
+  type ActingFor,
   type Cancel,
   type Close,
   type Fragment,
@@ -18,6 +21,7 @@ import { transportError } from '../errors.ts'
 import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
+import { checkedCredential, credentialPacket } from './credentials.ts'
 import { Reassembler } from './fragments.ts'
 import type { Peer } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -27,6 +31,9 @@ import { Outflow } from './outflow.ts'
 import { RateWindow } from './rate-window.ts'
 import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 import { newStats } from './stats.ts'
+
+/** The wall clock may be set, and timers have an end. */
+const maxExpiryWaitMs = 3_600_000
 
 /** Packet types below it are the link's own. */
 const firstOwnerType = 0x10
@@ -57,7 +64,11 @@ export class LinkConnection implements Connection {
   /** What came before the owner had its turn to set `events`; undefined afterwards. */
   #early: RawPacket[] | undefined = []
   #earlyBytes = 0
+  readonly #credentials: RateWindow
+  #actingFor: ActingFor | undefined
   #cancelCloseTimeout: Cancel = () => {}
+  #unwatchActing: () => void = () => {}
+  #cancelExpiry: Cancel = () => {}
 
   constructor({ channel, peer, direction, limits }: LinkConnectionOptions, modules: ConnectionModules) {
     this.direction = direction
@@ -68,6 +79,8 @@ export class LinkConnection implements Connection {
     const { clock, random } = modules
     this.#reassembler = new Reassembler(limits.maxPacketBytes)
     this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
+    this.#credentials = new RateWindow(limits.maxCredentialsPerHour, 3_600_000)
+    this.#actingFor = peer.actingFor
     this.#outflow = new Outflow(channel, limits, {
       clock,
       stats: this.#stats,
@@ -93,6 +106,10 @@ export class LinkConnection implements Connection {
 
   get capabilities(): ReadonlySet<string> {
     return this.#peer.capabilities
+  }
+
+  get actingFor(): ActingFor | undefined {
+    return this.#actingFor
   }
 
   get transport(): string {
@@ -126,6 +143,8 @@ export class LinkConnection implements Connection {
   /** Starts the pings; from the end of this turn packets go to the owner as they come. */
   start(): void {
     this.#heartbeat.start()
+    this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
+    this.#watchExpiry()
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
@@ -184,6 +203,7 @@ export class LinkConnection implements Connection {
     const next = transition(this.#state, inputOfPacket(type))
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
+    if (type === PacketType.credential) return this.#onCredential(body)
     const packet = decodePacket(type, body) as Ping | Pong | Close
     switch (packet.type) {
       case 'ping':
@@ -195,6 +215,34 @@ export class LinkConnection implements Connection {
         this.#closeChannelWithin(this.#limits.closeTimeoutMs)
         return this.#channel.close()
     }
+  }
+
+  /** A peer that acts for a user has a newer credential of that user. */
+  #onCredential(body: Uint8Array): void {
+    const { clock } = this.#modules
+    if (this.#actingFor === undefined || !this.#credentials.admit(clock.monotonicMs()))
+      throw transportError('PROTOCOL_VIOLATION', 'a credential that is not due')
+    const renewed = checkedCredential(this.peerId, body, this.#modules)
+    if (renewed.userId !== this.#actingFor.userId)
+      throw transportError('PROTOCOL_VIOLATION', 'a credential of another user')
+    this.#actingFor = renewed
+    this.#watchExpiry()
+    this.guard(() => this.events.onCredential?.())
+  }
+
+  /** Whose delegation has ended is not who it said it was. */
+  #watchExpiry(): void {
+    this.#cancelExpiry()
+    const { clock } = this.#modules
+    const leftMs = (this.#actingFor?.untilMs ?? Infinity) - clock.now()
+    if (leftMs === Infinity || this.#state === 'closed') return
+    if (leftMs <= 0) return this.close('DELEGATION_EXPIRED', protocolErrors.DELEGATION_EXPIRED.summary)
+    this.#cancelExpiry = clock.schedule(Math.min(leftMs, maxExpiryWaitMs), () => this.#watchExpiry())
+  }
+
+  #showCredential(): void {
+    const credential = this.#modules.acting?.credential()
+    if (credential !== undefined && this.#state === 'open') this.#sendNow(credentialPacket(credential))
   }
 
   #answer(token: number): void {
@@ -238,7 +286,8 @@ export class LinkConnection implements Connection {
 
   /** The peer sent what it must not: `error` says what. */
   onBadInput(error: unknown): void {
-    const code = isRunnelError(error, 'FRAME_TOO_LARGE') ? error.code : 'PROTOCOL_VIOLATION'
+    const isTold = isRunnelError(error, 'FRAME_TOO_LARGE') || isDelegationError(error)
+    const code = isTold ? error.code : 'PROTOCOL_VIOLATION'
     const text = error instanceof Error ? error.message : String(error)
     this.#outflow.clear()
     this.#end(closeReason(code, text, false))
@@ -299,6 +348,8 @@ export class LinkConnection implements Connection {
     this.#reason = reason
     this.#heartbeat.stop()
     this.#outflow.stop()
+    this.#unwatchActing()
+    this.#cancelExpiry()
     if (this.#early === undefined) this.#reportClose(reason)
   }
 

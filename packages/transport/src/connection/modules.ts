@@ -1,5 +1,15 @@
-import type { Capability, Clock, Crypto, Identity, Random } from '@runnel/protocol'
+import type { Capability, Clock, Credential, Crypto, Identity, Random } from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
+
+/** For whom a process acts, and on which chain delegations of others have to be. */
+export interface Acting {
+  /** Undefined: any chain will do. */
+  readonly chainId: number | undefined
+  /** What is shown to peers; undefined where the process is its own user. */
+  credential(): Credential | undefined
+  /** Calls back when there is a new credential, until the function it returns is called. */
+  onChange(listener: () => void): () => void
+}
 
 /** What every connection stands on. */
 export interface ConnectionModules {
@@ -10,6 +20,8 @@ export interface ConnectionModules {
   readonly limits?: Partial<ConnectionLimits>
   /** Software name and version, told to the peer, for people. */
   readonly agent?: string
+  /** For whom this side acts, and what it takes of others. Default: for itself, and delegations for any chain. */
+  readonly acting?: Acting
   /** What this side can do besides; default: nothing. */
   readonly capabilities?: readonly Capability[]
   /**

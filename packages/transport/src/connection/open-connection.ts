@@ -14,7 +14,7 @@ import { transportError } from '../errors.ts'
 import type { Connection } from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
-import { Handshake } from './handshake.ts'
+import { Handshake, type Peer } from './handshake.ts'
 import { connectionLimits, type ConnectionLimits } from './limits.ts'
 import { LinkConnection } from './link-connection.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
@@ -43,7 +43,7 @@ export interface OpenHandlers {
 
 /**
  * Makes a connection of a channel: the mutual handshake, then packets. Fails with PEER_ID_MISMATCH, HANDSHAKE_FAILED,
- * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, CAPABILITY_MISSING, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. The channel is closed then,
+ * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, CAPABILITY_MISSING, a DELEGATION_ code, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. The channel is closed then,
  * and also when the result is called before the connection is open; afterwards that does nothing.
  */
 export function openConnection(
@@ -64,6 +64,8 @@ class Opening {
   readonly #handshake: Handshake
   #state: ConnectionState = 'greeting'
   #connection: LinkConnection | undefined
+  /** Proven; its credential is what comes next, in the same frame. */
+  #unidentified: Peer | undefined
   #cancelTimeout: Cancel = () => {}
   #cancelled = false
   /** Whether the packets that are read now came sealed, as they must after the hello where there is sealing. */
@@ -111,6 +113,8 @@ class Opening {
       }
       const packets = this.#state === 'proving' ? this.#opened(frame) : frame
       forEachPacket(packets, this.#onPacket)
+      if (this.#unidentified !== undefined)
+        throw transportError('HANDSHAKE_FAILED', 'a proof without its credential')
     } catch (error) {
       if (this.#connection === undefined) this.#fail(asFailure(error))
       else this.#connection.onBadInput(error)
@@ -127,6 +131,7 @@ class Opening {
   }
 
   readonly #onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
+    if (this.#unidentified !== undefined) return this.#identify(this.#unidentified, type, body)
     // Packets behind the proof in its frame are those of a proven peer.
     if (this.#connection !== undefined) return this.#connection.onPacket(type, body, whole)
     // What is behind a farewell in its frame is not heard.
@@ -160,8 +165,18 @@ class Opening {
 
   #open(proof: Uint8Array): void {
     if (!this.#isSealed) throw transportError('HANDSHAKE_FAILED', 'a proof in the frame of a hello')
-    const { direction } = this.#options
     const peer = this.#handshake.receiveProof(proof)
+    if (peer.showsCredential) this.#unidentified = peer
+    else this.#begin(peer)
+  }
+
+  #identify(peer: Peer, type: number, body: Uint8Array): void {
+    this.#begin(this.#handshake.receiveCredential(peer, type, body))
+    this.#unidentified = undefined
+  }
+
+  #begin(peer: Peer): void {
+    const { direction } = this.#options
     this.#cancelTimeout()
     const channel = this.#sealedChannel()
     const connection = new LinkConnection({ channel, peer, direction, limits: this.#limits }, this.#modules)

@@ -9,6 +9,7 @@ function newAdmission() {
   const listed = new Set<NodeId>()
   const listeners = new Set<() => void>()
   return {
+    isPrivate: true,
     allows: (nodeId: NodeId) => listed.has(nodeId),
     onChange: (listener: () => void) => {
       listeners.add(listener)

@@ -1,5 +1,6 @@
-import { protocolError, protocolErrors, type Contact, type NodeId } from '@runnel/protocol'
+import type { Contact, NodeId, RunnelError } from '@runnel/protocol'
 import type { Connection, LinkEvents, Links, Transport } from '../ports.ts'
+import { admissionProblem } from './admission-problem.ts'
 import { EventQueue } from './event-queue.ts'
 import { IdleLinks } from './idle-links.ts'
 import { planWays } from './link-plan.ts'
@@ -59,7 +60,6 @@ class LinksOverTransports implements LinksOwner {
 
   connect(peerId: NodeId, peerContact: Contact, options: { readonly alone?: boolean } = {}): void {
     if (this.#stopped || peerId === this.#settings.self) return
-    if (!this.#isListed(peerId)) return this.#queue.during(() => this.#failUnlisted(peerId))
     const ways = planWays({
       self: this.#settings.self,
       contact: this.#settings.contact(),
@@ -93,10 +93,8 @@ class LinksOverTransports implements LinksOwner {
   #inbound(connection: Connection): void {
     const { peerId } = connection
     if (this.#stopped) return connection.close('SHUTTING_DOWN', '')
-    if (!this.#isListed(peerId)) {
-      this.counters.notListed++
-      return connection.close('NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
-    }
+    const refusal = this.#refusalOf(connection)
+    if (refusal !== undefined) return connection.close(refusal.code, refusal.message)
     const link = this.#link(peerId)
     const isUnsolicited = !link.isClaimed && !link.isOpen
     if (isUnsolicited) link.allowGrace(() => this.counters.unsolicitedUnused++)
@@ -112,25 +110,18 @@ class LinksOverTransports implements LinksOwner {
     }
   }
 
-  #isListed(peerId: NodeId): boolean {
-    return this.#modules.admission?.allows(peerId) ?? true
+  /** Why there may be no link with whoever is at the other end; counted. */
+  #refusalOf(connection: Connection): RunnelError | undefined {
+    const refusal = admissionProblem(connection, this.peers.values(), this.#modules.admission)
+    if (refusal !== undefined) this.counters.notListed++
+    return refusal
   }
 
   #closeUnlisted(): void {
-    for (const [peerId, link] of [...this.#links]) {
-      if (this.#isListed(peerId)) continue
-      const { isOpen } = link
-      this.disconnect(peerId, 'NODE_NOT_LISTED', protocolErrors.NODE_NOT_LISTED.summary)
-      if (isOpen) this.counters.notListed++
-      else this.#failUnlisted(peerId)
+    for (const [peerId, connection] of [...this.peers]) {
+      const refusal = this.#refusalOf(connection)
+      if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
     }
-  }
-
-  /** As if the peer could not be reached. */
-  #failUnlisted(peerId: NodeId): void {
-    this.counters.notListed++
-    this.counters.failed++
-    this.#queue.emit(() => this.events.onFailed(peerId, protocolError('NODE_NOT_LISTED', peerId)))
   }
 
   #link(peerId: NodeId): PeerLink {
@@ -139,7 +130,11 @@ class LinksOverTransports implements LinksOwner {
     const emit = (event: () => void) => this.#queue.emit(event)
     const link = new PeerLink(
       { peerId, settings: this.#settings },
-      { clock: this.#modules.clock, transports: this.#transports },
+      {
+        clock: this.#modules.clock,
+        transports: this.#transports,
+        refusalOf: (connection) => this.#refusalOf(connection),
+      },
       {
         onOpened: (connection) => {
           this.peers.set(peerId, connection)
@@ -166,6 +161,7 @@ class LinksOverTransports implements LinksOwner {
         },
         onClaimed: () => this.#idle.delete(peerId),
         onDrain: () => emit(() => this.events.onDrain(peerId)),
+        onCredential: () => emit(() => this.events.onCredential?.(peerId)),
         onFallback: () => this.counters.fallbacks++,
         onIdle: () => this.#links.delete(peerId),
       },

@@ -20,6 +20,8 @@ export interface PeerLinkOptions {
 export interface PeerLinkModules {
   readonly clock: Clock
   readonly transports: ReadonlyMap<string, Transport>
+  /** Why there may be no link with whoever is at the other end. */
+  refusalOf(connection: Connection): RunnelError | undefined
 }
 
 export interface PeerLinkEvents {
@@ -32,6 +34,7 @@ export interface PeerLinkEvents {
   onFailed(error: RunnelError): void
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(): void
+  onCredential(): void
   /** From now on this side has a use for the link. */
   onClaimed(): void
   onFallback(): void
@@ -89,7 +92,11 @@ export class PeerLink {
     const attempt = new Attempt({ peerId, contact, ways, settings }, this.#modules, {
       onOpen: (connection) => {
         this.#attempt = undefined
-        this.add(connection)
+        const refusal = this.#modules.refusalOf(connection)
+        if (refusal === undefined) return this.add(connection)
+        connection.close(refusal.code, refusal.message)
+        if (attempt.wanted) this.#failed(refusal)
+        this.#checkIdle()
       },
       onFail: (error) => {
         this.#attempt = undefined
@@ -139,6 +146,7 @@ export class PeerLink {
     connection.events = {
       onPacket: (type, body, whole) => this.#events.onPacket(type, body, whole),
       onDrain: () => this.#used === opened && this.#events.onDrain(),
+      onCredential: () => this.#used === opened && this.#events.onCredential(),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }
     if (!this.#used) return this.#open(opened)

@@ -1,6 +1,7 @@
 import {
   compareRefs,
   decodeBatch,
+  type DelegationRef,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -19,16 +20,18 @@ export interface KeptBatch {
   last: MessageRef
   /** Its publisher was seen to have signed something else for the same place. */
   isContradicted: boolean
+  /** Under which delegation it is signed; undefined where its publisher signed it. */
+  delegationRef: DelegationRef | undefined
 }
 
 /** Where a batch is and where it reaches, without what else the object holds. */
 export function placesOf(
-  { bytes, messages }: MessageBatch,
+  { bytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
-): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last'> {
+): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last' | 'delegationRef'> {
   const first = plainRef(messages[0] as MessageRef)
   const last = messages.length === 1 ? first : plainRef(messages.at(-1) as MessageRef)
-  return { packet, headerBytes: packet.length - bytes.length, first, last }
+  return { packet, headerBytes: packet.length - bytes.length, first, last, delegationRef }
 }
 
 export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | 'headerBytes'>): MessageBatch {

@@ -1,6 +1,7 @@
-import { compareRefs, type MessageBatch, type NodeId, type StreamId, type Time } from '@runnel/protocol'
+import { compareRefs, type MessageBatch, type NodeId, type Time } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
+import type { Authorship } from '../delegations/authorship.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import { decodeKept } from './chain-batches.ts'
 import type { KeptContradiction } from './recent-batches.ts'
@@ -8,8 +9,7 @@ import type { KeptContradiction } from './recent-batches.ts'
 export interface EquivocationsModules {
   readonly effects: Pick<OverlayEffects, 'sendData' | 'accepted' | 'equivocation'>
   readonly counters: Counters
-  verify(batch: MessageBatch): boolean
-  checkPublisher(streamId: StreamId, publisherId: NodeId, wallMs: number): 'allowed' | 'denied' | 'unknown'
+  readonly authorship: Authorship
 }
 
 /** A batch that came, and how. */
@@ -38,9 +38,10 @@ export class Equivocations {
     const found = part.recent.contradictions(batch)
     if (!found.some(({ kept, contradiction }) => !kept.isContradicted || contradiction.winner === batch))
       return 'handled'
-    if (!this.#modules.verify(batch)) return 'forged'
-    const { streamId, publisherId } = batch.chain
-    if (this.#modules.checkPublisher(streamId, publisherId, time.wallMs) !== 'allowed') return 'handled'
+    const { authorship } = this.#modules
+    if (authorship.lacks(batch) !== undefined) return 'handled'
+    if (!authorship.isSigned(batch)) return 'forged'
+    if (authorship.permission(batch, time.wallMs) !== 'allowed') return 'handled'
     const isNews = this.#tellAll(part, found, batch)
     if (!this.#replace(part, found, arrival, time.nowMs)) return 'handled'
     this.#modules.effects.accepted(part.id, batch)
@@ -86,11 +87,11 @@ export class Equivocations {
     return news.length > 0
   }
 
-  #passOn(part: StreamPart, { packet, from }: Arrival): void {
+  #passOn(part: StreamPart, { batch, packet, from }: Arrival): void {
     for (const peerId of part.attached) {
       if (peerId === from) continue
       this.#modules.counters['data.forwarded']++
-      this.#modules.effects.sendData(peerId, packet)
+      this.#modules.effects.sendData(peerId, packet, batch.delegationRef)
     }
   }
 }

@@ -1,5 +1,6 @@
-import type { MessageBatch, NodeId, StreamId, Time } from '@runnel/protocol'
+import type { MessageBatch, NodeId, Time } from '@runnel/protocol'
 import type { CounterName, Counters } from '../counters.ts'
+import type { Author, Authorship } from '../delegations/authorship.ts'
 import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
@@ -17,25 +18,24 @@ export interface FloodLimits extends HeldBatchesLimits {
 export interface FloodModules {
   readonly effects: Pick<
     OverlayEffects,
-    'sendData' | 'accepted' | 'duplicate' | 'equivocation' | 'deliver' | 'resolvePublisher' | 'dropped'
+    | 'sendControl'
+    | 'sendData'
+    | 'accepted'
+    | 'duplicate'
+    | 'equivocation'
+    | 'deliver'
+    | 'resolvePublisher'
+    | 'dropped'
   >
   readonly counters: Counters
   readonly parts: StreamPartMap
-  /** True when the publisher that the batch names signed it. */
-  verify(batch: MessageBatch): boolean
-  /** May this publisher publish, and are messages of that time of this stream? */
-  checkPublisher(
-    streamId: StreamId,
-    publisherId: NodeId,
-    wallMs: number,
-    oldestMs?: number,
-  ): 'allowed' | 'denied' | 'unknown'
+  readonly authorship: Authorship
   /** A neighbour does what no correct node does. */
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void
 }
 
 /**
- * What becomes of a batch. In this order: seen already? timestamps? publisher? signature? Only then is it marked as seen,
+ * What becomes of a batch. In this order: seen already? timestamps? delegation known? publisher? signature? Only then is it marked as seen,
  * forwarded to all neighbours but the sender, and delivered: what was not checked leaves no trace.
  */
 export class Flood {
@@ -80,12 +80,19 @@ export class Flood {
       this.#drop(refusal, batch)
       return 'handled'
     }
-    const permission = this.#permissionOf(batch, wallMs)
+    const { authorship } = this.#modules
+    const missing = authorship.lacks(batch)
+    if (missing !== undefined) {
+      this.#drop('data.delegationUnknown', batch)
+      if (from !== undefined) this.#modules.effects.sendControl(from, { type: 'askDelegation', ref: missing })
+      return 'handled'
+    }
+    const permission = authorship.permission(batch, wallMs)
     if (permission === 'denied') {
       this.#deny(part, arrival, nowMs)
       return 'handled'
     }
-    if (!this.#modules.verify(batch)) {
+    if (!authorship.isSigned(batch)) {
       this.#drop('data.forged', batch)
       return 'forged'
     }
@@ -112,28 +119,24 @@ export class Flood {
   }
 
   tick(nowMs: number): void {
-    for (const { streamId, publisherId, from } of this.#held.due(nowMs))
-      this.#modules.effects.resolvePublisher(streamId, publisherId, from)
+    for (const { author, from } of this.#held.due(nowMs)) this.#resolve(author, from)
   }
 
-  /** A publisher was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
-  resolved(streamId: StreamId, publisherId: NodeId, found: boolean, time: Time): void {
+  /** An author was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
+  resolved(author: Author, found: boolean, time: Time): void {
     const { nowMs, wallMs } = time
-    const isKnown = found && this.#modules.checkPublisher(streamId, publisherId, wallMs) !== 'unknown'
-    if (!isKnown && this.#held.retry(streamId, publisherId, nowMs)) return
-    for (const arrival of this.#held.release(streamId, publisherId)) {
+    const { authorship } = this.#modules
+    const isKnown = found && authorship.mayPublish(author, wallMs) !== 'unknown'
+    if (!isKnown && this.#held.retry(author, nowMs)) return
+    for (const arrival of this.#held.release(author)) {
       const { batch } = arrival
-      const permission = isKnown ? this.#permissionOf(batch, wallMs) : 'unknown'
+      const permission = isKnown ? authorship.permission(batch, wallMs) : 'unknown'
       const part = this.#modules.parts.ofChain(batch.chain)
       if (part === undefined) this.#drop('data.notJoined', batch)
       else if (permission === 'unknown') this.#drop('held.unresolved', batch)
       else if (permission === 'denied') this.#deny(part, arrival, nowMs)
       else this.#modules.parts.within(part, () => this.#release(part, arrival, time))
     }
-  }
-
-  #permissionOf({ chain, messages }: MessageBatch, wallMs: number): 'allowed' | 'denied' | 'unknown' {
-    return this.#modules.checkPublisher(chain.streamId, chain.publisherId, wallMs, messages[0]?.timestamp)
   }
 
   linkClosed(peerId: NodeId): void {
@@ -172,9 +175,12 @@ export class Flood {
   }
 
   #hold(arrival: HeldBatch, nowMs: number): void {
-    const { streamId, publisherId } = arrival.batch.chain
-    if (this.#held.hold(arrival, nowMs) === 'ask')
-      this.#modules.effects.resolvePublisher(streamId, publisherId, arrival.from)
+    const author = this.#modules.authorship.authorOf(arrival.batch)
+    if (this.#held.hold(author, arrival, nowMs) === 'ask') this.#resolve(author, arrival.from)
+  }
+
+  #resolve({ streamId, publisherId, delegation }: Author, from: NodeId | undefined): void {
+    this.#modules.effects.resolvePublisher(streamId, publisherId, from, delegation)
   }
 
   #accept(part: StreamPart, arrival: HeldBatch, nowMs: number): void {
@@ -187,7 +193,7 @@ export class Flood {
     for (const peerId of part.attached) {
       if (peerId === from) continue
       counters['data.forwarded']++
-      effects.sendData(peerId, packet)
+      effects.sendData(peerId, packet, batch.delegationRef)
     }
     part.duplicates += again
     counters['data.duplicates'] += again

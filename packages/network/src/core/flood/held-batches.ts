@@ -7,6 +7,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
+import type { Author } from '../delegations/authorship.ts'
 
 export interface HeldBatchesLimits {
   readonly maxHeldBatches: number
@@ -24,10 +25,9 @@ export interface HeldBatch {
   readonly from: NodeId | undefined
 }
 
-/** A publisher that is being looked up. */
+/** An author that is being looked up. */
 export interface Lookup {
-  readonly streamId: StreamId
-  readonly publisherId: NodeId
+  readonly author: Author
   /** Who brought its first batch. */
   readonly from: NodeId | undefined
   readonly sinceMs: number
@@ -38,16 +38,17 @@ export interface Lookup {
 }
 
 /**
- * What waits for a registry's answer, by stream and publisher. A registry that does not answer is asked again for a while.
+ * What waits for a registry's answer, by stream and author. A registry that does not answer is asked again for a while.
  * Places are shared out by who brings the batches: when they are full, the neighbour that holds most loses its newest.
  */
 export class HeldBatches {
   readonly #limits: HeldBatchesLimits
   readonly #counters: Counters
   readonly #onRefused: (held: HeldBatch) => void
-  readonly #streams = new Map<StreamId, Map<NodeId, Lookup>>()
+  readonly #streams = new Map<StreamId, Map<string, Lookup>>()
   readonly #lookups: Shares<Lookup>
   readonly #batches: Shares<HeldBatch>
+  readonly #lookupOf = new WeakMap<HeldBatch, Lookup>()
   readonly #bytes: Shares<HeldBatch>
 
   /** `onRefused` hears of each batch for which there is no place, or no longer. */
@@ -74,16 +75,15 @@ export class HeldBatches {
     return dueMs
   }
 
-  /** `ask` when it is the first of its publisher, so that somebody finds out. */
-  hold(held: HeldBatch, nowMs: number): 'ask' | 'waiting' | 'refused' {
-    const { streamId, publisherId } = held.batch.chain
-    const known = this.#find(streamId, publisherId)
+  /** `ask` when it is the first of its author, so that somebody finds out. */
+  hold(author: Author, held: HeldBatch, nowMs: number): 'ask' | 'waiting' | 'refused' {
+    const known = this.#find(author)
     for (const { batch } of known?.batches ?? []) {
       if (!isSameSignature(batch.bytes, held.batch.bytes)) continue
       this.#counters['held.duplicates']++
       return 'waiting'
     }
-    const lookup = known ?? this.#begin(held, nowMs)
+    const lookup = known ?? this.#begin(author, held.from, nowMs)
     if (!this.#lookups.has(lookup)) {
       this.#onRefused(held)
       return 'refused'
@@ -97,8 +97,8 @@ export class HeldBatches {
   }
 
   /** Nobody could say. False when that has gone on for too long. */
-  retry(streamId: StreamId, publisherId: NodeId, nowMs: number): boolean {
-    const lookup = this.#find(streamId, publisherId)
+  retry(author: Author, nowMs: number): boolean {
+    const lookup = this.#find(author)
     const { maxHeldMs, minLookupRetryMs, maxLookupRetryMs } = this.#limits
     if (lookup === undefined || nowMs - lookup.sinceMs >= maxHeldMs) return false
     lookup.retryAtMs = nowMs + backoffMs(++lookup.failures, minLookupRetryMs, maxLookupRetryMs)
@@ -114,24 +114,23 @@ export class HeldBatches {
     }
   }
 
-  /** All that waited for this publisher, oldest first; they are no longer held. */
-  release(streamId: StreamId, publisherId: NodeId): readonly HeldBatch[] {
-    const lookup = this.#find(streamId, publisherId)
+  /** All that waited for this author, oldest first; they are no longer held. */
+  release(author: Author): readonly HeldBatch[] {
+    const lookup = this.#find(author)
     return lookup === undefined ? [] : this.#end(lookup)
   }
 
-  #find(streamId: StreamId, publisherId: NodeId): Lookup | undefined {
-    return this.#streams.get(streamId)?.get(publisherId)
+  #find(author: Author): Lookup | undefined {
+    return this.#streams.get(author.streamId)?.get(keyOf(author))
   }
 
-  #begin({ batch, from }: HeldBatch, nowMs: number): Lookup {
-    const { streamId, publisherId } = batch.chain
+  #begin(author: Author, from: NodeId | undefined, nowMs: number): Lookup {
     const batches = new Set<HeldBatch>()
     const retryAtMs = Infinity
-    const lookup = { streamId, publisherId, from, sinceMs: nowMs, batches, failures: 0, retryAtMs }
-    const publishers = this.#streams.get(streamId) ?? new Map<NodeId, Lookup>()
-    publishers.set(publisherId, lookup)
-    this.#streams.set(streamId, publishers)
+    const lookup = { author, from, sinceMs: nowMs, batches, failures: 0, retryAtMs }
+    const authors = this.#streams.get(author.streamId) ?? new Map<string, Lookup>()
+    authors.set(keyOf(author), lookup)
+    this.#streams.set(author.streamId, authors)
     for (const lost of this.#lookups.add(lookup, causeOf(from))) this.#end(lost).forEach(this.#onRefused)
     return lookup
   }
@@ -140,6 +139,7 @@ export class HeldBatches {
   #add(lookup: Lookup, held: HeldBatch): boolean {
     const cause = causeOf(held.from)
     lookup.batches.add(held)
+    this.#lookupOf.set(held, lookup)
     this.#refuse(this.#batches.add(held, cause))
     if (this.#batches.has(held)) this.#refuse(this.#bytes.add(held, cause, held.packet.length))
     return this.#batches.has(held)
@@ -147,19 +147,18 @@ export class HeldBatches {
 
   #refuse(batches: readonly HeldBatch[]): void {
     for (const held of batches) {
-      const { streamId, publisherId } = held.batch.chain
-      this.#find(streamId, publisherId)?.batches.delete(held)
+      this.#lookupOf.get(held)?.batches.delete(held)
       this.#release(held)
       this.#onRefused(held)
     }
   }
 
   #end(lookup: Lookup): readonly HeldBatch[] {
-    const { streamId, publisherId, batches } = lookup
+    const { author, batches } = lookup
     this.#lookups.delete(lookup)
-    const publishers = this.#streams.get(streamId)
-    if (publishers?.get(publisherId) === lookup) publishers.delete(publisherId)
-    if (publishers?.size === 0) this.#streams.delete(streamId)
+    const authors = this.#streams.get(author.streamId)
+    if (authors?.get(keyOf(author)) === lookup) authors.delete(keyOf(author))
+    if (authors?.size === 0) this.#streams.delete(author.streamId)
     for (const held of batches) this.#release(held)
     return [...batches]
   }
@@ -170,8 +169,12 @@ export class HeldBatches {
   }
 
   *#all(): Iterable<Lookup> {
-    for (const publishers of this.#streams.values()) yield* publishers.values()
+    for (const authors of this.#streams.values()) yield* authors.values()
   }
+}
+
+function keyOf({ publisherId, delegation }: Author): string {
+  return delegation === undefined ? publisherId : `${publisherId} ${delegation.delegateId}`
 }
 
 /** What no neighbour brought is of the archive. */

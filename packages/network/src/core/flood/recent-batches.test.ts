@@ -105,7 +105,8 @@ describe('recent batches', () => {
         const expected = added
           .filter(({ times }) => reaches(times[0], times.at(-1)))
           .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
-        expect(cache.find({ ...chain, ranges }).packets).toEqual(expected.map(({ packet }) => packet))
+        const found = cache.find({ ...chain, ranges })
+        expect(found.batches.map(({ packet }) => packet)).toEqual(expected.map(({ packet }) => packet))
       }),
     )
   })

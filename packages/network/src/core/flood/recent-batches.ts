@@ -114,18 +114,19 @@ export class RecentBatches {
     while (this.size > 0) this.#dropFirst()
   }
 
-  /** The packets a newly attached neighbour asks for, of the chains it may be sent, oldest first. */
+  /** The batches a newly attached neighbour asks for, of the chains it may be sent, oldest first. */
   replayFor(
     attach: Pick<Attach, 'sinceMs' | 'heads'>,
     nowMs: number,
     isSent: (chain: MessageChain) => boolean = () => true,
-  ): Uint8Array[] {
+  ): KeptBatch[] {
     if (attach.sinceMs === 0) return []
     const ageMs = Math.min(attach.sinceMs + this.#limits.replayMarginMs, this.#limits.maxRecentAgeMs)
-    const packets: Uint8Array[] = []
+    const batches: KeptBatch[] = []
     let bytes = 0
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
-      const { receivedMs, chain, last, packet } = this.#entries[i] as KeptBatch
+      const kept = this.#entries[i] as KeptBatch
+      const { receivedMs, chain, last, packet } = kept
       if (receivedMs < nowMs - ageMs) break
       if (!isSent(chain) || isBehind(chain, last, attach.heads)) continue
       bytes += packet.length
@@ -133,28 +134,27 @@ export class RecentBatches {
         this.#counters['replay.truncated']++
         break
       }
-      packets.push(packet)
+      batches.push(kept)
     }
-    this.#counters['replay.batches'] += packets.length
-    return packets.reverse()
+    this.#counters['replay.batches'] += batches.length
+    return batches.reverse()
   }
 
-  /** The packets with messages in the ranges, in order; not complete when they are too large for one answer. */
+  /** The batches with messages in the ranges, in order; not complete when they are too large for one answer. */
   find(fetch: ChainId & Pick<Fetch, 'ranges'>): {
-    readonly packets: readonly Uint8Array[]
+    readonly batches: readonly KeptBatch[]
     readonly complete: boolean
   } {
-    const packets: Uint8Array[] = []
+    const batches: KeptBatch[] = []
     let bytes = 0
     for (const kept of this.#find(fetch) ?? []) {
       if (!reachesInto(kept, fetch.ranges)) continue
-      const { packet } = kept
-      bytes += packet.length
+      bytes += kept.packet.length
       // One that is too large by itself must be sent all the same.
-      if (bytes > this.#limits.maxFetchReplyBytes && packets.length > 0) return { packets, complete: false }
-      packets.push(packet)
+      if (bytes > this.#limits.maxFetchReplyBytes && batches.length > 0) return { batches, complete: false }
+      batches.push(kept)
     }
-    return { packets, complete: true }
+    return { batches, complete: true }
   }
 
   #isOver(): boolean {

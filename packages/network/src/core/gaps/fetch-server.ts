@@ -51,9 +51,9 @@ export class FetchServer {
       this.#refuse(peerId, 'its queue is full')
       return false
     }
-    const { packets, complete } = part.recent.find(fetch)
-    counters['fetch.batches'] += packets.length
-    for (const packet of packets) effects.sendData(peerId, packet)
+    const { batches, complete } = part.recent.find(fetch)
+    counters['fetch.batches'] += batches.length
+    for (const { packet, delegationRef } of batches) effects.sendData(peerId, packet, delegationRef)
     return complete
   }
 

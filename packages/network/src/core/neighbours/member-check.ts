@@ -1,17 +1,29 @@
-import type { AccessToken, Membership, NodeId, StreamId, Time } from '@runnel/protocol'
+import {
+  actsForMs,
+  type AccessToken,
+  type ActingFor,
+  type Delegation,
+  type Membership,
+  type NodeId,
+  type StreamId,
+  type Time,
+} from '@runnel/protocol'
 import type { OverlayEffects } from '../overlay-effects.ts'
 
 export interface MemberCheckModules {
   readonly effects: Pick<OverlayEffects, 'resolveReader' | 'resolvePublisher'>
   /** For how many milliseconds from now the user may read the stream; undefined when nothing is known. */
-  readsForMs(streamId: StreamId, userId: NodeId): number | undefined
+  readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined
   /** May this publisher publish? With `oldestMs`, what is that old. */
   checkPublisher(
     streamId: StreamId,
     publisherId: NodeId,
     wallMs: number,
     oldestMs?: number,
+    delegation?: Delegation,
   ): 'allowed' | 'denied' | 'unknown'
+  /** For whom a peer with a link acts, as it proved; undefined when it showed no delegation. */
+  actingFor(peerId: NodeId): ActingFor | undefined
   /** True when the user that the token names lets the node act in its name. */
   verifyMembership(token: AccessToken, nodeId: NodeId, wallMs: number): boolean
 }
@@ -46,10 +58,12 @@ export class MemberCheck {
   }
 
   /**
-   * The user that a peer acts for: the one who says so, or itself. Only a token other than its last is checked; undefined when
-   * these were too many.
+   * The user that a peer acts for: the one of its delegation, or of its token, or itself. Only a token other than its last is
+   * checked; undefined when these were too many.
    */
   userOf(peerId: NodeId, membership: Membership | undefined, { nowMs, wallMs }: Time): NodeId | undefined {
+    const acting = this.#modules.actingFor(peerId)
+    if (acting !== undefined) return acting.userId
     const token = membership?.token
     if (token === undefined) return peerId
     const known = this.#known.get(peerId)
@@ -72,19 +86,30 @@ export class MemberCheck {
   }
 
   /** Whether the user may read; when nobody knows, the registry is asked, and a `readerResolved` follows. */
-  reads(streamId: StreamId, nodeId: NodeId, userId: NodeId, nowMs: number): Permit {
-    const forMs = this.#modules.readsForMs(streamId, userId)
-    if (forMs !== undefined) return { untilMs: nowMs + forMs }
-    this.#modules.effects.resolveReader(streamId, userId, nodeId)
+  reads(streamId: StreamId, nodeId: NodeId, userId: NodeId, { nowMs, wallMs }: Time): Permit {
+    const acting = this.#actingFor(nodeId, userId)
+    const delegatedMs = actsForMs(acting, 'reads', streamId, wallMs)
+    if (delegatedMs <= 0) return { untilMs: -Infinity }
+    const forMs = this.#modules.readsForMs(streamId, userId, acting?.delegation)
+    if (forMs !== undefined) return { untilMs: nowMs + Math.min(forMs, delegatedMs) }
+    this.#modules.effects.resolveReader(streamId, userId, nodeId, acting?.delegation)
     return 'unknown'
   }
 
   /** Whether the user may publish; when nobody knows, the registry is asked, and a `publisherResolved` follows. */
-  publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, wallMs: number): Permit {
-    const answer = this.#modules.checkPublisher(streamId, userId, wallMs)
-    if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? Infinity : -Infinity }
-    this.#modules.effects.resolvePublisher(streamId, userId, nodeId)
+  publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, { nowMs, wallMs }: Time): Permit {
+    const acting = this.#actingFor(nodeId, userId)
+    const delegatedMs = actsForMs(acting, 'publishes', streamId, wallMs)
+    if (delegatedMs <= 0) return { untilMs: -Infinity }
+    const answer = this.#modules.checkPublisher(streamId, userId, wallMs, undefined, acting?.delegation)
+    if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? nowMs + delegatedMs : -Infinity }
+    this.#modules.effects.resolvePublisher(streamId, userId, nodeId, acting?.delegation)
     return 'unknown'
+  }
+
+  #actingFor(nodeId: NodeId, userId: NodeId): ActingFor | undefined {
+    const acting = this.#modules.actingFor(nodeId)
+    return acting?.userId === userId ? acting : undefined
   }
 }
 

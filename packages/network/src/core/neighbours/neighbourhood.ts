@@ -249,6 +249,13 @@ export class Neighbourhood {
     })
   }
 
+  /** A peer acts for its user until later than before. */
+  credentialRenewed(peerId: NodeId, time: Time): void {
+    this.#modules.parts.each((part) => {
+      if (part.edges.has(peerId) || part.members.feeders.has(peerId)) this.#permits.check(part, time)
+    })
+  }
+
   /** Who may read or publish may have changed, in one stream or in all. */
   permissionsChanged(streamId: StreamId | undefined, time: Time): void {
     this.#modules.parts.each((part) => {
@@ -380,8 +387,8 @@ export class Neighbourhood {
     edge.replayedMs = nowMs
     // What others published before it became a feeder is not a feeder's to bring.
     const isSent = (chain: MessageChain) => part.reads || part.seen.find(chain)?.isOwn === true
-    const packets = part.recent.replayFor(attach, nowMs, isSent)
-    for (const packet of packets) this.#modules.effects.sendData(peerId, packet)
+    for (const { packet, delegationRef } of part.recent.replayFor(attach, nowMs, isSent))
+      this.#modules.effects.sendData(peerId, packet, delegationRef)
   }
 
   /** The peer had no answer to its attach. Not more often than attaches are repeated, or two nodes would answer each other for ever. */

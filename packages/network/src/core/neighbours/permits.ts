@@ -46,7 +46,7 @@ export class Permits {
     const { memberCheck } = this.#modules
     const userId = this.#userOf(peerId, packet, time)
     if (userId === undefined) return undefined
-    const permit = memberCheck.reads(part.streamId, peerId, userId, time.nowMs)
+    const permit = memberCheck.reads(part.streamId, peerId, userId, time)
     const edge = part.edges.get(peerId)
     // Who is in stays until the registry says no.
     if (permit === 'unknown' && edge?.received === true && edge.userId === userId)
@@ -56,14 +56,15 @@ export class Permits {
   }
 
   /** Detaches who may be there no longer. Of whom nothing is known stays until the registry answers, which is asked again. */
-  check(part: StreamPart, { nowMs, wallMs }: Time, onlyUserId?: NodeId): void {
+  check(part: StreamPart, time: Time, onlyUserId?: NodeId): void {
     const { memberCheck } = this.#modules
+    const { nowMs } = time
     let dueMs = onlyUserId === undefined ? Infinity : part.readersDueMs
     const again = (): void => void (dueMs = Math.min(dueMs, nowMs + this.#limits.readerRetryMs))
     for (const [peerId, edge] of [...part.edges]) {
       const { userId } = edge
       if (userId === undefined || userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.reads(part.streamId, peerId, userId, nowMs)
+      const permit = memberCheck.reads(part.streamId, peerId, userId, time)
       if (permit === 'unknown') {
         again()
         continue
@@ -73,9 +74,10 @@ export class Permits {
     }
     for (const [peerId, { userId }] of [...part.members.feeders]) {
       if (userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.publishes(part.streamId, peerId, userId, wallMs)
+      const permit = memberCheck.publishes(part.streamId, peerId, userId, time)
       if (permit === 'unknown') again()
       else if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
+      else dueMs = Math.min(dueMs, permit.untilMs)
     }
     for (const { userId, readsUntilMs } of part.edges.values())
       if (userId !== undefined && readsUntilMs > nowMs) dueMs = Math.min(dueMs, readsUntilMs)
@@ -84,7 +86,7 @@ export class Permits {
 
   /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
   onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, time: Time): void {
-    const { nowMs, wallMs } = time
+    const { nowMs } = time
     const { memberCheck, effects, peers, counters } = this.#modules
     if (!part.reads) return
     const before = part.members.feeders.get(peerId)
@@ -99,9 +101,10 @@ export class Permits {
     }
     const userId = this.#userOf(peerId, packet, time)
     if (userId === undefined) return
-    const permit = memberCheck.publishes(part.streamId, peerId, userId, wallMs)
+    const permit = memberCheck.publishes(part.streamId, peerId, userId, time)
     const isIn = permit === 'unknown' && before?.userId === userId
     if (!isIn && this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
+    if (permit !== 'unknown') part.readersDueMs = Math.min(part.readersDueMs, permit.untilMs)
     part.members.answered(peerId)
     if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
       // It was ordered as a neighbour, which it is not.

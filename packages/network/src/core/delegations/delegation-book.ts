@@ -1,0 +1,112 @@
+import {
+  delegationRef,
+  encodeDelegation,
+  Shares,
+  type Crypto,
+  type Delegation,
+  type DelegationRef,
+  type NodeId,
+} from '@runnel/protocol'
+
+export interface DelegationBookLimits {
+  readonly maxDelegations: number
+}
+
+/** A delegation, and where it has been. */
+interface Entry {
+  readonly delegation: Delegation
+  /** What checking it once said; undefined: nobody asked yet. */
+  isGood: boolean | undefined
+  /** Its bit in the sets of `#has`. */
+  readonly slot: number
+}
+
+export interface DelegationBookModules {
+  readonly crypto: Crypto
+  /** Whether its user signed it, or may have where that is a contract, and its bounds are kept. Costs a signature check. */
+  verify(delegation: Delegation): boolean
+}
+
+/**
+ * The delegations that batches name, and which neighbours have them: each travels once a link. Places are shared out by who
+ * brought them, so that a neighbour that makes some up pushes out its own.
+ */
+export class DelegationBook {
+  readonly #modules: DelegationBookModules
+  readonly #entries = new Map<DelegationRef, Entry>()
+  readonly #places: Shares<DelegationRef>
+  readonly #freeSlots: number[] = []
+  /** Which slots each neighbour has. */
+  readonly #has = new Map<NodeId, Uint32Array>()
+  readonly #words: number
+
+  constructor(limits: DelegationBookLimits, modules: DelegationBookModules) {
+    this.#modules = modules
+    this.#places = new Shares({ max: limits.maxDelegations, evict: 'oldest' })
+    this.#words = Math.ceil((limits.maxDelegations + 1) / 32)
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(ref: DelegationRef): Delegation | undefined {
+    return this.#entries.get(ref)?.delegation
+  }
+
+  /** True when the delegation is known and good; it is checked once. */
+  isGood(ref: DelegationRef): boolean {
+    const entry = this.#entries.get(ref)
+    if (entry === undefined) return false
+    return (entry.isGood ??= this.#modules.verify(entry.delegation))
+  }
+
+  /** Keeps a delegation; a neighbour that brought it has it. */
+  add(delegation: Delegation, from?: NodeId): DelegationRef {
+    const ref = delegationRef(encodeDelegation(delegation), this.#modules.crypto)
+    const known = this.#entries.get(ref)
+    if (known === undefined) {
+      const slot = this.#freeSlots.pop() ?? this.#entries.size
+      this.#entries.set(ref, { delegation, isGood: undefined, slot })
+      for (const evicted of this.#places.add(ref, from ?? 'own')) this.#forget(evicted)
+    } else this.#places.touch(ref)
+    if (from !== undefined) this.#mark(ref, from)
+    return ref
+  }
+
+  /** What has to be sent to the neighbour before a batch with this reference; undefined when it has it, or nobody here does. */
+  takeFor(peerId: NodeId, ref: DelegationRef): Delegation | undefined {
+    const entry = this.#entries.get(ref)
+    if (entry === undefined || !this.#mark(ref, peerId)) return undefined
+    return entry.delegation
+  }
+
+  /** The link to the peer is new, or gone. */
+  forgetPeer(peerId: NodeId): void {
+    this.#has.delete(peerId)
+  }
+
+  /** False when it had it already. */
+  #mark(ref: DelegationRef, peerId: NodeId): boolean {
+    const slot = this.#entries.get(ref)?.slot
+    if (slot === undefined) return false
+    let set = this.#has.get(peerId)
+    if (set === undefined) this.#has.set(peerId, (set = new Uint32Array(this.#words)))
+    const word = set[slot >>> 5] ?? 0
+    const bit = 1 << (slot & 31)
+    if ((word & bit) !== 0) return false
+    set[slot >>> 5] = word | bit
+    return true
+  }
+
+  #forget(ref: DelegationRef): void {
+    const entry = this.#entries.get(ref)
+    if (entry === undefined) return
+    this.#entries.delete(ref)
+    this.#freeSlots.push(entry.slot)
+    for (const set of this.#has.values()) {
+      const word = entry.slot >>> 5
+      set[word] = (set[word] ?? 0) & ~(1 << (entry.slot & 31))
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { limits, protocolError, type NodeAdmission, type RunnelError } from '@runnel/protocol'
+import type { Connection } from '../ports.ts'
+
+/** For whom the node at the other end acts: its user, or itself. */
+export function userOf({
+  peerId,
+  actingFor,
+}: Pick<Connection, 'peerId' | 'actingFor'>): Connection['peerId'] {
+  return actingFor?.userId ?? peerId
+}
+
+/**
+ * Why a node may not be connected in a private network: NODE_NOT_LISTED, or TOO_MANY_NODES_OF_USER beside the open `others`;
+ * undefined when it may.
+ */
+export function admissionProblem(
+  connection: Pick<Connection, 'peerId' | 'actingFor'>,
+  others: Iterable<Connection>,
+  admission: NodeAdmission | undefined,
+): RunnelError | undefined {
+  if (admission?.isPrivate !== true) return undefined
+  const userId = userOf(connection)
+  if (!admission.allows(userId, connection.actingFor?.delegation))
+    return protocolError('NODE_NOT_LISTED', userId)
+  const nodes = new Set<string>()
+  for (const other of others) if (userOf(other) === userId) nodes.add(other.peerId)
+  nodes.delete(connection.peerId)
+  return nodes.size < limits.maxNodesOfUser ? undefined : protocolError('TOO_MANY_NODES_OF_USER', userId)
+}
