@@ -1,7 +1,7 @@
 import type { Capability, Clock, Crypto, Identity, Random } from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
 
-/** What every connection stands on. */
+/** What every connection needs from its owner. */
 export interface ConnectionModules {
   readonly clock: Clock
   readonly random: Random
@@ -10,11 +10,11 @@ export interface ConnectionModules {
   readonly limits?: Partial<ConnectionLimits>
   /** Software name and version, told to the peer, for people. */
   readonly agent?: string
-  /** What this side can do besides; default: nothing. */
+  /** What this side can do beyond the base protocol. Default: nothing. */
   readonly capabilities?: readonly Capability[]
   /**
-   * Told what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go on.
-   * It is called at the end of the turn, on a stack of its own: what it throws reaches nobody's callback.
+   * Called with what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go
+   * on. It is called at the end of the turn, on a stack of its own, so that what it throws reaches no other callback.
    */
   readonly onError?: (error: unknown) => void
 }

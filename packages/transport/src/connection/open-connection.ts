@@ -28,7 +28,7 @@ export interface OpenOptions {
   readonly direction: 'outbound' | 'inbound'
   /** Who must be at the other end; anyone when absent. */
   readonly expectedPeerId?: NodeId
-  /** As what this side acts. */
+  /** The role this side acts in. */
   readonly role: LinkRole
   /** See HandshakeOptions. */
   readonly address?: string
@@ -43,8 +43,9 @@ export interface OpenHandlers {
 
 /**
  * Makes a connection of a channel: the mutual handshake, then packets. Fails with PEER_ID_MISMATCH, HANDSHAKE_FAILED,
- * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, CAPABILITY_MISSING, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. The channel is closed then,
- * and also when the result is called before the connection is open; afterwards that does nothing.
+ * HANDSHAKE_TIMEOUT, UNSUPPORTED_VERSION, CAPABILITY_MISSING, PROTOCOL_VIOLATION, FRAME_TOO_LARGE or CONNECTION_LOST. On
+ * failure the channel is closed. The function returned cancels: it closes the channel while the connection is not open, and
+ * afterwards does nothing.
  */
 export function openConnection(
   options: OpenOptions,
@@ -66,7 +67,7 @@ class Opening {
   #connection: LinkConnection | undefined
   #cancelTimeout: Cancel = () => {}
   #cancelled = false
-  /** Whether the packets that are read now came sealed, as they must after the hello where there is sealing. */
+  /** Whether the packets being read came sealed, as they must after the hello on a sealed channel. */
   #isSealed = false
 
   constructor(options: OpenOptions, modules: ConnectionModules, handlers: OpenHandlers) {
@@ -98,7 +99,7 @@ class Opening {
     this.#cancelTimeout()
     const { channel } = this.#options
     if (this.#handshake.session === undefined) return channel.close(true)
-    // For a dialler that has the keys the link is open.
+    // A dialler that has the keys already considers the link open.
     this.#sayGoodbye(transportError('SHUTTING_DOWN'))
     channel.close()
   }
@@ -117,7 +118,7 @@ class Opening {
     }
   }
 
-  /** A side that fails before it has the keys says so in the open. */
+  /** A side that fails before it has the keys sends its reason unencrypted. */
   #opened(frame: Uint8Array): Uint8Array {
     const packets = this.#handshake.open(frame)
     this.#isSealed = packets !== undefined
@@ -127,9 +128,9 @@ class Opening {
   }
 
   readonly #onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
-    // Packets behind the proof in its frame are those of a proven peer.
+    // Packets after the proof in the same frame are those of a proven peer.
     if (this.#connection !== undefined) return this.#connection.onPacket(type, body, whole)
-    // What is behind a farewell in its frame is not heard.
+    // Whatever follows a close packet in its frame is ignored.
     if (this.#isClosed()) return
     const input = inputOfPacket(type)
     const next = transition(this.#state, input)
@@ -138,7 +139,7 @@ class Opening {
     if (input === 'hello') this.#greet(body)
     if (input === 'proof') this.#open(body)
     if (input === 'goodbye') this.#onGoodbye(decodePacket(type, body) as Close)
-    // What was just sent may have ended the channel.
+    // Sending may have closed the channel.
     if (!this.#isClosed()) this.#state = next
   }
 
@@ -151,7 +152,7 @@ class Opening {
     if (answer !== undefined) this.#options.channel.send(answer)
   }
 
-  /** The other side gives up: nobody has proven anything, so what it says is only quoted. */
+  /** The other side gives up. Nobody has proven anything, so its reason is only quoted. */
   #onGoodbye(packet: Close): void {
     const { code, text } = closeReason(packet.code, packet.reason, true)
     this.#report(transportError('HANDSHAKE_FAILED', `the other side closed with ${code}: ${text}`))
@@ -171,7 +172,7 @@ class Opening {
       onDrain: () => connection.onDrain(),
       onClose: (text, code) => connection.onChannelClose(text, code),
     }
-    // A dialler has awaited keys before it proved itself.
+    // A dialler waits for the keys before it proves itself.
     if (channel !== this.#options.channel && direction === 'outbound') channel.send(this.#handshake.proof())
     connection.start()
     connection.guard(() => this.#handlers.onOpen(connection))
