@@ -15,7 +15,7 @@ export function createCore(
     trackers: modules.trackers,
     random: () => modules.random.next(),
     verify: (batch) => modules.verify(batch),
-    // Undefined is an answer of the policy: it does not know yet.
+    // Undefined means that the policy does not know yet.
     readsForMs: (streamId, userId) =>
       readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId),
     verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),

@@ -21,22 +21,22 @@ export interface FloodModules {
   >
   readonly counters: Counters
   readonly parts: StreamPartMap
-  /** True when the publisher that the batch names signed it. */
+  /** True when the signature is that of the publisher that the batch names. */
   verify(batch: MessageBatch): boolean
-  /** May this publisher publish, and are messages of that time of this stream? */
+  /** May this publisher publish here, and may messages of that time be in this stream? */
   checkPublisher(
     streamId: StreamId,
     publisherId: NodeId,
     wallMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown'
-  /** A neighbour does what no correct node does. */
+  /** A neighbour did what no correct node does. */
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void
 }
 
 /**
- * What becomes of a batch. In this order: seen already? timestamps? publisher? signature? Only then is it marked as seen,
- * forwarded to all neighbours but the sender, and delivered: what was not checked leaves no trace.
+ * What happens to a batch, in this order: seen already? timestamps? publisher? signature? Only then is it marked as seen,
+ * forwarded to all neighbours except the sender, and delivered. Nothing changes the state before it is checked.
  */
 export class Flood {
   readonly #limits: FloodLimits
@@ -57,8 +57,8 @@ export class Flood {
   }
 
   /**
-   * From a neighbour, or without one from the archive. `forged` when nobody signed it; a correct neighbour would have
-   * noticed.
+   * Takes a batch from a neighbour, or from the archive without one. `forged` when the signature is wrong, which a correct
+   * neighbour would have noticed.
    */
   receive(
     part: StreamPart,
@@ -94,7 +94,7 @@ export class Flood {
     return 'handled'
   }
 
-  /** A batch of this process: whoever signed it has checked it. */
+  /** Floods a batch of this process, whose signer has checked it. */
   publish(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
     const part = this.#modules.parts.ofChain(batch.chain)
     if (part === undefined || !part.seen.hasNew(batch)) return
@@ -106,7 +106,7 @@ export class Flood {
     this.#accept(part, { batch, packet, from: undefined }, nowMs)
   }
 
-  /** When `tick` has something to do. */
+  /** When `tick` is due. */
   get dueMs(): number {
     return this.#held.dueMs
   }
@@ -116,7 +116,7 @@ export class Flood {
       this.#modules.effects.resolvePublisher(streamId, publisherId, from)
   }
 
-  /** A publisher was looked up: what waited for it is flooded or dropped, or waits on when nobody could say. */
+  /** A publisher was looked up: its held batches are flooded or dropped, or go on waiting when there was no answer. */
   resolved(streamId: StreamId, publisherId: NodeId, found: boolean, time: Time): void {
     const { nowMs, wallMs } = time
     const isKnown = found && this.#modules.checkPublisher(streamId, publisherId, wallMs) !== 'unknown'
@@ -140,7 +140,7 @@ export class Flood {
     this.#denied.forget(peerId)
   }
 
-  /** What was held is looked at as if it came now; only that its signature is good is known. */
+  /** Checks a held batch as if it came now, except that its signature is known to be good. */
   #release(part: StreamPart, arrival: HeldBatch, time: Time): void {
     if (!part.seen.hasNew(arrival.batch)) {
       this.#again(part, arrival, time)
@@ -151,7 +151,7 @@ export class Flood {
     else this.#drop(refusal, arrival.batch)
   }
 
-  /** All of it was seen: three of four batches end here. */
+  /** All of it was seen, which is so for three of four batches. */
   #again(part: StreamPart, arrival: HeldBatch, time: Time): 'handled' | 'forged' {
     const { batch, from } = arrival
     const newest = batch.messages.at(-1)
@@ -168,7 +168,7 @@ export class Flood {
     this.#drop('data.publisherDenied', batch)
     if (from === undefined || !part.isAttached(from)) return
     if (this.#denied.note(from, batch.chain.publisherId, nowMs))
-      this.#modules.misbehaved(from, 'it forwards what publishers without permission sign', nowMs)
+      this.#modules.misbehaved(from, 'it forwards batches of publishers without permission', nowMs)
   }
 
   #hold(arrival: HeldBatch, nowMs: number): void {

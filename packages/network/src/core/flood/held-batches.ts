@@ -17,7 +17,7 @@ export interface HeldBatchesLimits {
   readonly maxLookupRetryMs: number
 }
 
-/** A batch with a good signature whose publisher is not known to be allowed yet. */
+/** A batch with a good signature whose publisher is not known to be permitted yet. */
 export interface HeldBatch {
   readonly batch: MessageBatch
   readonly packet: Uint8Array
@@ -28,18 +28,19 @@ export interface HeldBatch {
 export interface Lookup {
   readonly streamId: StreamId
   readonly publisherId: NodeId
-  /** Who brought its first batch. */
+  /** The neighbour that brought its first batch. */
   readonly from: NodeId | undefined
   readonly sinceMs: number
   readonly batches: Set<HeldBatch>
   failures: number
-  /** When to ask again; Infinity while somebody is being asked. */
+  /** When to ask again; Infinity while a request is under way. */
   retryAtMs: number
 }
 
 /**
- * What waits for a registry's answer, by stream and publisher. A registry that does not answer is asked again for a while.
- * Places are shared out by who brings the batches: when they are full, the neighbour that holds most loses its newest.
+ * Batches that wait for the registry's answer, by stream and publisher. A registry that does not answer is asked again for a
+ * while. Space is shared between the neighbours that bring batches: when it is full, the one that holds the most loses its
+ * newest.
  */
 export class HeldBatches {
   readonly #limits: HeldBatchesLimits
@@ -50,7 +51,7 @@ export class HeldBatches {
   readonly #batches: Shares<HeldBatch>
   readonly #bytes: Shares<HeldBatch>
 
-  /** `onRefused` hears of each batch for which there is no place, or no longer. */
+  /** `onRefused` is called with each batch that finds no space, or loses it. */
   constructor(
     limits: HeldBatchesLimits,
     modules: { readonly counters: Counters; readonly onRefused: (held: HeldBatch) => void },
@@ -74,7 +75,7 @@ export class HeldBatches {
     return dueMs
   }
 
-  /** `ask` when it is the first of its publisher, so that somebody finds out. */
+  /** `ask` for the first of its publisher: the caller must look the publisher up. */
   hold(held: HeldBatch, nowMs: number): 'ask' | 'waiting' | 'refused' {
     const { streamId, publisherId } = held.batch.chain
     const known = this.#find(streamId, publisherId)
@@ -96,7 +97,7 @@ export class HeldBatches {
     return known === undefined ? 'ask' : 'waiting'
   }
 
-  /** Nobody could say. False when that has gone on for too long. */
+  /** The registry gave no answer. False when that has gone on for too long. */
   retry(streamId: StreamId, publisherId: NodeId, nowMs: number): boolean {
     const lookup = this.#find(streamId, publisherId)
     const { maxHeldMs, minLookupRetryMs, maxLookupRetryMs } = this.#limits
@@ -105,7 +106,7 @@ export class HeldBatches {
     return true
   }
 
-  /** Publishers to ask for again; each is given once. Those not taken stay due. */
+  /** Publishers to ask for again; each is yielded once. Those not consumed stay due. */
   *due(nowMs: number): Iterable<Lookup> {
     for (const lookup of this.#all()) {
       if (lookup.retryAtMs > nowMs) continue
@@ -114,7 +115,7 @@ export class HeldBatches {
     }
   }
 
-  /** All that waited for this publisher, oldest first; they are no longer held. */
+  /** Removes and returns all batches that waited for this publisher, oldest first. */
   release(streamId: StreamId, publisherId: NodeId): readonly HeldBatch[] {
     const lookup = this.#find(streamId, publisherId)
     return lookup === undefined ? [] : this.#end(lookup)
@@ -136,7 +137,7 @@ export class HeldBatches {
     return lookup
   }
 
-  /** False when there is no room for it. */
+  /** False when there is no space for it. */
   #add(lookup: Lookup, held: HeldBatch): boolean {
     const cause = causeOf(held.from)
     lookup.batches.add(held)
@@ -174,7 +175,7 @@ export class HeldBatches {
   }
 }
 
-/** What no neighbour brought is of the archive. */
+/** What no neighbour brought came from the archive. */
 function causeOf(from: NodeId | undefined): string {
   return from ?? 'archive'
 }

@@ -16,7 +16,7 @@ export interface MemberCheckModules {
   verifyMembership(token: AccessToken, nodeId: NodeId, wallMs: number): boolean
 }
 
-/** Until when somebody may take part by the monotonic clock, or that the registry is being asked. */
+/** Until when a user may take part, by the monotonic clock, or that the registry is being asked. */
 export type Permit = { readonly untilMs: number } | 'unknown'
 
 export interface MemberCheckLimits {
@@ -24,7 +24,7 @@ export interface MemberCheckLimits {
   readonly membershipWindowMs: number
 }
 
-/** The last token of a peer, and what came of it. */
+/** The last token of a peer, and the result of its check. */
 interface KnownToken {
   token: AccessToken
   isGood: boolean
@@ -33,11 +33,11 @@ interface KnownToken {
   sinceMs: number
 }
 
-/** In whose name nodes take part in stream parts, and whether they may. */
+/** Determines the users that nodes act for in stream parts, and whether they may take part. */
 export class MemberCheck {
   readonly #limits: MemberCheckLimits
   readonly #modules: MemberCheckModules
-  /** Of peers with a link. */
+  /** The peers with a link. */
   readonly #known = new Map<NodeId, KnownToken>()
 
   constructor(limits: MemberCheckLimits, modules: MemberCheckModules) {
@@ -46,8 +46,8 @@ export class MemberCheck {
   }
 
   /**
-   * The user that a peer acts for: the one who says so, or itself. Only a token other than its last is checked; undefined when
-   * these were too many.
+   * The user that a peer acts for: the one its token names, or itself. Only a token that differs from its last is checked;
+   * undefined when there were too many of these.
    */
   userOf(peerId: NodeId, membership: Membership | undefined, { nowMs, wallMs }: Time): NodeId | undefined {
     const token = membership?.token
@@ -60,18 +60,18 @@ export class MemberCheck {
     const before = isCounted ? known : { checked: 0, sinceMs: nowMs }
     if (before.checked >= maxMembershipTokens) return undefined
     const isGood = this.#modules.verifyMembership(token, peerId, wallMs)
-    // The signature is a view of a packet, which is not kept for it.
+    // The signature is a view of a packet, which should not be kept alive for it.
     const kept = { ...token, signature: token.signature.slice() }
     this.#known.set(peerId, { token: kept, isGood, checked: before.checked + 1, sinceMs: before.sinceMs })
     return isGood ? token.userId : peerId
   }
 
-  /** The link to the peer is gone. */
+  /** The link to the peer is closed. */
   forget(peerId: NodeId): void {
     this.#known.delete(peerId)
   }
 
-  /** Whether the user may read; when nobody knows, the registry is asked, and a `readerResolved` follows. */
+  /** Whether the user may read; when that is unknown, the registry is asked, and a `readerResolved` follows. */
   reads(streamId: StreamId, nodeId: NodeId, userId: NodeId, nowMs: number): Permit {
     const forMs = this.#modules.readsForMs(streamId, userId)
     if (forMs !== undefined) return { untilMs: nowMs + forMs }
@@ -79,7 +79,7 @@ export class MemberCheck {
     return 'unknown'
   }
 
-  /** Whether the user may publish; when nobody knows, the registry is asked, and a `publisherResolved` follows. */
+  /** Whether the user may publish; when that is unknown, the registry is asked, and a `publisherResolved` follows. */
   publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, wallMs: number): Permit {
     const answer = this.#modules.checkPublisher(streamId, userId, wallMs)
     if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? Infinity : -Infinity }
