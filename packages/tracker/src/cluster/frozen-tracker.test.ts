@@ -57,7 +57,7 @@ describe('a tracker whose process is stopped, and goes on later', { timeout: 120
     const first = edgesOf(nodes)
 
     leader.freeze()
-    await successor.logger.line(({ text }) => text === 'the link to another tracker is gone')
+    await successor.logger.line(({ text }) => text === 'the link to another tracker closed')
     // Who joins is served at once, before any of the others has come.
     const joiner = newNode()
     await joiner.report(successor)
