@@ -11,7 +11,8 @@ export const counterHelp = {
   'data.notAttached': 'Batches from a peer that is no neighbour in their stream part',
   'data.timestampAhead': 'Batches dropped because a timestamp was too far ahead of the clock',
   'data.tooOld': 'Batches dropped because they were too old to be live and filled no gap',
-  'data.forgotten': 'Batches dropped because their chain was forgotten and they may have been delivered before',
+  'data.forgotten':
+    'Batches dropped because their chain was forgotten and they may have been delivered before',
   'data.publisherDenied': 'Batches dropped because their publisher may not publish',
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',

@@ -1,6 +1,6 @@
 /** What a tracker counts of its cluster, and what each count means; also the help texts of the metrics. */
 export const clusterCounterHelp = {
-  strangersRefused: 'Connections refused because the peer proved no registered tracker's key',
+  strangersRefused: 'Connections refused because the peer did not prove the key of a registered tracker',
   discoveriesFailed: 'Trackers whose address in the cluster could not be learnt from their URL',
   dialsFailed: 'Trackers that could not be dialled in the cluster',
   recordsWritten: 'Records of this tracker written to the cluster',
@@ -23,7 +23,8 @@ export const clusterCounterHelp = {
   redirects: 'Times that a node was told which tracker leads',
   circuitsOpened: 'Circuits that nodes opened over this tracker',
   circuitsFailed: 'Circuits over this tracker that could not be opened',
-  circuitsRefused: 'Circuits of other trackers refused because their path is invalid or its next tracker unreachable',
+  circuitsRefused:
+    'Circuits of other trackers refused because their path is invalid or its next tracker unreachable',
   faults: 'Faults in the work of one node, stream part or record, which was abandoned',
   lookupsRefused: 'Streams not looked up in the registry because too many look-ups were under way',
   lookupsFailed: 'Streams about which the registry gave no answer',
