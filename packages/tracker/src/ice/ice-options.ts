@@ -16,7 +16,7 @@ export interface IceOptions {
   }
 }
 
-/** Default lifetime of TURN credentials. */
+/** Lifetime of TURN credentials, unless the options say otherwise. */
 export const defaultTurnTtlS = 86_400
 /** Shortest lifetime that may be set. */
 const minTurnTtlS = 60
