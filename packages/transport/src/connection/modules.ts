@@ -25,8 +25,8 @@ export interface ConnectionModules {
   /** What this side can do besides; default: nothing. */
   readonly capabilities?: readonly Capability[]
   /**
-   * Told what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go on.
-   * It is called at the end of the turn, on a stack of its own: what it throws reaches nobody's callback.
+   * Called with what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go
+   * on. It is called at the end of the turn, on a stack of its own, so that what it throws reaches no other callback.
    */
   readonly onError?: (error: unknown) => void
 }
