@@ -42,7 +42,10 @@ export interface Peer {
   readonly capabilities: ReadonlySet<string>
 }
 
-type HandshakeModules = Pick<ConnectionModules, 'random' | 'crypto' | 'identity' | 'agent' | 'capabilities'>
+type HandshakeModules = Pick<
+  ConnectionModules,
+  'random' | 'crypto' | 'identity' | 'agent' | 'versions' | 'capabilities'
+>
 
 /**
  * Both sides of a new channel send a hello, and then a signature over both hellos, which side they are, and the channel: so
@@ -66,7 +69,7 @@ export class Handshake {
     this.#keys = noise && new KeyAgreement({ side: this.#side, secretKey }, noise)
     this.#hello = {
       type: 'hello',
-      versions: protocolVersions,
+      versions: modules.versions ?? protocolVersions,
       role: options.role,
       nodeId: modules.identity.nodeId,
       nonce: this.#keys?.publicKey ?? secretKey,

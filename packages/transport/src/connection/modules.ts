@@ -1,4 +1,4 @@
-import type { Capability, Clock, Crypto, Identity, Random } from '@runnel/protocol'
+import type { Capability, Clock, Crypto, Identity, Random, VersionRange } from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
 
 /** What every connection stands on. */
@@ -10,6 +10,8 @@ export interface ConnectionModules {
   readonly limits?: Partial<ConnectionLimits>
   /** Software name and version, told to the peer, for people. */
   readonly agent?: string
+  /** Wire versions that the hello names. Default: those of this build; a test of an upgrade names later ones as well. */
+  readonly versions?: VersionRange
   /** What this side can do besides; default: nothing. */
   readonly capabilities?: readonly Capability[]
   /**
