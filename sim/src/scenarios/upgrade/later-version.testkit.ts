@@ -1,13 +1,18 @@
 import { buildBatch, packetBytes, PacketType, parseStreamPartId, type StreamPartId } from '@runnel/protocol'
 import type { Connection, ConnectionModules } from '@runnel/transport'
 
-export type Version = '1.0' | '1.1'
+const [current, next] = [3, 4]
+const capability = (required: boolean) => [{ name: 'runnel/1.1', required }]
 
-/** What 1.1 says in its hello: the number of 1.0 and the one after it, and what 1.0 has not heard of. */
-export const laterHello = {
-  versions: { oldest: 3, newest: 4 },
-  capabilities: [{ name: 'runnel/1.1', required: false }],
-} as const satisfies Partial<ConnectionModules>
+/** What each version says in its hello: 1.1 can do without what 1.0 has not heard of, the strict one cannot, 2.0 cannot speak 1.0. */
+export const hellos = {
+  '1.0': {},
+  '1.1': { versions: { oldest: current, newest: next }, capabilities: capability(false) },
+  '1.1, strict': { versions: { oldest: current, newest: next }, capabilities: capability(true) },
+  '2.0': { versions: { oldest: next, newest: next } },
+} as const satisfies Record<string, Partial<ConnectionModules>>
+
+export type Version = keyof typeof hellos
 
 /** What 1.0 carries in messages and does not read. */
 export const laterFields = {

@@ -8,6 +8,7 @@ import {
   type LinkRole,
   type MessageRef,
   type NodeId,
+  type RunnelError,
   type StreamMessage,
   type StreamPartId,
 } from '@runnel/protocol'
@@ -15,7 +16,7 @@ import { createIceServerSource, defaultTrackerLimits, TrackerCore, TrackerRuntim
 import type { ConnectionModules, Transport } from '@runnel/transport'
 import { tapped } from '../../world/tapped-transport.ts'
 import { World } from '../../world/world.ts'
-import { laterFields, laterHello, sendLater, type Version } from './later-version.testkit.ts'
+import { hellos, laterFields, sendLater, type Version } from './later-version.testkit.ts'
 
 export const trackerNames = ['tracker a', 'tracker b'] as const
 
@@ -116,6 +117,21 @@ export class MixedNetwork {
     return { name, node, messages }
   }
 
+  /** Why somebody cannot connect to a tracker, by its own words or those of the other end; `none` when it can. */
+  async dial(role: LinkRole, version: Version, { name }: MixedTracker): Promise<string> {
+    const transport = this.#transport(role, version, this.#modules(`${version} ${role}`, version))
+    await transport.start()
+    let failure = 'none'
+    const { nodeId: peerId } = this.#world.identity(name)
+    const onFail = ({ code, message }: RunnelError) => (failure = `${code} ${message}`)
+    transport.dial({ peerId, onOpen: () => {}, onFail })
+    await this.#pass(1_000)
+    const stopped = transport.stop()
+    await this.#pass(1_000)
+    await stopped
+    return failure
+  }
+
   /** Messages published in each stream part. */
   get sentCount(): number {
     return this.sent.get(this.streamParts[0])?.length ?? 0
@@ -125,8 +141,12 @@ export class MixedNetwork {
   async publishFor(durationMs: number, { node }: MixedNode): Promise<void> {
     for (let passedMs = 0; passedMs < durationMs; passedMs += 100) {
       for (const part of this.streamParts) node.publish(this.#nextOf(part))
-      await this.#world.advanceTo(this.#world.clock.monotonicMs() + 100)
+      await this.#pass(100)
     }
+  }
+
+  async #pass(durationMs: number): Promise<void> {
+    await this.#world.advanceTo(this.#world.clock.monotonicMs() + durationMs)
   }
 
   #nextOf(part: StreamPartId): Uint8Array {
@@ -157,13 +177,12 @@ export class MixedNetwork {
   }
 
   #transport(role: LinkRole, version: Version, modules: ConnectionModules): Transport {
-    const wire = version === '1.1' ? { ...modules, ...laterHello } : modules
-    return tapped(this.#world.network.transport({ role }, wire), {
+    return tapped(this.#world.network.transport({ role }, { ...modules, ...hellos[version] }), {
       opened: (connection) => {
         const { peerId, peerRole, capabilities } = connection
         const ends = [`${role} ${version}`, `${peerRole} ${this.#versions.get(peerId)}`] as const
         this.links.push({ ends, capabilities: capabilities.size })
-        if (version === '1.1') sendLater(connection, role, modules, this.streamParts[0])
+        if (version !== '1.0') sendLater(connection, role, modules, this.streamParts[0])
       },
     })
   }

@@ -1,6 +1,6 @@
 import type { StreamMessage } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import { laterFields } from './later-version.testkit.ts'
+import { laterFields, type Version } from './later-version.testkit.ts'
 import { MixedNetwork, trackerNames, type MixedNode, type MixedTracker } from './mixed-network.testkit.ts'
 
 /** What is counted when somebody does what no correct process does. */
@@ -53,9 +53,9 @@ class Upgrade {
   }
 
   /** The new one has the key of the old one. */
-  async replaceTracker(old: MixedTracker): Promise<void> {
+  async replaceTracker(old: MixedTracker, version: Version = '1.1'): Promise<void> {
     await this.#away(old.runtime, 2_000)
-    this.trackers.push(await this.network.startTracker(old.name, '1.1'))
+    this.trackers.push(await this.network.startTracker(old.name, version))
     // Until it serves its stream part again.
     await this.publishFor(8_000)
   }
@@ -103,5 +103,26 @@ describe('a network of version 1.0 that becomes 1.1 one process after the other'
     const kinds = new Set(network.links.map(({ ends }) => ends.join(' to ')))
     // Trackers dial nobody.
     expect(kinds.size).toBe(3 * 2 * 2)
+  })
+
+  it.each([
+    ['1.1, strict', 'CAPABILITY_MISSING'],
+    ['2.0', 'UNSUPPORTED_VERSION'],
+  ] as const)('hears why it cannot talk to %s, and goes on with who is left', async (version, code) => {
+    const upgrade = await Upgrade.begin(4)
+    const { network, trackers, nodes } = upgrade
+    const [a, b] = trackers as [MixedTracker, MixedTracker]
+    await upgrade.replaceTracker(a, version)
+    const later = trackers[2] as MixedTracker
+    for (const role of ['node', 'tracker'] as const) {
+      expect(await network.dial(role, '1.0', later)).toContain(code)
+      expect(await network.dial(role, version, b)).toContain(code)
+    }
+    for (const node of nodes) {
+      expectNoBlame(node)
+      for (const [part, sent] of network.sent) expect(textsOf(node.messages.get(part))).toEqual(sent)
+      expect(node.node.metrics().counters['tracker.failed']).toBeGreaterThan(0)
+    }
+    expect(b.core.streamParts.size).toBe(2)
   })
 })

@@ -8,6 +8,7 @@ export const clusterCounterHelp = {
   writesDelayed: 'Times that overlays waited to be replicated because there were too many',
   recordsAccepted: 'Records of other trackers taken in',
   recordsMalformed: 'Records refused because they are none, or are under the wrong key',
+  recordsUnknown: 'Records of a later version, which were left alone',
   recordsForged: 'Records refused because their writer did not sign them',
   recordsOfStrangers: 'Records refused because their writer is not registered',
   recordsStale: 'Records refused because a newer one is known, or because they have expired',
