@@ -89,7 +89,11 @@ export const trackerErrors = {
   },
   CLUSTER_RECORD_MALFORMED: {
     summary: 'Bytes that are no record of the trackers’ cluster',
-    remedy: 'The tracker that sent it is broken, hostile or of another version; the record is ignored.',
+    remedy: 'The tracker that sent it is broken or hostile; the record is ignored.',
+  },
+  CLUSTER_RECORD_UNKNOWN: {
+    summary: 'A record of the trackers’ cluster of a later version',
+    remedy: 'The record is left alone. A tracker of that version reads it.',
   },
   CLUSTER_RECORD_FORGED: {
     summary: 'A record of the trackers’ cluster that its writer did not sign',

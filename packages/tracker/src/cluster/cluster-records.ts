@@ -87,7 +87,8 @@ export class ClusterRecords {
     const refusal = this.#tryOffer(key, value, clock.now())
     if (refusal === undefined) return
     const record = new TextDecoder().decode(key.subarray(0, 400))
-    seldom.warn(refusal, { record }, 'a record was refused')
+    // While trackers are upgraded one after the other this is as it should be.
+    if (refusal !== 'recordsUnknown') seldom.warn(refusal, { record }, 'a record was refused')
     throw new Error(refusal)
   }
 

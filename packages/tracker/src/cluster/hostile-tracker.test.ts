@@ -192,6 +192,24 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     expect((await tracker.view()).trackers.filter(({ linked }) => linked).length).toBe(1)
   })
 
+  it('counts records of later versions and kinds, leaves them alone, and keeps the link', async () => {
+    const attack = await attacked()
+    const { tracker, identity, part } = attack
+    const alive: RecordBody = { kind: 'alive', url: 'ws://x', nodes: 1, leads: 1, replicas: 1 }
+    const now = Date.now()
+    const record = { writer: identity.nodeId, writtenAt: now, expiresAt: now + 60_000, body: alive }
+    const [kindAt, laterKind, laterVersion] = [33, 9, 2]
+    const bytes = encodeRecord(record, identity, crypto)
+    await put(attack, alive, { bytes: bytes.with(0, laterVersion) })
+    await put(attack, alive, { bytes: bytes.with(kindAt, laterKind) })
+    expect(await tracker.metric('cluster_records_unknown_total')).toBeGreaterThanOrEqual(2)
+    expect(tracker.logger.lines.filter(({ text }) => text === 'a record was refused')).toEqual([])
+    await put(attack, alive)
+    expect(await tracker.metric('cluster_records_accepted_total')).toBeGreaterThanOrEqual(1)
+    await node(tracker, part)
+    expect((await tracker.view()).trackers.filter(({ linked }) => linked).length).toBe(1)
+  })
+
   it('does not follow one that lies about what it leads, nor about who is in it', async () => {
     const attack = await attacked()
     const { tracker, part } = attack

@@ -52,7 +52,7 @@ export interface Peer {
 
 type HandshakeModules = Pick<
   ConnectionModules,
-  'random' | 'crypto' | 'clock' | 'identity' | 'agent' | 'capabilities' | 'acting'
+  'random' | 'crypto' | 'clock' | 'identity' | 'agent' | 'versions' | 'capabilities' | 'acting'
 >
 
 /**
@@ -81,7 +81,7 @@ export class Handshake {
     this.#keys = noise && new KeyAgreement({ side: this.#side, secretKey }, noise)
     this.#hello = {
       type: 'hello',
-      versions: protocolVersions,
+      versions: modules.versions ?? protocolVersions,
       role: options.role,
       nodeId: modules.identity.nodeId,
       nonce: this.#keys?.publicKey ?? secretKey,

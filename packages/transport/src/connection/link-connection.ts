@@ -35,8 +35,8 @@ import { newStats } from './stats.ts'
 /** The wall clock may be set, and timers have an end. */
 const maxExpiryWaitMs = 3_600_000
 
-/** Packet types below it are the link's own. */
-const firstOwnerType = 0x10
+/** Unknown ones are not: whoever has the connection counts them. */
+const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
 
 export interface LinkConnectionOptions {
   readonly channel: Channel
@@ -183,23 +183,21 @@ export class LinkConnection implements Connection {
       throw transportError('FRAME_TOO_LARGE', `a packet of ${whole.length} bytes`)
     }
     this.#stats.packetsIn++
-    if (type >= firstOwnerType) this.#deliver(type, body, whole)
-    else this.#onLinkPacket(type, body)
+    if (isOfLink(type)) this.#onLinkPacket(type, body)
+    else this.#deliver(type, body, whole)
   }
 
   #onFragment(body: Uint8Array): void {
     const { bytes, last } = decodePacket(PacketType.fragment, body) as Fragment
     const packet = this.#reassembler.push(bytes, last)
     if (packet === undefined) return
-    if (packet.type < firstOwnerType)
+    if (isOfLink(packet.type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${packet.type} in fragments`)
     this.#stats.packetsIn++
     this.#deliver(packet.type, packet.body, packet.whole)
   }
 
   #onLinkPacket(type: number, body: Uint8Array): void {
-    // Of a later version of the protocol.
-    if (packetKind(type) === undefined) return
     const next = transition(this.#state, inputOfPacket(type))
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)

@@ -8,6 +8,7 @@ export const clusterCounterHelp = {
   writesDelayed: 'Overlays whose replication was delayed because there were too many',
   recordsAccepted: 'Records of other trackers accepted',
   recordsMalformed: 'Records refused because they are malformed, or under the wrong key',
+  recordsUnknown: 'Records of a later version, which were ignored',
   recordsForged: 'Records refused because their writer did not sign them',
   recordsOfStrangers: 'Records refused because their writer is not registered',
   recordsStale: 'Records refused because a newer one is known, or because they have expired',

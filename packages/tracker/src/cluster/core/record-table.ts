@@ -130,7 +130,7 @@ export class RecordTable {
     try {
       record = decodeRecord(key, bytes, this.#modules.crypto)
     } catch (error) {
-      return isRunnelError(error, 'CLUSTER_RECORD_FORGED') ? 'recordsForged' : 'recordsMalformed'
+      return refusalOf(error)
     }
     if (!this.#modules.isRegistered(record.writer)) return 'recordsOfStrangers'
     if (record.expiresAt <= now) return 'recordsStale'
@@ -169,6 +169,11 @@ export class RecordTable {
     const name = text.decode(key)
     return this.#shelves.get(name.split('/')[3] as NodeId)?.entries.get(name)
   }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (isRunnelError(error, 'CLUSTER_RECORD_UNKNOWN')) return 'recordsUnknown'
+  return isRunnelError(error, 'CLUSTER_RECORD_FORGED') ? 'recordsForged' : 'recordsMalformed'
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

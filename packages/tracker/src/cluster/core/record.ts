@@ -18,7 +18,7 @@ import {
 } from '@runnel/protocol'
 import { trackerError } from '../../errors.ts'
 
-/** The only supported version; any other is refused. */
+/** The only supported version; records of any other are ignored. */
 const recordVersion = 1
 const signatureBytes = 65
 const domain = new TextEncoder().encode('Runnel cluster record 1\n')
@@ -111,8 +111,8 @@ export function encodeRecord(record: ClusterRecord, identity: Identity, crypto: 
 }
 
 /**
- * Decodes the record under a key. Throws CLUSTER_RECORD_MALFORMED when it is invalid or belongs to another key,
- * CLUSTER_RECORD_FORGED when its writer did not sign it.
+ * Decodes the record under a key. Throws CLUSTER_RECORD_UNKNOWN when it is of a later version or kind, CLUSTER_RECORD_MALFORMED
+ * when it is invalid or belongs to another key, CLUSTER_RECORD_FORGED when its writer did not sign it.
  */
 export function decodeRecord(key: Uint8Array, bytes: Uint8Array, crypto: Crypto): ClusterRecord {
   const signed = bytes.subarray(0, Math.max(0, bytes.length - signatureBytes))
@@ -129,7 +129,7 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
   try {
     const reader = new Reader(bytes)
     const version = reader.u8()
-    if (version !== recordVersion) throw trackerError('CLUSTER_RECORD_MALFORMED', `version ${version}`)
+    if (version !== recordVersion) throw trackerError('CLUSTER_RECORD_UNKNOWN', `version ${version}`)
     const writer = nodeIdFromBytes(reader.view(20))
     const writtenAt = reader.u48()
     const expiresAt = reader.u48()
@@ -137,7 +137,8 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
     reader.end()
     return { writer, writtenAt, expiresAt, body }
   } catch (cause) {
-    if (isRunnelError(cause, 'CLUSTER_RECORD_MALFORMED')) throw cause
+    if (isRunnelError(cause, 'CLUSTER_RECORD_MALFORMED') || isRunnelError(cause, 'CLUSTER_RECORD_UNKNOWN'))
+      throw cause
     throw trackerError('CLUSTER_RECORD_MALFORMED', undefined, { cause })
   }
 }
@@ -173,8 +174,9 @@ function writeBody(writer: Writer, body: RecordBody): void {
 }
 
 function readBody(reader: Reader): RecordBody {
-  const kind = kinds[reader.u8()]
-  if (kind === undefined) throw trackerError('CLUSTER_RECORD_MALFORMED', 'of an unknown kind')
+  const number = reader.u8()
+  const kind = kinds[number]
+  if (kind === undefined) throw trackerError('CLUSTER_RECORD_UNKNOWN', `kind ${number}`)
   if (kind === 'alive') {
     const url = reader.ascii(wireLimits.maxUrlBytes, 'URL')
     return { kind, url, nodes: reader.varint(), leads: reader.varint(), replicas: reader.varint() }
