@@ -23,8 +23,6 @@ export interface ClusterRecordsModules extends FaultModules {
   readonly seldom: SeldomLog
   readonly core: TrackerCore
   isRegistered(id: NodeId): boolean
-  /** Whether a node may take part. */
-  admits(nodeId: NodeId): boolean
   /** Undefined until there is a network: then nothing is written. */
   network(): ClusterNetwork | undefined
   /** The URL that nodes dial. */
@@ -61,7 +59,6 @@ export class ClusterRecords {
     this.replicas = new ReplicaReader(limits, {
       table: this.#table,
       fetch: (key, signal) => network()?.get(key, signal) ?? Promise.resolve(undefined),
-      admits: (nodeId) => modules.admits(nodeId),
       now: () => clock.now(),
     })
     this.#replicator = new Replicator(

@@ -58,7 +58,6 @@ export class Cluster implements PacketRouter {
       ...{ identity, crypto, clock, random, logger, core, count, seldom: this.#seldom },
       fault: this.#fault,
       isRegistered: (id) => this.#registered.has(id),
-      admits: (nodeId) => modules.admission?.allows(nodeId) ?? true,
       network: () => this.#links.network,
       url: () => modules.url(),
     })

@@ -7,6 +7,8 @@ import { TokenBucket } from './timing/token-bucket.ts'
 export class NodeRecord {
   readonly nodeId: NodeId
   connected = true
+  /** False of one that only the replica of another tracker named so far. */
+  hasConnected = true
   /** The network it comes from, as given by `networkOf`; undefined where it is unknown. */
   network: string | undefined
   /** Its connection is being closed: what still arrives on it is ignored. */
