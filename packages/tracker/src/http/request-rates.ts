@@ -1,4 +1,5 @@
 import { networkOf } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { TokenBucket } from '../core/timing/token-bucket.ts'
 
 /** How often the views of a tracker may be asked for. */
@@ -13,24 +14,20 @@ export const requestLimits = {
 
 /** Who has asked for how much. */
 export class RequestRates {
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #buckets: LRU<TokenBucket>
   readonly #limits: { readonly [L in keyof typeof requestLimits]: number }
 
   constructor(limits: { readonly [L in keyof typeof requestLimits]: number } = requestLimits) {
     this.#limits = limits
+    this.#buckets = new LRU(limits.maxNetworks)
   }
 
   /** Whether somebody at this address may ask once more. */
   allows(address: string, now: number): boolean {
-    const { viewsPerSecond: perSecond, viewBurst: burst, maxNetworks } = this.#limits
+    const { viewsPerSecond: perSecond, viewBurst: burst } = this.#limits
     const network = networkOf(address)
-    const bucket = this.#buckets.get(network) ?? new TokenBucket({ perSecond, burst }, now)
-    this.#buckets.delete(network)
+    const bucket = this.#buckets.peek(network) ?? new TokenBucket({ perSecond, burst }, now)
     this.#buckets.set(network, bucket)
-    for (const oldest of this.#buckets.keys()) {
-      if (this.#buckets.size <= maxNetworks) break
-      this.#buckets.delete(oldest)
-    }
     return bucket.take(now)
   }
 }
