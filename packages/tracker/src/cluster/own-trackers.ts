@@ -37,8 +37,8 @@ export class OwnTrackers {
   /** Undefined while the registry is asked; `onKnown` follows. */
   of(streamId: StreamId): readonly NodeId[] | undefined {
     const known = this.#known.peek(streamId)
-    const now = this.#modules.clock.monotonicMs()
-    if (known !== undefined && now - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (known !== undefined && nowMs - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
     if (!this.#asking.has(streamId)) {
       if (this.#asking.size < this.#limits.maxLookups) this.#ask(streamId)
       else {

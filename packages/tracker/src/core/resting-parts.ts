@@ -46,14 +46,14 @@ export class RestingParts {
   }
 
   /** There was a fault in it. */
-  add(id: StreamPartId, nodes: RestingNodes, now: number): void {
+  add(id: StreamPartId, nodes: RestingNodes, nowMs: number): void {
     const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
     for (const [known, { lastAt }] of this.#faults)
-      if (now - lastAt >= faultForgetMs) this.#faults.delete(known)
+      if (nowMs - lastAt >= faultForgetMs) this.#faults.delete(known)
     const count = (this.#faults.get(id)?.count ?? 0) + 1
-    this.#faults.set(id, { count, lastAt: now })
+    this.#faults.set(id, { count, lastAt: nowMs })
     const restMs = Math.min(maxFaultRestMs, minFaultRestMs * 2 ** Math.min(30, count - 1))
-    this.#resting.set(id, { untilAt: now + restMs, nodes })
+    this.#resting.set(id, { untilAt: nowMs + restMs, nodes })
   }
 
   /** The node is gone from everywhere. */
@@ -69,8 +69,8 @@ export class RestingParts {
   }
 
   /** Those whose rest is over. */
-  due(now: number): StreamPartId[] {
-    return [...this.#resting].flatMap(([id, { untilAt }]) => (untilAt <= now ? [id] : []))
+  due(nowMs: number): StreamPartId[] {
+    return [...this.#resting].flatMap(([id, { untilAt }]) => (untilAt <= nowMs ? [id] : []))
   }
 
   clear(): void {

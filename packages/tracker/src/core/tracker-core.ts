@@ -97,9 +97,9 @@ export class TrackerCore {
     return this.#state.dueMs
   }
 
-  handle(event: TrackerEvent, now: number): TrackerEffect[] {
-    this.#state.nowMs = now
-    const effects = this.#state.outbox.begin(now)
+  handle(event: TrackerEvent, nowMs: number): TrackerEffect[] {
+    this.#state.nowMs = nowMs
+    const effects = this.#state.outbox.begin(nowMs)
     try {
       const handler = this.#handlers[event.type] as (event: TrackerEvent) => void
       handler(event)
@@ -114,9 +114,9 @@ export class TrackerCore {
    * Has a node pay for a packet before anything is done about it, be it that another tracker leads what it is about. What comes of
    * it when that is one too many; undefined when it is not, and the packet may be dealt with as one that `isPaid`.
    */
-  charge(from: NodeId, packet: NodeToTracker, now: number): TrackerEffect[] | undefined {
-    this.#state.nowMs = now
-    const effects = this.#state.outbox.begin(now)
+  charge(from: NodeId, packet: NodeToTracker, nowMs: number): TrackerEffect[] | undefined {
+    this.#state.nowMs = nowMs
+    const effects = this.#state.outbox.begin(nowMs)
     const node = this.#state.nodes.get(from)
     if (node === undefined || !node.connected || node.refused) return effects
     return this.#packets.pays(node, packet) ? undefined : effects

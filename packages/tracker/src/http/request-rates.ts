@@ -23,11 +23,11 @@ export class RequestRates {
   }
 
   /** Whether somebody at this address may ask once more. */
-  allows(address: string, now: number): boolean {
+  allows(address: string, nowMs: number): boolean {
     const { viewsPerSecond: perSecond, viewBurst: burst } = this.#limits
     const network = networkOf(address)
-    const bucket = this.#buckets.peek(network) ?? new TokenBucket({ perSecond, burst }, now)
+    const bucket = this.#buckets.peek(network) ?? new TokenBucket({ perSecond, burst }, nowMs)
     this.#buckets.set(network, bucket)
-    return bucket.take(now)
+    return bucket.take(nowMs)
   }
 }

@@ -23,9 +23,9 @@ export class DelayQueue<Key> {
   }
 
   /** A key that is there already starts anew. */
-  add(key: Key, now: number): void {
+  add(key: Key, nowMs: number): void {
     this.#dueAt.delete(key)
-    this.#dueAt.set(key, now + this.#delayMs)
+    this.#dueAt.set(key, nowMs + this.#delayMs)
   }
 
   has(key: Key): boolean {
@@ -37,9 +37,9 @@ export class DelayQueue<Key> {
   }
 
   /** Takes out the oldest that is due. */
-  takeDue(now: number): Key | undefined {
+  takeDue(nowMs: number): Key | undefined {
     const first = this.#first()
-    return first !== undefined && first[1] <= now ? this.takeOldest() : undefined
+    return first !== undefined && first[1] <= nowMs ? this.takeOldest() : undefined
   }
 
   /** Takes out the oldest, due or not. */
