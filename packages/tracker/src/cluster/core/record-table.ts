@@ -39,7 +39,7 @@ const text = new TextDecoder()
 /**
  * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: here
  * is what refuses records that are forged, older than the known one, too large, or too many. Records cross the wire with
- * dates, so `now` is one, in Unix milliseconds.
+ * dates, so `wallMs` is one, in Unix milliseconds.
  */
 export class RecordTable {
   readonly #limits: RecordLimits

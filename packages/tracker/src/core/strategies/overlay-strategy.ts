@@ -1,13 +1,10 @@
 import type { RandomSource } from '../topology/cheapest.ts'
 import type { Improvement } from '../topology/improve.ts'
+import type { OverlayGraphModules } from '../topology/overlay-graph.ts'
 
 /** What a strategy may ask of the tracker around it. */
-export interface OverlayStrategyModules<Id extends string> {
+export interface OverlayStrategyModules<Id extends string> extends OverlayGraphModules<Id> {
   readonly random: RandomSource & { fork(label: string): RandomSource }
-  /** Whether an edge between the two should rather not be made. Symmetric; a preference only. */
-  readonly avoid?: (a: Id, b: Id) => boolean
-  /** Where a node comes from; undefined when nobody knows. Default: nobody knows of any. */
-  readonly networkOf?: (id: Id) => string | undefined
   /** Whether the node publishes, as far as is known. Default: nobody knows of any. */
   readonly isPublisher?: (id: Id) => boolean
   /** Peers of which a node's round-trip times are remembered. */
