@@ -2,6 +2,7 @@ import type { Archive, Gap, NetworkNode } from '@runnel/network'
 import {
   compareRefs,
   isRunnelError,
+  placeOf,
   type MessageRef,
   type StreamMessage,
   type WantedNeighbour,
@@ -171,7 +172,7 @@ export class FoundChain {
     for (const message of messages) {
       const { timestamp, sequenceNumber, previous } = message
       if (compareRefs(message, this.#gap.after) <= 0 || compareRefs(message, this.#gap.upTo) > 0) continue
-      const place = previous && { timestamp: previous.timestamp, sequenceNumber: previous.sequenceNumber }
+      const place = previous && placeOf(previous)
       this.#previous.set(`${timestamp} ${sequenceNumber}`, place)
     }
   }

@@ -1,6 +1,5 @@
-import { compareRefs, type MessageChain, type MessageRef } from '@runnel/protocol'
+import { compareRefs, placeOf, type MessageChain, type MessageRef } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import { placeOf } from '../resend/selection.ts'
 
 interface Head {
   readonly chain: MessageChain

@@ -1,6 +1,5 @@
-import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { compareRefs, laterPlace, placeOf, type MessageRef, type StreamMessage } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import { placeOf } from '../resend/selection.ts'
 import { keyOfChain } from './chain-heads.ts'
 
 /** Remembers recently delivered messages; older ones all count as delivered. */
@@ -15,8 +14,7 @@ export class RecentMessages {
 
   add(message: StreamMessage): void {
     const forgotten = this.#places.setWithEvicted(keyOf(message), placeOf(message))?.value
-    const upTo = this.#forgottenUpTo
-    if (forgotten && (upTo === undefined || compareRefs(forgotten, upTo) > 0)) this.#forgottenUpTo = forgotten
+    if (forgotten) this.#forgottenUpTo = laterPlace(this.#forgottenUpTo, forgotten)
   }
 
   has(message: StreamMessage): boolean {

@@ -1,4 +1,4 @@
-import { compareRefs, type MessageRef, type NodeId } from '@runnel/protocol'
+import { laterPlace, type MessageRef, type NodeId } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { Counters } from '../counters.ts'
 
@@ -27,8 +27,7 @@ export class ForgottenChains {
   }
 
   add(publisherId: NodeId, newest: MessageRef): void {
-    const before = this.#floors.peek(publisherId)
-    const floor = before !== undefined && compareRefs(before, newest) > 0 ? before : newest
+    const floor = laterPlace(this.#floors.peek(publisherId), newest)
     if (this.#floors.setWithEvicted(publisherId, floor)) this.#counters['dedup.publishersForgotten']++
   }
 }

@@ -1,6 +1,7 @@
 import {
   compareRefs,
   decodeBatch,
+  placeOf,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -26,8 +27,8 @@ export function placesOf(
   { bytes, messages }: MessageBatch,
   packet: Uint8Array,
 ): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last'> {
-  const first = plainRef(messages[0] as MessageRef)
-  const last = messages.length === 1 ? first : plainRef(messages.at(-1) as MessageRef)
+  const first = placeOf(messages[0] as MessageRef)
+  const last = messages.length === 1 ? first : placeOf(messages.at(-1) as MessageRef)
   return { packet, headerBytes: packet.length - bytes.length, first, last }
 }
 
@@ -101,8 +102,4 @@ export class ChainBatches {
     }
     return low
   }
-}
-
-function plainRef({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  return { timestamp, sequenceNumber }
 }
