@@ -245,11 +245,11 @@ export class Cluster implements PacketRouter {
   }
 
   #tick(): void {
-    const now = this.#now()
-    this.#act(() => this.#router.tick(now))
-    this.#act(() => this.#records.tick(now))
-    if (this.#reviewAt > now) return
-    this.#reviewAt = now + this.#options.limits.reviewIntervalMs
+    const nowMs = this.#now()
+    this.#act(() => this.#router.tick(nowMs))
+    this.#act(() => this.#records.tick(nowMs))
+    if (this.#reviewAt > nowMs) return
+    this.#reviewAt = nowMs + this.#options.limits.reviewIntervalMs
     this.#act(() => this.#links.review())
   }
 

@@ -29,14 +29,14 @@ export class NodeRecord {
   readonly errors: TokenBucket
   readonly storageQuestions: TokenBucket
 
-  constructor(nodeId: NodeId, limits: TrackerLimits, now: number) {
+  constructor(nodeId: NodeId, limits: TrackerLimits, nowMs: number) {
     this.nodeId = nodeId
-    this.statuses = new TokenBucket({ perSecond: limits.statusesPerSecond, burst: limits.statusBurst }, now)
-    this.signals = new TokenBucket({ perSecond: limits.signalsPerSecond, burst: limits.signalBurst }, now)
-    this.errors = new TokenBucket({ perSecond: limits.errorsPerSecond, burst: limits.errorBurst }, now)
+    this.statuses = new TokenBucket({ perSecond: limits.statusesPerSecond, burst: limits.statusBurst }, nowMs)
+    this.signals = new TokenBucket({ perSecond: limits.signalsPerSecond, burst: limits.signalBurst }, nowMs)
+    this.errors = new TokenBucket({ perSecond: limits.errorsPerSecond, burst: limits.errorBurst }, nowMs)
     this.storageQuestions = new TokenBucket(
       { perSecond: limits.storageQuestionsPerSecond, burst: limits.storageQuestionBurst },
-      now,
+      nowMs,
     )
   }
 }

@@ -1,7 +1,7 @@
 import {
   compareRefs,
   decodeBatch,
-  type DelegationRef,
+  placeOf,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -28,10 +28,10 @@ export interface KeptBatch {
 export function placesOf(
   { bytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
-): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last' | 'delegationRef'> {
-  const first = plainRef(messages[0] as MessageRef)
-  const last = messages.length === 1 ? first : plainRef(messages.at(-1) as MessageRef)
-  return { packet, headerBytes: packet.length - bytes.length, first, last, delegationRef }
+): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last'> {
+  const first = placeOf(messages[0] as MessageRef)
+  const last = messages.length === 1 ? first : placeOf(messages.at(-1) as MessageRef)
+  return { packet, headerBytes: packet.length - bytes.length, first, last }
 }
 
 export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | 'headerBytes'>): MessageBatch {
@@ -104,8 +104,4 @@ export class ChainBatches {
     }
     return low
   }
-}
-
-function plainRef({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  return { timestamp, sequenceNumber }
 }
