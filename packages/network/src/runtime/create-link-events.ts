@@ -53,6 +53,7 @@ export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
         listeners.emit('linkFailed', peerId, error)
       }),
     onPacket: (peerId, type, body, whole) => incoming.take(peerId, type, body, whole),
+    onCredential: (peerId) => attempt(peerId, () => dispatch({ type: 'credentialRenewed', peerId })),
     onDrain: () => {
       waiters.check()
       direct.check()

@@ -2,6 +2,7 @@ import {
   Alarm,
   encodePacket,
   guardedClock,
+  type ActingFor,
   type Contact,
   type DirectPacket,
   type MessageChain,
@@ -16,7 +17,7 @@ import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import { networkError } from '../errors.ts'
-import type { JoinOptions, NetworkNode, NodeEvents } from '../ports.ts'
+import type { JoinOptions, NetworkNode, NodeDelegations, NodeEvents } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { createCore } from './create-core.ts'

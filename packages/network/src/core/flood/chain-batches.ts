@@ -2,6 +2,7 @@ import {
   compareRefs,
   decodeBatch,
   placeOf,
+  type DelegationRef,
   type MessageBatch,
   type MessageChain,
   type MessageRef,
@@ -28,10 +29,10 @@ export interface KeptBatch {
 export function placesOf(
   { bytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
-): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last'> {
+): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last' | 'delegationRef'> {
   const first = placeOf(messages[0] as MessageRef)
   const last = messages.length === 1 ? first : placeOf(messages.at(-1) as MessageRef)
-  return { packet, headerBytes: packet.length - bytes.length, first, last }
+  return { packet, headerBytes: packet.length - bytes.length, first, last, delegationRef }
 }
 
 export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | 'headerBytes'>): MessageBatch {
