@@ -6,16 +6,17 @@ export type EncodedDelegations = ReadonlyMap<DelegationRef, Uint8Array>
 
 export const noDelegations: EncodedDelegations = new Map()
 
-/**
- * A delegation is kept once for each stream part and hour in which batches begin that name it, and found from such a batch. It goes
- * when the oldest batch left of the part begins in a later hour: what is deleted goes oldest first, so then no batch names it there. So
- * nothing has to be counted, and no delegation outlasts its batches by more than a batch may last and an hour.
- */
-const periodMs = 3_600_000
+/** Batches of one stream part that begin within such a time share a copy of the delegation that they name. */
+const delegationPeriodMs = 3_600_000
 
-/** The hour in which a batch begins; what was said above is kept by it. */
+/**
+ * The period in which a batch begins. A delegation is kept once for each stream part and period in which batches begin that name it, and
+ * found from such a batch. It goes when the oldest batch left of the part begins in a later period: what is deleted goes oldest
+ * first, so then no batch names it there. So nothing has to be counted, and no delegation outlasts its batches by more than a period
+ * and what a batch may last.
+ */
 export function periodOf(firstMs: number): number {
-  return Math.floor(firstMs / periodMs)
+  return Math.floor(firstMs / delegationPeriodMs)
 }
 
 /** Where the delegation of a batch is. */
