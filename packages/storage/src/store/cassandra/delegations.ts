@@ -3,7 +3,7 @@ import type { DelegationRef, MessageBatch, StreamPartId } from '@runnel/protocol
 import { firstRef, lastRef } from '../last-messages.ts'
 import { delegationPlaceOf, periodOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
-import type { PruneModules } from './prune.ts'
+import type { Partitions } from './partitions.ts'
 import { settledMs } from './totals.ts'
 
 const options = { prepare: true, isIdempotent: true }
@@ -59,7 +59,17 @@ export async function readDelegations(
  * next time: the batches that go with it may still be under way.
  */
 export async function forgetDelegations(
-  { client, keyspace, partitions, now }: PruneModules,
+  {
+    client,
+    keyspace,
+    partitions,
+    now,
+  }: {
+    readonly client: Client
+    readonly keyspace: string
+    readonly partitions: Pick<Partitions, 'overlapping'>
+    readonly now: () => number
+  },
   part: StreamPartId,
 ): Promise<void> {
   const periods = `SELECT period FROM ${keyspace}.delegation_periods WHERE part = ? AND period < ?`
