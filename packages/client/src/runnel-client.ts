@@ -1,4 +1,4 @@
-import type { NetworkNode } from '@runnel/network'
+import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   parseStreamPartId,
   protocolError,
@@ -10,6 +10,7 @@ import {
   type Identity,
   type NodeId,
   type Random,
+  type ReaderPolicy,
   type StreamId,
 } from '@runnel/protocol'
 import type { ParsedClientConfig } from './config.ts'
@@ -80,6 +81,8 @@ export interface RunnelClientModules {
 export class RunnelClient implements AsyncDisposable {
   /** Who this client is: the address of its key. */
   readonly nodeId: NodeId
+  /** The chain of the registries as configured, 0 where they are on none; undefined where it is not configured. */
+  readonly chainId: number | undefined
   /** The node inside, for its metrics and what else an operator wants to see. */
   readonly network: NetworkNode
   readonly #registry: RegistryService
@@ -102,6 +105,7 @@ export class RunnelClient implements AsyncDisposable {
     const { identity, clock, node, registry, logger } = modules
     this.nodeId = identity.nodeId
     this.network = node
+    this.chainId = config.network.kind === 'static' ? 0 : config.network.chainId
     this.#registry = registry
     this.#clock = clock
     this.#phases = modules.phases
@@ -200,6 +204,16 @@ export class RunnelClient implements AsyncDisposable {
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     this.#requireOpen()
     return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
+  }
+
+  /** Who may publish, and under which delegations; from the cached registry. For storage nodes, which check what others give them. */
+  get publisherPolicy(): PublisherPolicy {
+    return this.#registry.publisherPolicy
+  }
+
+  /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
+  get readerPolicy(): ReaderPolicy {
+    return this.#registry.readerPolicy
   }
 
   /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */
