@@ -20,6 +20,7 @@ import { Faults } from './faults.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
+import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
@@ -122,7 +123,7 @@ export async function followRegistry(
 
 async function startRegistry(
   parsed: ParsedClientConfig,
-  account: string | Eip1193Provider,
+  account: AccountSource,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<RegistryService> {
   const registries = await openRegistries(parsed, account, clock)
@@ -138,7 +139,7 @@ async function startRegistry(
 
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
-  account: string | Eip1193Provider,
+  account: AccountSource,
   clock: Clock,
 ) {
   if (network.kind === 'static') return createStaticRegistries(network.document)

@@ -67,7 +67,8 @@ export const clientErrors = {
   },
   SIGNER_FAILED: {
     summary: 'The signer failed',
-    remedy: 'Read the message; check that the signer has the account’s key and is in the mode for Ethereum accounts.',
+    remedy:
+      'Read the message; check that the signer has the account’s key and is in the mode for Ethereum accounts.',
   },
   SIGNER_UNREACHABLE: {
     summary: 'The signer does not answer',
@@ -75,7 +76,8 @@ export const clientErrors = {
   },
   SIGNER_OTHER_CHAIN: {
     summary: 'The signer is on another chain than the network',
-    remedy: 'Choose the chain that the message names, in the wallet or in the signer’s settings, and ask again.',
+    remedy:
+      'Choose the chain that the message names, in the wallet or in the signer’s settings, and ask again.',
   },
   SIGNER_OTHER_ACCOUNT: {
     summary: 'Another account signed than was asked',

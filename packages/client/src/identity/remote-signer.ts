@@ -60,7 +60,10 @@ function onlyAccount(accounts: unknown): string {
   const [account, ...others]: unknown[] = accounts
   if (!isAddress(account)) throw clientError('SIGNER_FAILED', 'it has no account')
   if (others.length > 0) {
-    throw clientError('INVALID_ARGUMENT', `the signer has ${accounts.length} accounts: give the address of one`)
+    throw clientError(
+      'INVALID_ARGUMENT',
+      `the signer has ${accounts.length} accounts: give the address of one`,
+    )
   }
   return account.toLowerCase()
 }

@@ -14,8 +14,7 @@ export interface UnsentTransaction {
 
 /** In wei for a unit of gas. Chains without EIP-1559 have `gasPrice` alone. */
 export type TransactionFees =
-  | { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
-  | { readonly gasPrice: bigint }
+  { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint } | { readonly gasPrice: bigint }
 
 /** Sends a signed transaction, hexadecimal digits, to the chain; gives its hash. */
 export type Broadcast = (signed: string) => Promise<string>
