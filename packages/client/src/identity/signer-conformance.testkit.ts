@@ -16,19 +16,27 @@ import type { Signer } from './signer.ts'
 /** A signer for the second account of the chain, and what can be done to it. */
 export interface SignerUnderTest {
   readonly signer: Signer
-  /** Makes it refuse, or do what is asked, from now on. Not where nobody is asked. */
-  readonly refuse?: (refuses: boolean) => void
-  /** Puts it on a chain that it cannot leave. Not where it signs for any. */
-  readonly moveToChain?: (chainId: number) => void
-  /** Makes answers wait for this. Not where there is nothing to wait for. */
-  readonly hold?: (until: Promise<unknown>) => void
+}
+
+/** One whose key is elsewhere. */
+export interface DistantSignerUnderTest extends SignerUnderTest {
+  /** Makes it refuse, or do what is asked, from now on. */
+  readonly refuse: (refuses: boolean) => void
+  /** Puts it on a chain that it cannot leave. */
+  readonly moveToChain: (chainId: number) => void
+  /** Makes answers wait for this. */
+  readonly hold: (until: Promise<unknown>) => void
 }
 
 export interface SignerKind {
   readonly name: string
-  readonly start: () => SignerUnderTest | Promise<SignerUnderTest>
-  /** What its owner's refusal is called. */
-  readonly refusal: string
+  readonly start: () => SignerUnderTest
+  /** Not where the key is in this process: it is on no chain, and nobody is asked. */
+  readonly distant?: {
+    readonly start: () => DistantSignerUnderTest
+    /** The code of its owner's refusal. */
+    readonly refusal: string
+  }
 }
 
 const nowMs = Date.UTC(2031, 3, 5)
@@ -65,12 +73,12 @@ export function describeSigner(kind: SignerKind, chainOf: () => TestChain): void
     }
 
     it('has one address, in lower case', async () => {
-      const { signer } = await kind.start()
+      const { signer } = kind.start()
       expect(await Promise.all([signer.address(), signer.address()])).toEqual([userId, userId])
     })
 
     it('signs delegations that are good without asking anybody', async () => {
-      const { signer } = await kind.start()
+      const { signer } = kind.start()
       const streams = ['a', 'b/c'].map((path) => toStreamId(`${userId}/${path}`))
       for (const asked of [wish(), wish({ streams, reads: false, requester: 'a "program" \\ 1' })]) {
         const delegation = await ask(signer, asked)
@@ -80,7 +88,7 @@ export function describeSigner(kind: SignerKind, chainOf: () => TestChain): void
     })
 
     it('signs and pays for changes of the registries', async () => {
-      const { signer } = await kind.start()
+      const { signer } = kind.start()
       const registries = await registriesOf(signer)
       const [path, other] = [1, 2].map((n) => `${kind.name.replaceAll(' ', '-')}/${n}`)
       const id = toStreamId(`${userId}/${path}`)
@@ -96,13 +104,19 @@ export function describeSigner(kind: SignerKind, chainOf: () => TestChain): void
       await registries.stop()
     })
 
-    it('stops waiting when it is told to', async () => {
-      const { signer, hold } = await kind.start()
+    it('does nothing that was given up before', async () => {
+      const { signer } = kind.start()
       await expect(ask(signer, wish(), AbortSignal.abort('too late'))).rejects.toMatchObject({
         code: 'ABORTED',
         cause: 'too late',
       })
-      if (hold === undefined) return
+    })
+
+    const { distant } = kind
+    if (distant === undefined) return
+
+    it('stops waiting when it is told to', async () => {
+      const { signer, hold } = distant.start()
       const { promise, resolve } = Promise.withResolvers<void>()
       hold(promise)
       const controller = new AbortController()
@@ -112,32 +126,38 @@ export function describeSigner(kind: SignerKind, chainOf: () => TestChain): void
       resolve()
     })
 
+    /** Nothing comes of asking it for a change of the registries: the error. */
+    const failedChange = async (signer: Signer): Promise<unknown> => {
+      const { provider } = chainOf()
+      const sentBefore = await provider.getTransactionCount(userId)
+      const registries = await registriesOf(signer)
+      const stream = { id: toStreamId(`${userId}/failed`), metadata: '', partitions: 1, trackers: [] }
+      const error: unknown = await registries.streams.createStream(stream).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      await registries.stop()
+      expect(await provider.getTransactionCount(userId)).toBe(sentBefore)
+      return error
+    }
+
     it('says that its owner refused, and can be asked again', async () => {
-      const { signer, refuse } = await kind.start()
-      if (refuse === undefined) return
+      const { signer, refuse } = distant.start()
       await signer.address()
       refuse(true)
-      await expect(ask(signer)).rejects.toMatchObject({ code: kind.refusal })
-      const registries = await registriesOf(signer)
-      const id = toStreamId(`${userId}/refused-by-${kind.name.replaceAll(' ', '-')}`)
-      await expect(
-        registries.streams.createStream({ id, metadata: '', partitions: 1, trackers: [] }),
-      ).rejects.toMatchObject({ code: kind.refusal })
-      await registries.stop()
+      await expect(ask(signer)).rejects.toMatchObject({ code: distant.refusal })
+      expect(await failedChange(signer)).toMatchObject({ code: distant.refusal })
       refuse(false)
       expect(await ask(signer)).toMatchObject({ userId })
     })
 
-    it('that is on another chain says which it should be on, and nothing is sent', async () => {
-      const { signer, moveToChain } = await kind.start()
-      if (moveToChain === undefined) return
+    it('that is on another chain says which it should be on', async () => {
+      const { signer, moveToChain } = distant.start()
       moveToChain(5)
-      const registries = await registriesOf(signer)
-      const id = toStreamId(`${userId}/elsewhere`)
-      await expect(
-        registries.streams.createStream({ id, metadata: '', partitions: 1, trackers: [] }),
-      ).rejects.toMatchObject({ code: 'SIGNER_OTHER_CHAIN', message: expect.stringContaining('31337') })
-      await registries.stop()
+      expect(await failedChange(signer)).toMatchObject({
+        code: 'SIGNER_OTHER_CHAIN',
+        message: expect.stringContaining('31337'),
+      })
     })
   })
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { startTestChain, type TestChain } from '../registry/chain.testkit.ts'
 import { keySigner } from './key-signer.ts'
 import { remoteSigner } from './remote-signer.ts'
-import { describeSigner } from './signer-conformance.testkit.ts'
+import { describeSigner, type DistantSignerUnderTest } from './signer-conformance.testkit.ts'
 import { walletSigner } from './wallet-signer.ts'
 import { testWallet } from './wallet.testkit.ts'
 import { startTestWeb3Signer, type TestWeb3Signer } from './web3signer.testkit.ts'
@@ -19,43 +19,47 @@ afterAll(async () => {
 })
 
 describeSigner(
-  { name: 'key signer', start: () => ({ signer: keySigner(chain.accounts[1].privateKey) }), refusal: '' },
+  { name: 'key signer', start: () => ({ signer: keySigner(chain.accounts[1].privateKey) }) },
   () => chain,
 )
+
+function startWallet(): DistantSignerUnderTest {
+  const wallet = testWallet(chain.accounts[1].wallet, 31337)
+  return {
+    signer: walletSigner(wallet),
+    refuse: (refuses) => void (wallet.refuses = refuses),
+    hold: (until) => void (wallet.until = until),
+    moveToChain(chainId) {
+      wallet.chainId = chainId
+      wallet.knownChains.length = 0
+    },
+  }
+}
 
 describeSigner(
   {
     name: 'wallet signer',
-    refusal: 'WALLET_REFUSED',
-    start: () => {
-      const wallet = testWallet(chain.accounts[1].wallet, 31337)
-      return {
-        signer: walletSigner(wallet),
-        refuse: (refuses) => void (wallet.refuses = refuses),
-        hold: (until) => void (wallet.until = until),
-        moveToChain(chainId) {
-          wallet.chainId = chainId
-          wallet.knownChains.length = 0
-        },
-      }
-    },
+    start: startWallet,
+    distant: { start: startWallet, refusal: 'WALLET_REFUSED' },
   },
   () => chain,
 )
 
+function startRemote(): DistantSignerUnderTest {
+  Object.assign(server, { chainId: 31337, token: undefined, instead: undefined })
+  return {
+    signer: remoteSigner({ url: server.url }),
+    refuse: (refuses) => void (server.token = refuses ? 'another' : undefined),
+    hold: (until) => void (server.instead = (response) => void until.then(() => response.end('{}'))),
+    moveToChain: (chainId) => void (server.chainId = chainId),
+  }
+}
+
 describeSigner(
   {
     name: 'remote signer',
-    refusal: 'SIGNER_REFUSED',
-    start: () => {
-      Object.assign(server, { chainId: 31337, token: undefined, instead: undefined })
-      return {
-        signer: remoteSigner({ url: server.url }),
-        refuse: (refuses) => void (server.token = refuses ? 'another' : undefined),
-        hold: (until) => void (server.instead = (response) => void until.then(() => response.end('{}'))),
-        moveToChain: (chainId) => void (server.chainId = chainId),
-      }
-    },
+    start: startRemote,
+    distant: { start: startRemote, refusal: 'SIGNER_REFUSED' },
   },
   () => chain,
 )

@@ -34,7 +34,12 @@ export function testWallet(owner: Wallet, chainId: number): TestWallet {
   return wallet
 }
 
-async function answer(wallet: TestWallet, owner: Wallet, method: string, params: unknown[]): Promise<unknown> {
+async function answer(
+  wallet: TestWallet,
+  owner: Wallet,
+  method: string,
+  params: unknown[],
+): Promise<unknown> {
   switch (method) {
     case 'eth_requestAccounts':
       return [owner.address]

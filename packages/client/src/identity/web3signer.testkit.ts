@@ -22,7 +22,10 @@ export interface TestWeb3Signer {
  * A small HTTP server with real keys that answers as Web3Signer does for Ethereum accounts, with its codes: typed data comes as text,
  * transactions must have a nonce, and are signed for the chain of its settings, whatever is asked.
  */
-export async function startTestWeb3Signer(owners: readonly Wallet[], chainId: number): Promise<TestWeb3Signer> {
+export async function startTestWeb3Signer(
+  owners: readonly Wallet[],
+  chainId: number,
+): Promise<TestWeb3Signer> {
   const server = createServer((request, response) => {
     serve(signer, owners, request, response).catch((error: unknown) => response.destroy(error as Error))
   })
