@@ -34,7 +34,7 @@ function ask(signer: Signer, changed: Partial<DelegationWish> = {}, accounts = k
     signer,
     delegateId,
     { ...wish, ...changed },
-    { crypto, accounts, wallMs: () => nowMs },
+    { crypto, accounts, clock: { now: () => nowMs } },
   )
 }
 

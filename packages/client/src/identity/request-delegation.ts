@@ -4,13 +4,16 @@ import {
   delegationToleranceMs,
   encodeDelegation,
   isSignedByKey,
+  loadCrypto,
   toNodeId,
+  type Clock,
   type Crypto,
   type Delegation,
   type DelegationClaim,
   type NodeId,
   type StreamId,
 } from '@runnel/protocol'
+import { systemClock } from '@runnel/protocol/system'
 import { clientError } from '../errors.ts'
 import { bytesOfHex, isHex } from './quantities.ts'
 import type { Signer } from './signer.ts'
@@ -39,10 +42,10 @@ export interface AccountsOnChain {
 export const keysOnly: AccountsOnChain = { contractBlock: () => Promise.resolve(0) }
 
 export interface RequestModules {
-  readonly crypto: Crypto
-  readonly accounts: AccountsOnChain
-  /** The time of day, in Unix milliseconds. */
-  readonly wallMs: () => number
+  /** Of the chain that the network's registries are on. Default: no user is a contract. */
+  readonly accounts?: AccountsOnChain | undefined
+  readonly crypto?: Crypto | undefined
+  readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
 /**
@@ -54,13 +57,14 @@ export async function requestDelegation(
   signer: Signer,
   delegateId: NodeId,
   wish: DelegationWish,
-  { crypto, accounts, wallMs }: RequestModules,
+  modules: RequestModules = {},
   signal?: AbortSignal,
 ): Promise<Delegation> {
+  const { accounts = keysOnly, crypto = await loadCrypto(), clock = systemClock } = modules
   const userId = toNodeId(await signer.address(signal))
   const block = await accounts.contractBlock(userId)
   const { lastsMs, ...rights } = wish
-  const nowMs = wallMs()
+  const nowMs = clock.now()
   // It begins a little earlier, as others' clocks may be behind.
   const times = { fromMs: Math.max(0, nowMs - delegationToleranceMs), untilMs: nowMs + lastsMs }
   const claim: DelegationClaim = { ...rights, ...times, userId, delegateId, block }

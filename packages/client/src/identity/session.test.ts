@@ -1,8 +1,7 @@
 import { createIdentity, isSignedByKey, loadCrypto, parsePrivateKey, toStreamId } from '@runnel/protocol'
-import { systemRandom } from '@runnel/protocol/system'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { keySigner } from './key-signer.ts'
-import { keysOnly, type DelegationWish } from './request-delegation.ts'
+import type { DelegationWish } from './request-delegation.ts'
 import { forgetSession, openSession, type Session } from './session.ts'
 import { memoryStore, type SessionStore } from './session-store.ts'
 import type { Signer } from './signer.ts'
@@ -37,7 +36,7 @@ function signerOf(digits: string): Signer {
 const user = signerOf('11')
 
 function open(signer = user, changed: Partial<DelegationWish> = {}, signal?: AbortSignal): Promise<Session> {
-  const modules = { crypto, accounts: keysOnly, wallMs: () => wallMs, random: systemRandom }
+  const modules = { clock: { now: () => wallMs } }
   return openSession(signer, { ...wish, ...changed }, store, modules, signal)
 }
 

@@ -5,11 +5,14 @@ import {
   encodeDelegation,
   generatePrivateKey,
   isSignedByKey,
+  loadCrypto,
   parsePrivateKey,
   toHex,
+  type Crypto,
   type Delegation,
   type Random,
 } from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { bytesOfHex } from './quantities.ts'
 import { requestDelegation, type DelegationWish, type RequestModules } from './request-delegation.ts'
 import type { SessionStore } from './session-store.ts'
@@ -29,19 +32,20 @@ const renewBeforeMs = 10 * 60_000
  * The session that the store has for the signer's account and this wish; otherwise the user is asked for a new one, which the store keeps.
  * Whoever shares the store waits meanwhile, so that the user is asked once. Throws what `requestDelegation` throws.
  */
-export function openSession(
+export async function openSession(
   signer: Signer,
   wish: DelegationWish,
   store: SessionStore,
-  modules: RequestModules & { readonly random: Random },
+  modules: RequestModules & { readonly random?: Random | undefined } = {},
   signal?: AbortSignal,
 ): Promise<Session> {
+  const { crypto = await loadCrypto(), clock = systemClock, random = systemRandom } = modules
   const opening = async (): Promise<Session> => {
     const name = sessionName({ ...wish, userId: await signer.address(signal) })
-    const kept = parseSession(store.get(name), modules)
-    if (kept !== undefined && isGood(kept, wish, modules)) return kept
-    const key = generatePrivateKey(modules.random)
-    const { nodeId } = createIdentity(key, modules.crypto)
+    const kept = parseSession(store.get(name), crypto)
+    if (kept !== undefined && isGood(kept, wish, clock.now())) return kept
+    const key = generatePrivateKey(random)
+    const { nodeId } = createIdentity(key, crypto)
     const delegation = await requestDelegation(signer, nodeId, wish, modules, signal)
     const session = { delegatePrivateKey: toHex(key), delegation }
     store.set(name, textOf(session))
@@ -64,8 +68,8 @@ function sessionName({ chainId, userId, publishes, reads, streams }: SessionScop
   return ['session', chainId, userId, rights, ...streams.toSorted()].join(' ')
 }
 
-function isGood({ delegation }: Session, { chainId, lastsMs }: DelegationWish, { wallMs }: RequestModules) {
-  const soonMs = wallMs() + Math.min(renewBeforeMs, lastsMs / 2)
+function isGood({ delegation }: Session, { chainId, lastsMs }: DelegationWish, wallMs: number) {
+  const soonMs = wallMs + Math.min(renewBeforeMs, lastsMs / 2)
   return delegationProblem(delegation, { chainId, wallMs: soonMs }) === undefined
 }
 
@@ -77,7 +81,7 @@ const textOf = ({ delegatePrivateKey, delegation }: Session): string =>
   })
 
 /** Undefined for what cannot be used, as another version of the program may have written it. */
-function parseSession(text: string | undefined, { crypto }: RequestModules): Session | undefined {
+function parseSession(text: string | undefined, crypto: Crypto): Session | undefined {
   if (text === undefined) return undefined
   try {
     const { privateKey, delegation: hex } = JSON.parse(text) as Record<string, string>

@@ -10,7 +10,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { TestChain } from '../registry/chain.testkit.ts'
 import { openChainRegistries } from '../registry/chain/chain-registries.ts'
-import { keysOnly, requestDelegation, type DelegationWish } from './request-delegation.ts'
+import { requestDelegation, type DelegationWish } from './request-delegation.ts'
 import type { Signer } from './signer.ts'
 
 /** A signer for the second account of the chain, and what can be done to it. */
@@ -59,13 +59,7 @@ export function describeSigner(kind: SignerKind, chainOf: () => TestChain): void
       ...part,
     })
     const ask = (signer: Signer, asked = wish(), signal?: AbortSignal) =>
-      requestDelegation(
-        signer,
-        delegateId,
-        asked,
-        { crypto, accounts: keysOnly, wallMs: () => nowMs },
-        signal,
-      )
+      requestDelegation(signer, delegateId, asked, { crypto, clock: { now: () => nowMs } }, signal)
     const registriesOf = async (signer: Signer) => {
       const { url, registries } = chainOf()
       const at = { rpcUrl: url, registries, pollIntervalMs: 20 }

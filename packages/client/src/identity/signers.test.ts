@@ -2,7 +2,11 @@ import { afterAll, beforeAll } from 'vitest'
 import { startTestChain, type TestChain } from '../registry/chain.testkit.ts'
 import { keySigner } from './key-signer.ts'
 import { remoteSigner } from './remote-signer.ts'
-import { describeSigner, type DistantSignerUnderTest } from './signer-conformance.testkit.ts'
+import {
+  describeSigner,
+  type DistantSignerUnderTest,
+  type SignerUnderTest,
+} from './signer-conformance.testkit.ts'
 import { walletSigner } from './wallet-signer.ts'
 import { testWallet } from './wallet.testkit.ts'
 import { startTestWeb3Signer, type TestWeb3Signer } from './web3signer.testkit.ts'
@@ -22,6 +26,21 @@ describeSigner(
   { name: 'key signer', start: () => ({ signer: keySigner(chain.accounts[1].privateKey) }) },
   () => chain,
 )
+
+/** The chain's own node has the keys, and signs what a wallet would. */
+function nodeAsWallet(): SignerUnderTest {
+  const { provider, accounts } = chain
+  return {
+    signer: walletSigner({
+      async request({ method, params = [] }) {
+        if (method === 'eth_requestAccounts') return [accounts[1].wallet.address]
+        return provider.send(method, params as unknown[])
+      },
+    }),
+  }
+}
+
+describeSigner({ name: 'wallet signer of a real node', start: nodeAsWallet }, () => chain)
 
 function startWallet(): DistantSignerUnderTest {
   const wallet = testWallet(chain.accounts[1].wallet, 31337)
