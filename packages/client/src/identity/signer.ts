@@ -10,14 +10,22 @@ export interface UnsentTransaction {
   readonly nonce: number
   readonly gasLimit: bigint
   readonly fees: TransactionFees
+  /** What its signature signs: 32 bytes as hexadecimal digits. */
+  readonly digest: string
 }
 
 /** In wei for a unit of gas. Chains without EIP-1559 have `gasPrice` alone. */
 export type TransactionFees =
   { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint } | { readonly gasPrice: bigint }
 
-/** Sends a signed transaction, hexadecimal digits, to the chain; gives its hash. */
-export type Broadcast = (signed: string) => Promise<string>
+/** A whole signed transaction, or the 65 bytes of the signature of its digest, as hexadecimal digits. */
+export type Signed = { readonly transaction: string } | { readonly signature: string }
+
+/**
+ * Sends what was signed to the chain; gives the hash. Throws SIGNER_OTHER_CHAIN, SIGNER_OTHER_ACCOUNT or SIGNER_FAILED, and sends nothing,
+ * when it is not what was asked for.
+ */
+export type Broadcast = (signed: Signed) => Promise<string>
 
 /**
  * Where a user's key is: in this process, in a wallet, in a remote signer, in a hardware module behind one. It is asked rarely: for a

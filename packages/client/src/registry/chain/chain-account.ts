@@ -8,12 +8,12 @@ import {
   type Provider,
   type TransactionRequest,
 } from 'ethers'
-import { clientError } from '../../errors.ts'
 import { keySigner } from '../../identity/key-signer.ts'
-import type { Signer, TransactionFees, UnsentTransaction } from '../../identity/signer.ts'
+import type { Signed, Signer } from '../../identity/signer.ts'
 import { walletSigner } from '../../identity/wallet-signer.ts'
 import type { Eip1193Provider } from '../../wallet.ts'
 import type { ChainConnection } from './chain-connection.ts'
+import { checkedSigned, unsentOf } from './signed-transaction.ts'
 
 /** The account that signs and pays for changes of the registries. */
 export interface ChainAccount {
@@ -53,22 +53,13 @@ class SigningAccount extends VoidSigner {
   override async sendTransaction(request: TransactionRequest): Promise<TransactionResponse> {
     // With a sender, ethers takes it for a signed one.
     const transaction = Transaction.from({ ...(await this.populateTransaction(request)), from: null })
-    const broadcast = async (signed: string) => (await this.#provider.broadcastTransaction(signed)).hash
+    const broadcast = async (signed: Signed): Promise<string> => {
+      const checked = checkedSigned(signed, transaction, this.address)
+      return (await this.#provider.broadcastTransaction(checked)).hash
+    }
     const hash = await this.#signer.sendTransaction(unsentOf(transaction), broadcast)
     return responseOf(hash, this.address, transaction, this.#provider)
   }
-}
-
-function unsentOf(transaction: Transaction): UnsentTransaction {
-  const { to, data, nonce, gasLimit, chainId } = transaction
-  if (to === null) throw clientError('INVALID_ARGUMENT', 'a change of the registries is a call of a contract')
-  return { to, data, nonce, gasLimit, chainId: Number(chainId), fees: feesOf(transaction) }
-}
-
-function feesOf({ maxFeePerGas, maxPriorityFeePerGas, gasPrice }: Transaction): TransactionFees {
-  return maxFeePerGas === null || maxPriorityFeePerGas === null
-    ? { gasPrice: gasPrice ?? 0n }
-    : { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 /** To be waited for by its hash. It is not read from the chain: what a wallet sent elsewhere may not be known there yet. */
