@@ -1,6 +1,5 @@
 import { createIdentity, loadCrypto, parsePrivateKey, toHex, typedDataDigest } from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
-import { bytesOfHex } from './quantities.ts'
 import type { Signer } from './signer.ts'
 
 /** A signer with the user's key in memory: 64 hexadecimal digits, as `readKeyFile` gives them. Throws INVALID_KEY. */
@@ -12,6 +11,7 @@ export function keySigner(privateKey: string): Signer {
     return { crypto, ...createIdentity(key, crypto) }
   }
   return {
+    isSilent: true,
     address: async (signal) => (await user(signal)).nodeId,
     async signTypedData(data, signal) {
       const { crypto, sign } = await user(signal)
@@ -19,7 +19,7 @@ export function keySigner(privateKey: string): Signer {
     },
     async sendTransaction({ digest }, broadcast, signal) {
       const { sign } = await user(signal)
-      return broadcast({ signature: toHex(sign(bytesOfHex(digest))) })
+      return broadcast({ signature: toHex(sign(digest)) })
     },
   }
 }

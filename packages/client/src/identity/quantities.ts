@@ -8,13 +8,6 @@ export function isHex(value: unknown): value is string {
   return typeof value === 'string' && /^0x([0-9a-fA-F]{2})+$/.test(value)
 }
 
-/** The bytes of what `isHex` is true for. */
-export function bytesOfHex(hex: string): Uint8Array {
-  return Uint8Array.from({ length: (hex.length - 2) / 2 }, (_, at) =>
-    Number.parseInt(hex.slice(2 * at + 2, 2 * at + 4), 16),
-  )
-}
-
 /** An address of an account. */
 export function isAddress(value: unknown): value is string {
   return isHex(value) && value.length === 42

@@ -22,7 +22,7 @@ const signerWith = (options: Partial<RemoteSignerOptions> = {}) =>
 const transaction: UnsentTransaction = {
   ...{ chainId: 31337, to: other.address, data: '0xabcd', nonce: 3, gasLimit: 50_000n },
   fees: { gasPrice: 7n },
-  digest: '0x',
+  digest: new Uint8Array(32),
 }
 const neverSent = () => Promise.reject(new Error('it must not be sent'))
 

@@ -11,8 +11,10 @@ export interface RemoteSignerOptions {
   readonly address?: string | undefined
   /** Sent as `Authorization: Bearer …`, for what guards the signer. */
   readonly token?: string | undefined
-  /** How long an answer may take, 30,000 unless given: people may have to agree to it. */
+  /** How long an answer may take, 30,000 unless given. */
   readonly timeoutMs?: number | undefined
+  /** False where people must agree to each signature, so that they are not asked unawares. Default true. */
+  readonly isSilent?: boolean | undefined
 }
 
 /** How long a remote signer may take to answer, unless `timeoutMs` says otherwise. */
@@ -24,7 +26,7 @@ export const remoteSignerTimeoutMs = 30_000
  * throw SIGNER_UNREACHABLE, SIGNER_REFUSED, SIGNER_FAILED, SIGNER_OTHER_CHAIN or ABORTED.
  */
 export function remoteSigner(options: RemoteSignerOptions): Signer {
-  const { url, token, timeoutMs = remoteSignerTimeoutMs } = options
+  const { url, token, timeoutMs = remoteSignerTimeoutMs, isSilent = true } = options
   if (options.address !== undefined && !isAddress(options.address)) {
     throw clientError('INVALID_ARGUMENT', 'the address of a remote signer is 0x and 40 hexadecimal digits')
   }
@@ -38,6 +40,7 @@ export function remoteSigner(options: RemoteSignerOptions): Signer {
     return answer
   }
   return {
+    isSilent,
     address,
     async signTypedData(data, signal) {
       // Web3Signer takes the data as text.

@@ -12,7 +12,6 @@ import {
 import { TypedDataEncoder } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { keySigner } from './key-signer.ts'
-import { bytesOfHex } from './quantities.ts'
 import { keysOnly, requestDelegation, type DelegationWish } from './request-delegation.ts'
 import type { Signer } from './signer.ts'
 
@@ -51,15 +50,15 @@ describe('a delegation that is asked for', () => {
     const { signature, ...claim } = await ask(user)
     expect(claim).toEqual({
       ...{ chainId: 137, streams: [], publishes: true, reads: false, requester: 'https://page.example' },
-      ...{ userId, delegateId, block: 0, fromMs: nowMs - 5 * 60_000, untilMs: nowMs + dayMs },
+      ...{ userId, delegateId, block: 0, fromMs: nowMs - 10 * 60_000, untilMs: nowMs + dayMs },
     })
     expect(signature).toHaveLength(65)
   })
 
   it('is the same whether the signer ends its signature with 27 and 28 or 0 and 1', async () => {
     const asWallets = (signature: string): string => {
-      const bytes = bytesOfHex(signature)
-      return toHex(bytes.with(64, (bytes[64] ?? 0) + 27))
+      const parity = Number.parseInt(signature.slice(-2), 16)
+      return `${signature.slice(0, -2)}${(parity + 27).toString(16)}`
     }
     expect(await ask(signing(asWallets))).toEqual(await ask(user))
   })

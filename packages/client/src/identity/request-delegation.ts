@@ -1,7 +1,6 @@
 import {
   boundsProblem,
   delegationTypedData,
-  delegationToleranceMs,
   encodeDelegation,
   isSignedByKey,
   loadCrypto,
@@ -15,8 +14,11 @@ import {
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { clientError } from '../errors.ts'
-import { bytesOfHex, isHex } from './quantities.ts'
+import { bytesOfHex } from './bytes-of-hex.ts'
 import type { Signer } from './signer.ts'
+
+/** A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. */
+export const backdatedMs = 10 * 60_000
 
 /** What a user is asked to let a key do. */
 export interface DelegationWish {
@@ -65,13 +67,13 @@ export async function requestDelegation(
   const block = await accounts.contractBlock(userId)
   const { lastsMs, ...rights } = wish
   const nowMs = clock.now()
-  // It begins a little earlier, as others' clocks may be behind.
-  const times = { fromMs: Math.max(0, nowMs - delegationToleranceMs), untilMs: nowMs + lastsMs }
+  const times = { fromMs: Math.max(0, nowMs - backdatedMs), untilMs: nowMs + lastsMs }
   const claim: DelegationClaim = { ...rights, ...times, userId, delegateId, block }
   checkClaim(claim)
   const answer = await signer.signTypedData(delegationTypedData(claim), signal)
-  if (!isHex(answer)) throw clientError('SIGNER_FAILED', 'it gave no signature')
-  return signedBy(claim, bytesOfHex(answer), crypto)
+  const signature = bytesOfHex(answer)
+  if (signature === undefined) throw clientError('SIGNER_FAILED', 'it gave no signature')
+  return signedBy(claim, signature, crypto)
 }
 
 /** Throws for what nobody would take, so that nobody is asked for it. */

@@ -90,12 +90,16 @@ describe('a session', () => {
     const second = await open()
     expect(second.delegatePrivateKey).not.toBe(first.delegatePrivateKey)
     const name = `session 137 ${await user.address()} pr`
+    const ofAnother = await open(signerOf('22'))
+    const otherText = store.get(`session 137 ${ofAnother.delegation.userId} pr`) ?? ''
     const kept = JSON.parse(store.get(name) ?? '') as Record<string, unknown>
     const spoilt = [
       '',
       '{',
       '[]',
       'null',
+      otherText,
+      JSON.stringify({ ...kept, version: 2 }),
       JSON.stringify({ ...kept, privateKey: '0x12' }),
       JSON.stringify({ ...kept, privateKey: first.delegatePrivateKey }),
       JSON.stringify({ ...kept, delegation: `${String(kept['delegation']).slice(0, -2)}07` }),
@@ -104,7 +108,7 @@ describe('a session', () => {
       store.set(name, text)
       await open()
     }
-    expect(asked).toBe(2 + spoilt.length)
+    expect(asked).toBe(3 + spoilt.length)
   })
 
   it('that was refused leaves nothing behind, and the next is asked for', async () => {

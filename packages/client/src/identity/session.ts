@@ -13,7 +13,7 @@ import {
   type Random,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { bytesOfHex } from './quantities.ts'
+import { bytesOfHex } from './bytes-of-hex.ts'
 import { requestDelegation, type DelegationWish, type RequestModules } from './request-delegation.ts'
 import type { SessionStore } from './session-store.ts'
 import type { Signer } from './signer.ts'
@@ -43,7 +43,8 @@ export async function openSession(
   const opening = async (): Promise<Session> => {
     const name = sessionName({ ...wish, userId: await signer.address(signal) })
     const kept = parseSession(store.get(name), crypto)
-    if (kept !== undefined && isGood(kept, wish, clock.now())) return kept
+    if (kept !== undefined && sessionName(kept.delegation) === name && isGood(kept, wish, clock.now()))
+      return kept
     const key = generatePrivateKey(random)
     const { nodeId } = createIdentity(key, crypto)
     const delegation = await requestDelegation(signer, nodeId, wish, modules, signal)
@@ -84,11 +85,13 @@ const textOf = ({ delegatePrivateKey, delegation }: Session): string =>
 function parseSession(text: string | undefined, crypto: Crypto): Session | undefined {
   if (text === undefined) return undefined
   try {
-    const { privateKey, delegation: hex } = JSON.parse(text) as Record<string, string>
+    const { version, privateKey, delegation: hex } = JSON.parse(text) as Record<string, unknown>
     const { nodeId } = createIdentity(parsePrivateKey(String(privateKey)), crypto)
-    const delegation = decodeDelegation(bytesOfHex(String(hex)))
+    const delegation = decodeDelegation(bytesOfHex(String(hex)) ?? new Uint8Array(0))
     const isWhole =
-      delegation.delegateId === nodeId && (delegation.block > 0 || isSignedByKey(delegation, crypto))
+      version === 1 &&
+      delegation.delegateId === nodeId &&
+      (delegation.block > 0 || isSignedByKey(delegation, crypto))
     return isWhole ? { delegatePrivateKey: String(privateKey), delegation } : undefined
   } catch {
     return undefined

@@ -10,8 +10,8 @@ export interface UnsentTransaction {
   readonly nonce: number
   readonly gasLimit: bigint
   readonly fees: TransactionFees
-  /** What its signature signs: 32 bytes as hexadecimal digits. */
-  readonly digest: string
+  /** What its signature signs: 32 bytes. */
+  readonly digest: Uint8Array
 }
 
 /** In wei for a unit of gas. Chains without EIP-1559 have `gasPrice` alone. */
@@ -34,6 +34,8 @@ export type Broadcast = (signed: Signed) => Promise<string>
  * something else to do.
  */
 export interface Signer {
+  /** Signs without asking a person, so that delegations are renewed by themselves. Default false. */
+  readonly isSilent?: boolean
   /** The user's address, in lower case; the same each time. */
   address(signal?: AbortSignal): Promise<string>
   /** The signature of typed data (EIP-712), as hexadecimal digits: 65 bytes, or what the contract at the address takes (ERC-1271). */

@@ -1,4 +1,4 @@
-import { Transaction } from 'ethers'
+import { getBytes, Transaction } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { Signed, TransactionFees, UnsentTransaction } from '../../identity/signer.ts'
 
@@ -7,7 +7,7 @@ export function unsentOf(transaction: Transaction): UnsentTransaction {
   const { to, data, nonce, gasLimit, chainId, unsignedHash } = transaction
   if (to === null) throw clientError('INVALID_ARGUMENT', 'a change of the registries is a call of a contract')
   const fees = feesOf(transaction)
-  return { to, data, nonce, gasLimit, chainId: Number(chainId), fees, digest: unsignedHash }
+  return { to, data, nonce, gasLimit, chainId: Number(chainId), fees, digest: getBytes(unsignedHash) }
 }
 
 function feesOf({ maxFeePerGas, maxPriorityFeePerGas, gasPrice }: Transaction): TransactionFees {
