@@ -112,7 +112,7 @@ const driver = {
   openSession: (wish: Runnel.DelegationWish) =>
     outcome(async () => {
       const session = await runnel.openSession(runnel.walletSigner(injected()), wish, runnel.originStore())
-      return { userId: session.delegation.userId as string, key: session.delegatePrivateKey }
+      return { userId: session.delegation.userId, key: session.delegatePrivateKey }
     }),
   createStream: (path: string) => outcome(async () => (await opened().createStream({ path })).id as string),
   grant: (streamId: string, grant: Runnel.GrantOptions) => outcome(() => opened().grant(streamId, grant)),

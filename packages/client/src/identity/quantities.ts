@@ -1,4 +1,4 @@
-import type { UnsentTransaction } from './signer.ts'
+import type { TransactionFees, UnsentTransaction } from './signer.ts'
 
 /** A number as JSON-RPC of Ethereum writes it. */
 export const quantity = (value: number | bigint): string => `0x${value.toString(16)}`
@@ -13,14 +13,16 @@ export function isAddress(value: unknown): value is string {
   return isHex(value) && value.length === 42
 }
 
-/** A transaction as `eth_signTransaction` and `eth_sendTransaction` take it. */
+/** A transaction as `eth_sendTransaction` and `eth_signTransaction` take it, but for its fees. */
 export function rpcTransaction(
-  { to, data, nonce, gasLimit, fees }: UnsentTransaction,
+  { to, data, nonce, gasLimit }: UnsentTransaction,
   from: string,
 ): Record<string, string> {
-  const prices = Object.entries(fees).map(([name, wei]: [string, bigint]) => [name, quantity(wei)])
-  return {
-    ...{ from, to, data, nonce: quantity(nonce), gas: quantity(gasLimit), value: '0x0' },
-    ...Object.fromEntries(prices),
-  }
+  return { from, to, data, nonce: quantity(nonce), gas: quantity(gasLimit), value: '0x0' }
+}
+
+export function rpcFees(fees: TransactionFees): Record<string, string> {
+  if ('gasPrice' in fees) return { gasPrice: quantity(fees.gasPrice) }
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees
+  return { maxFeePerGas: quantity(maxFeePerGas), maxPriorityFeePerGas: quantity(maxPriorityFeePerGas) }
 }

@@ -1,6 +1,6 @@
 import { clientError } from '../errors.ts'
 import { JsonRpcOverHttp } from './json-rpc-over-http.ts'
-import { isAddress, isHex, rpcTransaction } from './quantities.ts'
+import { isAddress, isHex, rpcFees, rpcTransaction } from './quantities.ts'
 import type { Signer } from './signer.ts'
 
 /** A program that has keys and signs with them, such as Web3Signer in front of a hardware module. */
@@ -18,7 +18,7 @@ export interface RemoteSignerOptions {
 }
 
 /** How long a remote signer may take to answer, unless `timeoutMs` says otherwise. */
-export const remoteSignerTimeoutMs = 30_000
+const remoteSignerTimeoutMs = 30_000
 
 /**
  * A signer behind HTTP, in the manner of Web3Signer for Ethereum accounts (`web3signer eth1`): JSON-RPC with `eth_accounts`,
@@ -48,7 +48,7 @@ export function remoteSigner(options: RemoteSignerOptions): Signer {
     },
     async sendTransaction(transaction, broadcast, signal) {
       const account = await address(signal)
-      const wanted = rpcTransaction(transaction, account)
+      const wanted = { ...rpcTransaction(transaction, account), ...rpcFees(transaction.fees) }
       // It signs for the chain of its own settings: `broadcast` looks whether that is the right one.
       return broadcast({ transaction: await askForHex('eth_signTransaction', [wanted], signal) })
     },

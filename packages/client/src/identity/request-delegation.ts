@@ -18,7 +18,7 @@ import { bytesOfHex } from './bytes-of-hex.ts'
 import type { Signer } from './signer.ts'
 
 /** A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. */
-export const backdatedMs = 10 * 60_000
+const backdatedMs = 10 * 60_000
 
 /** What a user is asked to let a key do. */
 export interface DelegationWish {

@@ -34,7 +34,8 @@ function nodeAsWallet(): SignerUnderTest {
     signer: walletSigner({
       async request({ method, params = [] }) {
         if (method === 'eth_requestAccounts') return [accounts[1].wallet.address]
-        return provider.send(method, params as unknown[])
+        const answer: unknown = await provider.send(method, params as unknown[])
+        return answer
       },
     }),
   }

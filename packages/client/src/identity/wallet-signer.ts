@@ -38,6 +38,7 @@ export function walletSigner(wallet: Eip1193Provider | undefined): Signer {
       abortable(
         address().then(async (account) => {
           await useChain(wallet, transaction.chainId)
+          // Without fees, which its user chooses.
           return askForHex('eth_sendTransaction', [rpcTransaction(transaction, account)])
         }),
         signal,

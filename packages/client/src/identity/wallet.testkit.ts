@@ -1,4 +1,4 @@
-import { TypedDataEncoder, Wallet, type TransactionRequest, type TypedDataDomain } from 'ethers'
+import { TypedDataEncoder, type Wallet, type TransactionRequest, type TypedDataDomain } from 'ethers'
 import type { DelegationTypedData } from '@runnel/protocol'
 import type { Eip1193Provider } from '../wallet.ts'
 

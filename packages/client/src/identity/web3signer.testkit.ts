@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { getAddress, Wallet } from 'ethers'
+import { getAddress, type Wallet } from 'ethers'
 import type { DelegationTypedData } from '@runnel/protocol'
 import { signTyped } from './wallet.testkit.ts'
 
