@@ -17,6 +17,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { Faults } from './faults.ts'
+import type { Signer } from './identity/signer.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
@@ -54,7 +55,7 @@ export interface ClientModules {
   /** Where log lines go. Default: nowhere; everything that is logged is also a status. */
   readonly logger?: Logger | undefined
   /** Signs and pays for changes of the registries, in place of the client's own key; its user is asked for each. */
-  readonly wallet?: Eip1193Provider | undefined
+  readonly wallet?: Eip1193Provider | Signer | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**
