@@ -17,9 +17,11 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { Faults } from './faults.ts'
+import type { Signer } from './identity/signer.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
+import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
@@ -53,7 +55,7 @@ export interface ClientModules {
   /** Where log lines go. Default: nowhere; everything that is logged is also a status. */
   readonly logger?: Logger | undefined
   /** Signs and pays for changes of the registries, in place of the client's own key; its user is asked for each. */
-  readonly wallet?: Eip1193Provider | undefined
+  readonly wallet?: Eip1193Provider | Signer | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**
@@ -122,7 +124,7 @@ export async function followRegistry(
 
 async function startRegistry(
   parsed: ParsedClientConfig,
-  account: string | Eip1193Provider,
+  account: AccountSource,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<RegistryService> {
   const registries = await openRegistries(parsed, account, clock)
@@ -138,7 +140,7 @@ async function startRegistry(
 
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
-  account: string | Eip1193Provider,
+  account: AccountSource,
   clock: Clock,
 ) {
   if (network.kind === 'static') return createStaticRegistries(network.document)

@@ -61,6 +61,28 @@ export const clientErrors = {
     summary: 'The wallet failed',
     remedy: 'Read the message; check that the wallet is unlocked and has an account.',
   },
+  SIGNER_REFUSED: {
+    summary: 'The signer refused',
+    remedy: 'Nothing was signed: have its owner allow it, or check the token, and ask again.',
+  },
+  SIGNER_FAILED: {
+    summary: 'The signer failed',
+    remedy:
+      'Read the message; check that the signer has the account’s key and is in the mode for Ethereum accounts.',
+  },
+  SIGNER_UNREACHABLE: {
+    summary: 'The signer does not answer',
+    remedy: 'Check its URL, and that it runs. A delegation that is there stays in use until it ends.',
+  },
+  SIGNER_OTHER_CHAIN: {
+    summary: 'The signer is on another chain than the network',
+    remedy:
+      'Choose the chain that the message names, in the wallet or in the signer’s settings, and ask again.',
+  },
+  SIGNER_OTHER_ACCOUNT: {
+    summary: 'Another account signed than was asked',
+    remedy: 'Choose the account that the message names, and ask again.',
+  },
   STORAGE_BLOCKED: {
     summary: 'The browser does not let this page store data',
     remedy: 'Allow it, over https or on localhost; or leave the key out and get a new identity each time.',

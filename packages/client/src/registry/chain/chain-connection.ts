@@ -16,7 +16,7 @@ export interface ChainAddress {
 /** How long one request may take. */
 const requestTimeoutMs = 10_000
 /** How often ethers looks whether a transaction is mined, while one is waited for. */
-export const receiptPollingMs = 200
+const receiptPollingMs = 200
 
 /** The endpoint of a chain, and whether it answers. */
 export class ChainConnection {

@@ -11,7 +11,6 @@ export function translateChainError(error: unknown, secrets: RpcSecrets): Runnel
   if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause })
   const detail = `${secrets.shown} (${reasonOf(cause)})`
   if (isUnreachable(error)) return clientError('CHAIN_UNREACHABLE', detail, { cause })
-  if (isError(error, 'ACTION_REJECTED')) return clientError('WALLET_REFUSED', undefined, { cause })
   if (isError(error, 'INSUFFICIENT_FUNDS')) return clientError('INSUFFICIENT_FUNDS', undefined, { cause })
   return clientError('CHAIN_CALL_FAILED', detail, { cause })
 }
