@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // Tests run against the sources, through the condition "runnel-src" of each package's exports; only child processes need a build.
@@ -11,6 +12,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     // Native add-ons (node-datachannel) want a process of their own, not a thread.
     pool: 'forks',
+    // One of two processors would be left idle otherwise: tests wait for sockets and processes more than they compute.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 120_000,
     hookTimeout: 120_000,
     allowOnly: false,
