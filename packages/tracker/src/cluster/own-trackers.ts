@@ -1,4 +1,5 @@
 import type { Clock, NodeId, StreamId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import type { ClusterCounterName } from './core/cluster-counters.ts'
 import type { ClusterLimits } from './limits.ts'
 
@@ -10,7 +11,7 @@ type OwnTrackersLimits = Pick<
 export interface OwnTrackersModules {
   readonly clock: Clock
   lookUp(streamId: StreamId): Promise<readonly NodeId[]>
-  /** What was asked for is known, or is not what it was. */
+  /** The answer of a look-up is known, or has changed. */
   onKnown(streamId: StreamId): void
   count(name: ClusterCounterName): void
 }
@@ -20,23 +21,24 @@ interface Known {
   readonly askedAt: number
 }
 
-/** Which trackers streams name, as the registry says; remembered for a while. */
+/** Which trackers streams name in the registry; cached for a while. */
 export class OwnTrackers {
   readonly #limits: OwnTrackersLimits
   readonly #modules: OwnTrackersModules
-  readonly #known = new Map<StreamId, Known>()
+  readonly #known: LRU<Known>
   readonly #asking = new Set<StreamId>()
 
   constructor(limits: OwnTrackersLimits, modules: OwnTrackersModules) {
     this.#limits = limits
+    this.#known = new LRU(limits.maxStreams)
     this.#modules = modules
   }
 
   /** Undefined while the registry is asked; `onKnown` follows. */
   of(streamId: StreamId): readonly NodeId[] | undefined {
-    const known = this.#known.get(streamId)
-    const now = this.#modules.clock.monotonicMs()
-    if (known !== undefined && now - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
+    const known = this.#known.peek(streamId)
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (known !== undefined && nowMs - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
     if (!this.#asking.has(streamId)) {
       if (this.#asking.size < this.#limits.maxLookups) this.#ask(streamId)
       else {
@@ -47,12 +49,12 @@ export class OwnTrackers {
     return known?.trackers
   }
 
-  /** The registry is slow or silent: until it has answered, a stream is taken to name none. */
+  /** While the registry does not answer, a stream counts as naming none. */
   #ask(streamId: StreamId): void {
     const { clock, count, lookUp } = this.#modules
     const failed = () => {
       count('lookupsFailed')
-      this.#learn(streamId, this.#known.get(streamId)?.trackers ?? [])
+      this.#learn(streamId, this.#known.peek(streamId)?.trackers ?? [])
     }
     this.#asking.add(streamId)
     const cancel = clock.schedule(this.#limits.readTimeoutMs, failed)
@@ -66,13 +68,8 @@ export class OwnTrackers {
   }
 
   #learn(streamId: StreamId, trackers: readonly NodeId[]): void {
-    const before = this.#known.get(streamId)
-    this.#known.delete(streamId)
+    const before = this.#known.peek(streamId)
     this.#known.set(streamId, { trackers, askedAt: this.#modules.clock.monotonicMs() })
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#limits.maxStreams) break
-      this.#known.delete(oldest)
-    }
     if (before?.trackers.join() !== trackers.join()) this.#modules.onKnown(streamId)
   }
 }

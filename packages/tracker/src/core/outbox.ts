@@ -5,19 +5,19 @@ import type { NodeRecord } from './node-record.ts'
 import { userOf } from './roles.ts'
 import type { CoreToNode, TrackerEffect } from './tracker-events.ts'
 
-/** What the present event has brought about: what is sent to whom, and who is refused. */
+/** The effects of the present event: which packets are sent, and which nodes are refused. */
 export class Outbox {
   readonly #counters: Counters
   #effects: TrackerEffect[] = []
-  #now = 0
+  #nowMs = 0
 
   constructor(modules: { readonly counters: Counters }) {
     this.#counters = modules.counters
   }
 
   /** The effects of the event that begins now; they are added as it is dealt with. */
-  begin(now: number): TrackerEffect[] {
-    this.#now = now
+  begin(nowMs: number): TrackerEffect[] {
+    this.#nowMs = nowMs
     this.#effects = []
     return this.#effects
   }
@@ -26,7 +26,7 @@ export class Outbox {
     this.#effects.push({ type: 'send', to, packet })
   }
 
-  /** Has the registry asked about the user of a node. */
+  /** Asks the registry about the user of a node. */
   resolve(streamId: StreamId, node: NodeRecord): void {
     const { nodeId, network: cause = nodeId } = node
     this.#effects.push({
@@ -37,17 +37,17 @@ export class Outbox {
 
   /** Tells a node what was wrong; one that is told so too often is refused. */
   error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
-    if (!node.errors.take(this.#now)) return this.refuseFlood(node)
+    if (!node.errors.take(this.#nowMs)) return this.refuseFlood(node)
     this.tell(node.nodeId, code, detail)
   }
 
-  /** Tells a node what has come to pass without its doing. */
+  /** Tells a node of something that it did not cause. */
   tell(nodeId: NodeId, code: TrackerErrorCode, detail?: string): void {
     this.#counters.count('errors')
     this.send(nodeId, { type: 'trackerError', code, message: textOf(code, detail) })
   }
 
-  /** Nothing more is heard of the node on this connection. */
+  /** Nothing more is accepted from the node on this connection. */
   refuse(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
     node.refused = true
     this.#effects.push({ type: 'refuse', to: node.nodeId, code, text: textOf(code, detail) })

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { FastifyServerFactory } from 'fastify'
-import { shareSockets, transportError } from '@runnel/transport'
+import { shareSockets } from '@runnel/transport'
 import { trackerError } from '../errors.ts'
 import { httpLimits } from './http-api.ts'
 
@@ -14,23 +14,23 @@ export interface Tls {
 }
 
 /**
- * A server for HTTP and WebSocket upgrades, not listening yet. Where there are more than `maxSockets` the newest of the network
- * with the most is cut off. Throws INVALID_TRACKER_OPTIONS when the certificate or key is none.
+ * A server for HTTP and WebSocket upgrades, not listening yet. Above `maxSockets` the newest socket of the network with the
+ * most is closed. Throws INVALID_TRACKER_OPTIONS when the certificate or key is invalid.
  */
 export function createHttpServer(
   options: {
     readonly tls?: Tls | undefined
     readonly maxSockets: number
-    /** For TLS, and then for the headers of a request. Default: that of `httpLimits`. */
+    /** Time limit for TLS, and then for the headers of a request. Default: that of `httpLimits`. */
     readonly headersTimeoutMs?: number
-    /** Hears of every socket that is cut off because there are too many. */
+    /** Called for every socket that is closed because there are too many. */
     onCut?(): void
   },
   handler: RequestHandler,
 ): Server {
   const { requestTimeoutMs: requestTimeout, maxHeaderBytes } = httpLimits
   const { headersTimeoutMs: headersTimeout = httpLimits.headersTimeoutMs } = options
-  // TLS has as long as headers have.
+  // TLS has the same time limit as headers.
   const timeouts = { requestTimeout, headersTimeout, handshakeTimeout: headersTimeout }
   const bounds = { ...timeouts, maxHeaderSize: maxHeaderBytes }
   const server = createServerFor(bounds, options.tls, handler)
@@ -45,23 +45,6 @@ function createServerFor(bounds: object, tls: Tls | undefined, handler: RequestH
     return createTlsServer({ ...bounds, cert: tls.cert, key: tls.key }, handler)
   } catch (cause) {
     throw trackerError('INVALID_TRACKER_OPTIONS', 'listen.tls: no usable certificate and key', { cause })
-  }
-}
-
-/** Throws PORT_IN_USE and LISTEN_FAILED. */
-export async function listen(server: Server, host: string, port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen({ host, port }, resolve)
-  try {
-    await promise
-  } catch (cause) {
-    const where = `${host}:${port}`
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')
-      throw transportError('PORT_IN_USE', where, { cause })
-    throw transportError('LISTEN_FAILED', where, { cause })
-  } finally {
-    server.off('error', reject)
   }
 }
 

@@ -1,36 +1,36 @@
 import { networkOf } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { TokenBucket } from '../core/timing/token-bucket.ts'
 
-/** How often the views of a tracker may be asked for. */
+/** How often the views of a tracker may be requested. */
 export const requestLimits = {
-  /** Requests for lists, overlays and predictions of one network (/24 or /48), on average; more are refused (`viewsRefused`). */
+  /**
+   * Requests a second for lists, overlays and predictions from one network (/24 or /48), on average; further ones are
+   * refused (`viewsRefused`).
+   */
   viewsPerSecond: 20,
-  /** And how many at once. */
+  /** And the burst. */
   viewBurst: 400,
-  /** Networks of which that is counted; the one that asked longest ago is forgotten first. */
+  /** Networks whose requests are counted; the one that asked longest ago is forgotten first. */
   maxNetworks: 10_000,
 } as const
 
-/** Who has asked for how much. */
+/** Limits requests by network. */
 export class RequestRates {
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #buckets: LRU<TokenBucket>
   readonly #limits: { readonly [L in keyof typeof requestLimits]: number }
 
   constructor(limits: { readonly [L in keyof typeof requestLimits]: number } = requestLimits) {
     this.#limits = limits
+    this.#buckets = new LRU(limits.maxNetworks)
   }
 
   /** Whether somebody at this address may ask once more. */
-  allows(address: string, now: number): boolean {
-    const { viewsPerSecond: perSecond, viewBurst: burst, maxNetworks } = this.#limits
+  allows(address: string, nowMs: number): boolean {
+    const { viewsPerSecond: perSecond, viewBurst: burst } = this.#limits
     const network = networkOf(address)
-    const bucket = this.#buckets.get(network) ?? new TokenBucket({ perSecond, burst }, now)
-    this.#buckets.delete(network)
+    const bucket = this.#buckets.peek(network) ?? new TokenBucket({ perSecond, burst }, nowMs)
     this.#buckets.set(network, bucket)
-    for (const oldest of this.#buckets.keys()) {
-      if (this.#buckets.size <= maxNetworks) break
-      this.#buckets.delete(oldest)
-    }
-    return bucket.take(now)
+    return bucket.take(nowMs)
   }
 }

@@ -9,19 +9,19 @@ const maxStorageNodesShown = 16
 /** Stream parts shown with each node. */
 const maxStreamPartsShown = 16
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface Page {
   readonly offset: number
   readonly limit: number
 }
 
 export interface StreamPartsQuery extends Page {
-  /** In the ids of those asked for. */
+  /** Only ids that contain this text. */
   readonly contains?: string
 }
 
 export interface NodesQuery extends Page {
-  /** What the ids of those asked for begin with. */
+  /** Only ids that begin with this text. */
   readonly prefix?: string
 }
 
@@ -29,11 +29,11 @@ export interface EdgeView {
   /** The lower id of the two. */
   readonly a: NodeId
   readonly b: NodeId
-  /** The mean of what the two measured, or what one did; null before the first measurement. */
+  /** The mean of the two ends' measurements, or the only one; null before the first. */
   readonly rttMs: number | null
-  /** Made because its ends are near each other; else drawn at random. */
+  /** Chosen because its ends are near each other; otherwise drawn at random. */
   readonly near: boolean
-  /** The kind of transport that the two try first, by what they say of themselves; null when that is not known. */
+  /** The kind of transport that the two try first, by their contacts; null when that is unknown. */
   readonly transport: string | null
 }
 
@@ -49,7 +49,7 @@ export interface TopologyView {
   readonly nodes: readonly NodeId[]
   /** The edges whose lower end is among `nodes`: all pages together have every edge once. */
   readonly edges: readonly EdgeView[]
-  /** Where the nodes of this page are, those of which it is known. */
+  /** The known places of this page's nodes. */
   readonly places: Places
 }
 
@@ -86,7 +86,7 @@ export function topologyView(
   }
 }
 
-/** What an edge takes in an answer, roughly. */
+/** Approximate bytes of an edge in an answer. */
 const edgeBytes = 170
 
 function edgesFrom(core: TrackerCore, part: StreamPart, a: NodeId): EdgeView[] {
@@ -118,21 +118,21 @@ export class Views {
   }
 
   /** Stream parts, with their sizes and who stores them: all, or the first few. */
-  streamParts({ contains = '', offset, limit }: StreamPartsQuery, now: number) {
+  streamParts({ contains = '', offset, limit }: StreamPartsQuery, nowMs: number) {
     const show = (id: StreamPartId) => this.#showPart(id)
     const matches = contains === '' ? undefined : (id: StreamPartId) => id.includes(contains)
     const request = { offset, limit, matches, show, exactly: contains as StreamPartId }
-    const { items: streamParts, ...rest } = this.#parts.page(request, now)
+    const { items: streamParts, ...rest } = this.#parts.page(request, nowMs)
     return { offset, ...rest, streamParts }
   }
 
   /** Nodes, with the stream parts they are in: all, or the first few. */
-  nodes({ prefix = '', offset, limit }: NodesQuery, now: number) {
+  nodes({ prefix = '', offset, limit }: NodesQuery, nowMs: number) {
     const show = (id: NodeId) => this.#showNode(id)
     const matches = prefix === '' ? undefined : (id: NodeId) => id.startsWith(prefix)
     const { items: nodes, ...rest } = this.#nodes.page(
       { offset, limit, matches, show, exactly: prefix as NodeId },
-      now,
+      nowMs,
     )
     return { offset, ...rest, nodes }
   }

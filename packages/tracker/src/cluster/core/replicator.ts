@@ -20,22 +20,22 @@ export type ReplicatorLimits = Pick<
 
 export interface ReplicatorModules extends FaultModules {
   readonly crypto: Crypto
-  /** Unsigned 32 bits that nobody else knows: they say which share a node is in, so that nobody picks ids for one. */
+  /** Secret 32-bit number. It decides which chunk a node is in, so that nobody can choose ids for one chunk. */
   readonly secret: number
-  /** A stream part's overlay as it is now; undefined when this tracker does not lead it (any more). */
+  /** A stream part's overlay now; undefined when this tracker does not lead it (any more). */
   snapshot(id: StreamPartId): readonly ReplicatedNode[] | undefined
   write(body: RecordBody): void
   count(name: ClusterCounterName): void
 }
 
-/** When the records that wait for their turn are looked at again, in milliseconds. */
+/** How often waiting records are looked at again, in milliseconds. */
 const retryMs = 100
-/** What a record has besides its nodes: no more than this. */
+/** Upper bound on the size of a record without its nodes. */
 const overheadBytes = 512
 
 /**
- * Writes the overlays that a tracker leads into the cluster: soon after a change, once in a while at most, and of each
- * only the shares that differ from what was written.
+ * Writes the overlays that a tracker leads into the cluster: soon after a change, at a limited rate, and only the chunks that
+ * differ from what was written.
  */
 export class Replicator {
   readonly #limits: ReplicatorLimits
@@ -49,21 +49,21 @@ export class Replicator {
   /** Written long ago. */
   readonly #ageing: DelayQueue<StreamPartId>
   readonly #ready = new Set<StreamPartId>()
-  /** What was written of each stream part, by share. */
+  /** What was written of each stream part, by chunk. */
   readonly #written = new Map<StreamPartId, readonly string[]>()
   readonly #bucket: TokenBucket
   #blockedUntil = -Infinity
 
-  constructor(limits: ReplicatorLimits, modules: ReplicatorModules, now: number) {
+  constructor(limits: ReplicatorLimits, modules: ReplicatorModules, nowMs: number) {
     this.#limits = limits
     this.#modules = modules
     this.#gathering = new DelayQueue(limits.gatherMs)
     this.#cooling = new DelayQueue(limits.replicaIntervalMs)
     this.#ageing = new DelayQueue(limits.replicaLifetimeMs / 2)
-    this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, now)
+    this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, nowMs)
   }
 
-  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  /** When `tick` is due; Infinity when nothing is waited for. */
   get dueMs(): number {
     const times = [this.#gathering, this.#cooling, this.#ageing].map(({ nextAt = Infinity }) => nextAt)
     if (this.#ready.size > 0) times.push(this.#blockedUntil)
@@ -71,10 +71,10 @@ export class Replicator {
   }
 
   /** Something about the stream part changed. */
-  touched(id: StreamPartId, now: number): void {
+  touched(id: StreamPartId, nowMs: number): void {
     if (this.#ready.has(id) || this.#gathering.has(id)) return
     if (this.#cooling.has(id)) this.#changed.add(id)
-    else this.#gathering.add(id, now)
+    else this.#gathering.add(id, nowMs)
   }
 
   /** Others may have lost what was written: all of it is due again. */
@@ -82,23 +82,23 @@ export class Replicator {
     for (const id of this.#written.keys()) this.#due(id)
   }
 
-  /** Forgets what was written and what is due: this tracker leads nothing any more, and others know what it led. */
+  /** Drops what was written and what is due: this tracker leads nothing any more, and others know what it led. */
   clear(): void {
     for (const queue of [this.#gathering, this.#cooling, this.#ageing])
       while (queue.takeOldest() !== undefined);
     for (const known of [this.#changed, this.#ready, this.#written]) known.clear()
   }
 
-  tick(now: number): void {
-    for (const id of take(this.#gathering, now)) this.#ready.add(id)
-    for (const id of take(this.#cooling, now)) if (this.#changed.delete(id)) this.#ready.add(id)
-    for (const id of take(this.#ageing, now)) this.#due(id)
+  tick(nowMs: number): void {
+    for (const id of take(this.#gathering, nowMs)) this.#ready.add(id)
+    for (const id of take(this.#cooling, nowMs)) if (this.#changed.delete(id)) this.#ready.add(id)
+    for (const id of take(this.#ageing, nowMs)) this.#due(id)
     for (const id of this.#ready) {
-      // One of which the writing throws is written when it has changed again.
+      // If writing one throws, it is written when it changes again.
       let isWritten = true
-      isolated({ streamPartId: id }, this.#modules, () => (isWritten = this.#write(id, now)))
+      isolated({ streamPartId: id }, this.#modules, () => (isWritten = this.#write(id, nowMs)))
       if (!isWritten) {
-        this.#blockedUntil = now + retryMs
+        this.#blockedUntil = nowMs + retryMs
         this.#modules.count('writesDelayed')
         return
       }
@@ -112,7 +112,7 @@ export class Replicator {
   }
 
   /** False when it has to wait. */
-  #write(id: StreamPartId, now: number): boolean {
+  #write(id: StreamPartId, nowMs: number): boolean {
     const nodes = this.#modules.snapshot(id) ?? []
     const before = this.#written.get(id)
     if (nodes.length === 0 && before === undefined) return true
@@ -121,23 +121,23 @@ export class Replicator {
     const changed = shares.filter((_, index) => hashes[index] !== before?.[index])
     const lead = { kind: 'lead', streamPartId: id, chunks: shares.length, nodes: nodes.length } as const
     if (nodes.length > 0 && changed.length === 0 && hashes.length === before?.length) return true
-    if (!this.#bucket.take(now, Math.min(changed.length + 1, this.#limits.recordBurst))) return false
+    if (!this.#bucket.take(nowMs, Math.min(changed.length + 1, this.#limits.recordBurst))) return false
     for (const share of changed) this.#modules.write(share)
     this.#modules.write(lead)
-    this.#cooling.add(id, now)
+    this.#cooling.add(id, nowMs)
     if (nodes.length === 0) {
       this.#written.delete(id)
       this.#ageing.delete(id)
     } else {
       this.#written.set(id, hashes)
-      this.#ageing.add(id, now)
+      this.#ageing.add(id, nowMs)
     }
     return true
   }
 
   /**
-   * Nodes by their ids, so that a change touches few shares; as many shares as nodes and bytes call for, and more when one would
-   * be too large all the same.
+   * Assigns nodes to chunks by their ids, so that a change touches few chunks. There are as many chunks as the number of nodes
+   * and their bytes require, and more if one would still be too large.
    */
   #divide(id: StreamPartId, nodes: readonly ReplicatedNode[]): TopologyBody[] {
     if (nodes.length === 0) return []
@@ -156,7 +156,7 @@ export class Replicator {
     }))
   }
 
-  /** How many nodes are `left` out for want of room. */
+  /** The number of nodes `left` out for lack of space. */
   #divideInto(chunks: number, nodes: readonly ReplicatedNode[], maxBytes: number) {
     const shares = Array.from({ length: chunks }, (): ReplicatedNode[] => [])
     const room = shares.map(() => maxBytes)
@@ -174,7 +174,7 @@ export class Replicator {
     return { shares, left }
   }
 
-  /** Unsigned 32 bits of an id and the secret; the last step is that of MurmurHash3. */
+  /** A 32-bit hash of an id and the secret; the last step is that of MurmurHash3. */
   #mixed(id: NodeId): number {
     let mix = this.#modules.secret
     for (let at = 2; at < 42; at += 8) {
@@ -190,12 +190,12 @@ export class Replicator {
   }
 }
 
-/** No fewer than a node takes in a record. */
+/** Upper bound on the bytes a node takes in a record. */
 function nodeBytes({ contact, neighbours }: ReplicatedNode): number {
   const texts = [...contact.dials, ...contact.addresses.flatMap(({ kind, text }) => [kind, text])]
   return texts.reduce((sum, text) => sum + 1 + text.length, 24 + 20 * neighbours.length)
 }
 
-function* take<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {
-  for (let key = queue.takeDue(now); key !== undefined; key = queue.takeDue(now)) yield key
+function* take<Key>(queue: DelayQueue<Key>, nowMs: number): Generator<Key> {
+  for (let key = queue.takeDue(nowMs); key !== undefined; key = queue.takeDue(nowMs)) yield key
 }

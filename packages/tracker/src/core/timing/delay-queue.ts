@@ -1,11 +1,11 @@
 /**
- * Keys that fall due a fixed time after they were added. The delay being the same for all, they fall due in the order
- * in which they were added, and a Map is all the queue that is needed. Every operation takes O(1) on average.
+ * Keys that are due a fixed time after they were added. The delay is the same for all, so they are due in the order in which
+ * they were added, and a Map is sufficient. Every operation takes O(1) on average.
  */
 export class DelayQueue<Key> {
   readonly #delayMs: number
   readonly #dueAt = new Map<Key, number>()
-  // A Map's iterator is kept, for a new one would walk over all the places of deleted keys again.
+  // The iterator is kept: a new one would walk over the places of all deleted keys again.
   #walk = this.#dueAt.entries()
   #head: readonly [Key, number] | undefined
 
@@ -17,15 +17,15 @@ export class DelayQueue<Key> {
     return this.#dueAt.size
   }
 
-  /** When the first falls due; undefined when there is none. */
+  /** When the first one is due; undefined when there is none. */
   get nextAt(): number | undefined {
     return this.#first()?.[1]
   }
 
   /** A key that is there already starts anew. */
-  add(key: Key, now: number): void {
+  add(key: Key, nowMs: number): void {
     this.#dueAt.delete(key)
-    this.#dueAt.set(key, now + this.#delayMs)
+    this.#dueAt.set(key, nowMs + this.#delayMs)
   }
 
   has(key: Key): boolean {
@@ -37,12 +37,12 @@ export class DelayQueue<Key> {
   }
 
   /** Takes out the oldest that is due. */
-  takeDue(now: number): Key | undefined {
+  takeDue(nowMs: number): Key | undefined {
     const first = this.#first()
-    return first !== undefined && first[1] <= now ? this.takeOldest() : undefined
+    return first !== undefined && first[1] <= nowMs ? this.takeOldest() : undefined
   }
 
-  /** Takes out the oldest, due or not. */
+  /** Removes the oldest, due or not. */
   takeOldest(): Key | undefined {
     const first = this.#first()
     if (first !== undefined) this.#dueAt.delete(first[0])
