@@ -117,7 +117,10 @@ describe('a process that follows the chain', () => {
     const change = changed()
     const beganMs = clock.monotonicMs()
     clock.advanceBy(pollIntervalMs)
-    expect(await change).toEqual({ kind: 'delegations', userId })
+    expect(await change).toEqual({
+      ...{ kind: 'delegations', userId },
+      ...(revoke === 'revokeDelegate' ? { delegateId } : { begunByMs: delegation.fromMs }),
+    })
     clock.advanceBy(0)
     expect(heard).toEqual([undefined])
     expect(service.delegations.check(delegation)).toBe('unknown')
