@@ -2,7 +2,7 @@ import { AbiCoder, concat, type BlockTag, type Provider } from 'ethers'
 import { bytecode } from './generated/contained-call.ts'
 
 /** Gas for the rest of the call: its own code, and the 64th part that is kept back when another contract is called. */
-const overheadGas = 500_000n
+const overheadGas = 500_000
 
 /** A question to a contract. */
 export interface ContainedCall {
@@ -10,7 +10,7 @@ export interface ContainedCall {
   /** The selector and the encoded arguments. */
   readonly data: string
   /** How much of the gas the contract may burn. */
-  readonly gas: bigint
+  readonly gas: number
   readonly blockTag?: BlockTag | undefined
 }
 
@@ -34,7 +34,7 @@ export async function callContained(
 ): Promise<ContainedAnswer> {
   const coder = AbiCoder.defaultAbiCoder()
   const args = coder.encode(['address', 'uint256', 'bytes'], [target, gas, data])
-  const gasLimit = (gas * 64n) / 63n + overheadGas
+  const gasLimit = Math.ceil((gas * 64) / 63) + overheadGas
   const result = await provider.call({ data: concat([bytecode, args]), gasLimit, blockTag })
   const [ok, sizeBytes, word] = coder.decode(['bool', 'uint256', 'bytes32'], result)
   return { ok, sizeBytes, word } as ContainedAnswer

@@ -9,7 +9,7 @@ const account = new Interface([
 const accepted = `0x1626ba7e${'0'.repeat(56)}`
 
 /** Gas that an account may burn to check a signature: enough for dozens of owners, or one curve in plain Solidity. */
-const maxSignatureGas = 5_000_000n
+const maxSignatureGas = 5_000_000
 
 /**
  * Whether the contract at an address takes a signature for its own (ERC-1271). False too where there is no contract, or one that

@@ -4,7 +4,7 @@ import { abi } from './generated/stream-registry.ts'
 
 const registry = new Interface(abi)
 /** Many times what the registry needs. */
-const revokedAtGas = 500_000n
+const revokedAtGas = 500_000
 
 /** Which delegation. */
 export interface DelegationKey {
