@@ -37,5 +37,5 @@ export async function callContained(
   const gasLimit = Math.ceil((gas * 64) / 63) + overheadGas
   const result = await provider.call({ data: concat([bytecode, args]), gasLimit, blockTag })
   const [ok, sizeBytes, word] = coder.decode(['bool', 'uint256', 'bytes32'], result)
-  return { ok, sizeBytes, word } as ContainedAnswer
+  return { ok, sizeBytes, word }
 }

@@ -118,7 +118,7 @@ describe('the signature of a contract', () => {
   it('is no longer that of an owner who was removed, but was at a block before', async () => {
     const [a, b, c] = owners as [HDNodeWallet, HDNodeWallet, HDNodeWallet]
     const block = await chain().provider.getBlockNumber()
-    await mined(account.getFunction('removeOwner')(b.address))
+    await mined(account.getFunction('removeOwner').send(b.address))
     expect(await accepts(signed([a, b]))).toBe(false)
     expect(await accepts(signed([a, c]))).toBe(true)
     expect(await accepts(signed([a, b]), digest, block)).toBe(true)

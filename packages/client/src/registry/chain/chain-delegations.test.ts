@@ -163,8 +163,7 @@ describe('a contract account of two of three owners', () => {
   }
   const isBacked = (delegation: Delegation, at: 'now' | 'signed' = 'now') =>
     registries.delegations.isBacked(delegation, at)
-  const removeOwner = async () =>
-    mined(account.getFunction('removeOwner').send(owners[0]?.address) as Parameters<typeof mined>[0])
+  const removeOwner = async () => mined(account.getFunction('removeOwner').send(owners[0]?.address))
 
   it('backs what enough of its owners signed, and not what too few did, or another claim', async () => {
     const delegation = signedBy(owners)
@@ -192,7 +191,7 @@ describe('a contract account of two of three owners', () => {
     const delegation = signedBy(owners)
     const { interface: registry, target } = chain.streams
     const data = registry.encodeFunctionData('revokeDelegate', [delegation.delegateId])
-    await mined(account.getFunction('execute').send(target, data) as Parameters<typeof mined>[0])
+    await mined(account.getFunction('execute').send(target, data))
     expect(await registries.delegations.revokedMs(delegation)).toBe(await newestBlockMs())
   })
 
