@@ -1,5 +1,7 @@
-import { AbiCoder, concat, type BlockTag, type Provider } from 'ethers'
-import { bytecode } from './generated/contained-call.ts'
+import { AbiCoder, concat, Interface, type BlockTag, type Provider } from 'ethers'
+import { abi, bytecode } from './generated/contained-call.ts'
+
+const contract = new Interface(abi)
 
 /** Gas for the rest of the call: its own code, and the 64th part that is kept back when another contract is called. */
 const overheadGas = 500_000
@@ -32,10 +34,9 @@ export async function callContained(
   provider: Provider,
   { target, data, gas, blockTag = 'latest' }: ContainedCall,
 ): Promise<ContainedAnswer> {
-  const coder = AbiCoder.defaultAbiCoder()
-  const args = coder.encode(['address', 'uint256', 'bytes'], [target, gas, data])
+  const args = contract.encodeDeploy([target, gas, data])
   const gasLimit = Math.ceil((gas * 64) / 63) + overheadGas
   const result = await provider.call({ data: concat([bytecode, args]), gasLimit, blockTag })
-  const [ok, sizeBytes, word] = coder.decode(['bool', 'uint256', 'bytes32'], result)
+  const [ok, sizeBytes, word] = AbiCoder.defaultAbiCoder().decode(['bool', 'uint256', 'bytes32'], result)
   return { ok, sizeBytes, word }
 }

@@ -16,7 +16,7 @@ export function delegationOf(claim: Partial<Delegation> = {}): Delegation {
 }
 
 /** A registry that says what the test has put in, and what it was asked. */
-export class FakeDelegationRegistry implements DelegationRegistryReader {
+class FakeDelegationRegistry implements DelegationRegistryReader {
   readonly hasContracts = true
   readonly asked: string[] = []
   readonly revoked = new Map<NodeId, number>()
