@@ -11,6 +11,7 @@ import type { Logger } from '../logger.ts'
 import { reasonOf } from '../errors.ts'
 import type { AccountsOnChain } from '../identity/request-delegation.ts'
 import type {
+  DelegationRegistryWriter,
   Registries,
   RegistryChange,
   RegistryHealth,
@@ -23,6 +24,7 @@ import { createPublisherPolicy } from './publisher-policy.ts'
 import { RegistryReaderPolicy } from './reader-policy.ts'
 import { RegistryAdmission } from './registry-admission.ts'
 import { RegistryCache } from './registry-cache.ts'
+import { RegistryDelegations } from './registry-delegations.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
 import { shownUrl } from './tracker-url.ts'
 
@@ -35,8 +37,10 @@ export interface RegistryServiceOptions {
 export class RegistryService {
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
-  /** The nodes that may take part, as the registry last said. */
-  readonly admission = new RegistryAdmission()
+  /** Whether delegations hold, as the registry says. */
+  readonly delegations: RegistryDelegations
+  /** The users whose nodes may take part, as the registry last said. */
+  readonly admission: RegistryAdmission
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy: RegistryReaderPolicy
   /** Reports changes, after dropping the cached values they affect. */
@@ -47,6 +51,8 @@ export class RegistryService {
   readonly accounts: AccountsOnChain
   /** As `writer`, of storage nodes. */
   readonly storageWriter: StorageRegistryWriter
+  /** As `writer`, of delegations. */
+  readonly delegationWriter: DelegationRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Called for every change, after the cached values it affects are dropped. */
@@ -62,6 +68,7 @@ export class RegistryService {
   #cancelRefresh: Cancel = () => {}
   #running = false
   #lacksTrackers = false
+  #hasDelegationNews = false
 
   constructor(
     options: RegistryServiceOptions,
@@ -72,16 +79,24 @@ export class RegistryService {
     this.#registries = registries
     this.#clock = clock
     this.#logger = logger
-    this.cache = new RegistryCache(
-      { maxEntries: options.maxCachedEntries, maxAgeMs: options.maxAgeMs },
-      { clock, streams: registries.streams, storage: registries.storage },
-    )
-    this.publisherPolicy = createPublisherPolicy(this.cache)
-    this.readerPolicy = new RegistryReaderPolicy({ cache: this.cache, clock })
+    const cached = { maxEntries: options.maxCachedEntries, maxAgeMs: options.maxAgeMs }
+    const cache = new RegistryCache(cached, {
+      clock,
+      streams: registries.streams,
+      storage: registries.storage,
+    })
+    const delegations = new RegistryDelegations(cached, { clock, registry: registries.delegations })
+    delegations.onChange = () => this.#delegationsChanged()
+    this.cache = cache
+    this.delegations = delegations
+    this.admission = new RegistryAdmission(delegations)
+    this.publisherPolicy = createPublisherPolicy(cache, delegations)
+    this.readerPolicy = new RegistryReaderPolicy({ cache, delegations, clock })
     this.account = registries.account
     this.accounts = registries.accounts
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
+    this.delegationWriter = forgettingDelegationWriter(registries, (change) => this.#changed(change))
   }
 
   /** Reads the trackers and the permitted nodes, and begins to follow changes. Throws what the registries throw. Idempotent. */
@@ -131,6 +146,7 @@ export class RegistryService {
 
   #changed(change: RegistryChange): void {
     this.cache.apply(change)
+    this.delegations.apply(change)
     if (change.kind === 'trackers' || change.kind === 'unknown')
       this.#inBackground(() => this.#readTrackers())
     if (change.kind === 'nodes' || change.kind === 'unknown') this.#refreshNodes()
@@ -138,7 +154,19 @@ export class RegistryService {
     if (change.kind === 'unknown') this.#readAllOwnTrackers()
     if (change.kind === 'stream' || change.kind === 'permissions') this.readerPolicy.changed(change.streamId)
     if (change.kind === 'storage' || change.kind === 'unknown') this.readerPolicy.changed(undefined)
+    if (change.kind === 'delegations' || change.kind === 'unknown') this.#delegationsChanged()
     this.onChange(change)
+  }
+
+  /** All who go by a delegation look again, once for the changes of a poll. */
+  #delegationsChanged(): void {
+    if (this.#hasDelegationNews) return
+    this.#hasDelegationNews = true
+    this.#clock.endOfTurn(() => {
+      this.#hasDelegationNews = false
+      this.readerPolicy.changed(undefined)
+      this.admission.delegationsChanged()
+    })
   }
 
   #health(health: RegistryHealth): void {
@@ -161,6 +189,7 @@ export class RegistryService {
       this.#inBackground(() => this.#readTrackers())
       this.#refreshNodes()
       this.#readAllOwnTrackers()
+      if (this.delegations.hasContractAnswers) this.#delegationsChanged()
     })
   }
 
@@ -173,7 +202,7 @@ export class RegistryService {
   }
 
   async #readNodes(): Promise<void> {
-    this.admission.setNodes(await this.#registries.trackers.listNodes())
+    this.admission.setUsers(await this.#registries.trackers.listNodes())
   }
 
   async #readTrackers(): Promise<void> {
@@ -239,5 +268,17 @@ function forgettingStorageWriter(writer: StorageRegistryWriter, changed: () => v
     assign: (streamId, nodeId) => writer.assign(streamId, nodeId).finally(changed),
     unassign: (streamId, nodeId) => writer.unassign(streamId, nodeId).finally(changed),
     register: (url) => writer.register(url).finally(changed),
+  }
+}
+
+function forgettingDelegationWriter(
+  { delegations: writer, account }: Pick<Registries, 'delegations' | 'account'>,
+  changed: (change: RegistryChange) => void,
+): DelegationRegistryWriter {
+  const ended = (which: { delegateId: NodeId } | { begunByMs: number }) =>
+    account !== undefined && changed({ kind: 'delegations', userId: account, ...which })
+  return {
+    revokeDelegate: (delegateId) => writer.revokeDelegate(delegateId).finally(() => ended({ delegateId })),
+    revokeDelegations: (begunByMs) => writer.revokeDelegations(begunByMs).finally(() => ended({ begunByMs })),
   }
 }
