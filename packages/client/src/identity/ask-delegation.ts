@@ -1,4 +1,5 @@
 import {
+  boundsProblem,
   delegationTypedData,
   toNodeId,
   toStreamId,
@@ -22,7 +23,10 @@ export interface DelegationQuestion {
   readonly request: ParsedClientConfig['delegationRequest']
 }
 
-/** Has a user's signer sign a delegation. Throws what the signer throws, or SIGNER_FAILED where it gives no signature. */
+/**
+ * Has a user's signer sign a delegation. Throws what the signer throws, SIGNER_FAILED where it gives no
+ * signature, and DELEGATION_TOO_LONG or DELEGATION_TOO_BROAD before it is asked.
+ */
 export async function askDelegation(
   signer: Signer,
   { chainId, delegateId, request }: DelegationQuestion,
@@ -39,6 +43,8 @@ export async function askDelegation(
     streams: request.streams.map(toStreamId),
     requester: request.requester,
   }
+  const problem = boundsProblem(claim)
+  if (problem !== undefined) throw problem
   return { ...claim, signature: signatureOf(await signer.signTypedData(delegationTypedData(claim))) }
 }
 

@@ -26,6 +26,8 @@ export interface RegistryServiceOptions {
 
 /** Everything the client and its node want of the registries: cached reads, the ports of the node, and writes. */
 export class RegistryService {
+  /** The chain that the registries are on; 0 where they are on none. */
+  readonly chainId: number
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
   /** The nodes that may take part, as the registry last said. */
@@ -69,6 +71,7 @@ export class RegistryService {
     )
     this.publisherPolicy = createPublisherPolicy(this.cache)
     this.readerPolicy = new RegistryReaderPolicy({ cache: this.cache, clock })
+    this.chainId = registries.chainId
     this.account = registries.account
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))

@@ -394,9 +394,18 @@ export class NodeRuntime implements NetworkNode {
 
   /** One way to a tracker closed; the tracker may be connected by another. */
   #onTrackerClosed(way: Way, wasOpen: boolean, error: RunnelError): void {
+    if (isRunnelError(error, 'NODE_REPLACED')) return this.#replaced(way, error)
     this.#dispatch({ type: 'trackerClosed', way, wasOpen })
     if (this.#trackers.waysTo(way.trackerId).length === 0)
       this.#listeners.emit('tracker', way.trackerId, 'disconnected', error)
+  }
+
+  /** Two processes that take the place from each other again and again are both of no use: the older one gives in. */
+  #replaced({ trackerId }: Way, error: RunnelError): void {
+    if (this.#state !== 'running') return
+    this.#listeners.emit('tracker', trackerId, 'disconnected', error)
+    this.#listeners.emit('replaced', error)
+    this.stop().catch((thrown: unknown) => this.#fault(thrown))
   }
 
   /** Through the tracker that instructed the edge to the peer; for an answer, through the one the offer came by. */
