@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mined, startTestChain, type TestChain } from '../../client/src/registry/chain.testkit.ts'
 import { startTracker } from './network.testkit.ts'
-import { Tabs, value } from './tabs.testkit.ts'
+import { driverLoaded, Tabs, value } from './tabs.testkit.ts'
 
 let tabs: Tabs
 let tracker: Tracker
@@ -41,8 +41,10 @@ const inject =
           if (error !== undefined) throw error
           return result
         }
-        const asksUser = /^(eth_requestAccounts|eth_sendTransaction|personal_sign)$/
+        const asksUser = /^(eth_requestAccounts|eth_sendTransaction|eth_signTypedData_v4|personal_sign)$/
+        const { walletAsked } = globalThis as { walletAsked?: (method: string) => unknown }
         const request = ({ method, params = [] }: { method: string; params?: unknown }): Promise<unknown> => {
+          walletAsked?.(method)
           if (answer === 'no' && asksUser.test(method))
             return Promise.reject(Object.assign(new Error('the user said no'), { code: 4001 }))
           return /Accounts$|_accounts$/.test(method) ? Promise.resolve([account]) : ask(method, params)
@@ -95,6 +97,26 @@ describe('a page with the registries of a chain', () => {
       [1, 2].map(async () => value((await tabs.open({ prepare: inject('yes') })).keyFromWallet())),
     )
     expect(keys[0]).toEqual(keys[1])
+  })
+
+  it('asks a wallet once for a session, which other tabs and a reloaded one share', async () => {
+    const context = await tabs.browser.newContext()
+    const asked: string[] = []
+    await context.exposeFunction('walletAsked', (method: string) => void asked.push(method))
+    const prepare = inject('yes')
+    const [first, second] = [await tabs.open({ context, prepare }), await tabs.open({ context, prepare })]
+    const wish = {
+      ...{ chainId: 31337, streams: [], publishes: true, reads: true, lastsMs: 3_600_000 },
+      requester: 'https://page.example',
+    }
+    const [one, other] = await Promise.all([value(first.openSession(wish)), value(second.openSession(wish))])
+    expect(one.userId).toBe(chain.accounts[2].nodeId)
+    expect(other).toEqual(one)
+    await second.page.reload()
+    await driverLoaded(second.page)
+    expect(await value(second.openSession(wish))).toEqual(one)
+    expect(asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1)
+    await context.close()
   })
 
   it('is told that the user refused, or that there is no wallet', async () => {

@@ -108,6 +108,12 @@ const driver = {
   keyFromWallet: () =>
     outcome(() => runnel.keyFromWallet((globalThis as { ethereum?: Runnel.Eip1193Provider }).ethereum)),
   storedKey: () => outcome(() => runnel.storedKey()),
+  /** Of the injected wallet's account, kept for all tabs: the delegate. */
+  openSession: (wish: Runnel.DelegationWish) =>
+    outcome(async () => {
+      const session = await runnel.openSession(runnel.walletSigner(injected()), wish, runnel.originStore())
+      return { userId: session.delegation.userId as string, key: session.delegatePrivateKey }
+    }),
   createStream: (path: string) => outcome(async () => (await opened().createStream({ path })).id as string),
   grant: (streamId: string, grant: Runnel.GrantOptions) => outcome(() => opened().grant(streamId, grant)),
   /** Resolves with the first status, of all since the client was opened, that has these fields. */

@@ -20,9 +20,12 @@ import type { ContentStep } from './content/content-step.ts'
 import { Faults } from './faults.ts'
 import { openActingUser } from './identity/open-acting-user.ts'
 import type { ActingUser } from './identity/acting-user.ts'
+import { memoryStore, type SessionStore } from './identity/session-store.ts'
+import { walletSigner } from './identity/wallet-signer.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
+import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
@@ -62,6 +65,8 @@ export interface ClientModules {
   readonly logger?: Logger | undefined
   /** Signs and pays for changes of the registries, in place of the user's key; its owner is asked for each. */
   readonly wallet?: Eip1193Provider | undefined
+  /** Where delegations of a signer or a wallet are kept. Default: in memory; in a page for all of its origin. */
+  readonly sessions?: SessionStore | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**
@@ -84,13 +89,21 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const nodeKey =
     parsed.nodePrivateKey === undefined ? generatePrivateKey(random) : parsePrivateKey(parsed.nodePrivateKey)
   const identity = createIdentity(nodeKey, crypto)
-  const account = modules.wallet ?? keyOfUser(parsed, nodeKey)
+  const signer = parsed.signer ?? (parsed.wallet && walletSigner(parsed.wallet))
+  const userKey = parsed.privateKey === undefined ? nodeKey : parsePrivateKey(parsed.privateKey)
+  const key = parsed.delegation === undefined ? toHex(userKey) : undefined
+  const account = modules.wallet ?? signer ?? key
   const registry = await startRegistry(parsed, account ?? toHex(generatePrivateKey(random)), { clock, logger })
   phases.reach('registry')
   let node: NetworkNode | undefined
   let user: ActingUser | undefined
   try {
-    user = await openActingUser(parsed, { node: identity, chainId: registry.chainId, crypto, clock })
+    const { chainId, accounts } = registry
+    const { sessions = memoryStore() } = modules
+    user = await openActingUser(
+      { ...parsed, signer },
+      { node: identity, chainId, accounts, sessions, crypto, clock, random },
+    )
     const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
     const { transports, maxLiveAgeMs } = parsed
     const archive = new LateArchive()
@@ -126,12 +139,6 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   }
 }
 
-/** With 0x; undefined where it is elsewhere. */
-function keyOfUser({ privateKey, delegation, signer }: ParsedClientConfig, nodeKey: Uint8Array): string | undefined {
-  if (delegation !== undefined || signer !== undefined) return undefined
-  return toHex(privateKey === undefined ? nodeKey : parsePrivateKey(privateKey))
-}
-
 /** Reads the network's registries, and follows them. Nothing is left running when it throws. */
 export async function followRegistry(
   config: ClientConfig,
@@ -142,7 +149,7 @@ export async function followRegistry(
 
 async function startRegistry(
   parsed: ParsedClientConfig,
-  account: string | Eip1193Provider,
+  account: AccountSource,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<RegistryService> {
   const registries = await openRegistries(parsed, account, clock)
@@ -158,7 +165,7 @@ async function startRegistry(
 
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
-  account: string | Eip1193Provider,
+  account: AccountSource,
   clock: Clock,
 ) {
   if (network.kind === 'static') return createStaticRegistries(network.document)

@@ -21,6 +21,19 @@ export type { Message } from './subscribe/message.ts'
 export type { ClientStatus } from './status.ts'
 export type { PhaseName, PhaseTimes } from './phases.ts'
 export type { Eip1193Provider } from './wallet.ts'
+export type { Broadcast, Signed, Signer, TransactionFees, UnsentTransaction } from './identity/signer.ts'
+export { keySigner } from './identity/key-signer.ts'
+export { walletSigner } from './identity/wallet-signer.ts'
+export { remoteSigner, type RemoteSignerOptions } from './identity/remote-signer.ts'
+export {
+  keysOnly,
+  requestDelegation,
+  type AccountsOnChain,
+  type DelegationWish,
+  type RequestModules,
+} from './identity/request-delegation.ts'
+export { forgetSession, openSession, type Session } from './identity/session.ts'
+export { memoryStore, type SessionStore } from './identity/session-store.ts'
 export type { Logger } from './logger.ts'
 export type {
   PermissionName,

@@ -4,6 +4,7 @@ import { limits } from '@runnel/protocol'
 import * as z from 'zod/mini'
 import { clientError } from './errors.ts'
 import type { Signer } from './identity/signer.ts'
+import type { Eip1193Provider } from './wallet.ts'
 import { describeIssues, staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
 
 const addressSchema = z
@@ -90,17 +91,17 @@ const delegationSchema = z.strictObject({
     .check(z.regex(/^0x([0-9a-fA-F]{2})+$/, { error: 'must be 0x and hexadecimal digits' })),
 })
 
-const signerMethods = ['address', 'signTypedData', 'sendTransaction']
-const signerSchema = z.custom<Signer>(
-  (value) => {
-    if (typeof value !== 'object' || value === null) return false
-    return signerMethods.every((name) => typeof Reflect.get(value, name) === 'function')
-  },
-  { error: `must have the methods ${signerMethods.join(', ')}` },
-)
+/** Something of the application's, which is not looked into. */
+function having<T>(...methods: readonly string[]) {
+  const has = (value: unknown) =>
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((name) => typeof Reflect.get(value, name) === 'function')
+  return z.custom<T>(has, { error: `must have ${methods.join(', ')}` })
+}
 
 const delegationRequestSchema = z.strictObject({
-  lastsMs: z._default(z.int().check(z.minimum(60_000), z.maximum(limits.maxDelegationMs / 2)), 24 * 3_600_000),
+  lastsMs: z._default(z.int().check(z.minimum(60_000), z.maximum(limits.maxDelegationMs)), 24 * 3_600_000),
   streams: z._default(z.array(z.string()).check(z.maxLength(limits.maxDelegationStreams)), []),
   publishes: z._default(z.boolean(), true),
   reads: z._default(z.boolean(), true),
@@ -113,7 +114,8 @@ const delegationRequestSchema = z.strictObject({
 const configSchema = z.strictObject({
   privateKey: z.optional(z.string()),
   delegation: z.optional(delegationSchema),
-  signer: z.optional(signerSchema),
+  signer: z.optional(having<Signer>('address', 'signTypedData', 'sendTransaction')),
+  wallet: z.optional(having<Eip1193Provider>('request')),
   delegationRequest: z.prefault(delegationRequestSchema, {}),
   nodePrivateKey: z.optional(z.string()),
   network: networkSchema,
@@ -142,14 +144,16 @@ export type NetworkSource =
 export interface ClientConfig<Source = NetworkSource> {
   /**
    * The key of the user: 64 hexadecimal digits, with or without 0x. Any number of processes may have the same. At most one of
-   * `privateKey`, `delegation` and `signer` is given; without any, the key of the node is its user's, and new each time.
+   * `privateKey`, `delegation`, `signer` and `wallet` is given; without any, the key of the node is its user's, and new each time.
    */
   readonly privateKey?: string | undefined
   /** Acts for the user who signed the delegation, as far as it goes. */
   readonly delegation?: DelegationConfig | undefined
-  /** Acts for the signer's user, who is asked once for a delegation to the key of this process. */
+  /** Acts for the signer's user, who is asked once for a delegation, and signs changes of the registries. */
   readonly signer?: Signer | undefined
-  /** What a signer is asked for. */
+  /** As `signer`, of an Ethereum wallet: `window.ethereum`. */
+  readonly wallet?: Eip1193Provider | undefined
+  /** What a signer or a wallet is asked for. */
   readonly delegationRequest?: DelegationRequestConfig | undefined
   /**
    * The key of the node, by which others know this process; no two processes may have the same at once. Default: a random
@@ -230,7 +234,7 @@ export type ParsedTransports = z.output<typeof transportsSchema>
 export function parseConfig(config: unknown): ParsedClientConfig {
   const result = configSchema.safeParse(config)
   if (!result.success) throw clientError('INVALID_CONFIG', describeIssues(result.error))
-  const users = (['privateKey', 'delegation', 'signer'] as const).filter((name) => result.data[name] !== undefined)
+  const users = (['privateKey', 'delegation', 'signer', 'wallet'] as const).filter((name) => result.data[name] !== undefined)
   if (users.length > 1) throw clientError('INVALID_CONFIG', `${users.join(' and ')}: give one of them`)
   return result.data
 }

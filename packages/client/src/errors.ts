@@ -61,6 +61,28 @@ export const clientErrors = {
     summary: 'The wallet failed',
     remedy: 'Read the message; check that the wallet is unlocked and has an account.',
   },
+  SIGNER_REFUSED: {
+    summary: 'The signer refused',
+    remedy: 'Nothing was signed: have its owner allow it, or check the token, and ask again.',
+  },
+  SIGNER_FAILED: {
+    summary: 'The signer failed',
+    remedy:
+      'Read the message; check that the signer has the account’s key and is in the mode for Ethereum accounts.',
+  },
+  SIGNER_UNREACHABLE: {
+    summary: 'The signer does not answer',
+    remedy: 'Check its URL, and that it runs. A delegation that is there stays in use until it ends.',
+  },
+  SIGNER_OTHER_CHAIN: {
+    summary: 'The signer is on another chain than the network',
+    remedy:
+      'Choose the chain that the message names, in the wallet or in the signer’s settings, and ask again.',
+  },
+  SIGNER_OTHER_ACCOUNT: {
+    summary: 'Another account signed than was asked',
+    remedy: 'Choose the account that the message names, and ask again.',
+  },
   STORAGE_BLOCKED: {
     summary: 'The browser does not let this page store data',
     remedy: 'Allow it, over https or on localhost; or leave the key out and get a new identity each time.',
@@ -198,13 +220,9 @@ export const clientErrors = {
     remedy:
       'Give whole milliseconds since 1970, at most five minutes ahead of the clock and at most half of maxLiveAgeMs (five minutes) behind it; put older times into the content.',
   },
-  SIGNER_FAILED: {
-    summary: 'The signer of the user failed',
-    remedy: 'Check that it is there and has the key of the user, and try again.',
-  },
   NO_USER_KEY: {
     summary: 'Only the user itself can change the registries, and its key is elsewhere',
-    remedy: 'Use a client with the privateKey of the user, or one with a wallet.',
+    remedy: 'Use a client with the privateKey of the user, a signer or a wallet.',
   },
   PUBLISH_QUEUE_FULL: {
     summary: 'Messages are published faster than they can be sent',

@@ -1,6 +1,7 @@
 export { createClient, openRegistry } from './create-client.ts'
 export { keyFromWallet, type WalletKey } from './wallet-key.ts'
 export { storedKey } from './stored-key.ts'
+export { originStore } from './origin-store.ts'
 export type { ClientConfig, NetworkSource } from '../config.ts'
 export * from '../common.ts'
 export { isRunnelError, RunnelError } from '@runnel/protocol'

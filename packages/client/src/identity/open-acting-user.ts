@@ -6,16 +6,19 @@ import {
   parsePrivateKey,
   protocolError,
   signDelegation,
+  toStreamId,
   type Clock,
   type Crypto,
   type Delegation,
   type Identity,
+  type Random,
 } from '@runnel/protocol'
-import type { ParsedClientConfig } from '../config.ts'
-import { clientError } from '../errors.ts'
+import type { DelegationConfig, ParsedClientConfig } from '../config.ts'
 import { ActingUser, ownDelegationMs } from './acting-user.ts'
-import { askDelegation } from './ask-delegation.ts'
 import { bytesOfHex } from './bytes-of-hex.ts'
+import { requestDelegation, type AccountsOnChain } from './request-delegation.ts'
+import { openSession } from './session.ts'
+import type { SessionStore } from './session-store.ts'
 import type { Signer } from './signer.ts'
 
 export interface ActingUserContext {
@@ -23,8 +26,19 @@ export interface ActingUserContext {
   readonly node: Identity
   /** Of the registries; 0 where they are on no chain. */
   readonly chainId: number
+  /** Which users are contracts. */
+  readonly accounts: AccountsOnChain
+  /** Where what a signer was asked for is kept. */
+  readonly sessions: SessionStore
   readonly crypto: Crypto
   readonly clock: Clock
+  readonly random: Random
+}
+
+export interface ActingUserConfig
+  extends Pick<ParsedClientConfig, 'privateKey' | 'delegation' | 'delegationRequest'> {
+  /** Of the configured signer or wallet. */
+  readonly signer: Signer | undefined
 }
 
 /** By how much a delegation that a process signs for itself begins in the past: clocks of others may be slow. */
@@ -32,14 +46,14 @@ const slowClockMs = 3_600_000
 
 /**
  * In whose name the client of this configuration acts: its key's, its delegation's, its signer's, or its node's own. Throws
- * INVALID_KEY, INVALID_CONFIG, a DELEGATION_ code, and what a signer throws.
+ * INVALID_KEY, a DELEGATION_ code, what decoding a delegation throws, and what a signer throws.
  */
 export async function openActingUser(
-  config: Pick<ParsedClientConfig, 'privateKey' | 'delegation' | 'signer' | 'delegationRequest'>,
+  config: ActingUserConfig,
   context: ActingUserContext,
 ): Promise<ActingUser> {
   const { privateKey, delegation, signer } = config
-  if (delegation !== undefined) return delegated(delegation, context)
+  if (delegation !== undefined) return byFile(delegation, context)
   if (signer !== undefined) return signedElsewhere(signer, config.delegationRequest, context)
   if (privateKey !== undefined) {
     const key = createIdentity(parsePrivateKey(privateKey), context.crypto)
@@ -49,68 +63,58 @@ export async function openActingUser(
 }
 
 /** The node is its user. */
-function own({ node, chainId, ...modules }: ActingUserContext): ActingUser {
-  return new ActingUser({ nodeId: node.nodeId, userId: node.nodeId, chainId, key: node, delegate: node }, modules)
-}
-
-function withKey(key: Identity, { node, chainId, ...modules }: ActingUserContext): ActingUser {
+function own({ node, chainId, crypto, clock }: ActingUserContext): ActingUser {
   const { nodeId } = node
-  const renew = (): Delegation => {
-    const nowMs = modules.clock.now()
-    const claim = {
-      ...{ chainId, userId: key.nodeId, delegateId: nodeId },
-      ...{ fromMs: nowMs - slowClockMs, untilMs: nowMs + ownDelegationMs },
-      ...{ publishes: true, reads: true, streams: [], requester: 'the user itself', block: 0 },
-    }
-    return signDelegation(claim, modules.crypto, key)
-  }
-  const delegation = renew()
-  return new ActingUser(
-    { nodeId, userId: key.nodeId, chainId, key, delegate: node, delegation, renew },
-    modules,
-  )
+  return new ActingUser({ nodeId, userId: nodeId, chainId, key: node, delegate: node }, { crypto, clock })
 }
 
-function delegated(
-  { privateKey, delegation: hex }: NonNullable<ParsedClientConfig['delegation']>,
-  { node, chainId, ...modules }: ActingUserContext,
-): ActingUser {
-  const delegate = createIdentity(parsePrivateKey(privateKey), modules.crypto)
-  const bytes = bytesOfHex(hex)
-  if (bytes === undefined) throw clientError('INVALID_CONFIG', 'delegation.delegation: no hexadecimal digits')
-  const delegation = decodeDelegation(bytes)
-  if (delegation.delegateId !== delegate.nodeId)
-    throw protocolError('DELEGATION_NOT_YOURS', `it lets ${delegation.delegateId} act, the key is ${delegate.nodeId}`)
-  requireGood(delegation, chainId, modules)
-  const { userId } = delegation
-  return new ActingUser({ nodeId: node.nodeId, userId, chainId, delegate, delegation }, modules)
+function withKey(key: Identity, { node, chainId, crypto, clock }: ActingUserContext): ActingUser {
+  const { nodeId } = node
+  const userId = key.nodeId
+  const renew = (): Delegation => {
+    const nowMs = clock.now()
+    const claim = {
+      ...{ chainId, userId, delegateId: nodeId, block: 0 },
+      ...{ fromMs: Math.max(0, nowMs - slowClockMs), untilMs: nowMs + ownDelegationMs },
+      ...{ publishes: true, reads: true, streams: [], requester: 'the user itself' },
+    }
+    return signDelegation(claim, crypto, key)
+  }
+  const options = { nodeId, userId, chainId, key, delegate: node, delegation: renew(), renew }
+  return new ActingUser(options, { crypto, clock })
 }
 
 async function signedElsewhere(
   signer: Signer,
   request: ParsedClientConfig['delegationRequest'],
-  { node, chainId, ...modules }: ActingUserContext,
+  context: ActingUserContext,
 ): Promise<ActingUser> {
-  const { nodeId } = node
-  const ask = async (): Promise<Delegation> => {
-    const delegation = await askDelegation(signer, { chainId, delegateId: nodeId, request }, modules)
-    requireGood(delegation, chainId, modules)
-    return delegation
-  }
-  const delegation = await ask()
-  const { userId } = delegation
-  const renew = signer.isSilent === true ? ask : undefined
-  return new ActingUser({ nodeId, userId, chainId, delegate: node, delegation, renew }, modules)
+  const wish = { ...request, streams: request.streams.map(toStreamId), chainId: context.chainId }
+  const { delegatePrivateKey, delegation } = await openSession(signer, wish, context.sessions, context)
+  const delegate = createIdentity(parsePrivateKey(delegatePrivateKey), context.crypto)
+  const renew = () => requestDelegation(signer, delegate.nodeId, wish, context)
+  return delegated(delegate, delegation, context, signer.isSilent === true ? renew : undefined)
 }
 
-/** As others will check it, to say it at once. */
-function requireGood(
+function byFile({ privateKey, delegation: hex }: DelegationConfig, context: ActingUserContext): ActingUser {
+  const delegate = createIdentity(parsePrivateKey(privateKey), context.crypto)
+  return delegated(delegate, decodeDelegation(bytesOfHex(hex) ?? new Uint8Array()), context)
+}
+
+/** Checks the delegation as others will, to say at once what is wrong with it. */
+function delegated(
+  delegate: Identity,
   delegation: Delegation,
-  chainId: number,
-  { crypto, clock }: Pick<ActingUserContext, 'crypto' | 'clock'>,
-): void {
+  { node, chainId, crypto, clock }: ActingUserContext,
+  renew?: () => Promise<Delegation>,
+): ActingUser {
+  const { userId, delegateId } = delegation
+  if (delegateId !== delegate.nodeId)
+    throw protocolError('DELEGATION_NOT_YOURS', `it lets ${delegateId} act, the key is ${delegate.nodeId}`)
   const problem = delegationProblem(delegation, { chainId, wallMs: clock.now() })
   if (problem !== undefined) throw problem
   if (delegation.block === 0 && !isSignedByKey(delegation, crypto))
-    throw protocolError('DELEGATION_FORGED', `of ${delegation.userId}`)
+    throw protocolError('DELEGATION_FORGED', `of ${userId}`)
+  const options = { nodeId: node.nodeId, userId, chainId, delegate, delegation, renew }
+  return new ActingUser(options, { crypto, clock })
 }

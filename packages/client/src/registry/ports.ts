@@ -1,5 +1,6 @@
 import type { TrackerAddress } from '@runnel/network'
 import type { NodeId, StreamId } from '@runnel/protocol'
+import type { AccountsOnChain } from '../identity/request-delegation.ts'
 
 /** A stream in the registry. */
 export interface StreamInfo {
@@ -150,6 +151,8 @@ export interface Registries {
   readonly chainId: number
   /** In whose name changes are made; undefined where nothing can be changed. */
   readonly account?: NodeId | undefined
+  /** Which users are contracts. */
+  readonly accounts: AccountsOnChain
   readonly streams: StreamRegistry & StreamRegistryWriter
   readonly trackers: TrackerRegistryReader
   readonly storage: StorageRegistryReader & StorageRegistryWriter

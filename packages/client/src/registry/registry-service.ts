@@ -9,6 +9,7 @@ import {
 } from '@runnel/protocol'
 import type { Logger } from '../logger.ts'
 import { reasonOf } from '../errors.ts'
+import type { AccountsOnChain } from '../identity/request-delegation.ts'
 import type {
   Registries,
   RegistryChange,
@@ -44,6 +45,8 @@ export class RegistryService {
   readonly writer: StreamRegistryWriter
   /** In whose name; undefined where nothing can be changed. */
   readonly account: NodeId | undefined
+  /** Which users are contracts. */
+  readonly accounts: AccountsOnChain
   /** As `writer`, of storage nodes. */
   readonly storageWriter: StorageRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
@@ -79,6 +82,7 @@ export class RegistryService {
     this.readerPolicy = new RegistryReaderPolicy({ cache: this.cache, clock })
     this.chainId = registries.chainId
     this.account = registries.account
+    this.accounts = registries.accounts
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
   }

@@ -1,5 +1,6 @@
 import type { NodeId } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
+import { keysOnly } from '../identity/request-delegation.ts'
 import { byUser, compare, hasAny } from './order.ts'
 import {
   noPermissions,
@@ -18,6 +19,7 @@ export function createStaticRegistries(network: ParsedStaticNetwork): Registries
   const trackers = [...network.trackers].sort((a, b) => compare(a.nodeId, b.nodeId))
   return {
     chainId: network.chainId,
+    accounts: keysOnly,
     streams: { ...streamReader(network), ...refusingWriter },
     trackers: { listTrackers: async () => trackers, listNodes: async () => undefined },
     storage: { ...storageReader(network), ...refusingStorageWriter },

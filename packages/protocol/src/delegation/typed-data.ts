@@ -1,4 +1,4 @@
-import { nodeIdToBytes } from '../ids/node-id.ts'
+import { nodeIdToBytes, toNodeId } from '../ids/node-id.ts'
 import type { Crypto } from '../ports.ts'
 import type { DelegationClaim } from './delegation.ts'
 
@@ -57,19 +57,22 @@ export function delegationTypedData(claim: DelegationClaim): DelegationTypedData
 const typeText = (name: string, of: readonly { readonly name: string; readonly type: string }[]): string =>
   `${name}(${of.map(({ name, type }) => `${type} ${name}`).join(',')})`
 
-/** The 32 bytes that the user signs (EIP-712, section "Definition of hashStruct"). */
+/** The 32 bytes that the user signs. */
 export function delegationDigest(claim: DelegationClaim, crypto: Crypto): Uint8Array {
+  return typedDataDigest(delegationTypedData(claim), crypto)
+}
+
+/** What a signature of typed data signs: 32 bytes (EIP-712, section "Definition of hashStruct"). */
+export function typedDataDigest({ domain, message }: DelegationTypedData, crypto: Crypto): Uint8Array {
   const hash = (text: string): Uint8Array => crypto.keccak256(new TextEncoder().encode(text))
-  const { domain, message } = delegationTypedData(claim)
   const domainHash = crypto.keccak256(
     hash(typeText('EIP712Domain', domainFields)),
     hash(domain.name),
     hash(domain.version),
     word(numberBytes(domain.chainId)),
   )
-  const addresses = { account: claim.userId, delegate: claim.delegateId }
-  const values = fields.map(({ name }) =>
-    name === 'account' || name === 'delegate' ? word(nodeIdToBytes(addresses[name])) : hash(message[name]),
+  const values = fields.map(({ name, type }) =>
+    type === 'address' ? word(nodeIdToBytes(toNodeId(message[name]))) : hash(message[name]),
   )
   const messageHash = crypto.keccak256(hash(typeText('Delegation', fields)), ...values)
   return crypto.keccak256(Uint8Array.of(0x19, 0x01), domainHash, messageHash)

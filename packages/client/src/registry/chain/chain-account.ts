@@ -1,8 +1,19 @@
 import { toNodeId, type NodeId } from '@runnel/protocol'
-import { BrowserProvider, Wallet, type AbstractSigner } from 'ethers'
-import { clientError } from '../../errors.ts'
-import { askForAccount, type Eip1193Provider } from '../../wallet.ts'
-import { receiptPollingMs, type ChainConnection } from './chain-connection.ts'
+import {
+  Signature,
+  Transaction,
+  TransactionResponse,
+  VoidSigner,
+  type AbstractSigner,
+  type Provider,
+  type TransactionRequest,
+} from 'ethers'
+import { keySigner } from '../../identity/key-signer.ts'
+import type { Signed, Signer } from '../../identity/signer.ts'
+import { walletSigner } from '../../identity/wallet-signer.ts'
+import type { Eip1193Provider } from '../../wallet.ts'
+import type { ChainConnection } from './chain-connection.ts'
+import { checkedSigned, unsentOf } from './signed-transaction.ts'
 
 /** The account that signs and pays for changes of the registries. */
 export interface ChainAccount {
@@ -10,30 +21,61 @@ export interface ChainAccount {
   readonly signer: AbstractSigner
 }
 
-/** The account of a key. */
-export function keyAccount(privateKey: string, { provider }: ChainConnection): ChainAccount {
-  const signer = new Wallet(privateKey, provider)
-  return { id: toNodeId(signer.address), signer }
+/** Who signs for the account: a private key, a wallet, or any signer. */
+export type AccountSource = string | Eip1193Provider | Signer
+
+/** Throws what signers throw when they are asked for their address. */
+export async function openAccount(
+  source: AccountSource,
+  { provider }: ChainConnection,
+): Promise<ChainAccount> {
+  const signer = signerOf(source)
+  const id = toNodeId(await signer.address())
+  return { id, signer: new SigningAccount(id, signer, provider) }
 }
 
-/**
- * The account a wallet's user chooses; the wallet asks the user for every change. Throws WALLET_REFUSED, WALLET_FAILED, CHAIN_MISMATCH
- * when the wallet is on another chain than the registries, or what a chain throws.
- */
-export async function walletAccount(
-  wallet: Eip1193Provider,
-  chainId: number,
-  connection: ChainConnection,
-): Promise<ChainAccount> {
-  const account = await askForAccount(wallet)
-  const provider = new BrowserProvider(wallet, undefined, {
-    cacheTimeout: -1,
-    pollingInterval: receiptPollingMs,
-  })
-  const signer = await connection.call(() => provider.getSigner(account))
-  const { chainId: walletChainId } = await connection.call(() => provider.getNetwork())
-  if (walletChainId !== BigInt(chainId)) {
-    throw clientError('CHAIN_MISMATCH', `the wallet is on ${walletChainId}, the registries are on ${chainId}`)
+function signerOf(source: AccountSource): Signer {
+  if (typeof source === 'string') return keySigner(source)
+  return 'request' in source ? walletSigner(source) : source
+}
+
+/** A signer as contracts of ethers take it: what a transaction needs is found out on the chain, before the signer is asked. */
+class SigningAccount extends VoidSigner {
+  readonly #signer: Signer
+  readonly #provider: Provider
+
+  constructor(id: NodeId, signer: Signer, provider: Provider) {
+    super(id, provider)
+    this.#signer = signer
+    this.#provider = provider
   }
-  return { id: toNodeId(signer.address), signer }
+
+  override async sendTransaction(request: TransactionRequest): Promise<TransactionResponse> {
+    // With a sender, ethers takes it for a signed one.
+    const transaction = Transaction.from({ ...(await this.populateTransaction(request)), from: null })
+    const broadcast = async (signed: Signed): Promise<string> => {
+      const checked = checkedSigned(signed, transaction, this.address)
+      return (await this.#provider.broadcastTransaction(checked)).hash
+    }
+    const hash = await this.#signer.sendTransaction(unsentOf(transaction), broadcast)
+    return responseOf(hash, this.address, transaction, this.#provider)
+  }
+}
+
+/** To be waited for by its hash. It is not read from the chain: what a wallet sent elsewhere may not be known there yet. */
+function responseOf(
+  hash: string,
+  from: string,
+  { to, data, nonce, gasLimit, value, chainId, type, gasPrice }: Transaction,
+  provider: Provider,
+): TransactionResponse {
+  return new TransactionResponse(
+    {
+      ...{ hash, from, to, data, nonce, gasLimit, value, chainId, type: type ?? 2 },
+      ...{ gasPrice: gasPrice ?? 0n, maxFeePerGas: null, maxPriorityFeePerGas: null },
+      ...{ blockNumber: null, blockHash: null, index: 0, accessList: null, authorizationList: null },
+      signature: Signature.from(),
+    },
+    provider,
+  )
 }

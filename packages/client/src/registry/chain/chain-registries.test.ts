@@ -105,6 +105,15 @@ describe('writer', () => {
     expect(await getStream(id)).toBeUndefined()
   })
 
+  it('knows which users are contracts', async () => {
+    const registries = await open()
+    registriesOpened.push(registries)
+    const { accounts } = registries
+    const contract = toNodeId(chain.registries.streamRegistry)
+    expect(await accounts.contractBlock(contract)).toBe(await chain.provider.getBlockNumber())
+    expect(await accounts.contractBlock(chain.accounts[1].nodeId)).toBe(0)
+  })
+
   it('changes one public permission and leaves the other', async () => {
     const { streamId, createStream, grant, revoke, listPermissions } = await writer()
     const id = streamId('public')

@@ -1,9 +1,9 @@
 import { listsNodes, permissionedTrackerRegistry, textOf } from '@runnel/contracts'
 import { toNodeId, type Clock } from '@runnel/protocol'
-import type { Eip1193Provider } from '../../wallet.ts'
 import type { Registries, TrackerRegistryReader } from '../ports.ts'
 import { compare } from '../order.ts'
-import { keyAccount, walletAccount, type ChainAccount } from './chain-account.ts'
+import { accountsOnChain } from './accounts-on-chain.ts'
+import { openAccount, type AccountSource } from './chain-account.ts'
 import { ChainChanges } from './chain-changes.ts'
 import { openChainConnection, type ChainAddress, type ChainConnection } from './chain-connection.ts'
 import { createChainStorageReader, createChainStorageWriter } from './chain-storage.ts'
@@ -13,25 +13,29 @@ import { readPages } from './read-pages.ts'
 import { TransactionSender } from './transaction-sender.ts'
 
 export interface ChainRegistriesOptions extends ChainAddress {
-  /** Pays for and signs the changes: 0x and 64 hexadecimal digits, or a wallet. */
-  readonly account: string | Eip1193Provider
+  /** Signs the changes; its account pays for them. */
+  readonly account: AccountSource
   /** How often the chain is asked for new events. */
   readonly pollIntervalMs: number
 }
 
-/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING or WALLET_REFUSED. */
+/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, or what signers throw when they are asked for their address. */
 export async function openChainRegistries(
   options: ChainRegistriesOptions,
   modules: { clock: Clock },
 ): Promise<Registries> {
   const { registries, pollIntervalMs } = options
   const connection = await openChainConnection(options)
-  const account = await openAccount(options.account, connection)
+  const account = await openAccount(options.account, connection).catch((error: unknown) => {
+    connection.close()
+    throw error
+  })
   const sender = new TransactionSender(account.signer, connection)
   const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
   return {
     chainId: connection.chainId,
     account: account.id,
+    accounts: accountsOnChain(connection),
     streams: {
       ...createChainStreamReader(registries.streamRegistry, connection),
       ...createChainStreamWriter(registries.streamRegistry, sender, account),
@@ -49,19 +53,6 @@ export async function openChainRegistries(
       changes.stop()
       connection.close()
     },
-  }
-}
-
-async function openAccount(
-  account: string | Eip1193Provider,
-  connection: ChainConnection,
-): Promise<ChainAccount> {
-  if (typeof account === 'string') return keyAccount(account, connection)
-  try {
-    return await walletAccount(account, connection.chainId, connection)
-  } catch (error) {
-    connection.close()
-    throw error
   }
 }
 

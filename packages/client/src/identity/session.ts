@@ -1,0 +1,99 @@
+import {
+  createIdentity,
+  decodeDelegation,
+  delegationProblem,
+  encodeDelegation,
+  generatePrivateKey,
+  isSignedByKey,
+  loadCrypto,
+  parsePrivateKey,
+  toHex,
+  type Crypto,
+  type Delegation,
+  type Random,
+} from '@runnel/protocol'
+import { systemClock, systemRandom } from '@runnel/protocol/system'
+import { bytesOfHex } from './bytes-of-hex.ts'
+import { requestDelegation, type DelegationWish, type RequestModules } from './request-delegation.ts'
+import type { SessionStore } from './session-store.ts'
+import type { Signer } from './signer.ts'
+
+/** A key that acts for a user, and the user's leave for it. */
+export interface Session {
+  /** The delegate's, as 0x and 64 hexadecimal digits. Each process has a node key of its own, and a token of the delegate for it. */
+  readonly delegatePrivateKey: string
+  readonly delegation: Delegation
+}
+
+/** A session that ends sooner than this is replaced by a new one. */
+const renewBeforeMs = 10 * 60_000
+
+/**
+ * The session that the store has for the signer's account and this wish; otherwise the user is asked for a new one, which the store keeps.
+ * Whoever shares the store waits meanwhile, so that the user is asked once. Throws what `requestDelegation` throws.
+ */
+export async function openSession(
+  signer: Signer,
+  wish: DelegationWish,
+  store: SessionStore,
+  modules: RequestModules & { readonly random?: Random | undefined } = {},
+  signal?: AbortSignal,
+): Promise<Session> {
+  const { crypto = await loadCrypto(), clock = systemClock, random = systemRandom } = modules
+  const opening = async (): Promise<Session> => {
+    const name = sessionName({ ...wish, userId: await signer.address(signal) })
+    const kept = parseSession(store.get(name), crypto)
+    if (kept !== undefined && sessionName(kept.delegation) === name && isGood(kept, wish, clock.now()))
+      return kept
+    const key = generatePrivateKey(random)
+    const { nodeId } = createIdentity(key, crypto)
+    const delegation = await requestDelegation(signer, nodeId, wish, modules, signal)
+    const session = { delegatePrivateKey: toHex(key), delegation }
+    store.set(name, textOf(session))
+    return session
+  }
+  return store.exclusively('session', opening, signal)
+}
+
+/** Has the store forget a session: because its user leaves, or took the delegation back. */
+export function forgetSession({ delegation }: Pick<Session, 'delegation'>, store: SessionStore): void {
+  store.remove(sessionName(delegation))
+}
+
+type SessionScope = Pick<Delegation, 'chainId' | 'publishes' | 'reads' | 'streams'> & {
+  readonly userId: string
+}
+
+function sessionName({ chainId, userId, publishes, reads, streams }: SessionScope): string {
+  const rights = `${publishes ? 'p' : ''}${reads ? 'r' : ''}`
+  return ['session', chainId, userId, rights, ...streams.toSorted()].join(' ')
+}
+
+function isGood({ delegation }: Session, { chainId, lastsMs }: DelegationWish, wallMs: number) {
+  const soonMs = wallMs + Math.min(renewBeforeMs, lastsMs / 2)
+  return delegationProblem(delegation, { chainId, wallMs: soonMs }) === undefined
+}
+
+const textOf = ({ delegatePrivateKey, delegation }: Session): string =>
+  JSON.stringify({
+    version: 1,
+    privateKey: delegatePrivateKey,
+    delegation: toHex(encodeDelegation(delegation)),
+  })
+
+/** Undefined for what cannot be used, as another version of the program may have written it. */
+function parseSession(text: string | undefined, crypto: Crypto): Session | undefined {
+  if (text === undefined) return undefined
+  try {
+    const { version, privateKey, delegation: hex } = JSON.parse(text) as Record<string, unknown>
+    const { nodeId } = createIdentity(parsePrivateKey(String(privateKey)), crypto)
+    const delegation = decodeDelegation(bytesOfHex(String(hex)) ?? new Uint8Array(0))
+    const isWhole =
+      version === 1 &&
+      delegation.delegateId === nodeId &&
+      (delegation.block > 0 || isSignedByKey(delegation, crypto))
+    return isWhole ? { delegatePrivateKey: String(privateKey), delegation } : undefined
+  } catch {
+    return undefined
+  }
+}

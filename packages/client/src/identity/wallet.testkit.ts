@@ -1,0 +1,79 @@
+import { TypedDataEncoder, Wallet, type TransactionRequest, type TypedDataDomain } from 'ethers'
+import type { DelegationTypedData } from '@runnel/protocol'
+import type { Eip1193Provider } from '../wallet.ts'
+
+/** What a wallet's user sees and decides. */
+export interface TestWallet extends Eip1193Provider {
+  /** The methods that were asked, in their order. */
+  readonly asked: string[]
+  chainId: number
+  /** The chains that it can change to. */
+  readonly knownChains: number[]
+  refuses: boolean
+  /** While it is there, an answer waits for it. */
+  until: Promise<unknown> | undefined
+}
+
+/** A wallet with a real key. As the known ones do, it signs for the chain that it is on only. */
+export function testWallet(owner: Wallet, chainId: number): TestWallet {
+  const wallet: TestWallet = {
+    asked: [],
+    chainId,
+    knownChains: [chainId],
+    refuses: false,
+    until: undefined,
+    async request({ method, params = [] }) {
+      wallet.asked.push(method)
+      if (method === 'eth_chainId') return `0x${wallet.chainId.toString(16)}`
+      await wallet.until
+      if (wallet.refuses) throw providerError(4001, 'User rejected the request.')
+      if (!Array.isArray(params)) throw providerError(-32602, 'Invalid params')
+      return answer(wallet, owner, method, params)
+    },
+  }
+  return wallet
+}
+
+async function answer(
+  wallet: TestWallet,
+  owner: Wallet,
+  method: string,
+  params: unknown[],
+): Promise<unknown> {
+  switch (method) {
+    case 'eth_requestAccounts':
+      return [owner.address]
+    case 'wallet_switchEthereumChain': {
+      const chainId = Number((params[0] as { chainId: string }).chainId)
+      if (!wallet.knownChains.includes(chainId)) throw providerError(4902, 'Unrecognized chain ID')
+      wallet.chainId = chainId
+      return null
+    }
+    case 'eth_signTypedData_v4': {
+      const data = JSON.parse(String(params[1])) as DelegationTypedData
+      if (data.domain.chainId !== wallet.chainId) throw providerError(-32603, 'must match the active chainId')
+      return signTyped(owner, data)
+    }
+    case 'eth_sendTransaction': {
+      // Its own idea of fees, as wallets have.
+      const { to, data, gas, nonce } = params[0] as Record<'to' | 'data' | 'gas' | 'nonce', string>
+      const request: TransactionRequest = { to, data, gasLimit: gas, nonce: Number(nonce) }
+      return (await owner.sendTransaction(request)).hash
+    }
+    default:
+      throw providerError(4200, `no ${method}`)
+  }
+}
+
+/** As `eth_signTypedData_v4` does: what the types say is what is signed, and the signature ends with 27 or 28. */
+export function signTyped(owner: Wallet, data: DelegationTypedData): string {
+  const { EIP712Domain: _domain, ...types } = data.types
+  const domain: TypedDataDomain = data.domain
+  return owner.signingKey.sign(TypedDataEncoder.hash(domain, typesOf(types), data.message)).serialized
+}
+
+/** ethers wants lists that it could change. */
+const typesOf = (types: Record<string, readonly { readonly name: string; readonly type: string }[]>) =>
+  Object.fromEntries(Object.entries(types).map(([name, fields]) => [name, [...fields]]))
+
+const providerError = (code: number, message: string): Error => Object.assign(new Error(message), { code })
