@@ -93,7 +93,10 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const userKey = parsed.privateKey === undefined ? nodeKey : parsePrivateKey(parsed.privateKey)
   const key = parsed.delegation === undefined ? toHex(userKey) : undefined
   const account = modules.wallet ?? signer ?? key
-  const registry = await startRegistry(parsed, account ?? toHex(generatePrivateKey(random)), { clock, logger })
+  const registry = await startRegistry(parsed, account ?? toHex(generatePrivateKey(random)), {
+    clock,
+    logger,
+  })
   phases.reach('registry')
   let node: NetworkNode | undefined
   let user: ActingUser | undefined

@@ -106,7 +106,12 @@ const delegationRequestSchema = z.strictObject({
   publishes: z._default(z.boolean(), true),
   reads: z._default(z.boolean(), true),
   requester: z._default(
-    z.string().check(z.maxLength(limits.maxRequesterBytes), z.regex(/^[ -~]*$/, { error: 'must be printable ASCII' })),
+    z
+      .string()
+      .check(
+        z.maxLength(limits.maxRequesterBytes),
+        z.regex(/^[ -~]*$/, { error: 'must be printable ASCII' }),
+      ),
     'a Runnel client',
   ),
 })
@@ -234,7 +239,9 @@ export type ParsedTransports = z.output<typeof transportsSchema>
 export function parseConfig(config: unknown): ParsedClientConfig {
   const result = configSchema.safeParse(config)
   if (!result.success) throw clientError('INVALID_CONFIG', describeIssues(result.error))
-  const users = (['privateKey', 'delegation', 'signer', 'wallet'] as const).filter((name) => result.data[name] !== undefined)
+  const users = (['privateKey', 'delegation', 'signer', 'wallet'] as const).filter(
+    (name) => result.data[name] !== undefined,
+  )
   if (users.length > 1) throw clientError('INVALID_CONFIG', `${users.join(' and ')}: give one of them`)
   return result.data
 }

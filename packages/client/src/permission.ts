@@ -11,7 +11,11 @@ import type { RegistryCache } from './registry/registry-cache.ts'
 export async function requirePermission(
   wanted: 'publish' | 'subscribe',
   streamId: StreamId,
-  { user, cache, clock }: { user: Pick<ActingUser, 'userId' | 'require'>; cache: RegistryCache; clock: Clock },
+  {
+    user,
+    cache,
+    clock,
+  }: { user: Pick<ActingUser, 'userId' | 'require'>; cache: RegistryCache; clock: Clock },
 ): Promise<StreamInfo> {
   const { userId } = user
   user.require(wanted === 'publish' ? 'publishes' : 'reads', streamId)

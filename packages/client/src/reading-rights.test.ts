@@ -37,7 +37,10 @@ function setUp(stream: Omit<StaticStream, 'id'>) {
     { clock, streams: { ...streams, permissionsOf }, storage: { ...storage, storageNodesOf } },
   )
   const policy = new RegistryReaderPolicy({ cache, clock })
-  const rights = new ReadingRights({ user: { userId: user, delegation: undefined, readsForMs: () => Infinity } }, { clock, cache, policy })
+  const rights = new ReadingRights(
+    { user: { userId: user, delegation: undefined, readsForMs: () => Infinity } },
+    { clock, cache, policy },
+  )
   policy.onChange((streamId) => rights.lookAgain(streamId))
   const told: unknown[] = []
   const node = {

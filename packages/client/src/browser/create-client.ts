@@ -20,7 +20,11 @@ export async function createClient(
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   requirePlatform(config)
-  return openClient(namingPage(config), { createNode: createPageNode, sessions: sessionsOf(config), ...modules })
+  return openClient(namingPage(config), {
+    createNode: createPageNode,
+    sessions: sessionsOf(config),
+    ...modules,
+  })
 }
 
 /** A node that makes use of what a page is told of its network. */

@@ -162,7 +162,10 @@ export class ActingUser implements Acting {
     const leftMs = this.#leftMs()
     const untilNoticeMs = leftMs - this.#noticeMs
     const delayMs = leftMs > 0 ? Math.max(1, untilNoticeMs) : minNoticeMs
-    this.#cancel = this.#modules.clock.schedule(Math.ceil(Math.min(delayMs, maxWaitMs)), () => void this.#look())
+    this.#cancel = this.#modules.clock.schedule(
+      Math.ceil(Math.min(delayMs, maxWaitMs)),
+      () => void this.#look(),
+    )
   }
 
   async #look(): Promise<void> {
@@ -187,7 +190,8 @@ export class ActingUser implements Acting {
   async #renewed(): Promise<Delegation | undefined> {
     const { delegation, token } = this.#credential ?? {}
     // Only the delegate's token for the node is at its end.
-    if (delegation !== undefined && token !== undefined && token.expiresMs < delegation.untilMs) return delegation
+    if (delegation !== undefined && token !== undefined && token.expiresMs < delegation.untilMs)
+      return delegation
     return this.#options.renew?.()
   }
 

@@ -35,8 +35,10 @@ export interface ActingUserContext {
   readonly random: Random
 }
 
-export interface ActingUserConfig
-  extends Pick<ParsedClientConfig, 'privateKey' | 'delegation' | 'delegationRequest'> {
+export interface ActingUserConfig extends Pick<
+  ParsedClientConfig,
+  'privateKey' | 'delegation' | 'delegationRequest'
+> {
   /** Of the configured signer or wallet. */
   readonly signer: Signer | undefined
 }

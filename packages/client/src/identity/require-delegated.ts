@@ -17,8 +17,7 @@ export function requireDelegated(
   const what = `${right === 'publishes' ? 'publishing to' : 'reading'} ${streamId} as ${userId}`
   if (!claim[right] || !isForStream(claim, streamId)) throw protocolError('DELEGATION_SCOPE', what)
   const date = (ms: number) => new Date(ms).toISOString()
-  if (wallMs >= untilMs)
-    throw protocolError('DELEGATION_EXPIRED', `${what}; it ended ${date(untilMs)}`)
+  if (wallMs >= untilMs) throw protocolError('DELEGATION_EXPIRED', `${what}; it ended ${date(untilMs)}`)
   // Clocks differ: whoever reads may begin a little early, a message may not.
   if (right === 'publishes' && wallMs < fromMs)
     throw protocolError('DELEGATION_NOT_YET', `${what}; it begins ${date(fromMs)}`)

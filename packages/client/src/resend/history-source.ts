@@ -1,11 +1,5 @@
 import type { Gap, NetworkNode, PublisherPolicy } from '@runnel/network'
-import {
-  toStreamPartId,
-  type Clock,
-  type Crypto,
-  type Random,
-  type StreamMessage,
-} from '@runnel/protocol'
+import { toStreamPartId, type Clock, type Crypto, type Random, type StreamMessage } from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'

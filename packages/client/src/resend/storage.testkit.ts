@@ -191,7 +191,12 @@ export class StorageNet {
     const { nodeName, ...config } = options
     const keyOf = (of: string) => Buffer.from(seededRandom(`key of ${of}`).bytes(32)).toString('hex')
     const client = await openClient(
-      { privateKey: keyOf(name), nodePrivateKey: keyOf(nodeName ?? name), network: { kind: 'static', document: this.#document }, ...config },
+      {
+        privateKey: keyOf(name),
+        nodePrivateKey: keyOf(nodeName ?? name),
+        network: { kind: 'static', document: this.#document },
+        ...config,
+      },
       {
         clock: this.clock,
         random: seededRandom(name),
