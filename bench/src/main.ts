@@ -2,6 +2,7 @@ import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { browserBench } from './browser/browser-bench.ts'
 import { tabsBench } from './browser/tabs-bench.ts'
+import { delegationBench } from './delegation/delegation-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
@@ -71,6 +72,20 @@ await yargs(hideBin(process.argv))
     },
     async ({ transport, verify, nodes, messages, limit, json }) =>
       print(await floodBench({ transport, verify: verify === 'on', nodes, messages, limitS: limit }), json),
+  )
+  .command(
+    'delegation',
+    'what it costs that delegates sign for users and nodes act for them, against users that do so themselves',
+    {
+      json: link.json,
+      nodes: { type: 'number' as const, default: 12 },
+      messages: { type: 'number' as const, default: 20_000 },
+      rounds: { type: 'number' as const, default: 5, describe: 'pairs of runs' },
+      delegations: { type: 'number' as const, default: 10_000, describe: 'remembered by one node' },
+      limit: { type: 'number' as const, default: 600, describe: 'seconds after which it fails' },
+    },
+    async ({ nodes, messages, rounds, delegations, limit, json }) =>
+      print(await delegationBench({ nodes, messages, rounds, delegations, limitS: limit }), json),
   )
   .command(
     'join',

@@ -2,20 +2,28 @@ import {
   buildBatch,
   ContentType,
   createIdentity,
+  delegationRef,
+  encodeDelegation,
   generatePrivateKey,
   loadCrypto,
   parseStreamPartId,
+  signDelegation,
   toStreamId,
   toStreamPartId,
+  type BatchSigner,
   type Crypto,
+  type Delegation,
+  type DelegationClaim,
   type Identity,
   type MessageBatch,
   type MessageRef,
+  type NodeId,
   type StreamPartId,
   type OverlayStrategyName,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createNetworkNode, type NetworkNode, type TrackerAddress } from '@runnel/network'
+import type { Acting } from '@runnel/transport'
 import { createTracker } from '@runnel/tracker'
 import { settled } from './settling.ts'
 
@@ -29,6 +37,16 @@ export function newIdentity(crypto: Crypto): Identity {
   return createIdentity(generatePrivateKey(random), crypto)
 }
 
+/** For all that the user may, for a day. */
+export function newDelegation(crypto: Crypto, user: Identity, delegateId: NodeId): Delegation {
+  const fromMs = clock.now() - 1000
+  const claim: DelegationClaim = {
+    ...{ chainId: 0, userId: user.nodeId, delegateId, fromMs, untilMs: fromMs + 86_400_000 },
+    ...{ publishes: true, reads: true, streams: [], requester: 'https://bench.example', block: 0 },
+  }
+  return signDelegation(claim, crypto, user)
+}
+
 export interface SwarmOptions {
   readonly transport: BenchTransport
   /** False takes every publisher's signature on trust; links still prove ids. */
@@ -36,14 +54,19 @@ export interface SwarmOptions {
   readonly degree?: number
   /** With `random` no edge is exchanged once all are in. Default: the tracker's. */
   readonly overlay?: OverlayStrategyName
+  /** Whether all nodes show a credential, and batches are signed by a delegate. Default: each is its own user. */
+  readonly delegated?: boolean
 }
 
 /** A tracker and nodes in this process, found without a chain: everything else is what production runs. */
 export class Swarm {
   readonly crypto: Crypto
   readonly publisher: Identity
+  /** Signs for the publisher. */
+  readonly signer: BatchSigner
   readonly streamPartId: StreamPartId
   readonly nodes: NetworkNode[] = []
+  readonly #delegation: Delegation | undefined
   readonly #options: SwarmOptions
   readonly #tracker: ReturnType<typeof createTracker>
 
@@ -51,6 +74,12 @@ export class Swarm {
     this.crypto = crypto
     this.#options = options
     this.publisher = newIdentity(crypto)
+    const delegate = newIdentity(crypto)
+    this.#delegation = options.delegated ? newDelegation(crypto, this.publisher, delegate.nodeId) : undefined
+    this.signer =
+      this.#delegation === undefined
+        ? this.publisher
+        : { ...delegate, delegationRef: delegationRef(encodeDelegation(this.#delegation), crypto) }
     this.streamPartId = toStreamPartId(toStreamId(`${this.publisher.nodeId}/bench`), 0)
     this.#tracker = createTracker(
       {
@@ -70,10 +99,11 @@ export class Swarm {
 
   /** A node that is not started yet. */
   createNode(): NetworkNode {
-    const { transport, verify } = this.#options
+    const { transport, verify, delegated } = this.#options
+    const identity = newIdentity(this.crypto)
     const tracker: TrackerAddress = { nodeId: this.#tracker.nodeId, url: this.#tracker.url }
     const reachable = transport === 'websocket' || (transport === 'mixed' && this.nodes.length % 2 === 0)
-    return createNetworkNode(
+    const node = createNetworkNode(
       {
         transports: {
           websocket: reachable ? { listen: { host: '127.0.0.1', port: 0 } } : {},
@@ -81,7 +111,8 @@ export class Swarm {
         },
       },
       {
-        identity: newIdentity(this.crypto),
+        identity,
+        ...(delegated ? { acting: this.#actingOf(identity) } : {}),
         crypto: this.crypto,
         clock,
         random,
@@ -90,6 +121,15 @@ export class Swarm {
         ...(verify ? {} : { verify: () => true }),
       },
     )
+    // The first one publishes.
+    if (this.#delegation !== undefined && this.nodes.length === 0) node.delegations.add(this.#delegation)
+    return node
+  }
+
+  /** Each node acts for a user of its own. */
+  #actingOf({ nodeId }: Identity): Acting {
+    const credential = { delegation: newDelegation(this.crypto, newIdentity(this.crypto), nodeId) }
+    return { chainId: undefined, credential: () => credential, onChange: () => () => undefined }
   }
 
   /** Starts `count` more nodes, joined and with all their neighbours attached. */
@@ -130,12 +170,12 @@ export class Swarm {
 
 /** Signs 100-byte messages of one chain. The first four bytes of the content are the message's number. */
 export class Source {
-  readonly #modules: Pick<Swarm, 'crypto' | 'publisher' | 'streamPartId'>
+  readonly #modules: Pick<Swarm, 'crypto' | 'publisher' | 'signer' | 'streamPartId'>
   #previous: MessageRef | undefined
   /** Messages made so far: the number of the next. */
   count = 0
 
-  constructor(modules: Pick<Swarm, 'crypto' | 'publisher' | 'streamPartId'>) {
+  constructor(modules: Pick<Swarm, 'crypto' | 'publisher' | 'signer' | 'streamPartId'>) {
     this.#modules = modules
   }
 
@@ -156,10 +196,10 @@ export class Source {
       this.#previous = ref
       return draft
     })
-    const { publisher, crypto, streamPartId } = this.#modules
+    const { publisher, signer, crypto, streamPartId } = this.#modules
     const { streamId } = parseStreamPartId(streamPartId)
     const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId: 'bench' }
-    return buildBatch({ chain, messages }, crypto, publisher)
+    return buildBatch({ chain, messages }, crypto, signer)
   }
 }
 

@@ -1,8 +1,9 @@
 import type { NetworkNode } from '@runnel/network'
-import { settled, within } from '../settling.ts'
+import { within } from '../settling.ts'
 import { messageNumber, Source, Swarm, type BenchTransport } from '../swarm.ts'
-import { cpuUs, percentile, round } from '../statistics.ts'
+import { percentile, round } from '../statistics.ts'
 import { bareFlood, type FloodFigures } from './bare-flood.ts'
+import { listen, saturate } from './saturate.ts'
 
 export interface FloodOptions {
   readonly transport: BenchTransport
@@ -16,9 +17,6 @@ export interface FloodOptions {
 /** The predecessor's figure on such a machine, for the reader: 16 nodes in one process over WebRTC, nothing verified. */
 const predecessorDeliveriesPerS = 10_000
 const batchMessages = 64
-
-/** So long after the last one no duplicate is on its way any more. */
-const quietMs = 500
 
 /**
  * One publisher, one stream part, everybody else a subscriber: throughput when saturated, and delays at 100 messages a second.
@@ -76,62 +74,9 @@ function rounded(figures: FloodFigures): FloodFigures {
   }
 }
 
-/** Calls back on each delivery at each subscriber; the returned function stops that. */
-function listen(nodes: readonly NetworkNode[], onDelivery: (content: Uint8Array) => void): () => void {
-  const stops = nodes.map((node) => node.on('message', ({ message }) => onDelivery(message.content)))
-  return () => stops.forEach((stop) => stop())
-}
-
-/** Each node but the source passes a message to all but one of its neighbours; what is no delivery is a duplicate. */
-function duplicatesOfOne(swarm: Swarm): number {
-  const ends = swarm.nodes.reduce(
-    (sum, node) => sum + (node.metrics().streamParts[0]?.neighbours.length ?? 0),
-    0,
-  )
-  return ends - 2 * (swarm.nodes.length - 1)
-}
-
 /** Packets that a full queue refused: what they carried comes by other ways, and fewer duplicates come. */
 function refusedOf(nodes: readonly NetworkNode[]): number {
   return nodes.reduce((sum, node) => sum + (node.metrics().counters['send.refused'] ?? 0), 0)
-}
-
-function duplicatesOf(nodes: readonly NetworkNode[]): number {
-  return nodes.reduce((sum, node) => sum + (node.metrics().streamParts[0]?.duplicates ?? 0), 0)
-}
-
-async function saturate(
-  swarm: Swarm,
-  source: Source,
-  messages: number,
-  perBatch: number,
-): Promise<FloodFigures> {
-  const [publisher, ...subscribers] = swarm.nodes
-  if (!publisher) throw new Error('a swarm without nodes')
-  const expected = messages * subscribers.length
-  let delivered = 0
-  let finished = () => {}
-  const done = new Promise<void>((resolve) => (finished = resolve))
-  const stop = listen(subscribers, () => ++delivered === expected && finished())
-  const duplicatesBefore = duplicatesOf(swarm.nodes)
-  const startMs = performance.now()
-  const startUs = cpuUs()
-  for (let left = messages; left > 0; left -= perBatch) {
-    if (!publisher.publish(source.next(Math.min(perBatch, left)).bytes))
-      await publisher.writable(swarm.streamPartId)
-    if (left % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
-  }
-  await done
-  stop()
-  // A flood is over when its duplicates have arrived too: they cost as well. Of what a queue refused there are none.
-  const duplicatesDue = duplicatesBefore + messages * duplicatesOfOne(swarm)
-  const progress = () => duplicatesOf(swarm.nodes)
-  await settled({ isDone: () => progress() >= duplicatesDue, progress, quietMs })
-  return {
-    deliveriesPerS: (expected / (performance.now() - startMs)) * 1000,
-    cpuUsPerDelivery: (cpuUs() - startUs) / expected,
-    duplicatesPerMessage: (duplicatesOf(swarm.nodes) - duplicatesBefore) / messages,
-  }
 }
 
 async function delaysAt(swarm: Swarm, source: Source, messages: number, perS: number) {

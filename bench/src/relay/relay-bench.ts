@@ -175,7 +175,7 @@ async function nodeRelay(
     end.join(streamPartId)
   }
   await Promise.all([ready, ...ends.map((end) => end.waitForNeighbours(streamPartId))])
-  const source = new Source({ crypto, publisher, streamPartId })
+  const source = new Source({ crypto, publisher, signer: publisher, streamPartId })
   const run = async (count: number) => {
     const batches = Array.from({ length: Math.ceil(count / perBatch) }, () => source.next(perBatch).bytes)
     await drive(

@@ -105,6 +105,7 @@ function startBesieger(): ChildCalls<SiegeCalls> {
 class HonestNodes {
   readonly crypto: Crypto
   readonly publisher: Identity
+  readonly signer: Identity
   readonly streamPartId
   readonly #source: Source
   readonly #residents: { readonly node: NetworkNode; readonly identity: Identity }[] = []
@@ -115,6 +116,7 @@ class HonestNodes {
   constructor(crypto: Crypto) {
     this.crypto = crypto
     this.publisher = newIdentity(crypto)
+    this.signer = this.publisher
     this.streamPartId = toStreamPartId(toStreamId(`${this.publisher.nodeId}/siege`), 0)
     this.#source = new Source(this)
   }

@@ -52,11 +52,11 @@ function delegated(
 }
 
 /** One hears what the other publishes, and the other way round. */
-async function talk(one: RunnelClient, two: RunnelClient): Promise<void> {
-  const subscriptions = await Promise.all([one, two].map((client) => client.subscribe(streamId)))
+async function talk(one: RunnelClient, two: RunnelClient, on = streamId): Promise<void> {
+  const subscriptions = await Promise.all([one, two].map((client) => client.subscribe(on)))
   await Promise.all(subscriptions.map((subscription) => subscription.waitForNeighbours()))
-  await one.publish(streamId, 'one')
-  await two.publish(streamId, 'two')
+  await one.publish(on, 'one')
+  await two.publish(on, 'two')
   for (const subscription of subscriptions) {
     const heard = await take(subscription, 2)
     expect(heard.map(({ content }) => content).toSorted()).toEqual(['one', 'two'])
@@ -79,7 +79,7 @@ describe('clients of one user', () => {
     const three = await clients.create({ delegation })
     expect([one.userId, three.userId]).toEqual([alice.nodeId, alice.nodeId])
     await talk(one, two)
-    await talk(three, one)
+    await talk(three, one, other)
   })
 
   it('ask a signer for as much as they need', async () => {

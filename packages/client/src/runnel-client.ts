@@ -1,4 +1,4 @@
-import type { NetworkNode } from '@runnel/network'
+import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   parseStreamPartId,
   protocolError,
@@ -10,6 +10,7 @@ import {
   type NodeAdmission,
   type NodeId,
   type Random,
+  type ReaderPolicy,
   type RunnelError,
   type StreamId,
 } from '@runnel/protocol'
@@ -86,6 +87,8 @@ export class RunnelClient implements AsyncDisposable {
   readonly userId: NodeId
   /** The address of the node's key: this process among the user's others. */
   readonly nodeId: NodeId
+  /** The chain of the registries; 0 where they are on none. */
+  readonly chainId: number
   /** The node inside, for its metrics and what else an operator wants to see. */
   readonly network: NetworkNode
   readonly #user: ActingUser
@@ -115,6 +118,7 @@ export class RunnelClient implements AsyncDisposable {
     this.network = node
     this.#user = user
     this.#hasAccount = modules.hasAccount
+    this.chainId = registry.chainId
     this.#registry = registry
     this.#clock = clock
     this.#phases = modules.phases
@@ -213,6 +217,16 @@ export class RunnelClient implements AsyncDisposable {
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     this.#requireOpen()
     return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
+  }
+
+  /** Who may publish, and under which delegations; from the cached registry. For storage nodes, which check what others give them. */
+  get publisherPolicy(): PublisherPolicy {
+    return this.#registry.publisherPolicy
+  }
+
+  /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
+  get readerPolicy(): ReaderPolicy {
+    return this.#registry.readerPolicy
   }
 
   /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */

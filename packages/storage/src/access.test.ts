@@ -5,11 +5,15 @@ import {
   loadCrypto,
   seededRandom,
   signAccessToken,
+  toStreamId,
+  type ActingFor,
+  type DelegationClaim,
   type NodeId,
 } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '@runnel/client'
 import { Access } from './access.ts'
+import { delegationFrom, identityOf } from './delegations.testkit.ts'
 import { TestClock } from './storage.testkit.ts'
 import { nodeId, partOf, streamId } from './store/batches.testkit.ts'
 
@@ -17,12 +21,18 @@ const crypto = await loadCrypto()
 const identity = createIdentity(generatePrivateKey(seededRandom('access')), crypto)
 const part = partOf(0)
 const [self, stranger] = [nodeId(9), nodeId(8)]
+const [user, delegate] = [identityOf('user'), identityOf('delegate')]
 const notPermitted = { code: 'NOT_PERMITTED' }
 
 describe('Access', () => {
   let subscribers: NodeId[]
   let storageNodes: NodeId[]
   let isReadable: boolean
+  /** By the ids of their links. */
+  let acting: Map<NodeId, ActingFor>
+  /** Whether delegations are in force; undefined: not known before the registry is asked. */
+  let isInForce: boolean | undefined
+  let asked: NodeId[]
   let access: Access
   const clock = new TestClock()
 
@@ -30,6 +40,9 @@ describe('Access', () => {
     subscribers = []
     storageNodes = [self]
     isReadable = true
+    acting = new Map()
+    isInForce = true
+    asked = []
     const client = {
       nodeId: self,
       getStream: async () => ({ id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 }),
@@ -40,6 +53,15 @@ describe('Access', () => {
       getStorageNodes: async () => {
         if (!isReadable) throw clientError('CHAIN_UNREACHABLE')
         return storageNodes.map((id) => ({ nodeId: id, url: `ws://${id}` }))
+      },
+      chainId: 1,
+      network: { actingFor: (peerId: NodeId) => acting.get(peerId) },
+      readerPolicy: {
+        readsForMs: () => (isInForce === undefined ? undefined : isInForce ? Infinity : 0),
+        resolve: async (_: string, userId: NodeId) => {
+          asked.push(userId)
+          isInForce = true
+        },
       },
     }
     access = new Access({ client, crypto, clock })
@@ -89,5 +111,90 @@ describe('Access', () => {
     await access.requireStillSubscriber(part, asker)
     isReadable = false
     await access.requireStillSubscriber(part, asker)
+  })
+
+  const delegationOf = (changes: Partial<DelegationClaim> = {}) =>
+    delegationFrom(user, delegate, { fromMs: clock.now() - 1, untilMs: clock.now() + 60_000, ...changes })
+  const actsFor = (requesterId: NodeId, changes: Partial<DelegationClaim> = {}) => {
+    const delegation = delegationOf(changes)
+    const { userId, untilMs } = delegation
+    acting.set(requesterId, { userId, untilMs, delegation, isKeySigned: true })
+  }
+
+  it('lets those pass who act for a subscriber, as proved on their links, within what they were let', async () => {
+    subscribers = [user.nodeId]
+    actsFor(stranger)
+    await ask(stranger)
+    await access.requireStillSubscriber(part, { requesterId: stranger, token: undefined })
+    actsFor(stranger, { streams: [streamId], publishes: false })
+    await ask(stranger)
+    actsFor(stranger, { reads: false })
+    await expect(ask(stranger)).rejects.toMatchObject({ code: 'DELEGATION_SCOPE' })
+    actsFor(stranger, { streams: [toStreamId(`${user.nodeId}/other`)] })
+    await expect(ask(stranger)).rejects.toMatchObject({ code: 'DELEGATION_SCOPE' })
+    // Its own permission is not asked for while it acts for another.
+    subscribers = [stranger]
+    actsFor(stranger)
+    await expect(ask(stranger)).rejects.toMatchObject(notPermitted)
+    storageNodes = [stranger]
+    await ask(stranger)
+  })
+
+  it('asks the registry whether a delegation was taken back, and says so', async () => {
+    subscribers = [user.nodeId]
+    actsFor(stranger)
+    isInForce = undefined
+    await ask(stranger)
+    expect(asked).toEqual([user.nodeId])
+    isInForce = false
+    const revoked = { code: 'DELEGATION_REVOKED' }
+    await expect(ask(stranger)).rejects.toMatchObject(revoked)
+    const asker = { requesterId: stranger, token: undefined }
+    await expect(access.requireStillSubscriber(part, asker)).rejects.toMatchObject(revoked)
+  })
+
+  it('lets those ask after messages who act for their publisher and may publish', async () => {
+    const asker = { requesterId: stranger, token: undefined }
+    const askAfter = () => access.requirePublisherOrSubscriber(part, user.nodeId, asker)
+    await expect(askAfter()).rejects.toMatchObject(notPermitted)
+    actsFor(stranger, { reads: false })
+    await askAfter()
+    actsFor(stranger, { publishes: false })
+    await expect(askAfter()).rejects.toMatchObject(notPermitted)
+  })
+
+  it('takes a delegation with a token of its delegate, where there is no link', async () => {
+    subscribers = [user.nodeId]
+    const claim = { requesterId: anyRequester, storageNodeId: self, expiresMs: clock.now() + 1000 }
+    const token = signAccessToken(claim, crypto, delegate)
+    const ofOther = signAccessToken(claim, crypto, identity)
+    const askWith = (delegation = delegationOf(), shown: typeof token | undefined = token) =>
+      access.requireSubscriber(part, { requesterId: anyRequester, token: shown, delegation })
+    await askWith()
+    const refused = async (asking: Promise<void>, code: string) =>
+      expect(asking).rejects.toMatchObject({ code })
+    await refused(askWith(delegationOf(), ofOther), 'DELEGATION_NOT_YOURS')
+    await refused(
+      access.requireSubscriber(part, {
+        requesterId: anyRequester,
+        token: undefined,
+        delegation: delegationOf(),
+      }),
+      'DELEGATION_NOT_YOURS',
+    )
+    await refused(askWith(delegationOf({ chainId: 2 })), 'DELEGATION_OTHER_CHAIN')
+    await refused(askWith(delegationOf({ untilMs: clock.now() })), 'DELEGATION_EXPIRED')
+    await refused(askWith(delegationOf({ untilMs: clock.now() + 400 * 86_400_000 })), 'DELEGATION_TOO_LONG')
+    await refused(askWith(delegationOf({ reads: false })), 'DELEGATION_SCOPE')
+    await refused(askWith({ ...delegationOf(), userId: identity.nodeId }), 'DELEGATION_FORGED')
+    await refused(askWith(delegationOf(), { ...token, expiresMs: token.expiresMs + 1 }), 'TOKEN_INVALID')
+    subscribers = [delegate.nodeId]
+    await refused(askWith(), 'NOT_PERMITTED')
+    // A contract's signature is no key's: the registry knows whether it backs it.
+    subscribers = [user.nodeId]
+    const ofContract = { ...delegationOf({ block: 7 }), signature: new Uint8Array(130) }
+    await askWith(ofContract)
+    isInForce = false
+    await refused(askWith(ofContract), 'DELEGATION_REVOKED')
   })
 })

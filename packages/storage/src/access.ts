@@ -1,13 +1,22 @@
 import type { RunnelClient } from '@runnel/client'
+import type { NetworkNode } from '@runnel/network'
 import {
+  actsForMs,
   anyRequester,
+  delegationProblem,
   isRunnelError,
+  isSignedByKey,
   parseStreamPartId,
+  protocolError,
   verifyAccessToken,
   type AccessToken,
+  type ActingFor,
   type Clock,
   type Crypto,
+  type Delegation,
   type NodeId,
+  type ReaderPolicy,
+  type RunnelError,
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
@@ -18,15 +27,28 @@ export interface Asker {
   /** The id proven on its link; over HTTP the zero address, which nobody can prove. */
   readonly requesterId: NodeId
   readonly token: AccessToken | undefined
+  /** Over HTTP: of a user to the one who signed the token. Over a link it was shown when that opened. */
+  readonly delegation?: Delegation | undefined
 }
 
 export interface AccessModules {
-  readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'permissionsOf' | 'getStorageNodes'>
+  readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'permissionsOf' | 'getStorageNodes'> & {
+    readonly readerPolicy: Pick<ReaderPolicy, 'readsForMs' | 'resolve'>
+    /** On which delegations have to be; undefined: on any. */
+    readonly chainId: number | undefined
+    readonly network: Pick<NetworkNode, 'actingFor'>
+  }
   readonly crypto: Crypto
   readonly clock: Clock
 }
 
-/** Admits users that may subscribe to a stream, and storage nodes assigned to it. */
+/** In whose name something is asked for, and under what delegation. */
+interface User {
+  readonly userId: NodeId
+  readonly acting: ActingFor | undefined
+}
+
+/** Admits users that may subscribe to a stream, those that act for them, and storage nodes assigned to it. */
 export class Access {
   readonly #modules: AccessModules
 
@@ -34,33 +56,26 @@ export class Access {
     this.#modules = modules
   }
 
-  /** Throws UNKNOWN_STREAM, TOKEN_INVALID or NOT_PERMITTED, and STORE_FAILED while the registry cannot be read. */
+  /**
+   * Throws UNKNOWN_STREAM, TOKEN_INVALID, NOT_PERMITTED, or a code of a delegation (DELEGATION_…), and STORE_FAILED while the registry
+   * cannot be read.
+   */
   async requireSubscriber(streamPartId: StreamPartId, asker: Asker): Promise<void> {
-    const user = await this.#userOn(streamPartId, asker)
-    const { streamId } = parseStreamPartId(streamPartId)
-    const { subscribeUntilMs } = await this.#read(() => this.#modules.client.permissionsOf(streamId, user))
-    if (this.#modules.clock.now() < subscribeUntilMs) return
-    if (asker.token === undefined && (await this.#keeps(streamId, asker.requesterId))) return
-    throw storageError('NOT_PERMITTED', `${user} may not subscribe to ${streamId}`)
+    await this.#requireStreamPart(streamPartId)
+    this.#requireToken(asker)
+    await this.#requireReader(streamPartId, asker)
   }
 
   /**
-   * Checks an admitted requester again: throws UNKNOWN_STREAM or NOT_PERMITTED when it is no longer admitted. A request in
+   * Checks an admitted requester again: throws UNKNOWN_STREAM, NOT_PERMITTED or DELEGATION_… when it is no longer admitted. A request in
    * progress survives the expiry of its token and an unreadable registry.
    */
-  async requireStillSubscriber(streamPartId: StreamPartId, { requesterId, token }: Asker): Promise<void> {
-    const { client, clock } = this.#modules
-    const { streamId } = parseStreamPartId(streamPartId)
-    const user = token?.userId ?? requesterId
+  async requireStillSubscriber(streamPartId: StreamPartId, asker: Asker): Promise<void> {
     try {
-      const { subscribeUntilMs } = await this.#read(() => client.permissionsOf(streamId, user))
-      if (clock.now() < subscribeUntilMs) return
-      if (token === undefined && (await this.#keeps(streamId, requesterId))) return
+      await this.#requireReader(streamPartId, asker)
     } catch (error) {
-      if (isRunnelError(error, 'STORE_FAILED')) return
-      throw error
+      if (!isRunnelError(error, 'STORE_FAILED')) throw error
     }
-    throw storageError('NOT_PERMITTED', `${user} may no longer subscribe to ${streamId}`)
   }
 
   /** Lets also a publisher ask after its own messages. Throws as `requireSubscriber` does. */
@@ -69,22 +84,85 @@ export class Access {
     publisherId: NodeId,
     asker: Asker,
   ): Promise<void> {
-    if ((await this.#userOn(streamPartId, asker)) === publisherId) return
-    await this.requireSubscriber(streamPartId, asker)
+    await this.#requireStreamPart(streamPartId)
+    this.#requireToken(asker)
+    const { userId, acting } = this.#userOf(asker)
+    const { streamId } = parseStreamPartId(streamPartId)
+    const mayPublish = actsForMs(acting, 'publishes', streamId, this.#modules.clock.now()) > 0
+    if (userId === publisherId && mayPublish) return
+    await this.#requireReader(streamPartId, asker)
   }
 
-  /** The requester, once the stream part is known to exist. */
-  async #userOn(streamPartId: StreamPartId, { requesterId, token }: Asker): Promise<NodeId> {
-    const { client, clock, crypto } = this.#modules
+  async #requireStreamPart(streamPartId: StreamPartId): Promise<void> {
     const { streamId, partition } = parseStreamPartId(streamPartId)
-    const stream = await this.#read(() => client.getStream(streamId))
+    const stream = await this.#read(() => this.#modules.client.getStream(streamId))
     if (partition >= stream.partitions) {
       throw storageError('UNKNOWN_STREAM', `${streamId} has ${stream.partitions} partitions`)
     }
-    if (token === undefined) return requesterId
+  }
+
+  #requireToken({ requesterId, token }: Asker): void {
+    const { client, clock, crypto } = this.#modules
     const parties = { requesterId, storageNodeId: client.nodeId }
-    if (!verifyAccessToken(token, parties, clock.now(), crypto)) throw storageError('TOKEN_INVALID')
-    return token.userId
+    if (token !== undefined && !verifyAccessToken(token, parties, clock.now(), crypto))
+      throw storageError('TOKEN_INVALID')
+  }
+
+  async #requireReader(streamPartId: StreamPartId, asker: Asker): Promise<void> {
+    const { streamId } = parseStreamPartId(streamPartId)
+    const problem = await this.#readingProblem(streamId, this.#userOf(asker))
+    if (problem === undefined) return
+    if (asker.token === undefined && (await this.#keeps(streamId, asker.requesterId))) return
+    throw problem
+  }
+
+  /** A token says who asks; without one it is the user that the requester acts for on its link, or the requester itself. */
+  #userOf({ requesterId, token, delegation }: Asker): User {
+    if (delegation !== undefined) {
+      const acting = this.#actingUnder(delegation, token)
+      return { userId: acting.userId, acting }
+    }
+    if (token !== undefined) return { userId: token.userId, acting: undefined }
+    const acting = this.#modules.client.network.actingFor(requesterId)
+    return { userId: acting?.userId ?? requesterId, acting }
+  }
+
+  /** Throws DELEGATION_… when the signer of the token does not act for the user of the delegation, whatever the stream. */
+  #actingUnder(delegation: Delegation, token: AccessToken | undefined): ActingFor {
+    const { client, clock, crypto } = this.#modules
+    const { userId, delegateId, untilMs, block } = delegation
+    if (token?.userId !== delegateId)
+      throw protocolError('DELEGATION_NOT_YOURS', `a token of ${delegateId} has to go with it`)
+    const problem = delegationProblem(delegation, { chainId: client.chainId, wallMs: clock.now() })
+    if (problem !== undefined) throw problem
+    const isKeySigned = isSignedByKey(delegation, crypto)
+    if (!isKeySigned && block === 0) throw protocolError('DELEGATION_FORGED', `of ${userId}`)
+    return { userId, delegation, untilMs, isKeySigned }
+  }
+
+  /** Why somebody may not read a stream; undefined when it may. */
+  async #readingProblem(streamId: StreamId, { userId, acting }: User): Promise<RunnelError | undefined> {
+    const { client, clock } = this.#modules
+    if (actsForMs(acting, 'reads', streamId, clock.now()) <= 0) {
+      const isExpired = acting !== undefined && acting.untilMs <= clock.now()
+      return protocolError(isExpired ? 'DELEGATION_EXPIRED' : 'DELEGATION_SCOPE', `reading ${streamId}`)
+    }
+    const { subscribeUntilMs } = await this.#read(() => client.permissionsOf(streamId, userId))
+    if (clock.now() >= subscribeUntilMs)
+      return storageError('NOT_PERMITTED', `${userId} may not subscribe to ${streamId}`)
+    if (acting === undefined || (await this.#isInForce(streamId, acting))) return undefined
+    return protocolError('DELEGATION_REVOKED', `or the contract ${userId} does not back it`)
+  }
+
+  /** Whether a delegation was not taken back, and the contract that it is of, if it is, backs it. */
+  async #isInForce(streamId: StreamId, { userId, delegation }: ActingFor): Promise<boolean> {
+    const { readerPolicy } = this.#modules.client
+    const readsForMs = () => readerPolicy.readsForMs(streamId, userId, delegation)
+    if (readsForMs() === undefined)
+      await this.#read(() => readerPolicy.resolve(streamId, userId, undefined, delegation))
+    const forMs = readsForMs()
+    if (forMs === undefined) throw storageError('STORE_FAILED', 'the registry does not answer')
+    return forMs > 0
   }
 
   /** Storage nodes of a stream repair each other; by choosing them, the owner lets them have the messages. */

@@ -8,6 +8,12 @@ import {
 import { planQuota, type DiskCaps } from './quota-plan.ts'
 import { streamOf } from './share-out.ts'
 import type { MessageStore, StreamPartUsage } from './store/message-store.ts'
+import {
+  countedBytes,
+  delegationOf,
+  noDelegations,
+  type EncodedDelegations,
+} from './store/stored-delegations.ts'
 
 export interface QuotaStatus {
   /** Bytes of batches, about. */
@@ -24,7 +30,7 @@ type QuotaStore = Pick<MessageStore, 'append' | 'usage' | 'prune' | 'getMark' | 
 /**
  * Makes room in the store before batches are added, so that the caps hold. Counts what is added as it arrives, and reads the
  * sizes from the store again before it deletes, so that they are right after a restart and when other nodes write to the same
- * cluster. Sizes are those of batches; the engine's overhead comes on top, and with tiny batches about doubles them.
+ * cluster. Sizes are those of batches (`countedBytes`); the engine's overhead comes on top, and with tiny batches about doubles them.
  */
 export class DiskQuota {
   readonly #caps: DiskCaps
@@ -51,17 +57,23 @@ export class DiskQuota {
   }
 
   /** As the store's, once there is room. Throws what the store throws. */
-  readonly append = async (batches: readonly MessageBatch[]): Promise<void> => {
-    for (const batch of batches) this.#pending.add(partOf(batch), batch.bytes.length)
+  readonly append = async (
+    batches: readonly MessageBatch[],
+    delegations: EncodedDelegations = noDelegations,
+  ): Promise<void> => {
+    const sizes = batches.map((batch) => {
+      return { part: partOf(batch), bytes: countedBytes(batch, delegationOf(batch, delegations)) }
+    })
+    for (const { part, bytes } of sizes) this.#pending.add(part, bytes)
     try {
       if (!this.#isRead || this.#isOver(batches)) await this.#makeRoom()
-      await this.#store.append(batches)
-      for (const batch of batches) {
-        this.#stored.add(partOf(batch), batch.bytes.length)
-        this.#added.add(partOf(batch), batch.bytes.length)
+      await this.#store.append(batches, delegations)
+      for (const { part, bytes } of sizes) {
+        this.#stored.add(part, bytes)
+        this.#added.add(part, bytes)
       }
     } finally {
-      for (const batch of batches) this.#pending.add(partOf(batch), -batch.bytes.length)
+      for (const { part, bytes } of sizes) this.#pending.add(part, -bytes)
     }
   }
 

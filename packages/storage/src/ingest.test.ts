@@ -1,10 +1,13 @@
-import type { MessageBatch } from '@runnel/protocol'
+import { encodeDelegation } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { storageError } from './errors.ts'
 import { Ingest, type IngestEvents } from './ingest.ts'
+import { KnownDelegations } from './known-delegations.ts'
+import { delegationFrom, identityOf, refOf, TestDelegations } from './delegations.testkit.ts'
 import { storageLimits } from './storage-limits.ts'
 import { openTestStore, TestClock, turns, until, type TestStore } from './storage.testkit.ts'
 import { at, batchOf, chainOf, partOf } from './store/batches.testkit.ts'
+import type { MessageStore } from './store/message-store.ts'
 
 const chain = chainOf()
 const batch = (timestamp: number, count = 1) =>
@@ -15,6 +18,7 @@ const batch = (timestamp: number, count = 1) =>
 
 describe('Ingest', () => {
   let kept: TestStore
+  let node: TestDelegations
   let said: string[]
   const clock = new TestClock()
   /** What the next appends do instead of storing: fail, or wait. */
@@ -24,6 +28,7 @@ describe('Ingest', () => {
 
   beforeEach(async () => {
     kept = await openTestStore()
+    node = new TestDelegations()
     said = []
     obstacles = []
     broken = undefined
@@ -38,14 +43,14 @@ describe('Ingest', () => {
       fault: (streamPartId, error) => said.push(`fault ${streamPartId} ${String(error)}`),
       recovered: () => said.push('recovered'),
     }
-    const append = async (batches: readonly MessageBatch[]) => {
+    const append: MessageStore['append'] = async (batches, delegations) => {
       await obstacles.shift()?.()
       if (batches.some((each) => each.chain.partition === broken)) throw new TypeError('no such batch')
-      await kept.store.append(batches)
+      await kept.store.append(batches, delegations)
     }
     return new Ingest(
       { maxQueuedBytes: 1e6, maxQueuedBatches: 100, ...options, limits: storageLimits },
-      { store: { append }, clock, events },
+      { store: { append }, delegations: new KnownDelegations(node), clock, events },
     )
   }
 
@@ -68,6 +73,28 @@ describe('Ingest', () => {
     await stored
     expect(await kept.store.has(chain, at(1, 2))).toBe(true)
     expect(ingest.status()).toMatchObject({ queuedBatches: 0, queuedBytes: 0, storedMessages: 3, lagMs: 0 })
+  })
+
+  it('stores a batch with the delegation that it names, also when the node forgets that meanwhile', async () => {
+    const ingest = createIngest()
+    const delegation = delegationFrom(identityOf('user'), identityOf('delegate'))
+    const delegated = batchOf(chain, [at(1)], 20, 0, encodeDelegation(delegation))
+    node.add(delegation)
+    expect(ingest.push(delegated)).toBe(true)
+    node.known.clear()
+    await ingest.flushed()
+    const stored = await kept.store.delegationsOf([delegated])
+    expect(stored.get(refOf(delegation))).toEqual(encodeDelegation(delegation))
+  })
+
+  it('leaves a batch to repair whose delegation is not known any more', async () => {
+    const ingest = createIngest()
+    const delegation = delegationFrom(identityOf('user'), identityOf('delegate'))
+    expect(ingest.push(batchOf(chain, [at(1)], 20, 0, encodeDelegation(delegation)))).toBe(false)
+    expect(said).toEqual([`dropped ${partOf(0)} 1`])
+    expect(ingest.push(batch(2))).toBe(true)
+    await ingest.flushed()
+    expect(ingest.status()).toMatchObject({ storedBatches: 1, droppedBatches: 1 })
   })
 
   it('keeps its own copy of a batch', async () => {

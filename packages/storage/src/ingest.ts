@@ -11,7 +11,9 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { StorageLimits } from './storage-limits.ts'
+import type { KnownDelegations } from './known-delegations.ts'
 import type { MessageStore } from './store/message-store.ts'
+import { countedBytes, type EncodedDelegations } from './store/stored-delegations.ts'
 
 export interface IngestOptions {
   readonly maxQueuedBytes: number
@@ -52,6 +54,10 @@ const maxFaultsInARow = 5
 
 interface Queued {
   readonly batch: MessageBatch
+  /** The bytes of the delegation that it names. */
+  readonly delegation: Uint8Array | undefined
+  /** What it counts for. */
+  readonly bytes: number
   readonly sinceMs: number
 }
 
@@ -60,6 +66,7 @@ export class Ingest {
   readonly #options: IngestOptions
   readonly #store: Pick<MessageStore, 'append'>
   readonly #clock: Clock
+  readonly #delegations: Pick<KnownDelegations, 'bytesOf'>
   readonly #events: IngestEvents
   #queue: Queued[] = []
   #queuedBytes = 0
@@ -79,18 +86,30 @@ export class Ingest {
 
   constructor(
     options: IngestOptions,
-    modules: { store: Pick<MessageStore, 'append'>; clock: Clock; events: IngestEvents },
+    modules: {
+      store: Pick<MessageStore, 'append'>
+      clock: Clock
+      delegations: Pick<KnownDelegations, 'bytesOf'>
+      events: IngestEvents
+    },
   ) {
     this.#options = options
     this.#store = modules.store
     this.#clock = modules.clock
+    this.#delegations = modules.delegations
     this.#events = modules.events
   }
 
-  /** Takes a batch and copies it. False when there is no room. */
+  /** Takes a batch and copies it. False when there is no room, or its delegation is not known any more. */
   push(batch: MessageBatch): boolean {
     const { maxQueuedBatches, maxQueuedBytes } = this.#options
-    const bytes = batch.bytes.length
+    const { delegationRef: ref } = batch
+    const delegation = ref && this.#delegations.bytesOf(ref)
+    const bytes = countedBytes(batch, delegation)
+    if (ref !== undefined && delegation === undefined) {
+      this.#miss(batch)
+      return false
+    }
     if (
       this.#stopped ||
       this.#queue.length >= maxQueuedBatches ||
@@ -100,7 +119,8 @@ export class Ingest {
       return false
     }
     // A batch is a view of the frame it came in, which would be kept with it.
-    this.#queue.push({ batch: decodeBatch(batch.bytes.slice()), sinceMs: this.#clock.monotonicMs() })
+    const copy = decodeBatch(batch.bytes.slice())
+    this.#queue.push({ batch: copy, delegation, bytes, sinceMs: this.#clock.monotonicMs() })
     this.#queuedBytes += bytes
     this.#pushed++
     if (!this.#isWriting) this.#writing = this.#write()
@@ -159,14 +179,15 @@ export class Ingest {
   async #write(): Promise<void> {
     this.#isWriting = true
     while (this.#queue.length > 0) {
-      const count = this.#chunkSize()
-      const batches = this.#queue.slice(0, count).map(({ batch }) => batch)
+      const chunk = this.#queue.slice(0, this.#chunkSize())
+      const batches = chunk.map(({ batch }) => batch)
+      const delegations = delegationsOf(chunk)
       try {
-        await this.#store.append(batches)
+        await this.#store.append(batches, delegations)
       } catch (error) {
         this.#counters.failures++
         this.#failuresInARow++
-        if (!isStoreFailure(error) && (await this.#storeApart(batches))) continue
+        if (!isStoreFailure(error) && (await this.#storeApart(batches, delegations))) continue
         this.#events.failed(error)
         if (this.#stopped) break
         await this.#pause()
@@ -186,12 +207,12 @@ export class Ingest {
    * Called for an error that is not one of the store's failures: a batch may be the cause. Stores each stream part separately and
    * drops those that fail. False when all fail: then it may be the store.
    */
-  async #storeApart(batches: readonly MessageBatch[]): Promise<boolean> {
+  async #storeApart(batches: readonly MessageBatch[], delegations: EncodedDelegations): Promise<boolean> {
     const failed = new Map<StreamPartId, { readonly batches: MessageBatch[]; readonly error: unknown }>()
     let stored = 0
     for (const [id, some] of byStreamPart(batches)) {
       try {
-        await this.#store.append(some)
+        await this.#store.append(some, delegations)
         this.#take(some)
         this.#stored(some)
         stored++
@@ -214,11 +235,11 @@ export class Ingest {
 
   #chunkSize(): number {
     const { maxAppendBatches, maxAppendBytes } = this.#options.limits
-    let bytes = 0
+    let total = 0
     let count = 0
-    for (const { batch } of this.#queue) {
-      bytes += batch.bytes.length
-      if (count > 0 && (count >= maxAppendBatches || bytes > maxAppendBytes)) break
+    for (const { bytes } of this.#queue) {
+      total += bytes
+      if (count > 0 && (count >= maxAppendBatches || total > maxAppendBytes)) break
       count++
     }
     return count
@@ -227,9 +248,12 @@ export class Ingest {
   /** Takes batches off the queue. */
   #take(batches: readonly MessageBatch[]): void {
     const taken = new Set(batches)
-    this.#queue = this.#queue.filter(({ batch }) => !taken.delete(batch))
+    this.#queue = this.#queue.filter(({ batch, bytes }) => {
+      if (!taken.delete(batch)) return true
+      this.#queuedBytes -= bytes
+      return false
+    })
     this.#done += batches.length
-    for (const batch of batches) this.#queuedBytes -= batch.bytes.length
     if (this.#queue.length === 0) this.#isFull = false
   }
 
@@ -276,6 +300,14 @@ export class Ingest {
 /** The store says so itself: it is tried again. */
 function isStoreFailure(error: unknown): boolean {
   return isRunnelError(error) && error.code !== 'INTERNAL'
+}
+
+function delegationsOf(queued: readonly Queued[]): EncodedDelegations {
+  return new Map(
+    queued.flatMap(({ batch: { delegationRef: ref }, delegation }) =>
+      ref === undefined || delegation === undefined ? [] : [[ref, delegation] as const],
+    ),
+  )
 }
 
 function byStreamPart(batches: readonly MessageBatch[]): Map<StreamPartId, MessageBatch[]> {

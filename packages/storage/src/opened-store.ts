@@ -32,7 +32,8 @@ export class OpenedStore implements MessageStore {
     await this.#store.close()
   }
 
-  append: MessageStore['append'] = async (batches) => this.#opened().append(batches)
+  append: MessageStore['append'] = async (batches, delegations) => this.#opened().append(batches, delegations)
+  delegationsOf: MessageStore['delegationsOf'] = async (batches) => this.#opened().delegationsOf(batches)
   read: MessageStore['read'] = async (range, options) => this.#opened().read(range, options)
   last: MessageStore['last'] = async (streamPartId, count, filter, signal) =>
     this.#opened().last(streamPartId, count, filter, signal)

@@ -8,6 +8,7 @@ import { storageError } from './errors.ts'
 import { addStorageRoutes } from './http/storage-routes.ts'
 import { Ingest } from './ingest.ts'
 import { KeptParts } from './kept-parts.ts'
+import { KnownDelegations } from './known-delegations.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { Logger } from './ports.ts'
 import { checkBatch } from './repair/check-batch.ts'
@@ -39,6 +40,7 @@ export class StorageNode {
   readonly #modules: StorageNodeModules
   readonly #log: StorageLog
   readonly #quota: DiskQuota
+  readonly #delegations: KnownDelegations
   readonly #ingest: Ingest
   readonly #access: Access
   readonly #server: ResendServer
@@ -59,6 +61,7 @@ export class StorageNode {
     this.#log = new StorageLog({ location: store.location }, { logger, clock })
     this.#marks = new RepairMarks({ nodeId: client.nodeId, runMs: clock.now() }, { store })
     this.#quota = new DiskQuota(options, { store })
+    this.#delegations = new KnownDelegations(client.network.delegations)
     this.#ingest = this.#createIngest()
     this.#access = new Access(modules)
     this.#server = this.#createServer()
@@ -193,7 +196,10 @@ export class StorageNode {
       fault: (streamPartId: StreamPartId, error: unknown) => this.#log.fault(streamPartId, error),
       recovered: () => this.#log.storeWorked('appending'),
     }
-    return new Ingest({ maxQueuedBytes, maxQueuedBatches, limits }, { store: this.#quota, clock, events })
+    return new Ingest(
+      { maxQueuedBytes, maxQueuedBatches, limits },
+      { store: this.#quota, delegations: this.#delegations, clock, events },
+    )
   }
 
   #createServer(): ResendServer {
@@ -205,6 +211,7 @@ export class StorageNode {
       { maxResends, limits },
       {
         ...{ network, store, clock, ingest: this.#ingest, access: this.#access },
+        delegations: this.#delegations,
         room: createLinkRoom(marks, { network, clock }),
         isKept: (streamPartId) => this.#kept.has(streamPartId),
         isRefused: (streamPartId) => this.#kept.isRefused(streamPartId),
@@ -217,12 +224,15 @@ export class StorageNode {
   #createRepair(): Repair {
     const { repairIntervalMs: intervalMs, limits } = this.#options
     const { client, clock, crypto, logger } = this.#modules
+    const { publisherPolicy: policy, network } = client
+    const { delegations } = network
+    const checking = { policy, delegations, known: this.#delegations, crypto, clock }
     return new Repair(
       { intervalMs, limits },
       {
         ...{ client, store: this.#quota, clock, marks: this.#marks },
         source: { read: (node, range, signal) => client.readStorageNode(node.nodeId, range, signal) },
-        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
+        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, checking),
         oldestMs: (streamPartId) => this.#oldestMs(streamPartId),
         events: {
           repaired: (streamPart, from, batches) => logger.info({ streamPart, from, batches }, 'repaired'),

@@ -4,6 +4,7 @@ import {
   guardedClock,
   type ActingFor,
   type Contact,
+  type DelegationRef,
   type DirectPacket,
   type MessageChain,
   type MessageRef,
@@ -214,9 +215,18 @@ export class NodeRuntime implements NetworkNode {
 
   sendDirect(peerId: NodeId, packet: DirectPacket): boolean {
     const ref = packet.type === 'resendData' ? packet.batch.delegationRef : undefined
-    const delegation = ref && this.#core.delegations.takeFor(peerId, ref)
-    if (delegation) this.#wires.links.send(peerId, encodePacket({ type: 'delegation', delegation }))
+    if (ref !== undefined && !this.#sendDelegation(peerId, ref)) return false
     return this.#wires.links.send(peerId, encodePacket(packet))
+  }
+
+  /** To a peer that lacks it. False when it does not get through. */
+  #sendDelegation(peerId: NodeId, ref: DelegationRef): boolean {
+    const { delegations } = this.#core
+    const delegation = delegations.takeFor(peerId, ref)
+    if (delegation === undefined) return true
+    const isSent = this.#wires.links.send(peerId, encodePacket({ type: 'delegation', delegation }))
+    if (!isSent) delegations.notSent(peerId, ref)
+    return isSent
   }
 
   queuedBytes(peerId: NodeId): number {

@@ -5,11 +5,17 @@ import type { StreamId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import type { MessageBatch } from '../messages/stream-message.ts'
 import type { Crypto } from '../ports.ts'
+import { delegationRefBytes, refOfBytes, type DelegationRef } from './delegation-ref.ts'
 import type { Delegation, DelegationClaim } from './delegation.ts'
 import { delegationDigest } from './typed-data.ts'
 
 /** How long after somebody's clock a delegation may begin: clocks differ. */
 export const delegationToleranceMs = 5 * 60_000
+
+/** The first 16 bytes of the hash of its bytes: nobody finds two delegations with one reference. */
+export function delegationRef(bytes: Uint8Array, crypto: Crypto): DelegationRef {
+  return refOfBytes(crypto.keccak256(bytes).subarray(0, delegationRefBytes))
+}
 
 /** Signs a claim as its user, which the identity must be. */
 export function signDelegation(

@@ -11,13 +11,14 @@ import { signMembership } from '../signing/membership.ts'
 import {
   boundsProblem,
   coversBatch,
+  delegationRef,
   delegationProblem,
   delegationToleranceMs,
   isSignedByKey,
   signDelegation,
 } from './check-delegation.ts'
 import { actsForMs, checkCredential, type Credential } from './credential.ts'
-import { decodeDelegation, delegationRef, encodeDelegation, type DelegationClaim } from './delegation.ts'
+import { decodeDelegation, encodeDelegation, type DelegationClaim } from './delegation.ts'
 import { delegationDigest, delegationTypedData } from './typed-data.ts'
 
 const crypto = await loadCrypto()

@@ -5,8 +5,6 @@ import { protocolError } from '../errors.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { StreamId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
-import type { Crypto } from '../ports.ts'
-import { delegationRefBytes, refOfBytes, type DelegationRef } from './delegation-ref.ts'
 
 /** What a user lets another key do in its name. */
 export interface DelegationClaim {
@@ -100,11 +98,6 @@ export function decodeDelegation(bytes: Uint8Array): Delegation {
   const delegation = readDelegation(reader)
   reader.end()
   return delegation
-}
-
-/** The first 16 bytes of the hash of its bytes: nobody finds two delegations with one reference. */
-export function delegationRef(bytes: Uint8Array, crypto: Crypto): DelegationRef {
-  return refOfBytes(crypto.keccak256(bytes).subarray(0, delegationRefBytes))
 }
 
 function checkedDelegation(delegation: Delegation): Delegation {

@@ -1,12 +1,7 @@
 import { createIdentity, parsePrivateKey, type Identity } from '../crypto/identity.ts'
-import { signDelegation } from '../delegation/check-delegation.ts'
+import { delegationRef, signDelegation } from '../delegation/check-delegation.ts'
 import { refOfBytes } from '../delegation/delegation-ref.ts'
-import {
-  delegationRef,
-  encodeDelegation,
-  type Delegation,
-  type DelegationClaim,
-} from '../delegation/delegation.ts'
+import { encodeDelegation, type Delegation, type DelegationClaim } from '../delegation/delegation.ts'
 import { toNodeId, type NodeId } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'

@@ -1,6 +1,7 @@
 import { packetBytes, readPackets } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
-import { delegationRef, encodeDelegation } from '../delegation/delegation.ts'
+import { delegationRef } from '../delegation/check-delegation.ts'
+import { encodeDelegation } from '../delegation/delegation.ts'
 import { delegationDigest, delegationTypedData } from '../delegation/typed-data.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { PacketType } from '../messages/packet-table.ts'

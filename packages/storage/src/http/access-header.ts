@@ -1,4 +1,14 @@
-import { isRunnelError, Reader, readToken, Writer, writeToken, type AccessToken } from '@runnel/protocol'
+import {
+  decodeDelegation,
+  isRunnelError,
+  protocolError,
+  Reader,
+  readToken,
+  Writer,
+  writeToken,
+  type AccessToken,
+  type Delegation,
+} from '@runnel/protocol'
 import { storageError } from '../errors.ts'
 
 const scheme = /^Runnel ((?:[0-9a-f]{2})+)$/i
@@ -24,5 +34,20 @@ export function parseAccessHeader(header: string | undefined): AccessToken | und
   } catch (cause) {
     if (!isRunnelError(cause)) throw cause
     throw storageError('TOKEN_INVALID', 'it is not well-formed', { cause })
+  }
+}
+
+/** The delegation in a `runnel-delegation` header, as hexadecimal digits; undefined without one. Throws DELEGATION_FORGED. */
+export function parseDelegationHeader(
+  header: string | readonly string[] | undefined,
+): Delegation | undefined {
+  if (header === undefined) return undefined
+  if (typeof header !== 'string' || !/^(?:[0-9a-f]{2})+$/i.test(header))
+    throw protocolError('DELEGATION_FORGED', 'the header is not hexadecimal digits')
+  try {
+    return decodeDelegation(Buffer.from(header, 'hex'))
+  } catch (cause) {
+    if (!isRunnelError(cause)) throw cause
+    throw protocolError('DELEGATION_FORGED', 'it is not well-formed', { cause })
   }
 }

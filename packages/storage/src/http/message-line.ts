@@ -7,6 +7,7 @@ import {
   type StreamMessage,
 } from '@runnel/protocol'
 import type { Extent } from '../selection.ts'
+import type { EncodedDelegations } from '../store/stored-delegations.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const contentTypes = new Map<number, string>([
@@ -17,16 +18,24 @@ const contentTypes = new Map<number, string>([
 
 /**
  * The messages of a batch that lie in the extent, a line of JSON each, as `runnel subscribe --meta` prints them, with the
- * batch's signature. With `whole` the first line has the batch as it was signed, in base64, so that it can be verified.
+ * batch's signature. With `verifiable` the first line has the batch as it was signed, in base64, and the delegation that it names,
+ * if any.
  */
-export function linesOf(batch: MessageBatch, { from, to }: Extent, whole: boolean): string {
+export function linesOf(
+  batch: MessageBatch,
+  { from, to }: Extent,
+  verifiable?: { readonly delegation: Uint8Array | undefined },
+): string {
   const signature = `0x${Buffer.from(batch.signature).toString('hex')}`
-  let bytes = whole ? Buffer.from(batch.bytes).toString('base64') : undefined
+  let whole = verifiable && {
+    batch: textOf(batch.bytes),
+    delegation: verifiable.delegation && textOf(verifiable.delegation),
+  }
   let lines = ''
   for (const message of batch.messages) {
     if (compareRefs(message, from) < 0 || compareRefs(message, to) > 0) continue
-    lines += `${JSON.stringify({ ...fieldsOf(message), signature, batch: bytes })}\n`
-    bytes = undefined
+    lines += `${JSON.stringify({ ...fieldsOf(message), signature, ...whole })}\n`
+    whole = undefined
   }
   return lines
 }
@@ -59,13 +68,28 @@ function contentOf({ contentType, encryptionType, content }: StreamMessage): unk
 }
 
 function base64(content: Uint8Array): { readonly base64: string } {
-  return { base64: Buffer.from(content).toString('base64') }
+  return { base64: textOf(content) }
 }
 
-/** A batch as it was published, after its length in four bytes, the highest first. */
-export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}
+
+/** Set in the length of a delegation. */
+const delegationFlag = 0x8000_0000
+
+/** Batches as they were published, each after its length in four bytes, the highest first; before them what they name. */
+export function* framesOf(
+  batches: readonly MessageBatch[],
+  delegations: EncodedDelegations,
+): Generator<Uint8Array> {
+  for (const bytes of delegations.values()) yield frameOf(bytes, delegationFlag)
+  for (const { bytes } of batches) yield frameOf(bytes, 0)
+}
+
+function frameOf(bytes: Uint8Array, flag: number): Uint8Array {
   const framed = new Uint8Array(4 + bytes.length)
-  new DataView(framed.buffer).setUint32(0, bytes.length)
+  new DataView(framed.buffer).setUint32(0, flag + bytes.length)
   framed.set(bytes, 4)
   return framed
 }

@@ -6,12 +6,15 @@ import {
   ContentType,
   createIdentity,
   decodeBatch,
+  decodeDelegation,
+  encodeDelegation,
   generatePrivateKey,
   loadCrypto,
   seededRandom,
   signAccessToken,
   toStreamId,
   verifyBatch,
+  type BatchSigner,
   type MessageBatch,
   type NodeId,
 } from '@runnel/protocol'
@@ -19,9 +22,10 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '@runnel/client'
 import { Access } from '../access.ts'
+import { delegationFrom, identityOf, refOf } from '../delegations.testkit.ts'
 import { storageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, turns, until, type TestStore } from '../storage.testkit.ts'
-import { at, nodeId } from '../store/batches.testkit.ts'
+import { at, byRef, nodeId } from '../store/batches.testkit.ts'
 import type { MessageStore } from '../store/message-store.ts'
 import { accessHeader } from './access-header.ts'
 import { addStorageRoutes } from './storage-routes.ts'
@@ -42,7 +46,12 @@ const contents = [
   { contentType: ContentType.json, content: new TextEncoder().encode('{"a":') },
 ]
 
-function batchOf(streamId: typeof open, fromMs: number, extraBytes = 0): MessageBatch {
+function batchOf(
+  streamId: typeof open,
+  fromMs: number,
+  extraBytes = 0,
+  signer: BatchSigner = publisher,
+): MessageBatch {
   const chain = { streamId, partition: 0, publisherId: publisher.nodeId, messageChainId: 'c' }
   const large = { contentType: ContentType.binary, content: new Uint8Array(extraBytes) }
   const messages = (extraBytes > 0 ? (Array(4).fill(large) as typeof contents) : contents).map(
@@ -51,7 +60,7 @@ function batchOf(streamId: typeof open, fromMs: number, extraBytes = 0): Message
       previous: index === 0 ? undefined : at(fromMs + index - 1),
     }),
   )
-  return buildBatch({ chain, messages }, crypto, publisher)
+  return buildBatch({ chain, messages }, crypto, signer)
 }
 
 describe('the HTTP interface of a storage node', () => {
@@ -77,6 +86,7 @@ describe('the HTTP interface of a storage node', () => {
     revoked = false
     const store: MessageStore = Object.create(kept.store, {
       last: { value: kept.store.last.bind(kept.store) },
+      delegationsOf: { value: kept.store.delegationsOf.bind(kept.store) },
       read: {
         value: (...args: Parameters<MessageStore['read']>) => {
           reads++
@@ -98,6 +108,9 @@ describe('the HTTP interface of a storage node', () => {
         ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
         subscribeUntilMs: id !== closed || (user === reader.nodeId && !revoked) ? Infinity : 0,
       }),
+      chainId: 1,
+      network: { actingFor: () => undefined },
+      readerPolicy: { readsForMs: () => Infinity, resolve: async () => {} },
     }
     addRoutes = (to, maxReads) =>
       addStorageRoutes(
@@ -189,6 +202,75 @@ describe('the HTTP interface of a storage node', () => {
       offset = end
     }
     expect(batches.map((bytes) => decodeBatch(bytes).messages[0]?.timestamp)).toEqual([10, 20])
+  })
+
+  describe('with batches that are signed under a delegation', () => {
+    const delegate = identityOf('delegate')
+    const delegation = delegationFrom(publisher, delegate)
+    const ref = refOf(delegation)
+    const delegated = [30, 40].map((fromMs) =>
+      batchOf(open, fromMs, 0, { sign: delegate.sign, delegationRef: ref }),
+    )
+    beforeEach(() => kept.store.append(delegated, byRef(encodeDelegation(delegation))))
+
+    it('names the user, and gives the delegation with each whole batch', async () => {
+      const plain = linesOf((await get('from=30')).body)
+      expect(plain).toHaveLength(8)
+      for (const line of plain) {
+        expect(line).toMatchObject({ publisherId: publisher.nodeId })
+        expect(line).not.toHaveProperty('delegation')
+      }
+      const lines = linesOf((await get('from=20&batch=true')).body).filter(({ batch }) => batch)
+      expect(lines.map(({ delegation }) => typeof delegation)).toEqual(['undefined', 'string', 'string'])
+      for (const line of lines.slice(1)) {
+        const shown = decodeDelegation(Buffer.from(line.delegation as string, 'base64'))
+        const batch = decodeBatch(Buffer.from(line.batch as string, 'base64'))
+        expect(refOf(shown)).toBe(batch.delegationRef)
+        expect(verifyBatch(batch, crypto, shown.delegateId)).toBe(true)
+      }
+    })
+
+    it('gives the delegation before them among the batches as they were published', async () => {
+      const body = (await get('from=20', { accept: 'application/octet-stream' })).rawPayload
+      const frames: string[] = []
+      for (let offset = 0; offset < body.length;) {
+        const length = body.readUInt32BE(offset)
+        const isDelegation = length >= 2 ** 31
+        const end = offset + 4 + (length % 2 ** 31)
+        const bytes = body.subarray(offset + 4, end)
+        frames.push(
+          isDelegation ? refOf(decodeDelegation(bytes)) : String(decodeBatch(bytes).messages[0]?.timestamp),
+        )
+        offset = end
+      }
+      expect(frames).toEqual([ref, '20', '30', '40'])
+    })
+  })
+
+  it('lets a delegate of a subscriber read, with its token and the delegation', async () => {
+    const delegate = identityOf('delegate')
+    const delegation = delegationFrom(reader, delegate, {
+      untilMs: clock.now() + 60_000,
+      fromMs: clock.now(),
+    })
+    const claim = { requesterId: anyRequester, storageNodeId: self, expiresMs: clock.now() + 1000 }
+    const authorization = accessHeader(signAccessToken(claim, crypto, delegate))
+    const hex = Buffer.from(encodeDelegation(delegation)).toString('hex')
+    const getWith = async (headers: Record<string, string>) => {
+      const response = await get('last=1', headers, closed)
+      const { statusCode } = response
+      return statusCode === 200 ? 200 : [statusCode, response.json<{ error: { code: string } }>().error.code]
+    }
+    expect(await getWith({ authorization, 'runnel-delegation': hex })).toBe(200)
+    expect(await getWith({ authorization })).toEqual([403, 'NOT_PERMITTED'])
+    expect(await getWith({ 'runnel-delegation': hex })).toEqual([401, 'DELEGATION_NOT_YOURS'])
+    const unread = delegationFrom(reader, delegate, { ...delegation, reads: false })
+    const scoped = Buffer.from(encodeDelegation(unread)).toString('hex')
+    expect(await getWith({ authorization, 'runnel-delegation': scoped })).toEqual([403, 'DELEGATION_SCOPE'])
+    for (const nonsense of ['xy', '', hex.slice(2)]) {
+      const refused = await getWith({ authorization, 'runnel-delegation': nonsense })
+      expect(refused).toEqual([401, 'DELEGATION_FORGED'])
+    }
   })
 
   it('gives one publisher, one chain, and nothing that is due to be deleted', async () => {

@@ -5,6 +5,7 @@ import {
   isRunnelError,
   type Cancel,
   type Clock,
+  type MessageBatch,
   type StreamPartId,
 } from '@runnel/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -16,9 +17,10 @@ import { refusalOf } from '../server/refusal.ts'
 import { Slots } from '../server/slots.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
+import { noDelegations, type EncodedDelegations } from '../store/stored-delegations.ts'
 import { atMost, everyNowAndThen, nextTurn } from '../waiting.ts'
-import { parseAccessHeader } from './access-header.ts'
-import { lengthPrefixed, linesOf } from './message-line.ts'
+import { parseAccessHeader, parseDelegationHeader } from './access-header.ts'
+import { framesOf, linesOf } from './message-line.ts'
 import { parseMessageQuery } from './message-query.ts'
 import { remoteNetworkOf } from './remote-network.ts'
 
@@ -46,14 +48,24 @@ type MessagesRequest = FastifyRequest<{
   Querystring: Record<string, unknown>
 }>
 
+/** How a page of batches is written. */
+interface Encoding {
+  /** With the delegations that the batches name. */
+  readonly isVerifiable: boolean
+  readonly encode: (
+    batches: readonly MessageBatch[],
+    delegations: EncodedDelegations,
+  ) => Iterable<string | Uint8Array>
+}
+
 const readerGone = new Error('the reader is gone')
 /** Bytes prepared for a reader that does not take them yet. */
 const readAheadBytes = 64 * 1024
 
 /** What a mistake of the asker is answered with; anything else is 503. */
-const statusOf: Readonly<Record<string, number>> = {
+const statuses: Readonly<Record<string, number>> = {
   ...{ INVALID_ARGUMENT: 400, INVALID_STREAM_ID: 400, INVALID_PARTITION: 400, INVALID_NODE_ID: 400 },
-  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, UNKNOWN_STREAM: 404, NOT_STORED: 404 },
+  ...{ TOKEN_INVALID: 401, NOT_PERMITTED: 403, DELEGATION_SCOPE: 403, UNKNOWN_STREAM: 404, NOT_STORED: 404 },
   ...{ TOO_COSTLY: 422, TOO_MANY_REQUESTS: 429 },
 }
 
@@ -77,13 +89,15 @@ export function addStorageRoutes(
         const reader = watchReader(reply, release)
         const query = parseMessageQuery(request.params, request.query, clock.now())
         const token = parseAccessHeader(request.headers.authorization)
-        const asker = { requesterId: anyRequester, token }
+        const delegation = parseDelegationHeader(request.headers['runnel-delegation'])
+        const asker = { requesterId: anyRequester, token, delegation }
         await access.requireSubscriber(query.streamPartId, asker)
         await requireStored(modules, query.streamPartId)
         await atMost(clock, limits.flushMs, ingest.flushed())
         const extent = await extentOf(store, query, await oldestMs(query.streamPartId), reader.signal)
         const isRaw = request.headers.accept?.includes('application/octet-stream') === true
-        const encode = isRaw ? lengthPrefixed : lineEncoder(extent, query.wholeBatches)
+        const isVerifiable = isRaw || query.wholeBatches
+        const encode = isRaw ? framesOf : lineEncoder(extent, query.wholeBatches)
         const recheck = everyNowAndThen(clock, limits.recheckMs, () =>
           access.requireStillSubscriber(query.streamPartId, asker),
         )
@@ -91,7 +105,7 @@ export function addStorageRoutes(
           reader.tookSome()
           return recheck()
         }
-        const body = Readable.from(bodyOf(query, extent, encode, onTaken), {
+        const body = Readable.from(bodyOf(query, extent, { isVerifiable, encode }, onTaken), {
           objectMode: false,
           highWaterMark: readAheadBytes,
         })
@@ -125,14 +139,17 @@ export function addStorageRoutes(
   async function* bodyOf(
     query: Query,
     extent: Extent | undefined,
-    encode: (bytes: Uint8Array) => string | Uint8Array,
+    { isVerifiable, encode }: Encoding,
     onTaken: () => Promise<void>,
   ): AsyncGenerator<string | Uint8Array> {
     if (extent === undefined) return
     const range = { ...query, from: extent.from, to: extent.to }
     for await (const page of pagesOf(store, range, limits.pageBytes)) {
-      for (const bytes of page) {
-        yield encode(bytes)
+      const batches = page.map((bytes) => decodeBatch(bytes))
+      const delegated = isVerifiable ? batches.filter(isDelegated) : []
+      const delegations = delegated.length > 0 ? await store.delegationsOf(delegated) : noDelegations
+      for (const chunk of encode(batches, delegations)) {
+        yield chunk
         await onTaken()
       }
       await nextTurn(clock)
@@ -140,20 +157,35 @@ export function addStorageRoutes(
   }
 
   function refuse(reply: FastifyReply, error: unknown) {
-    const isKnown = isRunnelError(error) && Object.hasOwn(statusOf, error.code)
+    const isKnown = isRunnelError(error) && statusOf(error.code) !== undefined
     const refusal = isKnown
       ? { code: error.code, text: error.message, remedy: error.remedy, isOurs: false }
       : refusalOf(error)
     if (refusal.isOurs && error !== readerGone) modules.onError(error)
     const { code, text: message, remedy } = refusal
-    if (code === 'TOKEN_INVALID') reply.header('www-authenticate', 'Runnel')
-    return reply.code(statusOf[code] ?? 503).send({ error: { code, message, remedy } })
+    if (statusOf(code) === 401) reply.header('www-authenticate', 'Runnel')
+    return reply.code(statusOf(code) ?? 503).send({ error: { code, message, remedy } })
   }
 }
 
-function lineEncoder(extent: Extent | undefined, wholeBatches: boolean) {
-  return (bytes: Uint8Array) =>
-    extent === undefined ? '' : linesOf(decodeBatch(bytes), extent, wholeBatches)
+/** All that can be wrong with a delegation but what it is for is wrong with who asks. */
+function statusOf(code: string): number | undefined {
+  return statuses[code] ?? (code.startsWith('DELEGATION_') ? 401 : undefined)
+}
+
+function isDelegated({ delegationRef }: MessageBatch): boolean {
+  return delegationRef !== undefined
+}
+
+function lineEncoder(extent: Extent | undefined, wholeBatches: boolean): Encoding['encode'] {
+  return function* (batches, delegations) {
+    if (extent === undefined) return
+    for (const batch of batches) {
+      const { delegationRef: ref } = batch
+      const delegation = ref && delegations.get(ref)
+      yield linesOf(batch, extent, wholeBatches ? { delegation } : undefined)
+    }
+  }
 }
 
 function answer(reply: FastifyReply, body: Readable, extent: Extent | undefined, isRaw: boolean) {

@@ -1,43 +1,70 @@
-import { predates, type RunnelClient } from '@runnel/client'
+import type { NodeDelegations } from '@runnel/network'
 import {
+  coversBatch,
   decodeBatch,
   toStreamPartId,
   verifyBatch,
   type Clock,
   type Crypto,
+  type Delegation,
   type MessageBatch,
+  type PublisherPolicy,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { KnownDelegations } from '../known-delegations.ts'
 
 export interface CheckModules {
-  readonly client: Pick<RunnelClient, 'permissionsOf' | 'getStream'>
+  readonly policy: PublisherPolicy
+  /** Of this node, which the other storage node sends a delegation before the first batch that names it. */
+  readonly delegations: Pick<NodeDelegations, 'get' | 'isGood'>
+  readonly known: Pick<KnownDelegations, 'bytesOf'>
   readonly crypto: Crypto
   readonly clock: Pick<Clock, 'now'>
 }
 
 export interface CheckedBatch {
   readonly batch: MessageBatch
-  /** Its publisher may not publish any more: it may have signed it since, with an earlier time. */
+  /** The bytes of the delegation that it names. */
+  readonly delegation: Uint8Array | undefined
+  /** Its publisher may not publish any more, or took the delegation back: it may have been signed since, with an earlier time. */
   readonly isDoubtful: boolean
 }
 
 /**
- * A batch as another storage node gave it, if it is of the stream part, signed by its publisher, and the publisher
- * might publish at the time of its messages, which are not older than the stream. Undefined otherwise. Throws what decoding throws, and what a chain throws.
+ * A batch as another storage node gave it, if it is of the stream part, signed by its publisher or a delegate that may sign it, and
+ * the publisher might publish at the time of its messages, which are not older than the stream. Undefined otherwise. Throws what
+ * decoding throws, and what a chain throws.
  */
 export async function checkBatch(
   bytes: Uint8Array,
   streamPartId: StreamPartId,
-  { client, crypto, clock }: CheckModules,
+  modules: CheckModules,
 ): Promise<CheckedBatch | undefined> {
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
+  const { policy, clock, known } = modules
+  const { delegationRef: ref } = batch
+  const delegation = ref && modules.delegations.get(ref)
+  // The node may forget it while the registry is asked.
+  const delegationBytes = ref && known.bytesOf(ref)
   // Checked first, so that nobody can make this node ask the registry about publishers who signed nothing.
-  if (!verifyBatch(batch, crypto)) return undefined
-  const { publishUntilMs } = await client.permissionsOf(streamId, publisherId)
+  if (!isSigned(batch, delegation, modules)) return undefined
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
-  if (newestMs >= publishUntilMs || predates(oldestMs, await client.getStream(streamId))) return undefined
-  return { batch, isDoubtful: clock.now() >= publishUntilMs }
+  const check = (wallMs: number) => policy.check(streamId, publisherId, wallMs, oldestMs, delegation)
+  if (check(newestMs) === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
+  if (check(newestMs) !== 'allowed') return undefined
+  return { batch, delegation: delegationBytes, isDoubtful: check(clock.now()) !== 'allowed' }
+}
+
+function isSigned(
+  batch: MessageBatch,
+  delegation: Delegation | undefined,
+  { crypto, delegations }: CheckModules,
+): boolean {
+  const { delegationRef: ref } = batch
+  if (ref === undefined) return verifyBatch(batch, crypto)
+  if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
+  return verifyBatch(batch, crypto, delegation.delegateId)
 }

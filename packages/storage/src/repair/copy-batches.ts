@@ -2,6 +2,7 @@ import type { StorageNodeInfo } from '@runnel/client'
 import {
   decodeBatch,
   type Clock,
+  type DelegationRef,
   type MessageBatch,
   type MessageChain,
   type NodeId,
@@ -10,6 +11,7 @@ import {
 import { storageError } from '../errors.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
+import { countedBytes } from '../store/stored-delegations.ts'
 import { nextTurn } from '../waiting.ts'
 import type { CheckedBatch } from './check-batch.ts'
 import type { RepairSource } from './repair-source.ts'
@@ -92,7 +94,7 @@ export async function copyBatches(
   if (hasMore) for (const nodeId of complete) restFromMs.set(nodeId, toMs)
   const { believed, refused } = doubtful.judge(witnesses, failed)
   const last = new Chunk(modules)
-  for (const { batch } of believed) await last.add(batch)
+  for (const { checked } of believed) await last.add(checked)
   await last.flush()
   for (const { from } of believed) events.copied(from, 1)
   if (refused > 0) events.refused(refused)
@@ -135,8 +137,8 @@ async function copyFrom(
       }
       bytesRead += bytes.length
       const checked = await modules.check(bytes, streamPartId)
-      if (checked?.isDoubtful === false) await chunk.add(checked.batch)
-      else if (checked === undefined || !doubtful.add(checked.batch, node.nodeId)) {
+      if (checked?.isDoubtful === false) await chunk.add(checked)
+      else if (checked === undefined || !doubtful.add(checked, node.nodeId)) {
         refused++
         events.refused(1)
       }
@@ -156,6 +158,7 @@ async function copyFrom(
 class Chunk {
   readonly #modules: CopyModules
   #batches: MessageBatch[] = []
+  #delegations = new Map<DelegationRef, Uint8Array>()
   #bytes = 0
   copied = 0
 
@@ -163,10 +166,12 @@ class Chunk {
     this.#modules = modules
   }
 
-  async add(batch: MessageBatch): Promise<void> {
+  async add({ batch, delegation }: CheckedBatch): Promise<void> {
     const { maxAppendBatches, maxAppendBytes } = this.#modules.limits
+    const { delegationRef: ref } = batch
     this.#batches.push(batch)
-    this.#bytes += batch.bytes.length
+    if (ref !== undefined && delegation !== undefined) this.#delegations.set(ref, delegation)
+    this.#bytes += countedBytes(batch, delegation)
     if (this.#batches.length < maxAppendBatches && this.#bytes < maxAppendBytes / 4) return
     await this.flush()
     await nextTurn(this.#modules.clock)
@@ -174,17 +179,18 @@ class Chunk {
 
   async flush(): Promise<void> {
     if (this.#batches.length === 0) return
-    await this.#modules.store.append(this.#batches)
+    await this.#modules.store.append(this.#batches, this.#delegations)
     this.copied += this.#batches.length
     this.#batches = []
+    this.#delegations = new Map()
     this.#bytes = 0
   }
 }
 
-/** Batches whose publisher may no longer publish, and the nodes that have them. */
+/** Batches whose publisher, or its delegate, may no longer publish, and the nodes that have them. */
 class DoubtfulBatches {
   readonly #maxBytes: number
-  readonly #batches = new Map<string, { readonly batch: MessageBatch; readonly holders: Set<NodeId> }>()
+  readonly #batches = new Map<string, { readonly checked: CheckedBatch; readonly holders: Set<NodeId> }>()
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -192,14 +198,15 @@ class DoubtfulBatches {
   }
 
   /** False when there are too many. */
-  add(batch: MessageBatch, holder: NodeId): boolean {
+  add(checked: CheckedBatch, holder: NodeId): boolean {
+    const { batch, delegation } = checked
     const key = Buffer.from(batch.signature).toString('latin1')
     const known = this.#batches.get(key)
     known?.holders.add(holder)
     if (known !== undefined) return true
-    this.#bytes += batch.bytes.length
+    this.#bytes += countedBytes(batch, delegation)
     if (this.#bytes > this.#maxBytes) return false
-    this.#batches.set(key, { batch, holders: new Set([holder]) })
+    this.#batches.set(key, { checked, holders: new Set([holder]) })
     return true
   }
 
@@ -207,11 +214,11 @@ class DoubtfulBatches {
   judge(
     witnesses: number,
     failed: ReadonlySet<NodeId>,
-  ): { readonly believed: readonly { batch: MessageBatch; from: NodeId }[]; readonly refused: number } {
-    const believed = [...this.#batches.values()].flatMap(({ batch, holders }) => {
+  ): { readonly believed: readonly { checked: CheckedBatch; from: NodeId }[]; readonly refused: number } {
+    const believed = [...this.#batches.values()].flatMap(({ checked, holders }) => {
       const good = [...holders].filter((holder) => !failed.has(holder))
       const [from] = good
-      return from === undefined || good.length < witnesses ? [] : [{ batch, from }]
+      return from === undefined || good.length < witnesses ? [] : [{ checked, from }]
     })
     return { believed, refused: this.#batches.size - believed.length }
   }

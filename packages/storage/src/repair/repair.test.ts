@@ -1,25 +1,32 @@
-import { createdToleranceMs, type StorageNodeInfo } from '@runnel/client'
+import { createdToleranceMs, predates, type StorageNodeInfo } from '@runnel/client'
 import {
   buildBatch,
   ContentType,
   createIdentity,
+  encodeDelegation,
   generatePrivateKey,
   loadCrypto,
   seededRandom,
+  type BatchSigner,
+  type Delegation,
   type MessageBatch,
   type MessageRef,
+  type PublisherPolicy,
 } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { delegationFrom, identityOf, refOf, TestDelegations } from '../delegations.testkit.ts'
 import { storageError } from '../errors.ts'
+import { KnownDelegations } from '../known-delegations.ts'
 import { storageLimits, type StorageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, until, type TestStore } from '../storage.testkit.ts'
-import { at, chainOf, nodeId, partOf, streamId } from '../store/batches.testkit.ts'
+import { at, chainOf, nodeId, partOf } from '../store/batches.testkit.ts'
 import { checkBatch } from './check-batch.ts'
 import { RepairMarks } from './repair-marks.ts'
 import { Repair } from './repair.ts'
 
 const crypto = await loadCrypto()
 const publisher = createIdentity(generatePrivateKey(seededRandom('repair')), crypto)
+const other = identityOf('delegate')
 const stranger = createIdentity(generatePrivateKey(seededRandom('stranger')), crypto)
 const part = partOf(0)
 const self = nodeId(1)
@@ -30,8 +37,18 @@ const [first, second, third] = [2, 3, 4].map((n) => ({ nodeId: nodeId(n), url: `
 ]
 const limits = { ...storageLimits, repairMarginMs: 1_000 }
 
-function batchAt(place: MessageRef, signer = publisher, partition = 0): MessageBatch {
-  const chain = chainOf('chain', signer.nodeId, partition)
+/** Of the publisher, signed under a delegation. */
+function delegatedBatchAt(place: MessageRef, delegation: Delegation, delegate = other): MessageBatch {
+  return batchAt(place, publisher, 0, { sign: delegate.sign, delegationRef: refOf(delegation) })
+}
+
+function batchAt(
+  place: MessageRef,
+  publisherOf = publisher,
+  partition = 0,
+  signer: BatchSigner = publisherOf,
+): MessageBatch {
+  const chain = chainOf('chain', publisherOf.nodeId, partition)
   const content = new Uint8Array(10)
   const rest = { previous: undefined, contentType: ContentType.binary, encryptionType: 0, groupKeyId: '' }
   return buildBatch({ chain, messages: [{ ...place, ...rest, content }] }, crypto, signer)
@@ -55,6 +72,9 @@ describe('Repair', () => {
   /** Is told of every batch that is sent. */
   let onSent: () => void
   let permissionsAsked: number
+  let node: TestDelegations
+  /** From when on delegations are taken back. */
+  let revokedMs: number
   let partsAsked: string[]
 
   beforeEach(async () => {
@@ -66,6 +86,8 @@ describe('Repair', () => {
     stalled = new Set()
     onSent = () => {}
     permissionsAsked = 0
+    node = new TestDelegations()
+    revokedMs = Infinity
     partsAsked = []
     oldestMs = 0
     createdMs = 0
@@ -86,18 +108,17 @@ describe('Repair', () => {
         { nodeId: self, url: 'ws://self' },
         ...[first, second, third].filter((node) => others.has(node.nodeId)),
       ],
-      getStream: async () => ({
-        ...{ id: streamId, partitions: 1, metadata: '', trackers: [] },
-        createdMs,
-      }),
-      permissionsOf: async (_: string, user: string) => {
-        permissionsAsked++
-        return {
-          ...{ edit: false, delete: false, grant: false, subscribeUntilMs: 0 },
-          publishUntilMs: user === publisher.nodeId ? publishUntilMs : 0,
-        }
-      },
     }
+    const policy: PublisherPolicy = {
+      check: (_, publisherId, wallMs, oldestMs = Infinity, delegation) => {
+        if (permissionsAsked === 0) return 'unknown'
+        if (delegation !== undefined && wallMs >= revokedMs) return 'denied'
+        const untilMs = publisherId === publisher.nodeId ? publishUntilMs : 0
+        return wallMs < untilMs && !predates(oldestMs, { createdMs }) ? 'allowed' : 'denied'
+      },
+      resolve: async () => void permissionsAsked++,
+    }
+    const known = new KnownDelegations(node)
     const repair = new Repair(
       { intervalMs: 60_000, limits: { ...limits, ...changes } },
       {
@@ -123,7 +144,8 @@ describe('Repair', () => {
             }
           },
         },
-        check: (bytes, streamPartId) => checkBatch(bytes, streamPartId, { client, crypto, clock }),
+        check: (bytes, streamPartId) =>
+          checkBatch(bytes, streamPartId, { policy, delegations: node, known, crypto, clock }),
         oldestMs: async () => oldestMs,
         events: {
           repaired: () => {},
@@ -265,6 +287,45 @@ describe('Repair', () => {
     await repair.run()
     expect(await ownTimes()).toBe(1)
     expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 3 })
+  })
+
+  it('stores what is signed under a delegation, with the delegation, if it covers the batch', async () => {
+    const delegation = delegationFrom(publisher, other, { untilMs: 10 })
+    const ofOthers = delegationFrom(stranger, other)
+    const readsOnly = delegationFrom(publisher, other, { publishes: false })
+    const tooLong = delegationFrom(publisher, other, { untilMs: 367 * 86_400_000 })
+    const forged = { ...delegationFrom(publisher, other), requester: 'other' }
+    const lost = delegationFrom(publisher, other, { requester: 'lost' })
+    for (const one of [delegation, ofOthers, readsOnly, tooLong, forged]) node.add(one)
+    const good = delegatedBatchAt(at(1), delegation)
+    const bad = [
+      delegatedBatchAt(at(10), delegation),
+      delegatedBatchAt(at(2), delegation, stranger),
+      ...[ofOthers, readsOnly, tooLong, forged, lost].map((one) => delegatedBatchAt(at(3), one)),
+    ]
+    others.set(first.nodeId, [good, ...bad])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: bad.length })
+    const stored = await own.store.delegationsOf([good])
+    expect(stored.get(refOf(delegation))).toEqual(encodeDelegation(delegation))
+  })
+
+  it('stores what was signed before a delegation was taken back, when enough have it, and nothing later', async () => {
+    const delegation = delegationFrom(publisher, other)
+    node.add(delegation)
+    const [early, late] = [delegatedBatchAt(at(1), delegation), delegatedBatchAt(at(20), delegation)]
+    revokedMs = 10
+    others = new Map([
+      [first.nodeId, [early, late]],
+      [second.nodeId, [early, late]],
+    ])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect((await own.store.delegationsOf([early])).size).toBe(1)
   })
 
   it('stores nothing of an earlier stream of the same id', async () => {

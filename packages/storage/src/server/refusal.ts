@@ -1,9 +1,10 @@
-import { isRunnelError, limits } from '@runnel/protocol'
+import { isDelegationError, isRunnelError, limits } from '@runnel/protocol'
 import { refusals, storageError } from '../errors.ts'
 
 /** What an asker is told of an error. */
 export interface Refusal {
-  readonly code: keyof typeof refusals
+  /** Of `refusals`, or of a delegation (DELEGATION_…). */
+  readonly code: string
   readonly text: string
   readonly remedy: string
   /** The asker can do nothing about it: it is for the log of this node. */
@@ -12,9 +13,8 @@ export interface Refusal {
 
 /** Anything but a refusal becomes STORE_FAILED, and its text stays here: it may name files. */
 export function refusalOf(error: unknown): Refusal {
-  if (isRunnelError(error) && Object.hasOwn(refusals, error.code)) {
-    const { message, remedy } = error
-    const code = error.code as Refusal['code']
+  if (isRunnelError(error) && (Object.hasOwn(refusals, error.code) || isDelegationError(error))) {
+    const { code, message, remedy } = error
     return { code, text: message.slice(0, limits.maxTextBytes / 4), remedy, isOurs: code === 'STORE_FAILED' }
   }
   const { message, remedy } = storageError('STORE_FAILED')

@@ -1,10 +1,12 @@
-import type { AwaitStored, NodeId, Resend } from '@runnel/protocol'
+import { encodeDelegation, type AwaitStored, type NodeId, type Resend } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { storageError } from '../errors.ts'
 import { Ingest } from '../ingest.ts'
+import { delegationFrom, identityOf, TestDelegations } from '../delegations.testkit.ts'
+import { KnownDelegations } from '../known-delegations.ts'
 import { storageLimits } from '../storage-limits.ts'
 import { openTestStore, TestClock, TestLinks, turns, until, type TestStore } from '../storage.testkit.ts'
-import { at, batchOf, chainOf, nodeId, partOf } from '../store/batches.testkit.ts'
+import { at, batchOf, byRef, chainOf, nodeId, partOf } from '../store/batches.testkit.ts'
 import { createLinkRoom } from './link-room.ts'
 import { ResendServer } from './resend-server.ts'
 
@@ -33,6 +35,9 @@ describe('ResendServer', () => {
   let denied: Set<NodeId>
   let oldestMs: number
   let errors: unknown[]
+  let node: TestDelegations
+  /** How many batches the store was asked about. */
+  let lookUps: number[]
 
   beforeEach(async () => {
     kept = await openTestStore()
@@ -41,9 +46,20 @@ describe('ResendServer', () => {
     denied = new Set()
     oldestMs = 0
     errors = []
+    node = new TestDelegations()
+    lookUps = []
     const { store } = kept
     const events = { dropped() {}, slow() {}, fault() {}, failed() {}, recovered() {} }
-    ingest = new Ingest({ maxQueuedBatches: 100, maxQueuedBytes: 1e6, limits }, { store, clock, events })
+    const delegations = new KnownDelegations(node)
+    const delegationsOf = store.delegationsOf.bind(store)
+    store.delegationsOf = (batches) => {
+      lookUps.push(batches.length)
+      return delegationsOf(batches)
+    }
+    ingest = new Ingest(
+      { maxQueuedBatches: 100, maxQueuedBytes: 1e6, limits },
+      { store, clock, delegations, events },
+    )
     const admit = async ({ requesterId }: { requesterId: NodeId }) => {
       if (denied.has(requesterId)) throw storageError('NOT_PERMITTED')
     }
@@ -54,7 +70,7 @@ describe('ResendServer', () => {
     server = new ResendServer(
       { maxResends, limits },
       {
-        ...{ network: links, room, store, ingest, clock },
+        ...{ network: links, room, store, ingest, clock, delegations },
         access: {
           requireSubscriber: (_, who) => admit(who),
           requireStillSubscriber: (_, who) => admit(who),
@@ -118,6 +134,38 @@ describe('ResendServer', () => {
       to: at(20),
     })
     expect(links.packets('resendEnd').map(({ code }) => code)).toEqual(['', '', ''])
+  })
+
+  it('makes the node know the delegation of a batch before it is sent, and reads those of a page at once', async () => {
+    const user = identityOf('user')
+    const [first, second] = ['a', 'b'].map((name) => delegationFrom(user, identityOf(name))) as [
+      ReturnType<typeof delegationFrom>,
+      ReturnType<typeof delegationFrom>,
+    ]
+    const bytes = [first, second].map(encodeDelegation)
+    const delegated = Array.from({ length: 6 }, (_, i) => batchOf(chain, [at(100 + i)], 20, 0, bytes[i % 2]))
+    await kept.store.append(delegated, byRef(...bytes))
+    const unknown: number[] = []
+    links.onSent = () => {
+      const packet = links.sent.at(-1)?.packet
+      if (packet?.type !== 'resendData') return
+      const { delegationRef: ref, messages } = packet.batch
+      if (ref !== undefined && node.get(ref) === undefined) unknown.push(messages[0]?.timestamp ?? 0)
+      // The node forgets them all the time.
+      if (messages[0]?.timestamp === 104) node.known.clear()
+    }
+    server.handle(asker, request({ selection: { kind: 'range', from: at(20), to: at(200) } }))
+    await ended()
+    expect(times()).toEqual([20, 100, 101, 102, 103, 104, 105])
+    expect(unknown).toEqual([])
+    expect(lookUps.length).toBeLessThan(delegated.length)
+    lookUps = []
+    node.known.clear()
+    for (const delegation of [first, second]) node.add(delegation)
+    links.onSent = () => {}
+    server.handle(asker, request({ selection: { kind: 'range', from: at(100), to: at(200) } }))
+    await ended(2)
+    expect(lookUps).toEqual([])
   })
 
   it('ends what it sends to one who may no longer have it', async () => {

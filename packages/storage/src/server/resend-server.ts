@@ -8,14 +8,17 @@ import {
   type MessageChain,
   type NodeId,
   type Resend,
+  type ResendData,
   type StreamPartId,
 } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
 import type { Access } from '../access.ts'
 import type { Ingest } from '../ingest.ts'
+import type { KnownDelegations } from '../known-delegations.ts'
 import { extentOf, pagesOf, requireStored } from '../selection.ts'
 import type { StorageLimits } from '../storage-limits.ts'
 import type { MessageStore } from '../store/message-store.ts'
+import type { EncodedDelegations } from '../store/stored-delegations.ts'
 import { atMost, everyNowAndThen } from '../waiting.ts'
 import { Credit } from './credit.ts'
 import type { LinkRoom } from './link-room.ts'
@@ -33,6 +36,7 @@ export interface ResendServerModules {
   readonly room: LinkRoom
   readonly store: MessageStore
   readonly ingest: Pick<Ingest, 'flushed' | 'whenStored'>
+  readonly delegations: Pick<KnownDelegations, 'lackedBy' | 'makeKnown'>
   readonly access: Pick<
     Access,
     'requireSubscriber' | 'requireStillSubscriber' | 'requirePublisherOrSubscriber'
@@ -168,7 +172,7 @@ export class ResendServer {
   }
 
   async #serve(peerId: NodeId, request: Resend, { credit, controller }: Session): Promise<void> {
-    const { store, access, ingest, clock, network, room, oldestMs } = this.#modules
+    const { store, access, ingest, clock, network, room, delegations, oldestMs } = this.#modules
     const { limits } = this.#options
     const { requestId, streamPartId, publisherId, messageChainId, token } = request
     const { signal } = controller
@@ -187,18 +191,36 @@ export class ResendServer {
       access.requireStillSubscriber(streamPartId, asker),
     )
     for await (const page of pagesOf(store, range, limits.pageBytes)) {
-      for (const bytes of page) {
+      const batches = page.map((bytes) => decodeBatch(bytes))
+      const lacked = await delegations.lackedBy(batches, store)
+      for (const batch of batches) {
         await credit.available(signal)
         await recheck()
-        const batch = decodeBatch(bytes)
-        const packet = { type: 'resendData', requestId, batch } as const
-        while (!network.sendDirect(peerId, packet)) await room.wait(peerId, signal)
-        credit.spend(requestIdBytes + bytes.length)
-        this.#counters.sentBatches++
-        this.#counters.sentBytes += bytes.length
+        await this.#send(peerId, { type: 'resendData', requestId, batch }, lacked, signal)
+        credit.spend(requestIdBytes + batch.bytes.length)
       }
       await room.wait(peerId, signal)
     }
+  }
+
+  /** Sends a batch once there is room. The node sends its delegation first if the peer lacks it, and has to know it for that. */
+  async #send(
+    peerId: NodeId,
+    packet: ResendData,
+    lacked: EncodedDelegations,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { network, room, store, delegations } = this.#modules
+    const { batch } = packet
+    for (;;) {
+      // It may have been forgotten since the page was read.
+      if (!delegations.makeKnown(batch, lacked))
+        delegations.makeKnown(batch, await store.delegationsOf([batch]))
+      if (network.sendDirect(peerId, packet)) break
+      await room.wait(peerId, signal)
+    }
+    this.#counters.sentBatches++
+    this.#counters.sentBytes += batch.bytes.length
   }
 
   async #awaitStored(peerId: NodeId, request: AwaitStored): Promise<void> {

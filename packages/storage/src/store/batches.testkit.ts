@@ -2,6 +2,7 @@ import {
   buildBatch,
   compareRefs,
   ContentType,
+  delegationRef,
   loadCrypto,
   nodeIdFromBytes,
   toStreamId,
@@ -12,6 +13,7 @@ import {
   type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { EncodedDelegations } from './stored-delegations.ts'
 
 const crypto = await loadCrypto()
 /** Stores do not look at signatures. */
@@ -37,12 +39,13 @@ export function at(timestamp: number, sequenceNumber = 0): MessageRef {
   return { timestamp, sequenceNumber }
 }
 
-/** A batch of messages at these places, each of `contentBytes` bytes that are `fill`. */
+/** A batch of messages at these places, each of `contentBytes` bytes that are `fill`; signed under a delegation if one is given. */
 export function batchOf(
   chain: MessageChain,
   places: readonly MessageRef[],
   contentBytes = 20,
   fill = 0,
+  delegation?: Uint8Array,
 ): MessageBatch {
   const messages = places.map((place, index) => ({
     ...place,
@@ -52,7 +55,18 @@ export function batchOf(
     groupKeyId: '',
     content: new Uint8Array(contentBytes).fill(fill),
   }))
-  return buildBatch({ chain, messages }, crypto, unsigned)
+  const ref = delegation && delegationRef(delegation, crypto)
+  return buildBatch({ chain, messages }, crypto, { ...unsigned, delegationRef: ref })
+}
+
+/** As many bytes as a delegation; stores do not read them. */
+export function delegationOf(fill: number, length = 300): Uint8Array {
+  return new Uint8Array(length).fill(fill)
+}
+
+/** By their references. */
+export function byRef(...delegations: readonly Uint8Array[]): EncodedDelegations {
+  return new Map(delegations.map((bytes) => [delegationRef(bytes, crypto), bytes]))
 }
 
 /** What pages are ordered by, for the models stores are compared with. */

@@ -9,9 +9,21 @@ import {
   type Random,
 } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { at, batchOf, chainOf, compareBatches, nodeId, owner, partOf, streamId } from './batches.testkit.ts'
+import {
+  at,
+  batchOf,
+  byRef,
+  chainOf,
+  compareBatches,
+  delegationOf,
+  nodeId,
+  owner,
+  partOf,
+  streamId,
+} from './batches.testkit.ts'
 import { lookUpLimits } from './last-messages.ts'
 import type { MessageStore, StoredRange } from './message-store.ts'
+import type { EncodedDelegations } from './stored-delegations.ts'
 
 /** Where the messages of one test are: another store on the same place sees the same. */
 export interface StorePlace {
@@ -23,6 +35,9 @@ const part = partOf(0)
 const all = { from: at(0), to: at(2 ** 48 - 1, 2 ** 32 - 1) }
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const hexOf = (batches: readonly MessageBatch[]) => batches.map(({ bytes }) => hex(bytes))
+const hexByRef = (delegations: EncodedDelegations) =>
+  Object.fromEntries([...delegations].map(([ref, bytes]) => [ref, hex(bytes)]))
+const hourMs = 3_600_000
 
 /** All pages of a range, each of about `maxBytes`. */
 export async function readAll(
@@ -120,6 +135,62 @@ export function testMessageStore(
     it('takes nothing when it is given nothing', async () => {
       await store.append([])
       expect(await read()).toEqual([])
+    })
+
+    it('gives back the delegations that batches name, after reopening too', async () => {
+      const [first, second, unused] = [1, 2, 3].map((fill) => delegationOf(fill)) as [
+        Uint8Array,
+        Uint8Array,
+        Uint8Array,
+      ]
+      const batches = [
+        batchOf(chainOf('a'), [at(1)], 20, 0, first),
+        batchOf(chainOf('a'), [at(hourMs)], 20, 0, first),
+        batchOf(chainOf('b'), [at(2)], 20, 0, second),
+        batchOf(chainOf('c'), [at(3)]),
+      ]
+      await store.append(batches, byRef(first, second, unused))
+      const elsewhere = batchOf(chainOf('a', owner, 1), [at(1)], 20, 0, unused)
+      expect(hexByRef(await store.delegationsOf(batches))).toEqual(hexByRef(byRef(first, second)))
+      expect((await store.delegationsOf([elsewhere])).size).toBe(0)
+      await reopen()
+      for (const batch of batches.slice(0, 2)) {
+        expect(hexByRef(await store.delegationsOf([batch]))).toEqual(hexByRef(byRef(first)))
+      }
+      expect((await store.delegationsOf(batches.slice(3))).size).toBe(0)
+      expect(await read()).toHaveLength(4)
+    })
+
+    it('takes no batch without its delegation, and others meanwhile', async () => {
+      const delegation = delegationOf(1)
+      const batch = batchOf(chainOf(), [at(1)], 20, 0, delegation)
+      const other = batchOf(chainOf(), [at(2)])
+      const [refused] = await Promise.allSettled([store.append([batch]), store.append([other])])
+      expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'INTERNAL' } })
+      expect(await read()).toEqual(hexOf([other]))
+      await store.append([batch], byRef(delegation))
+      expect(await read()).toEqual(hexOf([batch, other]))
+    })
+
+    it('has the delegation of the one that counts of two batches that contradict each other', async () => {
+      const [own, delegated] = [delegationOf(1), delegationOf(2)]
+      const places = [at(1), at(2)]
+      const winner = batchOf(chainOf(), places, 20, 1, own)
+      await store.append([batchOf(chainOf(), places, 30, 1, delegated)], byRef(delegated))
+      await store.append([winner], byRef(own))
+      expect(await read()).toEqual(hexOf([winner]))
+      expect(hexByRef(await store.delegationsOf([winner]))).toEqual(hexByRef(byRef(own)))
+    })
+
+    it('counts a batch for as much as its delegation', async () => {
+      const delegation = delegationOf(1, 1000)
+      const batches = [1, 2, 3].map((time) => batchOf(chainOf(), [at(time)], 20, 0, delegation))
+      await store.append(batches, byRef(delegation))
+      expect(await store.usage()).toMatchObject([{ batches: 3, bytes: 3000 }])
+      expect(await store.prune(part, { maxBytes: 1999 })).toEqual({ batches: 2, bytes: 2000 })
+      expect(await read()).toEqual(hexOf(batches.slice(2)))
+      expect(await store.usage()).toMatchObject([{ batches: 1, bytes: 1000 }])
+      expect(hexByRef(await store.delegationsOf(batches))).toEqual(hexByRef(byRef(delegation)))
     })
 
     it('orders pages by first message and last message, and gives each batch once', async () => {
@@ -390,6 +461,7 @@ export function testMessageStore(
       await expect(store.last(part, 1)).rejects.toMatchObject(unavailable)
       await expect(store.has(chainOf(), at(1))).rejects.toMatchObject(unavailable)
       await expect(store.prune(part, {})).rejects.toMatchObject(unavailable)
+      await expect(store.delegationsOf([])).rejects.toMatchObject(unavailable)
       await expect(store.usage()).rejects.toMatchObject(unavailable)
       await expect(store.getMark('a')).rejects.toMatchObject(unavailable)
       await expect(store.setMark('a', 'b')).rejects.toMatchObject(unavailable)
@@ -425,6 +497,25 @@ export function testMessageStore(
       await compareWithModel(store, seededRandom(seed), questions)
     })
   })
+}
+
+/** Delegations go with the batches that name them. `settle` lets so much time pass that nothing can be under way. */
+export async function testForgetting(store: MessageStore, settle: () => void): Promise<void> {
+  const [old, lasting] = [delegationOf(1), delegationOf(2)]
+  const [early, middle, late] = [
+    batchOf(chainOf('a'), [at(1)], 20, 0, old),
+    batchOf(chainOf('b'), [at(2)], 20, 0, lasting),
+    batchOf(chainOf('b'), [at(hourMs)], 20, 0, lasting),
+  ]
+  await store.append([early, middle, late], byRef(old, lasting))
+  const known = async (batch: MessageBatch) => (await store.delegationsOf([batch])).size === 1
+  settle()
+  await store.prune(part, { olderThanMs: 2 })
+  expect([await known(early), await known(middle), await known(late)]).toEqual([true, true, true])
+  await store.prune(part, { olderThanMs: hourMs })
+  expect([await known(early), await known(middle), await known(late)]).toEqual([false, false, true])
+  await store.prune(part, { maxBytes: 0 })
+  expect(await known(late)).toBe(false)
 }
 
 /** Random batches, overlapping and of all lengths, against the same in a plain list. */

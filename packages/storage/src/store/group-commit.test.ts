@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GroupCommit } from './group-commit.ts'
+import { noDelegations } from './stored-delegations.ts'
 
 const bytes = (...values: number[]) => new Uint8Array(values)
 
@@ -9,7 +10,7 @@ function commits(maxWaitingBytes = 100) {
   let began: () => void = () => {}
   const group = new GroupCommit(
     { maxWaitingBytes },
-    (batches) =>
+    ({ batches }) =>
       new Promise((resolve, reject) => {
         groups.push({ batches, end: (error) => (error ? reject(error) : resolve()) })
         began()
@@ -22,15 +23,16 @@ function commits(maxWaitingBytes = 100) {
     if (found === undefined) throw new Error('no such commit')
     return found
   }
-  return { group, nth, groups }
+  const add = (batches: readonly Uint8Array[]) => group.add({ batches, delegations: noDelegations })
+  return { group, add, nth, groups }
 }
 
 describe('a group commit', () => {
   it('takes together what came while the one before was under way', async () => {
-    const { group, nth, groups } = commits()
-    const first = group.add([bytes(1)])
+    const { group, add, nth, groups } = commits()
+    const first = add([bytes(1)])
     const together = await nth(0)
-    const rest = [group.add([bytes(2), bytes(3)]), group.add([bytes(4)])]
+    const rest = [add([bytes(2), bytes(3)]), add([bytes(4)])]
     together.end()
     await first
     const second = await nth(1)
@@ -41,10 +43,10 @@ describe('a group commit', () => {
   })
 
   it('fails those of a commit that failed, and goes on with the next', async () => {
-    const { group, nth } = commits()
-    const failed = group.add([bytes(1)])
+    const { add, nth } = commits()
+    const failed = add([bytes(1)])
     const commit = await nth(0)
-    const next = group.add([bytes(2)])
+    const next = add([bytes(2)])
     commit.end(new Error('full'))
     await expect(failed).rejects.toThrow('full')
     const second = await nth(1)
@@ -53,14 +55,14 @@ describe('a group commit', () => {
   })
 
   it('refuses what would be too much, but takes something larger when nothing waits', async () => {
-    const { group, nth } = commits(10)
-    const large = group.add([new Uint8Array(50)])
-    await expect(group.add([bytes(1)])).rejects.toMatchObject({ code: 'STORE_OVERLOADED' })
+    const { group, add, nth } = commits(10)
+    const large = add([new Uint8Array(50)])
+    await expect(add([bytes(1)])).rejects.toMatchObject({ code: 'STORE_OVERLOADED' })
     const commit = await nth(0)
     commit.end()
     await large
     await group.idle()
-    const small = group.add([bytes(1)])
+    const small = add([bytes(1)])
     const second = await nth(1)
     second.end()
     await small

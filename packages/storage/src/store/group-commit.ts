@@ -1,7 +1,14 @@
 import { storageError } from '../errors.ts'
+import type { EncodedDelegations } from './stored-delegations.ts'
 
-interface Waiting {
+/** What is committed together. */
+export interface Commit {
   readonly batches: readonly Uint8Array[]
+  /** Those that the batches name. */
+  readonly delegations: EncodedDelegations
+}
+
+interface Waiting extends Commit {
   readonly bytes: number
   resolve(): void
   reject(error: unknown): void
@@ -13,22 +20,19 @@ const maxCommitBytes = 8 * 1024 * 1024
 /** What comes while a commit is under way goes into the next one together: a commit costs about the same for one batch or thousands. */
 export class GroupCommit {
   readonly #maxWaitingBytes: number
-  readonly #commit: (batches: readonly Uint8Array[]) => Promise<void>
+  readonly #commit: (commit: Commit) => Promise<void>
   #waiting: Waiting[] = []
   #waitingBytes = 0
   #working: Promise<void> | undefined
 
-  constructor(
-    options: { readonly maxWaitingBytes: number },
-    commit: (batches: readonly Uint8Array[]) => Promise<void>,
-  ) {
+  constructor(options: { readonly maxWaitingBytes: number }, commit: (commit: Commit) => Promise<void>) {
     this.#maxWaitingBytes = options.maxWaitingBytes
     this.#commit = commit
   }
 
   /** Resolves when the commit did that these batches were in. Throws STORE_OVERLOADED when too much waits. */
-  add(batches: readonly Uint8Array[]): Promise<void> {
-    const bytes = batches.reduce((sum, batch) => sum + batch.length, 0)
+  add({ batches, delegations }: Commit): Promise<void> {
+    const bytes = [...batches, ...delegations.values()].reduce((sum, { length }) => sum + length, 0)
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxWaitingBytes) {
       return Promise.reject(
         storageError('STORE_OVERLOADED', `${this.#waitingBytes} bytes wait for their commit`),
@@ -36,7 +40,7 @@ export class GroupCommit {
     }
     this.#waitingBytes += bytes
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ batches, bytes, resolve, reject })
+      this.#waiting.push({ batches, delegations, bytes, resolve, reject })
       this.#working ??= this.#work()
     })
   }
@@ -52,7 +56,10 @@ export class GroupCommit {
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup()
       try {
-        await this.#commit(group.flatMap(({ batches }) => batches))
+        await this.#commit({
+          batches: group.flatMap(({ batches }) => batches),
+          delegations: new Map(group.flatMap(({ delegations }) => [...delegations])),
+        })
         for (const { resolve } of group) resolve()
       } catch (error) {
         for (const { reject } of group) reject(error)

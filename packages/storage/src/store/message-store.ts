@@ -1,4 +1,5 @@
 import type { MessageBatch, MessageChain, MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
+import type { EncodedDelegations } from './stored-delegations.ts'
 
 /** Which part of a stream part's messages. Both ends belong to it. */
 export interface StoredRange {
@@ -38,6 +39,7 @@ export interface StreamPartUsage {
   readonly streamPartId: StreamPartId
   readonly batches: number
   readonly messages: number
+  /** As `countedBytes`. */
   readonly bytes: number
   /** Publisher's time of the oldest and newest message. */
   readonly oldestMs: number
@@ -61,9 +63,12 @@ export interface MessageStore {
   close(): Promise<void>
   /**
    * Resolves when all of it would survive a crash of the process and of the machine. A batch that is stored already changes
-   * nothing.
+   * nothing. Of the delegations those are stored that the batches name, which must all be there (else INTERNAL), and are durable no
+   * later than the batches.
    */
-  append(batches: readonly MessageBatch[]): Promise<void>
+  append(batches: readonly MessageBatch[], delegations?: EncodedDelegations): Promise<void>
+  /** The delegations that stored batches name. */
+  delegationsOf(batches: readonly MessageBatch[]): Promise<EncodedDelegations>
   /** One page: at most about `maxBytes` of batches, at least one batch when there is one. */
   read(
     range: StoredRange,
@@ -81,7 +86,7 @@ export interface MessageStore {
   ): Promise<LastMessages | undefined>
   /** Throws also TOO_COSTLY, when too many batches of the chain reach over the place. */
   has(chain: MessageChain, place: MessageRef): Promise<boolean>
-  /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left. */
+  /** Deletes batches whose messages are all from before `olderThanMs` (publisher's time, Unix milliseconds), and then the oldest until at most `maxBytes` are left; with them the delegations that no batch left names. */
   prune(
     streamPartId: StreamPartId,
     limits: { readonly olderThanMs?: number | undefined; readonly maxBytes?: number | undefined },

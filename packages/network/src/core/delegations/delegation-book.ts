@@ -81,6 +81,12 @@ export class DelegationBook {
     return entry.delegation
   }
 
+  /** What was taken for a peer did not reach it. */
+  notSent(peerId: NodeId, ref: DelegationRef): void {
+    const [slot, set] = [this.#entries.get(ref)?.slot, this.#has.get(peerId)]
+    if (slot !== undefined && set !== undefined) clearBit(set, slot)
+  }
+
   /** The link to the peer is new, or gone. */
   forgetPeer(peerId: NodeId): void {
     this.#has.delete(peerId)
@@ -104,9 +110,11 @@ export class DelegationBook {
     if (entry === undefined) return
     this.#entries.delete(ref)
     this.#freeSlots.push(entry.slot)
-    for (const set of this.#has.values()) {
-      const word = entry.slot >>> 5
-      set[word] = (set[word] ?? 0) & ~(1 << (entry.slot & 31))
-    }
+    for (const set of this.#has.values()) clearBit(set, entry.slot)
   }
+}
+
+function clearBit(set: Uint32Array, bit: number): void {
+  const word = bit >>> 5
+  set[word] = (set[word] ?? 0) & ~(1 << (bit & 31))
 }

@@ -110,6 +110,16 @@ describe('delegations', () => {
     expect(script.delegationsVerified).toBe(0)
   })
 
+  it('are taken for a peer again when they did not reach it', () => {
+    const { delegations } = new CoreScript().core
+    const ref = delegations.add(delegation)
+    expect(delegations.takeFor(idOf(2), ref)).toBe(delegation)
+    expect(delegations.takeFor(idOf(2), ref)).toBeUndefined()
+    delegations.notSent(idOf(2), ref)
+    delegations.notSent(idOf(3), ref)
+    expect(delegations.takeFor(idOf(2), ref)).toBe(delegation)
+  })
+
   it('are bounded: who brings most loses its own', () => {
     const script = new CoreScript({ maxDelegations: 10 }).withNeighbours(2, 3)
     script.run(bring(3))

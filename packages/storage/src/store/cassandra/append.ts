@@ -6,8 +6,11 @@ import {
   type MessageBatch,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { Commit } from '../group-commit.ts'
 import { levelOf } from '../span-levels.ts'
+import { countedBytes, delegationOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
+import { writeDelegations } from './delegations.ts'
 import { bucketOf } from './partitions.ts'
 
 interface Statement {
@@ -38,7 +41,7 @@ const lookUpSizes = [1, 8, 64]
 export async function appendBatches(
   client: Client,
   keyspace: string,
-  batches: readonly Uint8Array[],
+  { batches, delegations }: Commit,
 ): Promise<number> {
   const buckets = new Map<string, Bucket>()
   let contradictions = 0
@@ -52,7 +55,9 @@ export async function appendBatches(
     client.execute(`INSERT INTO ${keyspace}.parts (part) VALUES (?)`, [part], options),
   )
   await forAll(buckets.values(), (bucket) => listBucket(client, keyspace, bucket))
-  const groups = [...buckets.values()].flatMap((bucket) => groupsOf(bucket, keyspace))
+  const added = [...buckets.values()].flatMap(({ batches }) => [...batches.values()])
+  await writeDelegations(client, keyspace, added, delegations)
+  const groups = [...buckets.values()].flatMap((bucket) => groupsOf(bucket, delegations, keyspace))
   await forAll(groups, (statements) =>
     client.batch(
       statements.map(({ query, params }) => ({ query, params: [...params] })),
@@ -130,7 +135,11 @@ function rowKeyOf({ chain, messages }: MessageBatch): (string | number)[] {
 }
 
 /** Statements that are sent at once. */
-function groupsOf({ part, level, bucket, batches }: Bucket, keyspace: string): Statement[][] {
+function groupsOf(
+  { part, level, bucket, batches }: Bucket,
+  delegations: EncodedDelegations,
+  keyspace: string,
+): Statement[][] {
   const groups: Statement[][] = []
   let groupBytes = Infinity
   for (const batch of batches.values()) {
@@ -146,7 +155,7 @@ function groupsOf({ part, level, bucket, batches }: Bucket, keyspace: string): S
       params: [
         ...[part, level, bucket],
         ...rowKeyOf(batch),
-        ...[messages.length, bytes.length, Buffer.from(bytes)],
+        ...[messages.length, countedBytes(batch, delegationOf(batch, delegations)), Buffer.from(bytes)],
       ],
     })
   }

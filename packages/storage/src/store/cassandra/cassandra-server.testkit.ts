@@ -147,7 +147,7 @@ function javaArguments(directory: string): string[] {
       names.map((name) => `--${flag}=${module}/${name}=ALL-UNNAMED`),
     )
   return [
-    ...['-Xms256M', '-Xmx256M', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
+    ...['-Xms256M', '-Xmx384M', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
     ...access('add-exports', exported),
     ...access('add-opens', opened),
     `-javaagent:${join(jars, 'jamm-0.4.0.jar')}`,

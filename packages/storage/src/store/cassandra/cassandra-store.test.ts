@@ -1,8 +1,8 @@
 import { Client } from 'cassandra-driver'
 import { systemClock } from '@runnel/protocol/system'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { at, batchOf, chainOf, partOf } from '../batches.testkit.ts'
-import { readAll, testMessageStore } from '../conformance.testkit.ts'
+import { at, batchOf, byRef, chainOf, delegationOf, partOf } from '../batches.testkit.ts'
+import { readAll, testForgetting, testMessageStore } from '../conformance.testkit.ts'
 import { CassandraStore } from './cassandra-store.ts'
 import { startCassandra, type CassandraServer } from './cassandra-server.testkit.ts'
 
@@ -77,6 +77,34 @@ describe('a store in Cassandra', () => {
     expect(await usedBatches()).toBe(2)
     await store.prune(partOf(0), { maxBytes: 0 })
     expect(await usedBatches()).toBeUndefined()
+    await store.close()
+  })
+
+  it('forgets delegations with the batches that name them', async () => {
+    let nowMs = Date.now()
+    const { contactPoint, localDataCenter } = server
+    const options = { contactPoints: [contactPoint], localDataCenter, keyspace: 'forgetting' }
+    const store = new CassandraStore(options, { clock: { now: () => nowMs } })
+    await store.open()
+    await testForgetting(store, () => (nowMs += 3_600_000))
+    await store.close()
+  })
+
+  it('opens what 0.1.0 wrote', async () => {
+    const store = storeIn('older')
+    await store.open()
+    await store.close()
+    const { contactPoint, localDataCenter } = server
+    const client = new Client({ contactPoints: [contactPoint], localDataCenter })
+    await client.execute('DROP TABLE older.delegations')
+    await client.execute('DROP TABLE older.delegation_periods')
+    await client.execute("UPDATE older.versions SET version = 1 WHERE name = 'tables'")
+    await client.shutdown()
+    await store.open()
+    const delegation = delegationOf(1)
+    const batch = batchOf(chainOf(), [at(1)], 20, 0, delegation)
+    await store.append([batch], byRef(delegation))
+    expect((await store.delegationsOf([batch])).size).toBe(1)
     await store.close()
   })
 

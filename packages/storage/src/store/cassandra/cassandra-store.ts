@@ -21,8 +21,10 @@ import type {
   StreamPartUsage,
 } from '../message-store.ts'
 import { fromCursor, toCursor } from '../page-cursor.ts'
+import { neededDelegations, noDelegations, type EncodedDelegations } from '../stored-delegations.ts'
 import { appendBatches } from './append.ts'
 import { toStoreError } from './cassandra-errors.ts'
+import { forgetDelegations, readDelegations } from './delegations.ts'
 import { Partitions, type Filter, type StoredBatch } from './partitions.ts'
 import { pruneBatches } from './prune.ts'
 import { createSchema } from './schema.ts'
@@ -80,8 +82,8 @@ export class CassandraStore implements MessageStore {
     this.#now = () => clock.now()
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? cassandraStoreDefaults.maxWaitingBytes },
-      async (batches) => {
-        this.#contradictions += await appendBatches(this.#requireOpen().client, keyspace, batches)
+      async (commit) => {
+        this.#contradictions += await appendBatches(this.#requireOpen().client, keyspace, commit)
       },
     )
   }
@@ -104,10 +106,16 @@ export class CassandraStore implements MessageStore {
     await opened?.client.shutdown()
   }
 
-  append(batches: readonly MessageBatch[]): Promise<void> {
+  append(batches: readonly MessageBatch[], delegations: EncodedDelegations = noDelegations): Promise<void> {
     return this.#do(async () => {
-      if (batches.length > 0) await this.#commits.add(batches.map(({ bytes }) => bytes))
+      if (batches.length === 0) return
+      const needed = neededDelegations(batches, delegations)
+      await this.#commits.add({ batches: batches.map(({ bytes }) => bytes), delegations: needed })
     })
+  }
+
+  delegationsOf(batches: readonly MessageBatch[]): Promise<EncodedDelegations> {
+    return this.#do(({ client }) => readDelegations(client, this.#options.keyspace, batches))
   }
 
   read(
@@ -177,7 +185,10 @@ export class CassandraStore implements MessageStore {
       const partitions = this.#partitions(streamPartId)
       const stored = maxBytes === undefined ? 0 : (await totals.of(streamPartId, partitions)).bytes
       const modules = { client, keyspace: this.#options.keyspace, partitions, now: this.#now }
-      return pruneBatches(modules, streamPartId, { olderThanMs, excessBytes: stored - (maxBytes ?? 0) })
+      const excessBytes = stored - (maxBytes ?? 0)
+      const pruned = await pruneBatches(modules, streamPartId, { olderThanMs, excessBytes })
+      await forgetDelegations(modules, streamPartId)
+      return pruned
     })
   }
 

@@ -9,7 +9,9 @@ import {
 } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
 import type { LastMessages, StreamPartUsage } from '../message-store.ts'
+import type { DelegationPlace, EncodedDelegations } from '../stored-delegations.ts'
 import { lastMessages, lastRef, lookUpLimits, type BatchIndex } from '../last-messages.ts'
+import { Delegations } from './delegations.ts'
 import { Entries, everything, type Entry, type EntryPlace, type Place } from './entries.ts'
 import { pack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
@@ -39,6 +41,7 @@ interface UsageRow {
 export class BatchReader {
   readonly #database: Database.Database
   readonly #entries: Entries
+  readonly #delegations: Delegations
   readonly #scope: Database.Statement<[string, string], number>
   readonly #chain: Database.Statement<[number, string], { id: number; oldest: number; newest: number }>
   readonly #bytes: Database.Statement<[number], Uint8Array>
@@ -48,6 +51,7 @@ export class BatchReader {
   constructor(database: Database.Database) {
     this.#database = database
     this.#entries = new Entries(database)
+    this.#delegations = new Delegations(database)
     this.#scope = database
       .prepare<[string, string], number>('SELECT id FROM scope WHERE part = ? AND publisher = ?')
       .pluck()
@@ -119,6 +123,10 @@ export class BatchReader {
         }
       }),
     )
+  }
+
+  delegations(places: readonly DelegationPlace[]): EncodedDelegations {
+    return this.#consistently(() => this.#delegations.at(places))
   }
 
   mark(name: string): string | undefined {

@@ -7,10 +7,18 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { wholeScope } from './batch-reader.ts'
+import { Delegations } from './delegations.ts'
 import { Entries, everything, type Entry } from './entries.ts'
 import { unpack, type Packed } from './packing.ts'
 import { StoreError } from './sqlite-errors.ts'
 import { levelOf } from '../span-levels.ts'
+import { countedBytes, delegationOf, type EncodedDelegations } from '../stored-delegations.ts'
+
+export interface AppendRequest {
+  readonly batches: Packed
+  /** Those that the batches name. */
+  readonly delegations: EncodedDelegations
+}
 
 export interface PruneRequest {
   readonly streamPartId: StreamPartId
@@ -46,6 +54,7 @@ const maxPrunedAtOnce = 2000
 export class BatchWriter {
   readonly #database: Database.Database
   readonly #entries: Entries
+  readonly #delegations: Delegations
   readonly #statements: ReturnType<typeof prepare>
   readonly #chains = new Map<string, Chain>()
   readonly #touched = new Set<Chain>()
@@ -55,15 +64,19 @@ export class BatchWriter {
   constructor(database: Database.Database) {
     this.#database = database
     this.#entries = new Entries(database)
+    this.#delegations = new Delegations(database)
     this.#statements = prepare(database)
   }
 
   /** Gives how many of them contradict one that is stored. */
-  append(packed: Packed): number {
+  append({ batches, delegations }: AppendRequest): number {
     return this.#transaction(() => {
       this.#nextBatch = (this.#statements.newestBatch.get() ?? 0) + 1
       this.#contradictions = 0
-      for (const bytes of unpack(packed)) this.#insert(decodeBatch(bytes))
+      for (const bytes of unpack(batches)) {
+        const batch = decodeBatch(bytes)
+        this.#insert(batch, delegationOf(batch, delegations))
+      }
       for (const chain of this.#touched) this.#count(chain)
       this.#touched.clear()
       return this.#contradictions
@@ -88,6 +101,7 @@ export class BatchWriter {
         bytes += entry.bytes
       }
       for (const entry of doomed) this.#delete(entry)
+      if (part !== undefined) this.#forgetDelegations(part.id)
       this.#forgetEmpty(doomed)
       return { batches: doomed.length, bytes, complete }
     })
@@ -97,13 +111,14 @@ export class BatchWriter {
     this.#statements.setMark.run(name, value)
   }
 
-  #insert(batch: MessageBatch): void {
+  #insert(batch: MessageBatch, delegation: Uint8Array | undefined): void {
     const { chain, messages, bytes } = batch
     const streamPartId = toStreamPartId(chain.streamId, chain.partition)
     const [first, last] = [messages[0], messages.at(-1)]
     if (first === undefined || last === undefined) return
     const known = this.#chainOf(streamPartId, chain.publisherId, chain.messageChainId, first.timestamp)
     const level = levelOf(last.timestamp - first.timestamp)
+    const size = countedBytes(batch, delegation)
     const insertInto = (scope: number) =>
       this.#statements.insertEntry.run(
         scope,
@@ -114,7 +129,7 @@ export class BatchWriter {
         last.sequenceNumber,
         known.id,
         messages.length,
-        bytes.length,
+        size,
         this.#nextBatch,
       )
     if (insertInto(known.partScope).changes === 0) {
@@ -126,21 +141,27 @@ export class BatchWriter {
         last.sequenceNumber,
         known.id,
       ]
-      this.#replace(batch, known, key)
+      this.#replace(batch, delegation, known, key)
       return
     }
     insertInto(known.publisherScope)
     this.#statements.insertBatch.run(this.#nextBatch++, bytes)
+    this.#delegations.add(known.partScope, batch, delegation)
     known.batches++
     known.messages += messages.length
-    known.bytes += bytes.length
+    known.bytes += size
     known.oldest = Math.min(known.oldest, first.timestamp)
     known.newest = Math.max(known.newest, last.timestamp)
     this.#touched.add(known)
   }
 
   /** Of two batches of one place that differ, the one that counts everywhere stays. */
-  #replace(batch: MessageBatch, known: Chain, key: readonly number[]): void {
+  #replace(
+    batch: MessageBatch,
+    delegation: Uint8Array | undefined,
+    known: Chain,
+    key: readonly number[],
+  ): void {
     const { storedEntry, storedBytes, updateBatch, updateEntry } = this.#statements
     const stored = storedEntry.get(known.partScope, ...key) ?? missing(`chain ${known.id}`)
     const storedBatch = decodeBatch(storedBytes.get(stored.batch) ?? missing(`batch ${stored.batch}`))
@@ -149,12 +170,14 @@ export class BatchWriter {
     this.#contradictions++
     if (contradiction.winner === storedBatch) return
     const { messages, bytes } = batch
+    const size = countedBytes(batch, delegation)
     updateBatch.run(bytes, stored.batch)
+    this.#delegations.add(known.partScope, batch, delegation)
     for (const scope of [known.partScope, known.publisherScope]) {
-      updateEntry.run(messages.length, bytes.length, scope, ...key)
+      updateEntry.run(messages.length, size, scope, ...key)
     }
     known.messages += messages.length - storedBatch.messages.length
-    known.bytes += bytes.length - storedBatch.bytes.length
+    known.bytes += size - stored.bytes
     this.#touched.add(known)
   }
 
@@ -199,6 +222,11 @@ export class BatchWriter {
       deleteEntry.run(scope, level, firstTime, firstNumber, lastTime, lastNumber, id)
       countScope.run({ id: scope, batches: -1, messages: -entry.messages, bytes: -entry.bytes })
     }
+  }
+
+  #forgetDelegations(partScope: number): void {
+    const { value: oldest } = this.#entries.overlapping(wholeScope(partScope), everything).next()
+    this.#delegations.forget(partScope, (oldest as Entry | undefined)?.firstTime)
   }
 
   #forgetEmpty(doomed: readonly Entry[]): void {
@@ -252,7 +280,9 @@ function prepare(database: Database.Database) {
        VALUES (@partScope, @publisherScope, @publisher, @name, @timestamp, @timestamp)`,
     ),
     insertEntry: database.prepare('INSERT OR IGNORE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    storedEntry: database.prepare<number[], { batch: number }>(`SELECT batch FROM entry WHERE ${entryKey}`),
+    storedEntry: database.prepare<number[], { batch: number; bytes: number }>(
+      `SELECT batch, bytes FROM entry WHERE ${entryKey}`,
+    ),
     storedBytes: database.prepare<[number], Uint8Array>('SELECT bytes FROM batch WHERE id = ?').pluck(),
     updateBatch: database.prepare('UPDATE batch SET bytes = ? WHERE id = ?'),
     updateEntry: database.prepare(`UPDATE entry SET messages = ?, bytes = ? WHERE ${entryKey}`),

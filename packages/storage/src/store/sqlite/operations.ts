@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3'
 import type { MessageChain, MessageRef } from '@runnel/protocol'
+import type { DelegationPlace } from '../stored-delegations.ts'
 import { BatchReader, type Filter, type ReadRequest } from './batch-reader.ts'
-import { BatchWriter, type PruneRequest } from './batch-writer.ts'
+import { BatchWriter, type AppendRequest, type PruneRequest } from './batch-writer.ts'
 import { lockForWriting, openForReading, openForWriting } from './database.ts'
-import type { Packed } from './packing.ts'
 
 /** What every thread does on request; the first request opens the database. */
 export interface Operations {
@@ -29,7 +29,7 @@ export function writerOperations(path: string) {
   const writer = () => (opened ??= open()).writer
   return {
     open: (_: undefined) => void writer(),
-    append: (packed: Packed) => writer().append(packed),
+    append: (request: AppendRequest) => writer().append(request),
     prune: (request: PruneRequest) => writer().prune(request),
     setMark: (mark: { readonly name: string; readonly value: string }) => writer().setMark(mark),
     close: (_: undefined) => {
@@ -53,6 +53,7 @@ export function readerOperations(path: string) {
     read: (request: ReadRequest) => reader().read(request),
     last: (request: Filter & { readonly count: number }) => reader().last(request),
     has: (request: { readonly chain: MessageChain; readonly place: MessageRef }) => reader().has(request),
+    delegations: (places: readonly DelegationPlace[]) => reader().delegations(places),
     usage: (_: undefined) => reader().usage(),
     mark: (name: string) => reader().mark(name),
     close: (_: undefined) => {

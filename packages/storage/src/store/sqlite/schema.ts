@@ -6,6 +6,7 @@
  * - `batch`: the batches as they were published.
  * - `entry`: where they are in their two scopes, apart by how long they last (see `widthMsByLevel`). Narrow, so that
  *   counting back over many messages reads little; a table of its own order, without row ids.
+ * - `delegation`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
  */
 export const migrations: readonly string[] = [
   `
@@ -57,5 +58,14 @@ export const migrations: readonly string[] = [
   DELETE FROM entry WHERE level > 4;
   DELETE FROM chain WHERE batches = 0;
   DELETE FROM scope WHERE batches = 0;
+  `,
+  `
+  CREATE TABLE delegation (
+    scope INTEGER NOT NULL,
+    period INTEGER NOT NULL,
+    ref TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (scope, period, ref)
+  ) STRICT, WITHOUT ROWID;
   `,
 ]

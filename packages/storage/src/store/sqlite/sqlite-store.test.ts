@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { testMessageStore } from '../conformance.testkit.ts'
+import { at, batchOf, byRef, chainOf, delegationOf } from '../batches.testkit.ts'
+import { readAll, testForgetting, testMessageStore } from '../conformance.testkit.ts'
+import { migrations } from './schema.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 async function newPlace() {
@@ -14,6 +17,49 @@ async function newPlace() {
 }
 
 testMessageStore('SQLite', newPlace, { seeds: [1, 2, 3, 4, 5], questions: 40 })
+
+it('forgets delegations with the batches that name them', async () => {
+  const { create, remove } = await newPlace()
+  const store = create()
+  await store.open()
+  await testForgetting(store, () => {})
+  await store.close()
+  await remove()
+})
+
+it('opens what 0.1.0 wrote', async () => {
+  const { create, remove } = await newPlace()
+  const store = create()
+  await store.open()
+  const old = batchOf(chainOf(), [at(1)])
+  await store.append([old])
+  await store.close()
+  const database = new Database(store.location)
+  // All that has been added since.
+  database.exec('DROP TABLE delegation')
+  expect(database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()).toEqual(
+    tablesOf(migrations.slice(0, 2)),
+  )
+  database.pragma('user_version = 2')
+  database.close()
+  await store.open()
+  const delegation = delegationOf(1)
+  const fresh = batchOf(chainOf(), [at(2)], 20, 0, delegation)
+  await store.append([fresh], byRef(delegation))
+  expect((await readAll(store)).map((bytes) => Buffer.from(bytes))).toEqual(
+    [old, fresh].map(({ bytes }) => Buffer.from(bytes)),
+  )
+  expect((await store.delegationsOf([fresh])).size).toBe(1)
+  await store.close()
+  await remove()
+})
+
+/** Which there are after these migrations. */
+function tablesOf(steps: readonly string[]): unknown[] {
+  const database = new Database(':memory:')
+  for (const step of steps) database.exec(step)
+  return database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
+}
 
 it('leaves the add-on loaded when its threads have ended', async () => {
   const { create, remove } = await newPlace()

@@ -11,6 +11,12 @@ import type {
   StreamPartUsage,
 } from '../message-store.ts'
 import { GroupCommit } from '../group-commit.ts'
+import {
+  delegationPlaceOf,
+  neededDelegations,
+  noDelegations,
+  type EncodedDelegations,
+} from '../stored-delegations.ts'
 import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
@@ -59,9 +65,13 @@ export class SqliteStore implements MessageStore {
     this.#counter = new StoreThread({ role: 'reader', path })
     this.#commits = new GroupCommit(
       { maxWaitingBytes: options.maxWaitingBytes ?? sqliteStoreDefaults.maxWaitingBytes },
-      async (batches) => {
+      async ({ batches, delegations }) => {
         const packed = pack(batches)
-        this.#contradictions += await this.#writer.call('append', packed, transferOf(packed))
+        this.#contradictions += await this.#writer.call(
+          'append',
+          { batches: packed, delegations },
+          transferOf(packed),
+        )
       },
     )
   }
@@ -83,9 +93,19 @@ export class SqliteStore implements MessageStore {
     await this.#stopThreads()
   }
 
-  async append(batches: readonly MessageBatch[]): Promise<void> {
+  async append(
+    batches: readonly MessageBatch[],
+    delegations: EncodedDelegations = noDelegations,
+  ): Promise<void> {
     this.#requireOpen()
-    if (batches.length > 0) await this.#commits.add(batches.map(({ bytes }) => bytes))
+    if (batches.length === 0) return
+    const needed = neededDelegations(batches, delegations)
+    await this.#commits.add({ batches: batches.map(({ bytes }) => bytes), delegations: needed })
+  }
+
+  async delegationsOf(batches: readonly MessageBatch[]): Promise<EncodedDelegations> {
+    this.#requireOpen()
+    return this.#reader.call('delegations', batches.flatMap(delegationPlaceOf))
   }
 
   async read(
