@@ -143,6 +143,8 @@ describe('a delegation', () => {
     await expect(reader.publish(streamId, 1)).rejects.toMatchObject(denied)
     expect([publisher, reader].flatMap(({ network }) => network.streamParts)).toEqual([])
     const subscription = await reader.subscribe(streamId)
+    await (await clients.create({ privateKey })).subscribe(streamId)
+    await subscription.waitForNeighbours()
     await publisher.publish(streamId, 'heard')
     expect((await take(subscription, 1))[0]?.content).toBe('heard')
   })
