@@ -88,7 +88,13 @@ describe('a private network', () => {
     expect(await firstContent(bob, () => alice.publish(streamId, 'hello'))).toBe('hello')
   })
 
-  it('tells a client at once that its node is not listed, and what to do', async () => {
+  it('carries the messages of two processes of one listed user', async () => {
+    const [one, two] = [await publisher(), await publisher()]
+    expect(one.nodeId).not.toBe(two.nodeId)
+    expect(await firstContent(two, () => one.publish(streamId, 'from here'))).toBe('from here')
+  })
+
+  it('tells a client at once that its user is not listed, and what to do', async () => {
     const client = await clients.create()
     expect(client.isListed).toBe(false)
     const expected = {
