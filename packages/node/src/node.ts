@@ -104,7 +104,8 @@ function clientConfigOf(
     ...(tls ? { tls } : {}),
   }
   return {
-    privateKey: resolveKey({ key: config.key, env }),
+    // One key for both: storage nodes are registered by it.
+    nodePrivateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),
     maxLiveAgeMs,
     transports: {

@@ -1,11 +1,14 @@
 /// <reference lib="dom" />
 /** The client for browsers: a page is a full member of the overlays it joins. */
 import { createNetworkNode, type OnNetworkBack } from '@runnel/network'
+import { isRunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
 import { followRegistry, openClient, type ClientModules, type CreateNode } from '../client.ts'
 import type { ClientConfig } from '../config.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
+import type { SessionStore } from '../identity/session-store.ts'
 import type { RunnelClient } from '../runnel-client.ts'
+import { originStore } from './origin-store.ts'
 
 /**
  * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
@@ -17,7 +20,11 @@ export async function createClient(
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   requirePlatform(config)
-  return openClient(config, { createNode: createPageNode, ...modules })
+  return openClient(namingPage(config), {
+    createNode: createPageNode,
+    sessions: sessionsOf(config),
+    ...modules,
+  })
 }
 
 /** A node that makes use of what a page is told of its network. */
@@ -38,6 +45,22 @@ export async function openRegistry(
   modules: Omit<ClientModules, 'createNode'> = {},
 ): Promise<RegistryService> {
   return followRegistry(config, modules)
+}
+
+/** What a signer is asked for names the page to its user. */
+function namingPage(config: ClientConfig): ClientConfig {
+  return { ...config, delegationRequest: { requester: location.origin, ...config.delegationRequest } }
+}
+
+/** All tabs of the origin share what one of them asked for; where the browser keeps nothing each asks for itself. */
+function sessionsOf({ signer, wallet }: ClientConfig): SessionStore | undefined {
+  if (signer === undefined && wallet === undefined) return undefined
+  try {
+    return originStore()
+  } catch (error) {
+    if (isRunnelError(error, 'STORAGE_BLOCKED')) return undefined
+    throw error
+  }
 }
 
 /** Said at once, rather than when the first neighbour is dialled. */

@@ -1,3 +1,4 @@
+import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import type { Transport } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -8,12 +9,14 @@ export interface TrackerConnectionsModules {
   readonly transports: readonly Transport[]
   readonly listeners: Listeners
   dispatch(event: NodeEvent): void
+  /** Another process with the key of this node took its place. */
+  onReplaced(error: RunnelError): void
 }
 
 /** Connections to trackers that tell the core and the listeners what becomes of them. */
 export function createTrackerConnections(
   { limits, dialTimeoutMs }: { readonly limits: NetworkLimits; readonly dialTimeoutMs: number },
-  { transports, listeners, dispatch }: TrackerConnectionsModules,
+  { transports, listeners, dispatch, onReplaced }: TrackerConnectionsModules,
 ): TrackerConnections {
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
@@ -29,10 +32,13 @@ export function createTrackerConnections(
           listeners.emit('tracker', way.trackerId, 'connected')
         },
         onClosed: (way, wasOpen, error) => {
-          dispatch({ type: 'trackerClosed', way, wasOpen })
+          const isReplaced = isRunnelError(error, 'NODE_REPLACED')
+          // A node that is replaced does not come back.
+          if (!isReplaced) dispatch({ type: 'trackerClosed', way, wasOpen })
           // It may be connected by another way.
           if (trackers.waysTo(way.trackerId).length === 0)
             listeners.emit('tracker', way.trackerId, 'disconnected', error)
+          if (isReplaced) onReplaced(error)
         },
         onPacket: (way, packet) => dispatch({ type: 'trackerPacket', way, packet }),
         onUnknown: ({ trackerId }, type) => listeners.drop('packets.unknown', `type ${type} of ${trackerId}`),

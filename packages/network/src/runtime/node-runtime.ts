@@ -9,6 +9,7 @@ import {
   type MessageChain,
   type MessageRef,
   type NodeId,
+  type RunnelError,
   type Signal,
   type StreamPartId,
   type WantedNeighbour,
@@ -85,7 +86,10 @@ export class NodeRuntime implements NetworkNode {
     const { counters } = this.#core
     const listeners = new Listeners(counters)
     this.#listeners = listeners
-    const trackers = createTrackerConnections({ limits, dialTimeoutMs }, { transports, listeners, dispatch })
+    const trackers = createTrackerConnections(
+      { limits, dialTimeoutMs },
+      { transports, listeners, dispatch, onReplaced: (error) => this.#replaced(error) },
+    )
     this.#trackers = trackers
     const faults = new Faults(limits, {
       ...{ clock: modules.clock, counters, links, listeners, trackers, onError: modules.onError },
@@ -314,6 +318,13 @@ export class NodeRuntime implements NetworkNode {
   #fault(error: unknown): void {
     this.#faults.report({}, error)
     this.#setAlarm()
+  }
+
+  /** Two processes that take the place from each other again and again are both of no use: the older one gives in. */
+  #replaced(error: RunnelError): void {
+    if (this.#state !== 'running') return
+    this.#listeners.emit('replaced', error)
+    this.stop().catch((thrown: unknown) => this.#fault(thrown))
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */

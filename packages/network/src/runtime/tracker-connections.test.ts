@@ -10,6 +10,7 @@ import { TrackerConnections } from './tracker-connections.ts'
 async function errorsAfter(
   act: (connection: Connection, swarm: Swarm) => void,
   limits: Partial<ConnectionLimits> = {},
+  otherWays: readonly string[] = [],
 ): Promise<RunnelError[]> {
   const swarm = new Swarm()
   const errors: RunnelError[] = []
@@ -32,17 +33,25 @@ async function errorsAfter(
     act(connection, swarm)
   }
   await Promise.all([swarm.trackerTransport.start(), transport.start()])
-  trackers.dial(directWay(swarm.trackerAddress))
+  const way = directWay(swarm.trackerAddress)
+  for (const each of [way, ...otherWays.map((key) => ({ ...way, key }))]) trackers.dial(each)
   swarm.clock.advanceBy(4_000)
   return errors
 }
 
 describe('a connection to a tracker', () => {
   it('that the tracker closed ends with the code it gave', async () => {
-    const errors = await errorsAfter((connection) => connection.close('REPLACED', 'once more'))
-    expect(errors).toEqual([expect.objectContaining({ code: 'TRACKER_LOST', closeCode: 'REPLACED' })])
+    const errors = await errorsAfter((connection) => connection.close('TRACKER_BUSY', 'once more'))
+    expect(errors).toEqual([expect.objectContaining({ code: 'TRACKER_LOST', closeCode: 'TRACKER_BUSY' })])
     expect(errors[0]).toBeInstanceOf(TrackerClosedError)
-    expect(errors[0]?.message).toContain('the tracker closed: REPLACED once more')
+    expect(errors[0]?.message).toContain('the tracker closed: TRACKER_BUSY once more')
+  })
+
+  it('that another one replaced says whether that may be one of its own', async () => {
+    const replace = (connection: Connection) => connection.close('REPLACED', 'once more')
+    expect(await errorsAfter(replace)).toMatchObject([{ code: 'NODE_REPLACED' }])
+    const errors = await errorsAfter(replace, {}, ['another way'])
+    expect(errors[0]).toMatchObject({ code: 'TRACKER_LOST', closeCode: 'REPLACED' })
   })
 
   it('that this side ends over what it got has no such code, whatever the words', async () => {

@@ -34,6 +34,7 @@ export async function openChainRegistries(
   const sender = new TransactionSender(account.signer, connection)
   const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
   return {
+    chainId: connection.chainId,
     account: account.id,
     accounts: accountsOnChain(connection),
     streams: {

@@ -1,0 +1,62 @@
+import {
+  buildBatch,
+  delegationRef,
+  encodeDelegation,
+  signDelegation,
+  type MessageBatch,
+} from '@runnel/protocol'
+import { VirtualClock } from '@runnel/transport'
+import { expect, it } from 'vitest'
+import { BatchCheck } from './batch-check.ts'
+import { chainOf, crypto, identityOf, streamId } from './batches.testkit.ts'
+
+const [alice, delegate] = [identityOf('alice'), identityOf('the key of a page')]
+const startMs = Date.UTC(2026, 0, 1)
+const claim = {
+  ...{ chainId: 0, userId: alice.nodeId, delegateId: delegate.nodeId, block: 0, requester: 'a test' },
+  ...{ fromMs: startMs, untilMs: startMs + 1_000, publishes: true, reads: true, streams: [streamId] },
+}
+const delegation = signDelegation(claim, crypto, alice)
+const ref = delegationRef(encodeDelegation(delegation), crypto)
+
+/** One message of Alice's, signed by a key under the delegation. */
+function delegatedBatch(timestamp: number, signer = delegate): MessageBatch {
+  const [plain] = chainOf([timestamp])
+  if (plain === undefined) throw new Error('no batch')
+  const { chain, messages } = plain
+  return buildBatch({ chain, messages }, crypto, { sign: signer.sign, delegationRef: ref })
+}
+
+function setUp({ isKnown = true, isGood = true, revokedMs = Infinity } = {}): BatchCheck {
+  const clock = new VirtualClock({ startMs: startMs + 60_000 })
+  return new BatchCheck({
+    ...{ crypto, clock },
+    delegations: { get: () => (isKnown ? delegation : undefined), isGood: () => isGood },
+    policy: {
+      check: (_stream, _publisher, wallMs, _oldestMs, under) =>
+        under === undefined || wallMs < revokedMs ? 'allowed' : 'denied',
+      resolve: () => Promise.resolve(),
+    },
+  })
+}
+
+it('takes a batch of a delegate whose delegation covers it', async () => {
+  expect(await setUp().check(delegatedBatch(startMs))).toBe('good')
+})
+
+it('takes for forged what no delegation covers', async () => {
+  const cases = [
+    setUp({ isKnown: false }).check(delegatedBatch(startMs)),
+    setUp({ isGood: false }).check(delegatedBatch(startMs)),
+    setUp().check(delegatedBatch(startMs - 1)),
+    setUp().check(delegatedBatch(startMs + 1_000)),
+    setUp().check(delegatedBatch(startMs, identityOf('mallory'))),
+  ]
+  expect(await Promise.all(cases)).toEqual(cases.map(() => 'forged'))
+})
+
+it('needs witnesses for what is older than the end of a delegation, and refuses the rest', async () => {
+  const revoked = setUp({ revokedMs: startMs + 500 })
+  expect(await revoked.check(delegatedBatch(startMs + 499))).toBe('doubtful')
+  expect(await revoked.check(delegatedBatch(startMs + 500))).toBe('denied')
+})
