@@ -12,10 +12,12 @@ it('exports what it promises, and nothing else', () => {
     'openRegistry',
     'partitionOfKey',
     'predates',
+    'readDelegationFile',
     'readKeyFile',
     'readNetworkFile',
     'shownUrl',
     'typeInside',
+    'writeDelegationFile',
     'writeKeyFile',
   ])
 })
