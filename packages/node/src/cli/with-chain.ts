@@ -1,4 +1,4 @@
-import { clientError } from '@runnel/client'
+import { clientError, type NetworkSource } from '@runnel/client'
 import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError } from '@runnel/protocol'
 import { JsonRpcProvider, Wallet } from 'ethers'
@@ -36,6 +36,12 @@ export async function withProvider<T>(
   } finally {
     provider.destroy()
   }
+}
+
+/** The id of a network's chain, as its file says, else as the chain does; 0 where its registries are on none. */
+export async function chainIdOf(network: NetworkSource): Promise<number> {
+  if (network.kind === 'static') return 0
+  return network.chainId ?? (await askChainId(network.rpcUrl, rpcSecrets(network.rpcUrl)))
 }
 
 /** Asked by hand: the provider of ethers would go on trying for ever. */
