@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
 
-/// @title What a private network's tracker registry has besides the trackers: the nodes that may take part
-/// @notice The owner of the registry lists nodes; whoever is not listed is refused by trackers and by the listed nodes.
+/// @title The second list of a private network's tracker registry: the nodes that may take part
+/// @notice The owner of the registry lists nodes; trackers and listed nodes refuse all others.
 /// The owner can be a contract, such as the multisig of a consortium. A change of many nodes may overlap with one that
-/// was made meanwhile: what is so already is left as it is, without an event.
+/// was made meanwhile: entries that change nothing are skipped, without an event.
 interface IPermissionedTrackerRegistry {
     /// @notice A node was listed.
     event NodeAllowed(address indexed node);
-    /// @notice A node is listed no longer.
+    /// @notice A node was removed from the list.
     event NodeRemoved(address indexed node);
 
     /// @notice The zero address cannot be a node.
@@ -19,7 +19,7 @@ interface IPermissionedTrackerRegistry {
     /// @notice Lists nodes. Only the owner of the registry may.
     function allowNodes(address[] calldata nodes) external;
 
-    /// @notice Lists nodes no longer. Only the owner of the registry may.
+    /// @notice Removes nodes from the list. Only the owner of the registry may.
     function removeNodes(address[] calldata nodes) external;
 
     /// @notice Whether the node may take part.

@@ -3,7 +3,7 @@ pragma solidity ^0.8.24;
 
 /// @title Storage nodes, and the streams they are asked to keep
 /// @notice A storage node registers itself. Whoever may edit a stream assigns storage nodes to it. An assignment ends
-/// with the stream, and rests while its node is not registered.
+/// with the stream, and is suspended while its node is not registered.
 /// @dev URL and metadata are free text: a reader must treat them as hostile.
 interface IStorageRegistry {
     /// @param node Ethereum address of the storage node's key, which is also its node id
@@ -23,7 +23,7 @@ interface IStorageRegistry {
     event StorageNodeRemoved(address indexed node);
     /// @notice A storage node was asked to keep a stream.
     event StreamAssigned(bytes32 indexed streamKey, address indexed node, string streamId);
-    /// @notice A storage node need not keep a stream any longer.
+    /// @notice A storage node no longer needs to keep a stream.
     event StreamUnassigned(bytes32 indexed streamKey, address indexed node, string streamId);
 
     /// @notice There is no contract at the address given as the stream registry.
@@ -53,7 +53,7 @@ interface IStorageRegistry {
     /// @notice Replaces URL and metadata of the caller.
     function updateNode(string calldata url, string calldata metadata) external;
 
-    /// @notice Removes the caller. Its assignments rest: they hold again should it come back.
+    /// @notice Removes the caller. Its assignments are suspended: they apply again if it comes back.
     function removeNode() external;
 
     /// @notice Asks a registered storage node to keep a stream. Needs the Edit permission on the stream.
@@ -63,7 +63,7 @@ interface IStorageRegistry {
     /// always decline.
     function unassign(string calldata streamId, address node) external;
 
-    /// @notice Clears what assignments a deleted stream left behind. Anybody may; reads ignore them in any case.
+    /// @notice Clears the assignments that a deleted stream left behind. Anybody may; reads ignore them in any case.
     function prune(string calldata streamId) external;
 
     /// @notice One storage node; reverts when it is not registered.

@@ -6,9 +6,9 @@ pragma solidity ^0.8.24;
 /// nobody can take an id under another's address. The key of a stream is the keccak-256 hash of its id.
 /// Expiries are unix seconds: a permission holds while the block's timestamp is below its expiry.
 /// In the views on permissions the zero address stands for everybody.
-/// The owner of a stream is the address its id begins with. Who holds Grant may give anybody any permission, themselves
-/// among them, and may take or shorten everybody's but the owner's: what the owner has only the owner takes away. Who holds
-/// Delete may delete the stream; its owner, and nobody else, may create it again.
+/// The owner of a stream is the address its id begins with. A holder of Grant may give anybody any permission, themselves
+/// included, and may revoke or shorten everybody's but the owner's, which only the owner can. A holder of
+/// Delete may delete the stream; only its owner may create it again.
 /// @dev The metadata is free text: a reader must treat it as hostile.
 interface IStreamRegistry {
     /// @notice What a user may do with a stream. Only Publish and Subscribe expire, and only they can be public.
@@ -45,7 +45,7 @@ interface IStreamRegistry {
     /// @param partitions how many partitions, 1 to 100
     /// @param trackers the trackers of this stream alone; empty for the deployment's
     /// @param generation how many streams of this id were deleted before this one
-    /// @param createdAt when this one was created: unix seconds, of its block. What was signed before belongs to an earlier
+    /// @param createdAt when this one was created: unix seconds, of its block. Anything signed before belongs to an earlier
     /// stream of the same id
     struct Stream {
         string streamId;
@@ -66,11 +66,11 @@ interface IStreamRegistry {
     event StreamTrackersChanged(bytes32 indexed streamKey, string streamId, address[] trackers);
     /// @notice A stream was deleted, and with it every permission on it.
     event StreamDeleted(bytes32 indexed streamKey, string streamId);
-    /// @notice The permissions of a user became these.
+    /// @notice The permissions of a user were replaced by these.
     event PermissionsChanged(
         bytes32 indexed streamKey, address indexed user, string streamId, Permissions permissions
     );
-    /// @notice The permissions everybody has became these.
+    /// @notice The public permissions were replaced by these.
     event PublicPermissionsChanged(
         bytes32 indexed streamKey, string streamId, uint64 publishExpiry, uint64 subscribeExpiry
     );
@@ -95,14 +95,14 @@ interface IStreamRegistry {
     error StreamRegistry__DuplicateTracker(address tracker);
     /// @notice The zero address cannot be a user.
     error StreamRegistry__InvalidUser(address user);
-    /// @notice Only the owner takes a permission from the owner, or lets it end sooner.
+    /// @notice Only the owner can revoke or shorten a permission of the owner.
     error StreamRegistry__OwnerProtected(bytes32 streamKey, address owner);
     /// @notice The permission would have expired before it was granted.
     error StreamRegistry__ExpiryInPast(uint64 expiry, uint256 blockTimestamp);
     /// @notice Only Publish and Subscribe can expire; the others are granted with the largest expiry.
     error StreamRegistry__ExpiryNotSupported(Permission permission, uint64 expiry);
 
-    /// @notice Creates the stream `0xcaller/path` and gives the caller every permission on it, for ever.
+    /// @notice Creates the stream `0xcaller/path` and gives the caller every permission on it, forever.
     /// @param trackers the trackers of this stream alone; empty for the deployment's
     function createStream(
         string calldata path,
@@ -121,18 +121,18 @@ interface IStreamRegistry {
     function deleteStream(string calldata streamId) external;
 
     /// @notice Gives a user one permission until `expiry`, and leaves the others as they are. Needs the Grant permission.
-    /// @dev An expiry before the one the user has shortens it; the owner's only the owner shortens.
+    /// @dev An expiry earlier than the present one shortens it; only the owner can shorten the owner's.
     function grantPermission(string calldata streamId, address user, Permission permission, uint64 expiry) external;
 
-    /// @notice Takes one permission from a user, and leaves the others as they are. Needs the Grant permission.
-    /// @dev What is public stays open to the user all the same. From the owner only the owner takes.
+    /// @notice Revokes one permission of a user, and leaves the others as they are. Needs the Grant permission.
+    /// @dev Public permissions still apply to the user. Only the owner can revoke a permission of the owner.
     function revokePermission(string calldata streamId, address user, Permission permission) external;
 
     /// @notice Replaces the permissions of several users at once: all of them or, when one is refused, none. Needs the
-    /// Grant permission. Where a user is listed twice the last counts. From the owner only the owner takes.
+    /// Grant permission. If a user is listed twice, the last entry counts. Only the owner can revoke the owner's.
     function setPermissions(string calldata streamId, UserPermissions[] calldata users) external;
 
-    /// @notice Replaces what everybody may do. Needs the Grant permission.
+    /// @notice Replaces the public permissions. Needs the Grant permission.
     function setPublicPermissions(string calldata streamId, uint64 publishExpiry, uint64 subscribeExpiry) external;
 
     /// @notice One stream; reverts when it does not exist.
@@ -148,21 +148,22 @@ interface IStreamRegistry {
     /// @dev A deletion moves the last stream into the gap: read all pages at one block number.
     function listStreams(uint256 offset, uint256 limit) external view returns (Stream[] memory);
 
-    /// @notice Whether the user has the permission now, of their own or because it is public. False for a stream that
+    /// @notice Whether the user has the permission now, personally or because it is public. False for a stream that
     /// does not exist.
     function hasPermission(string calldata streamId, address user, Permission permission) external view returns (bool);
 
-    /// @notice What the user was given, whether it has expired or not. Empty for a stream that does not exist.
+    /// @notice The user's own permissions, expired or not. Empty for a stream that does not exist.
     function directPermissions(string calldata streamId, address user) external view returns (Permissions memory);
 
-    /// @notice What everybody was given, whether it has expired or not. Empty for a stream that does not exist.
+    /// @notice The public permissions, expired or not. Empty for a stream that does not exist.
     function publicPermissions(string calldata streamId) external view returns (Permissions memory);
 
-    /// @notice What the user was given or is public, whichever lasts longer. Empty for a stream that does not exist.
+    /// @notice For each permission the user's own or the public one, whichever lasts longer. Empty for a stream that
+    /// does not exist.
     function effectivePermissions(string calldata streamId, address user) external view returns (Permissions memory);
 
-    /// @notice How many streams with this key were deleted so far. What refers to a stream by key and generation does
-    /// not outlive it.
+    /// @notice How many streams with this key were deleted so far. A reference by key and generation does
+    /// not outlive the stream.
     function generationOf(bytes32 streamKey) external view returns (uint64);
 
     /// @notice The id of the stream with this key; empty when there is none.

@@ -11,7 +11,7 @@ contract StorageRegistry is IStorageRegistry {
     using EnumerableSet for EnumerableSet.AddressSet;
     using EnumerableSet for EnumerableSet.Bytes32Set;
 
-    /// @dev The nodes of a stream, as of one generation of it: those of an earlier one count for nothing.
+    /// @dev The nodes of one generation of a stream: those of an earlier generation are ignored.
     struct Assignments {
         uint64 generation;
         EnumerableSet.AddressSet nodes;
@@ -24,7 +24,7 @@ contract StorageRegistry is IStorageRegistry {
     /// @notice Most storage nodes of one stream.
     uint256 public constant MAX_NODES_PER_STREAM = 16;
 
-    /// @notice Where streams and the permissions on them stand.
+    /// @notice The registry of streams and their permissions.
     IStreamRegistry public immutable streamRegistry;
 
     EnumerableSet.AddressSet private _addresses;
@@ -32,7 +32,7 @@ contract StorageRegistry is IStorageRegistry {
     mapping(bytes32 streamKey => Assignments) private _assignments;
     mapping(address node => EnumerableSet.Bytes32Set) private _streamKeysOf;
 
-    /// @param streams where streams and the permissions on them stand
+    /// @param streams the registry of streams and their permissions
     constructor(IStreamRegistry streams) {
         if (address(streams).code.length == 0) revert StorageRegistry__InvalidStreamRegistry(address(streams));
         streamRegistry = streams;

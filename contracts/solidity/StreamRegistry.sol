@@ -21,7 +21,7 @@ contract StreamRegistry is IStreamRegistry {
     /// @notice The expiry of a permission that never ends.
     uint64 public constant FOREVER = type(uint64).max;
 
-    /// @dev Stands for everybody in the permission table. It signs no transaction, so it is nobody's own address.
+    /// @dev Stands for everybody in the permission table. It can sign no transaction, so it is no user's address.
     address private constant EVERYBODY = address(0);
     /// @dev `0x` and 40 hexadecimal digits.
     uint256 private constant ADDRESS_CHARACTERS = 42;
@@ -196,7 +196,7 @@ contract StreamRegistry is IStreamRegistry {
         (, owner) = Strings.tryParseAddress(_streams[key].streamId, 0, ADDRESS_CHARACTERS);
     }
 
-    /// @dev Whether somebody who had `before` has less of anything with `afterwards`.
+    /// @dev Whether `afterwards` lacks or shortens a permission of `before`.
     function _takes(Permissions memory before, Permissions memory afterwards) private pure returns (bool) {
         return (before.canEdit && !afterwards.canEdit) || (before.canDelete && !afterwards.canDelete)
             || (before.canGrant && !afterwards.canGrant) || afterwards.publishExpiry < before.publishExpiry
@@ -233,7 +233,7 @@ contract StreamRegistry is IStreamRegistry {
         return block.timestamp < permissions.subscribeExpiry;
     }
 
-    /// @dev `permissions` with one of them granted until `expiry`, or taken away by an expiry of 0.
+    /// @dev `permissions` with one of them granted until `expiry`, or revoked by an expiry of 0.
     function _with(
         Permissions memory permissions,
         Permission permission,

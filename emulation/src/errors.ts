@@ -11,34 +11,33 @@ export const emulationErrors = {
     remedy: 'Correct the field that the message names; emulation/README.md describes all of them.',
   },
   PROCESS_FAILED: {
-    summary: 'A process of the experiment did not start, or ended by itself',
+    summary: 'A process of the experiment did not start, or ended unexpectedly',
     remedy: 'Read its last lines in the message.',
   },
   CONTROL_FAILED: {
-    summary: 'A node or tracker did not do what it was told',
-    remedy: 'Check that it runs with its control API on, that the address is right, and the token.',
+    summary: 'A node or tracker did not carry out a control command',
+    remedy: 'Check that it runs with its control API enabled, and that the address and the token are right.',
   },
   NOT_FORMED: {
     summary: 'The overlay was not complete in time',
     remedy: 'The message names nodes that lack neighbours; look at their logs.',
   },
   INTERRUPTED: {
-    summary: 'Somebody ended the experiment',
+    summary: 'The experiment was interrupted',
     remedy: 'Everything that was started has been stopped; run it again.',
   },
   CORE_FAILED: {
-    summary: 'The network emulator CORE is not there, or does not do what it should',
+    summary: 'The network emulator CORE is missing, or failed',
     remedy:
-      'Install it as emulation/core/README.md says, and name its Python in RUNNEL_CORE_PYTHON; what it says is in the message.',
+      'Install it as emulation/core/README.md says, and name its Python in RUNNEL_CORE_PYTHON; its output is in the message.',
   },
   PLACE_CANNOT: {
     summary: 'This place cannot do what the experiment needs',
     remedy: 'Choose another with --place: namespaces and core can emulate delay and loss.',
   },
   AGAINST_THEORY: {
-    summary: 'Pairs of NATs were not linked as theory has it',
-    remedy:
-      'The table says how they were; run them alone with --pair, on a machine that has nothing else to do.',
+    summary: 'Pairs of NATs were not linked as theory predicts',
+    remedy: 'The table shows how they were; run them alone with --pair, on an idle machine.',
   },
 } as const satisfies ErrorTable
 

@@ -13,11 +13,11 @@ export const simErrors = {
   INVALID_LATENCIES: {
     summary: 'Not a table of latencies',
     remedy:
-      'The file has "regions", a list of names, and "oneWayMs", a row for each with a number of milliseconds for each.',
+      'The file needs "regions", a list of names, and "oneWayMs", a row for each region with the milliseconds to each region.',
   },
   UNREADABLE_RECORD: {
     summary: 'The record of an experiment cannot be read',
-    remedy: 'Name a readable file, as --out DIR writes it.',
+    remedy: 'Name a readable file that --out DIR wrote.',
   },
   INVALID_RECORD: {
     summary: 'Not the record of an experiment',

@@ -119,7 +119,7 @@ export class ControlClient {
       let bytes = 0
       answer.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes > maxAnswerBytes) answer.destroy(new Error('too long an answer'))
+        if (bytes > maxAnswerBytes) answer.destroy(new Error('the answer is too long'))
         chunks.push(chunk)
       })
       answer.once('error', fail)

@@ -71,7 +71,7 @@ async function runningOn(
   }
 }
 
-/** Rejects when the place fails or somebody interrupts; else it is pending for ever. */
+/** Rejects when the place fails or the user interrupts; otherwise it stays pending forever. */
 function failureOf({ failed }: Place, signal: AbortSignal): Promise<never> {
   const either = failed === undefined ? signal : AbortSignal.any([signal, failed])
   return new Promise((_, reject) => {

@@ -49,7 +49,7 @@ export interface Place {
   readonly source: 'emulation' | 'aws'
   /** What rows call its delays. */
   readonly latency: string
-  /** Aborts, with the reason, when a part of the place has ended by itself; undefined where the place cannot tell. */
+  /** Aborts, with the reason, when a part of the place has ended unexpectedly; undefined where the place cannot tell. */
   readonly failed: AbortSignal | undefined
   /** Brings the network up, and on it one tracker and the nodes. Rejects when one of them does not start. */
   start(fleet: Fleet, signal: AbortSignal): Promise<Hosts>

@@ -7,13 +7,13 @@ export const underlayErrors = {
     remedy: 'Install a C compiler with its headers (Debian: gcc and libc6-dev).',
   },
   LINK_EMULATOR_FAILED: {
-    summary: 'The link emulator has ended or refuses a command',
+    summary: 'The link emulator has ended, or refused a command',
     remedy:
-      'It needs root for network namespaces and /dev/net/tun; what it says is in the message. At most 256 hosts.',
+      'It needs root for network namespaces and /dev/net/tun; its output is in the message. At most 256 hosts.',
   },
   INVALID_CITIES: {
     summary: 'Not a file of cities',
-    remedy: 'Write it anew: node --conditions=runnel-src emulation/src/underlay/write-cities.ts.',
+    remedy: 'Write it again: node --conditions=runnel-src emulation/src/underlay/write-cities.ts.',
   },
 } as const satisfies ErrorTable
 

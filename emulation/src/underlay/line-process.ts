@@ -38,7 +38,7 @@ export class LineProcess {
     createInterface({ input: child.stdout }).on('line', (line) => this.#waiting.shift()?.resolve(line))
   }
 
-  /** Aborts, with why, when it has ended by itself. */
+  /** Aborts with the reason when it has ended unexpectedly. */
   get failed(): AbortSignal {
     return this.#failed.signal
   }

@@ -44,7 +44,7 @@ export class LinkEmulator {
   readonly #failed = new AbortController()
   #process: LineProcess | undefined
 
-  /** Aborts, with why, when it has ended by itself. */
+  /** Aborts with the reason when it has ended unexpectedly. */
   get failed(): AbortSignal {
     return this.#failed.signal
   }
@@ -103,7 +103,7 @@ export class LinkEmulator {
   }
 
   async #ask<T>(command: string, schema: z.ZodType<T>): Promise<T> {
-    if (!this.#process) throw underlayError('LINK_EMULATOR_FAILED', 'it was not started')
+    if (!this.#process) throw underlayError('LINK_EMULATOR_FAILED', 'the link emulator was not started')
     const line = await this.#process.ask(command)
     const { success, data } = schema.safeParse(JSON.parse(line))
     if (!success) throw underlayError('LINK_EMULATOR_FAILED', `"${command}": ${line}`)

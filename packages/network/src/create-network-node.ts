@@ -29,17 +29,17 @@ import type { Archive, NetworkNode, OnNetworkBack, PublisherPolicy, TrackerDirec
 import { NodeRuntime } from './runtime/node-runtime.ts'
 
 export interface NetworkNodeOptions {
-  /** Ways to its neighbours. */
+  /** The transports to its neighbours. */
   readonly transports?: TransportOptions
-  /** Limits other than the defaults in `networkLimits`. */
+  /** Overrides of the defaults in `networkLimits`. */
   readonly limits?: Partial<NetworkLimits>
   /** Limits of each link. */
   readonly connectionLimits?: Partial<ConnectionLimits>
-  /** Limit for opening one link, in milliseconds. Default 15,000. */
+  /** Time limit for opening one link, in milliseconds. Default 15,000. */
   readonly dialTimeoutMs?: number
   /**
-   * Measures how old messages are when they come, and how many links they took: for experiments, with all nodes of a
-   * stream part alike. What the node forwards then says so, unsigned, to its neighbours. Default false.
+   * Measures the age of messages on arrival, and how many links they took: for experiments, with all nodes of a stream part
+   * alike. What the node forwards then carries this, unsigned, to its neighbours. Default false.
    */
   readonly tracing?: boolean
 }
@@ -50,22 +50,25 @@ export interface NetworkNodeModules {
   readonly clock: Clock
   readonly random: Random
   readonly publisherPolicy: PublisherPolicy
-  /** Who may be a neighbour. Default: everybody. */
+  /** Who may be a neighbour. Default: all. */
   readonly readerPolicy?: ReaderPolicy | undefined
-  /** In whose name the node takes part in stream parts. Default: its own. */
+  /** The user that the node acts for. Default: itself. */
   readonly user?: Identity | undefined
   readonly trackers: TrackerDirectory
   /** For whom the node acts by delegation, and on which chain delegations of others have to be. */
   readonly acting?: Acting | undefined
   /** With which nodes there may be links, in a private network. Default: with all. */
   readonly admission?: NodeAdmission | undefined
-  /** Where messages are that no neighbour has. Default: nowhere. */
+  /** Source of messages that no neighbour has. Default: none. */
   readonly archive?: Archive | undefined
-  /** Trackers and neighbours that wait to be dialled again are dialled at once then. Default: each waits for its time. */
+  /**
+   * Signals that the network is back, so that trackers and neighbours are dialled at once. Default: each waits for its
+   * time.
+   */
   readonly onNetworkBack?: OnNetworkBack | undefined
   /**
-   * Transports to use instead of those the options describe, the cheapest first: for tests, the simulator, and other wires. The node
-   * starts them in this order and stops them in the other.
+   * Transports to use instead of those the options describe, the cheapest first: for tests, the simulator, and other media. The
+   * node starts them in this order and stops them in reverse.
    */
   readonly transports?: (
     modules: ConnectionModules & { readonly signalling: Signalling },

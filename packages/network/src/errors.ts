@@ -23,7 +23,7 @@ export const networkErrors = {
     remedy: 'It is broken or hostile; the link was closed and is not opened again for a while.',
   },
   NOT_A_TRACKER: {
-    summary: 'Somebody who is no tracker answered',
+    summary: 'The peer that answered is not a tracker',
     remedy: 'Correct the address of the tracker where it is configured or registered.',
   },
   TRACKER_LOST: {
@@ -35,7 +35,7 @@ export const networkErrors = {
 export type NetworkErrorCode = keyof typeof networkErrors
 export const networkError = errorFactory(networkErrors)
 
-/** TRACKER_LOST because the tracker closed the connection, and said why. */
+/** TRACKER_LOST because the tracker closed the connection and gave a reason. */
 export class TrackerClosedError extends RunnelError<'TRACKER_LOST'> {
   /** The code of the tracker's close: one of `trackerErrors`, or of `transportErrors`. */
   readonly closeCode: string

@@ -1,20 +1,26 @@
-/** Every limit of a node, with its default. What a peer, a publisher or a tracker can make grow is bounded here. */
+/** Every limit of a node, with its default. Everything a peer, a publisher or a tracker can make grow is bounded here. */
 export const networkLimits = {
-  /** Missing ranges remembered in one stream part; beyond, the publisher with most of them loses its oldest (counter `dedup.rangesDropped`). */
+  /** Missing ranges remembered in one stream part; above it, the publisher with the most loses its oldest (counter `dedup.rangesDropped`). */
   maxMissingRanges: 10_000,
-  /** A range that was given up is still taken for this long. */
+  /** A range that was given up is still accepted for this long. */
   maxLateAgeMs: 5 * 60_000,
-  /** Message chains remembered in one stream part; beyond, of the publishers with most of them the one unused longest is forgotten (`dedup.chainsDropped`). */
+  /** Message chains remembered in one stream part; above it, the publisher with the most loses its least recently used (`dedup.chainsDropped`). */
   maxChains: 1_000,
-  /** Publishers of forgotten chains in one stream part of which it is known how far these were received (`dedup.publishersForgotten`). */
+  /**
+   * Publishers of forgotten chains in one stream part for which it is known how far these were received
+   * (`dedup.publishersForgotten`).
+   */
   maxForgottenPublishers: 10_000,
-  /** Of a chain that is new here, messages this much older than the first one seen are still taken. */
+  /** Of a chain that is new here, messages this much older than the first one seen are still accepted. */
   chainLookBackMs: 30_000,
-  /** A gap reaches back this far from the message that shows it; what is before counts as lost at once (`gap.lost`). A day: after a longer absence ask for a resend. */
+  /**
+   * A gap reaches back this far from the message that shows it; anything older counts as lost at once (`gap.lost`). A day:
+   * after a longer absence ask for a resend.
+   */
   maxGapReachMs: 24 * 60 * 60_000,
   /**
-   * Messages older than this are taken only into a gap that is open (`data.tooOld`). Clocks may be behind as far as ahead,
-   * by `clockToleranceMs`; as much again is for publishers that wait for neighbours, for look-ups, and for replays.
+   * Messages older than this are accepted only into an open gap (`data.tooOld`). A clock may be behind or ahead by
+   * `clockToleranceMs`; the rest is for publishers that wait for neighbours, for look-ups, and for replays.
    */
   maxLiveAgeMs: 10 * 60_000,
   /** Batches kept for replay in one stream part. */
@@ -25,9 +31,9 @@ export const networkLimits = {
   maxRecentBytesTotal: 64 * 1024 * 1024,
   /** How long a batch is kept for replay. */
   maxRecentAgeMs: 30_000,
-  /** Bytes sent in one replay; the oldest batches are left out (`replay.truncated`). */
+  /** Bytes sent in one replay; beyond it the oldest batches are left out (`replay.truncated`). */
   maxReplayBytes: 2 * 1024 * 1024,
-  /** Added to the age a neighbour asks a replay for, as messages were under way when it took the time. */
+  /** Added to the age for which a neighbour requests a replay, because messages were in flight when it computed the age. */
   replayMarginMs: 1_000,
   /** A neighbour that attaches again sooner gets no second replay (`replay.refused`). */
   minReplayIntervalMs: 1_000,
@@ -39,13 +45,16 @@ export const networkLimits = {
   maxRangesInWork: 256,
   /** Missing ranges of one stream part that are looked at in one tick, and those of one chain more; the others are in the next. */
   maxRangesPerTick: 250,
-  /** A range is given up when every neighbour said so many times that it does not have it: what it sent may have been lost. */
+  /**
+   * A range is given up when every neighbour said this many times that it does not have it, since what it sent may have
+   * been lost.
+   */
   maxFillRounds: 6,
   /** Rounds before the archive is asked; the neighbours go on being asked meanwhile. */
   archiveAfterRounds: 2,
-  /** Longest pause between two rounds; the first is as long as the wait for another path, and each doubles. */
+  /** Longest pause between two rounds; the first is as long as the wait for another path, and each one doubles. */
   maxFillPauseMs: 1_000,
-  /** No range is given up sooner: neighbours that do not have it may be looking for it themselves. */
+  /** No range is given up earlier than this: neighbours that do not have it may be looking for it themselves. */
   minFillAgeMs: 5_000,
   /**
    * A range is given up after this long, unless the archive is still sending. Longer than it takes to find all neighbours dead
@@ -54,7 +63,7 @@ export const networkLimits = {
   maxFillAgeMs: 30_000,
   /** A range that the archive was asked for is given up after this long, whatever the archive does. */
   maxArchiveAgeMs: 60_000,
-  /** Fetches under way to one neighbour. */
+  /** Fetches in progress to one neighbour. */
   maxFetchesInFlight: 16,
   /** Bytes sent in answer to one fetch, unless a single batch has more. */
   maxFetchReplyBytes: 256 * 1024,
@@ -62,29 +71,32 @@ export const networkLimits = {
   maxFetchesPerS: 100,
   /** While there is news, neighbours are told this often how far the chains were received; of each chain again when its newest message is so old, twice as old, and so on. */
   headsIntervalMs: 250,
-  /** Message chains of one stream part of which one neighbour said that there is more (`heads.dropped`). */
+  /** Message chains of one stream part for which one neighbour announced newer messages (`heads.dropped`). */
   maxHeadClaims: 64,
-  /** Places of one chain for which two messages were signed that are reported; of more it is counted only (`data.equivocations`). */
+  /** Places of one chain with two signed messages that are reported; further ones are only counted (`data.equivocations`). */
   maxEvidencePerChain: 16,
-  /** Batches held while their publishers are being looked up; beyond, the neighbour that brought most loses its newest (`held.refused`). */
+  /** Batches held while their publishers are being looked up; above it, the neighbour that brought the most loses its newest (`held.refused`). */
   maxHeldBatches: 1_000,
   /** Bytes of batches held while their publishers are being looked up, shared out in the same way (`held.refused`). */
   maxHeldBytes: 4 * 1024 * 1024,
   /** Publishers being looked up at once, shared out in the same way (`held.refused`). */
   maxHeldPublishers: 256,
-  /** Batches are held so long while the registry gives no answer on their publisher (`held.unresolved`). */
+  /** Batches are held this long while the registry gives no answer on their publisher (`held.unresolved`). */
   maxHeldMs: 30_000,
-  /** A registry that gave no answer is asked again after this, and then after longer and longer. */
+  /** First pause before a registry that gave no answer is asked again; then it grows. */
   minLookupRetryMs: 250,
-  /** The longest pause before it is asked again. */
+  /** Longest such pause. */
   maxLookupRetryMs: 5_000,
-  /** Publishers without permission that a neighbour may bring batches of in `deniedWindowMs`, as its registry may be behind or ahead; beyond, it misbehaves. */
+  /**
+   * Publishers without permission whose batches a neighbour may bring in `deniedWindowMs`, as its registry may be behind
+   * or ahead; above it, the neighbour misbehaves.
+   */
   maxDeniedPublishers: 256,
-  /** How long these are remembered of a neighbour. */
+  /** How long these publishers are remembered. */
   deniedWindowMs: 10 * 60_000,
   /** A message's timestamp may be this far ahead of this node's clock. */
   clockToleranceMs: 5 * 60_000,
-  /** Attached neighbours of one stream part that no instruction named yet (`attach.full`). */
+  /** Attached neighbours of one stream part that no instruction has named yet (`attach.full`). */
   maxProvisional: 8,
   /** How long such a neighbour may stay without an instruction. */
   provisionalGraceMs: 5_000,
@@ -92,9 +104,12 @@ export const networkLimits = {
   maxFeeders: 256,
   /** Attaches in one stream part that wait for the registry to say who may read or publish (`attach.full`). */
   maxWaitingAttaches: 64,
-  /** While the registry gives no answer on somebody who is attached, it is asked again after this long. */
+  /** While the registry gives no answer on an attached user, it is asked again after this long. */
   readerRetryMs: 5_000,
-  /** Membership tokens of one peer that are checked in `membershipWindowMs`: an honest one makes two in an hour. With more it misbehaves. */
+  /**
+   * Membership tokens of one peer that are checked in `membershipWindowMs`: an honest one makes two in an hour. A peer
+   * that sends more misbehaves.
+   */
   maxMembershipTokens: 16,
   /** How long these are counted. */
   membershipWindowMs: 10 * 60_000,
@@ -102,11 +117,14 @@ export const networkLimits = {
   maxDelegations: 20_000,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
-  /** How long a refused neighbour that nobody ordered is refused again at once. */
+  /** How long a refused neighbour that no instruction named is refused again at once. */
   refusedMs: 30_000,
-  /** A neighbour no longer wanted stays at most this long, until both ends have their replacements: longer than a dial may take, so that one that fails is replaced first. */
+  /**
+   * A neighbour that is no longer wanted stays at most this long, until both ends have their replacements: longer than a
+   * dial may take, so that a failed replacement is itself replaced first.
+   */
   retireMs: 20_000,
-  /** Neighbours of one stream part that are no longer wanted and stay for now; beyond it the oldest go at once. */
+  /** Neighbours of one stream part that are no longer wanted and stay for now; above it the oldest are detached at once. */
   maxRetiring: 16,
   /** A neighbour that does not answer an attach in this time is reported. */
   attachTimeoutMs: 10_000,
@@ -116,13 +134,19 @@ export const networkLimits = {
   minBackoffMs: 500,
   /** Longest such pause. */
   maxBackoffMs: 30_000,
-  /** First rest of a stream part after a fault in its work (`fault.streamPart`): so long it has no neighbours. Doubles with each. */
+  /**
+   * First rest of a stream part after a fault in its work (`fault.streamPart`), during which it has no neighbours. Doubles
+   * with each.
+   */
   minFaultRestMs: 1_000,
   /** Longest such rest. */
   maxFaultRestMs: 60_000,
   /** Faults of a stream part are forgotten when there was none for this long. */
   faultForgetMs: 600_000,
-  /** After a fault in a tick that belongs to no stream part, the next tick waits for this long: one that comes each time must not spin. */
+  /**
+   * After a fault in a tick that belongs to no stream part, the next tick waits this long: a fault in every tick must not
+   * spin.
+   */
   faultPauseMs: 1_000,
   /** A link is closed when no stream part has used it for this long. */
   linkLingerMs: 10_000,
@@ -130,9 +154,9 @@ export const networkLimits = {
   banMs: 60_000,
   /** Peers remembered as misbehaved; the oldest is forgotten first (`peers.bansDropped`). */
   maxBans: 1_000,
-  /** Data packets that a peer may send where it is no neighbour; beyond, it misbehaves. */
+  /** Data packets that a peer may send where it is no neighbour; above it, the peer misbehaves. */
   maxUselessData: 100,
-  /** After a detach data may still be under way; for this long it is not held against the peer. */
+  /** Data that arrives within this time after a detach is not counted against the peer. */
   uselessGraceMs: 5_000,
   /** A status is sent when the wanted neighbours are attached, or after this long. */
   settleMs: 1_000,
@@ -142,23 +166,26 @@ export const networkLimits = {
   rttCheckMs: 30_000,
   /** First pause before a tracker is dialled again; doubles with each failure or loss, and is shortened at random by up to a half. */
   minTrackerBackoffMs: 1_000,
-  /** The same for a circuit: the tracker that it passes may just not have noticed yet that the one behind it is gone. */
+  /** The same for a circuit: the tracker that it passes may not have noticed yet that the one behind it is down. */
   minCircuitBackoffMs: 250,
   /** Longest such pause: shorter than a tracker that came back waits for all nodes of an overlay (`confirmWindowMs`). */
   maxTrackerBackoffMs: 10_000,
-  /** A connection to a tracker is closed when no stream part has used it for this long; until then it is not told who went elsewhere. */
+  /**
+   * A connection to a tracker is closed when no stream part has used it for this long; until then it is not told which
+   * nodes went elsewhere.
+   */
   trackerLingerMs: 10_000,
   /** The next tracker is tried when the one before has not opened for this long (RFC 8305, section 5). */
   trackerStaggerMs: 250,
   /** A tracker gets its stream parts back from a later one when it has been open for this long. */
   trackerSettleMs: 3_000,
-  /** That it went before is forgotten when it has been open for this long. */
+  /** Earlier losses of a tracker's connection are forgotten when it has been open for this long. */
   trackerForgiveMs: 300_000,
   /** A tracker that has not answered a join for this long is passed over while there is another (`tracker.silent`). */
   trackerAnswerMs: 2_000,
-  /** Trackers are pinged when they were silent for this long: all their nodes should notice within one adoption that one is dead. */
+  /** Trackers are pinged when they were silent for this long: all their nodes should notice a dead one within one adoption. */
   trackerPingIntervalMs: 1_000,
-  /** A tracker is dead when this many pings in a row brought nothing back. */
+  /** A tracker is dead when this many pings in a row got no answer. */
   trackerMaxMissedPongs: 2,
   /** Peers whose signalling came through a tracker, remembered for the answer. */
   maxSignalRoutes: 1_000,

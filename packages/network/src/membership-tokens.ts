@@ -7,10 +7,10 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 
-/** How long a token is good: it has to be good when it comes, and clocks differ. */
+/** How long a token is valid: long enough to be valid on arrival, although clocks differ. */
 const lifetimeMs = 3_600_000
 
-/** Lets a node take part in stream parts in the name of a user. */
+/** Lets a node take part in stream parts on behalf of a user. */
 export class MembershipTokens {
   readonly #nodeId: NodeId
   readonly #modules: { identity: Identity; crypto: Crypto; clock: Clock }
@@ -24,7 +24,7 @@ export class MembershipTokens {
     this.#modules = modules
   }
 
-  /** One token is used until half of its time is over. */
+  /** One token is used until half of its lifetime is over. */
   current(): AccessToken {
     const { identity, crypto, clock } = this.#modules
     const wallMs = clock.now()

@@ -19,7 +19,7 @@ export type { PublisherPolicy, ReaderPolicy } from '@runnel/protocol'
 import type { LinkPath } from '@runnel/transport'
 import type { Kept } from './core/stream-part/kept.ts'
 
-/** Calls back whenever this machine's network is there again, until the function it returns is called. */
+/** Calls back whenever this machine's network is back, until the returned function is called. */
 export type OnNetworkBack = (listener: () => void) => () => void
 
 /** The delegations that a node has come to know: those that batches name. */
@@ -37,7 +37,7 @@ export interface TrackerAddress {
   readonly url: string
 }
 
-/** Which tracker serves which stream part; may change while running. */
+/** Which trackers serve which stream part; may change at run time. */
 export interface TrackerDirectory {
   /** In order of preference; empty when none is known. */
   trackersFor(streamPartId: StreamPartId): readonly TrackerAddress[]
@@ -45,11 +45,11 @@ export interface TrackerDirectory {
   onChange(listener: () => void): () => void
 }
 
-/** A message given to the application. */
+/** A message delivered to the application. */
 export interface Delivery {
   readonly streamPartId: StreamPartId
   readonly message: StreamMessage
-  /** Who it came from; undefined for the node's own. */
+  /** The neighbour it came from; undefined for the node's own. */
   readonly from: NodeId | undefined
 }
 
@@ -59,7 +59,7 @@ export interface StreamPartMetrics {
     readonly nodeId: NodeId
     readonly transport: string
     readonly rttMs: number | undefined
-    /** Of WebRTC: what kind of address each end uses; `relay` is through a TURN server. */
+    /** Set for WebRTC: what kind of address each end uses; `relay` is through a TURN server. */
     readonly path?: LinkPath | undefined
   }[]
   readonly wantedNeighbours: number
@@ -74,34 +74,40 @@ export interface Gap extends MissingRange {
   readonly chain: MessageChain
 }
 
-/** A publisher signed two different messages for one place of a chain. Both signatures were checked: the two batches prove it. */
+/**
+ * A publisher signed two different messages for one place of a chain. Both signatures were checked: the two batches are the
+ * proof.
+ */
 export interface Equivocation extends Contradiction {
   readonly streamPartId: StreamPartId
-  /** Which of the two this node had delivered, or would have to who came later. */
+  /** Which of the two this node had delivered, or would deliver to a node that joins later. */
   readonly delivered: 'winner' | 'loser'
 }
 
-/** Older messages than the neighbours have: in production storage nodes. Gaps the neighbours cannot fill are taken here. */
+/**
+ * A source of older messages than the neighbours have: in production storage nodes. Fills gaps that the neighbours cannot
+ * fill.
+ */
 export interface Archive {
   /**
-   * Gives every batch it has of the gap to `give`, which checks it like one from a neighbour. Resolves when it has no
-   * more; what is still missing then is lost. Never rejects for long: a failure is for its owner to report.
+   * Passes every batch it has of the gap to `give`, which checks it like one from a neighbour. Resolves when it has no more;
+   * what is still missing then is lost. It should not reject: reporting a failure is up to its owner.
    */
   fill(gap: Gap, give: (batchBytes: Uint8Array) => void, signal: AbortSignal): Promise<void>
 }
 
 /** How a node takes part in a stream part. */
 export interface JoinOptions {
-  /** Ask neighbours, and then the archive, for what is missing. Default true; the last call for a stream part counts. */
+  /** Ask neighbours, and then the archive, for what is missing. Default true; the last call for a stream part wins. */
   readonly fillGaps?: boolean
   /**
-   * False where the node's user may publish and not read: it is no neighbour in the overlay then, but sends what it publishes
-   * to some of those who are, and hears nothing. Default true; the last call for a stream part counts.
+   * False where the node's user may publish and not read: then it is no neighbour in the overlay, but sends what it publishes
+   * to some members, and receives nothing. Default true; the last call for a stream part wins.
    */
   readonly reads?: boolean
 }
 
-/** How far a batch has come. Only in nodes that measure, of what comes from such nodes. */
+/** How far a batch has travelled. Only in nodes that measure, for batches from such nodes. */
 export interface Trace {
   /** Links it has taken; 0 for the node's own. */
   readonly hops: number
@@ -110,8 +116,8 @@ export interface Trace {
 }
 
 /**
- * An error in this build, or in what it stands on: `streamPartId` says whose work it ended, and that this is left and joined
- * again; `peerId`, with whom the connection was closed. With neither, some work was left undone.
+ * An error in this build, or in what it depends on. `streamPartId` is the stream part whose work it ended, which is left and
+ * joined again; `peerId` the peer whose connection was closed. With neither, some work was abandoned.
  */
 export interface NodeFault {
   readonly streamPartId?: StreamPartId
@@ -119,21 +125,21 @@ export interface NodeFault {
   readonly error: unknown
 }
 
-/** What an embedding application hears from its node. */
+/** Events for the embedding application. */
 export interface NodeEvents {
   message: (delivery: Delivery) => void
   /**
-   * A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. Also one that counts
-   * in place of another which was accepted before (`equivocation`): nothing of it is delivered.
+   * A batch was accepted: checked, new at least in part, and flooded on. Comes before its messages. Also for one that replaces
+   * another which was accepted before (`equivocation`): none of its messages are delivered.
    */
   batch: (streamPartId: StreamPartId, batch: MessageBatch, trace: Trace | undefined) => void
-  /** A batch came once more. */
+  /** A batch arrived again. */
   duplicate: (streamPartId: StreamPartId, batch: MessageBatch) => void
   /** A publisher signed two messages for one place; once for a place, and at most 16 times for a chain. */
   equivocation: (equivocation: Equivocation) => void
-  /** A gap is given up: these messages will not come, though a very late one may still. */
+  /** A gap was given up: these messages will not come, though a very late one may still. */
   gap: (gap: Gap) => void
-  /** A packet of a direct link; what it holds of bytes is the listener's to keep. */
+  /** A packet of a direct link; the listener may keep its bytes. */
   direct: (peerId: NodeId, packet: DirectPacket) => void
   /** A link to a peer closed. */
   linkClosed: (peerId: NodeId) => void
@@ -141,7 +147,7 @@ export interface NodeEvents {
   linkFailed: (peerId: NodeId, error: RunnelError) => void
   /** The set of attached neighbours of a joined stream part changed. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
-  /** A connection to a tracker opened, perhaps by a better way than one that is open already; or none is open any more. */
+  /** A connection to a tracker opened, perhaps by a better way than one that is open already; or the last one closed. */
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
   /** There was a fault, which ended some work and nothing else. */
   fault: (fault: NodeFault) => void
@@ -155,7 +161,7 @@ export interface NetworkNode {
   readonly contact: Contact
   start(): Promise<void>
   stop(): Promise<void>
-  /** Joined already: only the options change. */
+  /** If joined already, only the options change. */
   join(streamPartId: StreamPartId, options?: JoinOptions): void
   leave(streamPartId: StreamPartId): void
   readonly streamParts: readonly StreamPartId[]
@@ -165,9 +171,9 @@ export interface NetworkNode {
     options?: { count?: number; signal?: AbortSignal },
   ): Promise<void>
   /**
-   * Floods a batch this process signed. Joins are not implied. False when every neighbour's queue is above its high mark:
-   * the batch is sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and
-   * STREAM_PART_FAILED, and then it may have been sent or not.
+   * Floods a batch this process signed. Does not join. False when every neighbour's queue is above its high mark: the batch is
+   * sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and STREAM_PART_FAILED; in
+   * the last case it may or may not have been sent.
    */
   publish(batchBytes: Uint8Array): boolean
   /** Resolves when at least one neighbour can take more. */
@@ -184,7 +190,10 @@ export interface NetworkNode {
     peer: WantedNeighbour,
     options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }>
-  /** Keeps an open link until the function it returns is called; a link with a request in progress must not be closed as unused. */
+  /**
+   * Keeps an open link until the returned function is called: a link with a request in progress must not be closed as
+   * unused.
+   */
   hold(peerId: NodeId): () => void
   /** The delegations that are known here. */
   readonly delegations: NodeDelegations

@@ -11,6 +11,7 @@ import {
   accessVectors,
   batchVectors,
   handshakeVectors,
+  delegationVectors,
   membershipVectors,
   placementVectors,
 } from '../src/signing/vectors.testkit.ts'
@@ -25,6 +26,7 @@ const files = {
   handshake: handshakeVectors(crypto),
   access: accessVectors(crypto),
   membership: membershipVectors(crypto),
+  delegations: delegationVectors(crypto),
   placement: placementVectors(),
   malformed: malformedSamples(crypto),
 }

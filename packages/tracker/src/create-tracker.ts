@@ -46,22 +46,25 @@ export interface TrackerModules {
   readonly random: Random
   /** Which nodes may use it, in a private network. Default: all. */
   readonly admission?: NodeAdmission | undefined
-  /** Who may read and publish streams, so that nobody is in an overlay who may not read it. Default: nodes are taken at their word. */
+  /** Who may read and publish streams, so that no node is in an overlay that it may not read. Default: nodes are trusted. */
   readonly permissions?: Permissions | undefined
-  /** Default: says nothing. */
+  /** Default: logs nothing. */
   readonly logger?: TrackerLogger
   /** The trackers of the network, for `cluster`. */
   readonly registry?: TrackerRegistryView
-  /** Which streams there are, and what their owners have chosen; `streamOverlays` goes before. Default: any, and nothing. */
+  /**
+   * Which streams exist, and what their owners have chosen; `streamOverlays` takes precedence. Default: all exist, with no
+   * choice.
+   */
   readonly streams?: StreamSource
-  /** Told of what is thrown in this build, on a stack of its own: what it throws ends the process. It is in the log as well. */
+  /** Called with errors in this build, on a stack of its own: what it throws ends the process. They are logged as well. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** A tracker: nodes over WebSocket, everybody over HTTP, on one port. */
+/** A tracker: WebSocket for nodes and HTTP for everybody, on one port. */
 export interface Tracker {
   readonly nodeId: NodeId
-  /** What nodes dial; empty before `start`, and on a wildcard address without `publicUrl`. */
+  /** The URL that nodes dial; empty before `start`, and on a wildcard address without `publicUrl`. */
   readonly url: string
   /** Where the HTTP API is; empty before `start`. */
   readonly httpUrl: string
@@ -69,13 +72,15 @@ export interface Tracker {
   start(): Promise<void>
   /** Closes everything. Idempotent. */
   stop(): Promise<void>
-  /** Every overlay as it is now, whole. */
+  /** Every complete overlay now. */
   readonly overlays: readonly TopologyView[]
   /** All counts, in Prometheus' text format. */
   metrics(): Promise<string>
 }
 
-/** Sockets beyond those of nodes and of HTTP, so that a node that is one too many is told so, and one that comes back is let in. */
+/**
+ * Sockets beyond those of nodes and of HTTP, so that a node above the limit can be told so, and one that reconnects gets in.
+ */
 const spareConnections = 256
 
 /** Sets a tracker up, without listening yet. Throws INVALID_TRACKER_OPTIONS. */
@@ -128,7 +133,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   const transport = new WebSocketTransport(
     {
       role: 'tracker',
-      // Sockets and nodes are shared out by networks: no other limit may be reached first.
+      // Sockets and nodes are shared out by network: no other limit may be reached first.
       maxConnections: maxSockets,
       listen: {
         ...{ server, alsoKnownAs },
@@ -140,7 +145,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
   )
   addConnectionMetrics(metrics, transport.counters)
   const onStall = (stalledMs: number) => {
-    logger?.warn({ stalledMs }, 'this process stood still: the tracker begins anew')
+    logger?.warn({ stalledMs }, 'this process stalled: the tracker begins anew')
     runtime.beginAnew()
     cluster?.beginAnew()
   }

@@ -3,7 +3,7 @@ import { errorFactory, type ErrorTable } from '@runnel/protocol'
 /** Error codes of `@runnel/tracker`: of its factory, of error replies to nodes, and of connections it closes. */
 export const trackerErrors = {
   INVALID_TRACKER_OPTIONS: {
-    summary: 'The tracker cannot be set up like that',
+    summary: 'The tracker cannot be set up with these options',
     remedy: 'Correct the option that the message names.',
   },
   TRACKER_STOPPED: {
@@ -15,11 +15,11 @@ export const trackerErrors = {
     remedy: 'Connect with the role of a node.',
   },
   NOT_FOR_TRACKERS: {
-    summary: 'A packet that trackers do not take',
+    summary: 'A packet that trackers do not accept',
     remedy: 'The node is broken or hostile; its connection was closed.',
   },
   NODE_INFO_MISSING: {
-    summary: 'A node has to say how it is reached before anything else',
+    summary: 'A node has to send its node info before anything else',
     remedy: 'Send a node info first after the handshake.',
   },
   NODE_IDLE: {
@@ -27,23 +27,23 @@ export const trackerErrors = {
     remedy: 'Connect again when there is a stream part to join.',
   },
   INVALID_STATUS: {
-    summary: 'A status no honest node sends',
+    summary: 'A status that no correct node sends',
     remedy: 'The node is broken or hostile; its connection was closed.',
   },
   TOO_MANY_NODES: {
-    summary: 'The tracker has as many nodes as it takes',
+    summary: 'The tracker has reached its limit of nodes',
     remedy: 'Use another tracker, or raise maxNodes.',
   },
   NOT_PERMITTED: {
-    summary: 'The user of the node may not take part in the stream part like that',
+    summary: 'The user of the node may not take part in the stream part in this role',
     remedy: 'Ask the owner of the stream for the subscribe permission, or the publish permission to feed it.',
   },
   REGISTRY_SILENT: {
-    summary: 'Whether the node may take part cannot be known now, as the registry does not answer',
-    remedy: 'Wait: the node asks again by itself.',
+    summary: 'The registry does not answer whether the node may take part',
+    remedy: 'Wait: the node asks again.',
   },
   TOO_MANY_STREAM_PARTS: {
-    summary: 'The stream part is one too many',
+    summary: 'The limit of stream parts is reached',
     remedy: 'Leave others, use another tracker, or raise maxStreamParts or maxStreamPartsPerNode.',
   },
   STREAM_UNKNOWN: {
@@ -75,21 +75,25 @@ export const trackerErrors = {
     remedy: 'Try again later.',
   },
   TRACKER_FAULT: {
-    summary: 'There was a fault in the tracker',
+    summary: 'The tracker had a fault',
     remedy: 'Nothing: the node connects again. The log of the tracker says what it was: report it.',
   },
   TRACKER_STALLED: {
-    summary: 'The tracker stood still for a while and begins anew',
+    summary: 'The tracker stalled for a while and begins anew',
     remedy:
-      'Nothing: nodes connect again, or turn to another tracker. Give it a processor of its own if it happens often.',
+      'Nothing: nodes connect again, or use another tracker. Give the tracker a CPU of its own if it happens often.',
   },
   REPLACED: {
-    summary: 'The node has connected once more',
-    remedy: 'Nothing, if that was you; else someone else has your key.',
+    summary: 'The node has opened a second connection',
+    remedy: 'Nothing, if that was you; otherwise somebody else has your key.',
   },
   CLUSTER_RECORD_MALFORMED: {
     summary: 'Bytes that are no record of the trackers’ cluster',
-    remedy: 'The tracker that sent it is broken, hostile or of another version; the record is ignored.',
+    remedy: 'The tracker that sent it is broken or hostile; the record is ignored.',
+  },
+  CLUSTER_RECORD_UNKNOWN: {
+    summary: 'A record of the trackers’ cluster of a later version',
+    remedy: 'The record is left alone. A tracker of that version reads it.',
   },
   CLUSTER_RECORD_FORGED: {
     summary: 'A record of the trackers’ cluster that its writer did not sign',
@@ -105,16 +109,16 @@ export const trackerErrors = {
       'Check that it runs, that its URL in the registry is right and that its cluster port can be reached.',
   },
   CLUSTER_PEER_WRONG_KEY: {
-    summary: 'Under a tracker’s URL answers somebody without its registered key',
+    summary: 'The peer at a tracker’s URL does not have its registered key',
     remedy: 'Have the registry’s owner correct the id or the URL of the tracker.',
   },
   CIRCUIT_UNAVAILABLE: {
     summary: 'There is no way to the tracker that a circuit should lead to',
-    remedy: 'Nothing: the node asks this tracker again, and takes what it finds.',
+    remedy: 'Nothing: the node asks this tracker again.',
   },
   SLOW_NODE: {
     summary: 'The node does not read what the tracker sends',
-    remedy: 'It is overloaded or its network too slow; it may connect again.',
+    remedy: 'It is overloaded or its network is too slow; it may connect again.',
   },
 } as const satisfies ErrorTable
 

@@ -1,57 +1,84 @@
 /**
- * Everything about a tracker that is bounded or takes a while. What a peer can make grow stands here with its default;
- * each limit that refuses something has a counter of `counters.ts` beside it.
+ * Every limit and duration of a tracker. What a peer can make grow has its limit and default here; each limit that refuses
+ * something has a counter in `counters.ts`.
  */
 export interface TrackerLimits {
-  /** Nodes known at once. Where there are more, the last of the network (/24 or /48) with the most goes: a newcomer (`nodesRefused`), or another (`nodesEvicted`). */
+  /**
+   * Nodes known at once. Above it, the last node of the network (/24 or /48) with the most is refused (`nodesRefused`) or
+   * disconnected (`nodesEvicted`).
+   */
   readonly maxNodes: number
-  /** How long a node may take to say how it is reached, in milliseconds; then it is let go (`nodesWithoutInfo`). */
+  /** How long a node may take to send its node info, in milliseconds; then it is disconnected (`nodesWithoutInfo`). */
   readonly nodeInfoWindowMs: number
-  /** How long a node that is in no stream part, and asks for nothing, stays, in milliseconds (`nodesIdle`). */
+  /** How long a node that is in no stream part and asks for nothing stays connected, in milliseconds (`nodesIdle`). */
   readonly idleNodeMs: number
-  /** Stream parts with at least one node. Where there are more, the last of those that the network with the most keeps alive goes: a new one (`streamPartsRefused`), or another (`streamPartsEvicted`). */
+  /**
+   * Stream parts with at least one node. Above it, the last of those that the network with the most keeps alive is given
+   * up: the new one (`streamPartsRefused`), or another (`streamPartsEvicted`).
+   */
   readonly maxStreamParts: number
-  /** Nodes of a stream part that is about to be given up among which one of a network with fewer stream parts is looked for; it is that network's from then on. */
+  /**
+   * Nodes of a stream part about to be given up that are searched for one of a network with fewer stream parts; it is
+   * charged to that network from then on.
+   */
   readonly maxPartPayersTried: number
-  /** How long a stream that the registry does not have is not looked up again, in milliseconds, unless the registry changes; who joins it is refused (`streamsMissing`). */
+  /**
+   * How long a stream that the registry does not have is not looked up again, in milliseconds, unless the registry
+   * changes; nodes that join it are refused (`streamsMissing`).
+   */
   readonly missingStreamMs: number
-  /** Statuses kept of nodes that wait for what the registry says of their users, or that it denies; where there are more, the oldest of the network with the most is forgotten, and its node asks again. */
+  /**
+   * Statuses kept of nodes that wait for the registry's answer on their users, or that it denies; above it, the oldest of
+   * the network with the most is forgotten, and its node asks again.
+   */
   readonly maxWaitingStatuses: number
-  /** After a registry did not answer about a user it is asked again, in milliseconds. */
+  /** Pause before a registry that did not answer about a user is asked again, in milliseconds. */
   readonly registryRetryMs: number
   /** Such streams remembered; the oldest are forgotten first. */
   readonly maxMissingStreams: number
-  /** Stream parts one node may be in. More are refused (`streamPartsRefused`). */
+  /** Stream parts one node may be in. Further ones are refused (`streamPartsRefused`). */
   readonly maxStreamPartsPerNode: number
-  /** Statuses, leaves and node infos of one node, on average; a node that sends more is disconnected (`floodsRefused`). */
+  /**
+   * Statuses, leaves and node infos of one node a second, on average; a node that sends more is disconnected
+   * (`floodsRefused`).
+   */
   readonly statusesPerSecond: number
-  /** And how many at once: enough to report every stream part twice. */
+  /** And the burst: enough to report every stream part twice. */
   readonly statusBurst: number
-  /** Signals of one node that are relayed, on average; more are refused (`signalsRefused`). */
+  /** Signals of one node that are relayed a second, on average; further ones are refused (`signalsRefused`). */
   readonly signalsPerSecond: number
-  /** And how many at once. */
+  /** And the burst. */
   readonly signalBurst: number
   /** Error replies to one node, on average; a node that provokes more is disconnected (`floodsRefused`). */
   readonly errorsPerSecond: number
-  /** And how many at once. */
+  /** And the burst. */
   readonly errorBurst: number
-  /** Edges one node may have replaced in one stream part, on average; further reports are ignored (`edgeFailuresIgnored`), so that nobody picks its neighbours by failing the others. */
+  /**
+   * Edges one node may have replaced in one stream part, on average; further reports are ignored (`edgeFailuresIgnored`),
+   * so that no node can select its neighbours by rejecting others.
+   */
   readonly edgeFailuresPerSecond: number
-  /** And how many at once. */
+  /** And the burst. */
   readonly edgeFailureBurst: number
-  /** After an instruction went out, changes of the stream part gather this long, in milliseconds. */
+  /** After an instruction was sent, changes of the stream part are collected for this long, in milliseconds. */
   readonly quietWindowMs: number
   /** How long a node without neighbours waits for an overlay to be taken over before it gets temporary edges into it, in milliseconds. */
   readonly adoptionWindowMs: number
-  /** How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes). */
+  /**
+   * How long the statuses of an unknown overlay are gathered at most before it is taken over, in milliseconds: nodes that
+   * had no tracker for long come back at different times (`maxTrackerBackoffMs` and `trackerSettleMs` of nodes).
+   */
   readonly adoptionPatienceMs: number
-  /** How often the nodes of one network have another overlay taken over into one that is known, on average; who reports neighbours of one above that joins as others do (`claimsIgnored`). */
+  /**
+   * How often the nodes of one network may have another overlay taken over into a known one, on average; above it, nodes
+   * that report neighbours join as newcomers (`claimsIgnored`).
+   */
   readonly takeoversPerSecond: number
-  /** And how many at once. */
+  /** And the burst. */
   readonly takeoverBurst: number
-  /** How long a node may be disconnected before it counts as gone, in milliseconds. */
+  /** How long a node may be disconnected before it is removed, in milliseconds. */
   readonly disconnectGraceMs: number
-  /** How long a node that is connected again may take to report its stream parts, in milliseconds. */
+  /** How long a node that has connected again may take to report its stream parts, in milliseconds. */
   readonly confirmWindowMs: number
   /** How long a pair whose edge failed is avoided, in milliseconds. */
   readonly avoidPairMs: number
@@ -61,9 +88,12 @@ export interface TrackerLimits {
   readonly signalPermitMs: number
   /** Such edges at once; the oldest are forgotten first (`signalPermitsDropped`). */
   readonly maxSignalPermits: number
-  /** Questions for storage nodes of one node that are answered, on average; more are refused (`storageQuestionsRefused`). */
+  /**
+   * Questions for storage nodes of one node that are answered a second, on average; further ones are refused
+   * (`storageQuestionsRefused`).
+   */
   readonly storageQuestionsPerSecond: number
-  /** And how many at once: enough for every partition of two streams. */
+  /** And the burst: enough for every partition of two streams. */
   readonly storageQuestionBurst: number
   /** How long signals may pass between a storage node and a node that was told of it, in milliseconds; asking again renews it. */
   readonly storagePermitMs: number
@@ -75,15 +105,18 @@ export interface TrackerLimits {
   readonly maxResends: number
   /** Neighbours per node that the owner of a stream can have at most. */
   readonly maxChosenDegree: number
-  /** Peers of which a node's round-trip times are remembered in one stream part, in overlays that mind them; those reported longest ago are forgotten first. */
+  /**
+   * Peers whose round-trip times are remembered for a node in one stream part, in overlays that use them; those reported
+   * longest ago are forgotten first.
+   */
   readonly maxMeasuredPeers: number
-  /** How often overlays that mind round-trip times are improved, in milliseconds. */
+  /** How often overlays that use round-trip times are improved, in milliseconds. */
   readonly improvementIntervalMs: number
-  /** And at how many nodes each time, in all stream parts together. */
+  /** And the number of nodes each time, in all stream parts together. */
   readonly improvementsPerInterval: number
   /** Edges of one node that are exchanged for nearer ones in one stream part, on average; further exchanges wait. */
   readonly exchangesPerSecond: number
-  /** And how many at once: enough for a node to find its place. */
+  /** And the burst: enough for a node to find its place. */
   readonly exchangeBurst: number
   /** First rest of a stream part after a fault in its work (`streamPartFaults`), in milliseconds; doubles with each. */
   readonly minFaultRestMs: number
@@ -91,9 +124,12 @@ export interface TrackerLimits {
   readonly maxFaultRestMs: number
   /** Faults of a stream part are forgotten when there was none for this long, in milliseconds. */
   readonly faultForgetMs: number
-  /** A tracker that stood still for this long begins anew, in milliseconds: no longer than nodes and other trackers take to notice, and to go on without it. */
+  /**
+   * A tracker that stalled for this long begins anew, in milliseconds: no longer than nodes and other trackers take to
+   * notice, and to go on without it.
+   */
   readonly stallMs: number
-  /** Largest instruction counter a node may report; beyond it is disconnected (`malformedStatuses`). */
+  /** Largest instruction counter a node may report; a node that reports a larger one is disconnected (`malformedStatuses`). */
   readonly maxCounter: number
 }
 

@@ -1,4 +1,4 @@
-/** Where a tracker says what happens; a pino logger is one. */
+/** Where a tracker logs; a pino logger fits. */
 export interface TrackerLogger {
   debug(detail: object, text: string): void
   info(detail: object, text: string): void

@@ -15,56 +15,59 @@ import type { Places } from './http/places.ts'
 import type { IceOptions } from './ice/ice-options.ts'
 import { defaultTrackerLimits, type TrackerLimits } from './limits.ts'
 
-/** Where and how a tracker works. Everything has a default. */
+/** Settings of a tracker. Everything has a default. */
 export interface TrackerOptions {
   readonly listen?: {
     /** Address to bind; default 127.0.0.1. */
     readonly host?: string
     /** One port for nodes (WebSocket) and the HTTP API; 0 takes any free one; default 30300. */
     readonly port?: number
-    /** What nodes dial, where that is not the address bound; `wss:` behind a proxy that does TLS. */
+    /** The URL that nodes dial, if it is not the address bound; `wss:` behind a proxy that does TLS. */
     readonly publicUrl?: string
-    /** Further URLs by which nodes dial it where `publicUrl` is set; who dialled another one is refused. */
+    /** Further URLs by which nodes dial it where `publicUrl` is set; a node that dialled any other is refused. */
     readonly alsoKnownAs?: readonly string[]
     /** Certificate chain and private key, PEM. With it both WebSocket and HTTP are TLS only. */
     readonly tls?: { readonly cert: string; readonly key: string }
   }
   /** Neighbours per node, 2 to 64; default 4. */
   readonly degree?: number
-  /** How the edges of overlays are chosen; default `topology-aware`. */
+  /** The strategy of overlays; default `topology-aware`. */
   readonly overlay?: OverlayStrategyName
-  /** And for some streams, by their ids, whatever their owners have chosen. */
+  /** Overrides for some streams, by id, regardless of their owners' choice. */
   readonly streamOverlays?: Readonly<Record<StreamId, OverlayStrategyName>>
-  /** What nodes are taken to need for checking a message and passing it on, in milliseconds, in predictions of delays; default 0.3. */
+  /**
+   * Time a node is assumed to take to check a message and forward it, in milliseconds, in predictions of delays; default
+   * 0.3.
+   */
   readonly processingMs?: number
   /** STUN and TURN servers for the nodes; default none. */
   readonly ice?: IceOptions
-  /** In place of some of the default limits. */
+  /** Overrides of the default limits. */
   readonly limits?: Partial<TrackerLimits>
-  /** How it takes part in the cluster of its network's trackers; default: not at all. */
+  /** Its part in the cluster of its network's trackers; default: none. */
   readonly cluster?: ClusterJoin
   /** The page served under `/explorer/`; default: none. */
   readonly explorer?: ExplorerOptions
-  /** Where nodes and trackers are, for the map of the explorer; default: nobody knows. */
+  /** Where nodes and trackers are, for the map of the explorer; default: unknown. */
   readonly places?: Places
 }
 
 export interface ExplorerOptions {
-  /** The files of the page, `index.html` among them. */
+  /** The files of the page, including `index.html`. */
   readonly directory: string
-  /** The network, as `createClient` takes it, told to anybody who asks, so that a page can take part in it; default: not told. */
+  /** The network, as `createClient` takes it, published so that a page can take part in it; default: not published. */
   readonly network?: unknown
 }
 
-/** Where and how a tracker is among the others. */
+/** Settings of a tracker's part in the cluster. */
 export interface ClusterJoin {
-  /** The key of the tracker's identity, 32 bytes: it is the key of its links to others, too. */
+  /** The key of the tracker's identity, 32 bytes, which is also the key of its links to other trackers. */
   readonly privateKey: Uint8Array
   /** Address to bind; default that of `listen`. */
   readonly host?: string
   /** Default any free one. */
   readonly port?: number
-  /** Multiaddresses that others dial, where they are not those bound; at most 8. */
+  /** Multiaddresses that others dial, where they differ from those bound; at most 8. */
   readonly announce?: readonly string[]
   readonly limits?: Partial<ClusterLimits>
 }
@@ -77,12 +80,12 @@ export const defaultTrackerOptions = {
   processingMs: 0.3,
 } as const
 
-/** The limits with the defaults filled in. Throws INVALID_TRACKER_OPTIONS. */
+/** The limits completed with the defaults. Throws INVALID_TRACKER_OPTIONS. */
 export function resolveLimits(given: Partial<TrackerLimits> = {}): TrackerLimits {
   return checkedLimits('limits', given, defaultTrackerLimits)
 }
 
-/** As `resolveLimits`, for the cluster. Throws INVALID_TRACKER_OPTIONS. */
+/** Like `resolveLimits`, for the cluster. Throws INVALID_TRACKER_OPTIONS. */
 export function resolveClusterLimits(given: Partial<ClusterLimits> = {}): ClusterLimits {
   return checkedLimits('cluster.limits', given, defaultClusterLimits)
 }
@@ -115,7 +118,7 @@ export function checkProcessingMs(processingMs: number): number {
   throw trackerError('INVALID_TRACKER_OPTIONS', `processingMs must be 0 or more: ${processingMs}`)
 }
 
-/** Which overlay each stream part gets. Throws INVALID_TRACKER_OPTIONS. */
+/** The strategy of each stream part. Throws INVALID_TRACKER_OPTIONS. */
 export function resolveOverlays({
   overlay = defaultTrackerOptions.overlay,
   streamOverlays = {},

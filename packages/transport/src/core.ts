@@ -1,4 +1,4 @@
-/** What is the same on every platform. */
+/** The exports that are the same on every platform. */
 export * from './ports.ts'
 export * from './errors.ts'
 export * from './connection/channel.ts'

@@ -7,20 +7,20 @@ import { ToldDials } from './ws/told-dials.ts'
 import { WebSocketTransport } from './ws/web-socket-transport.ts'
 import type { ListenAddress } from './ws/ws-options.ts'
 
-/** Ways of a node to its neighbours. */
+/** The transports of a node, and their settings. */
 export interface TransportOptions {
-  /** Without it: no TCP. Empty: dials those who listen. Others know nothing of it, so it takes both ends. */
+  /** Default: no TCP. Empty: only dials. Other nodes do not assume TCP, so both ends must turn it on. */
   readonly tcp?: Pick<TcpOptions, 'listen' | 'maxConnections'> | false
   /** False: opens no WebSockets, and so reaches no tracker unless transports are injected. Default: dials, does not listen. */
   readonly websocket?:
     | {
         readonly listen?: ListenAddress
         readonly maxConnections?: number
-        /** The address of this machine that dials go out from; default: as the system chooses. */
+        /** The local address that dials go out from. Default: chosen by the system. */
         readonly localAddress?: string
       }
     | false
-  /** False: no WebRTC. Default: with no STUN server but those the trackers hand out. */
+  /** False: no WebRTC. Default: WebRTC with only the STUN servers that the trackers hand out. */
   readonly webrtc?: WebRtcOptions | false
 }
 

@@ -11,7 +11,7 @@ export const transportErrors = {
     remedy: 'Check the network between the two, firewalls, and for WebRTC the STUN and TURN servers.',
   },
   NO_COMMON_TRANSPORT: {
-    summary: 'The two have no way to connect',
+    summary: 'The two peers have no common transport',
     remedy: 'Allow WebRTC on both, or give one of them a reachable WebSocket URL.',
   },
   NO_SIGNALLING: {
@@ -21,22 +21,22 @@ export const transportErrors = {
   NO_WEBRTC: {
     summary: 'The browser has no WebRTC, or forbids it',
     remedy:
-      'Allow WebRTC, or take another browser; with transports: { webrtc: false } only nodes with a WebSocket URL can be neighbours.',
+      'Allow WebRTC, or use another browser; with transports: { webrtc: false } only nodes with a WebSocket URL can be neighbours.',
   },
   NO_WEBSOCKET: {
     summary: 'The browser has no WebSocket',
-    remedy: 'Take another browser: trackers are reached over WebSockets only.',
+    remedy: 'Use another browser: trackers are reached over WebSockets only.',
   },
   OFFLINE: {
     summary: 'The browser has no network',
-    remedy: 'Connect it to a network; the node then goes on by itself.',
+    remedy: 'Connect it to a network; the node then reconnects.',
   },
   INVALID_ICE_SERVER: {
     summary: 'Not an ICE server',
     remedy: 'Write stun:host:port, or turn:host:port with a user name and a credential.',
   },
   PEER_ID_MISMATCH: {
-    summary: 'Somebody else answered',
+    summary: 'Another node answered',
     remedy:
       'The address belongs to another node than expected; correct it where it is configured or registered.',
   },
@@ -49,9 +49,9 @@ export const transportErrors = {
     remedy: 'Update the software of the side that lacks it, or turn off on the other what requires it.',
   },
   NOT_AUTHENTIC: {
-    summary: 'A frame is not what the other side sent next',
+    summary: 'A frame is not the one the other side sent next',
     remedy:
-      'Somebody on the path changes the traffic, or a side is broken; the link is opened again where it is wanted.',
+      'Something on the path changes the traffic, or one side is broken; the link is opened again if it is still wanted.',
   },
   HANDSHAKE_TIMEOUT: {
     summary: 'The other side did not finish the handshake in time',
@@ -91,7 +91,7 @@ export const transportErrors = {
   },
   CONNECTION_LOST: {
     summary: 'The connection broke',
-    remedy: 'Nothing: it is opened again where it is still wanted.',
+    remedy: 'Nothing: it is opened again if it is still wanted.',
   },
   TLS_FAILED: {
     summary: 'The certificate of the other side was not accepted',

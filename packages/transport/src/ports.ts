@@ -1,7 +1,7 @@
 import type { ActingFor, Cancel, Contact, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
 import type { ConnectionLimits } from './connection/limits.ts'
 
-/** Why a connection is no more. `code` is stable; `remote` is true when the other side said so. */
+/** Why a connection closed. `code` is stable; `remote` is true when the other side gave the reason. */
 export interface CloseReason {
   readonly code: string
   readonly text: string
@@ -9,7 +9,10 @@ export interface CloseReason {
 }
 
 export interface ConnectionEvents {
-  /** One packet. `whole` is the packet with its header, to be forwarded as it came; the views die with the call unless copied or sent. */
+  /**
+   * One packet. `whole` is the packet with its header, to be forwarded unchanged; the views are valid only during the call
+   * unless copied or sent.
+   */
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   /** The queue fell below the low mark after a `send` had returned false. */
   onDrain(): void
@@ -31,12 +34,16 @@ export interface ConnectionStats {
   readonly packetsDropped: number
 }
 
-/** How ICE found an address (RFC 8445, section 4): an own one, one that a NAT gave, as a STUN server or as the peer saw it, or one of a TURN server. */
+/**
+ * How ICE found an address (RFC 8445, section 4): a local one, one that a NAT assigned, as seen by a STUN server or by the
+ * peer, or one of a TURN server.
+ */
 export type CandidateKind = 'host' | 'srflx' | 'prflx' | 'relay'
 
 /**
- * What the two ends of a WebRTC link send from: with `relay` at either, through a TURN server. The local end of a direct link is mostly
- * `host`, NAT or not, because a check goes out from the own address; what the NAT made of it is the `remote` of the other side.
+ * The kinds of address the two ends of a WebRTC link send from; with `relay` at either, it goes through a TURN server. The
+ * local end of a direct link is mostly `host`, NAT or not, because a check leaves from the local address; what the NAT turned
+ * it into is the `remote` of the other side.
  */
 export interface LinkPath {
   readonly local: CandidateKind
@@ -47,17 +54,17 @@ export interface LinkPath {
 export interface Connection {
   readonly peerId: NodeId
   readonly peerRole: 'node' | 'tracker'
-  /** What both ends said that they can do besides their version. */
+  /** The capabilities that both ends announced. */
   readonly capabilities: ReadonlySet<string>
   /** For whom the peer acts, as its delegation proves; undefined where it showed none. Later it may be renewed, for the same user. */
   readonly actingFor?: ActingFor | undefined
   /** The kind of it. */
   readonly transport: string
-  /** Of WebRTC, as it is now: it may change in the first seconds. Undefined where the platform does not say. */
+  /** Set for WebRTC: the path at present, which may change in the first seconds. Undefined where the platform does not say. */
   readonly path?: LinkPath | undefined
   /**
-   * The address that the bytes come from, as this side's socket has it; behind a proxy that is the proxy's. Undefined where the
-   * platform does not say. What it costs can be put down to `networkOf` it.
+   * The address that the bytes come from, as this side's socket sees it; behind a proxy that is the proxy's. Undefined where
+   * the platform does not say. Its cost can be charged to its `networkOf`.
    */
   readonly remoteAddress?: string | undefined
   /** Who dialled. */
@@ -66,7 +73,7 @@ export interface Connection {
   readonly rttMs: number | undefined
   /** Bytes queued here or in the channel. */
   readonly queuedBytes: number
-  /** False while above the high mark: a publisher should wait for `onDrain`. */
+  /** False above the high mark: a publisher should wait for `onDrain`. */
   readonly writable: boolean
   readonly stats: ConnectionStats
   /** Set by the owner before the turn ends in which it was given the connection. */
@@ -83,12 +90,12 @@ export interface Connection {
 export interface DialRequest {
   /** Who must answer; anyone else fails the dial with PEER_ID_MISMATCH. */
   readonly peerId: NodeId
-  /** Where; absent where the id is enough. */
+  /** Where to dial; absent where the id is enough. */
   readonly url?: string
-  /** Somebody else named the URL: a node has it from trackers, who have it from whoever is dialled there. */
+  /** True when a peer named the URL: a node learns it from trackers, which learn it from the node that claims to be there. */
   readonly isTold?: boolean
   readonly timeoutMs?: number
-  /** Limits of this connection that differ from those of the transport. */
+  /** Limits of this connection that override those of the transport. */
   readonly limits?: Partial<ConnectionLimits>
   /** Exactly one of the two is called, once, never before `dial` returns; neither after the dial was cancelled. */
   onOpen(connection: Connection): void
@@ -97,10 +104,11 @@ export interface DialRequest {
 
 /** A way to open links. Constructors only store; nothing listens before `start`. */
 export interface Transport {
-  /** As addresses and contacts call it. A node has one transport of a kind. */
+  /** Its name in addresses and contacts. A node has one transport of a kind. */
   readonly kind: string
   /**
-   * Where others find this node, known after `start`: none when they cannot dial it, and an empty text where signalling finds it.
+   * Where others reach this node, known after `start`: none when they cannot dial it, and an empty
+   * text where signalling reaches it.
    */
   readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
@@ -108,15 +116,15 @@ export interface Transport {
   start(): Promise<void>
   /** Closes the listener and every connection and pending dial, with code SHUTTING_DOWN. Idempotent. */
   stop(): Promise<void>
-  /** Whether it can make anything of a URL. Nobody need be there. */
+  /** Whether the URL is of this transport. It does not say that anybody is there. */
   canDial(url: string): boolean
   dial(request: DialRequest): Cancel
   /**
-   * Of a transport whose links are opened by signalling: a signal as a tracker relayed it, whose `peerId` is the sender. Signals
-   * name no transport, so a node has at most one of these.
+   * For a transport whose links are opened by signalling: takes a signal as a tracker relayed it, whose `peerId` is the sender.
+   * Signals name no transport, so a node has at most one of these.
    */
   handleSignal?(signal: Signal): void
-  /** Of such a transport: servers for the links to come. */
+  /** For such a transport: the servers for future links. */
   setIceServers?(servers: readonly IceServer[]): void
 }
 
@@ -129,7 +137,7 @@ export interface Signalling {
 export interface LinkEvents {
   onOpened(peerId: NodeId, connection: Connection): void
   onClosed(peerId: NodeId, reason: CloseReason): void
-  /** A `connect` that came to nothing, after every way was tried. */
+  /** A `connect` failed after every way was tried. */
   onFailed(peerId: NodeId, error: RunnelError): void
   onPacket(peerId: NodeId, type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(peerId: NodeId): void
@@ -140,23 +148,23 @@ export interface LinkEvents {
  * The one owner of who is connected: at most one connection per peer, whatever number of ways it was dialled.
  * Two connections that open at once (both sides dialled) are settled by the ids, so both sides keep the same one.
  *
- * A link is idle when the peer opened it and this side has had no use for it: it has neither asked for it nor sent or kept anything
- * on it. Such links are few, and give way to newer ones: of those that come from the same network, the one that has been silent longest first.
+ * A link is idle when the peer opened it and this side has no use for it: it has neither asked for it nor sent or kept anything
+ * on it. The number of idle links is limited. A newer one evicts the longest silent one of its network first.
  */
 export interface Links {
   events: LinkEvents
   readonly peers: ReadonlyMap<NodeId, Connection>
   /**
-   * Makes sure there is a link, or that `onFailed` says why not. The ways that can work are tried in the order in which the node
-   * with the lower id lists its transports: a WebSocket where one side is reachable (the side that is not dials; of two reachable ones
-   * the lower id dials), else WebRTC (the lower id offers). Who dials in the first way dials in all; where one fails it takes the next.
-   * The passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side
-   * dials in every way it can.
+   * Makes sure there is a link, or that `onFailed` says why not. The possible ways are tried in the order in which the node
+   * with the lower id lists its transports: a WebSocket where one side is reachable (the other one dials; of two reachable ones
+   * the lower id dials), else WebRTC (the lower id offers). Whoever dials in the first way dials in all, one after the other.
+   * The passive side waits, with the same time limit. `alone` says that the peer was not told to connect: then this side dials
+   * in every way it can.
    */
   connect(peerId: NodeId, contact: Contact, options?: { readonly alone?: boolean }): void
-  /** Somebody here uses the link, whoever opened it: it is not closed as one that nobody asked for. */
+  /** This side uses the link, whoever opened it: it is not closed as unused. */
   keep(peerId: NodeId): void
-  /** Closes the link, or gives up opening it. */
+  /** Closes the link, or stops opening it. */
   disconnect(peerId: NodeId, code: string, text: string): void
   /** False when there is no link or its queue is at its limit. */
   send(peerId: NodeId, packet: Uint8Array): boolean

@@ -20,17 +20,17 @@ const seedsAtATime = 20
 
 export const fuzzCommand: CommandModule<object, FuzzArguments> = {
   command: 'fuzz',
-  describe: 'worlds from random seeds: does what must always hold, always hold?',
+  describe: 'worlds from random seeds: do all invariants hold?',
   builder: {
     world: {
       choices: worldNames,
       default: 'anything' as WorldName,
-      describe: 'what happens in them: anything that may, or an attacker that does what its keys allow',
+      describe: 'kind of world: random events, or an attacker that does what its keys allow',
     },
     seeds: { type: 'number', default: 100, describe: 'runs, each with the next seed' },
     from: { type: 'number', default: 1, describe: 'the first seed' },
     jobs: { type: 'number', default: 1, describe: 'processes to run them in' },
-    stopAtFirst: { type: 'boolean', default: false, describe: 'ends with the first that did not hold' },
+    stopAtFirst: { type: 'boolean', default: false, describe: 'stops at the first violation' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
   },
   handler: async ({ world, seeds, from, jobs, stopAtFirst, json }) => {

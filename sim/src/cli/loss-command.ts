@@ -29,7 +29,7 @@ export const lossCommand: CommandModule<object, LossArguments> = {
   command: 'loss',
   describe: 'frames are lost on every link and nodes are killed: does every subscriber get every message?',
   builder: {
-    seeds: { type: 'number', describe: 'runs, each with the next seed; 20, of processes 1' },
+    seeds: { type: 'number', describe: 'runs, each with the next seed; default 20, with processes 1' },
     seed: { type: 'number', default: 1, describe: 'the first seed' },
     nodes: { type: 'number', describe: `${lossDefaults.nodes}, processes ${defaultProcesses}` },
     degree: { type: 'number', default: lossDefaults.degree, describe: 'neighbours per node' },
@@ -45,7 +45,7 @@ export const lossCommand: CommandModule<object, LossArguments> = {
     fill: {
       type: 'boolean',
       default: true,
-      describe: 'fill gaps; --no-fill shows what flooding alone brings',
+      describe: 'fill gaps; --no-fill shows what flooding alone delivers',
     },
     oneLink: {
       type: 'boolean',

@@ -15,9 +15,9 @@ interface ReportArguments {
 /** Compares records, also with those of the thesis: `report FILE...`. */
 export const reportCommand: CommandModule<object, ReportArguments> = {
   command: 'report <files..>',
-  describe: 'records of experiments side by side, and what the thesis has of them; --out wrote the files',
+  describe: 'compares records of experiments, which --out wrote, with each other and with the thesis',
   builder: {
-    files: { type: 'string', array: true, demandOption: true, describe: 'records, as docs/records.md says' },
+    files: { type: 'string', array: true, demandOption: true, describe: 'record files, see docs/records.md' },
     json: { type: 'boolean', default: false, describe: 'one line of JSON' },
     out: { type: 'string', describe: 'folder for figures, SVG and PNG' },
   },

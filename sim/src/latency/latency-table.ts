@@ -30,22 +30,22 @@ export function readLatencyTable(path: string | URL): LatencyTable {
 export function parseLatencyTable(text: string): LatencyTable {
   const { regions, oneWayMs } = parseObject(text)
   if (!Array.isArray(regions) || regions.length === 0 || regions.length > maxRegions)
-    throw simError('INVALID_LATENCIES', `"regions" is no list of 1 to ${maxRegions} names`)
+    throw simError('INVALID_LATENCIES', `"regions" must be a list of 1 to ${maxRegions} names`)
   if (!regions.every((name): name is string => typeof name === 'string' && name !== ''))
-    throw simError('INVALID_LATENCIES', '"regions" holds something that is no name')
+    throw simError('INVALID_LATENCIES', '"regions" contains an invalid name')
   if (new Set(regions).size !== regions.length)
     throw simError('INVALID_LATENCIES', '"regions" has a name twice')
   if (!Array.isArray(oneWayMs) || oneWayMs.length !== regions.length)
-    throw simError('INVALID_LATENCIES', `"oneWayMs" has not ${regions.length} rows`)
+    throw simError('INVALID_LATENCIES', `"oneWayMs" must have ${regions.length} rows`)
   return { regions, oneWayMs: oneWayMs.map((row, from) => checkedRow(row, from, regions.length)) }
 }
 
 function checkedRow(row: unknown, from: number, length: number): number[] {
   if (!Array.isArray(row) || row.length !== length)
-    throw simError('INVALID_LATENCIES', `row ${from} of "oneWayMs" has not ${length} numbers`)
+    throw simError('INVALID_LATENCIES', `row ${from} of "oneWayMs" must have ${length} numbers`)
   return row.map((delayMs: unknown, to) => {
     if (typeof delayMs !== 'number' || !(delayMs >= 0 && delayMs <= maxOneWayMs))
-      throw simError('INVALID_LATENCIES', `"oneWayMs"[${from}][${to}] is not from 0 to ${maxOneWayMs}`)
+      throw simError('INVALID_LATENCIES', `"oneWayMs"[${from}][${to}] must be from 0 to ${maxOneWayMs}`)
     return delayMs
   })
 }
@@ -57,6 +57,6 @@ function parseObject(text: string): Partial<Record<string, unknown>> {
   } catch (cause) {
     throw simError('INVALID_LATENCIES', 'not JSON', { cause })
   }
-  if (typeof value !== 'object' || value === null) throw simError('INVALID_LATENCIES', 'no object')
+  if (typeof value !== 'object' || value === null) throw simError('INVALID_LATENCIES', 'not an object')
   return { ...value }
 }

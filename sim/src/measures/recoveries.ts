@@ -9,7 +9,7 @@ interface Event {
 
 /**
  * How long joins, leaves and failures leave nodes short of neighbours: for each event, until every node that it
- * concerned has had its degree, or is gone itself. What else happens meanwhile does not count.
+ * concerned has had its degree, or has left. Other events meanwhile do not count.
  */
 export class Recoveries {
   readonly #durationsMs: number[] = []

@@ -55,7 +55,7 @@ async function resultOf<Task extends object, Result>(
   }
 }
 
-/** In a child: does the parent's tasks until the parent is gone. */
+/** In a child: does the parent's tasks until the parent has ended. */
 export function serveParent<Task, Result>(work: (task: Task) => Promise<Result> | Result): void {
   process.on('message', (task) => {
     void Promise.resolve(work(task as Task)).then((result) => process.send?.(result))

@@ -47,7 +47,7 @@ export class NodeProcess {
     return report
   }
 
-  /** SIGKILL; resolves when the process is gone. */
+  /** SIGKILL; resolves when the process has ended. */
   kill(): Promise<void> {
     this.#child.kill('SIGKILL')
     return this.#exited

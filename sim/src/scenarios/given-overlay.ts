@@ -68,7 +68,7 @@ export async function floodGivenOverlay(options: GivenOverlayOptions): Promise<G
   }
   for (const { node } of nodes) void node.stop()
   if (delaysMs.length !== publishers.length * (count - 1))
-    throw simError('INVALID_ARGUMENT', 'the overlay does not bring every message to every node')
+    throw simError('INVALID_ARGUMENT', 'the overlay is not connected: some nodes would not get every message')
   return { delaysMs, meanMs: delaysMs.reduce((sum, delayMs) => sum + delayMs, 0) / delaysMs.length }
 }
 

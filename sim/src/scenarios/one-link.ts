@@ -95,6 +95,6 @@ function pickLink(all: readonly SimNode[]): readonly [SimNode, SimNode] {
   const [source] = all
   const neighbour = source?.node.metrics().streamParts[0]?.neighbours[0]
   const reader = all.find(({ nodeId }) => nodeId === neighbour?.nodeId)
-  if (source === undefined || reader === undefined) throw new Error('the nodes have not found each other')
+  if (source === undefined || reader === undefined) throw new Error('the nodes are not connected')
   return [source, reader]
 }

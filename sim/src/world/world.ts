@@ -49,7 +49,7 @@ export interface WorldOptions {
   readonly nodeLimits?: Partial<NetworkLimits>
   /** Limits of the tracker other than its defaults. */
   readonly trackerLimits?: Partial<TrackerLimits>
-  /** The address that somebody's bytes come from. Default none, as of a process on the same machine. */
+  /** The address that an identity's bytes come from. Default none, as for a process on the same machine. */
   addressOf?(nodeId: NodeId): string | undefined
 }
 
@@ -63,7 +63,7 @@ export interface SimNode {
   readonly node: NetworkNode
 }
 
-/** How a process ends: its machine is gone without a word, or its system closes its sockets for it. */
+/** How a process ends: its machine is lost silently, or the operating system closes its sockets. */
 export type Death = 'silent' | 'closed'
 
 const allowEverybody = (): PublisherPolicy => ({ check: () => 'allowed', resolve: () => Promise.resolve() })
@@ -144,7 +144,7 @@ export class World {
     return toStreamPartId(toStreamId(`${this.trackerId}/sim`), number)
   }
 
-  /** The key of somebody in this world. */
+  /** The key of an identity in this world. */
   identity(name: string): Identity {
     return createIdentity(this.#random.fork(`key of ${name}`).bytes(32), this.#crypto)
   }

@@ -81,7 +81,7 @@ async function mappingOf(address: string): Promise<Mapping> {
     const seen = new Set([first, await probe.ask([0, 1]), await probe.ask([1, 1])])
     if (seen.size === 1) return 'endpoint-independent'
     if (seen.size === 3 && !seen.has(undefined)) return 'address-and-port-dependent'
-    throw new Error(`a mapping of no kind we have: ${[...seen].join(', ')}`)
+    throw new Error(`a mapping of unknown kind: ${[...seen].join(', ')}`)
   } finally {
     probe.close()
   }

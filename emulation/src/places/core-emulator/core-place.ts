@@ -72,7 +72,7 @@ export class CorePlace implements Place {
 
   dilate(factor: number): Promise<void> {
     if (factor === 1) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', "CORE's links keep the delays that they begin with"))
+    return Promise.reject(emulationError('PLACE_CANNOT', 'CORE cannot change the delays of its links'))
   }
 
   async facts(): Promise<PlaceFacts> {

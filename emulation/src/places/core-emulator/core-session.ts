@@ -31,7 +31,7 @@ export class CoreSession {
     this.#process = new LineProcess(python, [script], failed)
   }
 
-  /** Aborts, with why, when it has ended by itself. */
+  /** Aborts with the reason when it has ended unexpectedly. */
   get failed(): AbortSignal {
     return this.#process.failed
   }

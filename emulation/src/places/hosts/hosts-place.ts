@@ -55,12 +55,12 @@ export class HostsPlace implements Place {
 
   setLoss(rate: number): Promise<void> {
     if (rate === 0) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'loss of real networks is what it is'))
+    return Promise.reject(emulationError('PLACE_CANNOT', 'the loss of real networks cannot be set'))
   }
 
   dilate(factor: number): Promise<void> {
     if (factor === 1) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'delays of real networks are what they are'))
+    return Promise.reject(emulationError('PLACE_CANNOT', 'the delays of real networks cannot be set'))
   }
 
   facts(): Promise<PlaceFacts> {

@@ -35,12 +35,12 @@ export class LoopbackPlace implements Place {
 
   setLoss(rate: number): Promise<void> {
     if (rate === 0) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'loopback loses nothing'))
+    return Promise.reject(emulationError('PLACE_CANNOT', 'loopback cannot emulate loss'))
   }
 
   dilate(factor: number): Promise<void> {
     if (factor === 1) return Promise.resolve()
-    return Promise.reject(emulationError('PLACE_CANNOT', 'loopback has no delays'))
+    return Promise.reject(emulationError('PLACE_CANNOT', 'loopback cannot emulate delays'))
   }
 
   facts(): Promise<PlaceFacts> {

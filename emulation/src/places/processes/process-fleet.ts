@@ -34,7 +34,7 @@ const trackerPort = 30_300
 
 /**
  * One `runnel tracker` and a `runnel node` for each machine, with a network file of their own, controlled over Unix sockets
- * in a folder that is removed at the end. A process that ends by itself is a failure of the experiment.
+ * in a folder that is removed at the end. A process that ends unexpectedly is a failure of the experiment.
  */
 export class ProcessFleet {
   readonly #options: ProcessFleetOptions
@@ -49,7 +49,7 @@ export class ProcessFleet {
     this.#modules = modules
   }
 
-  /** Aborts, with why, when a process has ended by itself. */
+  /** Aborts with the reason when a process has ended unexpectedly. */
   get failed(): AbortSignal {
     return this.#death.signal
   }

@@ -15,14 +15,14 @@ import type { Delivery, Equivocation, Gap } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 import type { Way } from './tracker-link/way.ts'
 
-/** Whose work it is: so far a fault in it reaches. */
+/** The owner of work, and so how far a fault in it reaches. */
 export interface Owner {
   readonly streamPartId?: StreamPartId
   readonly peerId?: NodeId
   readonly way?: Way
 }
 
-/** What a node core wants done, in this order. */
+/** What a node core wants done, in order. */
 export type NodeEffect =
   /** `alone`: the peer was not told to connect too. */
   | { readonly type: 'connect'; readonly peerId: NodeId; readonly contact: Contact; readonly alone: boolean }
@@ -35,16 +35,16 @@ export type NodeEffect =
   | { readonly type: 'sendControl'; readonly peerId: NodeId; readonly packet: ControlPacket }
   /** A whole data packet, as it came. */
   | { readonly type: 'sendData'; readonly peerId: NodeId; readonly packet: Uint8Array }
-  /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
+  /** A batch was accepted; its new messages are delivered next. Also one that replaces a batch accepted before. */
   | { readonly type: 'accepted'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }
-  /** A batch came of which everything was there already. */
+  /** A batch came whose messages were all seen already. */
   | { readonly type: 'duplicate'; readonly streamPartId: StreamPartId; readonly batch: MessageBatch }
   | { readonly type: 'deliver'; readonly delivery: Delivery }
-  /** A publisher was shown to have signed two messages for one place. */
+  /** A publisher was proven to have signed two messages for one place. */
   | { readonly type: 'equivocation'; readonly equivocation: Equivocation }
-  /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
+  /** No neighbour has it: ask the archive, and send `archiveEnded` once it has sent what it has. */
   | { readonly type: 'fillFromArchive'; readonly gap: Gap }
-  /** Given up: delivery goes on behind the gap. */
+  /** A gap was given up: delivery continues after it. */
   | { readonly type: 'gapLost'; readonly gap: Gap }
   /** The attached neighbours changed. */
   | {
@@ -60,7 +60,7 @@ export type NodeEffect =
       readonly delegation: Delegation | undefined
       readonly from: NodeId
     }
-  /** `from` brought what it signed. */
+  /** `from` brought batches that it signed. */
   | {
       readonly type: 'resolvePublisher'
       readonly streamId: StreamId
@@ -69,7 +69,7 @@ export type NodeEffect =
       readonly from: NodeId | undefined
     }
   | { readonly type: 'dialTracker'; readonly way: Way }
-  /** The connection, or the attempt at one, is of no use any more. */
+  /** The connection, or the attempt to open one, is no longer needed. */
   | { readonly type: 'hangUpTracker'; readonly way: Way }
   | { readonly type: 'sendToTracker'; readonly way: Way; readonly packet: NodeToTracker }
   /** Tells a tracker how this node is reached. */
@@ -82,9 +82,9 @@ export type NodeEffect =
       readonly requestId: number
       readonly nodes: readonly WantedNeighbour[]
     }
-  /** Something is to be told to trackers when all that happens now has happened: `turnEnded`. */
+  /** There is something to report to trackers once everything that happens in this turn was handled: send `turnEnded`. */
   | { readonly type: 'awaitTurnEnd' }
-  /** A counter of something dropped or refused grew. */
+  /** A counter of dropped or refused items grew. */
   | { readonly type: 'dropped'; readonly counter: CounterName; readonly detail: string }
-  /** Work threw. That of a stream part rests; whoever else owns it is to be disconnected. */
+  /** Work threw. A stream part rests; any other owner is disconnected. */
   | { readonly type: 'fault'; readonly owner: Owner; readonly error: unknown }

@@ -13,29 +13,29 @@ import type {
 import type { Gap } from '../ports.ts'
 import type { Way } from './tracker-link/way.ts'
 
-/** All that can happen to a node core. */
+/** Every event of a node core. */
 export type NodeEvent =
   | OverlayEvent
   | { readonly type: 'trackerOpened'; readonly way: Way }
   /** A dial failed, or the connection was lost. */
   | { readonly type: 'trackerClosed'; readonly way: Way; readonly wasOpen: boolean }
   | { readonly type: 'trackerPacket'; readonly way: Way; readonly packet: TrackerToNode }
-  /** Other trackers may be responsible now. */
+  /** The responsible trackers may have changed. */
   | { readonly type: 'directoryChanged' }
-  /** All that happened together is handled: see the effect `awaitTurnEnd`. */
+  /** Everything that happened in this turn was handled: see the effect `awaitTurnEnd`. */
   | { readonly type: 'turnEnded' }
   /** Trackers are to be told of the new membership token. */
   | { readonly type: 'tokenRenewed' }
   | { readonly type: 'offerStorage'; readonly streamPartId: StreamPartId; readonly storing: boolean }
-  /** Somebody wants to know who stores a stream part, until `storageSearchEnded`. */
+  /** The application asks who stores a stream part, until `storageSearchEnded`. */
   | { readonly type: 'findStorage'; readonly requestId: number; readonly streamPartId: StreamPartId }
   | { readonly type: 'storageSearchEnded'; readonly requestId: number }
   /** The peer was found through a tracker of the stream part: signals for it go there. */
   | { readonly type: 'found'; readonly peerId: NodeId; readonly streamPartId: StreamPartId }
 
-/** What can happen to overlays. */
+/** Every event of overlays. */
 export type OverlayEvent =
-  /** Joined already: only `fillGaps` and `reads` change. Without `reads` the node is a feeder. */
+  /** If joined already, only `fillGaps` and `reads` change. Without `reads` the node is a feeder. */
   | {
       readonly type: 'join'
       readonly streamPartId: StreamPartId
@@ -43,14 +43,14 @@ export type OverlayEvent =
       readonly reads: boolean
     }
   | { readonly type: 'leave'; readonly streamPartId: StreamPartId }
-  /** The tracker that serves the stream part is new, or its connection is: counters start again. */
+  /** The stream part has a new tracker, or a new connection to it: counters start again. */
   | { readonly type: 'trackerSession'; readonly streamPartId: StreamPartId }
   | { readonly type: 'instruction'; readonly instruction: Instruction }
   | { readonly type: 'linkOpened'; readonly peerId: NodeId }
   | { readonly type: 'linkFailed'; readonly peerId: NodeId; readonly reason: FailureReason }
   | { readonly type: 'linkClosed'; readonly peerId: NodeId }
   | { readonly type: 'control'; readonly peerId: NodeId; readonly packet: ControlPacket }
-  /** `packet` is the data packet as it came, header included; it and the batch must stay as they are. */
+  /** `packet` is the data packet as it came, header included; neither it nor the batch may change afterwards. */
   | {
       readonly type: 'data'
       readonly peerId: NodeId
@@ -63,11 +63,11 @@ export type OverlayEvent =
   /** A batch from the archive. */
   | { readonly type: 'archived'; readonly batch: MessageBatch; readonly packet: Uint8Array }
   | { readonly type: 'archiveEnded'; readonly gap: Gap }
-  /** Somebody uses the link to a peer, or no longer; with a contact it is opened. */
+  /** The application uses the link to a peer, or no longer; with a contact it is opened. */
   | { readonly type: 'hold'; readonly peerId: NodeId; readonly contact: Contact | undefined }
   | { readonly type: 'unhold'; readonly peerId: NodeId }
   | { readonly type: 'publish'; readonly batch: MessageBatch; readonly packet: Uint8Array }
-  /** `resolve` ended; the policy has an answer, unless it failed. */
+  /** `resolve` ended; unless it failed, the policy now has an answer. */
   | {
       readonly type: 'publisherResolved'
       readonly streamId: StreamId
@@ -76,7 +76,7 @@ export type OverlayEvent =
       readonly delegation?: Delegation | undefined
       readonly found: boolean
     }
-  /** As `publisherResolved`, of who may read. */
+  /** Like `publisherResolved`, for readers. */
   | {
       readonly type: 'readerResolved'
       readonly streamId: StreamId
@@ -87,8 +87,8 @@ export type OverlayEvent =
   | { readonly type: 'credentialRenewed'; readonly peerId: NodeId }
   /** Who may read or publish may have changed: in one stream, or in all. */
   | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
-  /** Its work outside of this core threw. */
+  /** Work outside of this core threw. */
   | { readonly type: 'partFault'; readonly streamPartId: StreamPartId; readonly error: unknown }
-  /** The network is there again: what failed without it is no reason to wait. */
+  /** The network is back: what failed without it need not wait. */
   | { readonly type: 'networkBack' }
   | { readonly type: 'tick' }

@@ -20,8 +20,8 @@ export interface NodeCoreModules extends Omit<OverlayModules, 'effects'> {
 }
 
 /**
- * A node without its wires: events and the times go in, effects come out. It joins the overlays (`overlay.ts`), the choice of
- * trackers (`tracker-link/`) and what these are asked about storage: what one wants of another goes no way round.
+ * A node without I/O: events and times go in, effects come out. It connects the overlays (`overlay.ts`), the choice of trackers
+ * (`tracker-link/`) and the questions to trackers about storage, so that requests between them take no detour.
  */
 export class NodeCore {
   readonly #overlay: Overlay
@@ -72,7 +72,7 @@ export class NodeCore {
     return Math.min(this.#overlay.dueMs, this.#links.dueMs)
   }
 
-  /** What to do, in order. Never throws: what work throws ends it, and is an effect. */
+  /** Returns the effects in order. Never throws: an error ends the work that threw it, and is itself an effect. */
   handle(event: NodeEvent, time: Time): readonly NodeEffect[] {
     const effects: NodeEffect[] = (this.#effects = [])
     this.#time = time
@@ -91,12 +91,15 @@ export class NodeCore {
     return this.#overlay.isMissing(streamPartId, chain, place)
   }
 
-  /** The connected tracker of a stream part, which need not be joined. */
+  /** The connected tracker of a stream part, which may be one that is not joined. */
   trackerOf(streamPartId: StreamPartId): NodeId | undefined {
     return this.#links.wayFor(streamPartId)?.trackerId
   }
 
-  /** The tracker that signals for a peer go through: the one that ordered the edge to it; for an answer, the one the offer came by. */
+  /**
+   * The tracker that relays signals for a peer: the one that instructed the edge to it; for an answer, the one the offer
+   * came through.
+   */
   signalRoute(peerId: NodeId): NodeId | undefined {
     for (const part of this.streamParts) {
       const home = this.#links.homeOf(part.id)
@@ -280,7 +283,7 @@ export class NodeCore {
   }
 }
 
-/** Whose fault it is when handling the event throws. */
+/** The owner of the fault when handling the event throws. */
 function ownerOf(event: NodeEvent): Owner {
   if ('way' in event) return event.type === 'trackerClosed' ? {} : { way: event.way }
   if ('peerId' in event) return { peerId: event.peerId }

@@ -13,8 +13,8 @@ import type { Equivocation, Gap } from '../ports.ts'
 import type { CounterName } from './counters.ts'
 
 /**
- * What overlays want done, told while they handle an event: `NodeEffect` says what each is for. None of these may call back
- * before the event is handled.
+ * What overlays want done, called while they handle an event; `NodeEffect` explains each. None of these may call back before
+ * the event is handled.
  */
 export interface OverlayEffects {
   /** `alone`: the peer was not told to connect too. */
@@ -25,14 +25,14 @@ export interface OverlayEffects {
   sendData(peerId: NodeId, packet: Uint8Array, delegationRef?: DelegationRef): void
   /** A batch was taken; what is new in it is delivered next. Or it counts in place of one that was taken before. */
   accepted(streamPartId: StreamPartId, batch: MessageBatch): void
-  /** A batch came of which everything was there already. */
+  /** A batch came whose messages were all seen already. */
   duplicate(streamPartId: StreamPartId, batch: MessageBatch): void
-  /** A publisher was shown to have signed two messages for one place. */
+  /** A publisher was proven to have signed two messages for one place. */
   equivocation(equivocation: Equivocation): void
   deliver(streamPartId: StreamPartId, message: StreamMessage, from: NodeId | undefined): void
-  /** No neighbour has it: the archive is asked, and `archiveEnded` says when it has sent what it has. */
+  /** No neighbour has it: ask the archive, and send `archiveEnded` once it has sent what it has. */
   fillFromArchive(gap: Gap): void
-  /** Given up: delivery goes on behind the gap. */
+  /** A gap was given up: delivery continues after it. */
   gapLost(gap: Gap): void
   /** The attached neighbours changed. */
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
@@ -51,6 +51,6 @@ export interface OverlayEffects {
   partFailed(streamPartId: StreamPartId, error: unknown): void
   /** Its rest is over: it takes part again. */
   partRested(streamPartId: StreamPartId): void
-  /** A counter of something dropped or refused grew. */
+  /** A counter of dropped or refused items grew. */
   dropped(counter: CounterName, detail: string): void
 }

@@ -51,8 +51,8 @@ export interface OverlayModules
 }
 
 /**
- * A node's part in its overlays. What it knows is in its rooms: `neighbours` (who should be and is a neighbour), `flood` (what
- * is new, good, and goes on), `gaps` (what is missing), and the stream parts.
+ * A node's part in its overlays. Its state is in `neighbours` (who should be and is a neighbour), `flood` (which batches are
+ * new, valid, and forwarded), `gaps` (what is missing), and the stream parts.
  */
 export class Overlay {
   readonly counters: Counters = newCounters()
@@ -114,8 +114,8 @@ export class Overlay {
   }
 
   /**
-   * What the work of a stream part throws ends that work: the stream part begins anew, and nothing is thrown here. What is
-   * thrown belongs to no stream part: to the peer of the event, if it has one.
+   * An error in the work of a stream part ends that work: the stream part begins anew, and nothing is thrown here. What this
+   * throws belongs to no stream part, but to the peer of the event, if there is one.
    */
   handle(event: OverlayEvent, time: Time): void {
     const { nowMs } = time
@@ -236,7 +236,7 @@ export class Overlay {
     })
     if (outcome === 'handled') return
     if (outcome === 'forged')
-      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign this`, time.nowMs)
+      this.#misbehaved(peerId, `forged: ${batch.chain.publisherId} did not sign the batch`, time.nowMs)
     else this.#updateDue()
   }
 
@@ -362,7 +362,7 @@ export class Overlay {
   }
 
   #leave(id: StreamPartId, nowMs: number): void {
-    // After a fault there is a new one of this id.
+    // After a fault there is a new one with this id.
     this.#withPart(id, (part) => this.#neighbourhood.leave(part, nowMs))
     this.#parts.get(id)?.recent.clear()
     this.#fetches.drop(id)
@@ -370,9 +370,9 @@ export class Overlay {
   }
 
   /**
-   * The stream part begins anew: all that it shares with others is given back, and nothing of it is used again but how far
-   * its message chains were received, so that nothing is delivered twice, and what it misses meanwhile is looked for like
-   * any gap. When faults come one after the other it may be just that which causes them: then nothing is kept.
+   * Begins a stream part anew. Everything it shares with others is released, and none of its state is reused except how far its
+   * message chains were received, so that nothing is delivered twice, and what it misses meanwhile is looked for like any gap.
+   * When faults repeat, that state may be the cause: then nothing is kept.
    */
   #failed(part: StreamPart, error: unknown): void {
     const nowMs = this.#nowMs
@@ -393,7 +393,7 @@ export class Overlay {
     attempt(() => this.#modules.effects.partFailed(id, error))
   }
 
-  /** A fault outside of this core; the stream part need not be joined. */
+  /** A fault outside of this core; the stream part may be one that is not joined. */
   #partFault(id: StreamPartId, error: unknown): void {
     const part = this.#parts.get(id)
     if (part !== undefined) return this.#failed(part, error)
@@ -401,7 +401,7 @@ export class Overlay {
     this.#modules.effects.partFailed(id, error)
   }
 
-  /** What was missing at a fault is not looked for any more. */
+  /** Stops looking for what was missing at a fault. */
   #loseGaps(part: StreamPart): void {
     for (const { progress } of part.seen.heads()) {
       for (const { after, upTo } of progress.wanted) {
@@ -436,7 +436,7 @@ export class Overlay {
     let dueMs = Math.min(this.#neighbourhood.dueMs, this.#flood.dueMs)
     this.#parts.each((part) => {
       const partDueMs = part.dueMs
-      if (Number.isNaN(partDueMs)) throw new Error('a time that is no number')
+      if (Number.isNaN(partDueMs)) throw new Error('a due time is NaN')
       dueMs = Math.min(dueMs, partDueMs)
     })
     for (const { faults } of this.#parts) dueMs = Math.min(dueMs, faults.restsUntilMs)
@@ -461,6 +461,6 @@ function attempt(work: () => unknown): void {
   try {
     work()
   } catch {
-    // It is of the fault that is reported.
+    // It follows from the fault that is reported.
   }
 }

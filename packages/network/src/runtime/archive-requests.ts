@@ -9,7 +9,7 @@ export interface ArchiveRequestsModules {
   onError(error: unknown): void
 }
 
-/** Requests to the archive; stopped with the node. */
+/** Requests to the archive; stopped together with the node. */
 export class ArchiveRequests {
   readonly #modules: ArchiveRequestsModules
   readonly #stopping = new AbortController()

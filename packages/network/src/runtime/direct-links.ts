@@ -11,11 +11,11 @@ export interface DirectLinksModules {
   assertRunning(): void
 }
 
-/** Links that somebody asked for by name, whatever the overlays want. */
+/** Links that the application asked for by peer, regardless of the overlays. */
 export class DirectLinks {
   readonly #modules: DirectLinksModules
   readonly #waiters = new Waiters()
-  /** Why the last attempt at a link that is waited for came to nothing. */
+  /** Why the last attempt at an awaited link failed. */
   readonly #failures = new Map<NodeId, unknown>()
   readonly #waiting = new Map<NodeId, number>()
 
@@ -65,7 +65,7 @@ export class DirectLinks {
     this.check()
   }
 
-  /** Something changed that somebody may wait for. */
+  /** Something changed that a caller may wait for. */
   check(): void {
     this.#waiters.check()
   }

@@ -37,7 +37,7 @@ export interface EffectRunnerModules {
   endOfTurn(callback: () => void): void
 }
 
-/** Does what a node core wants done, on links, tracker connections and for those who listen. */
+/** Carries out the effects of a node core: on links, on tracker connections, and for listeners. */
 export class EffectRunner {
   readonly #modules: EffectRunnerModules
 
@@ -45,7 +45,7 @@ export class EffectRunner {
     this.#modules = modules
   }
 
-  /** Never throws: what carrying it out throws is a fault of whom it is for. */
+  /** Never throws: an error while carrying out an effect is a fault of the effect's owner. */
   run(effect: NodeEffect): void {
     try {
       this.#carryOut(effect)
@@ -118,7 +118,7 @@ export class EffectRunner {
     try {
       bytes = encodePacket(packet)
     } catch (error) {
-      // It is not the peer's.
+      // The fault is not the peer's.
       return this.#fault('streamPartId' in packet ? { streamPartId: packet.streamPartId } : {}, error)
     }
     this.#send(peerId, bytes)
@@ -159,7 +159,7 @@ export class EffectRunner {
   }
 }
 
-/** Whose fault it is when carrying it out throws. */
+/** The owner of the fault when carrying out an effect throws. */
 function ownerOf(effect: NodeEffect): Owner {
   if (effect.type === 'sendToTracker' && 'streamPartId' in effect.packet)
     return { streamPartId: effect.packet.streamPartId }

@@ -10,7 +10,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   NODE_NOT_LISTED: 'refused',
 }
 
-/** What the tracker is told about a link that could not be opened. */
+/** The reason to report to the tracker for a link that could not be opened. */
 export function failureReasonOf(error: RunnelError): FailureReason {
   return reasons[error.code] ?? 'unreachable'
 }

@@ -16,11 +16,11 @@ export interface FaultsModules {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** What work threw is counted and told, and ends the connection that it was for. */
+/** Counts and reports what work threw, and ends the connection that it was for. */
 export class Faults {
   readonly #pauseMs: number
   readonly #modules: FaultsModules
-  /** After a fault that nobody is known to be the cause of, nothing is done in time before. */
+  /** After a fault without a known owner, nothing is done by timer before this time. */
   #pausedUntilMs = -Infinity
 
   constructor(options: { readonly faultPauseMs: number }, modules: FaultsModules) {
@@ -32,7 +32,10 @@ export class Faults {
     return this.#pausedUntilMs
   }
 
-  /** Of a stream part, or of whom is disconnected. With nobody named, it may come again at once: what is due waits. */
+  /**
+   * Reports a fault of a stream part, or of the peer that is disconnected. Without an owner it may come again at once, so
+   * what is due waits.
+   */
   report({ streamPartId, peerId, way }: Owner, error: unknown): void {
     if (streamPartId !== undefined) return this.#tell({ streamPartId, error })
     const { counters, links, trackers, clock } = this.#modules
@@ -43,18 +46,18 @@ export class Faults {
       if (peerId !== undefined) links.disconnect(peerId, 'INTERNAL_ERROR', 'a fault')
       else if (way !== undefined) trackers.refuse(way, faultHere())
     } catch {
-      // Of the first fault is told.
+      // Only the first fault is reported.
     }
     if (ended === undefined) this.#pausedUntilMs = clock.monotonicMs() + this.#pauseMs
   }
 
-  /** What a callback of a connection threw: the connection was closed. */
+  /** What a callback of a connection threw; the connection was closed. */
   ofConnection(error: unknown): void {
     this.#modules.counters['fault.connection']++
     this.#tell({ error })
   }
 
-  /** On a stack of its own: what the listener throws is its owner's. */
+  /** On a stack of its own: what the listener throws is for its owner. */
   tellOfError(error: unknown): void {
     this.#modules.clock.endOfTurn(() => this.#modules.onError?.(error))
   }

@@ -118,7 +118,7 @@ describe('a hostile peer', () => {
     swarm.clock.advanceBy(100)
     expect(attacker.closed).toBeUndefined()
     expect(attacker.received).toContain(PacketType.attach)
-    expect(victim.node.metrics().counters['packets.unknown']).toBe(4)
+    expect(victim.node.metrics().counters['packets.unknown']).toBe(5)
     expectUnharmed(swarm, victim, others)
   })
 

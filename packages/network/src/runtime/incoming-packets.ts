@@ -7,11 +7,11 @@ export interface IncomingPacketsModules {
   readonly tracer: Tracer | undefined
   dispatch(event: NodeEvent): void
   onDirect(peerId: NodeId, packet: DirectPacket): void
-  /** Of a later version of the protocol. */
+  /** A packet of a later version of the protocol. */
   onUnknown(peerId: NodeId, type: number): void
 }
 
-/** Has each packet of a link go where it belongs. */
+/** Dispatches each packet of a link. */
 export class IncomingPackets {
   readonly #modules: IncomingPacketsModules
   readonly #onTraced: OnTraced
@@ -39,7 +39,7 @@ export class IncomingPackets {
     }
   }
 
-  /** Who does not measure has nothing to say about clocks. */
+  /** A node that does not measure has nothing to say about clocks. */
   #onClock(peerId: NodeId, type: number, body: Uint8Array): void {
     try {
       this.#modules.tracer?.handleClock(peerId, type, body)

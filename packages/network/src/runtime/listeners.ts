@@ -2,7 +2,7 @@ import type { NodeEvents } from '../ports.ts'
 
 type ListenerSets = { [E in keyof NodeEvents]: Set<NodeEvents[E]> }
 
-/** The application's listeners. What one throws is reported and harms nobody else. */
+/** The application's listeners. What one throws is reported and affects nobody else. */
 export class Listeners {
   readonly #sets: ListenerSets = {
     message: new Set(),

@@ -1,21 +1,21 @@
 import { Alarm, type AccessToken, type Clock } from '@runnel/protocol'
 
-/** A membership token is looked at no sooner than after this, however little is left of it. */
+/** Minimum time between two looks at a membership token, however soon it expires. */
 const minRenewalMs = 1_000
 
 export interface MembershipRenewalModules {
   readonly clock: Clock
-  /** The token to use now; undefined when the node acts in its own name. */
+  /** The token to use now; undefined when the node acts for itself. */
   membershipToken(): AccessToken | undefined
-  /** Trackers keep the token with the status: they are told of a new one before the old one is over. */
+  /** Trackers keep the token with the status, so they get a new one before the old one expires. */
   onNew(): void
 }
 
-/** Sees to it that trackers have a membership token that is good. */
+/** Makes sure that trackers have a valid membership token. */
 export class MembershipRenewal {
   readonly #modules: MembershipRenewalModules
   readonly #alarm: Alarm
-  /** As the trackers were told last, or are being told. */
+  /** The token that the trackers were last sent, or are being sent. */
   #token: AccessToken | undefined
 
   constructor(modules: MembershipRenewalModules) {

@@ -3,7 +3,7 @@ import type { GaugeName } from '../core/counters.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import type { NetworkNode } from '../ports.ts'
 
-/** What a node counts, and its stream parts at present. */
+/** A node's counters, and the current state of its stream parts. */
 export function nodeMetrics(
   core: Pick<NodeCore, 'counters' | 'streamParts'>,
   peers: Links['peers'],

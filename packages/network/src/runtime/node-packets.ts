@@ -12,10 +12,10 @@ import {
 } from '@runnel/protocol'
 import type { NodeEvent } from '../core/events.ts'
 
-/** What hears of traced batches before the core does. */
+/** Told of traced batches before the core is. */
 export type OnTraced = (trace: TraceHeader, event: NodeEvent & { type: 'data' }) => void
 
-/** The packet that a batch travels in, and the batch as a view of it. Throws what decoding throws. */
+/** The packet that carries a batch, and the batch as a view of it. Throws what decoding throws. */
 export function dataPacket(batchBytes: Uint8Array): {
   readonly packet: Uint8Array
   readonly batch: MessageBatch
@@ -24,7 +24,7 @@ export function dataPacket(batchBytes: Uint8Array): {
   return { packet, batch: decodeBatch(packet.subarray(packet.length - batchBytes.length)) }
 }
 
-/** What a packet of a neighbour's is to the core. Never throws: bytes nobody should send become `malformed`. */
+/** Turns a neighbour's packet into an event of the core. Never throws: invalid bytes become `malformed`. */
 export function eventOfPacket(
   peerId: NodeId,
   type: number,
@@ -34,7 +34,7 @@ export function eventOfPacket(
 ): NodeEvent {
   try {
     if (type === PacketType.data) {
-      // The views die with this call, but what is new is kept, forwarded and delivered.
+      // The views are valid only during this call, but new batches are kept, forwarded and delivered.
       const packet = whole.slice()
       return { type: 'data', peerId, batch: decodeBatch(packet.subarray(whole.length - body.length)), packet }
     }

@@ -41,7 +41,7 @@ import { StorageSearch } from './storage-search.ts'
 import { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
 
-/** Tells a node core what happens on links, tracker connections and the clock, and has what it wants done. */
+/** Tells a node core what happens on links, tracker connections and the clock, and carries out its effects. */
 export class NodeRuntime implements NetworkNode {
   readonly nodeId: NodeId
   readonly #modules: NodeRuntimeModules
@@ -55,7 +55,7 @@ export class NodeRuntime implements NetworkNode {
   readonly #incoming: IncomingPackets
   readonly #runner: EffectRunner
   readonly #faults: Faults
-  /** What happens to the core, one thing after the other: a listener may publish while a message is delivered. */
+  /** Events for the core, handled one after the other: a listener may publish while a message is delivered. */
   readonly #sequence = new Sequence<NodeEvent>((event) => this.#handle(event))
   readonly #alarm: Alarm
   readonly #renewal: MembershipRenewal
@@ -64,7 +64,7 @@ export class NodeRuntime implements NetworkNode {
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new'
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
-  /** To be called when the node stops. */
+  /** Called when the node stops. */
   readonly #unwatch: (() => void)[] = []
 
   constructor({ limits, dialTimeoutMs, tracing }: NodeRuntimeOptions, modules: NodeRuntimeModules) {
@@ -351,7 +351,7 @@ export class NodeRuntime implements NetworkNode {
     this.#direct.check()
     this.#storage.check()
     this.#wires.links.stop()
-    // Signalled ones are last in the list: what closes their links may go through the tracker, over one of the others.
+    // Transports with signalling are last in the list: closing their links may go through the tracker, over one of the others.
     for (const transport of this.#wires.transports.toReversed()) await transport.stop()
   }
 
@@ -361,7 +361,7 @@ export class NodeRuntime implements NetworkNode {
 
   #handle(event: NodeEvent): void {
     const { clock } = this.#modules
-    // Whole, so that ages of stream parts can be told to peers as they are.
+    // Rounded, so that ages of stream parts can be sent to peers as they are.
     const time = { nowMs: Math.floor(clock.monotonicMs()), wallMs: clock.now() }
     for (const effect of this.#core.handle(event, time)) this.#runner.run(effect)
     if (event.type !== 'data' || this.#core.dueMs < this.#alarm.dueMs) this.#setAlarm()
@@ -369,7 +369,7 @@ export class NodeRuntime implements NetworkNode {
 
   #setAlarm(): void {
     if (this.#state !== 'running') return
-    // Whole, as the time that the core is told: before that it would find nothing due.
+    // Rounded like the time that the core gets: otherwise it would find nothing due.
     this.#alarm.set(Math.ceil(Math.max(this.#core.dueMs, this.#faults.pausedUntilMs)))
   }
 
@@ -381,7 +381,7 @@ export class NodeRuntime implements NetworkNode {
     }
   }
 
-  /** Of nobody in particular. */
+  /** A fault without an owner. */
   #fault(error: unknown): void {
     this.#faults.report({}, error)
     this.#setAlarm()
@@ -392,14 +392,14 @@ export class NodeRuntime implements NetworkNode {
     this.#listeners.emit('tracker', way.trackerId, 'connected')
   }
 
-  /** One way to a tracker ended; it may be connected by another. */
+  /** One way to a tracker closed; the tracker may be connected by another. */
   #onTrackerClosed(way: Way, wasOpen: boolean, error: RunnelError): void {
     this.#dispatch({ type: 'trackerClosed', way, wasOpen })
     if (this.#trackers.waysTo(way.trackerId).length === 0)
       this.#listeners.emit('tracker', way.trackerId, 'disconnected', error)
   }
 
-  /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */
+  /** Through the tracker that instructed the edge to the peer; for an answer, through the one the offer came by. */
   #sendSignal(signal: Signal): boolean {
     const trackerId = this.#core.signalRoute(signal.peerId)
     if (trackerId !== undefined && this.#trackers.sendTo(trackerId, signal)) return true

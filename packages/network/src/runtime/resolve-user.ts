@@ -1,4 +1,4 @@
-/** Has a registry asked; `onResolved` is called once, later, with whether there was an answer. */
+/** Asks a registry; `onResolved` is called once, later, with whether there was an answer. */
 export function resolveUser(resolve: () => Promise<void>, onResolved: (found: boolean) => void): void {
   resolve().then(
     () => onResolved(true),

@@ -34,27 +34,27 @@ export interface NodeRuntimeModules {
   readonly verifyMembership: (token: AccessToken, nodeId: NodeId, wallMs: number) => boolean
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy?: ReaderPolicy | undefined
-  /** Proof that the node acts for a user; undefined when it is the user. */
+  /** Proof that the node acts for a user; undefined when it acts for itself. */
   readonly membershipToken: () => AccessToken | undefined
   readonly trackers: TrackerDirectory
   readonly archive?: Archive | undefined
   readonly onNetworkBack?: OnNetworkBack | undefined
   readonly onError?: ((error: unknown) => void) | undefined
-  /** Built by whoever builds the runtime, as they need each other: signalling goes through the runtime. */
+  /** Built by whoever builds the runtime, because they need each other: signalling goes through the runtime. */
   readonly wires: (runtime: RuntimeOfWires) => NodeWires
 }
 
-/** What transports and links need of the runtime. */
+/** What transports and links need from the runtime. */
 interface RuntimeOfWires {
   readonly signalling: Signalling
-  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
+  /** An error in a scheduled call is a fault, and goes no further. */
   readonly clock: Clock
   contact(): Contact
-  /** Told what a callback of a connection threw, which was closed. */
+  /** Called with what a callback of a connection threw; that connection was closed. */
   onError(error: unknown): void
 }
 
-/** The transports, and the links that are made of them. */
+/** The transports, and the links over them. */
 export interface NodeWires {
   /** A tracker is dialled over the first that can dial its URL. */
   readonly transports: readonly Transport[]

@@ -1,4 +1,4 @@
-/** Handles items one after the other: one that comes while another is handled waits for its end, in order. `handle` must not throw. */
+/** Handles items one after the other: an item that comes while another is handled is queued. `handle` must not throw. */
 export class Sequence<T> {
   readonly #handle: (item: T) => void
   readonly #waiting: T[] = []

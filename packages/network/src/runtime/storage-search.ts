@@ -14,7 +14,7 @@ interface Search {
   lost: boolean
 }
 
-/** Those who wait to be told who stores a stream part. */
+/** Callers that wait for the storage nodes of a stream part. */
 export class StorageSearch {
   readonly #timeoutMs: number
   readonly #modules: StorageSearchModules
@@ -43,7 +43,7 @@ export class StorageSearch {
       await this.#waiters.wait(() => {
         assertRunning()
         if (search.nodes !== undefined) return true
-        if (search.lost) throw networkError('TRACKER_LOST', `nobody told who stores ${streamPartId}`)
+        if (search.lost) throw networkError('TRACKER_LOST', `no answer on who stores ${streamPartId}`)
         return false
       }, signal)
       return search.nodes ?? []

@@ -23,11 +23,11 @@ export interface TrackerConnectionEvents {
 
 export interface TrackerConnectionsOptions {
   readonly dialTimeoutMs: number
-  /** Limits of these connections that differ from those of links. */
+  /** Overrides of the limits of links, for these connections. */
   readonly limits: Partial<ConnectionLimits>
 }
 
-/** The connections to trackers, by the ways they took, each dialled once at a time. */
+/** The connections to trackers, by way, each dialled once at a time. */
 export class TrackerConnections {
   readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
@@ -77,20 +77,20 @@ export class TrackerConnections {
     return this.#connections.get(way.key)?.connection.send(encodePacket(packet)) ?? false
   }
 
-  /** By whatever way the tracker is connected. */
+  /** Whether the tracker is connected by any way. */
   sendTo(trackerId: NodeId, packet: NodeToTracker): boolean {
     const way = this.waysTo(trackerId).at(-1)
     return way !== undefined && this.send(way, packet)
   }
 
-  /** By which ways a tracker is connected: by two for a moment, when one takes over from the other. */
+  /** The ways by which a tracker is connected: briefly two, when one replaces the other. */
   waysTo(trackerId: NodeId): Way[] {
     return Array.from(this.#connections.values(), ({ way }) => way).filter(
       (way) => way.trackerId === trackerId,
     )
   }
 
-  /** The tracker broke the protocol, or what was done with it failed: the connection ends, and is dialled again later. */
+  /** The tracker broke the protocol, or handling it failed: the connection ends, and is dialled again later. */
   refuse(way: Way, error: RunnelError): void {
     const wasOpen = this.#end(way, error.code, error.message)
     this.#events.onClosed(way, wasOpen, error)
@@ -127,7 +127,7 @@ export class TrackerConnections {
       packet = decodePacketOf(['fromTracker', 'throughTracker'], type, body)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
-      return this.refuse(way, networkError('TRACKER_LOST', `it sent what cannot be read: ${detail}`))
+      return this.refuse(way, networkError('TRACKER_LOST', `it sent a malformed packet: ${detail}`))
     }
     if (packet !== undefined) return this.#events.onPacket(way, packet)
     this.refuse(way, networkError('TRACKER_LOST', `it sent a packet of type ${type}`))

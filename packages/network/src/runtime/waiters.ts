@@ -3,7 +3,7 @@ interface Waiter {
   readonly settle: (error?: unknown) => void
 }
 
-/** Promises of conditions, looked at again whenever `check` is called. */
+/** Promises of conditions, checked again whenever `check` is called. */
 export class Waiters {
   readonly #waiters = new Set<Waiter>()
 

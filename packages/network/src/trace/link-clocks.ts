@@ -1,10 +1,10 @@
 import type { ClockTell, NodeId } from '@runnel/protocol'
 
-/** Questions in a row after a link has opened. */
+/** Requests in a row after a link has opened. */
 const firstQuestions = 8
 /** Answers that are remembered; the one with the shortest round trip counts. */
 const maxSamples = 8
-/** How long an answer is good for: clocks drift apart by some 10 µs a second at worst, and slowly where they are disciplined. */
+/** How long an answer is valid: clocks drift apart by some 10 µs a second at worst, and slowly where they are disciplined. */
 const askAgainMs = 5_000
 
 interface Sample {
@@ -25,9 +25,9 @@ export interface LinkClocksModules {
 }
 
 /**
- * How far the neighbours' monotonic clocks are from this one: Cristian's algorithm, of which the shortest round trip has
- * the smallest error (at most half of it; on a symmetric link none). Nobody's wall clock has a part in it. Times are in
- * milliseconds of this process's monotonic clock.
+ * How far the neighbours' monotonic clocks are from this one: Cristian's algorithm, in which the shortest round trip has the
+ * smallest error (at most half of it; on a symmetric link none). No wall clock is involved. Times are in milliseconds of this
+ * process's monotonic clock.
  */
 export class LinkClocks {
   readonly #modules: LinkClocksModules
@@ -38,7 +38,7 @@ export class LinkClocks {
     this.#modules = modules
   }
 
-  /** Peers whose clock is known from as many answers as are asked for at first. */
+  /** Peers whose clock is known from as many answers as are requested at first. */
   get known(): number {
     let known = 0
     for (const { answers } of this.#peers.values()) if (answers >= firstQuestions) known++
@@ -66,7 +66,7 @@ export class LinkClocks {
     if (peer.answers < firstQuestions) this.#ask(peerId, peer, nowMs)
   }
 
-  /** Whether what the peer said is so old that it should be asked again. */
+  /** Whether the peer's last answer is so old that it should be asked again. */
   isStale(peerId: NodeId, nowMs: number): boolean {
     const peer = this.#peers.get(peerId)
     return peer !== undefined && nowMs - peer.askedMs >= askAgainMs
@@ -77,7 +77,7 @@ export class LinkClocks {
     if (peer !== undefined && this.isStale(peerId, nowMs)) this.#ask(peerId, peer, nowMs)
   }
 
-  /** The peer's clock less this one; undefined before its first answer. */
+  /** The peer's clock minus this one; undefined before its first answer. */
   offsetMs(peerId: NodeId): number | undefined {
     let best: Sample | undefined
     for (const sample of this.#peers.get(peerId)?.samples ?? [])

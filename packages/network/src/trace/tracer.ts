@@ -21,11 +21,11 @@ interface Traced {
 }
 
 /**
- * Measures how old batches are and how many links they have taken, however often they wait on their way: in the core, in
- * the cache for replays, in a queue. Batches are known by the object that holds their packet, so nothing is kept longer
- * than they are. Ages grow from node to node by what the link took, as the thesis's do (section 5.4.3), but by the offset
- * of the two ends' clocks that was measured on the link: differences of wall clocks would cancel out along the way and
- * leave the difference between the publisher's and the receiver's (docs/decisions/015-tracing.md).
+ * Measures how old batches are and how many links they have taken, wherever they waited: in the core, in the cache for replays,
+ * in a queue. Batches are identified by the object that holds their packet, so nothing is kept longer than they are. Ages grow
+ * from node to node by what the link took, as in the thesis (section 5.4.3), but by the measured offset of the two ends'
+ * clocks: differences of wall clocks would cancel out along the way and leave the difference between the publisher's and the
+ * receiver's (docs/decisions/015-tracing.md).
  */
 export class Tracer {
   readonly #modules: TracerModules
@@ -63,7 +63,7 @@ export class Tracer {
     const onLinkMs =
       offsetMs === undefined ? (this.#modules.rttOf(peerId) ?? 0) / 2 : nowMs + offsetMs - trace.sentUs / 1000
     this.#remember(batch, packet, arrived(trace, onLinkMs, nowMs))
-    // What is measured must not wait for what measures: the batch goes on first.
+    // Measuring must not delay what is measured: the batch goes first.
     if (this.#clocks.isStale(peerId, nowMs))
       this.#modules.clock.endOfTurn(() => this.#clocks.askAgain(peerId, this.#nowMs))
   }
@@ -80,7 +80,7 @@ export class Tracer {
     return travel && { hops: travel.hops, ageMs: ageAt(travel, this.#nowMs) }
   }
 
-  /** A question or an answer about clocks. Throws what decoding throws. */
+  /** A clock request or answer. Throws what decoding throws. */
   handleClock(peerId: NodeId, type: number, body: Uint8Array): void {
     const packet = decodePacket(type, body)
     const nowMs = this.#nowMs

@@ -85,7 +85,7 @@ describe('trackers of one registry', { timeout: timeoutMs }, () => {
     expect(lines).toContain('1 of 3')
     expect(lines).toContain(`sees ${ids['b']}`)
     b.process.kill('SIGKILL')
-    await a.said('"msg":"the link to another tracker is gone"')
+    await a.said('"msg":"the link to another tracker closed"')
     await run(`registry remove-tracker ${ids['b']} ${network} --key owner.key`)
     expect([...(await status()).keys()]).not.toContain(ids['b'])
   })

@@ -1,3 +1,4 @@
+import { encodeDelegation, type DelegationClaim } from '../delegation/delegation.ts'
 import { packetBytes } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
 import { limits } from '../limits.ts'
@@ -5,7 +6,7 @@ import type { Crypto } from '../ports.ts'
 import type { ProtocolErrorCode } from '../errors.ts'
 import { PacketType } from './packet-table.ts'
 import { fromHex, toHex } from './plain-json.testkit.ts'
-import { sampleBatches, samplePackets } from './samples.testkit.ts'
+import { sampleBatches, sampleDelegation, samplePackets } from './samples.testkit.ts'
 
 /** Bytes that must be refused, and how. `frame` goes to the frame reader and then each packet to the packet decoder. */
 export interface MalformedSample {
@@ -26,6 +27,39 @@ function frame(name: string, hex: string, code: ProtocolErrorCode = 'MALFORMED_P
 
 function body(type: number, hex: string): string {
   return toHex(packetBytes(type, fromHex(hex)))
+}
+
+function malformedDelegations(crypto: Crypto): MalformedSample[] {
+  const of = (changes: Partial<DelegationClaim>): string => {
+    const good = sampleDelegation(crypto)
+    const text = toHex(encodeDelegation(good))
+    const times = (claim: DelegationClaim): string =>
+      [claim.fromMs, claim.untilMs].map((ms) => ms.toString(16).padStart(12, '0')).join('')
+    return text.replace(times(good), times({ ...good, ...changes }))
+  }
+  const hex = of({})
+  const streamsAt = hex.indexOf('030013')
+  const delegation = (name: string, text: string, code?: ProtocolErrorCode): MalformedSample =>
+    frame(`a delegation ${name}`, body(PacketType.delegation, text), code)
+  const list = (count: number): string =>
+    `03${count.toString(16).padStart(2, '0')}${`2c${toHex(new TextEncoder().encode(`0x${'a'.repeat(40)}/b`))}`.repeat(count)}`
+  return [
+    delegation('of a later version', `02${hex.slice(2)}`, 'UNSUPPORTED_VERSION'),
+    delegation('that ends when it begins', of({ untilMs: sampleDelegation(crypto).fromMs })),
+    delegation('of nothing', `${hex.slice(0, streamsAt)}00${hex.slice(streamsAt + 2)}`),
+    delegation('of rights that nobody knows', `${hex.slice(0, streamsAt)}04${hex.slice(streamsAt + 2)}`),
+    delegation(
+      'that names a stream twice',
+      `${hex.slice(0, streamsAt)}${list(2)}${hex.slice(streamsAt + 4)}`,
+    ),
+    delegation(
+      'of too many streams',
+      `${hex.slice(0, streamsAt)}${list(9)}${hex.slice(streamsAt + 4)}`,
+      'LIMIT_EXCEEDED',
+    ),
+    delegation('with a byte too many', `${hex}00`),
+    frame('an ask for a delegation that names none', body(PacketType.askDelegation, '00'.repeat(15))),
+  ]
 }
 
 function malformedFrames(crypto: Crypto): MalformedSample[] {
@@ -53,6 +87,7 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     frame('a hello of versions 4 and 5 that is otherwise unknown', '01020405', 'UNSUPPORTED_VERSION'),
     frame('a hello without a version', '0100'),
     frame('a hello with an unknown role', hexOf('hello of a node').replace(/^(01..0303)00/, '$109')),
+    ...malformedDelegations(crypto),
     frame('a kind of transport with a capital', hexOf('node info').replace('77656273', '57656273')),
     frame('a kind of transport without a name', body(PacketType.nodeInfo, '010000')),
     frame(
@@ -197,7 +232,7 @@ function malformedBatches(crypto: Crypto): MalformedSample[] {
     change('an encrypted message with encryption type 0', encrypted, encryptedAt + 9, '00'),
     change('a group key id above its limit', encrypted, encryptedAt + 10, '41', 'LIMIT_EXCEEDED'),
     change('content above its limit', one, messageAt + 9, '818040', 'LIMIT_EXCEEDED'),
-    change('signature type 2', one, signatureAt, '02', 'UNSUPPORTED_VERSION'),
+    change('signature type 3', one, signatureAt, '03', 'UNSUPPORTED_VERSION'),
     { name: 'a byte too few', kind: 'batch', hex: whole.slice(0, -2), code: 'MALFORMED_PACKET' },
     { name: 'a byte too many', kind: 'batch', hex: `${whole}00`, code: 'MALFORMED_PACKET' },
   ]

@@ -50,7 +50,7 @@ describe('the signature of a batch', () => {
     expect(toHex(batchDigest(batch, crypto))).toBe(vector.digestHex)
     const identity = createIdentity(parsePrivateKey(vector.privateKey), crypto)
     expect(toHex(identity.sign(fromHex(vector.digestHex)))).toBe(vector.signatureHex)
-    expect(verifyBatch(batch, crypto)).toBe(true)
+    expect(verifyBatch(batch, crypto, identity.nodeId)).toBe(true)
   })
 
   it('covers every bit but those of itself, which then are another signature', () => {

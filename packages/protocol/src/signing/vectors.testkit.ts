@@ -1,5 +1,7 @@
 import { packetBytes, readPackets } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
+import { delegationRef, encodeDelegation } from '../delegation/delegation.ts'
+import { delegationDigest, delegationTypedData } from '../delegation/typed-data.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { PacketType } from '../messages/packet-table.ts'
 import { protocolVersions, type Hello } from '../messages/packets.ts'
@@ -7,6 +9,7 @@ import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import {
   pattern,
   sampleBatches,
+  sampleDelegations,
   sampleIdentity,
   sampleNodeId,
   samplePrivateKeys,
@@ -128,6 +131,24 @@ export function membershipVectors(crypto: Crypto) {
       claim,
       digestHex: toHex(membershipDigest(claim, crypto)),
       signatureHex: toHex(signMembership(claim, crypto, user).signature),
+    }
+  })
+}
+
+/** Delegations as their bytes, how batches name them, and what their users sign. */
+export function delegationVectors(crypto: Crypto) {
+  return sampleDelegations(crypto).map(({ name, delegation }) => {
+    const { signature, ...claim } = delegation
+    const bytes = encodeDelegation(delegation)
+    return {
+      name,
+      privateKey: samplePrivateKeys[0] as string,
+      claim,
+      typedData: delegationTypedData(claim),
+      digestHex: toHex(delegationDigest(claim, crypto)),
+      signatureHex: toHex(signature),
+      hex: toHex(bytes),
+      ref: delegationRef(bytes, crypto),
     }
   })
 }

@@ -17,7 +17,7 @@ export interface ClusterLinksModules {
   count(name: ClusterCounterName): void
 }
 
-/** This tracker's network and its links to the others: there as long as there is somebody to link to. */
+/** This tracker's network and its links to the others. They exist while there is another tracker to link to. */
 export class ClusterLinks {
   readonly #options: ClusterOptions
   readonly #modules: ClusterLinksModules
@@ -36,7 +36,7 @@ export class ClusterLinks {
     return this.#joined?.network
   }
 
-  /** Whether the last attempt to listen was in vain. */
+  /** Whether the last attempt to listen failed. */
   get hasFailed(): boolean {
     return this.#failedAt !== undefined
   }
@@ -45,7 +45,7 @@ export class ClusterLinks {
     return this.#joined?.peers.linkedCount ?? 0
   }
 
-  /** How things stand with another tracker. */
+  /** The state of the link to another tracker. */
   stateOf(id: NodeId): { readonly linked: boolean; readonly error: string | null } {
     return this.#joined?.peers.stateOf(id) ?? { linked: false, error: null }
   }
@@ -63,7 +63,7 @@ export class ClusterLinks {
     this.#joined?.peers.update(this.#modules.registered.others)
   }
 
-  /** Joins when there is somebody to join, and looks after the links. */
+  /** Joins when there is another tracker, and maintains the links. */
   review(): void {
     this.#joined?.peers.review()
     const { registered, clock, logger } = this.#modules
@@ -79,7 +79,7 @@ export class ClusterLinks {
       .finally(() => (this.#joining = undefined))
   }
 
-  /** Ends all links; they are made anew. Those there were. */
+  /** Closes all links, which are then opened anew. Returns those there were. */
   hangUp(): NodeId[] {
     const { network } = this
     const linked = this.#modules.registered.others
@@ -89,7 +89,7 @@ export class ClusterLinks {
     return linked
   }
 
-  /** For good. Idempotent. */
+  /** Stops permanently. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#joining
@@ -100,7 +100,7 @@ export class ClusterLinks {
   async #join(): Promise<void> {
     const { limits, listen, privateKey } = this.#options
     const { crypto, self, logger, registered, clock, count, events } = this.#modules
-    // A tracker that is alone does without all of that.
+    // A tracker that is alone needs none of this.
     const [{ startNetwork }, { nodeIdOfPeerText }] = await Promise.all([
       import('./libp2p/start-network.ts'),
       import('./libp2p/peer-key.ts'),

@@ -9,15 +9,15 @@ import type { TrackerRegistryView } from './ports.ts'
 /** Where a tracker listens for other trackers. */
 interface ClusterListen {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 takes any free port. */
   readonly port: number
-  /** Multiaddresses that others dial, where they are not those listened on. */
+  /** Multiaddresses that others dial, where they differ from those listened on. */
   readonly announce: readonly string[]
 }
 
 export interface ClusterOptions {
   readonly listen: ClusterListen
-  /** The tracker's registered key, 32 bytes: other trackers know it by that. */
+  /** The tracker's registered key, 32 bytes, which identifies it to other trackers. */
   readonly privateKey: Uint8Array
   readonly limits: ClusterLimits
 }
@@ -33,10 +33,10 @@ export interface ClusterModules {
   readonly admission?: NodeAdmission | undefined
   readonly core: TrackerCore
   readonly runtime: TrackerRuntime
-  /** Nodes that come over other trackers. */
+  /** Called with channels of nodes that connect by circuits over other trackers. */
   readonly circuitsIn: CircuitListener
-  /** Called before anything that has happened is dealt with: notices that the process stood still. */
+  /** Called before each event is handled: notices that the process stalled. */
   checkStall(): void
-  /** What nodes dial. */
+  /** The URL that nodes dial. */
   url(): string
 }

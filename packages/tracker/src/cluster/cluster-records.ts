@@ -25,16 +25,16 @@ export interface ClusterRecordsModules extends FaultModules {
   isRegistered(id: NodeId): boolean
   /** Whether a node may take part. */
   admits(nodeId: NodeId): boolean
-  /** Undefined until there is one: then nothing is written. */
+  /** Undefined until there is a network: then nothing is written. */
   network(): ClusterNetwork | undefined
-  /** What nodes dial. */
+  /** The URL that nodes dial. */
   url(): string
   count(name: ClusterCounterName, by?: number): void
 }
 
 type Load = NonNullable<ClusterTrackerView['load']>
 
-/** What this tracker writes into the cluster's hash table, and what it takes from it. */
+/** What this tracker writes into the cluster's hash table, and what it reads from it. */
 export class ClusterRecords {
   readonly replicas: ReplicaReader
   readonly #limits: ClusterLimits
@@ -75,19 +75,20 @@ export class ClusterRecords {
     )
   }
 
-  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  /** When `tick` is due; Infinity when nothing is waited for. */
   get dueMs(): number {
     if (this.#modules.network() === undefined) return Infinity
     return Math.min(this.#aliveAt, this.#replicator.dueMs)
   }
 
-  /** A record of another tracker. Throws why it is refused. */
+  /** Takes a record of another tracker. Throws the reason when it is refused. */
   offer(key: Uint8Array, value: Uint8Array): void {
     const { clock, seldom } = this.#modules
     const refusal = this.#tryOffer(key, value, clock.now())
     if (refusal === undefined) return
     const record = new TextDecoder().decode(key.subarray(0, 400))
-    seldom.warn(refusal, { record }, 'a record was refused')
+    // While trackers are upgraded one after the other this is as it should be.
+    if (refusal !== 'recordsUnknown') seldom.warn(refusal, { record }, 'a record was refused')
     throw new Error(refusal)
   }
 
@@ -100,18 +101,18 @@ export class ClusterRecords {
     }
   }
 
-  /** Something about a stream part that is led here changed. */
+  /** Something about a stream part that this tracker leads changed. */
   touched(id: StreamPartId, now: number): void {
     if (this.#modules.network() !== undefined) this.#replicator.touched(id, now)
   }
 
-  /** Another tracker is there, which may be new, or have forgotten everything. */
+  /** Another tracker linked, which may be new, or have lost all its state. */
   linked(): void {
     this.#replicator.writeAllAgain()
     this.#aliveAt = -Infinity
   }
 
-  /** Forgets what has expired, and all of trackers that are not registered any more. */
+  /** Drops expired records, and all records of trackers that are no longer registered. */
   purge(): void {
     this.#table.purge(this.#modules.clock.now())
   }
@@ -125,7 +126,7 @@ export class ClusterRecords {
     this.#writer.write({ kind: 'alive', url: this.#modules.url(), ...this.load() })
   }
 
-  /** What this tracker has to do. */
+  /** The load of this tracker. */
   load(): Load {
     const { core, identity } = this.#modules
     let nodes = 0
@@ -133,7 +134,7 @@ export class ClusterRecords {
     return { nodes, leads: core.streamParts.size, replicas: this.#table.leadCount(identity.nodeId) }
   }
 
-  /** What another one last said that it has; null when that is too long ago. */
+  /** What another tracker last reported of itself; null when that is too long ago. */
   loadOf(tracker: NodeId): Load | null {
     const alive = this.#table.alive(tracker, this.#modules.clock.now())
     return alive === undefined ? null : { nodes: alive.nodes, leads: alive.leads, replicas: alive.replicas }
@@ -157,7 +158,7 @@ export class ClusterRecords {
     logger.debug({ tracker: writer, streamPartId, nodes }, 'another tracker has replicated an overlay')
     if (body.chunks === 0 || !core.streamParts.has(streamPartId)) return
     count('leadsDisputed')
-    const text = 'another tracker says that it leads what this one leads'
+    const text = 'another tracker claims to lead a stream part that this one leads'
     seldom.warn(`lead ${writer}`, { tracker: writer, streamPartId }, text)
   }
 }

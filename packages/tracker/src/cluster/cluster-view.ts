@@ -1,26 +1,26 @@
 import type { NodeId } from '@runnel/protocol'
 
-/** How a tracker takes part in the cluster. */
+/** A tracker's state in the cluster. */
 export type ClusterState =
   /** The registry does not list it. */
   | 'unregistered'
-  /** It is the only one. */
+  /** It is the only registered one. */
   | 'alone'
   /** It listens for other trackers. */
   | 'joined'
-  /** It cannot listen for other trackers; it tries again. */
+  /** It cannot listen for other trackers, and tries again. */
   | 'failed'
 
 /** A registered tracker as another one sees it. */
 export interface ClusterTrackerView {
   readonly nodeId: NodeId
   readonly url: string
-  /** It is the one that is asked. */
+  /** It is the tracker that answers the request. */
   readonly self: boolean
   readonly linked: boolean
-  /** Why it could not be reached the last time; null when it was. */
+  /** Why the last attempt to reach it failed; null when it succeeded. */
   readonly error: string | null
-  /** What it last said of itself; null when that is too long ago. */
+  /** What it last reported of itself; null when that is too long ago. */
   readonly load: { readonly nodes: number; readonly leads: number; readonly replicas: number } | null
 }
 
@@ -36,7 +36,7 @@ export interface ClusterView {
   readonly leads: number
   /** Stream parts of others of which it has a replica. */
   readonly replicas: number
-  /** Circuits that nodes have open over this tracker to others. */
+  /** Open circuits of nodes over this tracker to others. */
   readonly circuitsOut: number
   /** Nodes that are connected here by circuits over other trackers. */
   readonly circuitsIn: number

@@ -15,12 +15,12 @@ import { RegisteredTrackers } from './registered-trackers.ts'
 import { SeldomLog } from './seldom-log.ts'
 import { Succession } from './succession.ts'
 
-/** After a fault, what is due waits for this long, in milliseconds: one that comes each time must not spin. */
+/** After a fault, what is due waits this long, in milliseconds: a fault in every tick must not spin. */
 const faultPauseMs = 1_000
 
 /**
  * A tracker among the others of its network: links to all of them, replicas of overlays, circuits, and who leads what. It
- * carries out what the pure parts in `core/` decide. Read docs/decisions/010-tracker-cluster.md first.
+ * carries out what the pure cores in `core/` decide. Read docs/decisions/010-tracker-cluster.md first.
  */
 export class Cluster implements PacketRouter {
   readonly counters = new ClusterCounters()
@@ -32,10 +32,10 @@ export class Cluster implements PacketRouter {
   readonly #router: PartRouter
   readonly #seldom: SeldomLog
   readonly #alarm: Alarm
-  /** Circuits open over this tracker. */
+  /** Open circuits over this tracker. */
   #circuitsOut = 0
   #reviewAt = -Infinity
-  /** After a fault, nothing is done in time before. */
+  /** After a fault, nothing is done by timer before this time. */
   #pausedUntil = -Infinity
   #unfollow: Cancel = () => {}
   #isRunning = false
@@ -65,7 +65,7 @@ export class Cluster implements PacketRouter {
     this.#router = new PartRouter(limits, this.#routerModules())
   }
 
-  /** Follows the registry, and takes part as soon as it lists this tracker and another one. Idempotent. */
+  /** Follows the registry, and takes part once it lists this tracker and another one. Idempotent. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -79,7 +79,7 @@ export class Cluster implements PacketRouter {
     this.#registryChanged()
   }
 
-  /** For good. Idempotent. */
+  /** Stops permanently. Idempotent. */
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#unfollow()
@@ -112,13 +112,16 @@ export class Cluster implements PacketRouter {
     }
   }
 
-  /** This process stood still, and lets all its nodes go: it knows nothing of the others either, as after a restart. */
+  /**
+   * This process stalled and disconnects all its nodes: like after a restart, it knows nothing of the other trackers
+   * either.
+   */
   beginAnew(): void {
     this.#records.beginAnew()
     for (const tracker of this.#links.hangUp()) this.#router.unlinked(tracker)
   }
 
-  /** Other trackers that are linked, and all that are registered. */
+  /** The number of other trackers that are linked, and of all that are registered. */
   get size(): { readonly linked: number; readonly registered: number } {
     return { linked: this.#links.linkedCount, registered: this.#registered.all.length }
   }
@@ -172,7 +175,7 @@ export class Cluster implements PacketRouter {
       },
       onStranger: (id) => {
         this.counters.count('strangersRefused')
-        this.#seldom.warn('stranger', { id }, 'somebody who is no registered tracker was turned away')
+        this.#seldom.warn('stranger', { id }, 'refused a peer that is not a registered tracker')
       },
       onCircuit: (channel, onward) => this.#onCircuit(channel, onward),
       onRecord: (key, value) => this.#records.offer(key, value),
@@ -211,14 +214,14 @@ export class Cluster implements PacketRouter {
       redirect: (nodeId, streamPartId, leaderId) =>
         runtime.send(nodeId, { type: 'redirect', streamPartId, leaderId }),
       handOver: (streamPartId, leaderId) => {
-        logger.debug({ streamPartId, leaderId }, 'another tracker leads a stream part from now on')
+        logger.debug({ streamPartId, leaderId }, 'another tracker now leads a stream part')
         runtime.handle({ type: 'handOver', streamPartId, leaderId })
       },
       toCore: (from, packet) => runtime.handle({ type: 'packet', from, packet, isPaid: true }),
     }
   }
 
-  /** Deals with something that has happened, and looks at the time again. */
+  /** Handles an event, and then looks at the time again. */
   #act(work: () => void): void {
     if (!this.#isRunning) return
     isolated({}, { fault: this.#fault }, () => {

@@ -13,8 +13,8 @@ const addressPattern =
   /^\/(ip4|ip6|dns|dns4|dns6)\/[^/\s]{1,255}\/tcp\/\d{1,5}(\/p2p\/[1-9A-HJ-NP-Za-km-z]{1,100})?$/
 
 /**
- * Asks a tracker, by the URL in the registry, where it is in the cluster. What it says is believed only where the peer id
- * is that of its registered key. Throws CLUSTER_PEER_UNREACHABLE or CLUSTER_PEER_WRONG_KEY.
+ * Asks a tracker for its address in the cluster, at its URL from the registry. The answer is trusted only if the peer id is
+ * that of the registered key. Throws CLUSTER_PEER_UNREACHABLE or CLUSTER_PEER_WRONG_KEY.
  */
 export async function discover(
   { nodeId, url }: RegisteredTracker,
@@ -55,7 +55,7 @@ async function ask(
   }
 }
 
-/** The HTTP API of a tracker is where its WebSocket is. */
+/** A tracker's HTTP API has the same host and port as its WebSocket. */
 function clusterUrl(url: string): string {
   const { protocol, host } = new URL(url)
   return `${protocol === 'wss:' ? 'https' : 'http'}://${host}/v1/cluster`
@@ -78,7 +78,7 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
-/** The innermost reason: `fetch` says no more than that it failed. */
+/** The innermost reason: `fetch` itself reports only that it failed. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

@@ -136,7 +136,7 @@ describe('a stream part whose tracker dies', { timeout: 120_000 }, () => {
     // From now on the successor does not talk to the leader.
     const lost = leader.logger.lines.length
     view.set(all.filter(({ nodeId }) => nodeId === successor.nodeId))
-    await leader.logger.line(({ text }) => text === 'the link to another tracker is gone', lost)
+    await leader.logger.line(({ text }) => text === 'the link to another tracker closed', lost)
     for (const each of away) await each.hasNeighbours(1)
     const isAway = (id: NodeId) => away.some(({ nodeId }) => nodeId === id)
     for (const each of home) await each.until((ids) => ids.length === 4 && !ids.some(isAway))

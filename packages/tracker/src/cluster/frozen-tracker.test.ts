@@ -57,7 +57,7 @@ describe('a tracker whose process is stopped, and goes on later', { timeout: 120
     const first = edgesOf(nodes)
 
     leader.freeze()
-    await successor.logger.line(({ text }) => text === 'the link to another tracker is gone')
+    await successor.logger.line(({ text }) => text === 'the link to another tracker closed')
     // Who joins is served at once, before any of the others has come.
     const joiner = newNode()
     await joiner.report(successor)
@@ -72,7 +72,7 @@ describe('a tracker whose process is stopped, and goes on later', { timeout: 120
     const told = all.map(({ instructions }) => instructions)
     const since = successor.logger.lines.length
     leader.thaw()
-    await leader.said('this process stood still: the tracker begins anew')
+    await leader.said('this process stalled: the tracker begins anew')
     await replicated(successor, leader.registered.nodeId, 9, since)
     expect(await successor.view()).toMatchObject({ leads: 0, circuitsOut: 9 })
     expect(edgesOf(all)).toEqual(during)

@@ -102,7 +102,7 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     const stranger = await hostile()
     // It may take its own side for open before it hears otherwise.
     await stranger.network.dial(tracker.nodeId, addresses, deadline()).catch(() => {})
-    await tracker.logger.line(({ text }) => text === 'somebody who is no registered tracker was turned away')
+    await tracker.logger.line(({ text }) => text === 'refused a peer that is not a registered tracker')
     expect(await tracker.metric('cluster_strangers_refused_total')).toBeGreaterThan(0)
     expect((await tracker.view()).trackers.filter(({ linked }) => linked).length).toBe(1)
   })
@@ -160,7 +160,7 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     expect(detail).toEqual({ nodeId: b.nodeId })
     const since = b.logger.lines.length
     registry.set([])
-    await b.logger.line(({ text }) => text === 'the registry lists no tracker; this one goes on alone', since)
+    await b.logger.line(({ text }) => text === 'the registry lists no tracker; this one works alone', since)
     await node(b, toStreamPartId(streamId, 1))
     expect(await b.view()).toMatchObject({ state: 'unregistered', trackers: [] })
   })
@@ -192,6 +192,24 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     expect((await tracker.view()).trackers.filter(({ linked }) => linked).length).toBe(1)
   })
 
+  it('counts records of later versions and kinds, leaves them alone, and keeps the link', async () => {
+    const attack = await attacked()
+    const { tracker, identity, part } = attack
+    const alive: RecordBody = { kind: 'alive', url: 'ws://x', nodes: 1, leads: 1, replicas: 1 }
+    const now = Date.now()
+    const record = { writer: identity.nodeId, writtenAt: now, expiresAt: now + 60_000, body: alive }
+    const [kindAt, laterKind, laterVersion] = [33, 9, 2]
+    const bytes = encodeRecord(record, identity, crypto)
+    await put(attack, alive, { bytes: bytes.with(0, laterVersion) })
+    await put(attack, alive, { bytes: bytes.with(kindAt, laterKind) })
+    expect(await tracker.metric('cluster_records_unknown_total')).toBeGreaterThanOrEqual(2)
+    expect(tracker.logger.lines.filter(({ text }) => text === 'a record was refused')).toEqual([])
+    await put(attack, alive)
+    expect(await tracker.metric('cluster_records_accepted_total')).toBeGreaterThanOrEqual(1)
+    await node(tracker, part)
+    expect((await tracker.view()).trackers.filter(({ linked }) => linked).length).toBe(1)
+  })
+
   it('does not follow one that lies about what it leads, nor about who is in it', async () => {
     const attack = await attacked()
     const { tracker, part } = attack
@@ -200,7 +218,7 @@ describe('a tracker in a cluster', { timeout: 120_000 }, () => {
     await put(attack, lead)
     expect(await tracker.metric('cluster_leads_disputed_total')).toBeGreaterThan(0)
     const { level, detail } = await tracker.logger.line(({ text }) =>
-      text.startsWith('another tracker says that it leads'),
+      text.startsWith('another tracker claims to lead'),
     )
     expect([level, detail]).toMatchObject(['warn', { tracker: attack.identity.nodeId, streamPartId: part }])
     const second = await node(tracker, part)

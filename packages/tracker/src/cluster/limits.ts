@@ -1,72 +1,75 @@
-/** What is bounded, and what takes a while, in the trackers' cluster. */
+/** Every limit and duration of the trackers' cluster. */
 export interface ClusterLimits {
-  /** Other trackers that are linked at once; those whose ids come first count. */
+  /** Other trackers that are linked at once, the lowest ids first. */
   readonly maxTrackers: number
-  /** How often the links to the others are looked after, in milliseconds. */
+  /** How often the links to the others are checked, in milliseconds. */
   readonly reviewIntervalMs: number
-  /** The first pause before a tracker that could not be reached is tried again, in milliseconds; it doubles… */
+  /** First pause before a tracker that could not be reached is dialled again, in milliseconds; it doubles… */
   readonly minRetryMs: number
   /** … up to this. */
   readonly maxRetryMs: number
-  /** How long the tracker with the higher id leaves dialling to the other one, in milliseconds: two connections at once are one too many. */
+  /** How long the tracker with the higher id waits for the other one to dial, in milliseconds, to avoid two connections. */
   readonly dialPatienceMs: number
-  /** How long a tracker may take to tell its address in the cluster, in milliseconds. */
+  /** How long a tracker may take to report its address in the cluster, in milliseconds. */
   readonly discoveryTimeoutMs: number
   /** The longest such answer. */
   readonly maxDiscoveryBytes: number
-  /** Addresses of one tracker that are tried. */
+  /** Addresses of one tracker that are dialled. */
   readonly maxAddresses: number
   /** How long a dial may take, in milliseconds. */
   readonly dialTimeoutMs: number
   /** A linked tracker is pinged this often, in milliseconds. */
   readonly pingIntervalMs: number
-  /** And is gone when it does not answer for this long. */
+  /** And counts as down when it does not answer for this long, in milliseconds. */
   readonly pingTimeoutMs: number
   /** The largest record. */
   readonly maxRecordBytes: number
-  /** Records of one tracker that are kept; more are refused (`recordsTooMany`). */
+  /** Records of one tracker that are kept; further ones are refused (`recordsTooMany`). */
   readonly maxRecordsPerTracker: number
   /** And their bytes. */
   readonly maxRecordBytesPerTracker: number
-  /** Bytes of the store under the hash table; the oldest entries go first (`storeEvictions`). */
+  /** Bytes of the store under the hash table; the oldest entries are dropped first (`storeEvictions`). */
   readonly maxStoreBytes: number
-  /** No record lasts longer, in milliseconds. */
+  /** Longest lifetime of a record, in milliseconds. */
   readonly maxRecordLifetimeMs: number
   /** How far ahead another tracker's clock may be, in milliseconds. */
   readonly clockToleranceMs: number
-  /** How often a tracker says that it is alive, in milliseconds. */
+  /** How often a tracker reports that it is alive, in milliseconds. */
   readonly aliveIntervalMs: number
-  /** How long that is believed, in milliseconds. */
+  /** How long such a report is valid, in milliseconds. */
   readonly aliveLifetimeMs: number
-  /** How long a replica of an overlay lasts, in milliseconds; it is written again after half of that. */
+  /** Lifetime of an overlay's replica, in milliseconds; it is written again after half of that. */
   readonly replicaLifetimeMs: number
-  /** Changes of an overlay gather this long before they are replicated, in milliseconds. */
+  /** Changes of an overlay are collected for this long before they are replicated, in milliseconds. */
   readonly gatherMs: number
-  /** One overlay is replicated at most once in this time, in milliseconds. */
+  /** Shortest time between two replications of one overlay, in milliseconds. */
   readonly replicaIntervalMs: number
-  /** Records written, on average; overlays wait for their turn (`writesDelayed`). */
+  /** Records written a second, on average; overlays wait for their turn (`writesDelayed`). */
   readonly recordsPerSecond: number
-  /** And how many at once. */
+  /** And the burst. */
   readonly recordBurst: number
-  /** Records on their way to the others at once. */
+  /** Writes in progress at once. */
   readonly maxWritesAtOnce: number
   /** How long a write may take, in milliseconds. */
   readonly writeTimeoutMs: number
   /** How long a replica is looked for, in milliseconds. */
   readonly readTimeoutMs: number
-  /** Nodes in one record of an overlay, on average. */
+  /** Nodes in one chunk of an overlay, on average. */
   readonly nodesPerChunk: number
-  /** Records of one overlay. */
+  /** Chunks of one overlay. */
   readonly maxChunks: number
   /** An earlier tracker gets its stream parts back when it has been linked for this long, in milliseconds. */
   readonly handOverAfterMs: number
-  /** Circuits between two trackers, in each direction; more are refused. More than a tracker has connections, so that those are shared out first. */
+  /**
+   * Circuits between two trackers, in each direction; further ones are refused. Higher than a tracker's number of
+   * connections, so that those are shared out first.
+   */
   readonly maxCircuits: number
-  /** Bytes that wait at either end of a circuit; with more it is closed. */
+  /** Bytes that wait at either end of a circuit; above it the circuit is closed. */
   readonly maxCircuitQueueBytes: number
   /** Streams whose own trackers are remembered. */
   readonly maxStreams: number
-  /** Streams looked up in the registry at once; more are taken to name no trackers (`lookupsRefused`). */
+  /** Streams looked up in the registry at once; further ones count as naming no trackers (`lookupsRefused`). */
   readonly maxLookups: number
   /** How long a stream's own trackers are remembered, in milliseconds. */
   readonly streamLifetimeMs: number

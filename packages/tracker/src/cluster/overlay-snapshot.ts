@@ -2,7 +2,7 @@ import type { StreamPartId } from '@runnel/protocol'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { ReplicatedNode } from './core/record.ts'
 
-/** A stream part's overlay as it is now, to be replicated; undefined when it is not led here, or not known yet. */
+/** A stream part's overlay now, for replication; undefined when this tracker does not lead it, or does not know it yet. */
 export function overlaySnapshot(core: TrackerCore, id: StreamPartId): readonly ReplicatedNode[] | undefined {
   const part = core.streamParts.get(id)
   if (part === undefined || !part.isKnown) return undefined

@@ -10,7 +10,7 @@ type OwnTrackersLimits = Pick<
 export interface OwnTrackersModules {
   readonly clock: Clock
   lookUp(streamId: StreamId): Promise<readonly NodeId[]>
-  /** What was asked for is known, or is not what it was. */
+  /** The answer of a look-up is known, or has changed. */
   onKnown(streamId: StreamId): void
   count(name: ClusterCounterName): void
 }
@@ -20,7 +20,7 @@ interface Known {
   readonly askedAt: number
 }
 
-/** Which trackers streams name, as the registry says; remembered for a while. */
+/** Which trackers streams name in the registry; cached for a while. */
 export class OwnTrackers {
   readonly #limits: OwnTrackersLimits
   readonly #modules: OwnTrackersModules
@@ -47,7 +47,7 @@ export class OwnTrackers {
     return known?.trackers
   }
 
-  /** The registry is slow or silent: until it has answered, a stream is taken to name none. */
+  /** While the registry does not answer, a stream counts as naming none. */
   #ask(streamId: StreamId): void {
     const { clock, count, lookUp } = this.#modules
     const failed = () => {

@@ -1,18 +1,18 @@
 import type { NodeId, StreamId } from '@runnel/protocol'
 
-/** A tracker as it stands in the registry. */
+/** A tracker as listed in the registry. */
 export interface RegisteredTracker {
   readonly nodeId: NodeId
-  /** What nodes dial; its HTTP API is at the same place. */
+  /** The URL that nodes dial; its HTTP API has the same host and port. */
   readonly url: string
 }
 
-/** What the registry says of trackers. Everything in it is what others wrote. */
+/** What the registry says of trackers. All of it is input from others. */
 export interface TrackerRegistryView {
-  /** All of them, this one among them when it is registered. */
+  /** All of them, including this one when it is registered. */
   readonly trackers: readonly RegisteredTracker[]
-  /** Calls back when `trackers` is another list than before. Returns what ends that. */
+  /** Calls back when `trackers` has changed. Returns a function that stops that. */
   onChange(listener: () => void): () => void
-  /** The trackers a stream names; empty for the network's, or when there is no such stream. Rejects when nobody can say. */
+  /** The trackers a stream names; empty for the network's, or when there is no such stream. Rejects when there is no answer. */
   ownTrackers(streamId: StreamId): Promise<readonly NodeId[]>
 }

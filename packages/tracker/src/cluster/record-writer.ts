@@ -8,7 +8,7 @@ export interface RecordWriterModules extends FaultModules {
   readonly identity: Identity
   readonly crypto: Crypto
   readonly clock: Clock
-  /** Resolves to how many other trackers took it. */
+  /** Resolves to the number of other trackers that accepted it. */
   put(key: Uint8Array, value: Uint8Array, signal: AbortSignal): Promise<number>
   /** The record is written here first. */
   keep(key: Uint8Array, value: Uint8Array): void
@@ -38,7 +38,7 @@ export class RecordWriter {
     }
   }
 
-  /** Drops what waits. */
+  /** Drops waiting records. */
   clear(): void {
     this.#waiting.clear()
   }
@@ -59,7 +59,7 @@ export class RecordWriter {
     const { identity, crypto, clock, keep, put, count } = this.#modules
     const { aliveLifetimeMs, replicaLifetimeMs, writeTimeoutMs, clockToleranceMs } = this.#limits
     const wallMs = clock.now()
-    // Others refuse what is dated further ahead: when the clock was set back, what was written before counts no longer.
+    // Others refuse records dated too far ahead: after the clock was set back, what was written before no longer counts.
     const isSetBack = this.#lastWrittenAt > wallMs + clockToleranceMs
     const writtenAt = isSetBack ? wallMs : Math.max(wallMs, this.#lastWrittenAt + 1)
     this.#lastWrittenAt = writtenAt

@@ -8,7 +8,7 @@ export interface RegisteredTrackersModules {
   readonly logger: TrackerLogger
 }
 
-/** The trackers of the registry as this one reads it: as many as are linked at once, and itself. */
+/** The registered trackers, as far as this one uses them: as many as are linked at once, and itself. */
 export class RegisteredTrackers {
   readonly #limits: { readonly maxTrackers: number }
   readonly #modules: RegisteredTrackersModules
@@ -29,7 +29,7 @@ export class RegisteredTrackers {
     return this.#ids
   }
 
-  /** Who talks to this tracker: nobody to one that is not listed. */
+  /** The trackers that link to this one: none when it is not listed. */
   get others(): readonly RegisteredTracker[] {
     return this.isListed ? this.#all.slice(1) : []
   }
@@ -53,11 +53,11 @@ export class RegisteredTrackers {
       .slice(0, this.#limits.maxTrackers)
     this.#all = [...registry.trackers.filter(({ nodeId }) => nodeId === self), ...others]
     this.#ids = this.#all.map(({ nodeId }) => nodeId)
-    if (this.#all.length === 0) logger.info({}, 'the registry lists no tracker; this one goes on alone')
+    if (this.#all.length === 0) logger.info({}, 'the registry lists no tracker; this one works alone')
     else if (wasListed && !this.isListed)
       logger.warn(
         { nodeId: self },
-        'the registry does not list this tracker; other trackers do not talk to it',
+        'the registry does not list this tracker; other trackers do not link to it',
       )
   }
 }

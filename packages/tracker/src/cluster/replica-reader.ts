@@ -7,17 +7,17 @@ import type { ClusterLimits } from './limits.ts'
 
 export interface ReplicaReaderModules {
   readonly table: RecordTable
-  /** Fetches a record; what is valid comes into the table. */
+  /** Fetches a record; a valid one is put into the table. */
   fetch(key: Uint8Array, signal: AbortSignal): Promise<unknown>
-  /** Whether a node may take part: who may not is left out. */
+  /** Whether a node may take part; others are left out of replicas. */
   admits(nodeId: NodeId): boolean
-  /** Milliseconds since the epoch. */
+  /** Unix milliseconds. */
   now(): number
 }
 
 const utf8 = new TextEncoder()
 
-/** Finds what the last tracker of a stream part left behind: here first, where most of it is, else with the others. */
+/** Finds the replica that the last leader of a stream part left: locally first, where most of it is, else with the others. */
 export class ReplicaReader {
   readonly #limits: Pick<ClusterLimits, 'readTimeoutMs' | 'maxChunks' | 'maxLookups'>
   readonly #modules: ReplicaReaderModules
@@ -31,7 +31,7 @@ export class ReplicaReader {
     this.#modules = modules
   }
 
-  /** What is here of the replica, by one of some trackers, that is believed; undefined when there is none. */
+  /** The trusted replica that is stored here, by one of some trackers; undefined when there is none. */
   local(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Replica | undefined {
     const { table, admits, now } = this.#modules
     const lead = believedLead(table.leads(id, writers, now()), heir)
@@ -43,7 +43,7 @@ export class ReplicaReader {
     return admitted.length === 0 ? undefined : new Replica(admitted)
   }
 
-  /** As `local`, after asking all trackers for what those have written. Never rejects. */
+  /** Like `local`, after asking all trackers for what those have written. Never rejects. */
   async remote(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Promise<Replica | undefined> {
     if (this.#reading >= this.#limits.maxLookups) return undefined
     this.#reading++

@@ -1,12 +1,12 @@
 import type { Clock } from '@runnel/protocol'
 import type { TrackerLogger } from '../logger.ts'
 
-/** How long the same kind of thing is not said again. */
+/** How long the same kind of warning is not repeated. */
 const quietMs = 60_000
-/** Kinds of which is remembered when they were last said. */
+/** Kinds for which the time of the last warning is remembered. */
 const maxKinds = 1_024
 
-/** Warnings that others could provoke without end: of each kind one a minute. The counters have them all. */
+/** Warnings that others could provoke without limit: one a minute of each kind. The counters have them all. */
 export class SeldomLog {
   readonly #modules: { readonly clock: Clock; readonly logger: TrackerLogger }
   readonly #saidAt = new Map<string, number>()

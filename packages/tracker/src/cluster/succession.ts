@@ -5,7 +5,7 @@ import type { ClusterCounterName } from './core/cluster-counters.ts'
 import type { FaultModules } from './core/isolated.ts'
 import type { ReplicaReader } from './replica-reader.ts'
 
-/** Trackers that are ready to lead a stream part: the one that does, and the next. */
+/** Trackers prepared to lead a stream part: the leader and its successor. */
 const replicasPerStreamPart = 2
 /** Trackers whose replicas of one stream part are looked for. */
 const maxWriters = 4
@@ -13,16 +13,16 @@ const maxWriters = 4
 export interface SuccessionModules extends FaultModules {
   readonly self: NodeId
   readonly replicas: ReplicaReader
-  /** Who is responsible for a stream part, the one that should lead first. */
+  /** The trackers responsible for a stream part, the preferred leader first. */
   order(id: StreamPartId): readonly NodeId[]
   isLinked(tracker: NodeId): boolean
   leads(id: StreamPartId): boolean
-  /** The overlay goes on like that. */
+  /** Continues the overlay from this replica. */
   continue(id: StreamPartId, replica: Replica): void
   count(name: ClusterCounterName): void
 }
 
-/** Continues overlays from what the trackers that led them before have left behind. */
+/** Continues overlays from the replicas that earlier leaders have left. */
 export class Succession {
   readonly #modules: SuccessionModules
 
@@ -30,7 +30,10 @@ export class Succession {
     this.#modules = modules
   }
 
-  /** A stream part comes here. Its replica is mostly here as well; where it is not, nodes are heard meanwhile. */
+  /**
+   * This tracker becomes the leader of a stream part. Its replica is mostly here; where it is not, nodes are served
+   * meanwhile.
+   */
   prepare(status: Status): void {
     const { streamPartId: id } = status
     const { self, replicas, isLinked, count, leads } = this.#modules
@@ -48,7 +51,10 @@ export class Succession {
       .catch((error: unknown) => this.#modules.fault({ streamPartId: id }, error))
   }
 
-  /** Whose replicas of a stream part are looked at: those that should have led it before this tracker, or in its place. */
+  /**
+   * The trackers whose replicas of a stream part are used: those that should have led it before this tracker, or in its
+   * place.
+   */
   #writers(id: StreamPartId): readonly NodeId[] {
     const order = this.#modules.order(id)
     const count = Math.max(replicasPerStreamPart, order.indexOf(this.#modules.self) + 1)

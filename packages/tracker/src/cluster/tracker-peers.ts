@@ -21,7 +21,7 @@ interface Peer {
   isDialling: boolean
   failures: number
   retryAt: number
-  /** Why it could not be reached the last time. */
+  /** Why the last attempt to reach it failed. */
   error: string | undefined
 }
 
@@ -40,13 +40,13 @@ export class TrackerPeers {
     return [...this.#peers.values()].filter(({ isLinked }) => isLinked).length
   }
 
-  /** How things stand with a tracker. */
+  /** The state of the link to a tracker. */
   stateOf(id: NodeId): { readonly linked: boolean; readonly error: string | null } {
     const peer = this.#peers.get(id)
     return { linked: peer?.isLinked ?? false, error: peer?.error ?? null }
   }
 
-  /** The others, as they stand in the registry now. */
+  /** The other trackers as listed in the registry now. */
   update(trackers: readonly RegisteredTracker[]): void {
     const wanted = new Map(trackers.map((tracker) => [tracker.nodeId, tracker]))
     for (const id of [...this.#peers.keys()]) {
@@ -65,7 +65,7 @@ export class TrackerPeers {
 
   linked(id: NodeId): void {
     const peer = this.#peers.get(id)
-    // One that was removed from the registry while it connected.
+    // It was removed from the registry while it connected.
     if (peer === undefined) return this.#modules.network.hangUp(id)
     Object.assign(peer, { isLinked: true, failures: 0, error: undefined })
     this.#modules.logger.info({ tracker: id }, 'linked to another tracker')
@@ -78,10 +78,10 @@ export class TrackerPeers {
       isLinked: false,
       retryAt: this.#modules.now() + this.#limits.minRetryMs + this.#patienceMs(id),
     })
-    this.#modules.logger.warn({ tracker: id }, 'the link to another tracker is gone')
+    this.#modules.logger.warn({ tracker: id }, 'the link to another tracker closed')
   }
 
-  /** Dials those that are missing, each at its time. */
+  /** Dials the missing ones, each when it is due. */
   review(): void {
     for (const peer of this.#peers.values()) {
       if (peer.isLinked || peer.isDialling || peer.retryAt > this.#modules.now()) continue
@@ -114,7 +114,7 @@ export class TrackerPeers {
     const reason = error instanceof Error ? error.message : String(error)
     const { nodeId: tracker, url } = peer.tracker
     const code = isDiscovery ? error.code : 'CLUSTER_PEER_UNREACHABLE'
-    // Once for each new reason: it is tried again for ever.
+    // Logged once for each new reason, because it is tried again forever.
     if (peer.error !== reason)
       logger.warn({ tracker, url, code, reason }, 'another tracker cannot be reached')
     peer.error = reason

@@ -10,25 +10,25 @@ export type Edge = readonly [NodeId, NodeId]
 
 export interface AdoptionModules {
   readonly random: Random
-  /** Those who are in an overlay of this tracker already. */
+  /** Nodes that are already in an overlay of this tracker. */
   readonly overlay: Overlay
   readonly host: Pick<StreamPartHost, 'isConnected' | 'avoids'>
 }
 
-/** All that was gathered about an overlay. */
+/** Everything gathered about an overlay. */
 export interface GatheredOverlay {
-  /** What each node said, in the order in which they came. */
+  /** The report of each node, in the order in which they came. */
   readonly claims: ReadonlyMap<NodeId, ReadonlySet<NodeId>>
   /** Edges that both ends claim. */
   readonly edges: readonly Edge[]
-  /** Nodes that had temporary edges, which end with the takeover. */
+  /** Nodes that had temporary edges, which end when the overlay is taken over. */
   readonly temporary: ReadonlySet<NodeId>
   readonly replica: Replica | undefined
 }
 
 /**
- * An overlay that is about to be taken over: what its nodes say of it, what its last tracker left behind, and which temporary edges it has
- * of it meanwhile.
+ * An overlay that is about to be taken over: the claims of its nodes, the replica of its last leader, and the temporary edges
+ * that newcomers have meanwhile.
  */
 export class Adoption {
   readonly #claims = new Claims<NodeId>()
@@ -52,7 +52,7 @@ export class Adoption {
     return overlayStateOf({ claimed: this.#claims.size, placed, hasReplica: this.#replica !== undefined })
   }
 
-  /** Whether newcomers have to wait too: nobody is in yet, and there is an overlay to come. */
+  /** Whether newcomers have to wait too: no node has joined yet, and an overlay is expected. */
   get holdsNewcomers(): boolean {
     return this.state === 'foreseen' || this.state === 'gathering'
   }
@@ -62,7 +62,7 @@ export class Adoption {
     return !this.#claims.incomplete
   }
 
-  /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
+  /** Whether a node has no neighbours until the overlay is taken over, or none in that overlay. */
   get needsTemporaryEdges(): boolean {
     return this.#claims.alone.size > 0 || (this.state === 'merging' && !this.#isBridged)
   }
@@ -72,7 +72,7 @@ export class Adoption {
     return this.#claims.has(id)
   }
 
-  /** What a node says; empty when it has said nothing. */
+  /** What a node reported; empty when it has not. */
   claimedBy(id: NodeId): ReadonlySet<NodeId> {
     return this.#claims.of(id) ?? new Set()
   }
@@ -86,7 +86,7 @@ export class Adoption {
     return this.#temporaryEdges.of(id)
   }
 
-  /** What nodes say counts for more. False when it comes too late. */
+  /** Sets the replica; claims of nodes take precedence. False when it comes too late. */
   expect(replica: Replica): boolean {
     if (this.#modules.overlay.topology.size > 0) return false
     this.#replica = replica
@@ -94,7 +94,7 @@ export class Adoption {
     return true
   }
 
-  /** A node says which neighbours it has. False when it has said something newer. */
+  /** A node claims neighbours. False when it has made a newer claim. */
   claim(id: NodeId, counter: number, neighbours: ReadonlySet<NodeId>): boolean {
     const isNews = this.#claims.add(id, counter, neighbours, (neighbour) => this.#isKnown(id, neighbour))
     if (this.#temporaryEdges.has(id)) this.#claims.setAlone(id, false)
@@ -115,7 +115,7 @@ export class Adoption {
     if (reported.length === 0) return undefined
     const members = reported.filter(([, { size }]) => size <= degree).map(([id]) => id)
     if (members.length === 0) return changed
-    // Whoever is claimed by somebody is no newcomer, whatever was said of it: those two stay together.
+    // A claimed node is no newcomer, whatever it reported: those two stay together.
     const areClaimed = (a: NodeId, b: NodeId) => this.claimedBy(a).has(b) || this.claimedBy(b).has(a)
     const avoids = (a: NodeId, b: NodeId) => areClaimed(a, b) || host.avoids(a, b)
     const bridges = this.#isBridged ? [] : [...topology.nodes()].slice(-degree)
@@ -136,7 +136,7 @@ export class Adoption {
     for (const id of [a, b]) this.#parted(id)
   }
 
-  /** The node is gone. Returns the nodes that lost a temporary edge by that. */
+  /** The node left. Returns the nodes that lost a temporary edge to it. */
   delete(nodeId: NodeId): ReadonlySet<NodeId> {
     this.#claims.delete(nodeId)
     const parted = this.#temporaryEdges.delete(nodeId)
@@ -144,7 +144,7 @@ export class Adoption {
     return parted
   }
 
-  /** Everything; nothing is left afterwards. */
+  /** Removes and returns everything. */
   take(): GatheredOverlay {
     // Nodes with temporary edges get neighbours as all newcomers do.
     const isLasting = ([a, b]: Edge) => !this.#temporaryEdges.of(a).has(b)
@@ -160,7 +160,7 @@ export class Adoption {
     return gathered
   }
 
-  /** Whether a neighbour need not report before a node's claim is believed: it is in, or the replica says the same. */
+  /** Whether a node's claim is trusted before the neighbour reports: the neighbour has joined, or the replica confirms it. */
   #isKnown(id: NodeId, neighbour: NodeId): boolean {
     return this.#modules.overlay.topology.has(neighbour) || (this.#replica?.hasEdge(id, neighbour) ?? false)
   }

@@ -1,27 +1,27 @@
 /**
- * What the nodes of an overlay the tracker does not know (it was restarted, say) report about it, until there is enough
- * to take it over.
+ * The reports of nodes about an overlay that the tracker does not know, for example after a restart, until there are enough to
+ * take it over.
  */
 export class Claims<Id extends string> {
   readonly #neighboursOf = new Map<Id, ReadonlySet<Id>>()
-  /** The instruction that each report is about. */
+  /** The instruction that each report is based on. */
   readonly #counters = new Map<Id, number>()
   readonly #awaited = new Set<Id>()
-  /** Those that have named neighbours once. */
+  /** Nodes that have reported neighbours once. */
   readonly #named = new Set<Id>()
-  /** Those that have no neighbours. */
+  /** Nodes that have no neighbours. */
   readonly #alone = new Set<Id>()
 
   get size(): number {
     return this.#neighboursOf.size
   }
 
-  /** Whether somebody claims a neighbour who has not reported yet. */
+  /** Whether a node claims a neighbour that has not reported yet. */
   get incomplete(): boolean {
     return this.#awaited.size > 0
   }
 
-  /** Those that have no neighbours, and wait for some. */
+  /** Nodes that have no neighbours, and wait for some. */
   get alone(): ReadonlySet<Id> {
     return this.#alone
   }
@@ -41,15 +41,15 @@ export class Claims<Id extends string> {
   }
 
   /**
-   * The newest report of a node counts: one about an older instruction than the report before came by a longer way, and
-   * changes nothing (false). `isKnown` says who need not report any more. Only the first report that names neighbours makes
-   * them awaited, so that there are not more of them than a status has neighbours.
+   * Keeps the newest report of a node: one about an older instruction than the report before took a longer route, and changes
+   * nothing (false). `isKnown` says which nodes need not report any more. Only the first report that names neighbours makes the
+   * tracker wait for them, so that it waits for no more of them than a status can name.
    */
   add(id: Id, counter: number, neighbours: ReadonlySet<Id>, isKnown: (id: Id) => boolean): boolean {
     if (counter < (this.#counters.get(id) ?? 0)) return false
     this.#counters.set(id, counter)
     this.#neighboursOf.set(id, neighbours)
-    // Who has none although others claim it was reported as it was once, or has lost them: there may be more to come.
+    // A node without neighbours that others claim was reported in an old state, or has lost them: more reports may follow.
     if (neighbours.size === 0) this.#alone.add(id)
     else {
       this.#alone.delete(id)
@@ -63,13 +63,13 @@ export class Claims<Id extends string> {
     return true
   }
 
-  /** It waits for neighbours no longer, or again. */
+  /** The node stops, or starts again, to wait for neighbours. */
   setAlone(id: Id, isAlone: boolean): void {
     if (isAlone && this.has(id)) this.#alone.add(id)
     else this.#alone.delete(id)
   }
 
-  /** More is known now: nobody waits any more for those that `isKnown` in every claim. */
+  /** More is known now: nodes that `isKnown` in every claim are no longer awaited. */
   recheck(isKnown: (id: Id, neighbour: Id) => boolean): void {
     const awaited = [...this.#awaited]
     this.#awaited.clear()
@@ -85,7 +85,7 @@ export class Claims<Id extends string> {
     return this.#neighboursOf.delete(id)
   }
 
-  /** All reports; there are none afterwards. */
+  /** Removes and returns all reports. */
   take(): ReadonlyMap<Id, ReadonlySet<Id>> {
     const taken = new Map(this.#neighboursOf)
     this.#neighboursOf.clear()
@@ -97,7 +97,7 @@ export class Claims<Id extends string> {
   }
 }
 
-/** The edges both of whose ends claim them, each once. */
+/** The edges that both ends claim, each once. */
 export function mutualEdges<Id extends string>(
   claims: ReadonlyMap<Id, ReadonlySet<Id>>,
 ): (readonly [Id, Id])[] {

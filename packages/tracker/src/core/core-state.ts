@@ -22,45 +22,45 @@ import type { StreamPart } from './stream-part.ts'
 import { ExpiringPairs } from './timing/expiring-pairs.ts'
 import type { TrackerFault } from './tracker-events.ts'
 
-/** The network of all nodes whose address nobody knows: together they have the share of one. */
+/** The network of all nodes whose address is unknown: together they have the share of one. */
 export const unknownNetwork = ''
 
 export interface TrackerCoreOptions {
   /** Neighbours per node, 2 to 64. */
   readonly degree: number
   readonly limits: TrackerLimits
-  /** What each stream part's overlay is made of; default `random` for all. */
+  /** The strategy of each stream part's overlay; default `random` for all. */
   readonly overlay?: OverlayStrategyName | ((id: StreamPartId) => OverlayStrategyName)
 }
 
 export interface TrackerCoreModules {
   readonly random: Random
-  /** Without it nodes are taken at their word. */
+  /** Without it nodes are trusted. */
   readonly registry?: RegistryAnswers | undefined
 }
 
-/** Who hears of what a core does beside its effects. */
+/** Listeners for what a core does besides its effects. */
 export interface CoreListeners {
   onTouched(id: StreamPartId): void
   onNewStreamPart(id: StreamPartId): void
   onFault(fault: TrackerFault): void
 }
 
-/** All that a tracker's core knows. What is done with it is up to the classes that share it. */
+/** The whole state of a tracker's core. The classes that share it decide what is done with it. */
 export class CoreState {
   /** The time of the present event. */
   nowMs = 0
-  /** When the first permission of somebody here ends. */
+  /** When the first permission of a member ends. */
   permitsEndAtMs = Infinity
-  /** For the stream part that comes next. */
+  /** For the next stream part. */
   replica: { readonly id: StreamPartId; readonly replica: Replica } | undefined
   readonly counters = new Counters()
   readonly outbox = new Outbox({ counters: this.counters })
   readonly nodes = new Map<NodeId, NodeRecord>()
   readonly parts = new Map<StreamPartId, StreamPart>()
-  /** Stream parts something has happened to during the present event. */
+  /** Stream parts that the present event has changed. */
   readonly touched = new Set<StreamPart>()
-  /** Places for nodes, by the networks they come from. */
+  /** Places for nodes, shared out by the networks they come from. */
   readonly places: Shares<NodeRecord>
   readonly partPlaces: PartPlaces
   readonly missing: MissingStreams

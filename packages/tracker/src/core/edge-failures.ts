@@ -16,10 +16,10 @@ export interface EdgeFailuresModules {
   remove(nodeId: NodeId): void
 }
 
-/** Reports of a lost node that are believed at once, while its connection to the tracker is gone too. */
+/** Reports of a lost node that are sufficient while its connection to the tracker is lost too. */
 const lostQuorum = 2
 
-/** What becomes of edges that nodes report as failed. */
+/** Handles edges that nodes report as failed. */
 export class EdgeFailures {
   readonly #modules: EdgeFailuresModules
 
@@ -38,7 +38,7 @@ export class EdgeFailures {
     }
   }
 
-  /** Temporary edges that cannot be opened. */
+  /** Handles temporary edges that cannot be opened. */
   reportTemporary(member: Member, status: Status, now: number): void {
     for (const { nodeId } of status.failed) {
       if (!this.#modules.adoption.temporaryNeighbours(member.nodeId).has(nodeId)) continue
@@ -65,7 +65,7 @@ export class EdgeFailures {
     this.#modules.host.count('edgesFailed')
   }
 
-  /** A neighbour lost a node that we lost too. One may lie; when more say so the node is not waited for. */
+  /** A neighbour lost a node that the tracker lost too. One may lie; when more report it, the node is removed early. */
   #lost(member: Member, by: NodeId): void {
     member.lostBy.add(by)
     const neighbours = this.#modules.overlay.topology.neighbours(member.nodeId)

@@ -3,8 +3,8 @@ import type { Edge, GatheredOverlay } from './adoption.ts'
 import type { Replica } from './replica.ts'
 
 /**
- * Edges of the replica that not both ends deny, before the others those that none does: what one end said may be older than
- * the replica. Edges that both ends claim are left out, and those with an end that is not `admitted`.
+ * Edges of the replica that at least one end does not deny, first those that neither denies: a report may be older than the
+ * replica. Edges that both ends claim are left out, and those with an end that is not `admitted`.
  */
 export function expectedEdges(
   { claims, replica }: GatheredOverlay,

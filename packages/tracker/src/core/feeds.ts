@@ -20,12 +20,13 @@ export interface FeedsModules {
   readonly host: StreamPartHost
 }
 
-/** Draws of a member that the feeder cannot do with, before it gets fewer. */
+/** Random draws of an unusable member before the feeder gets fewer. */
 const maxDraws = 8
 
 /**
- * Nodes that publish to a stream part and may not read it. Each is told as many members of the overlay as a node has
- * neighbours to send what it publishes to, where messages enter the overlay best and else at random; the members are told nothing, and take it from whoever may publish.
+ * Nodes that publish to a stream part and may not read it. Each is told to send what it publishes to as many members of the
+ * overlay as a node has neighbours, chosen where messages enter the overlay best and else at random. The members are told
+ * nothing, and accept it from anybody who may publish.
  */
 export class Feeds {
   readonly #streamPartId: StreamPartId
@@ -33,9 +34,9 @@ export class Feeds {
   readonly #members = new IndexedSet<NodeId>()
   readonly #feeders = new Map<NodeId, Feeder>()
   readonly #feedersOf = new Map<NodeId, Set<NodeId>>()
-  /** Those with fewer hosts than there could be. */
+  /** Feeders with fewer hosts than there could be. */
   readonly #short = new Set<NodeId>()
-  /** Those to be told. */
+  /** Feeders that have to be told. */
   readonly #changed = new Set<NodeId>()
 
   constructor(streamPartId: StreamPartId, modules: FeedsModules) {
@@ -70,11 +71,11 @@ export class Feeds {
     this.#feedersOf.delete(nodeId)
   }
 
-  /** A feeder reports; the first time, it comes. */
+  /** A feeder reports; its first status joins. */
   status(nodeId: NodeId, status: Status): void {
     const known = this.#feeders.get(nodeId)
     const feeder = known ?? { hosts: new Set<NodeId>(), counter: 0, toldCounter: 0, status }
-    // Nothing is lost on a connection: what it has not answered yet is under way.
+    // Nothing is lost on a connection: what it has not answered yet is in flight.
     const isNews = status.counter > feeder.toldCounter
     feeder.status = status
     feeder.counter = Math.max(feeder.counter, status.counter)
@@ -92,12 +93,12 @@ export class Feeds {
     return this.#feeders.get(nodeId)?.counter ?? 0
   }
 
-  /** A feeder is told its hosts again; others are not. */
+  /** Tells a feeder its hosts again; ignores other nodes. */
   tellAgain(nodeId: NodeId): void {
     if (this.#feeders.has(nodeId)) this.#changed.add(nodeId)
   }
 
-  /** False when it is none. */
+  /** False when it is no feeder. */
   remove(nodeId: NodeId): boolean {
     const feeder = this.#feeders.get(nodeId)
     if (feeder === undefined) return false
@@ -114,7 +115,7 @@ export class Feeds {
     }))
   }
 
-  /** Tells those whose hosts have changed. True when there was anybody. */
+  /** Tells feeders whose hosts have changed. True when there were any. */
   flush(): boolean {
     const told = this.#changed.size > 0
     for (const nodeId of this.#changed) this.#tell(nodeId)

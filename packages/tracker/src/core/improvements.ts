@@ -12,9 +12,9 @@ export interface ImprovementsModules {
   readonly host: StreamPartHost
 }
 
-/** Of its nodes a stream part tries to improve one in so many at a time… */
+/** A stream part tries to improve one node in this many at a time… */
 const improvedShare = 8
-/** … and one in so many when all were tried this often and nothing was found. */
+/** … and one in this many when all were tried this often and nothing was found. */
 const restingShare = 128
 const roundsBeforeRest = 4
 
@@ -66,7 +66,7 @@ export class Improvements {
     return step.done === true ? undefined : step.value
   }
 
-  /** Only where all is in place, so that a node never opens more links than one exchange calls for. */
+  /** Only nodes that have settled, so that a node never opens more links than one exchange requires. */
   #mayExchange(id: NodeId, now: number): boolean {
     const { members, instructions, host } = this.#modules
     const member = members.get(id)

@@ -2,7 +2,7 @@ import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 import { IndexedSet } from './topology/indexed-set.ts'
 
-/** Makes overlays whose strategy can find better edges a little better, each in its turn. */
+/** Gradually improves overlays whose strategy can find better edges, in turn. */
 export class Improver {
   readonly #limits: Pick<TrackerLimits, 'improvementIntervalMs' | 'improvementsPerInterval'>
   /** Stream parts whose strategy improves overlays. */
@@ -31,8 +31,8 @@ export class Improver {
   }
 
   /**
-   * Takes a turn if it is due. What is left waits for the next time. `work` does what is to be done with a stream part that
-   * has a share of it.
+   * Takes a turn if it is due. What is left waits for the next one. `work` is called with each stream part that gets a share of
+   * it.
    */
   improve(now: number, work: (part: StreamPart, improve: () => void) => void): void {
     if (this.#dueMs > now) return

@@ -17,10 +17,13 @@ export interface InstructionsModules {
   readonly host: StreamPartHost
 }
 
-/** Of a neighbour that a node has, and that has not come here yet: nobody can dial it. */
+/** For a neighbour that a node has, and that has not reported here yet: nobody can dial it. */
 const unknownContact: Contact = { addresses: [], dials: [] }
 
-/** Who in a stream part has been told what, has answered, and has to be told. Instructions wait for `flush`. */
+/**
+ * What each node in a stream part was told, whether it has answered, and which nodes have to be told. Instructions wait for
+ * `flush`.
+ */
 export class Instructions {
   readonly #changed = new Set<NodeId>()
   readonly #modules: InstructionsModules
@@ -29,7 +32,7 @@ export class Instructions {
     this.#modules = modules
   }
 
-  /** Whether anybody's neighbours may have changed since it was told. */
+  /** Whether any node's neighbours may have changed since it was told. */
   get arePending(): boolean {
     return this.#changed.size > 0
   }
@@ -43,7 +46,7 @@ export class Instructions {
     for (const id of ids) this.#changed.add(id)
   }
 
-  /** The node has to be told its neighbours again, whether or not they have changed. */
+  /** The node has to be told its neighbours again, even if they have not changed. */
   tellAgain(nodeId: NodeId): void {
     const member = this.#modules.members.get(nodeId)
     if (member === undefined) return
@@ -59,7 +62,7 @@ export class Instructions {
     this.#changed.clear()
   }
 
-  /** Tells everyone whose neighbours have changed since it was last told. True when there was anybody. */
+  /** Tells every node whose neighbours have changed since it was last told. True when there were any. */
   flush(): boolean {
     const { members, adoption, host } = this.#modules
     let told = false
@@ -74,16 +77,16 @@ export class Instructions {
     return told
   }
 
-  /** Sends the newest instruction once more. */
+  /** Sends the newest instruction again. */
   resend(member: Member): void {
     this.#modules.host.instruct(member, this.#instruction(member))
   }
 
-  /** A status of a node in the overlay says which instruction it has heeded. */
+  /** A status of a node in the overlay says which instruction it has applied. */
   acknowledge(member: Member, { counter, neighbours }: Status): void {
     const { host } = this.#modules
     member.counter = Math.max(member.counter, counter)
-    // A higher counter is another tracker's, or of the node's earlier time in this stream part: ours has to be higher.
+    // A higher counter is another tracker's, or from the node's earlier time in this stream part: ours has to be higher.
     if (counter > member.toldCounter || (member.unsure && counter < member.toldCounter)) {
       this.tellAgain(member.nodeId)
     } else if (counter < member.toldCounter) {
@@ -111,8 +114,8 @@ export class Instructions {
   }
 
   /**
-   * Who is to be a node's neighbour. As long as its overlay is not taken over, its temporary edges, and those that it claims
-   * and that claim it.
+   * A node's wanted neighbours. Until its overlay is taken over, these are its temporary edges, and the neighbours that claim
+   * it as it claims them.
    */
   #wantedBy(id: NodeId): ReadonlySet<NodeId> {
     const { overlay, adoption } = this.#modules
@@ -129,7 +132,7 @@ export class Instructions {
       const contact = host.contactOf(nodeId)
       return contact === undefined ? [] : [{ nodeId, contact }]
     })
-    // Of what only it says it may keep what it has, and learns nothing.
+    // If only it makes the claim, it may keep what it has, and learns nothing.
     for (const nodeId of adoption.claimedBy(id))
       if (!told.has(nodeId)) neighbours.push({ nodeId, contact: unknownContact })
     neighbours.length = Math.min(neighbours.length, wireLimits.maxNeighbours)

@@ -20,7 +20,7 @@ export interface MemberReportsModules {
 
 type Action = (member: Member, status: Status, now: number) => void
 
-/** What a stream part does about the status of a member: the actions of the table in `member-states.ts`. */
+/** Handles the status of a member: the actions of the table in `member-states.ts`. */
 export class MemberReports {
   readonly #modules: MemberReportsModules
   readonly #takeovers: Takeovers
@@ -56,18 +56,21 @@ export class MemberReports {
     if (action !== undefined) this.#actions[action](member, status, now)
   }
 
-  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of who was taken for one. */
+  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of a node that was taken for one. */
   #isClaim({ state, unsure, toldCounter, nodeId }: Member, status: Status, now: number): boolean {
     if (state === 'absent')
       return (
         (this.#claimsOthers(status) && this.#mayClaim(nodeId, now)) || this.#modules.adoption.holdsNewcomers
       )
-    // It came before the others of its overlay: what was said of it then was older, and it has applied nothing it was told.
+    // It came before the others of its overlay: their earlier reports of it were older, and it has applied no instruction.
     if (state !== 'joined' || !(unsure || status.counter > toldCounter)) return false
     return this.#claimsOthers(status) && this.#mayClaim(nodeId, now)
   }
 
-  /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
+  /**
+   * Where there is an overlay already, the nodes of one network may have others taken over only at a limited rate, because
+   * these may be made up.
+   */
   #mayClaim(nodeId: NodeId, now: number): boolean {
     if (this.#modules.adoption.isPending || this.#modules.overlay.topology.size === 0) return true
     if (this.#takeovers.take(this.#modules.host.networkOf(nodeId) ?? '', now)) return true
@@ -75,7 +78,7 @@ export class MemberReports {
     return false
   }
 
-  /** Whether a node has neighbours that are not here, or not yet: there is an overlay to be taken over. */
+  /** Whether a node has neighbours that are not here, or not yet: then there is an overlay to be taken over. */
   #claimsOthers(status: Status): boolean {
     return status.neighbours.some(({ nodeId }) => !this.#modules.overlay.topology.has(nodeId))
   }

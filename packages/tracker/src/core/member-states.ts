@@ -1,4 +1,4 @@
-/** How far a node is on its way into the overlay of a stream part. */
+/** A node's progress into the overlay of a stream part. */
 export type MemberState =
   /** Not in the stream part. */
   | 'absent'
@@ -23,33 +23,33 @@ export type MemberInput =
   | 'attached'
   /** The status answered the newest instruction: some neighbours are not attached yet. */
   | 'partlyAttached'
-  /** An instruction goes out. */
+  /** An instruction is sent. */
   | 'instructed'
   /** The overlay is taken over. */
   | 'adopted'
   /** A replica has the node, and the overlay is taken over. */
   | 'foreseen'
 
-/** What a stream part does about a status. */
+/** The reaction of a stream part to a status. */
 export type MemberAction =
   /** Puts the node into the overlay. */
   | 'join'
-  /** Keeps what the node says until the overlay is taken over. */
+  /** Keeps what the node reports until the overlay is taken over. */
   | 'gather'
-  /** Takes the node out of the overlay it was put into too early, and gathers. */
+  /** Takes the node out of the overlay it was put into too early, and gathers claims. */
   | 'withdraw'
-  /** The node of a replica is there. */
+  /** A node of the replica has reported. */
   | 'confirm'
   /** Compares the status with what the node was told. */
   | 'acknowledge'
 
 export interface Transition {
   readonly next: MemberState
-  /** Of statuses only. */
+  /** Only for statuses. */
   readonly action?: MemberAction
 }
 
-/** Every transition there is; whatever is not here cannot happen. */
+/** Every possible transition; anything else is an error. */
 export const memberTransitions: Readonly<
   Record<MemberState, Readonly<Partial<Record<MemberInput, Transition>>>>
 > = {
@@ -88,7 +88,7 @@ export const memberTransitions: Readonly<
   },
 }
 
-/** Throws when it cannot happen: an error in this build, which ends the stream part's work. */
+/** Throws when the transition is not in the table: an error in this build, which ends the stream part's work. */
 export function transitionOf(state: MemberState, input: MemberInput): Transition {
   const transition = memberTransitions[state][input]
   if (transition === undefined) throw new Error(`a member that is ${state} cannot be ${input}`)

@@ -1,7 +1,7 @@
 import type { NodeId, Status } from '@runnel/protocol'
 import type { Member } from './member.ts'
 
-/** What a node would report now, as far as is known here. */
+/** What a node would report now, as far as the tracker knows. */
 export function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
   const neighbours = [...(claimed ?? member.told)].map((nodeId) => ({
     nodeId,

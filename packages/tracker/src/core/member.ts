@@ -6,7 +6,7 @@ import type { TokenBucket } from './timing/token-bucket.ts'
 export class Member {
   readonly streamPartId: StreamPartId
   readonly nodeId: NodeId
-  /** In whose name it takes part, by its newest status. */
+  /** The user it acts for, by its newest status. */
   membership: Membership | undefined
   /** The highest counter the node can know: of our newest instruction, or what it reported. */
   counter: number
@@ -16,17 +16,17 @@ export class Member {
   mustTell = true
   /** The counter `told` went out with. */
   toldCounter = 0
-  /** It was disconnected since: its next status says what it knows. */
+  /** It was disconnected since: its next status shows what it knows. */
   unsure = false
   /** How often the newest instruction was sent again. */
   resends = 0
   /** Round-trip times by its newest status. */
   rttsMs: ReadonlyMap<NodeId, number> = new Map()
-  /** Neighbours that say they lost it while its connection to the tracker is gone too. */
+  /** Neighbours that report it as lost while its connection to the tracker is lost too. */
   readonly lostBy = new Set<NodeId>()
-  /** Made when it is first needed. */
+  /** Made when first needed. */
   edgeFailures: TokenBucket | undefined
-  /** Edges exchanged for nearer ones. Made when it is first needed. */
+  /** Edges exchanged for nearer ones. Made when first needed. */
   exchanges: TokenBucket | undefined
 
   #state: MemberState = 'absent'
@@ -41,7 +41,7 @@ export class Member {
     return this.#state
   }
 
-  /** Something happens to it: what follows from its state and that. Throws when it cannot happen. */
+  /** Applies an input and returns the transition. Throws when it is not in the table. */
   step(input: MemberInput): Transition {
     const transition = transitionOf(this.#state, input)
     this.#state = transition.next

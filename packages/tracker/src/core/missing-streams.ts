@@ -1,10 +1,10 @@
 import type { StreamId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 
-/** Streams that the registry did not have a while ago, so that it is not asked again each time somebody joins one. */
+/** Streams that the registry did not have a while ago, so that it is not asked again for every join. */
 export class MissingStreams {
   readonly #limits: Pick<TrackerLimits, 'missingStreamMs' | 'maxMissingStreams'>
-  /** Until when; the oldest first. */
+  /** Until when each is remembered; the oldest first. */
   readonly #until = new Map<StreamId, number>()
 
   constructor(limits: Pick<TrackerLimits, 'missingStreamMs' | 'maxMissingStreams'>) {
@@ -24,7 +24,7 @@ export class MissingStreams {
     }
   }
 
-  /** One, or all. */
+  /** Forgets one, or all. */
   forget(streamId: StreamId | undefined): void {
     if (streamId === undefined) this.#until.clear()
     else this.#until.delete(streamId)

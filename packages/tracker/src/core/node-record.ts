@@ -7,9 +7,9 @@ import { TokenBucket } from './timing/token-bucket.ts'
 export class NodeRecord {
   readonly nodeId: NodeId
   connected = true
-  /** Where it comes from, as `networkOf` has it; undefined where nobody knows. */
+  /** The network it comes from, as given by `networkOf`; undefined where it is unknown. */
   network: string | undefined
-  /** Its connection is being closed: what still comes on it is not heard. */
+  /** Its connection is being closed: what still arrives on it is ignored. */
   refused = false
   /** How it is reached; undefined before its node info. */
   contact: Contact | undefined

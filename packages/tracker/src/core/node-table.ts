@@ -4,7 +4,7 @@ import { NodeRecord } from './node-record.ts'
 import type { PartFaults } from './part-faults.ts'
 import type { StreamPart } from './stream-part.ts'
 
-/** The nodes that are connected, or were until a moment ago: who has a place, and who is let go. */
+/** The nodes that are connected, or were until a moment ago: which have a place, and which are disconnected. */
 export class NodeTable {
   readonly #state: CoreState
   readonly #faults: PartFaults
@@ -46,13 +46,13 @@ export class NodeTable {
     this.#place(node)
   }
 
-  /** Who says nothing of itself, or is here for nothing, is let go. */
+  /** Disconnects nodes that send no node info, or are in no stream part for long. */
   #watch(node: NodeRecord): void {
     if (node.contact === undefined) this.#state.schedule.silent.add(node, this.#state.nowMs)
     if (node.parts.size === 0) this.#state.schedule.idle.add(node, this.#state.nowMs)
   }
 
-  /** A node that is known comes from another network than before. */
+  /** A known node comes from another network than before. */
   #moved(nodeId: NodeId, network: string | undefined): void {
     const node = this.#state.nodes.get(nodeId)
     if (node === undefined || node.network === network) return
@@ -61,7 +61,7 @@ export class NodeTable {
     this.#place(node)
   }
 
-  /** Where the table is full somebody of the network with the most nodes goes: the one that came last. */
+  /** When the table is full, the last node of the network with the most is disconnected. */
   #place(newcomer: NodeRecord): void {
     for (const node of this.#state.places.add(newcomer, newcomer.network ?? unknownNetwork)) {
       this.#state.counters.count(node === newcomer ? 'nodesRefused' : 'nodesEvicted')
@@ -110,7 +110,7 @@ export class NodeTable {
     this.forget(node)
   }
 
-  /** Of a node that is in no stream part any more. */
+  /** Handles a node that is in no stream part any more. */
   forget(node: NodeRecord): void {
     this.#state.storage.forget(node.nodeId)
     this.#state.resting.forget(node.nodeId)

@@ -5,7 +5,7 @@ import type { NodeRecord } from './node-record.ts'
 import { userOf } from './roles.ts'
 import type { CoreToNode, TrackerEffect } from './tracker-events.ts'
 
-/** What the present event has brought about: what is sent to whom, and who is refused. */
+/** The effects of the present event: which packets are sent, and which nodes are refused. */
 export class Outbox {
   readonly #counters: Counters
   #effects: TrackerEffect[] = []
@@ -15,7 +15,7 @@ export class Outbox {
     this.#counters = modules.counters
   }
 
-  /** The effects of the event that begins now; they are added as it is dealt with. */
+  /** Starts the list of effects of a new event; they are added while it is handled. */
   begin(now: number): TrackerEffect[] {
     this.#now = now
     this.#effects = []
@@ -26,7 +26,7 @@ export class Outbox {
     this.#effects.push({ type: 'send', to, packet })
   }
 
-  /** Has the registry asked about the user of a node. */
+  /** Asks the registry about the user of a node. */
   resolve(streamId: StreamId, node: NodeRecord): void {
     const { nodeId, network: cause = nodeId } = node
     this.#effects.push({
@@ -41,13 +41,13 @@ export class Outbox {
     this.tell(node.nodeId, code, detail)
   }
 
-  /** Tells a node what has come to pass without its doing. */
+  /** Tells a node of something that it did not cause. */
   tell(nodeId: NodeId, code: TrackerErrorCode, detail?: string): void {
     this.#counters.count('errors')
     this.send(nodeId, { type: 'trackerError', code, message: textOf(code, detail) })
   }
 
-  /** Nothing more is heard of the node on this connection. */
+  /** Nothing more is accepted from the node on this connection. */
   refuse(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
     node.refused = true
     this.#effects.push({ type: 'refuse', to: node.nodeId, code, text: textOf(code, detail) })

@@ -1,8 +1,8 @@
 /** How much a tracker knows of an overlay. */
 export type OverlayState =
-  /** Nobody is in it, and nothing is known of it: the first node begins it. */
+  /** No node is in it, and nothing is known of it: the first node begins it. */
   | 'new'
-  /** Its last tracker left a replica behind; no node has reported yet. Newcomers wait. */
+  /** Its last leader left a replica; no node has reported yet. Newcomers wait. */
   | 'foreseen'
   /** Nodes report the neighbours they have; nothing is taken over yet. Newcomers wait. */
   | 'gathering'
@@ -11,7 +11,7 @@ export type OverlayState =
   /** Begun here, or taken over. Newcomers join. */
   | 'settled'
 
-/** What the state follows from. */
+/** What determines the state. */
 export interface OverlayKnowledge {
   /** Nodes that wait for their overlay to be taken over. */
   readonly claimed: number

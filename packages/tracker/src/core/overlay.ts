@@ -2,7 +2,7 @@ import type { NodeId, OverlayStrategyName, Random } from '@runnel/protocol'
 import type { OverlayStrategy, OverlayStrategyModules } from './strategies/overlay-strategy.ts'
 import { createStrategy } from './strategies/strategies.ts'
 
-/** What an overlay is made of. */
+/** The settings of an overlay. */
 export interface OverlayKind {
   readonly strategy: OverlayStrategyName
   /** Neighbours per node. */
@@ -13,7 +13,7 @@ export interface OverlayModules extends Omit<OverlayStrategyModules<NodeId>, 'ra
   readonly random: Random
 }
 
-/** The edges wanted in one overlay, by the strategy that was chosen for it last. */
+/** The wanted edges of one overlay, by the strategy chosen last. */
 export class Overlay {
   readonly #modules: OverlayModules
   #kind: OverlayKind
@@ -34,8 +34,8 @@ export class Overlay {
   }
 
   /**
-   * Another strategy or degree from now on; edges stay as far as it has a use for them. Who has other neighbours by that;
-   * undefined when that was the choice before.
+   * Changes the strategy or degree; edges stay as far as the new strategy has a use for them. Returns the nodes whose
+   * neighbours change; undefined when nothing was changed.
    */
   choose(
     kind: OverlayKind,
@@ -48,7 +48,7 @@ export class Overlay {
     for (const [nodeId, rttsMs] of measured) this.#topology.report(nodeId, rttsMs)
     const changed = new Set(this.#topology.adopt(before.edges()))
     for (const nodeId of before.nodes()) for (const id of this.#topology.add(nodeId)) changed.add(id)
-    // Edges that the new one left out are not seen by it.
+    // The new strategy does not report the edges that it left out.
     for (const [a, b] of before.edges()) if (!this.#topology.hasEdge(a, b)) changed.add(a).add(b)
     return changed
   }

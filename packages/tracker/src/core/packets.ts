@@ -15,7 +15,7 @@ import type { Permissions } from './permissions.ts'
 import type { StreamPart } from './stream-part.ts'
 import type { NodeToTracker, TrackerEvent } from './tracker-events.ts'
 
-/** What nodes say, packet by packet. */
+/** Handles the packets of nodes. */
 export class Packets {
   readonly #state: CoreState
   readonly #faults: PartFaults
@@ -42,7 +42,7 @@ export class Packets {
     else this.#leave(node, packet)
   }
 
-  /** False when it is one too many, which the node is told, or let go for. */
+  /** False when the rate limit is exceeded; the node is told so, or disconnected. */
   pays(node: NodeRecord, packet: NodeToTracker): boolean {
     if (packet.type === 'signal') {
       if (node.signals.take(this.#state.nowMs)) return true
@@ -64,7 +64,7 @@ export class Packets {
     node.contact = contact
     this.#state.schedule.silent.delete(node)
     if (before === undefined || sameContact(before, contact)) return
-    // Its neighbours in every stream part have to be told, which it pays for.
+    // Its neighbours in every stream part have to be told, so it pays for that.
     if (!node.statuses.take(this.#state.nowMs, node.parts.size)) return this.#state.outbox.refuseFlood(node)
     for (const part of node.parts) {
       this.#faults.within(part, () => {
@@ -90,7 +90,7 @@ export class Packets {
     this.#state.schedule.idle.delete(node)
     node.unconfirmed.delete(part)
     this.#faults.within(part, () => this.#report(part, node, status))
-    // It may be what the fault comes of: the others are together again without it.
+    // Its status may have caused the fault: the others are together again without it.
     if (this.#state.resting.nodesOf(part.id)?.delete(node.nodeId)) node.resting.delete(part.id)
   }
 
@@ -99,7 +99,7 @@ export class Packets {
     const reads = status.membership?.reads ?? true
     let counter = status.counter
     if (reads ? part.feeds.has(nodeId) : part.members.has(nodeId)) {
-      // An instruction may be under way: those to come have to be newer.
+      // An instruction may be in flight: later ones have to be newer.
       counter = Math.max(counter, part.counterOf(nodeId))
       part.remove(nodeId)
       node.parts.add(part)
@@ -151,7 +151,7 @@ export class Packets {
     this.#state.outbox.send(asker.nodeId, packet)
   }
 
-  /** As if all its nodes reported at once. */
+  /** Works as if all its nodes reported at once. */
   buildAnew(id: StreamPartId): void {
     for (const [nodeId, { status, storing }] of this.#faults.takeResting(id)) {
       const node = this.#state.nodes.get(nodeId)

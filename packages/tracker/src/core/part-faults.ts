@@ -8,7 +8,7 @@ import type { TrackerEvent } from './tracker-events.ts'
 /** Keeps an error in the work of one stream part, or about one node, from ending anything else. */
 export class PartFaults {
   readonly #state: CoreState
-  /** Whose work is being done. */
+  /** The stream part whose work is being done. */
   #current: StreamPart | undefined
 
   constructor(state: CoreState) {
@@ -16,8 +16,8 @@ export class PartFaults {
   }
 
   /**
-   * Does some work of a stream part. What it throws ends the stream part, which rests and is then built anew; within other
-   * work of the same it ends that as well.
+   * Does some work of a stream part. What it throws ends the stream part, which rests and is then built anew; within other work
+   * of the same stream part it ends that as well.
    */
   within<T>(part: StreamPart, work: () => T): T | undefined {
     if (part === this.#current) return work()
@@ -33,7 +33,7 @@ export class PartFaults {
     }
   }
 
-  /** Nothing of the stream part is used again but what its nodes would report; they notice nothing of it. */
+  /** Discards everything of the stream part except what its nodes would report; they notice nothing. */
   #failed(part: StreamPart, error: unknown): void {
     const { id } = part
     this.#state.counters.count('streamPartFaults')
@@ -59,12 +59,12 @@ export class PartFaults {
     const nodes = new Map<NodeId, RestingNode>()
     try {
       for (const { nodeId, status } of part.statuses()) {
-        // An instruction may be under way: those to come have to be newer.
+        // An instruction may be in flight: later ones have to be newer.
         const counter = Math.max(status.counter, part.members.get(nodeId)?.counter ?? 0)
         nodes.set(nodeId, { status: { ...status, counter }, storing: stores.has(nodeId) })
       }
     } catch {
-      // They connect again, and report by themselves.
+      // They connect again, and report without being asked.
       for (const nodeId of part.members.keys()) this.#refuseForFault(nodeId)
     }
     return nodes
@@ -77,7 +77,7 @@ export class PartFaults {
     this.#state.listeners.onFault({ streamPartId: id, error })
   }
 
-  /** What belongs to no stream part ends the connection of the node that the event is about. */
+  /** An error that belongs to no stream part closes the connection of the node that the event is about. */
   eventFailed(event: TrackerEvent, error: unknown): void {
     const nodeId = event.type === 'packet' ? event.from : 'nodeId' in event ? event.nodeId : undefined
     this.#state.counters.count(nodeId === undefined ? 'otherFaults' : 'connectionFaults')

@@ -3,17 +3,17 @@ import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
 
 export interface PartPlacesModules {
-  /** Where a node comes from. */
+  /** The network a node comes from. */
   networkOf(id: NodeId): string
 }
 
-/** How many stream parts find another network that keeps them alive, when one has to go, before one is given up all the same. */
+/** How many stream parts are moved to another network that keeps them alive, before one is given up. */
 const maxMoves = 64
 
 /**
- * The places for stream parts, shared out by the networks that keep them alive: first that of the node that came first. A
- * stream part that would have to go for its network's sake is that of a lighter network from then on, if one of its nodes
- * comes from there: so nobody loses a stream part because others hold many who are in it too.
+ * The places for stream parts, shared out by the networks that keep them alive: at first that of the node that came first. A
+ * stream part that would be given up because of its network is charged to a lighter network instead, if one of its nodes comes
+ * from there: so nobody loses a stream part because others in it hold many.
  */
 export class PartPlaces {
   readonly #limits: Pick<TrackerLimits, 'maxPartPayersTried'>
@@ -30,7 +30,7 @@ export class PartPlaces {
     this.#shares = new Shares({ max: limits.maxStreamParts, evict: 'newest' })
   }
 
-  /** Takes a place for a new stream part. Which one has lost its place for that, be it the new one. */
+  /** Takes a place for a new stream part. Returns the one that lost its place, possibly the new one. */
   add(part: StreamPart, network: string): StreamPart | undefined {
     let victim = this.#charge(part, network)
     for (let moves = 0; victim !== undefined && victim !== part && moves < maxMoves; moves++) {
@@ -52,7 +52,10 @@ export class PartPlaces {
     return this.#shares.add(part, network)[0]
   }
 
-  /** Of some of the nodes of a stream part that has just lost its place: one that would be lighter with it than its own is without. */
+  /**
+   * Searches some nodes of a stream part that has just lost its place for a network that is lighter with it than its own
+   * is without.
+   */
   #lighterNetworkOf(part: StreamPart): string | undefined {
     let lightest: string | undefined
     let held = this.#shares.heldBy(this.#payers.get(part) ?? '')

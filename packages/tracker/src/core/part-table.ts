@@ -16,7 +16,7 @@ import type { PartFaults } from './part-faults.ts'
 import type { Replica } from './replica.ts'
 import { StreamPart, type StreamPartTracker } from './stream-part.ts'
 
-/** The stream parts there are: which are made and given up, and when their nodes are told. */
+/** The stream parts: which are made and given up, and when their nodes are told. */
 export class PartTable {
   readonly #state: CoreState
   readonly #faults: PartFaults
@@ -50,7 +50,7 @@ export class PartTable {
       this.#state.outbox.send(nodeId, { type: 'redirect', streamPartId: id, leaderId })
   }
 
-  /** The stream part, made if there is none yet; undefined when it is one too many, which the node is told. */
+  /** The stream part, made if there is none yet; undefined above the limit, which the node is told. */
   partFor(node: NodeRecord, id: StreamPartId): StreamPart | undefined {
     const known = this.#state.parts.get(id)
     if (known !== undefined && node.parts.has(known)) return known
@@ -85,13 +85,13 @@ export class PartTable {
     this.#state.outbox.error(node, 'TOO_MANY_STREAM_PARTS', id)
   }
 
-  /** Its nodes are told why; their links stay. */
+  /** Gives it up. Its nodes are told why; their links stay. */
   #dissolve(part: StreamPart, code: TrackerErrorCode): void {
     const nodeIds = this.#faults.within(part, () => part.dissolve()) ?? []
     for (const nodeId of nodeIds) this.#state.outbox.tell(nodeId, code, part.id)
   }
 
-  /** What the stream's owner chose, as far as the limit allows it, or else what is usual here. */
+  /** What the stream's owner chose, as far as the limit allows, or else the tracker's default. */
   #kindOf(id: StreamPartId, choice: OverlayChoice = {}): OverlayKind {
     const { degree, limits, overlay = 'random' } = this.#state.options
     const usual = typeof overlay === 'string' ? overlay : overlay(id)
@@ -148,7 +148,7 @@ export class PartTable {
     this.#state.touched.add(part)
   }
 
-  /** Sends what the event has brought about, where nothing was sent a moment ago. */
+  /** Sends what the event has changed, for stream parts that were not sent anything a moment ago. */
   settleTouched(): void {
     for (const part of this.#state.touched) this.#faults.within(part, () => this.settle(part))
     this.#state.touched.clear()

@@ -12,7 +12,7 @@ import type { PartTable } from './part-table.ts'
 import { userOf, type KeptStatus } from './roles.ts'
 import type { StreamPart } from './stream-part.ts'
 
-/** Who may be in which stream part, as far as the registry has answered. */
+/** Which nodes may be in which stream part, as far as the registry has answered. */
 export class Permissions {
   readonly #state: CoreState
   readonly #faults: PartFaults
@@ -31,7 +31,7 @@ export class Permissions {
     this.#status = status
   }
 
-  /** Whether the node may be in the stream part as what it says it is. Who is there already is until the registry says no. */
+  /** Whether the node may be in the stream part in the role it claims. A member stays until the registry says no. */
   mayTakePart(node: NodeRecord, status: Status): boolean {
     const { streamPartId, membership } = status
     const { streamId } = parseStreamPartId(streamPartId)
@@ -40,7 +40,7 @@ export class Permissions {
     const part = this.#state.parts.get(streamPartId)
     if (role.kind === 'none') {
       this.#state.roles.keep(node, status)
-      // Its registry may be ahead of ours: until then it feeds on.
+      // Its registry may be ahead of ours: until then it stays a feeder.
       const feedsOn =
         part?.feeds.has(node.nodeId) && this.#state.roles.roleOf(node, streamId, false, this.#state.nowMs)
       if (!feedsOn || feedsOn.kind === 'none') this.#deny(node, streamPartId)
@@ -66,7 +66,7 @@ export class Permissions {
     this.#state.outbox.error(node, 'NOT_PERMITTED', id)
   }
 
-  /** The registry was asked about a user. What it could not say is asked again. */
+  /** The registry was asked about a user. If it gave no answer, it is asked again. */
   userResolved(streamId: StreamId, userId: NodeId, found: boolean): void {
     if (found) {
       this.#tryAgain(this.#state.roles.kept(streamId, userId))
@@ -82,7 +82,7 @@ export class Permissions {
       if (this.#isPresent(node)) this.#state.outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
   }
 
-  /** Has those take part who may now. */
+  /** Lets nodes take part that may now. */
   #tryAgain(kept: readonly KeptStatus[]): void {
     for (const { node, status } of kept) {
       const { streamPartId, membership } = status
@@ -108,7 +108,7 @@ export class Permissions {
       this.#tryAgain(this.#state.roles.kept(id))
   }
 
-  /** Takes out who may not be there any longer. Of whom nothing is known stays until the registry answers. */
+  /** Removes members that may no longer be there. A member whose permission is unknown stays until the registry answers. */
   #checkMembers(part: StreamPart, onlyUserId?: NodeId): void {
     const { streamId } = parseStreamPartId(part.id)
     for (const [ids, reads] of [

@@ -7,7 +7,7 @@ export interface ReplicaNode {
   readonly neighbours: readonly NodeId[]
 }
 
-/** An overlay as the tracker that led it before left it behind. Nothing of it is believed that nodes deny. */
+/** An overlay as its previous leader stored it. What nodes deny is not used. */
 export class Replica {
   readonly #contacts = new Map<NodeId, Contact>()
   readonly #neighbours = new Map<NodeId, Set<NodeId>>()

@@ -1,29 +1,29 @@
 import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 
-/** What a node of a resting stream part last said. */
+/** What a node of a resting stream part last reported. */
 export interface RestingNode {
   status: Status
-  /** It said that it stores the stream part. */
+  /** Whether it offered to store the stream part. */
   storing: boolean
 }
 
 type RestingNodes = Map<NodeId, RestingNode>
 
 interface Faults {
-  /** In a row. */
+  /** Number of faults in a row. */
   count: number
   lastAt: number
 }
 
 /**
- * Stream parts that had a fault. Each rests for a while, the longer the more faults came in a row, and is then built anew
- * from what its nodes last said.
+ * Stream parts that had a fault. Each rests for a while, longer after more faults in a row, and is then built anew from what
+ * its nodes last reported.
  */
 export class RestingParts {
   readonly #limits: Pick<TrackerLimits, 'minFaultRestMs' | 'maxFaultRestMs' | 'faultForgetMs'>
   readonly #resting = new Map<StreamPartId, { readonly untilAt: number; readonly nodes: RestingNodes }>()
-  /** Of those that rest, and those that did a while ago. */
+  /** Stream parts that rest, or did a while ago. */
   readonly #faults = new Map<StreamPartId, Faults>()
 
   constructor(limits: Pick<TrackerLimits, 'minFaultRestMs' | 'maxFaultRestMs' | 'faultForgetMs'>) {
@@ -45,7 +45,7 @@ export class RestingParts {
     return this.#resting.get(id)?.nodes
   }
 
-  /** There was a fault in it. */
+  /** Records a fault in it. */
   add(id: StreamPartId, nodes: RestingNodes, now: number): void {
     const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
     for (const [known, { lastAt }] of this.#faults)
@@ -56,19 +56,19 @@ export class RestingParts {
     this.#resting.set(id, { untilAt: now + restMs, nodes })
   }
 
-  /** The node is gone from everywhere. */
+  /** The node left the tracker. */
   forget(nodeId: NodeId): void {
     for (const { nodes } of this.#resting.values()) nodes.delete(nodeId)
   }
 
-  /** It does not rest any more: its nodes. */
+  /** Ends the rest and returns its nodes. */
   take(id: StreamPartId): RestingNodes | undefined {
     const nodes = this.nodesOf(id)
     this.#resting.delete(id)
     return nodes
   }
 
-  /** Those whose rest is over. */
+  /** Stream parts whose rest is over. */
   due(now: number): StreamPartId[] {
     return [...this.#resting].flatMap(([id, { untilAt }]) => (untilAt <= now ? [id] : []))
   }

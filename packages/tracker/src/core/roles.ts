@@ -20,21 +20,21 @@ export interface RegistryAnswers {
   verifyMembership(token: AccessToken, nodeId: NodeId): boolean
 }
 
-/** As what a node may be in a stream part: in the overlay, outside of it as a feeder, or not at all. */
+/** A node's role in a stream part: in the overlay, outside of it as a feeder, or none. */
 export type Role =
   | { readonly kind: 'reader' | 'feeder'; readonly untilMs: number }
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
 
-/** What a node reported that may not take part as what it says it is, as far as is known. */
+/** The report of a node that may not take part in the role it claims, as far as is known. */
 export interface KeptStatus {
   readonly node: NodeRecord
   readonly status: Status
 }
 
-/** As what nodes take part in stream parts, by what they say and what the registry says of their users. */
+/** The roles of nodes in stream parts, from what they claim and what the registry says of their users. */
 export class Roles {
-  /** Undefined: no registry is followed, and nodes are taken at their word. */
+  /** Undefined: there is no registry, and nodes are trusted. */
   readonly #answers: RegistryAnswers | undefined
   /** By node and stream part; oldest first. */
   readonly #kept = new Map<string, KeptStatus>()
@@ -46,14 +46,14 @@ export class Roles {
     this.#places = new Shares({ max: maxWaitingStatuses, evict: 'oldest' })
   }
 
-  /** Takes the user that the node says it acts for; itself, when it names nobody who lets it. */
+  /** Sets the user that the node acts for; itself, when its token is not valid. */
   identify(node: NodeRecord, { membership }: Status): void {
     const token = membership?.token
     if (node.actingFor !== undefined) node.member = { userId: node.actingFor.userId, token: undefined }
     else if (token === undefined) node.member = { userId: node.nodeId, token }
     else if (!isSame(token, node.member?.token)) {
       const isGood = this.#answers?.verifyMembership(token, node.nodeId) ?? true
-      // What another tracker passes on may be old: who was let act for the user still is.
+      // A status relayed by another tracker may be old; the earlier permission to act for the user still holds.
       if (!isGood && node.member?.token?.userId === token.userId) return
       node.member = { userId: isGood ? token.userId : node.nodeId, token: isGood ? token : undefined }
     }
@@ -72,7 +72,7 @@ export class Roles {
     return forMs > 0 ? { kind: 'reader', untilMs: now + forMs } : { kind: 'none' }
   }
 
-  /** Whether the node may publish, as far as the registry has said. False without one. */
+  /** Whether the node may publish, as far as the registry has answered. False without one. */
   publishes(node: NodeRecord, streamId: StreamId): boolean {
     return this.#answers?.mayPublish(streamId, userOf(node), node.actingFor) ?? false
   }
@@ -94,7 +94,7 @@ export class Roles {
     for (const evicted of this.#places.add(key, node.network ?? '')) this.#forget(evicted)
   }
 
-  /** What is kept of a stream, of one user or of all. */
+  /** The statuses kept of a stream, for one user or for all. */
   kept(streamId: StreamId, userId?: NodeId): KeptStatus[] {
     return [...(this.#keysOf.get(streamId) ?? [])].flatMap((key) => {
       const kept = this.#kept.get(key)
@@ -102,7 +102,7 @@ export class Roles {
     })
   }
 
-  /** The node is in the stream part, or has left it. */
+  /** The node has joined the stream part, or has left it. */
   drop(nodeId: NodeId, id: StreamPartId): void {
     const key = keyOf(nodeId, id)
     this.#places.delete(key)
@@ -130,7 +130,7 @@ function keyOf(nodeId: NodeId, id: StreamPartId): string {
   return `${nodeId} ${id}`
 }
 
-/** In whose name the node takes part. */
+/** The user that the node acts for. */
 export function userOf(node: NodeRecord): NodeId {
   return node.member?.userId ?? node.nodeId
 }

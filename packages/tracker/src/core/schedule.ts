@@ -4,21 +4,21 @@ import type { NodeRecord } from './node-record.ts'
 import type { StreamPart } from './stream-part.ts'
 import { DelayQueue } from './timing/delay-queue.ts'
 
-/** What falls due, by what it is for. */
+/** The timers, by purpose. */
 export class Schedule {
-  /** Stream parts whose nodes were instructed a moment ago: the next instructions wait. */
+  /** Stream parts whose nodes were instructed a moment ago: further instructions wait. */
   readonly quiet: DelayQueue<StreamPart>
-  /** Stream parts whose overlay is taken over, whoever has reported by then. */
+  /** Stream parts whose overlay is taken over at that time, whoever has reported by then. */
   readonly adopt: DelayQueue<StreamPart>
-  /** Stream parts in which somebody is alone until the overlay is taken over. */
+  /** Stream parts in which a node has no neighbours until the overlay is taken over. */
   readonly temporaryEdges: DelayQueue<StreamPart>
-  /** Nodes that have not said yet how they are reached. */
+  /** Nodes that have not sent a node info yet. */
   readonly silent: DelayQueue<NodeRecord>
-  /** Nodes that were in no stream part when they were last heard of. */
+  /** Nodes that were in no stream part when they last sent something. */
   readonly idle: DelayQueue<NodeRecord>
-  /** Nodes whose connection is gone. */
+  /** Nodes whose connection is closed. */
   readonly disconnected: DelayQueue<NodeRecord>
-  /** Nodes that are to report their stream parts again. */
+  /** Nodes that have to report their stream parts again. */
   readonly confirm: DelayQueue<NodeRecord>
   /** Instructions that no status has answered. */
   readonly resend: DelayQueue<Member>
@@ -34,7 +34,7 @@ export class Schedule {
     this.resend = new DelayQueue(limits.resendAfterMs)
   }
 
-  /** When the first of it is due; Infinity when nothing is. A time that is no number comes through: it is a fault. */
+  /** When the first timer is due; Infinity when there is none. NaN is passed on, because it is a fault. */
   get dueMs(): number {
     let dueMs = Infinity
     for (const { nextAt } of [...this.#ofParts, ...this.#ofNodes, this.resend])
@@ -59,7 +59,7 @@ export class Schedule {
   }
 }
 
-/** Takes out all that is due, one after the other. */
+/** Yields everything that is due. */
 export function* due<Key>(queue: DelayQueue<Key>, nowMs: number): Generator<Key> {
   for (let key = queue.takeDue(nowMs); key !== undefined; key = queue.takeDue(nowMs)) yield key
 }

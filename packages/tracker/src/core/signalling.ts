@@ -13,7 +13,7 @@ export interface SignallingModules {
   readonly counters: Counters
 }
 
-/** Whose signals pass. */
+/** Which signals are relayed. */
 export class Signalling {
   /** Pairs that were neighbours a while ago. */
   readonly #permits: ExpiringPairs<NodeId>
@@ -28,7 +28,7 @@ export class Signalling {
     this.#modules = modules
   }
 
-  /** Lets signals pass for a while, although neither is told to connect to the other any more. */
+  /** Relays signals between the two for a while, although neither is told to connect to the other any more. */
   permit(a: NodeId, b: NodeId, now: number): void {
     if (this.#permits.add(a, b, now)) this.#modules.counters.count('signalPermitsDropped')
   }
@@ -48,7 +48,7 @@ export class Signalling {
     outbox.send(target.nodeId, { ...signal, peerId: sender.nodeId })
   }
 
-  /** Whether one of the two was told of the other: to connect to it, or, a while ago at most, as a storage node. */
+  /** Whether one of the two was told of the other: to connect to it, or, recently, as a storage node. */
   allows(a: NodeRecord, b: NodeRecord, now: number): boolean {
     if (this.#permits.has(a.nodeId, b.nodeId, now)) return true
     if (this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, now)) return true

@@ -18,17 +18,17 @@ export interface StorageDirectoryModules {
   count(name: CounterName): void
 }
 
-/** How many nodes that say they store a stream part are looked at for one answer; not all need be of use to who asks. */
+/** How many nodes that store a stream part are considered for one answer; some may be of no use to the asker. */
 const maxStorageLooks = 64
 
 /**
- * Who says it stores what, and who was told so. Whoever adds a node sees to it that it is in the stream part, and that it is forgotten when it
- * leaves: so there are never more than there are members.
+ * Which nodes say they store which stream parts, and which nodes were told so. The caller makes sure that a node that is added
+ * is in the stream part, and is removed when it leaves: so there are never more than members.
  */
 export class StorageDirectory {
   readonly #nodesOf = new Map<StreamPartId, IndexedSet<NodeId>>()
   readonly #partsOf = new Map<NodeId, Set<StreamPartId>>()
-  /** Pairs of a storage node and who asked for it. */
+  /** Pairs of a storage node and a node that asked for it. */
   readonly #introduced: ExpiringPairs<NodeId>
   readonly #modules: StorageDirectoryModules
 
@@ -59,7 +59,7 @@ export class StorageDirectory {
     if (parts?.size === 0) this.#partsOf.delete(nodeId)
   }
 
-  /** Forgets all that a node said. */
+  /** Removes all offers of a node. */
   forget(nodeId: NodeId): void {
     for (const id of this.#partsOf.get(nodeId) ?? []) this.delete(nodeId, id)
   }
@@ -69,7 +69,7 @@ export class StorageDirectory {
     return this.#nodesOf.get(id)?.size ?? 0
   }
 
-  /** The nodes that store a stream part, each once, from the one at `start` (0 to below 1) of the way on. */
+  /** The nodes that store a stream part, each once, starting at the fraction `start` (0 to below 1) of the list. */
   *nodes(id: StreamPartId, start = 0): Generator<NodeId> {
     const nodes = this.#nodesOf.get(id)
     if (nodes === undefined) return
@@ -79,8 +79,8 @@ export class StorageDirectory {
   }
 
   /**
-   * Nodes that store a stream part and that the asker can connect to: all, or some at random, so that nobody can keep
-   * others from being found by claiming to store it too. The asker and they may signal for a while.
+   * Nodes that store a stream part and that the asker can connect to: all, or a random selection, so that nobody can hide
+   * others by claiming to store it too. The asker and they may signal for a while.
    */
   introduce(asker: WantedNeighbour, id: StreamPartId, now: number): WantedNeighbour[] {
     const { random, contactOf, count } = this.#modules
@@ -96,7 +96,7 @@ export class StorageDirectory {
     return found
   }
 
-  /** Whether one of the two asked for the other lately. */
+  /** Whether one of the two asked for the other recently. */
   wereIntroduced(a: NodeId, b: NodeId, now: number): boolean {
     return this.#introduced.has(a, b, now)
   }

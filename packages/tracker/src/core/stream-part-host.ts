@@ -3,16 +3,16 @@ import type { TrackerLimits } from '../limits.ts'
 import type { CounterName } from './counters.ts'
 import type { Member } from './member.ts'
 
-/** What the parts of a stream part need of the tracker around it. */
+/** What the classes of a stream part need from the tracker. */
 export interface StreamPartHost {
   readonly limits: TrackerLimits
   isConnected(id: NodeId): boolean
   contactOf(id: NodeId): Contact | undefined
-  /** Where a node comes from; undefined when nobody knows. */
+  /** The network a node comes from; undefined when it is unknown. */
   networkOf(id: NodeId): string | undefined
   /** Whether the node publishes to the stream part, as far as is known. */
   publishes(part: StreamPartId, id: NodeId): boolean
-  /** Whether the pair should rather not be connected. Symmetric. */
+  /** Whether to avoid an edge between the pair. Symmetric. */
   avoids(a: NodeId, b: NodeId): boolean
   /** The edge failed: avoid the pair for a while. */
   avoid(a: NodeId, b: NodeId): void
@@ -21,7 +21,7 @@ export interface StreamPartHost {
   instruct(member: Member, instruction: Instruction): void
   /** Sends once: a node that misses it asks again. */
   send(id: NodeId, instruction: Instruction): void
-  /** A status has answered the newest instruction, or the member is gone. */
+  /** A status has answered the newest instruction, or the member left. */
   settle(member: Member): void
   count(name: CounterName, by?: number): void
 }

@@ -13,21 +13,21 @@ import type { Replica } from './replica.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
 import type { OverlayStrategy } from './strategies/overlay-strategy.ts'
 
-/** What a stream part as a whole needs of the tracker around it. */
+/** What a stream part needs from the tracker. */
 export interface StreamPartTracker extends StreamPartHost {
-  /** A node of a replica counts as in this stream part until it should have reported. False when there are too many nodes. */
+  /** Counts a node of a replica as a member until it should have reported. False when there are too many nodes. */
   expect(part: StreamPart, id: NodeId, contact: Contact): boolean
-  /** The node is no longer in this stream part. */
+  /** The node left this stream part. */
   onRemoved(part: StreamPart, id: NodeId): void
 }
 
 /**
- * One overlay: who is in it, who is connected to whom, and what becomes of it when nodes report. Before it is taken over it is
- * an `Adoption`; who has to be told what is up to `Instructions`, which wait for `flush`.
+ * One overlay: its members, its edges, and what happens when nodes report. Before it is taken over it is an `Adoption`.
+ * `Instructions` decides which nodes have to be told what, and waits for `flush`.
  */
 export class StreamPart {
   readonly id: StreamPartId
-  /** Who publishes to it and does not read it. */
+  /** Nodes that publish to it and do not read it. */
   readonly feeds: Feeds
   readonly #members = new Map<NodeId, Member>()
   readonly #reports: MemberReports
@@ -71,12 +71,12 @@ export class StreamPart {
     return this.#overlay.kind
   }
 
-  /** The edges that are wanted. */
+  /** The wanted edges. */
   get topology(): OverlayStrategy<NodeId> {
     return this.#overlay.topology
   }
 
-  /** Another strategy or degree from now on; edges stay as far as that has a use for them. False when it is the same. */
+  /** Changes the strategy or degree; edges stay as far as the new strategy has a use for them. False when nothing changed. */
   choose(kind: OverlayKind): boolean {
     const measured = Array.from(this.#members, ([nodeId, { rttsMs }]) => [nodeId, rttsMs] as const)
     const changed = this.#overlay.choose(kind, measured)
@@ -86,7 +86,7 @@ export class StreamPart {
     return true
   }
 
-  /** Nodes in it, those whose overlay is about to be taken over among them. */
+  /** Its nodes, including those whose overlay is about to be taken over. */
   get size(): number {
     return this.#members.size
   }
@@ -96,12 +96,12 @@ export class StreamPart {
     return this.#adoption.isPending
   }
 
-  /** Whether most of its nodes are in an overlay that is known: others that wait for theirs hold up nothing. */
+  /** Whether most of its nodes are in a known overlay: others that wait for theirs delay nothing. */
   get isKnown(): boolean {
     return !this.isAdopting || 2 * this.topology.size > this.size
   }
 
-  /** Whether a node has no neighbours until the overlay is taken over, or none of that overlay. */
+  /** Whether a node has no neighbours until the overlay is taken over, or none in that overlay. */
   get needsTemporaryEdges(): boolean {
     return this.#adoption.needsTemporaryEdges
   }
@@ -115,7 +115,7 @@ export class StreamPart {
     return this.#instructions.arePending || this.feeds.arePending
   }
 
-  /** Nobody is in it, nor feeds it. */
+  /** It has neither members nor feeders. */
   get isEmpty(): boolean {
     return this.#members.size === 0 && this.feeds.size === 0
   }
@@ -130,8 +130,8 @@ export class StreamPart {
   }
 
   /**
-   * The round-trip time of an edge, as shown to the public: each end measures for itself, and each may be late, so the mean
-   * of both or the one there is; null before the first.
+   * The public round-trip time of an edge: each end measures independently, and each may be late, so it is the mean of both or
+   * the only one; null before the first.
    */
   reportedRttMs(a: NodeId, b: NodeId): number | null {
     const reports = [this.#members.get(a)?.rttsMs.get(b), this.#members.get(b)?.rttsMs.get(a)]
@@ -156,8 +156,8 @@ export class StreamPart {
   }
 
   /**
-   * The overlay as its last tracker knew it. What nodes report counts for more: an edge of it that its ends do not know is
-   * left out. False when it comes too late.
+   * Sets the overlay as its last leader knew it. What nodes report takes precedence: an edge that its ends do not know is left
+   * out. False when it comes too late.
    */
   expect(replica: Replica): boolean {
     return this.#adoption.expect(replica)
@@ -172,7 +172,7 @@ export class StreamPart {
     return [...members, ...this.feeds.statuses()]
   }
 
-  /** Lets all nodes go without a word. Returns those that had reported. */
+  /** Removes all nodes without telling them. Returns those that had reported. */
   dissolve(): NodeId[] {
     this.#adoption.take()
     const members = [...this.#members.values()]
@@ -192,7 +192,7 @@ export class StreamPart {
     return [...reported, ...feeders]
   }
 
-  /** Takes a node out; unknown ones change nothing. */
+  /** Removes a node; unknown ones change nothing. */
   remove(nodeId: NodeId): void {
     const member = this.#members.get(nodeId)
     if (member === undefined) {
@@ -209,27 +209,27 @@ export class StreamPart {
     this.#host.onRemoved(this, nodeId)
   }
 
-  /** The node's connection is there again, or new: what it was told may not have arrived. */
+  /** The node has connected again: what it was told may not have arrived. */
   reconnected(nodeId: NodeId): void {
     const member = this.#members.get(nodeId)
     if (member !== undefined) member.unsure = true
     this.feeds.tellAgain(nodeId)
   }
 
-  /** The node is told its neighbours again, whether or not they have changed. */
+  /** Tells the node its neighbours again, even if they have not changed. */
   tellAgain(nodeId: NodeId): void {
     this.#instructions.tellAgain(nodeId)
     this.feeds.tellAgain(nodeId)
   }
 
-  /** The node is reached in another way than its neighbours were told. */
+  /** The node can be reached in another way than its neighbours were told. */
   contactChanged(nodeId: NodeId): void {
     for (const neighbour of this.topology.neighbours(nodeId)) this.#instructions.tellAgain(neighbour)
   }
 
   /**
-   * Takes over the edges that both ends claim. Everybody is told, even who has the neighbours it should have: it may have
-   * one without an order, and would let it go, or have orders for others, and go on seeking them.
+   * Takes over the edges that both ends claim. All nodes are told, even those with the right neighbours: such a node may have
+   * one without an instruction, which it would detach, or instructions for others, which it would keep dialling.
    */
   adopt(): void {
     const gathered = this.#adoption.take()
@@ -258,13 +258,13 @@ export class StreamPart {
     return changed !== undefined
   }
 
-  /** Tells everyone whose neighbours have changed since it was last told. True when there was anybody. */
+  /** Tells every node whose neighbours have changed since it was last told. True when there were any. */
   flush(): boolean {
     const feedersWereTold = this.feeds.flush()
     return this.#instructions.flush() || feedersWereTold
   }
 
-  /** Sends the newest instruction once more. */
+  /** Sends the newest instruction again. */
   resend(member: Member): void {
     this.#instructions.resend(member)
   }

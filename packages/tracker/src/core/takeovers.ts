@@ -1,10 +1,10 @@
 import type { TrackerLimits } from '../limits.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
 
-/** Networks of which one stream part remembers how often their nodes had an overlay taken over; the oldest is forgotten first. */
+/** Networks for which one stream part counts how often their nodes had an overlay taken over; the oldest is forgotten first. */
 const maxNetworks = 64
 
-/** How often the nodes of each network may yet have an overlay taken over into one that is here. */
+/** Limits how often the nodes of each network may have an overlay taken over into an existing one. */
 export class Takeovers {
   readonly #limits: Pick<TrackerLimits, 'takeoverBurst' | 'takeoversPerSecond'>
   readonly #buckets = new Map<string, TokenBucket>()
@@ -13,7 +13,7 @@ export class Takeovers {
     this.#limits = limits
   }
 
-  /** False when it is one too many. */
+  /** False when the limit is reached. */
   take(network: string, nowMs: number): boolean {
     const { takeoverBurst: burst, takeoversPerSecond: perSecond } = this.#limits
     const bucket = this.#buckets.get(network) ?? new TokenBucket({ burst, perSecond }, nowMs)

@@ -5,7 +5,7 @@ export interface TemporaryEdgeChoice<Id> {
   /** Temporary edges for each newcomer. No node has more than twice as many. */
   readonly degree: number
   readonly random: { next(): number }
-  /** Whether the pair should rather not be connected. */
+  /** Whether to avoid an edge between the pair. */
   avoids(a: Id, b: Id): boolean
 }
 
@@ -52,7 +52,7 @@ export class TemporaryEdges<Id extends string> {
     return wasThere
   }
 
-  /** Ends all edges of a node. Who had them with it. */
+  /** Ends all edges of a node. Returns their other ends. */
   delete(id: Id): ReadonlySet<Id> {
     const others = new Set(this.of(id))
     for (const other of others) this.part(id, other)

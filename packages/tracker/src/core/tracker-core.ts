@@ -21,18 +21,17 @@ type EventHandlers = {
 }
 
 /**
- * All a tracker decides: who is in which overlay, who is told what, whose signals pass. Events and the time in
- * (milliseconds that never go back), effects out.
+ * All decisions of a tracker: which node is in which overlay, what each is told, which signals are relayed. Events and the
+ * monotonic time in milliseconds come in, and effects go out.
  *
- * Read `StreamPart` next: it has one overlay each. Here are the nodes, their limits, who stores what, and what
- * falls due.
+ * Read `StreamPart` next, which holds one overlay. This class holds the nodes, their limits, who stores what, and the timers.
  */
 export class TrackerCore {
-  /** Hears of every stream part in which something may have changed, once an event. */
+  /** Called with every stream part that an event may have changed, once per event. */
   onTouched: (id: StreamPartId) => void = () => {}
-  /** Hears of every stream part in which there was nobody before. */
+  /** Called with every stream part that gets its first node. */
   onNewStreamPart: (id: StreamPartId) => void = () => {}
-  /** Hears of every fault, which has ended some work and nothing else. Without somebody who hears of it, it is thrown. */
+  /** Called with every fault, which has ended some work and nothing else. Without a listener, it is thrown. */
   onFault: (fault: TrackerFault) => void = ({ error }) => {
     throw error
   }
@@ -88,7 +87,7 @@ export class TrackerCore {
     return this.#state.parts
   }
 
-  /** Who says it stores a stream part. */
+  /** Which nodes say that they store a stream part. */
   get storage(): Pick<StorageDirectory, 'count' | 'nodes'> {
     return this.#state.storage
   }
@@ -112,8 +111,8 @@ export class TrackerCore {
   }
 
   /**
-   * Has a node pay for a packet before anything is done about it, be it that another tracker leads what it is about. What comes of
-   * it when that is one too many; undefined when it is not, and the packet may be dealt with as one that `isPaid`.
+   * Charges a node for a packet before it is handled, even if another tracker leads the stream part. Returns the effects when
+   * the node has exceeded its rate; undefined when it has not, and the packet may be handled with `isPaid`.
    */
   charge(from: NodeId, packet: NodeToTracker, now: number): TrackerEffect[] | undefined {
     this.#state.nowMs = now

@@ -13,7 +13,7 @@ import type { TrackerErrorCode } from '../errors.ts'
 import type { Replica } from './replica.ts'
 
 export type { NodeToTracker }
-/** What the core sends to nodes; of ICE servers it knows nothing. */
+/** What the core sends to nodes; ICE servers are not its business. */
 export type CoreToNode = Exclude<TrackerToNode, IceServers>
 
 export type TrackerEvent =
@@ -32,7 +32,7 @@ export type TrackerEvent =
     }
   /** The newest connection of a node is closed. */
   | { readonly type: 'nodeDisconnected'; readonly nodeId: NodeId }
-  /** A node may not be here any more: it is taken out at once, and its neighbours are told. */
+  /** A node may not be here any more: it is removed at once, and its neighbours are told. */
   | { readonly type: 'nodeExpelled'; readonly nodeId: NodeId }
   | {
       readonly type: 'packet'
@@ -41,15 +41,18 @@ export type TrackerEvent =
       /** The node was charged for it: see `TrackerCore.charge`. Default: it was not. */
       readonly isPaid?: boolean
     }
-  /** What the last tracker of a stream part left behind, before or while the nodes of the overlay report. */
+  /** The replica of a stream part's last leader, before or while the nodes of the overlay report. */
   | { readonly type: 'replica'; readonly streamPartId: StreamPartId; readonly replica: Replica }
-  /** Another tracker leads a stream part from now on: its nodes are sent there, and hear nothing more of it from here. */
+  /**
+   * Another tracker leads a stream part from now on: its nodes are redirected, and this tracker sends them nothing more
+   * about it.
+   */
   | { readonly type: 'handOver'; readonly streamPartId: StreamPartId; readonly leaderId: NodeId }
-  /** What the owner of a stream wants its overlays to be; undefined for what the tracker makes of others. */
+  /** The overlay that the owner of a stream chose; undefined for the tracker's default. */
   | { readonly type: 'overlay'; readonly streamId: StreamId; readonly overlay: OverlayChoice | undefined }
   /** The registry has no such stream: nobody can be in it. */
   | { readonly type: 'streamMissing'; readonly streamId: StreamId }
-  /** There may be such a stream by now; any, when none is given. */
+  /** The stream may exist now; any, when none is given. */
   | { readonly type: 'streamsChanged'; readonly streamId: StreamId | undefined }
   /** A registry was asked about a user, as `resolve` wanted; `found` when it answered. */
   | {
@@ -58,16 +61,16 @@ export type TrackerEvent =
       readonly userId: NodeId
       readonly found: boolean
     }
-  /** Who may read or publish may have changed: in one stream, or in all. */
+  /** The permissions to read or publish may have changed: in one stream, or in all. */
   | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
-  /** The tracker stood still, and everybody may be elsewhere: it knows nothing any more, as after a restart. */
+  /** The tracker stalled, and its nodes may be elsewhere: it knows nothing any more, as after a restart. */
   | { readonly type: 'stalled' }
-  /** There was a fault in its work outside of the core. */
+  /** Work outside of the core had a fault. */
   | { readonly type: 'partFault'; readonly streamPartId: StreamPartId; readonly error: unknown }
   /** The time is `dueMs` or later. */
   | { readonly type: 'tick' }
 
-/** An error in this build: in whose work it was, as far as it was somebody's. */
+/** An error in this build, with the owner of the work, if it had one. */
 export interface TrackerFault {
   readonly streamPartId?: StreamPartId
   readonly nodeId?: NodeId
@@ -76,7 +79,10 @@ export interface TrackerFault {
 
 export type TrackerEffect =
   | { readonly type: 'send'; readonly to: NodeId; readonly packet: CoreToNode }
-  /** Ask the registry what a user may do; a `userResolved` follows. `cause` is the network, or the node, that makes us ask. */
+  /**
+   * Ask the registry what a user may do; a `userResolved` follows. `cause` is the network, or the node, that caused the
+   * request.
+   */
   | {
       readonly type: 'resolve'
       readonly streamId: StreamId
@@ -84,5 +90,5 @@ export type TrackerEffect =
       readonly delegation: Delegation | undefined
       readonly cause: string
     }
-  /** Close the connection, saying why. */
+  /** Close the connection with this reason. */
   | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }

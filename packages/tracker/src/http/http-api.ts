@@ -14,37 +14,37 @@ import { RequestRates } from './request-rates.ts'
 import { serveStatic, type StaticFiles } from './static-files.ts'
 import { topologyView, Views, type NodesQuery, type Page, type StreamPartsQuery } from './views.ts'
 
-/** Bounds of the HTTP API. */
+/** Limits of the HTTP API. */
 export const httpLimits = {
-  /** Stream parts or nodes of a topology in one answer; more are paged. */
+  /** Stream parts or nodes of a topology in one answer; the rest is on further pages. */
   maxPageItems: 1_000,
   /** Nodes in one answer of the list of nodes, each with some of its stream parts. */
   maxPageNodes: 100,
-  /** A stream part id with everything in it percent-encoded, and some room. */
+  /** The length of a stream part id with everything in it percent-encoded, and some room. */
   maxParamChars: 1_024,
-  /** What can be looked for in ids. */
+  /** Longest text to search for in ids. */
   maxSearchChars: 200,
-  /** Nothing is ever sent to this API. */
+  /** Requests have no body. */
   maxBodyBytes: 1_024,
-  /** A request that takes longer to arrive is cut off. */
+  /** A request that takes longer to arrive is aborted. */
   requestTimeoutMs: 10_000,
-  /** And so is one whose headers do, or TLS before it. */
+  /** And so is one whose headers take longer, or TLS before them. */
   headersTimeoutMs: 5_000,
   /** Headers of one request. */
   maxHeaderBytes: 8_192,
-  /** Sockets besides those of the nodes. */
+  /** Sockets beyond those of the nodes. */
   maxHttpSockets: 1_024,
-  /** Requests one connection may make. */
+  /** Requests on one connection. */
   maxRequestsPerSocket: 10_000,
 } as const
 
 export interface HttpApiOptions {
   readonly nodeId: NodeId
-  /** Makes the server that fastify answers on; the WebSocket listener shares it. */
+  /** Makes the server that fastify uses; the WebSocket listener shares it. */
   readonly serverFactory?: FastifyServerFactory
   /** Where nodes and trackers are. */
   readonly places?: Places
-  /** The network it is a tracker of, for pages that want to take part; default: not told. */
+  /** The network that the tracker belongs to, for pages that take part; default: not published. */
   readonly publicNetwork?: unknown
 }
 
@@ -91,16 +91,16 @@ const tooManyPredictions = {
   message: 'Too many stream parts are being predicted: ask again in a few seconds.',
 }
 
-/** The tracker's public, read-only view of itself. A stream part id in a path is percent-encoded. */
+/** The public, read-only view of a tracker. A stream part id in a path is percent-encoded. */
 export function createHttpApi(
   options: HttpApiOptions,
   modules: {
     readonly core: TrackerCore
     readonly metrics: Registry
     readonly predictions: Predictions
-    /** Milliseconds that never go back. */
+    /** Monotonic milliseconds. */
     nowMs(): number
-    /** The cluster of trackers; undefined where the tracker is in none. */
+    /** The cluster of trackers; undefined if the tracker is in none. */
     readonly clusterView?: () => ClusterView | undefined
     /** The explorer's page; default: none. */
     readonly explorer?: StaticFiles
@@ -113,7 +113,7 @@ export function createHttpApi(
   const app = fastify({
     bodyLimit: httpLimits.maxBodyBytes,
     routerOptions: { maxParamLength: httpLimits.maxParamChars },
-    // An unknown parameter is a typing error someone wants to hear of.
+    // An unknown parameter is a typing error that should be reported.
     ajv: { customOptions: { removeAdditional: false } },
     ...(options.serverFactory === undefined ? {} : { serverFactory: options.serverFactory }),
   })
@@ -121,7 +121,7 @@ export function createHttpApi(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('access-control-allow-origin', '*')
   })
-  // Of what costs work in proportion to what is asked for.
+  // Limits requests whose cost grows with what is asked for.
   const onRequest = async ({ ip }: FastifyRequest, reply: FastifyReply) => {
     if (rates.allows(ip, nowMs())) return
     core.counters.count('viewsRefused')

@@ -14,23 +14,23 @@ export interface Tls {
 }
 
 /**
- * A server for HTTP and WebSocket upgrades, not listening yet. Where there are more than `maxSockets` the newest of the network
- * with the most is cut off. Throws INVALID_TRACKER_OPTIONS when the certificate or key is none.
+ * A server for HTTP and WebSocket upgrades, not listening yet. Above `maxSockets` the newest socket of the network with the
+ * most is closed. Throws INVALID_TRACKER_OPTIONS when the certificate or key is invalid.
  */
 export function createHttpServer(
   options: {
     readonly tls?: Tls | undefined
     readonly maxSockets: number
-    /** For TLS, and then for the headers of a request. Default: that of `httpLimits`. */
+    /** Time limit for TLS, and then for the headers of a request. Default: that of `httpLimits`. */
     readonly headersTimeoutMs?: number
-    /** Hears of every socket that is cut off because there are too many. */
+    /** Called for every socket that is closed because there are too many. */
     onCut?(): void
   },
   handler: RequestHandler,
 ): Server {
   const { requestTimeoutMs: requestTimeout, maxHeaderBytes } = httpLimits
   const { headersTimeoutMs: headersTimeout = httpLimits.headersTimeoutMs } = options
-  // TLS has as long as headers have.
+  // TLS has the same time limit as headers.
   const timeouts = { requestTimeout, headersTimeout, handshakeTimeout: headersTimeout }
   const bounds = { ...timeouts, maxHeaderSize: maxHeaderBytes }
   const server = createServerFor(bounds, options.tls, handler)
@@ -65,7 +65,7 @@ export async function listen(server: Server, host: string, port: number): Promis
   }
 }
 
-/** Stops listening and cuts off what is still asked. */
+/** Stops listening and aborts pending requests. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = new Promise((resolve) => server.close(resolve))

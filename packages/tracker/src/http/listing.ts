@@ -1,16 +1,16 @@
-/** Bounds of one answer. */
+/** Limits of one answer. */
 export const listingLimits = {
-  /** Bytes of the items of one answer, roughly; what comes after them is in the next. */
+  /** Approximate bytes of the items of one answer; the rest is in the next. */
   maxAnswerBytes: 262_144,
-  /** Ids that one search looks at; what comes after them the next one does. */
+  /** Ids that one search checks; the next search continues after them. */
   maxSearched: 20_000,
-  /** A list of ids is used again for this long, in milliseconds: positions in it stay what they are. */
+  /** A list of ids is reused for this long, in milliseconds, so that positions in it stay the same. */
   listFreshMs: 2_000,
 } as const
 
-/** Where to go on, and what was found until there. */
+/** Where to continue, and what was found so far. */
 export interface Listed<Item> {
-  /** Of a list that is not searched: how many there are. Of a search: how many this answer has. */
+  /** For a list without search: its length. For a search: the number of items in this answer. */
   readonly total: number
   /** The offset of the next answer; null at the end. */
   readonly next: number | null
@@ -20,15 +20,18 @@ export interface Listed<Item> {
 export interface ListingRequest<Id, Item> {
   readonly offset: number
   readonly limit: number
-  /** Which ids are looked for; default: all. */
+  /** Which ids to list; default: all. */
   readonly matches?: ((id: Id) => boolean) | undefined
-  /** Found without looking for it. */
+  /** Returned without a search. */
   readonly exactly?: Id | undefined
-  /** Undefined for what is gone. */
+  /** Undefined for one that no longer exists. */
   show(id: Id): Item | undefined
 }
 
-/** A list that many ask for pages of: each answer costs a bounded amount of work and bytes, whatever the list has become. */
+/**
+ * A list that many clients page through: each answer costs a bounded amount of work and bytes, whatever the size of the
+ * list.
+ */
 export class Listing<Id extends string> {
   readonly #source: { readonly size: number; keys(): Iterable<Id>; has(id: Id): boolean }
   #ids: readonly Id[] = []
@@ -60,7 +63,7 @@ export class Listing<Id extends string> {
     return { total, next: at < ids.length ? at : null, items }
   }
 
-  /** Anew for whoever asks after a while. */
+  /** Built anew after a while. */
   #fresh(now: number): readonly Id[] {
     if (now - this.#madeAt < listingLimits.listFreshMs) return this.#ids
     this.#madeAt = now

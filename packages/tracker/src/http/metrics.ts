@@ -4,14 +4,14 @@ import { clusterCounterHelp, type ClusterCounterName } from '../cluster/core/clu
 import { counterHelp, type CounterName } from '../core/counters.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 
-/** What the transport counts. */
+/** The transport's counters. */
 export interface ConnectionCounts {
   readonly opened: number
   readonly refused: number
   readonly failedHandshakes: number
 }
 
-/** The core's counts as Prometheus metrics: `runnel_tracker_<count>_total`, and how much there is at present. */
+/** The core's counts as Prometheus metrics: `runnel_tracker_<count>_total`, and current amounts. */
 export function createMetrics(core: TrackerCore): Registry {
   const registry = new Registry()
   for (const name of Object.keys(counterHelp) as CounterName[]) {
@@ -22,21 +22,21 @@ export function createMetrics(core: TrackerCore): Registry {
   return registry
 }
 
-/** Adds what the transport counts. */
+/** Adds the transport's counters. */
 export function addConnectionMetrics(registry: Registry, counts: ConnectionCounts): void {
   counter(registry, 'connections_opened', 'Connections opened', () => counts.opened)
   counter(registry, 'connections_refused', 'Connections refused because of a limit', () => counts.refused)
   counter(registry, 'handshakes_failed', 'Connections that proved no id', () => counts.failedHandshakes)
 }
 
-/** What of a cluster is shown. */
+/** The shown part of a cluster. */
 export interface ClusterFigures {
   readonly counters: { get(name: ClusterCounterName): number }
   readonly size: { readonly linked: number; readonly registered: number }
   view(): Pick<ClusterView, 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
 }
 
-/** Adds what is counted of the cluster: `runnel_tracker_cluster_<count>_total`, and how much there is at present. */
+/** Adds the cluster's counters, `runnel_tracker_cluster_<count>_total`, and current amounts. */
 export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): void {
   for (const name of Object.keys(clusterCounterHelp) as ClusterCounterName[]) {
     const help = clusterCounterHelp[name]

@@ -1,7 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import { trackerError } from '../errors.ts'
 
-/** Where on earth something is, for a map. */
+/** A geographic location, for a map. */
 export interface Place {
   /** Degrees, −90 to 90. */
   readonly latitude: number
@@ -11,10 +11,10 @@ export interface Place {
   readonly name: string
 }
 
-/** Where nodes and trackers are, by their ids: what whoever runs the tracker knows. Nobody is located by their address. */
+/** Where nodes and trackers are, by id, as configured by the tracker's operator. Nothing is located by its address. */
 export type Places = Readonly<Record<NodeId, Place>>
 
-/** Characters of the name of a place. */
+/** Characters of a place's name. */
 const maxPlaceNameChars = 64
 
 /** Throws INVALID_TRACKER_OPTIONS. */
@@ -31,7 +31,7 @@ export function checkPlaces(places: Places): Places {
   return places
 }
 
-/** The places of these, where known. */
+/** The known places of these ids. */
 export function placesOf(places: Places, ids: Iterable<NodeId>): Places {
   const known: Record<NodeId, Place> = {}
   for (const id of ids) {

@@ -3,17 +3,20 @@ import { FloodPrediction, type FloodDelays } from '../core/prediction/flood-pred
 import type { StreamPart } from '../core/stream-part.ts'
 import type { RandomSource } from '../core/topology/cheapest.ts'
 
-/** Bounds of the work that predictions are. */
+/** Limits of the work for predictions. */
 export const predictionLimits = {
   /** Nodes from which floods are followed; where there are more they are drawn at random. */
   maxSources: 256,
   /** Delays computed for one prediction: sources times nodes. */
   maxDelays: 1_048_576,
-  /** A prediction is given again for this long. */
+  /** How long a prediction is reused. */
   predictionFreshMs: 10_000,
   /** Predictions remembered; the oldest is forgotten first. */
   maxPredictions: 1_000,
-  /** Stream parts whose prediction is asked for and not made yet; for further ones the answer is to come again later (`predictionsRefused`). */
+  /**
+   * Stream parts that wait for a prediction; a request for a further one is answered with a request to try again later
+   * (`predictionsRefused`).
+   */
   maxWaitingPredictions: 32,
 } as const
 
@@ -21,18 +24,18 @@ export type PredictionLimits = { readonly [L in keyof typeof predictionLimits]: 
 
 export interface PredictionsModules {
   readonly random: RandomSource
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   nowMs(): number
-  /** Resolves when whatever else is to be done has had its turn. */
+  /** Resolves when other pending work has had its turn. */
   turn(): Promise<void>
 }
 
-/** What is foretold of a stream part. */
+/** The prediction for a stream part. */
 export interface PropagationView {
   readonly streamPartId: StreamPartId
-  /** What a node was taken to need for checking a message and passing it on. */
+  /** The assumed time a node takes to check a message and forward it. */
   readonly processingMs: number
-  /** Null while no round-trip time is known, or there is nobody to send to. */
+  /** Null while no round-trip time is known, or there is no receiver. */
   readonly delays: FloodDelays | null
 }
 
@@ -41,7 +44,7 @@ interface Prediction {
   readonly madeAtMs: number
 }
 
-/** Makes predictions when they are asked for, one at a time and a little at a time, and keeps them for a while. */
+/** Makes predictions on request, one at a time and in small steps, and caches them for a while. */
 export class Predictions {
   readonly #options: { readonly processingMs: number; readonly limits: PredictionLimits }
   readonly #modules: PredictionsModules

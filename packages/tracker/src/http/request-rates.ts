@@ -1,17 +1,20 @@
 import { networkOf } from '@runnel/protocol'
 import { TokenBucket } from '../core/timing/token-bucket.ts'
 
-/** How often the views of a tracker may be asked for. */
+/** How often the views of a tracker may be requested. */
 export const requestLimits = {
-  /** Requests for lists, overlays and predictions of one network (/24 or /48), on average; more are refused (`viewsRefused`). */
+  /**
+   * Requests a second for lists, overlays and predictions from one network (/24 or /48), on average; further ones are
+   * refused (`viewsRefused`).
+   */
   viewsPerSecond: 20,
-  /** And how many at once. */
+  /** And the burst. */
   viewBurst: 400,
-  /** Networks of which that is counted; the one that asked longest ago is forgotten first. */
+  /** Networks whose requests are counted; the one that asked longest ago is forgotten first. */
   maxNetworks: 10_000,
 } as const
 
-/** Who has asked for how much. */
+/** Limits requests by network. */
 export class RequestRates {
   readonly #buckets = new Map<string, TokenBucket>()
   readonly #limits: { readonly [L in keyof typeof requestLimits]: number }
@@ -20,7 +23,7 @@ export class RequestRates {
     this.#limits = limits
   }
 
-  /** Whether somebody at this address may ask once more. */
+  /** Whether a client at this address may make one more request. */
   allows(address: string, now: number): boolean {
     const { viewsPerSecond: perSecond, viewBurst: burst, maxNetworks } = this.#limits
     const network = networkOf(address)

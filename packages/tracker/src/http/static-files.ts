@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { trackerError } from '../errors.ts'
 
-/** A file as it is served, held in memory: what is asked for is looked up, and never read from a disk by its name. */
+/** A file to serve, held in memory: a request is looked up here, and never reads from disk by name. */
 interface StaticFile {
   readonly type: string
   readonly body: Buffer
@@ -15,7 +15,7 @@ interface StaticFile {
   readonly immutable: boolean
 }
 
-/** By their paths, such as `assets/page.js`. */
+/** The files by path, such as `assets/page.js`. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>
 
 /** Bytes of all static files together. */
@@ -32,7 +32,7 @@ const types: Readonly<Record<string, string>> = {
 
 /**
  * What a page may do: scripts, workers, styles and fonts only from here, no frames and no forms. It may connect anywhere, since
- * nodes, trackers and chains are wherever they are.
+ * nodes, trackers and chains may be anywhere.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -56,7 +56,9 @@ const headers = {
   vary: 'accept-encoding',
 }
 
-/** Reads all files of a directory of known types. Throws INVALID_TRACKER_OPTIONS when it cannot, or when they are too large. */
+/**
+ * Reads all files of known types in a directory. Throws INVALID_TRACKER_OPTIONS when that fails, or when they are too large.
+ */
 export function loadStaticFiles(directory: string): StaticFiles {
   const files = new Map<string, StaticFile>()
   let bytes = 0
@@ -88,7 +90,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Serves the files below `prefix`, which begins and ends with a slash; the root leads there. */
+/** Serves the files below `prefix`, which begins and ends with a slash; the root redirects there. */
 export function serveStatic(app: FastifyInstance, prefix: string, files: StaticFiles): void {
   for (const from of ['/', prefix.slice(0, -1)]) app.get(from, (_request, reply) => reply.redirect(prefix))
   app.get<{ Params: { '*': string } }>(`${prefix}*`, (request, reply) => {

@@ -9,19 +9,19 @@ const maxStorageNodesShown = 16
 /** Stream parts shown with each node. */
 const maxStreamPartsShown = 16
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface Page {
   readonly offset: number
   readonly limit: number
 }
 
 export interface StreamPartsQuery extends Page {
-  /** In the ids of those asked for. */
+  /** Only ids that contain this text. */
   readonly contains?: string
 }
 
 export interface NodesQuery extends Page {
-  /** What the ids of those asked for begin with. */
+  /** Only ids that begin with this text. */
   readonly prefix?: string
 }
 
@@ -29,11 +29,11 @@ export interface EdgeView {
   /** The lower id of the two. */
   readonly a: NodeId
   readonly b: NodeId
-  /** The mean of what the two measured, or what one did; null before the first measurement. */
+  /** The mean of the two ends' measurements, or the only one; null before the first. */
   readonly rttMs: number | null
-  /** Made because its ends are near each other; else drawn at random. */
+  /** Chosen because its ends are near each other; otherwise drawn at random. */
   readonly near: boolean
-  /** The kind of transport that the two try first, by what they say of themselves; null when that is not known. */
+  /** The kind of transport that the two try first, by their contacts; null when that is unknown. */
   readonly transport: string | null
 }
 
@@ -49,7 +49,7 @@ export interface TopologyView {
   readonly nodes: readonly NodeId[]
   /** The edges whose lower end is among `nodes`: all pages together have every edge once. */
   readonly edges: readonly EdgeView[]
-  /** Where the nodes of this page are, those of which it is known. */
+  /** The known places of this page's nodes. */
   readonly places: Places
 }
 
@@ -86,7 +86,7 @@ export function topologyView(
   }
 }
 
-/** What an edge takes in an answer, roughly. */
+/** Approximate bytes of an edge in an answer. */
 const edgeBytes = 170
 
 function edgesFrom(core: TrackerCore, part: StreamPart, a: NodeId): EdgeView[] {

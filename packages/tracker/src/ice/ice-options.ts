@@ -3,22 +3,22 @@ import { trackerError } from '../errors.ts'
 
 /** What nodes are told about STUN and TURN. */
 export interface IceOptions {
-  /** Handed out as they are: `stun:host:port`, or servers with credentials that everybody may know. */
+  /** Handed out unchanged: `stun:host:port`, or servers with public credentials. */
   readonly servers?: readonly (string | IceServer)[]
-  /** TURN servers that know the same secret, as coturn with `use-auth-secret`. */
+  /** TURN servers that share the secret, such as coturn with `use-auth-secret`. */
   readonly turn?: {
     /** `turn:host:port?transport=udp`, `turns:host:port` … */
     readonly urls: readonly string[]
     /** Never leaves the process. */
     readonly secret: string
-    /** How long credentials are good for, in seconds; default one day, at least 60. */
+    /** How long credentials are valid, in seconds; default one day, at least 60. */
     readonly ttlS?: number
   }
 }
 
-/** How long TURN credentials are good for. */
+/** Lifetime of TURN credentials, unless the options say otherwise. */
 export const defaultTurnTtlS = 86_400
-/** No shorter time may be set. */
+/** Shortest lifetime that may be set. */
 const minTurnTtlS = 60
 const urlPattern = /^(stuns?|turns?):[\x21-\x7e]+$/
 

@@ -2,15 +2,15 @@ import { createHmac } from 'node:crypto'
 import type { IceServer, IceServers, NodeId } from '@runnel/protocol'
 import { checkIceOptions, defaultTurnTtlS, type IceOptions } from './ice-options.ts'
 
-/** Makes each node's STUN and TURN servers. The TURN secret stays in the closure: nothing that prints the source can show it. */
+/** Makes each node's STUN and TURN servers. The TURN secret stays in the closure, so printing the source cannot reveal it. */
 export interface IceServerSource {
-  /** Milliseconds after which a node needs new ones; undefined when they last for ever. */
+  /** Milliseconds after which a node needs new ones; undefined when they never expire. */
   readonly renewAfterMs: number | undefined
   /** `wallMs` in Unix milliseconds. */
   serversFor(nodeId: NodeId, wallMs: number): IceServers
 }
 
-/** Credentials are renewed when this part of their time has passed. */
+/** Credentials are renewed when this part of their lifetime has passed. */
 const renewAtShare = 0.75
 
 /** Throws INVALID_TRACKER_OPTIONS. */

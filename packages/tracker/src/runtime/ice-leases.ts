@@ -2,7 +2,7 @@ import type { Clock, IceServers, NodeId } from '@runnel/protocol'
 import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 
-/** Who was given ICE servers, and when each needs new ones. */
+/** Which nodes have ICE servers, and when each needs new ones. */
 export class IceLeases {
   readonly #ice: IceServerSource
   readonly #clock: Clock
@@ -15,7 +15,7 @@ export class IceLeases {
     this.#renewals = new DelayQueue(ice.renewAfterMs ?? Infinity)
   }
 
-  /** When a renewal is due, by the monotonic clock; Infinity when none will be. */
+  /** When a renewal is due, by the monotonic clock; Infinity when there is none. */
   get dueMs(): number {
     return this.#renewals.nextAt ?? Infinity
   }
@@ -24,7 +24,7 @@ export class IceLeases {
     return this.#informed.has(nodeId)
   }
 
-  /** What to send to a node, whether it has a lease or not; undefined when there are no servers. */
+  /** The packet for a node, whether it has a lease or not; undefined when there are no servers. */
   grant(nodeId: NodeId): IceServers | undefined {
     const packet = this.#ice.serversFor(nodeId, this.#clock.now())
     if (packet.servers.length === 0) return undefined
@@ -33,13 +33,13 @@ export class IceLeases {
     return packet
   }
 
-  /** Nodes whose lease has to be renewed now. */
+  /** Nodes whose lease is due for renewal. */
   *takeDue(): Generator<NodeId> {
     const now = this.#clock.monotonicMs()
     for (let id = this.#renewals.takeDue(now); id !== undefined; id = this.#renewals.takeDue(now)) yield id
   }
 
-  /** The node has connected again, and may know nothing any more. */
+  /** The node has connected again, and may have lost everything. */
   reconnected(nodeId: NodeId): void {
     this.#informed.delete(nodeId)
   }

@@ -3,15 +3,15 @@ import type { TrackerCore } from '../core/tracker-core.ts'
 
 /** What the registry says of a stream. */
 export interface StreamFacts {
-  /** What its owner has chosen; undefined when that is nothing. */
+  /** The overlay that its owner has chosen; undefined for none. */
   readonly overlay: OverlayChoice | undefined
 }
 
 /** What the registry says of streams. */
 export interface StreamSource {
-  /** Undefined when there is no such stream. Rejects when nobody can say. */
+  /** Undefined when there is no such stream. Rejects when there is no answer. */
   factsOf(streamId: StreamId): Promise<StreamFacts | undefined>
-  /** Calls back with a stream of which that may be another; with none, that may be any. Returns what ends that. */
+  /** Calls back with a stream that may have changed; without one, any may have. Returns a function that stops that. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
 
@@ -21,21 +21,21 @@ export interface KnownStreamsModules {
   chosen(streamId: StreamId, overlay: OverlayChoice | undefined): void
   /** There is no such stream. */
   missing(streamId: StreamId): void
-  /** Whether there is such a stream may be another matter than before; of any, when none is given. */
+  /** The stream may exist now, or no longer; any, when none is given. */
   changed(streamId: StreamId | undefined): void
 }
 
-/** Look-ups under way at once; further ones wait. */
+/** Concurrent look-ups; further ones wait. */
 const maxStreamLookups = 32
 
 /**
- * Asks whether each stream exists and what overlay its owner wants, when its first node comes and when that may have changed.
- * Nobody waits for the answer: until it is there, and when nobody can say, the stream is taken to exist, and the overlay is what
- * the tracker makes of streams without a choice.
+ * Asks whether each stream exists and which overlay its owner wants, when its first node joins and when that may have changed.
+ * Nothing waits for the answer: until it comes, or when there is none, the stream is assumed to exist, with the tracker's
+ * default overlay.
  */
 export class KnownStreams {
   readonly #modules: KnownStreamsModules
-  /** To be looked up: at most the streams the tracker serves. */
+  /** Streams to look up: at most those the tracker serves. */
   readonly #waiting = new Set<StreamId>()
   readonly #asking = new Set<StreamId>()
   #unfollow = (): void => {}
@@ -74,7 +74,7 @@ export class KnownStreams {
   #askNext(): void {
     for (const streamId of this.#waiting) {
       if (this.#asking.size >= maxStreamLookups) return
-      // What comes while it is asked for is asked for once more, after.
+      // A request that comes during the look-up causes another one afterwards.
       if (this.#asking.has(streamId)) continue
       this.#waiting.delete(streamId)
       void this.#ask(streamId)
@@ -86,12 +86,12 @@ export class KnownStreams {
     this.#asking.add(streamId)
     try {
       const facts = await source.factsOf(streamId)
-      // What comes while it is asked for may have made it another stream.
+      // A request that comes during the look-up may mean that the stream has changed.
       if (!this.#running || this.#waiting.has(streamId)) return
       if (facts === undefined) missing(streamId)
       else chosen(streamId, facts.overlay)
     } catch {
-      // It stays as it is until the source says that something has changed.
+      // It stays as it is until the source reports a change.
       core.counters.count('streamLookupsFailed')
     } finally {
       this.#asked(streamId)

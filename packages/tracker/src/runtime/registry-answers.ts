@@ -2,7 +2,7 @@ import { actsForMs, verifyMembership, type Clock, type Crypto } from '@runnel/pr
 import type { RegistryAnswers } from '../core/roles.ts'
 import type { Permissions } from './tracker-runtime.ts'
 
-/** What the policies of a registry say, as the core asks for it: at once, and without a clock. */
+/** The registry's policies in the form the core needs: synchronous, and without a clock. */
 export function registryAnswers(
   { readers, publishers }: Permissions,
   { clock, crypto }: { readonly clock: Clock; readonly crypto: Crypto },

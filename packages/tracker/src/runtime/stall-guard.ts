@@ -1,23 +1,23 @@
 import type { Cancel, Clock } from '@runnel/protocol'
 
-/** The clock is looked at this often while a stall lasts, had it not been one. */
+/** The clock is read this often within the shortest stall. */
 const looksPerStall = 3
-/** Of the time in which it stood still a process has used no more than this share of a processor; a long callback takes more. */
+/** CPU share below which a pause counts as a stall; a long callback uses more. */
 const idleShare = 0.05
-/** How long a reading of the processor time is good for, in milliseconds. */
+/** How long a reading of the CPU time is valid, in milliseconds. */
 const readingMs = 50
 
 export interface StallGuardOptions {
-  /** The process stood still when the clock was not looked at for this long, in milliseconds. */
+  /** The process stalled when the clock was not read for this long, in milliseconds. */
   readonly stallMs: number
-  /** Called once for each time, with how long it was, in milliseconds. */
+  /** Called once for each stall with its duration, in milliseconds. */
   onStall(stalledMs: number): void
 }
 
 /**
- * Notices that this process stood still: it was stopped, its machine slept, or there was no processor for it. Whoever
- * depends on that calls `check` before dealing with anything that has happened, for what comes first afterwards may be as
- * well a packet as a timer. Much work is not standing still, be it in one piece.
+ * Notices that this process stalled: it was stopped, its machine slept, or it got no CPU. Whoever depends on that calls `check`
+ * before handling any event, because the first one after a stall may be a packet as well as a timer. A long computation is not
+ * a stall.
  */
 export class StallGuard {
   readonly #options: StallGuardOptions
@@ -27,7 +27,7 @@ export class StallGuard {
   #reading = { atMs: 0, cpuMs: 0 }
   #cancel: Cancel | undefined
 
-  /** `cpuMs` tells how much processor time this process has used, in milliseconds. */
+  /** `cpuMs` returns the CPU time this process has used, in milliseconds. */
   constructor(options: StallGuardOptions, modules: { readonly clock: Clock; cpuMs(): number }) {
     this.#options = options
     this.#clock = modules.clock

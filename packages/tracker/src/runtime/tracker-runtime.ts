@@ -31,21 +31,21 @@ import { IceLeases } from './ice-leases.ts'
 
 export interface TrackerRuntimeModules {
   readonly core: TrackerCore
-  /** Nodes come in by it; started and stopped with the runtime. */
+  /** Accepts nodes; started and stopped with the runtime. */
   readonly transport: Transport
-  /** And by circuits over other trackers; stopped with the runtime. Default: there are none. */
+  /** Accepts circuits over other trackers; stopped with the runtime. Default: no circuits. */
   readonly circuits?: CircuitListener | undefined
   readonly clock: Clock
   readonly crypto: Crypto
   readonly ice: IceServerSource
-  /** Asked about the users of nodes, as the core wants it, and heard when answers change. Default: the core asks nothing. */
+  /** Asked about the users of nodes when the core wants it, and observed for changes. Default: the core asks nothing. */
   readonly permissions?: Permissions | undefined
-  /** Who may use the tracker. Default: everybody. */
+  /** Which nodes may use the tracker. Default: all. */
   readonly admission?: NodeAdmission | undefined
   readonly logger?: TrackerLogger
-  /** Told of what is thrown in this build, on a stack of its own: what it throws ends the process. It is in the log as well. */
+  /** Called with errors in this build, on a stack of its own: what it throws ends the process. They are logged as well. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** Called before anything that has happened is dealt with: notices that the process stood still. Default: nobody does. */
+  /** Called before each event is handled: notices that the process stalled. Default: no check. */
   readonly checkStall?: () => void
 }
 
@@ -55,11 +55,11 @@ export interface Permissions {
   readonly publishers: PublisherPolicy
 }
 
-/** Whose packets are not for this tracker but for another one. */
+/** Takes packets that are for another tracker. */
 export interface PacketRouter {
-  /** True when it has taken care of a packet of a connected node. */
+  /** True when it has handled a packet of a connected node. */
   takes(from: NodeId, packet: NodeToTracker): boolean
-  /** The node is not connected any more, or begins anew. */
+  /** The node disconnected, or begins anew. */
   gone(nodeId: NodeId): void
 }
 
@@ -68,11 +68,11 @@ const noRouter: PacketRouter = {
   gone: () => {},
 }
 
-/** Carries out what the core decides, on a transport and a clock: in production, in tests and in the simulator. */
+/** Carries out the core's effects on a transport and a clock: in production, in tests and in the simulator. */
 export class TrackerRuntime {
   /** Set by a tracker that is in a cluster. */
   router: PacketRouter = noRouter
-  /** What is thrown in a call that it scheduled is a fault, and goes no further. */
+  /** An error in a scheduled call is a fault, and goes no further. */
   readonly clock: Clock
   readonly #core: TrackerCore
   readonly #modules: TrackerRuntimeModules
@@ -124,8 +124,8 @@ export class TrackerRuntime {
   }
 
   /**
-   * This process stood still, and its nodes have gone elsewhere, or are about to: they are let go, and
-   * nothing is known of any, as after a restart.
+   * This process stalled, and its nodes have gone elsewhere, or are about to: they are disconnected and forgotten, as after a
+   * restart.
    */
   beginAnew(): void {
     const { summary } = trackerErrors.TRACKER_STALLED
@@ -136,7 +136,7 @@ export class TrackerRuntime {
     this.#handle({ type: 'stalled' })
   }
 
-  /** Something besides the packets of nodes has happened. */
+  /** Handles an event other than packets of nodes. */
   handle(event: TrackerEvent): void {
     this.#handle(event)
   }
@@ -153,13 +153,13 @@ export class TrackerRuntime {
     if (connection !== undefined) this.#drop(connection, code, text)
   }
 
-  /** Something threw that belongs to no stream part of the core and no connection; `where` it was, for the log. */
+  /** Reports an error that belongs to no stream part of the core and no connection; `where` is for the log. */
   fault(error: unknown, where: Omit<TrackerFault, 'error'> = {}): void {
     this.#core.counters.count('otherFaults')
     this.#tellOfFault({ ...where, error })
   }
 
-  /** What a callback of a connection threw: the connection was closed. */
+  /** What a callback of a connection threw; the connection was closed. */
   connectionFault(error: unknown): void {
     this.#core.counters.count('connectionFaults')
     this.#tellOfFault({ error })
@@ -231,12 +231,12 @@ export class TrackerRuntime {
     if (this.#charge(connection, packet)) this.#take(connection.peerId, packet)
   }
 
-  /** Whether it is the newest of its node. */
+  /** Whether it is the newest connection of its node. */
   #isCurrent(connection: Connection): boolean {
     return this.#connections.get(connection.peerId) === connection
   }
 
-  /** A node pays for what it says, be it that another tracker leads what it is about. False when it was one too many. */
+  /** Charges a node for a packet, even if another tracker leads the stream part. False when it exceeded its rate. */
   #charge({ peerId }: Connection, packet: NodeToTracker): boolean {
     const refusal = this.#core.charge(peerId, packet, this.#now())
     if (refusal !== undefined) this.#carryOut(refusal)
@@ -283,7 +283,7 @@ export class TrackerRuntime {
     )
   }
 
-  /** What cannot be encoded is a fault in the work of the stream part it is about, and of the node's otherwise. */
+  /** A packet that cannot be encoded is a fault in the work of its stream part, or else of the node. */
   #trySendTo({ to, packet }: Extract<TrackerEffect, { type: 'send' }>): void {
     try {
       this.send(to, packet)
@@ -296,7 +296,7 @@ export class TrackerRuntime {
     }
   }
 
-  /** What the work of a connection throws closes it. */
+  /** An error in the work of a connection closes it. */
   #guard(connection: Connection, work: () => void): void {
     try {
       work()
@@ -320,7 +320,7 @@ export class TrackerRuntime {
     this.#modules.clock.endOfTurn(() => this.#modules.onError?.(error))
   }
 
-  /** An instruction that is lost would leave a node behind; a node that comes back is told everything again. */
+  /** A lost instruction would leave a node behind; a node that comes back is told everything again. */
   #send(connection: Connection, packet: TrackerToNode): void {
     if (connection.send(encodePacket(packet))) return
     this.#core.counters.count('slowNodes')
@@ -340,7 +340,7 @@ export class TrackerRuntime {
     this.#drop(connection, code, trackerErrors[code].summary)
   }
 
-  /** Closes a connection; from now on the node counts as disconnected, however long closing takes. */
+  /** Closes a connection; the node counts as disconnected at once, however long closing takes. */
   #drop(connection: Connection, code: string, text: string): void {
     this.#logger.info({ nodeId: connection.peerId, code }, text)
     connection.close(code, text)

@@ -4,8 +4,9 @@ import { transportError } from '../errors.ts'
 import { SocketChannel, type SocketChannelModules } from './socket-channel.ts'
 
 /**
- * Opens a WebSocket of the browser. Has no time limit of its own. Fails with DIAL_FAILED, whatever the reason, as a page is
- * not told; with OFFLINE when the browser knows that there is no network. What `beforeDial` throws is an error too.
+ * Opens a WebSocket of the browser, without a time limit of its own. Fails with DIAL_FAILED whatever the reason, which a
+ * browser hides from pages, and with OFFLINE when the browser knows that there is no network. Reports what `beforeDial` throws
+ * as an error too.
  */
 export function connectSocket(
   { url, beforeDial }: { readonly url: string | undefined; beforeDial(url: URL): void },
@@ -40,7 +41,7 @@ export function connectSocket(
   }
 }
 
-/** A browser would take anything else as relative to the page. */
+/** A browser would resolve anything else relative to the page. */
 function checkedUrl(text: string | undefined): URL {
   const url = new URL(text ?? '')
   if (!/^wss?:$/.test(url.protocol)) throw new TypeError('not a WebSocket URL')
@@ -49,5 +50,5 @@ function checkedUrl(text: string | undefined): URL {
 
 function dialError(url: string | undefined, closeCode: number): RunnelError {
   if (!navigator.onLine) return transportError('OFFLINE', url)
-  return transportError('DIAL_FAILED', `${url} (closed with ${closeCode}; a browser tells no more)`)
+  return transportError('DIAL_FAILED', `${url} (closed with ${closeCode}; a browser does not say why)`)
 }

@@ -5,7 +5,7 @@ import { WebRtcTransport, type WebRtcOptions } from '../webrtc/web-rtc-transport
 import { createPeerConnection } from './peer-connection.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 
-/** As in Node, of what a page has. */
+/** As in Node, limited to what a page has. */
 export interface TransportOptions {
   /** A page has none. */
   readonly tcp?: object | false

@@ -8,7 +8,7 @@ import {
 } from '../webrtc/peer-connection-port.ts'
 import { pageInflow } from './inflow.ts'
 
-/** Messages kept until the channel is open: before that the other side has a hello and a proof to send. */
+/** Messages kept until the channel is open. Before that the other side sends only a hello and a proof. */
 const maxEarlyMessages = 16
 
 /** A data channel of the browser. */
@@ -16,7 +16,7 @@ export class BrowserDataChannel implements DataChannelPort {
   events: DataChannelEvents = { onMessage() {}, onText() {}, onLow() {}, onClose() {} }
   readonly #native: RTCDataChannel
   readonly #guard: EventGuard['run']
-  /** What came before the channel said that it is open, as may be in Chrome; undefined from then on. */
+  /** Messages that came before the channel reported that it is open, as can happen in Chrome; undefined afterwards. */
   #early: unknown[] | undefined = []
 
   constructor(native: RTCDataChannel, guard: EventGuard['run']) {
@@ -37,7 +37,7 @@ export class BrowserDataChannel implements DataChannelPort {
     const onMessage = (message: Uint8Array): void => this.#guard(() => this.events.onMessage(message))
     if (!(data instanceof ArrayBuffer)) pageInflow.andThen(() => this.#guard(() => this.events.onText()))
     else if (data.byteLength <= maxDataChannelFrameBytes) pageInflow.receive(new Uint8Array(data), onMessage)
-    // Too large: whole, so that it is found to be.
+    // Too large: passed on whole, so that the reader rejects it.
     else pageInflow.andThen(() => onMessage(new Uint8Array(data)))
   }
 
@@ -47,8 +47,8 @@ export class BrowserDataChannel implements DataChannelPort {
   }
 
   /**
-   * Calls once, and lets messages come. A channel that the other side made may be open when it is first seen, and say so
-   * all the same.
+   * Calls once the channel is open, and lets messages in. A channel made by the other side may already be open when it is first
+   * seen, and still fire the event.
    */
   whenOpen(onOpen: () => void): void {
     const opened = (): void => {
@@ -70,7 +70,7 @@ export class BrowserDataChannel implements DataChannelPort {
     this.#watchForLow()
   }
 
-  /** The next event is due at half of what is buffered now, so that one comes whatever the marks of the connection are. */
+  /** The threshold is half of what is buffered now, so that the event fires whatever the marks of the connection are. */
   #watchForLow(): void {
     this.#native.bufferedAmountLowThreshold = Math.min(
       dataChannelLowMarkBytes,

@@ -2,15 +2,18 @@ import { forEachPacket, type Clock } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 
 export const inflowLimits = {
-  /** What has arrived is handled for so long at once; then the page has its turn, to draw and to answer its user. */
+  /** How long arrived frames are handled in one go; then the page gets a turn to draw and to answer its user. */
   maxTurnMs: 8,
-  /** What waits for its turn, about 1 s of signature checks. Above it nothing is dropped: the page is held up instead. */
+  /**
+   * Bytes that may wait for their turn, about 1 s of signature checks. Above it nothing is dropped: frames are handled at
+   * once and the page is delayed instead.
+   */
   maxWaitingBytes: 1024 * 1024,
 }
 
-/** Frames are cut into pieces of whole packets of at least this: a handful of signature checks. */
+/** Frames are cut into pieces of whole packets, each of at least this size: a handful of signature checks. */
 const minPieceBytes = 512
-/** What a piece takes besides its bytes, about. */
+/** Approximate overhead of a piece beyond its bytes. */
 const pieceOverheadBytes = 128
 
 interface Piece {
@@ -19,8 +22,8 @@ interface Piece {
 }
 
 /**
- * The way in for what the channels of a page bring, in the order in which it came. A frame may hold hundreds of packets, and a
- * page that handled them all in one task could not draw meanwhile; so after `maxTurnMs` the rest waits for the next turn.
+ * The queue for what the channels of a page receive, in order of arrival. A frame may hold hundreds of packets, and a page that
+ * handled them all in one task could not draw meanwhile; so after `maxTurnMs` the rest waits for the next turn.
  */
 export class Inflow {
   readonly #limits: typeof inflowLimits
@@ -37,13 +40,13 @@ export class Inflow {
     this.#clock = modules.clock
   }
 
-  /** Hands on a frame, maybe as several that together have the same packets: at once, or after what waits. */
+  /** Hands on a frame, possibly as several that together hold the same packets: at once, or after what waits. */
   receive(frame: Uint8Array, onFrame: (frame: Uint8Array) => void): void {
     for (const piece of piecesOf(frame)) this.#wait({ bytes: piece.length, run: () => onFrame(piece) })
     this.#inTurn()
   }
 
-  /** Runs after what came before. */
+  /** Runs after everything that came before. */
   andThen(run: () => void): void {
     this.#wait({ bytes: 0, run })
     this.#inTurn()
@@ -75,7 +78,7 @@ export class Inflow {
   }
 }
 
-/** Who reads the pieces finds the same packets, and the same fault, as in the frame. */
+/** A reader of the pieces finds the same packets, and the same fault, as in the frame. */
 function piecesOf(frame: Uint8Array): Uint8Array[] {
   if (frame.length <= minPieceBytes) return [frame]
   const pieces: Uint8Array[] = []

@@ -28,7 +28,7 @@ class BrowserPeerConnection implements PeerConnectionPort {
   readonly #events: PeerConnectionEvents
   readonly #guard: EventGuard
   #channel: BrowserDataChannel | undefined
-  /** Candidates that the browser found before it gave the description: those come after it. */
+  /** Candidates that the browser found before it gave the description; they are reported after it. */
   #early: RtcCandidate[] | undefined = []
 
   constructor({ iceServers, iceTransportPolicy }: PeerConnectionOptions, events: PeerConnectionEvents) {
@@ -68,8 +68,8 @@ class BrowserPeerConnection implements PeerConnectionPort {
   }
 
   /**
-   * Names are not looked up: a stranger could make us ask any name server anything. Other browsers' `.local` names are
-   * multicast on the own network only (RFC 8828 and the mDNS candidates of browsers).
+   * Names are not looked up: otherwise a stranger could make us query any name server. Other browsers' `.local` names are
+   * resolved by multicast on the local network only (RFC 8828 and the mDNS candidates of browsers).
    */
   addCandidate({ candidate, mid }: RtcCandidate): boolean {
     if (!isUsableAddress(addressOf(candidate))) return false
@@ -97,7 +97,7 @@ class BrowserPeerConnection implements PeerConnectionPort {
   }
 
   #found(found: RTCIceCandidate | null): void {
-    // An empty one says that there are no more; ours need not know.
+    // An empty candidate means that there are no more; our side need not know.
     if (!found?.candidate) return
     const candidate = { mid: found.sdpMid ?? '0', candidate: found.candidate }
     if (this.#early) this.#early.push(candidate)

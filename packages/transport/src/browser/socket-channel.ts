@@ -9,7 +9,10 @@ import { pageInflow } from './inflow.ts'
 
 const noBinding = new Uint8Array(0)
 
-/** A browser tells nobody when a WebSocket's buffer has emptied: it is looked at this often while it is above the low mark. */
+/**
+ * A browser has no event for a WebSocket's buffer that has emptied, so it is polled at this interval while above the low
+ * mark.
+ */
 const drainCheckMs = 10
 
 export interface SocketChannelModules {
@@ -21,7 +24,7 @@ export interface SocketChannelModules {
 export class SocketChannel implements Channel {
   readonly kind = 'websocket'
   readonly maxFrameBytes = maxWebSocketFrameBytes
-  // A proxy may end TLS on the way, so there is nothing both ends are sure to see alike.
+  // A proxy may end TLS on the way, so there is nothing that both ends certainly see alike.
   readonly binding = noBinding
   readonly noise = pageSuite
   readonly handOn = (frame: Uint8Array, onFrame: (frame: Uint8Array) => void): void =>
@@ -42,7 +45,7 @@ export class SocketChannel implements Channel {
     this.#modules = modules
     socket.binaryType = 'arraybuffer'
     socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#received(data)
-    // An error says nothing, and a close follows.
+    // An error event says nothing, and a close event follows.
     socket.onerror = null
     socket.onclose = ({ code }) => pageInflow.andThen(() => this.#closed(`the WebSocket closed with ${code}`))
   }
@@ -59,7 +62,7 @@ export class SocketChannel implements Channel {
 
   close(abrupt = false): void {
     this.#socket.close(1000)
-    // A browser sends all it has before it lets go, so it is only left alone.
+    // A browser sends all it has before it closes, so it only needs to be left alone.
     if (abrupt) this.#modules.clock.endOfTurn(() => this.#closed('closed'))
   }
 
@@ -79,11 +82,14 @@ export class SocketChannel implements Channel {
     if (data.byteLength > maxWebSocketFrameBytes) {
       return this.#refuse('FRAME_TOO_LARGE', `${data.byteLength} bytes`, 4009)
     }
-    // Opened at once, in its place in the order; what is in it waits for its turn.
+    // Opened at once, in order; the packets in it wait for their turn.
     this.events.onFrame(new Uint8Array(data))
   }
 
-  /** A page may close with 1000 and 3000 to 4999 only: 4000 is added to what RFC 6455 has in its place, less 1000. */
+  /**
+   * A page may close only with 1000 and 3000 to 4999, so the codes of RFC 6455 are mapped: 4000 instead of 1000 as their
+   * base.
+   */
   #refuse(code: TransportErrorCode, text: string, closeCode: number): void {
     this.#fault = { code, text }
     this.#socket.close(closeCode)

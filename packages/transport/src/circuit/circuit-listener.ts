@@ -4,8 +4,8 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import type { Connection } from '../ports.ts'
 
 /**
- * Links that come in over channels which somebody else carries here: circuits. The handshake is the ordinary one, from end to
- * end, so whoever carries them can neither read nor change anything.
+ * Accepts links over circuits: channels that another tracker carries to this one. The handshake is the ordinary one, end to
+ * end, so whoever carries a circuit can neither read nor change anything.
  */
 export class CircuitListener {
   /** Links opened by others. Set by the owner before the first `accept`. */
@@ -21,7 +21,7 @@ export class CircuitListener {
     return this.#pool.size
   }
 
-  /** A peer is at the other end of this channel. Whom it dialled is the address of who carries it, which says nothing here. */
+  /** A peer is at the other end of this channel. The address it dialled is the carrier's, so it is not checked here. */
   accept(channel: PooledChannel): void {
     this.#pool.accept(channel, {
       onOpen: (connection) => this.onInbound(connection),

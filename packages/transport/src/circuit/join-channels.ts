@@ -1,8 +1,8 @@
 import type { Channel } from '../connection/channel.ts'
 
 /**
- * Carries the frames of each of two channels to the other, until one of them closes: then both are. What waits at a side that
- * reads too slowly is bounded: with more than `maxQueuedBytes` both are closed.
+ * Passes the frames of each of two channels to the other until one of them closes; then closes both. What waits for a side that
+ * reads too slowly is bounded: above `maxQueuedBytes` both are closed.
  */
 export function joinChannels(
   a: Channel,

@@ -21,7 +21,7 @@ export function describeFaults(make: (options?: PairOptions) => Promise<Transpor
     const pair = await make({ limits: { pingIntervalMs: 20, maxMissedPongs: 3 } })
     const [a, b] = await openLink(pair)
     faultsOf(pair)
-    // Eight answered pings in a row are more than a dead peer is given.
+    // Eight answered pings in a row are more than a dead peer gets.
     const other = await openLink(pair, pair.a, faultsOf(pair).c)
     while (a.connection.stats.packetsIn < 8) {
       other[0].connection.send(packet)
@@ -61,7 +61,7 @@ export function describeFaults(make: (options?: PairOptions) => Promise<Transpor
     while (a.reasons.length === 0) {
       while (a.connection.send(packet));
       largestQueueBytes = Math.max(largestQueueBytes, a.connection.queuedBytes)
-      // The third one gets its packet in every round, whatever b does.
+      // The third station gets its packet in every round, whatever b does.
       if (toC.connection.send(packet)) sentToC++
       await pair.settle(c.count(sentToC))
     }
@@ -81,7 +81,7 @@ export function describeFaults(make: (options?: PairOptions) => Promise<Transpor
     const [toC, c] = await openLink(pair, pair.a, faultsOf(pair).c)
     faultsOf(pair).stallB(true)
     let accepted = 0
-    // Until nothing has left in twenty rounds with the third one: then all buffers on the way are full.
+    // Until nothing has left in twenty rounds with the third station; then all buffers on the way are full.
     for (let idle = 0, rounds = 0; idle < 20; idle++) {
       while (a.connection.send(packet)) {
         accepted++

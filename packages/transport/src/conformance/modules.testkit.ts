@@ -4,7 +4,7 @@ import type { ConnectionModules } from '../connection/open-connection.ts'
 
 const crypto = await loadCrypto()
 
-/** The modules of a node whose key comes from its name. */
+/** The modules of a node whose key is derived from its name. */
 export function testModules(
   name: string,
   clock: Clock,

@@ -1,6 +1,6 @@
 import type { CloseReason, Connection } from '../ports.ts'
 
-/** Owns a connection in a test: keeps what comes and lets the test wait for it. */
+/** Owns a connection in a test: keeps what arrives and lets the test wait for it. */
 export class Recorder {
   readonly connection: Connection
   readonly packets: { readonly type: number; readonly body: Uint8Array }[] = []
@@ -30,7 +30,7 @@ export class Recorder {
     }
   }
 
-  /** Resolves when it is so after something came; rejects never, so that a test that waits in vain times out. */
+  /** Resolves when the condition holds after an arrival; never rejects, so that a test that waits in vain times out. */
   until(isDone: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.push({ isDone, resolve })

@@ -7,19 +7,19 @@ import { Recorder } from './recorder.testkit.ts'
 export interface Station {
   readonly nodeId: NodeId
   readonly transport: Transport
-  /** Where it is dialled; undefined where the id is enough. */
+  /** The URL to dial; undefined where the id is enough. */
   readonly url?: string
 }
 
-/** Faults between the stations, for transports that can be made to suffer them. */
+/** Faults between the stations, for transports that can simulate them. */
 export interface PairFaults {
-  /** Nothing passes between a and b any more, in either direction, and nobody is told. */
+  /** Nothing passes between a and b any more, in either direction, and neither is told. */
   silence(): void
-  /** b takes nothing more from a, or does again. */
+  /** b stops reading from a, or resumes. */
   stallB(stalled: boolean): void
   /** Breaks every link between a and b at once. */
   cut(): void
-  /** A third one, which the faults between a and b do not touch. */
+  /** A third station, which the faults between a and b do not touch. */
   readonly c: Station
 }
 
@@ -27,12 +27,12 @@ export interface PairFaults {
 export interface TransportPair {
   readonly a: Station
   readonly b: Station
-  /** Nobody answers there. */
+  /** An address where nobody answers. */
   readonly nobody: { readonly peerId: NodeId; readonly url?: string }
   readonly faults?: PairFaults
-  /** Waits; a transport on a virtual clock turns it meanwhile. */
+  /** Waits; a transport on a virtual clock advances it meanwhile. */
   settle<T>(promise: Promise<T>): Promise<T>
-  /** Stops all that was made. Stations may be stopped already. */
+  /** Stops everything that was made. Stations may be stopped already. */
   stop(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export type MakePair = (options: PairOptions) => Promise<TransportPair>
 
 export type DialResult = Connection | RunnelError
 
-/** Dials and gives what came of it. */
+/** Dials and returns the outcome. */
 export function dial(
   from: Station,
   to: { readonly peerId: NodeId; readonly url?: string },

@@ -12,7 +12,7 @@ import {
   type TransportPair,
 } from './transport-pair.testkit.ts'
 
-/** An owner's packet type. */
+/** A packet type of the owner. */
 const type = 0x10
 
 export interface SuiteOptions {
@@ -67,7 +67,7 @@ function describeOpening(make: Make): void {
     const recorders = await openLink(pair)
     for (const { connection } of recorders) {
       const { local, remote } = connection.path ?? { local: 'host', remote: 'host' }
-      // Not every browser says.
+      // Not every browser reports it.
       expect(connection.transport === 'webrtc' || connection.path === undefined).toBe(true)
       expect([local, remote]).not.toContain('relay')
     }
@@ -100,7 +100,7 @@ function describeOpening(make: Make): void {
     })
     cancel()
     cancel()
-    // A link that is opened and used afterwards gives the cancelled one every chance to call.
+    // Opening and using a link afterwards gives the cancelled dial every chance to call.
     const [a, b] = await openLink(pair)
     a.connection.send(packetBytes(type, Uint8Array.of(1)))
     await pair.settle(b.count(1))

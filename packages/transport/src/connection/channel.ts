@@ -7,13 +7,16 @@ export interface ChannelEvents {
   onFrame(frame: Uint8Array): void
   /** `bufferedBytes` fell to the low mark. */
   onDrain(): void
-  /** The pipe is gone; exactly once. `text` is for people; `code` where the channel knows better than CONNECTION_LOST. */
+  /**
+   * The channel is closed; called exactly once. `text` is for people; `code` is set where the channel knows better than
+   * CONNECTION_LOST.
+   */
   onClose(text: string, code?: TransportErrorCode): void
 }
 
 /**
- * A raw, ordered, reliable pipe of frames: what a WebSocket, a data channel and a memory pipe have in common.
- * Everything else (handshake, pings, packing, limits, close reasons) is `Connection`'s and written once.
+ * A raw, ordered, reliable channel of frames: what a WebSocket, a data channel and a memory channel have in common. Everything
+ * else (handshake, pings, packing, limits, close reasons) belongs to `Connection` and is written once.
  */
 export interface Channel {
   readonly kind: string
@@ -25,14 +28,20 @@ export interface Channel {
   readonly maxFrameBytes: number
   /** Bytes handed to `send` that have not left yet. */
   readonly bufferedBytes: number
-  /** What ties a handshake to this very channel: for WebRTC both DTLS fingerprints in sorted order; empty where there is nothing. Same on both sides. */
+  /**
+   * What ties a handshake to this very channel, the same on both sides: for WebRTC both DTLS fingerprints in sorted order;
+   * empty where there is nothing.
+   */
   readonly binding: Uint8Array
   /**
-   * With what its frames are sealed. Absent where nobody can stand between the two ends: the binding says who they are, or both
-   * are in one process.
+   * The primitives its frames are sealed with. Absent where nobody can stand between the two ends: the binding identifies them,
+   * or both are in one process.
    */
   readonly noise?: NoiseSuite | undefined
-  /** How frames reach their reader once they are opened, where that is not at once: whole or in pieces of whole packets, in order. */
+  /**
+   * Delivers opened frames to their reader where that does not happen at once: whole or in pieces of whole packets, in
+   * order.
+   */
   readonly handOn?: ((frame: Uint8Array, onFrame: (frame: Uint8Array) => void) => void) | undefined
   events: ChannelEvents
   /** Never throws; a failure ends in `onClose`. The bytes must not be changed afterwards. */

@@ -2,12 +2,12 @@ import type { Close } from '@runnel/protocol'
 import type { CloseReason } from '../ports.ts'
 
 const codePattern = /^[A-Z][A-Z0-9_]{0,63}$/
-/** At most three UTF-8 bytes each, so that any text fits the protocol's 512 bytes. */
+/** In characters of at most three UTF-8 bytes each, so that any text fits the protocol's 512 bytes. */
 const maxTextLength = 160
 /** Control characters, and those that change the direction or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu
 
-/** A close reason that is safe to send, log and show, whoever made it: a code that looks like one, a short printable text. */
+/** A close reason that is safe to send, log and show, wherever it comes from: a valid code and a short printable text. */
 export function closeReason(code: string, text: string, remote: boolean): CloseReason {
   return { code: codePattern.test(code) ? code : 'UNKNOWN', text: printable(text), remote }
 }

@@ -6,7 +6,7 @@ import { Dial, type Connect, type DialOutcome } from './dial.ts'
 import type { ConnectionModules } from './modules.ts'
 import { openConnection, type OpenHandlers } from './open-connection.ts'
 
-/** A channel that also tells its transport when it is gone. */
+/** A channel that also tells its transport when it is closed. */
 export interface PooledChannel extends Channel {
   /** Called after `events.onClose`. */
   onGone: () => void
@@ -15,7 +15,7 @@ export interface PooledChannel extends Channel {
 export interface PoolOptions {
   readonly role: LinkRole
   readonly dialTimeoutMs: number
-  /** Dials that would make for more are refused; default: none are. */
+  /** Dials that would exceed it are refused. Default: no limit. */
   readonly maxConnections?: number
 }
 
@@ -24,14 +24,14 @@ export interface AcceptHandlers extends OpenHandlers {
   readonly isOwnAddress?: (address: string) => boolean
 }
 
-/** All that a transport has under way and open, so that it can count it and end it. */
+/** All the connections, dials and handshakes of a transport, so that it can count and end them. */
 export class ConnectionPool<C extends PooledChannel> {
   readonly #options: PoolOptions
   readonly #modules: ConnectionModules
   readonly #dials = new Set<Dial<C>>()
   /** Ends the inbound handshakes. */
   readonly #handshakes = new Set<Cancel>()
-  /** What is open, until its channel is gone. */
+  /** Open connections, until their channel is closed. */
   readonly #connections = new Map<C, Connection>()
   #onEmpty: () => void = () => {}
 
@@ -45,7 +45,10 @@ export class ConnectionPool<C extends PooledChannel> {
     return this.#connections.size + this.#dials.size + this.#handshakes.size
   }
 
-  /** Dials over what `connect` opens; fails with SHUTTING_DOWN when the transport does not run, and TOO_MANY_CONNECTIONS. */
+  /**
+   * Dials over the channel that `connect` opens; fails with SHUTTING_DOWN when the transport does not run, and
+   * TOO_MANY_CONNECTIONS.
+   */
   dial(
     request: DialRequest,
     how: {
@@ -75,7 +78,7 @@ export class ConnectionPool<C extends PooledChannel> {
     return () => dial.cancel()
   }
 
-  /** Somebody else opened a channel. `onFail` is not called when `stop` ends the handshake. */
+  /** Takes a channel that another node opened. `onFail` is not called when `stop` ends the handshake. */
   accept(channel: C, { onOpen, onFail, isOwnAddress }: AcceptHandlers): void {
     const { role } = this.#options
     const cancel = openConnection({ channel, direction: 'inbound', role, isOwnAddress }, this.#modules, {
@@ -107,7 +110,7 @@ export class ConnectionPool<C extends PooledChannel> {
     }
   }
 
-  /** Ends everything with SHUTTING_DOWN; resolves when the last channel is gone. */
+  /** Ends everything with SHUTTING_DOWN; resolves when the last channel is closed. */
   async stop(): Promise<void> {
     for (const cancel of this.#handshakes) cancel()
     this.#handshakes.clear()

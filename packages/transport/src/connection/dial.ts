@@ -24,9 +24,9 @@ export type DialOutcome = 'open' | 'failed' | 'cancelled'
 
 export interface DialModules<C extends Channel> {
   readonly connection: ConnectionModules
-  /** The connection is open; the one who asked is told afterwards. */
+  /** The connection is open; the caller is told afterwards. */
   onOpen(connection: Connection, channel: C): void
-  /** It has come to its end, well or not. */
+  /** The dial has ended, with or without success. */
   onDone(outcome: DialOutcome, error?: RunnelError): void
 }
 
@@ -36,7 +36,7 @@ export class Dial<C extends Channel> {
   readonly #modules: DialModules<C>
   #outcome: DialOutcome | undefined
   #cancelTimeout: Cancel = () => {}
-  /** Undoes the step that is under way. */
+  /** Undoes the current step. */
   #cancelStep: Cancel = () => {}
 
   constructor(options: DialOptions<C>, modules: DialModules<C>) {
@@ -72,12 +72,12 @@ export class Dial<C extends Channel> {
     )
   }
 
-  /** Gives up without a word to the one who asked. */
+  /** Gives up without telling the caller. */
   cancel(): void {
     if (this.#finish('cancelled')) this.#cancelStep()
   }
 
-  /** Gives up and says why. */
+  /** Gives up and tells the caller why. */
   fail(error: RunnelError): void {
     if (this.#outcome !== undefined) return
     this.#cancelStep()

@@ -26,15 +26,15 @@ import type { ConnectionModules } from './modules.ts'
 
 export interface HandshakeOptions {
   readonly channel: Pick<Channel, 'binding' | 'noise'>
-  /** Who opened the channel: this side is the dialler of an outbound one. */
+  /** Which side opened the channel: this side is the dialler of an outbound one. */
   readonly direction: 'outbound' | 'inbound'
-  /** As what this side acts. */
+  /** The role this side acts in. */
   readonly role: LinkRole
   /** Who must be at the other end; anyone when absent. */
   readonly expectedPeerId?: NodeId
-  /** Of a dialler: `host:port` as it was dialled, where there is such an address. */
+  /** Of a dialler: the `host:port` it dialled, where there is such an address. */
   readonly address?: string
-  /** Of a listener: whether it is known by this address. Default: by any. */
+  /** Of a listener: whether this address is one of its own. Default: every address is. */
   readonly isOwnAddress?: ((address: string) => boolean) | undefined
 }
 
@@ -52,13 +52,14 @@ export interface Peer {
 
 type HandshakeModules = Pick<
   ConnectionModules,
-  'random' | 'crypto' | 'clock' | 'identity' | 'agent' | 'capabilities' | 'acting'
+  'random' | 'crypto' | 'clock' | 'identity' | 'agent' | 'versions' | 'capabilities' | 'acting'
 >
 
 /**
- * Both sides of a new channel send a hello, and then a signature over both hellos, which side they are, and the channel: so
- * over ids, roles, keys or nonces, and the address that was dialled. It is good for one verifier and one pair of hellos, so it
- * proves nothing to anybody else and cannot be used twice. Where nothing binds the channel to its ends, they agree on keys with what
+ * Each side of a new channel sends a hello, and then a signature over both hellos, which side it is, and the channel: that is,
+ * over ids, roles, keys or nonces, and the address that was dialled. A signature is good for one verifier and one pair of
+ * hellos, so it proves nothing to anybody else and cannot be replayed. Where nothing binds the channel to its ends, they agree
+ * on keys with what is in the hellos, and the proofs and everything after them are sealed. docs/protocol.md, handshake.
  * is in the hellos, and the proofs and all that follows are sealed. docs/protocol.md, handshake.
  */
 export class Handshake {
@@ -80,7 +81,7 @@ export class Handshake {
     this.#keys = noise && new KeyAgreement({ side: this.#side, secretKey }, noise)
     this.#hello = {
       type: 'hello',
-      versions: protocolVersions,
+      versions: modules.versions ?? protocolVersions,
       role: options.role,
       nodeId: modules.identity.nodeId,
       nonce: this.#keys?.publicKey ?? secretKey,
@@ -96,13 +97,13 @@ export class Handshake {
     return encodePacket(this.#hello)
   }
 
-  /** The keys, once both have agreed on them; undefined for ever on a channel that is not sealed. */
+  /** The keys, once both have agreed on them; always undefined on a channel that is not sealed. */
   get session(): Session | undefined {
     return this.#keys?.session
   }
 
   /**
-   * Takes the other's hello and returns the frame to send then: our proof, but nothing of a dialler that awaits keys. Throws
+   * Takes the other's hello and returns the frame to send then: our proof, or nothing for a dialler that awaits keys. Throws
    * PEER_ID_MISMATCH, HANDSHAKE_FAILED, CAPABILITY_MISSING, and what decoding throws.
    */
   receiveHello(body: Uint8Array): Uint8Array | undefined {
@@ -120,7 +121,7 @@ export class Handshake {
     return isDialler ? undefined : this.#keys.answer(this.proof())
   }
 
-  /** A frame that came after the hello, as it was before it was sealed; undefined when it is not authentic. */
+  /** Opens a frame that came after the hello; undefined when it is not authentic. */
   open(frame: Uint8Array): Uint8Array | undefined {
     return this.#keys === undefined ? frame : this.#keys.open(frame)
   }
@@ -173,7 +174,7 @@ export class Handshake {
   }
 }
 
-/** Throws CAPABILITY_MISSING when one side requires what the other has not. */
+/** Throws CAPABILITY_MISSING when one side requires what the other lacks. */
 function commonCapabilities(ours: readonly Capability[], theirs: readonly Capability[]): ReadonlySet<string> {
   const [own, others] = [ours, theirs].map((all) => new Set(all.map(({ name }) => name))) as [
     Set<string>,
@@ -186,7 +187,7 @@ function commonCapabilities(ours: readonly Capability[], theirs: readonly Capabi
   return new Set([...own].filter((name) => others.has(name)))
 }
 
-/** Of a packet that was made here. */
+/** Takes the header off a packet made here. */
 function bodyOf(packet: Uint8Array): Uint8Array {
   return readPackets(packet)[0]?.body ?? packet
 }

@@ -38,7 +38,7 @@ export class Heartbeat {
     return this.#rttMs
   }
 
-  /** Sends the first ping at once: the round-trip time is wanted as soon as there is a link. */
+  /** Sends the first ping at once: the round-trip time is needed as soon as there is a link. */
   start(): void {
     this.#lastHeardMs = this.#modules.clock.monotonicMs()
     this.#ping(this.#lastHeardMs)
@@ -59,7 +59,7 @@ export class Heartbeat {
   onPong(token: number): void {
     const sentAtMs = this.#sentAtMs.get(token)
     if (sentAtMs === undefined) return
-    // Answers come in order: what is older was lost with its answer.
+    // Pongs come in order: one that is still missing for an older ping was lost.
     for (const older of this.#sentAtMs.keys()) {
       this.#sentAtMs.delete(older)
       if (older === token) break
@@ -79,7 +79,7 @@ export class Heartbeat {
     const silentMs = nowMs - this.#lastHeardMs
     if (silentMs < pingIntervalMs) {
       if (nowMs - this.#lastPingMs >= rttIntervalMs) this.#ping(nowMs)
-      // At least a millisecond: a rest that rounding left over may be too small to move a clock at all.
+      // At least a millisecond: a remainder left by rounding may be too small to advance a clock at all.
       return this.#tickAfter(Math.max(1, pingIntervalMs - silentMs))
     }
     // Pings queue behind data: while a backlog is moving, a missing pong only means that the ping has not got there yet.
@@ -98,7 +98,7 @@ export class Heartbeat {
   }
 
   #ping(nowMs: number): void {
-    // Nobody can answer before the ping has come, and so seem nearer than it is.
+    // Nobody can answer a ping before it arrives, and so appear nearer than it is.
     const token = this.#modules.random.bytes(4).reduce((number, byte) => number * 256 + byte, 0)
     this.#lastPingMs = nowMs
     for (const oldest of this.#sentAtMs.keys()) {

@@ -9,18 +9,18 @@ export interface KeyAgreementOptions {
   readonly secretKey: Uint8Array
 }
 
-/** What both hellos have brought. */
+/** What the two hellos carry. */
 export interface AgreementTerms {
-  /** What the dialler chose. */
+  /** The cipher that the dialler chose. */
   readonly sealing: Sealing
-  /** What both have said in the open. */
+  /** What both have said unencrypted. */
   readonly prologue: Uint8Array
   readonly peerKey: Uint8Array
 }
 
 /**
- * How two ends agree on the keys of a link: Noise NN, whose messages travel in pieces. The ephemeral keys are in the hellos, which
- * both send at once; the sealed part of the second message is a frame of its own, and carries the listener's proof.
+ * How two ends agree on the keys of a link: Noise NN, whose messages travel in pieces. The ephemeral keys are in the hellos,
+ * which both send at once; the sealed part of the second message is a frame of its own, with the listener's proof.
  */
 export class KeyAgreement {
   readonly #side: LinkSide
@@ -45,7 +45,7 @@ export class KeyAgreement {
     return this.#session
   }
 
-  /** Throws HANDSHAKE_FAILED when it cannot seal as the dialler wants it. */
+  /** Throws HANDSHAKE_FAILED when this side cannot seal with the dialler's choice. */
   begin({ sealing, prologue, peerKey }: AgreementTerms): void {
     const cipher = this.#suite.ciphers.find((one) => one === sealing)
     if (cipher === undefined) throw transportError('HANDSHAKE_FAILED', `no sealing with ${sealing} here`)

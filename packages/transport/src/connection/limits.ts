@@ -49,7 +49,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxPacketBytes,
 }
 
-/** The defaults, with what is given in their place. */
+/** The defaults, overridden by what is given. */
 export function connectionLimits(limits: Partial<ConnectionLimits> = {}): ConnectionLimits {
   return { ...defaultConnectionLimits, ...limits }
 }

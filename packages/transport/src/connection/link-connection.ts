@@ -35,8 +35,8 @@ import { newStats } from './stats.ts'
 /** The wall clock may be set, and timers have an end. */
 const maxExpiryWaitMs = 3_600_000
 
-/** Packet types below it are the link's own. */
-const firstOwnerType = 0x10
+/** Unknown ones are not: whoever has the connection counts them. */
+const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
 
 export interface LinkConnectionOptions {
   readonly channel: Channel
@@ -45,7 +45,7 @@ export interface LinkConnectionOptions {
   readonly limits: ConnectionLimits
 }
 
-/** A connection from the proven peer on. `openConnection` makes it and feeds it what the channel brings. */
+/** A connection once the peer is proven. `openConnection` makes it and feeds it what the channel receives. */
 export class LinkConnection implements Connection {
   readonly direction: 'outbound' | 'inbound'
   events: ConnectionEvents = { onPacket() {}, onDrain() {}, onClose() {} }
@@ -59,9 +59,9 @@ export class LinkConnection implements Connection {
   readonly #reassembler: Reassembler
   readonly #pings: RateWindow
   #state: ConnectionState = 'open'
-  /** Why it ends, from the moment that is known. */
+  /** Why it ends, as soon as that is known. */
   #reason: CloseReason | undefined
-  /** What came before the owner had its turn to set `events`; undefined afterwards. */
+  /** Packets that came before the owner had its turn to set `events`; undefined afterwards. */
   #early: RawPacket[] | undefined = []
   #earlyBytes = 0
   readonly #credentials: RateWindow
@@ -140,7 +140,7 @@ export class LinkConnection implements Connection {
     return this.#stats
   }
 
-  /** Starts the pings; from the end of this turn packets go to the owner as they come. */
+  /** Starts the pings; after this turn packets go to the owner as they come. */
   start(): void {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
@@ -175,7 +175,7 @@ export class LinkConnection implements Connection {
   readonly onPacket = (type: number, body: Uint8Array, whole: Uint8Array): void => {
     if (this.#state !== 'open') return
     if (type === PacketType.fragment) return this.#onFragment(body)
-    // Whoever closes on a fault drops what is queued, the rest of a packet as well.
+    // A close on a fault drops what is queued, including the rest of a packet.
     if (this.#reassembler.busy && type !== PacketType.close) {
       throw transportError('PROTOCOL_VIOLATION', 'a packet between fragments of another')
     }
@@ -183,23 +183,21 @@ export class LinkConnection implements Connection {
       throw transportError('FRAME_TOO_LARGE', `a packet of ${whole.length} bytes`)
     }
     this.#stats.packetsIn++
-    if (type >= firstOwnerType) this.#deliver(type, body, whole)
-    else this.#onLinkPacket(type, body)
+    if (isOfLink(type)) this.#onLinkPacket(type, body)
+    else this.#deliver(type, body, whole)
   }
 
   #onFragment(body: Uint8Array): void {
     const { bytes, last } = decodePacket(PacketType.fragment, body) as Fragment
     const packet = this.#reassembler.push(bytes, last)
     if (packet === undefined) return
-    if (packet.type < firstOwnerType)
+    if (isOfLink(packet.type))
       throw transportError('PROTOCOL_VIOLATION', `packet type ${packet.type} in fragments`)
     this.#stats.packetsIn++
     this.#deliver(packet.type, packet.body, packet.whole)
   }
 
   #onLinkPacket(type: number, body: Uint8Array): void {
-    // Of a later version of the protocol.
-    if (packetKind(type) === undefined) return
     const next = transition(this.#state, inputOfPacket(type))
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
@@ -284,7 +282,7 @@ export class LinkConnection implements Connection {
     if (this.#state === 'closed' && this.#reason !== undefined) this.#reportClose(this.#reason)
   }
 
-  /** The peer sent what it must not: `error` says what. */
+  /** The peer broke the protocol: `error` says how. */
   onBadInput(error: unknown): void {
     const isTold = isRunnelError(error, 'FRAME_TOO_LARGE') || isDelegationError(error)
     const code = isTold ? error.code : 'PROTOCOL_VIOLATION'
@@ -307,7 +305,7 @@ export class LinkConnection implements Connection {
     else this.#giveUp('PEER_DEAD', `${this.#limits.maxMissedPongs} pings without an answer`)
   }
 
-  /** Ends without a farewell, which would not arrive. */
+  /** Ends without a close packet, which would not arrive. */
   #giveUp(code: string, text: string): void {
     this.#heartbeat.stop()
     if (this.#state === 'open') this.#reason = closeReason(code, text, false)
@@ -315,7 +313,7 @@ export class LinkConnection implements Connection {
     this.#channel.close(true)
   }
 
-  /** Says goodbye after what is queued, closes the channel when that has left, and does not wait for ever. */
+  /** Sends a close packet after what is queued, and closes the channel when that has left, or after a time limit. */
   #end(reason: CloseReason): void {
     if (this.#state !== 'open') return
     this.#reason = reason
@@ -336,7 +334,7 @@ export class LinkConnection implements Connection {
     this.#cancelCloseTimeout = this.#modules.clock.schedule(timeoutMs, () => this.#channel.close(true))
   }
 
-  /** The channel is gone. */
+  /** The channel is closed. */
   onChannelClose(text: string, code = 'CONNECTION_LOST'): void {
     this.#cancelCloseTimeout()
     this.#finish(this.#reason ?? closeReason(code, text, false))

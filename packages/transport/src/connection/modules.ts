@@ -1,4 +1,12 @@
-import type { Capability, Clock, Credential, Crypto, Identity, Random } from '@runnel/protocol'
+import type {
+  Capability,
+  Clock,
+  Credential,
+  Crypto,
+  Identity,
+  Random,
+  VersionRange,
+} from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
 
 /** For whom a process acts, and on which chain delegations of others have to be. */
@@ -22,11 +30,13 @@ export interface ConnectionModules {
   readonly agent?: string
   /** For whom this side acts, and what it takes of others. Default: for itself, and delegations for any chain. */
   readonly acting?: Acting
+  /** Wire versions that the hello names. Default: those of this build; a test of an upgrade names later ones as well. */
+  readonly versions?: VersionRange
   /** What this side can do besides; default: nothing. */
   readonly capabilities?: readonly Capability[]
   /**
-   * Told what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go on.
-   * It is called at the end of the turn, on a stack of its own: what it throws reaches nobody's callback.
+   * Called with what an owner's callback threw. The connection it happened on is closed with INTERNAL_ERROR and the others go
+   * on. It is called at the end of the turn, on a stack of its own, so that what it throws reaches no other callback.
    */
   readonly onError?: (error: unknown) => void
 }

@@ -28,7 +28,7 @@ export interface OpenOptions {
   readonly direction: 'outbound' | 'inbound'
   /** Who must be at the other end; anyone when absent. */
   readonly expectedPeerId?: NodeId
-  /** As what this side acts. */
+  /** The role this side acts in. */
   readonly role: LinkRole
   /** See HandshakeOptions. */
   readonly address?: string
@@ -68,7 +68,7 @@ class Opening {
   #unidentified: Peer | undefined
   #cancelTimeout: Cancel = () => {}
   #cancelled = false
-  /** Whether the packets that are read now came sealed, as they must after the hello where there is sealing. */
+  /** Whether the packets being read came sealed, as they must after the hello on a sealed channel. */
   #isSealed = false
 
   constructor(options: OpenOptions, modules: ConnectionModules, handlers: OpenHandlers) {
@@ -100,7 +100,7 @@ class Opening {
     this.#cancelTimeout()
     const { channel } = this.#options
     if (this.#handshake.session === undefined) return channel.close(true)
-    // For a dialler that has the keys the link is open.
+    // A dialler that has the keys already considers the link open.
     this.#sayGoodbye(transportError('SHUTTING_DOWN'))
     channel.close()
   }
@@ -121,7 +121,7 @@ class Opening {
     }
   }
 
-  /** A side that fails before it has the keys says so in the open. */
+  /** A side that fails before it has the keys sends its reason unencrypted. */
   #opened(frame: Uint8Array): Uint8Array {
     const packets = this.#handshake.open(frame)
     this.#isSealed = packets !== undefined
@@ -134,7 +134,7 @@ class Opening {
     if (this.#unidentified !== undefined) return this.#identify(this.#unidentified, type, body)
     // Packets behind the proof in its frame are those of a proven peer.
     if (this.#connection !== undefined) return this.#connection.onPacket(type, body, whole)
-    // What is behind a farewell in its frame is not heard.
+    // Whatever follows a close packet in its frame is ignored.
     if (this.#isClosed()) return
     const input = inputOfPacket(type)
     const next = transition(this.#state, input)
@@ -143,7 +143,7 @@ class Opening {
     if (input === 'hello') this.#greet(body)
     if (input === 'proof') this.#open(body)
     if (input === 'goodbye') this.#onGoodbye(decodePacket(type, body) as Close)
-    // What was just sent may have ended the channel.
+    // Sending may have closed the channel.
     if (!this.#isClosed()) this.#state = next
   }
 
@@ -156,7 +156,7 @@ class Opening {
     if (answer !== undefined) this.#options.channel.send(answer)
   }
 
-  /** The other side gives up: nobody has proven anything, so what it says is only quoted. */
+  /** The other side gives up. Nobody has proven anything, so its reason is only quoted. */
   #onGoodbye(packet: Close): void {
     const { code, text } = closeReason(packet.code, packet.reason, true)
     this.#report(transportError('HANDSHAKE_FAILED', `the other side closed with ${code}: ${text}`))
@@ -186,7 +186,7 @@ class Opening {
       onDrain: () => connection.onDrain(),
       onClose: (text, code) => connection.onChannelClose(text, code),
     }
-    // A dialler has awaited keys before it proved itself.
+    // A dialler waits for the keys before it proves itself.
     if (channel !== this.#options.channel && direction === 'outbound') channel.send(this.#handshake.proof())
     connection.start()
     connection.guard(() => this.#handlers.onOpen(connection))

@@ -21,8 +21,8 @@ export class Outbox {
   }
 
   /**
-   * As many packets as fit into `maxBytes`, at least one, back to back. A lone packet is given as it is, so that one packet
-   * to several neighbours is the same bytes; several are copied once. Undefined when nothing is left.
+   * As many packets as fit into `maxBytes`, at least one, back to back. A single packet is returned as it is, so that one
+   * packet to several neighbours shares its bytes; several are copied once. Undefined when nothing is left.
    */
   takeFrame(maxBytes: number): Uint8Array | undefined {
     const first = this.#packets[this.#head]
@@ -50,7 +50,7 @@ export class Outbox {
     return frame
   }
 
-  /** Taken packets are dropped when they are half of the array, so that each is moved at most once on average. */
+  /** Taken packets are dropped once they are half of the array, so that each is moved at most once on average. */
   #forget(end: number): void {
     this.#head = end
     if (2 * end < this.#packets.length) return

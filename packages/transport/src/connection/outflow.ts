@@ -15,8 +15,8 @@ interface OutflowModules {
 }
 
 /**
- * The way out of a connection: packs the packets of a turn into frames, holds them back while the channel is full, and
- * refuses what would take the queue above its limit.
+ * The send queue of a connection: packs the packets of a turn into frames, holds them back while the channel is full, and
+ * refuses what would exceed its limit.
  */
 export class Outflow {
   readonly #channel: Channel
@@ -41,17 +41,17 @@ export class Outflow {
     this.#modules = modules
   }
 
-  /** Bytes here and in the channel. */
+  /** Bytes queued here and in the channel. */
   get queuedBytes(): number {
     return this.#outbox.bytes + this.#channel.bufferedBytes
   }
 
-  /** Bytes that have left the channel since the beginning, about: framing of the channel may count as well. */
+  /** Approximate bytes that have left the channel since the start: the channel's own framing may be included. */
   get leftBytes(): number {
     return this.#handedBytes - this.#channel.bufferedBytes
   }
 
-  /** False from above the high mark until at the low mark. */
+  /** False from when the queue exceeds the high mark until it falls to the low mark. */
   get writable(): boolean {
     return this.#writable
   }
@@ -61,7 +61,7 @@ export class Outflow {
     return this.#outbox.bytes === 0
   }
 
-  /** Queues a packet for the end of the turn. False, and counted, when it is too large or the queue too long. */
+  /** Queues a packet for the end of the turn. False, and counted, when the packet is too large or the queue too long. */
   offer(packet: Uint8Array): boolean {
     const { maxPacketBytes, maxQueueBytes, highMarkBytes } = this.#limits
     const queuedBytes = this.queuedBytes + packet.length
@@ -75,7 +75,7 @@ export class Outflow {
     return true
   }
 
-  /** Queues a packet of the connection itself, whatever the queue. There are few and they are small. */
+  /** Queues a packet of the connection itself, whatever the length of the queue. Such packets are few and small. */
   force(packet: Uint8Array): void {
     this.#modules.stats.packetsOut++
     if (packet.length <= this.#channel.maxFrameBytes) this.#push(packet)
@@ -83,8 +83,9 @@ export class Outflow {
   }
 
   /**
-   * At a gentle rate a link has one packet a turn: packing has nothing to gain then, so that packet does not wait for the end of
-   * the turn, in which other links' packets may still have to be verified. After a turn with several the next one is packed.
+   * At a low rate a link has one packet a turn. Packing gains nothing then, so that packet does not wait for the end of the
+   * turn, in which other links' packets may still have to be verified. After a turn with several packets the next one is
+   * packed.
    */
   #push(packet: Uint8Array): void {
     if (++this.#packetsOfTurn === 1) {
@@ -105,7 +106,7 @@ export class Outflow {
     this.#channel.send(frame)
   }
 
-  /** Hands to the channel what it has room for. */
+  /** Hands as much to the channel as it has room for. */
   flush(): void {
     while (!this.#stopped && this.#hasRoom()) {
       const frame = this.#outbox.takeFrame(this.#channel.maxFrameBytes)
@@ -130,7 +131,7 @@ export class Outflow {
     })
   }
 
-  /** Forgets what is queued. */
+  /** Drops what is queued. */
   clear(): void {
     this.#outbox.clear()
   }

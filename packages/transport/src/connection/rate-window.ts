@@ -10,7 +10,7 @@ export class RateWindow {
     this.#windowMs = windowMs
   }
 
-  /** False when this event is one too many. */
+  /** False when this event exceeds the limit. */
   admit(nowMs: number): boolean {
     if (nowMs - this.#startMs >= this.#windowMs) {
       this.#startMs = nowMs

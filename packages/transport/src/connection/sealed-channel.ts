@@ -4,8 +4,8 @@ import type { LinkPath } from '../ports.ts'
 import type { Channel, ChannelEvents } from './channel.ts'
 
 /**
- * A channel whose frames are sealed with the keys of a handshake: whoever stands in between can pass them on or drop them all
- * from some point on. A frame that is not the next one of the other end's closes it with NOT_AUTHENTIC.
+ * A channel whose frames are sealed with the keys of a handshake: whoever stands in between can only pass them on, or drop all
+ * of them from some point on. A frame that is not the other end's next one closes it with NOT_AUTHENTIC.
  */
 export class SealedChannel implements Channel {
   readonly kind: string

@@ -1,14 +1,14 @@
 import { PacketType } from '@runnel/protocol'
 
 /**
- * Where a connection is: its hello is out (`greeting`), the other's hello came and the proof is out (`proving`), both are
- * proven (`open`), the last packets are on their way out (`closing`), over (`closed`).
+ * The state of a connection: its hello is sent (`greeting`), the other's hello came and the proof is sent (`proving`), both are
+ * proven (`open`), the last packets are being sent (`closing`), over (`closed`).
  */
 export type ConnectionState = 'greeting' | 'proving' | 'open' | 'closing' | 'closed'
 
 /**
- * What can happen to it: a packet arrives (`packet` is any other than hello, proof and close), this side ends it, or the
- * channel is gone.
+ * An input: a packet arrives (`packet` is any other than hello, proof and close), this side ends the connection, or the channel
+ * is closed.
  */
 export type ConnectionInput = 'hello' | 'proof' | 'packet' | 'goodbye' | 'end' | 'lost'
 
@@ -39,7 +39,7 @@ const table: Readonly<Record<ConnectionState, Transitions>> = {
     end: 'closing',
     lost: 'closed',
   },
-  // Whatever the peer still sends crossed our close on its way.
+  // Whatever the peer still sends crossed our close packet.
   closing: {
     hello: 'closing',
     proof: 'closing',
@@ -58,12 +58,12 @@ const table: Readonly<Record<ConnectionState, Transitions>> = {
   },
 }
 
-/** The state after `input`, or `violation` when the peer was not allowed to do that. */
+/** The state after `input`, or `violation` when the peer was not allowed to send that. */
 export function transition(state: ConnectionState, input: ConnectionInput): ConnectionState | 'violation' {
   return table[state][input]
 }
 
-/** What the arrival of a packet of this type is to the state. */
+/** The input that a packet of this type is. */
 export function inputOfPacket(type: number): ConnectionInput {
   switch (type) {
     case PacketType.hello:

@@ -6,7 +6,7 @@ import type { LinksSettings } from './links-options.ts'
 
 export interface AttemptOptions {
   readonly peerId: NodeId
-  /** What the ways were planned from. */
+  /** The input of the plan. */
   readonly contact: Contact
   readonly ways: readonly Way[]
   readonly settings: Pick<LinksSettings, 'dialTimeoutMs' | 'firstWayTimeoutMs'>
@@ -18,19 +18,19 @@ export interface AttemptModules {
 }
 
 export interface AttemptEvents {
-  /** A dial of ours is through; the attempt is over. */
+  /** A dial of ours succeeded; the attempt is over. */
   onOpen(connection: Connection): void
-  /** The last way has failed, or nobody came; the attempt is over. */
+  /** The last way has failed, or the peer did not dial; the attempt is over. */
   onFail(error: RunnelError): void
   onFallback(): void
 }
 
-/** One walk through the ways to a peer: dialling one after the other, or waiting as long as that may take. */
+/** One pass through the ways to a peer: dials one after the other, or waits as long as that may take. */
 export class Attempt {
   readonly options: AttemptOptions
   readonly #modules: AttemptModules
   readonly #events: AttemptEvents
-  /** Somebody still waits for the outcome: no link has come about otherwise. */
+  /** True while no link has come about otherwise, so that the outcome still matters. */
   wanted = true
   #cancel: Cancel = () => {}
   #isOver = false
@@ -55,7 +55,7 @@ export class Attempt {
     )
   }
 
-  /** Whether a dial is under way, which is left to end by itself when a link comes about otherwise. */
+  /** Whether a dial is under way. When a link comes about otherwise, the dial is left to end. */
   get isDialling(): boolean {
     return !this.#isOver && this.options.ways[0]?.role === 'dial'
   }

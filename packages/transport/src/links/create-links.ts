@@ -15,11 +15,14 @@ import { PeerLink } from './peer-link.ts'
 
 export interface LinksOwner extends Links {
   readonly counters: Readonly<LinksCounters>
-  /** Closes every link with SHUTTING_DOWN, gives up every attempt and refuses what comes. Starting and stopping the transports is their owner's. */
+  /**
+   * Closes every link with SHUTTING_DOWN, gives up every attempt and refuses what comes. Whoever owns the transports
+   * starts and stops them.
+   */
   stop(): void
 }
 
-/** The one owner of who is connected, over the transports given; it takes their `onInbound`. */
+/** The one owner of who is connected, over the given transports. Sets their `onInbound`. */
 export function createLinks(options: LinksOptions, modules: LinksModules): LinksOwner {
   return new LinksOverTransports(options, modules)
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '@runnel/protocol'
 
 /**
- * Calls event handlers in order, and never from within a call of the one who handles them: what happens during such a call
- * is told at the end of the turn, or before the next event.
+ * Calls event handlers in order, and never during a call by their owner: what happens during such a call is delivered at the
+ * end of the turn, or before the next event.
  */
 export class EventQueue {
   readonly #clock: Clock

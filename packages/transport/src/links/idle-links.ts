@@ -1,19 +1,19 @@
 import { networkOf, Shares, type NodeId } from '@runnel/protocol'
 
 /**
- * The links that others have opened and this side has no use for. A newcomer always gets in, so that it can ask for something: who
- * makes room is the one that has been silent longest, of the network that has most, or of all when every network has but one.
+ * The links that others have opened and this side has no use for. A newcomer always gets in, so that it can send a request. The
+ * one evicted for it is the longest silent link of the network with the most, or of all when each network has only one.
  */
 export class IdleLinks {
   readonly #shares: Shares<NodeId>
-  /** All of them, those that were heard of last at the end. */
+  /** All of them, the most recently heard from last. */
   readonly #bySilence = new Set<NodeId>()
 
   constructor(max: number) {
     this.#shares = new Shares({ max, evict: 'oldest' })
   }
 
-  /** Returns those that have to make room. */
+  /** Returns those to evict. */
   add(peerId: NodeId, remoteAddress: string | undefined): readonly NodeId[] {
     const network = networkOf(remoteAddress ?? '')
     const [evicted] = this.#shares.add(peerId, network)
@@ -26,7 +26,7 @@ export class IdleLinks {
     return this.#added(peerId, [silent])
   }
 
-  /** Something came on it. One that is not idle is not touched. */
+  /** Marks a link as heard from, if it is idle. */
   touch(peerId: NodeId): void {
     if (!this.#bySilence.delete(peerId)) return
     this.#bySilence.add(peerId)

@@ -1,8 +1,8 @@
 import { addressOf, canDial, commonKinds, type Contact, type NodeId } from '@runnel/protocol'
 
-/** One way to get a link, and what this side does about it. */
+/** One way to get a link, and this side's part in it. */
 export interface Way {
-  /** Of transport. */
+  /** The kind of the transport. */
   readonly kind: string
   readonly role: 'dial' | 'wait'
   /** Where to dial; empty where this side waits, or signalling finds the peer. */
@@ -12,7 +12,7 @@ export interface Way {
 export interface PlanInput {
   readonly self: NodeId
   readonly contact: Contact
-  /** What this node has, by kind. */
+  /** This node's transports, by kind. */
   readonly transports: { has(kind: string): boolean }
   readonly peer: NodeId
   readonly peerContact: Contact
@@ -21,10 +21,10 @@ export interface PlanInput {
 }
 
 /**
- * The ways to a peer, in the order of the transports of the lower id; none when there are none. The peer, given the same two
- * contacts, finds the same ways with the roles exchanged. One side dials in all of them, so that it alone knows when a way has failed
- * and the next one's turn has come: in the first way the lower id where it can, else the other; later ways are those in which the same
- * side can.
+ * The ways to a peer, in the order of the transports of the lower id; empty when there is none. The peer, given the same two
+ * contacts, finds the same ways with the roles exchanged. One side dials in all of them, so that it alone knows when a way has
+ * failed and the next one's turn has come. In the first way that is the lower id where it can dial, else the other; later ways
+ * are those in which the same side can dial.
  */
 export function planWays({ self, contact, transports, peer, peerContact, alone = false }: PlanInput): Way[] {
   const isLower = self < peer

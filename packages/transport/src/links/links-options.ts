@@ -3,15 +3,15 @@ import type { Transport } from '../ports.ts'
 
 export interface LinksOptions {
   readonly self: NodeId
-  /** How others reach this node now. */
+  /** How others reach this node at present. */
   readonly contact: () => Contact
-  /** Limit for the last, or only, way to a peer, in milliseconds. */
+  /** Time limit for the last, or only, way to a peer, in milliseconds. */
   readonly dialTimeoutMs?: number
-  /** Limit for a way after which there is another, in milliseconds. */
+  /** Time limit for a way that is followed by another, in milliseconds. */
   readonly firstWayTimeoutMs?: number
-  /** How long two connections with one peer are both listened to before the one not used is closed, in milliseconds. */
+  /** How long two connections to one peer are both read before the unused one is closed, in milliseconds. */
   readonly duplicateLingerMs?: number
-  /** Idle links: see `Links`. For one more, an idle one gives way that the network with most of them opened. */
+  /** Limit on idle links: see `Links`. For one more, an idle link of the network that opened the most is closed. */
   readonly maxUnsolicited?: number
   /** How long such a link is kept, in milliseconds. */
   readonly unsolicitedGraceMs?: number
@@ -30,7 +30,7 @@ export type LinksSettings = Required<LinksOptions>
 export interface LinksModules {
   readonly clock: Clock
   readonly transports: readonly Transport[]
-  /** With whom there may be links. Default: with everybody. */
+  /** Which peers there may be links to. Default: all. */
   readonly admission?: NodeAdmission | undefined
 }
 
@@ -41,9 +41,9 @@ export interface LinksCounters {
   failed: number
   /** Ways that failed and were followed by another. */
   fallbacks: number
-  /** Second connections with one peer. */
+  /** Second connections to one peer. */
   duplicates: number
-  /** Idle links that gave way to newer ones. */
+  /** Idle links closed to make room for newer ones. */
   unsolicitedEvicted: number
   /** Links nobody asked for, closed because nobody used them. */
   unsolicitedUnused: number

@@ -27,7 +27,7 @@ export function twoIdentities(label: string): [Identity, Identity] {
   return a.nodeId < b.nodeId ? [a, b] : [b, a]
 }
 
-/** How a node with this contact can be reached: it dials everybody, and everybody dials it. */
+/** Contacts of a node that dials everybody, and of one that everybody dials. */
 export const dialsEverybody: Contact = { addresses: [], dials: ['websocket'] }
 export const dialledByEverybody: Contact = {
   addresses: [{ kind: 'websocket', text: 'memory:' }],
@@ -41,13 +41,13 @@ export interface TestNode {
   readonly log: string[]
   /** The numbers that came, see `numbered`. */
   readonly received: number[]
-  /** Every connection there ever was. */
+  /** Every connection ever opened. */
   readonly connections: Connection[]
 }
 
 /**
- * A node with Links over a memory network. Its transport passes for a WebSocket, so that its contact decides who dials;
- * a node that believes itself unreachable and others reachable always dials.
+ * A node with Links over a memory network. Its transport passes for a WebSocket, so that its contact decides who dials; a node
+ * that considers itself unreachable and others reachable always dials.
  */
 export async function createTestNode(
   identity: Identity,

@@ -1,7 +1,7 @@
 import type { Contact } from '@runnel/protocol'
 import type { Transport } from '../ports.ts'
 
-/** How others reach a node with these transports, the cheapest of which is the first. */
+/** How others reach a node with these transports, cheapest first. */
 export function contactOf(transports: readonly Transport[]): Contact {
   return {
     addresses: transports.flatMap(({ kind, addresses }) => addresses.map((text) => ({ kind, text }))),

@@ -28,7 +28,7 @@ export interface PeerLinkEvents {
   onOpened(connection: Connection): void
   /** A second connection with the peer has opened. */
   onDuplicate(): void
-  /** Another connection is used from now on; for everybody else the link has stayed open. */
+  /** Another connection is used from now on; the link has stayed open. */
   onReplaced(connection: Connection): void
   onClosed(reason: CloseReason): void
   onFailed(error: RunnelError): void
@@ -38,7 +38,7 @@ export interface PeerLinkEvents {
   /** From now on this side has a use for the link. */
   onClaimed(): void
   onFallback(): void
-  /** Nothing is left to know about this peer. */
+  /** There is nothing left to remember about this peer. */
   onIdle(): void
 }
 
@@ -49,9 +49,9 @@ interface Held extends Contender {
 /**
  * Everything about the link with one peer: at most one attempt, one connection in use, and one on its way out.
  *
- * When both sides have dialled, both come to use the same one of the two connections (settle.ts), but not at the same instant. So each
- * goes on listening to the other one for a while, and only then the side with the lower id closes it: nothing is lost,
- * nobody sees the link closed, and when the connection in use turns out to be dead the other one takes over.
+ * When both sides have dialled, both choose the same one of the two connections (settle.ts), but not at the same instant. So
+ * each keeps reading the other one for a while, and only then the side with the lower id closes it: nothing is lost, nobody
+ * sees the link closed, and when the connection in use turns out to be dead the other one takes over.
  */
 export class PeerLink {
   readonly #options: PeerLinkOptions
@@ -109,7 +109,7 @@ export class PeerLink {
     attempt.start()
   }
 
-  /** As if something had been sent on it. */
+  /** Counts as sending something on it. */
   keep(): void {
     if (this.#used && !this.#claimed) this.#claim()
   }
@@ -136,7 +136,7 @@ export class PeerLink {
     return this.#used.connection.send(packet)
   }
 
-  /** A connection with the peer, dialled by either side, has opened. */
+  /** A connection to the peer, dialled by either side, has opened. */
   add(connection: Connection): void {
     const opened = {
       connection,
@@ -184,7 +184,7 @@ export class PeerLink {
     this.#events.onOpened(opened.connection)
   }
 
-  /** The new one's queue is another, so whoever waits for room may go on. */
+  /** The new connection has a queue of its own, so whoever waits for room may go on. */
   #replaced({ connection }: Held): void {
     this.#events.onReplaced(connection)
     this.#events.onDrain()
@@ -198,7 +198,10 @@ export class PeerLink {
     this.#watchSpare(held)
   }
 
-  /** Closes the spare when the one in use has shown to be alive; if it is dead its pings will say so, and the spare takes over. */
+  /**
+   * Closes the spare connection once the one in use has proven alive. If that one is dead, its pings show it and the spare
+   * takes over.
+   */
   #watchSpare(spare: Held): void {
     const { peerId, settings } = this.#options
     const lingerMs = settings.duplicateLingerMs * (settings.self < peerId ? 1 : 3)

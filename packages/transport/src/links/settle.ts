@@ -1,6 +1,6 @@
 import type { NodeId } from '@runnel/protocol'
 
-/** An open connection, as far as it matters for choosing between two. */
+/** What is needed of an open connection to choose between two. */
 export interface Contender {
   readonly direction: 'outbound' | 'inbound'
   /** When it opened here, in milliseconds. */
@@ -8,7 +8,7 @@ export interface Contender {
 }
 
 /**
- * Whether a connection that has just opened takes the place of the present one with the same peer.
+ * Whether a connection that has just opened replaces the present one to the same peer.
  *
  * Nobody dials while it has a link. So a second connection by the same dialler, or one that opens long after the first, means
  * that the first is lost and only this side does not know yet: the new one is used. Otherwise both sides have dialled at the

@@ -6,7 +6,7 @@ export interface MemoryChannelOptions extends Omit<
   MemoryNetworkSettings,
   'latencyMs' | 'seed' | 'connectFailureRate' | 'lossRate' | 'addressOf'
 > {
-  /** Of what this end sends. */
+  /** Applies to what this end sends. */
   readonly latencyMs: number
   readonly lowMarkBytes: number
 }
@@ -14,24 +14,24 @@ export interface MemoryChannelOptions extends Omit<
 export interface MemoryChannelModules {
   readonly clock: Clock
   readonly random: Random
-  /** Where the other end is. */
+  /** The address of the other end. */
   readonly remoteAddress: string | undefined
-  /** Of the node that has this end. */
+  /** The condition of the node that has this end. */
   readonly condition: NodeCondition
-  /** The part of what this end sends that is lost now. */
+  /** The part of what this end sends that is lost at present. */
   lossRate(): number
   onGone(channel: MemoryChannel): void
 }
 
-/** The end of everything sent, in its place in the order. */
+/** Marks the end of everything sent, in its place in the order. */
 const fin = Symbol('fin')
 type Item = Uint8Array | typeof fin
 
 const noBinding = new Uint8Array(0)
-/** What this channel takes at once. */
+/** How much this channel accepts at once. */
 const largestFrameBytes = 2 * 1024 * 1024
 
-/** One end of a pipe in memory. What it sends waits here, is on its way, or lies unread at the other end. */
+/** One end of a channel in memory. What it sends is queued here, in flight, or unread at the other end. */
 export class MemoryChannel implements Channel {
   readonly kind = 'memory'
   readonly maxFrameBytes = largestFrameBytes
@@ -46,12 +46,12 @@ export class MemoryChannel implements Channel {
   #waiting: Item[] = []
   #bufferedBytes = 0
   #aboveLowMark = false
-  /** Bytes of this end's that are on their way or unread at the other. */
+  /** Bytes sent by this end that are in flight or unread at the other end. */
   #inWindowBytes = 0
-  /** When the last frame has gone onto the line, and when it arrives. */
+  /** When the last frame left, and when it arrives. */
   #lineFreeAtMs = 0
   #lastArrivalMs = 0
-  /** What has arrived here and was not taken. */
+  /** Frames that have arrived here unread. */
   #unread: Item[] = []
 
   constructor(options: MemoryChannelOptions, modules: MemoryChannelModules) {
@@ -59,7 +59,7 @@ export class MemoryChannel implements Channel {
     this.#modules = modules
   }
 
-  /** Makes this and `other` the two ends of one pipe. */
+  /** Connects this end with `other`. */
   join(other: MemoryChannel): void {
     this.#other = other
     other.#other = this
@@ -104,7 +104,7 @@ export class MemoryChannel implements Channel {
     if (this.#bufferedBytes > this.#options.lowMarkBytes) this.#aboveLowMark = true
   }
 
-  /** Puts on the way what the window has room for. A frame larger than the window goes alone. */
+  /** Sends what the window has room for. A frame larger than the window goes alone. */
   #pump(): void {
     let taken = 0
     for (const item of this.#waiting) {
@@ -140,7 +140,7 @@ export class MemoryChannel implements Channel {
     else this.#take(item)
   }
 
-  /** Takes what lay unread. */
+  /** Delivers the unread frames. */
   resumeReading(): void {
     const { condition } = this.#modules
     while (condition.reading && this.#state !== 'closed') {
@@ -159,7 +159,7 @@ export class MemoryChannel implements Channel {
     this.#other.#left(item)
   }
 
-  /** Something this end sent takes no room any more. */
+  /** Something this end sent was read and frees its room in the window. */
   #left(item: Item): void {
     if (this.#state === 'closed') return
     this.#inWindowBytes -= sizeOf(item)

@@ -15,14 +15,14 @@ const defaults = {
   addressOf: () => undefined,
 } as const
 
-/** A network of nodes in one process, one instance a run. Everything that is left to chance comes from the seed. */
+/** A network of nodes in one process, one instance a run. All randomness comes from the seed. */
 export class MemoryNetwork implements MemoryExchange {
   readonly settings: MemoryNetworkSettings
   readonly #clock: VirtualClock
   readonly #random: Random
   readonly #transports = new Map<NodeId, MemoryTransport>()
   readonly #conditions = new Map<NodeId, NodeCondition>()
-  /** The ends of all open pipes, by the node that has them. */
+  /** The ends of all open channels, by node. */
   readonly #ends = new Map<NodeId, Set<MemoryChannel>>()
 
   constructor(options: MemoryNetworkOptions, modules: { readonly clock: VirtualClock }) {
@@ -42,7 +42,7 @@ export class MemoryNetwork implements MemoryExchange {
     if (reading) for (const end of [...this.#endsOf(nodeId)]) end.resumeReading()
   }
 
-  /** Takes a node off the network, or puts it back, without anybody being told. */
+  /** Takes a node off the network, or puts it back, without notice to anybody. */
   setOnline(nodeId: NodeId, online: boolean): void {
     this.condition(nodeId).online = online
   }

@@ -5,17 +5,17 @@ export interface MemoryNetworkOptions {
   readonly seed: string | number
   /** One way, in milliseconds; a function is asked once per link and direction. Default 1. */
   readonly latencyMs?: number | ((from: NodeId, to: NodeId) => number)
-  /** Up to so much is added to the latency of a frame, evenly drawn; the order is kept. Default 0. */
+  /** Maximum added to the latency of a frame, uniformly distributed; the order is kept. Default 0. */
   readonly jitterMs?: number
   /** The part of frames that are lost, whole, as datagrams would be; a function is asked for each frame. Default 0. */
   readonly lossRate?: number | ((from: NodeId, to: NodeId) => number)
   /** The part of dials that fail. Default 0. */
   readonly connectFailureRate?: number
-  /** What one direction of a link carries. Default as much as it is given. */
+  /** Bandwidth of one direction of a link. Default unlimited. */
   readonly bytesPerMs?: number
-  /** Bytes on the way and unread in one direction of a link; the rest waits with the sender. Default 1 MiB. */
+  /** Bytes in flight and unread in one direction of a link; the rest waits with the sender. Default 1 MiB. */
   readonly windowBytes?: number
-  /** The address that a node's bytes come from. Default none, as of a node on the same machine. */
+  /** The address that a node's bytes come from. Default none, as for a node on the same machine. */
   readonly addressOf?: (nodeId: NodeId) => string | undefined
 }
 

@@ -6,13 +6,13 @@ import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import type { MemoryChannel } from './memory-channel.ts'
 
-/** What a transport needs of its MemoryNetwork. */
+/** What a transport needs from its MemoryNetwork. */
 export interface MemoryExchange {
   /** Makes a node known under its id. */
   join(nodeId: NodeId, transport: MemoryTransport): void
   leave(nodeId: NodeId): void
   /**
-   * Opens a pipe. The other node has its end after one latency, the dialling one after two; then `onOpen` or `onFail` is
+   * Opens a channel. The other node has its end after one latency, the dialling one after two; then `onOpen` or `onFail` is
    * called, or neither when one of them is offline.
    */
   connect(
@@ -25,12 +25,12 @@ export interface MemoryExchange {
 
 export interface MemoryTransportOptions {
   readonly role: LinkRole
-  /** What it is in contacts, where it stands for a transport that a test has no use for. Default `memory`. */
+  /** Its kind in contacts, where it stands in for a transport that a test does not use. Default `memory`. */
   readonly kind?: string
   readonly network: MemoryExchange
 }
 
-/** Limit for one dial in memory, handshake included. */
+/** Time limit for one dial in memory, handshake included. */
 const memoryDialTimeoutMs = 15_000
 
 /** One node's way into a MemoryNetwork. Nodes are dialled by id; a URL is not looked at. */
@@ -70,7 +70,7 @@ export class MemoryTransport implements Transport {
     return connectionLimits(this.#modules.limits).lowMarkBytes
   }
 
-  /** Counts the dials to one node: what chance does to a link depends on nothing else. */
+  /** Counts the dials to each node, so that the randomness of a link depends on nothing else. */
   nextDialOf(peerId: NodeId): number {
     const count = (this.#dialsOf.get(peerId) ?? 0) + 1
     this.#dialsOf.set(peerId, count)
@@ -98,7 +98,7 @@ export class MemoryTransport implements Transport {
     })
   }
 
-  /** The network's: somebody dialled. */
+  /** Called by the network: another node dialled this one. */
   accept(channel: MemoryChannel): void {
     this.#pool.accept(channel, { onOpen: (connection) => this.onInbound(connection), onFail: () => {} })
   }

@@ -7,11 +7,11 @@ export interface VirtualClockOptions {
 }
 
 /**
- * Time that passes only when told to. Events happen in the order of their time and, at the same instant, in the order in
- * which they were scheduled, so a run is the same every time. Errors thrown by an event reach whoever turns the clock.
+ * Time that passes only when told to. Events run in the order of their time and, at the same instant, in the order in which
+ * they were scheduled, so every run is the same. Errors thrown by an event reach whoever advances the clock.
  */
 export class VirtualClock implements Clock {
-  /** What the wall clock is ahead of the monotonic one. */
+  /** The wall clock minus the monotonic one. */
   #wallAheadMs: number
   readonly #events = new EventHeap()
   #elapsedMs = 0
@@ -28,7 +28,7 @@ export class VirtualClock implements Clock {
     return this.#elapsedMs
   }
 
-  /** Sets the wall clock ahead, or back when negative. Nothing else changes, as no time passes. */
+  /** Sets the wall clock forward, or back when negative. Nothing else changes, as no time passes. */
   moveWall(byMs: number): void {
     this.#wallAheadMs += byMs
   }
@@ -41,30 +41,30 @@ export class VirtualClock implements Clock {
     this.#events.push(this.#elapsedMs, fn)
   }
 
-  /** When the next event is due, on the scale of `monotonicMs`; undefined when there is none. */
+  /** When the next event is due, by `monotonicMs`; undefined when there is none. */
   get nextAtMs(): number | undefined {
     return this.#events.nextAtMs
   }
 
-  /** Lets `durationMs` pass and everything happen that is due until then. */
+  /** Lets `durationMs` pass and runs everything due until then. */
   advanceBy(durationMs: number): void {
     this.advanceTo(this.#elapsedMs + durationMs)
   }
 
-  /** As `advanceBy`, up to an instant on the scale of `monotonicMs`. Never goes back. */
+  /** Like `advanceBy`, up to an instant by `monotonicMs`. Never goes back. */
   advanceTo(atMs: number): void {
     while (this.step(atMs));
     this.#elapsedMs = Math.max(this.#elapsedMs, atMs)
   }
 
-  /** Lets everything happen until nothing is left to happen, or `maxMs` have passed. True when nothing is left. */
+  /** Runs events until none is left, or `maxMs` have passed. True when none is left. */
   runUntilIdle(maxMs = Number.POSITIVE_INFINITY): boolean {
     const untilMs = this.#elapsedMs + maxMs
     while (this.step(untilMs));
     return this.nextAtMs === undefined
   }
 
-  /** Lets the next event happen when it is due by `untilMs`; false when there is none. */
+  /** Runs the next event if it is due by `untilMs`; false when there is none. */
   step(untilMs = Number.POSITIVE_INFINITY): boolean {
     const event = this.#events.popUntil(untilMs)
     if (event === undefined) return false

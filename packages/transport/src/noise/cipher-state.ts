@@ -2,10 +2,10 @@ import type { Aead, Cipher, NoiseSuite } from './noise-suite.ts'
 
 const nothing: Uint8Array = new Uint8Array(0)
 const zeros = new Uint8Array(32)
-/** 2^64 - 1, which no frame has: Noise keeps it for REKEY. */
+/** 2^64 - 1, which no frame uses: Noise reserves it for REKEY. */
 const rekeyNonce = new Uint8Array(12).fill(0xff, 4)
 
-/** Frames after which both ends take a new key; far below what wears out a key of AES-GCM (RFC 8446, section 5.5). */
+/** Frames after which both ends take a new key; far below the usage limits of an AES-GCM key (RFC 8446, section 5.5). */
 const defaultRekeyFrames = 2 ** 20
 
 export interface CipherStateOptions {
@@ -16,8 +16,8 @@ export interface CipherStateOptions {
 }
 
 /**
- * One direction of a link: a key, and a nonce that counts, so that what is changed, left out, repeated or put in another order
- * does not open. Noise, sections 5.1 and 11.3.
+ * One direction of a link: a key and a counting nonce, so that a frame that is changed, left out, repeated or reordered does
+ * not open. Noise, sections 5.1 and 11.3.
  */
 export class CipherState {
   readonly #cipher: Cipher
@@ -26,7 +26,7 @@ export class CipherState {
   readonly #nonce = new Uint8Array(12)
   readonly #nonceView = new DataView(this.#nonce.buffer)
   #aead: Aead
-  /** Of the next frame. It stays exact for 285 years at a million frames a second. */
+  /** The nonce of the next frame. It stays exact for 285 years at a million frames a second. */
   #count = 0
 
   constructor({ cipher, key, rekeyFrames = defaultRekeyFrames }: CipherStateOptions, suite: NoiseSuite) {
@@ -42,14 +42,14 @@ export class CipherState {
     return sealed
   }
 
-  /** Undefined when it is not what the other end sealed next. */
+  /** Undefined when it is not the frame that the other end sealed next. */
   open(sealed: Uint8Array, associated = nothing): Uint8Array | undefined {
     const plaintext = this.#aead.open(this.#nextNonce(), sealed, associated)
     if (plaintext !== undefined) this.#advance()
     return plaintext
   }
 
-  /** Noise, section 12: of AESGCM the counter is big endian, of ChaChaPoly little endian, in both after 32 zero bits. */
+  /** Noise, section 12: for AESGCM the counter is big endian, for ChaChaPoly little endian, in both after 32 zero bits. */
   #nextNonce(): Uint8Array {
     const [high, low] = [Math.floor(this.#count / 2 ** 32), this.#count >>> 0]
     const isBigEndian = this.#cipher === 'aes-256-gcm'

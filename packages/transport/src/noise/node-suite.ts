@@ -11,13 +11,13 @@ import {
 } from 'node:crypto'
 import { tagBytes, type Aead, type Cipher, type NoiseSuite } from './noise-suite.ts'
 
-/** What comes before the 32 bytes of an X25519 key in DER (RFC 8410). */
+/** The bytes before the 32 bytes of an X25519 key in DER (RFC 8410). */
 const secretKeyHeader = Buffer.from('302e020100300506032b656e04220420', 'hex')
 const publicKeyHeader = Buffer.from('302a300506032b656e032100', 'hex')
 
 const aeadOptions = { authTagLength: tagBytes }
 
-/** The primitives of Noise as Node has them. */
+/** Node's primitives for Noise. */
 export const nodeSuite: NoiseSuite = {
   ciphers: ['aes-256-gcm', 'chacha20-poly1305'],
   publicKey: (secretKey) =>
@@ -39,9 +39,9 @@ function publicKeyObject(publicKey: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.concat([publicKeyHeader, publicKey]), format: 'der', type: 'spki' })
 }
 
-/** A KeyObject costs a fifth of what Node takes to set up a cipher from the bytes of a key. */
+/** A KeyObject makes setting up a cipher five times as fast as the bytes of a key do. */
 class NodeAead implements Aead {
-  // Both algorithms are called alike, but each has a type of its own.
+  // Both algorithms are called in the same way, but each has its own type.
   readonly #algorithm: 'aes-256-gcm'
   readonly #key: KeyObject
 

@@ -11,13 +11,13 @@ const protocolNames: Readonly<Record<Cipher, string>> = {
 
 export interface NoiseOptions {
   readonly cipher: Cipher
-  /** What both ends must know alike. */
+  /** Data that both ends must know to be the same. */
   readonly prologue: Uint8Array
-  /** The ephemeral key, of this handshake alone. */
+  /** The ephemeral key, for this handshake only. */
   readonly keyPair: KeyPair
 }
 
-/** Of X25519, 32 bytes each. */
+/** X25519 keys, 32 bytes each. */
 export interface KeyPair {
   readonly secretKey: Uint8Array
   readonly publicKey: Uint8Array
@@ -30,8 +30,8 @@ export interface Session {
 }
 
 /**
- * The handshake pattern NN of the Noise Protocol Framework (noiseprotocol.org, revision 34): e, then e and ee. It agrees on keys
- * with whoever is there; who that is, its payloads must prove. Names are those of the specification.
+ * The handshake pattern NN of the Noise Protocol Framework (noiseprotocol.org, revision 34): e, then e and ee. It agrees on
+ * keys with whoever is there; the payloads must prove who that is. Names are those of the specification.
  */
 export class NoiseNN {
   readonly #cipher: Cipher
@@ -55,7 +55,7 @@ export class NoiseNN {
     return this.#h
   }
 
-  /** The initiator's: → e. The payload travels in the open. */
+  /** The initiator's: → e. The payload is not encrypted. */
   writeFirst(payload: Uint8Array = nothing): Uint8Array {
     const { publicKey } = this.#keyPair
     this.#mixHash(publicKey)
@@ -84,7 +84,7 @@ export class NoiseNN {
     }
   }
 
-  /** The initiator's; undefined when it is not authentic. */
+  /** The initiator's: reads ← e, ee; undefined when it is not authentic. */
   readSecond(message: Uint8Array): { readonly payload: Uint8Array; readonly session: Session } | undefined {
     this.#takeKey(message)
     const sealed = message.subarray(keyBytes)

@@ -3,20 +3,20 @@ import type { Sealing } from '@runnel/protocol'
 /** The ciphers of links whose frames are sealed. */
 export type Cipher = Exclude<Sealing, 'none'>
 
-/** Added to whatever is sealed: the tag of AES-GCM or ChaCha20-Poly1305. */
+/** Bytes that sealing adds: the tag of AES-GCM or ChaCha20-Poly1305. */
 export const tagBytes = 16
 
-/** One key of an authenticated cipher (AEAD, RFC 5116). Nonces are 12 bytes and never used twice. */
+/** One key of an authenticated cipher (AEAD, RFC 5116). Nonces are 12 bytes and never reused. */
 export interface Aead {
-  /** Ciphertext and tag, one after the other, in bytes of their own. */
+  /** Ciphertext followed by tag, in a new array. */
   seal(nonce: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Uint8Array
   /** Undefined when it is not authentic. */
   open(nonce: Uint8Array, sealed: Uint8Array, associated: Uint8Array): Uint8Array | undefined
 }
 
-/** The primitives that Noise stands on, as a platform has them: X25519, SHA-256 and ciphers. Keys are 32 bytes. */
+/** The primitives that Noise needs from a platform: X25519, SHA-256 and ciphers. Keys are 32 bytes. */
 export interface NoiseSuite {
-  /** Those it can use; a dialler takes the first. */
+  /** The ciphers it supports; a dialler takes the first. */
   readonly ciphers: readonly [Cipher, ...Cipher[]]
   /** The X25519 public key of a secret one. */
   publicKey(secretKey: Uint8Array): Uint8Array

@@ -4,9 +4,9 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import type { NoiseSuite } from './noise-suite.ts'
 
-/** The primitives of Noise in plain JavaScript: those of a page, which has others only as promises. */
+/** The primitives of Noise in plain JavaScript for pages, where the built-in ones are asynchronous. */
 export const pageSuite: NoiseSuite = {
-  // AES-GCM takes two to four times as long there.
+  // AES-GCM takes two to four times as long in plain JavaScript.
   ciphers: ['chacha20-poly1305'],
   publicKey: (secretKey) => x25519.getPublicKey(secretKey),
   sharedSecret: (secretKey, publicKey) => x25519.getSharedSecret(secretKey, publicKey),

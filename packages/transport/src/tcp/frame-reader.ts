@@ -2,20 +2,20 @@ import { transportError } from '../errors.ts'
 
 const headerBytes = 4
 
-/** The bytes that go before a frame on the way: its length, big endian. */
+/** Bytes before each frame on the wire: its length, big endian. */
 export function headerOf(frame: Uint8Array): Buffer {
   const header = Buffer.allocUnsafe(headerBytes)
   header.writeUInt32BE(frame.length)
   return header
 }
 
-/** Cuts a stream of bytes into the frames that were put in at the other end. Holds no more than one frame that is not whole. */
+/** Cuts a stream of bytes into frames. Holds at most one incomplete frame. */
 export class FrameReader {
   readonly #maxFrameBytes: number
   readonly #onFrame: (frame: Uint8Array) => void
   #chunks: Buffer[] = []
   #heldBytes = 0
-  /** What must be there before anything can be done. */
+  /** Bytes needed before anything can be read. */
   #neededBytes = headerBytes
 
   constructor(maxFrameBytes: number, onFrame: (frame: Uint8Array) => void) {
@@ -34,7 +34,7 @@ export class FrameReader {
     this.#heldBytes = rest.length
   }
 
-  /** Returns where the frame begins that is not whole yet. */
+  /** Returns the offset of the first incomplete frame. */
   #cut(bytes: Buffer): number {
     let start = 0
     while (bytes.length - start >= headerBytes) {

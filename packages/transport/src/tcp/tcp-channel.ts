@@ -10,7 +10,7 @@ import { FrameReader, headerOf } from './frame-reader.ts'
 
 const noBinding = new Uint8Array(0)
 
-/** An open TCP socket as a channel: each frame behind its length. */
+/** An open TCP socket as a channel: each frame follows its length. */
 export class TcpChannel implements PooledChannel {
   readonly kind = 'tcp'
   // The largest packet is one frame, sealed.

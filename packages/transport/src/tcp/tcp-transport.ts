@@ -17,22 +17,22 @@ import type { ListenAddress } from '../ws/ws-options.ts'
 import { TcpChannel } from './tcp-channel.ts'
 
 export interface TcpOptions extends Partial<AdmissionLimits> {
-  /** As what this side acts on its links. */
+  /** The role this side acts in on its links. */
   readonly role: LinkRole
-  /** As of a WebSocket server, with URLs `tcp://host:port`. Without it others cannot dial this node. */
+  /** As for a WebSocket server, with URLs `tcp://host:port`. Without it others cannot dial this node. */
   readonly listen?: Omit<ListenAddress, 'tls'>
 }
 
 const tcpDefaults = { maxConnections: 10_000, maxPendingHandshakes: 1024 } as const
-/** Limit for one dial, handshake included. */
+/** Time limit for one dial, handshake included. */
 const tcpDialTimeoutMs = 15_000
 
-/** `tcp://` read as a URL of the web, of which the standard checks the host and the port. */
+/** Parses `tcp://` as a URL of the web, for which the standard checks the host and the port. */
 function asWebUrl(url: string): string {
   return url.replace(/^tcp:/, 'ws:')
 }
 
-/** Links over bare TCP, sealed as those over WebSockets: for nodes whose addresses others reach without a proxy. */
+/** Links over plain TCP, sealed like those over WebSockets: for nodes that others reach without a proxy. */
 export class TcpTransport implements Transport {
   readonly kind = 'tcp'
   onInbound: (connection: Connection) => void = () => {}

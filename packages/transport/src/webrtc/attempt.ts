@@ -29,7 +29,7 @@ export interface AttemptEvents {
   onFail(error: RunnelError): void
 }
 
-/** One try at one link, of either side: a negotiation, then a handshake, within a time limit. */
+/** One attempt at one link, by either side: a negotiation, then a handshake, within a time limit. */
 export class Attempt {
   readonly options: AttemptOptions
   readonly #modules: AttemptModules
@@ -37,7 +37,7 @@ export class Attempt {
   readonly #negotiation: Negotiation
   #channel: RtcChannel | undefined
   #isOver = false
-  /** The other side has ended the session itself. */
+  /** The other side has ended the session. */
   #rejected = false
   #cancelTimer: Cancel = () => {}
   #cancelHandshake: Cancel = () => {}
@@ -56,7 +56,7 @@ export class Attempt {
     })
   }
 
-  /** Whether there is a data channel, so that what fails now is the handshake. */
+  /** Whether there is a data channel, so that what can still fail is the handshake. */
   get hasChannel(): boolean {
     return this.#channel !== undefined
   }
@@ -75,7 +75,7 @@ export class Attempt {
     this.#negotiation.handle(kind, payload)
   }
 
-  /** Gives up; the other side is told why. */
+  /** Gives up and tells the other side why. */
   cancel(code: TransportErrorCode): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -3,12 +3,15 @@ import { BlockList, isIP } from 'node:net'
 import type { Cancel } from '@runnel/protocol'
 import { addressOf } from './candidate.ts'
 
-/** So long after its outer address was found an answerer begins to check, in milliseconds: the offerer has heard of that address by then, and sent to it. */
+/**
+ * How long after finding its outer address an answerer begins to check, in milliseconds. By then the offerer knows that
+ * address and has sent to it.
+ */
 export const holdMs = 150
-/** No longer than this in any case: there may be no outer address to find. */
+/** The longest wait in any case: there may be no outer address to find. */
 export const maxHoldMs = 1000
 
-/** Addresses of networks that nobody reaches from outside (RFC 1918, 3927, 4193 and 4291). */
+/** Addresses that cannot be reached from outside their network (RFC 1918, 3927, 4193 and 4291). */
 const privateNetworks = new BlockList()
 for (const [network, bits] of [
   ['10.0.0.0', 8],
@@ -26,24 +29,27 @@ for (const [network, bits] of [
   privateNetworks.addSubnet(network, bits, 'ipv6')
 
 /**
- * Lets an answerer behind a NAT check the other side's outer addresses a moment later than it could, for two reasons that lie in the library:
+ * Delays an answerer's checks of the other side's outer addresses while it is behind a NAT, for two reasons that lie in the
+ * library:
  *
- * - The offerer is the DTLS client, and what it says before the answerer's ICE has a path is lost, and said again after a second. Of two NATs that
- *   filter, the one drops the first check, and whoever checks second gets through first; the other has its path 50 ms or more later, as libjuice waits that
- *   long with the check it owes in return. So the answerer must be second.
- * - A check through the answerer's relay that comes before the offerer was told of the relay shows an address of unknown kind (peer-reflexive), which goes
- *   before what a NAT gave: the offerer would nominate the relay where a direct path works.
+ * - The offerer is the DTLS client. What it sends before the answerer's ICE has a path is lost, and repeated only after a
+ *   second. Of two NATs that filter, one drops the first check, and whoever checks second gets through first; the other has its
+ *   path 50 ms or more later, because libjuice delays the check that it owes in return by that much. So the answerer must be
+ *   second.
+ * - A check through the answerer's relay that arrives before the offerer knows of the relay shows an address of unknown kind
+ *   (peer-reflexive), which has priority over what a NAT assigned: the offerer would nominate the relay where a direct path
+ *   works.
  *
  * Addresses of a private network are checked at once.
  */
 export class CandidateHold {
   readonly #schedule: (ms: number, action: () => void) => Cancel
   readonly #own = new Set<string>()
-  /** What is held; undefined once nothing is any more. */
+  /** Held candidates; undefined once they are released. */
   #held: (() => void)[] | undefined = []
   #cancel: Cancel
 
-  /** Holds from now on. */
+  /** Starts holding. */
   constructor(modules: { readonly schedule: (ms: number, action: () => void) => Cancel }) {
     this.#schedule = modules.schedule
     this.#cancel = this.#schedule(maxHoldMs, () => this.release())
@@ -54,19 +60,19 @@ export class CandidateHold {
     const kind = kindOf(candidate)
     if (kind === 'host') this.#own.add(addressOf(candidate))
     if (kind !== 'srflx' || this.#held === undefined) return
-    // As itself: there is no NAT.
+    // The outer address is its own: there is no NAT.
     if (this.#own.has(addressOf(candidate))) return this.release()
     this.#cancel()
     this.#cancel = this.#schedule(holdMs, () => this.release())
   }
 
-  /** Calls `take` now, or when the other side has had its time; what it throws then is ignored. */
+  /** Calls `take` now, or after the delay; what it throws then is ignored. */
   add(candidate: string, take: () => void): void {
     if (this.#held === undefined || isPrivate(addressOf(candidate))) take()
     else this.#held.push(take)
   }
 
-  /** Lets everything go; nothing is held afterwards. Idempotent. */
+  /** Releases everything, and holds nothing afterwards. Idempotent. */
   release(): void {
     const held = this.#held ?? []
     this.close()
@@ -74,12 +80,12 @@ export class CandidateHold {
       try {
         take()
       } catch {
-        // One bad candidate does not spoil the others.
+        // One bad candidate does not affect the others.
       }
     }
   }
 
-  /** Forgets what is held. Idempotent. */
+  /** Drops what is held. Idempotent. */
   close(): void {
     this.#held = undefined
     this.#cancel()

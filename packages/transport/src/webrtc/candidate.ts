@@ -6,7 +6,7 @@ const maxCandidateChars = 512
 
 const payloadPattern = /^([A-Za-z0-9_.-]{1,32})\n((?:a=)?candidate:[\x20-\x7e]+)$/
 
-/** A candidate as it travels in a signal: `mid\ncandidate`. */
+/** A candidate in the form in which a signal carries it: `mid\ncandidate`. */
 export function encodeCandidate({ mid, candidate }: RtcCandidate): string {
   return `${mid}\n${candidate}`
 }
@@ -30,7 +30,10 @@ interface SelectedPair {
   readonly remote: { readonly type: string | null }
 }
 
-/** The path of the pair that a platform says it has selected; undefined when it has none, says something else, or throws. */
+/**
+ * The path of the candidate pair that a platform reports as selected; undefined when there is none, it is invalid, or the
+ * call throws.
+ */
 export function pathOf(selectedPair: () => SelectedPair | null | undefined): LinkPath | undefined {
   try {
     const pair = selectedPair()
@@ -43,7 +46,7 @@ export function pathOf(selectedPair: () => SelectedPair | null | undefined): Lin
   }
 }
 
-/** The address of the other end in that pair; undefined when it is not said. */
+/** The address of the other end in that pair; undefined when it is unknown. */
 export function remoteAddressOf(selectedPair: () => RemoteOfPair | null | undefined): string | undefined {
   try {
     return selectedPair()?.remote.address || undefined

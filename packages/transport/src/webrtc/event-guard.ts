@@ -1,12 +1,12 @@
 /**
- * The end of a peer connection's events: runs their handlers so that what one throws ends the connection and goes no further
- * (in native code it would abort the process), and none after the connection is closed.
+ * Runs the event handlers of a peer connection. What one throws ends the connection and goes no further (in native code it
+ * would abort the process); none runs after the connection is closed.
  */
 export class EventGuard {
   readonly #end: { close(): void; onClose(text: string): void }
   #closed = false
 
-  /** `close` ends the connection itself; `onClose` is told why it failed. */
+  /** `close` ends the connection; `onClose` is called with the reason of a failure. */
   constructor(end: { close(): void; onClose(text: string): void }) {
     this.#end = end
   }
@@ -32,7 +32,7 @@ export class EventGuard {
     try {
       this.#end.onClose(text)
     } catch {
-      // Its owner was told; there is nobody else to tell.
+      // Its owner was told; nobody else needs to know.
     }
   }
 }

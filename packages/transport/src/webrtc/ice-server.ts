@@ -41,7 +41,7 @@ export function parseIceServer(server: string | IceServer): ParsedIceServer {
   return parsed
 }
 
-/** An ICE server in the form it travels in. Throws INVALID_ICE_SERVER. */
+/** The text form of an ICE server. Throws INVALID_ICE_SERVER. */
 export function toIceServer(server: string | IceServer): IceServer {
   const { scheme, hostname, port, transport, username, credential } = parseIceServer(server)
   const host = hostname.includes(':') ? `[${hostname}]` : hostname

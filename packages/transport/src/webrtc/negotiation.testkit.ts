@@ -57,7 +57,7 @@ export function negotiationSide(
 
 export type Alter = (kind: SignalKind, payload: string) => readonly (readonly [SignalKind, string])[]
 
-/** Two sides whose signals reach each other in later turns, as `alter` leaves them. */
+/** Two sides whose signals reach each other in later turns, as changed by `alter`. */
 export function negotiationPair(
   alter: Alter = (kind, payload) => [[kind, payload]],
   options: SideOptions = {},

@@ -15,7 +15,7 @@ import { channelBinding, fingerprintOf, withOffererAsDtlsClient } from './sdp.ts
 
 export interface NegotiationOptions {
   readonly peerConnection: PeerConnectionOptions
-  /** Remote candidates taken; what comes after is dropped and counted. */
+  /** Remote candidates accepted; more are dropped and counted. */
   readonly maxCandidates: number
 }
 
@@ -27,7 +27,7 @@ export interface NegotiationModules {
   onCandidateDropped(): void
   /** The channel is open; this negotiation is over. */
   onChannel(channel: RtcChannel): void
-  /** It came to nothing; everything is closed. Neither is called after `close`. */
+  /** It failed; everything is closed. Neither is called after `close`. */
   onFail(error: RunnelError): void
 }
 
@@ -70,7 +70,7 @@ export class Negotiation {
     })
   }
 
-  /** A signal of this session from the peer. */
+  /** Takes a signal of this session from the peer. */
   handle(kind: Exclude<SignalKind, 'offer'>, payload: string): void {
     this.#attempt(() => {
       if (kind === 'reject') return this.#fail(rejection(payload))
@@ -119,7 +119,7 @@ export class Negotiation {
     try {
       if (this.#peerConnection?.addCandidate(candidate)) return
     } catch {
-      // One bad candidate does not spoil the others.
+      // One bad candidate does not affect the others.
     }
     this.#modules.onCandidateDropped()
   }
@@ -150,7 +150,7 @@ export class Negotiation {
     this.#fail(transportError('DIAL_FAILED', text))
   }
 
-  /** What goes wrong in a step ends the negotiation and nothing else. */
+  /** An error in a step ends the negotiation and nothing else. */
   #attempt(step: () => void): void {
     if (this.#isOver) return
     try {
@@ -171,7 +171,7 @@ export class Negotiation {
   }
 }
 
-/** Only codes we know are believed; the rest of a peer's text is not shown to anyone. */
+/** Only known codes are trusted; the rest of a peer's text is shown to nobody. */
 function rejection(payload: string): RunnelError {
   const code = (Object.hasOwn(transportErrors, payload) ? payload : 'DIAL_FAILED') as TransportErrorCode
   return transportError(code, 'the other side refused')

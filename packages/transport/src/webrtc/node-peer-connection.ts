@@ -26,8 +26,8 @@ import {
 } from './peer-connection-port.ts'
 
 /**
- * A peer connection of node-datachannel. The library's global `cleanup` is never called: a process ends without it once
- * every peer connection is closed, and with one open it would wait ten seconds and throw.
+ * A peer connection of node-datachannel. The library's global `cleanup` is never called: a process exits without it once every
+ * peer connection is closed, and with one open it would wait ten seconds and throw.
  */
 export function createPeerConnection(
   options: PeerConnectionOptions,
@@ -40,9 +40,9 @@ class NodePeerConnection implements PeerConnectionPort {
   readonly #native: PeerConnection
   readonly #events: PeerConnectionEvents
   readonly #guard: EventGuard
-  /** Held because a data channel nobody refers to is collected, and closes. */
+  /** Referenced because an unreferenced data channel is collected, and closes. */
   #channel: NodeDataChannel | undefined
-  /** Of an answerer that finds its outer address. */
+  /** Set for an answerer, which waits for its outer address. */
   #candidates: CandidateHold | undefined
   readonly #findsOuterAddress: boolean
   #open = false
@@ -93,7 +93,10 @@ class NodePeerConnection implements PeerConnectionPort {
     this.#native.setRemoteDescription(sdp, kind)
   }
 
-  /** Names are not looked up: a stranger could make us ask any name server anything, and browsers' `.local` names resolve nowhere. */
+  /**
+   * Names are not looked up: otherwise a stranger could make us query any name server, and browsers' `.local` names
+   * resolve nowhere.
+   */
   addCandidate({ candidate, mid }: RtcCandidate): boolean {
     if (isIP(addressOf(candidate)) === 0) return false
     const take = () => this.#native.addRemoteCandidate(candidate, mid)
@@ -108,8 +111,8 @@ class NodePeerConnection implements PeerConnectionPort {
 
   #closeNative(): void {
     this.#candidates?.close()
-    // What never opened must be closed by hand, or its callbacks keep the process alive. What is open must not be: were the other
-    // side to close it at the same instant, the library would lose the event that releases them.
+    // What never opened must be closed explicitly, or its callbacks keep the process alive. What is open must not be: if the
+    // other side closed it at the same instant, the library would lose the event that releases them.
     if (!this.#open) this.#channel?.close()
     this.#native.close()
   }
@@ -145,7 +148,7 @@ class NodeDataChannel implements DataChannelPort {
     native.onClosed(() => guard(() => this.events.onClose()))
   }
 
-  /** Lets messages come. The library keeps them until then, which may be before it says that the channel is open. */
+  /** Lets messages in. The library keeps them until then, which may be before it reports the channel as open. */
   start(): void {
     this.#native.setBufferedAmountLowThreshold(dataChannelLowMarkBytes)
     this.#native.onBufferedAmountLow(() => this.#guard(() => this.events.onLow()))

@@ -2,7 +2,7 @@ import type { IceServer } from '@runnel/protocol'
 
 import type { LinkPath } from '../ports.ts'
 
-/** Data channels of some browsers refuse, or choke on, larger messages. */
+/** Data channels of some browsers refuse, or mishandle, larger messages. */
 export const maxDataChannelFrameBytes = 16 * 1024
 
 /** `onDrain` of a channel is called when its buffer falls to this. */
@@ -16,9 +16,9 @@ export interface RtcCandidate {
 export type DescriptionKind = 'offer' | 'answer'
 
 export interface DataChannelEvents {
-  /** The bytes are the receiver's to keep. */
+  /** The receiver may keep the bytes. */
   onMessage(message: Uint8Array): void
-  /** A text message; no peer of ours sends one. */
+  /** A text message, which no correct peer sends. */
   onText(): void
   /** `bufferedBytes` fell to `dataChannelLowMarkBytes`. */
   onLow(): void
@@ -54,25 +54,25 @@ export interface PeerConnectionEvents {
 }
 
 /**
- * What we need of an RTCPeerConnection with one data channel; the little in which Node's and the browser's differ is behind it.
+ * What we need of an RTCPeerConnection with one data channel; the few differences between Node and the browser are behind it.
  * No exception of an event handler reaches the native side: it closes the peer connection, with the error as its text.
  */
 export interface PeerConnectionPort {
-  /** How the selected pair of candidates goes; undefined while there is none, or where it cannot be known. Never throws. */
+  /** The path of the selected pair of candidates; undefined while there is none, or where it cannot be known. Never throws. */
   readonly path: LinkPath | undefined
   /** The address of the other end in that pair. Never throws. */
   readonly remoteAddress: string | undefined
   /** Creates the data channel and the offer. */
   offer(): void
-  /** The other side's description; an offer is answered. Throws when it is no good. */
+  /** Sets the other side's description; an offer is answered. Throws when it is invalid. */
   setRemote(kind: DescriptionKind, sdp: string): void
-  /** Only after `setRemote`. False when the candidate is of no use here. */
+  /** Only after `setRemote`. False when the candidate cannot be used here. */
   addCandidate(candidate: RtcCandidate): boolean
   /** Closes at once. Idempotent. */
   close(): void
 }
 
-/** Throws when the options are no good. */
+/** Throws when the options are invalid. */
 export type CreatePeerConnection = (
   options: PeerConnectionOptions,
   events: PeerConnectionEvents,

@@ -8,7 +8,7 @@ import {
   type PeerConnectionPort,
 } from './peer-connection-port.ts'
 
-/** The message that says: I have sent everything. */
+/** The message that announces the end of everything sent. */
 const endMessage = new Uint8Array(0)
 
 export interface RtcChannelOptions {
@@ -20,8 +20,8 @@ export interface RtcChannelOptions {
 /**
  * A data channel, and the peer connection it alone uses, as a Channel.
  *
- * Closing a peer connection discards what is still on its way, and nothing tells when all of it has arrived. So the side that
- * closes sends an empty message last, and the side that gets it, having got everything, closes the peer connection.
+ * Closing a peer connection discards what is still in flight, and there is no event for when all of it has arrived. So the side
+ * that closes sends an empty message last, and the side that gets it, having got everything, closes the peer connection.
  */
 export class RtcChannel implements Channel {
   readonly kind = 'webrtc'
@@ -71,7 +71,7 @@ export class RtcChannel implements Channel {
     this.#send(endMessage)
   }
 
-  /** Closes the peer connection, unless that is what happened. */
+  /** Closes the peer connection, unless it is closed already. */
   gone(text: string, code?: TransportErrorCode): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
@@ -84,7 +84,7 @@ export class RtcChannel implements Channel {
     try {
       this.#channel.send(message)
     } catch (error) {
-      // Later, because nobody expects a channel to close in the middle of a send.
+      // Later, because no caller expects a channel to close during a send.
       this.#clock.endOfTurn(() => this.gone(`could not send: ${String(error)}`))
     }
   }

@@ -24,8 +24,8 @@ export function fingerprintOf(sdp: string): Uint8Array {
 }
 
 /**
- * What ties a handshake to the DTLS session beneath it: both certificates' fingerprints, sorted, so both sides get the same bytes.
- * Whoever sits in the middle has another certificate on at least one side.
+ * What ties a handshake to the DTLS session beneath it: both certificates' fingerprints, sorted, so both sides get the same
+ * bytes. Somebody in the middle has another certificate on at least one side.
  */
 export function channelBinding(localSdp: string, remoteSdp: string): Uint8Array {
   const sorted = [fingerprintOf(localSdp), fingerprintOf(remoteSdp)].sort(compareBytes)
@@ -40,8 +40,9 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * The offer as the answerer should see it: with the offerer as the DTLS client. An answerer left to choose becomes the client itself,
- * and its first packet leaves before the offerer's ICE has a path for it: in 25–45 % of set-ups it is lost and sent again after a second.
+ * The offer as the answerer should see it: with the offerer as the DTLS client. An answerer left to choose becomes the client,
+ * and its first packet leaves before the offerer's ICE has a path for it: in 25–45 % of set-ups it is lost and repeated after a
+ * second.
  */
 export function withOffererAsDtlsClient(offerSdp: string): string {
   return offerSdp.replace(/^a=setup:actpass(?=\r?$)/gm, 'a=setup:active')

@@ -1,16 +1,16 @@
 import type { NodeId, Signal } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-// By its name, so that a browser gets its own.
+// Imported by package name, so that a browser gets its own build.
 import { createPeerConnection } from '@runnel/transport'
 import { testModules } from '../conformance/modules.testkit.ts'
 import type { PairOptions, TransportPair } from '../conformance/transport-pair.testkit.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { WebRtcTransport, type WebRtcModules, type WebRtcOptions } from './web-rtc-transport.ts'
 
-/** What becomes of a signal on its way; `from` is the sender. */
+/** What becomes of a signal in transit; `from` is the sender. */
 export type AlterSignal = (from: NodeId, signal: Signal) => readonly Signal[]
 
-/** Carries signals between transports, each in a later turn and in order, and puts in the sender as a tracker does. */
+/** Carries signals between transports, each in a later turn and in order, and sets the sender as a tracker does. */
 export class SignallingNetwork {
   alter: AlterSignal = (_, signal) => [signal]
   /** Signals as they were sent. */
@@ -37,7 +37,7 @@ export class SignallingNetwork {
     return { nodeId, transport }
   }
 
-  /** Hands a signal to a node, whoever sends it. */
+  /** Hands a signal to a node from any sender. */
   deliver(to: NodeId, signal: Signal): void {
     this.#transports.get(to)?.handleSignal(signal)
   }

@@ -19,20 +19,20 @@ export interface WebRtcOptions {
   readonly portRange?: readonly [first: number, last: number]
   /** Channels and attempts together; a peer connection costs 290 kB. */
   readonly maxConnections?: number
-  /** Attempts of other nodes that are not open yet. */
+  /** Limit on attempts by other nodes that are not open yet. */
   readonly maxPendingInbound?: number
-  /** The same, of one node. */
+  /** The same limit for one node. */
   readonly maxPendingInboundPerPeer?: number
-  /** Candidates taken from the other side in one attempt. */
+  /** Limit on candidates accepted from the other side in one attempt. */
   readonly maxCandidates?: number
-  /** Limit for one dial, handshake included, in milliseconds. */
+  /** Time limit for one dial, handshake included, in milliseconds. */
   readonly dialTimeoutMs?: number
   /**
-   * A try that fails sooner than this, in milliseconds, is followed by another at once. The library fails in one set-up of a thousand
+   * An attempt that fails sooner than this, in milliseconds, is repeated at once. The library fails in one set-up of a thousand
    * because it may check the answerer's certificate before it has stored the fingerprint from the answer.
    */
   readonly quickFailMs?: number
-  /** Of these at most so many in one dial. */
+  /** Limit on such repeated attempts in one dial. */
   readonly maxQuickRetries?: number
 }
 
@@ -59,22 +59,22 @@ export interface WebRtcCounters {
   dials: number
   opened: number
   failed: number
-  /** Tries after one that failed at once. */
+  /** Attempts that followed an early failure. */
   retries: number
   /** Offers refused because of a limit. */
   offersRefused: number
-  /** Signals of no session we know, and offers of one we know. */
+  /** Signals of unknown sessions, and offers of known ones. */
   signalsIgnored: number
-  /** Candidates above the limit, malformed, or of no use here. */
+  /** Candidates above the limit, malformed, or unusable here. */
   candidatesDropped: number
-  /** Servers given to `setIceServers` that are none. */
+  /** Entries given to `setIceServers` that are no ICE servers. */
   iceServersIgnored: number
 }
 
 type Settings = Required<Omit<WebRtcOptions, 'bindAddress' | 'portRange'>> & WebRtcOptions
 
 /**
- * Links over WebRTC data channels. Every attempt is a session of its own, named by peer, session id and who offered,
+ * Links over WebRTC data channels. Every attempt is a session of its own, identified by peer, session id and who offered,
  * so that two nodes may dial each other at the same time.
  */
 export class WebRtcTransport implements Transport {
@@ -94,7 +94,7 @@ export class WebRtcTransport implements Transport {
   readonly #settings: Settings
   readonly #modules: AttemptModules
   readonly #attempts = new Map<string, Attempt>()
-  /** Every channel that is not closed, with its connection once that is open. Nobody else need hold them. */
+  /** Every channel that is not closed, with its connection once that is open. The only reference that keeps them alive. */
   readonly #channels = new Map<RtcChannel, Connection | undefined>()
   readonly #dials = new Set<{ fail(error: RunnelError): void }>()
   #iceServers: readonly IceServer[] = []
@@ -125,7 +125,7 @@ export class WebRtcTransport implements Transport {
     if (this.#channels.size > 0) await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
   }
 
-  /** Servers for the attempts to come; what is no ICE server is left out and counted. */
+  /** Sets the servers for future attempts; what is no ICE server is left out and counted. */
   setIceServers(servers: readonly (string | IceServer)[]): void {
     this.#iceServers = servers.flatMap((server) => {
       try {
@@ -188,7 +188,7 @@ export class WebRtcTransport implements Transport {
     }
   }
 
-  /** A signal as it came from the tracker: `peerId` is the sender, whom the tracker vouches for. */
+  /** Takes a signal from the tracker: `peerId` is the sender, which the tracker vouches for. */
   handleSignal(signal: Signal): void {
     if (signal.kind === 'offer') return this.#offered(signal)
     const { peerId, sessionId } = signal
@@ -269,7 +269,7 @@ export class WebRtcTransport implements Transport {
     this.#modules.signalling.send({ type: 'signal', peerId, sessionId, kind: 'reject', payload: code })
   }
 
-  /** An attempt that has its channel counts once, as a channel. */
+  /** An attempt that has its channel counts only once, as a channel. */
   get #isFull(): boolean {
     let negotiating = 0
     for (const attempt of this.#attempts.values()) if (!attempt.hasChannel) negotiating++

@@ -1,4 +1,7 @@
-/** IPv4 that is not routed in the public network (the registries of RFC 6890), by prefix. The last: multicast, reserved, broadcast. */
+/**
+ * IPv4 ranges that are not routed in the public network (the registries of RFC 6890), by prefix. The last: multicast,
+ * reserved, broadcast.
+ */
 const ipv4Ranges = [
   [0x00000000, 8],
   [0x0a000000, 8],
@@ -16,10 +19,16 @@ const ipv4Ranges = [
   [0xe0000000, 3],
 ] as const
 const ipv4Pattern = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
-/** IPv4 written as IPv6 (RFC 4291, 2.5.5.2), and behind a NAT64 (RFC 6052, the well-known prefix), in the form of the URL standard. */
+/**
+ * IPv4 embedded in IPv6 (RFC 4291, 2.5.5.2), and behind a NAT64 (RFC 6052, the well-known prefix), in the form of the URL
+ * standard.
+ */
 const embeddedPattern = /^\[(?:::ffff:|64:ff9b::)([\da-f]{1,4}):([\da-f]{1,4})\]$/
 
-/** The address that packets to this one end up at: an embedded IPv4 address; else the address in the form of the URL standard, or the text itself. */
+/**
+ * Where packets to this address end up: its embedded IPv4 address; else the address in the form of the URL standard, or the
+ * text unchanged.
+ */
 export function routedAddress(host: string): string {
   const ip = host.replace(/^\[|\]$/g, '')
   if (!ip.includes(':')) return ip
@@ -31,7 +40,7 @@ export function routedAddress(host: string): string {
   return groups.flatMap((group) => [group >>> 8, group & 255]).join('.')
 }
 
-/** Whether this is an IP address of the public network: no loopback, link-local, private, shared, multicast or reserved one. */
+/** Whether this is an IP address of the public network: not loopback, link-local, private, shared, multicast or reserved. */
 export function isPublicAddress(address: string): boolean {
   const routed = routedAddress(address)
   const ipv4 = ipv4Pattern.exec(routed)
@@ -51,7 +60,9 @@ function isPublicIpv6(address: string): boolean {
   return !(first === 0x3fff && second < 0x1000)
 }
 
-/** The same of the host of a URL; names are public, but those that mean this machine or its network (RFC 6761, RFC 6762). */
+/**
+ * The same for the host of a URL. Names are public, except those that mean this machine or its network (RFC 6761, RFC 6762).
+ */
 export function isPublicHost(host: string): boolean {
   const ip = host.replace(/^\[|\]$/g, '')
   if (ip.includes(':') || /^[\d.]+$/.test(ip)) return isPublicAddress(ip)

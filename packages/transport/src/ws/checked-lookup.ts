@@ -2,8 +2,8 @@ import { lookup, type LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
 /**
- * A look-up of names for `net.connect` that leaves the addresses that `choose` chooses, and fails with what it throws: what is
- * checked is what is dialled, whatever the name leads to the next time.
+ * A name look-up for `net.connect` that keeps only the addresses that `choose` chooses, and fails with what it throws. So the
+ * address checked is the address dialled, whatever the name resolves to next time.
  */
 export function checkedLookup(
   choose: (found: readonly LookupAddress[]) => readonly LookupAddress[],

@@ -12,15 +12,15 @@ export interface ConnectOptions {
   readonly url: URL
   readonly told: ToldDial
   readonly limits: ConnectionLimits
-  /** In PEM; the usual ones when undefined. */
+  /** Trusted certificates in PEM; the system's when undefined. */
   readonly trustedCertificates: string | Buffer | undefined
-  /** As the system chooses when undefined. */
+  /** Chosen by the system when undefined. */
   readonly localAddress?: string | undefined
 }
 
 /**
  * Opens a WebSocket: TCP, TLS, upgrade. Has no time limit of its own. Fails with DIAL_FAILED, TLS_FAILED, and
- * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when the host is not to be dialled.
+ * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when the host must not be dialled.
  */
 export function connectWebSocket(
   { url, told, limits, trustedCertificates, localAddress }: ConnectOptions,
@@ -40,7 +40,7 @@ export function connectWebSocket(
     settled = true
     report()
   }
-  // Stays: a socket that is terminated while it connects has one more error to tell.
+  // Stays attached: a socket that is terminated while it connects emits one more error.
   socket.on('error', (error) => settle(() => onFail(asDialError(error, url))))
   socket.once('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
     request.destroy()
@@ -75,7 +75,7 @@ function responseError(response: IncomingMessage, url: URL): RunnelError {
 /** OpenSSL's verification of certificates, Node's check of the name, and a server that speaks no TLS. */
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/
 
-/** What opening a socket failed with, as an error of ours. */
+/** The reason why a socket did not open, as a RunnelError. */
 export function asDialError(error: unknown, url: URL | string | undefined): RunnelError {
   if (isRunnelError(error)) return error
   const { code = '', message } = error as Error & { readonly code?: string }

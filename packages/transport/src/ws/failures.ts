@@ -1,8 +1,8 @@
 import type { Clock } from '@runnel/protocol'
 
-/** For how long is left alone what has failed too often; twice as long after each further failure. */
+/** How long a target is not dialled after too many failures; doubles with each further failure. */
 const firstPauseMs = 30_000
-/** The longest that anything is left alone. */
+/** The longest such pause. */
 const longestPauseMs = 3_600_000
 
 interface Streak {
@@ -11,13 +11,13 @@ interface Streak {
 }
 
 export interface FailuresOptions {
-  /** Failures in a row after which a target is left alone for a while. */
+  /** Failures in a row after which a target is not dialled for a while. */
   readonly maxFree: number
   /** Targets that are remembered; those that failed longest ago are forgotten. */
   readonly maxTargets: number
 }
 
-/** What was dialled in vain, how often in a row, and until when it is left alone. */
+/** Targets that failed, how often in a row, and until when they are not dialled. */
 export class Failures {
   readonly #options: FailuresOptions
   readonly #clock: Pick<Clock, 'monotonicMs'>

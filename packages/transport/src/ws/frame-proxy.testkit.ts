@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
 
-/** What becomes of a frame: the frames that are passed on in its place. `index` counts those of one direction, from 0. */
+/** Returns the frames to pass on in place of one. `index` counts those of one direction, from 0. */
 export type Meddle = (frame: Uint8Array, index: number) => readonly Uint8Array[]
 
 const pass: Meddle = (frame) => [frame]
 
-/** Stands between WebSockets and a server, sees every frame, and passes on what it likes. */
+/** A proxy between WebSockets and a server that sees every frame and may drop or change it. */
 export class FrameProxy {
   /** Of what goes to the server. */
   toServer: Meddle = pass

@@ -303,6 +303,17 @@ describe('after the handshake', () => {
     expect(await recorder.closed).toMatchObject({ code: 'CONNECTION_LOST' })
   })
 
+  it('a packet of a later version is the owner’s to count, also with a number of the link’s and in fragments', async () => {
+    const client = new RawClient()
+    const recorder = await client.open()
+    const later = packetBytes(0x0f, Uint8Array.of(1, 2))
+    client.socket.send(client.sealed(later))
+    client.socket.send(client.sealed(packetBytes(PacketType.fragment, Uint8Array.of(1, ...later))))
+    await recorder.count(2)
+    expect(recorder.packets.map(({ type }) => type)).toEqual([0x0f, 0x0f])
+    client.socket.terminate()
+  })
+
   it('packets in the frame of the proof are delivered, after the owner had its turn', async () => {
     const client = await new RawClient().connected()
     const proof = await client.greeted()

@@ -5,9 +5,9 @@ import type { ListenServer } from './ws-options.ts'
 const loopbackPattern = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/
 
 /**
- * Who of those that come in on this socket has dialled this side, by the `host:port` that they say. Where this side was told no
- * public URL it cannot know by what names it is found, nor what it is behind, and takes any. Else its URLs count, the address
- * where the socket came in, and for whoever is on this machine every name of it, with that port.
+ * Whether whoever comes in on this socket has dialled this side, by the `host:port` it reports. Without a public URL this side
+ * cannot know its names, nor what it is behind, and accepts any. Otherwise its URLs count, the local address of the socket, and
+ * for a dialler on this machine every name of it, with that port.
  */
 export function ownAddresses(
   { publicUrl, alsoKnownAs = [] }: Pick<ListenServer, 'publicUrl' | 'alsoKnownAs'>,

@@ -2,8 +2,8 @@ import type { Server, Socket } from 'node:net'
 import { networkOf, Shares } from '@runnel/protocol'
 
 /**
- * Bounds the sockets of a server from the moment that they are accepted, before TLS and before HTTP: where there are more than
- * `max`, the newest of the network (/24, of IPv6 /48) with the most is cut off. `onCut` hears of each.
+ * Bounds the sockets of a server from the moment they are accepted, before TLS and HTTP. Above `max`, the newest socket of the
+ * network (/24, for IPv6 /48) with the most is closed. `onCut` is called for each.
  */
 export function shareSockets(server: Server, max: number, onCut: () => void): void {
   const sockets = new Shares<Socket>({ max, evict: 'newest' })

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** Stands between a client and a server and makes them suffer what networks do. */
+/** A proxy between a client and a server that simulates network faults. */
 export class TcpProxy {
   readonly #server: Server
   readonly #links = new Set<{ readonly client: Socket; readonly upstream: Socket }>()
@@ -30,7 +30,7 @@ export class TcpProxy {
       [upstream, client],
     ] as const) {
       from.setNoDelay()
-      // Forwards itself rather than by pipe, which resumes what was paused when the other side drains.
+      // Forwards by hand rather than by pipe, which would resume what was paused when the other side drains.
       from.on('data', (bytes) => {
         if (!to.write(bytes)) from.pause()
       })
@@ -48,7 +48,7 @@ export class TcpProxy {
     return fromServer ? this.#flows.toClient : this.#flows.toServer
   }
 
-  /** Which directions pass; what does not pass piles up at its sender. */
+  /** Which directions pass; what does not pass queues at its sender. */
   flow(flows: { readonly toServer: boolean; readonly toClient: boolean }): void {
     this.#flows = flows
     this.#apply()
@@ -63,7 +63,7 @@ export class TcpProxy {
     }
   }
 
-  /** Breaks all links; new ones can be made. */
+  /** Breaks all links; new ones can be opened. */
   cut(): void {
     for (const { client, upstream } of this.#links) {
       client.resetAndDestroy()

@@ -1,4 +1,4 @@
-/** A certificate for localhost and 127.0.0.1, made for these tests and trusted by nobody else, and its key. */
+/** A certificate for localhost and 127.0.0.1, trusted only by these tests, and its key. */
 export const testCertificate = `-----BEGIN CERTIFICATE-----
 MIIBmjCCAUGgAwIBAgIUHf2O/E5z3n6UkX0hTn6wzBNhPf4wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MzIyMloYDzIxMjYxMDI4

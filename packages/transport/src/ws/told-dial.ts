@@ -5,7 +5,7 @@ import type { DialRequest } from '../ports.ts'
 import type { ToldDials } from './told-dials.ts'
 import { webSocketSchemes } from './ws-options.ts'
 
-/** What only a node says: the address is one, though not the one that was looked for. */
+/** Errors that only a node causes: a node is at the address, though not the wanted one. */
 const nodeCodes = ['PEER_ID_MISMATCH', 'UNSUPPORTED_VERSION']
 
 /** One dial, as far as it matters who named the address. */
@@ -13,9 +13,9 @@ export class ToldDial {
   readonly #dials: ToldDials
   readonly #isTold: boolean
   readonly #url: URL
-  /** What is tried: the address that was chosen, or the host as long as there is none; undefined where nothing is. */
+  /** The target in use: the chosen address, or the host until one is chosen; undefined while nothing is dialled. */
   #tried: string | undefined
-  /** The address that a connection was made to; the host as long as that is not known. */
+  /** The address that a connection was made to; the host until it is known. */
   reached: string
 
   constructor({ isTold = false }: Pick<DialRequest, 'isTold'>, url: URL, dials: ToldDials) {
@@ -25,7 +25,7 @@ export class ToldDial {
     this.reached = url.hostname.replace(/^\[|\]$/g, '')
   }
 
-  /** Throws DIAL_FAILED when the URL or its host is not to be dialled. */
+  /** Throws DIAL_FAILED when the URL or its host must not be dialled. */
   begin(): void {
     if (this.#isTold && !isContactUrl(this.#url.href, webSocketSchemes))
       throw transportError('DIAL_FAILED', `not a URL that a node has: ${this.#url.href}`)
@@ -35,8 +35,8 @@ export class ToldDial {
   }
 
   /**
-   * Of the addresses that the host's name leads to, those to dial. Of a told name it is one, the one with the fewest failures, so
-   * that it is known where no node was. Throws DIAL_FAILED when there is none.
+   * Chooses which addresses of the host's name to dial. For a told name it is one, the one with the fewest failures, so that a
+   * failure can be attributed. Throws DIAL_FAILED when there is none.
    */
   choose<Found extends { readonly address: string }>(found: readonly Found[]): readonly Found[] {
     if (!this.#isTold) return found
@@ -50,7 +50,7 @@ export class ToldDial {
     throw refusals[0] ?? transportError('DIAL_FAILED', `${this.#url.hostname} has no address`)
   }
 
-  /** It has come to its end. */
+  /** Records the outcome. */
   done(outcome: DialOutcome, error: RunnelError | undefined): void {
     if (outcome === 'open' && !this.#isTold) this.#dials.reached(this.reached)
     if (!this.#isTold || outcome === 'cancelled' || error?.code === 'SHUTTING_DOWN') return

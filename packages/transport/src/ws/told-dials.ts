@@ -3,20 +3,20 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import { isPublicHost, routedAddress } from './address-range.ts'
 import { Failures } from './failures.ts'
 
-/** Of a transport that dials URLs. */
+/** Options of a transport that dials URLs. */
 export interface DialModules extends ConnectionModules {
-  /** Shared by the transports of a node. Default: its own. */
+  /** Shared by the transports of a node. Default: one of its own. */
   readonly toldDials?: ToldDials
 }
 
-/** Failures in a row of one URL after which it is left alone for a while. */
+/** Failures in a row of one URL after which it is not dialled for a while. */
 const maxFreeUrlFailures = 3
-/** Failures in a row at one address, whatever the names, ports and schemes, after which it is left alone for a while. */
+/** Failures in a row at one address, whatever the names, ports and schemes, after which it is not dialled for a while. */
 const maxFreeAddressFailures = 30
-/** Told URLs, and as many addresses, whose failures are remembered; those that failed longest ago are forgotten. */
+/** Limit on remembered told URLs, and on addresses; those that failed longest ago are forgotten. */
 const maxFailedTargets = 10_000
 
-/** Ports that browsers dial for nobody, as other protocols live there (WHATWG Fetch, "bad port"). */
+/** Ports that browsers refuse to dial because of other protocols (WHATWG Fetch, "bad port"). */
 const badPorts = new Set([
   ...[
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
@@ -34,24 +34,24 @@ const badPorts = new Set([
 ])
 
 /**
- * Which addresses are dialled that somebody else named. Others could have a node knock at its neighbours' doors, or at those of a
+ * Decides which addresses named by others are dialled. Otherwise others could make a node probe its own network, or dial a
  * victim again and again:
  *
  * - no port of another protocol is dialled;
  * - an address that is not public is dialled only by a node that is in such a network itself: one that has reached an address
  *   of that kind which nobody told it, a tracker's. A node that has reached none of either kind was told nothing by strangers yet;
- * - a URL where several dials in a row have not found a node is left alone for a while, and so is an address where many have not,
- *   by whatever URLs.
+ * - a URL at which several dials in a row have found no node is not dialled for a while, and neither is an address at which
+ *   many have, by whatever URLs.
  *
- * What is said of an address is said of the one that was tried, never of all that a name leads to: whoever has the name chooses
- * them. An address that IPv6 embeds counts as the IPv4 address. Where nobody knows what a name led to, the name is the address.
+ * An outcome is recorded for the address that was dialled, never for all that a name resolves to: whoever owns the name chooses
+ * them. An IPv6 address with an embedded IPv4 address counts as that one. Where the address is unknown, the name stands for it.
  */
 export class ToldDials {
   readonly #urls: Failures
   readonly #addresses: Failures
   #isInside: boolean | undefined
 
-  /** `isInside` says whether this node is in a network of addresses that are not public; else it finds out. */
+  /** `isInside` says whether this node is in a network of addresses that are not public. Default: it finds out. */
   constructor({ isInside }: { readonly isInside?: boolean | undefined }, clock: Clock) {
     this.#isInside = isInside
     const maxTargets = maxFailedTargets
@@ -59,12 +59,12 @@ export class ToldDials {
     this.#addresses = new Failures({ maxFree: maxFreeAddressFailures, maxTargets }, clock)
   }
 
-  /** A dial that nobody told came through. */
+  /** A dial of a URL that nobody told us succeeded. */
   reached(host: string): void {
     this.#isInside ||= !isPublicHost(host)
   }
 
-  /** Why this URL is not dialled at this address; undefined when it is. */
+  /** Why this URL must not be dialled at this address; undefined when it may be. */
   refusal(url: URL, address = url.hostname): string | undefined {
     const port = portOf(url)
     if (badPorts.has(port)) return `port ${port} is not for this`

@@ -38,7 +38,7 @@ export class WebSocketTransport implements Transport {
   readonly #admission: Admission
   readonly #toldDials: ToldDials
   readonly #listener: WsListener | undefined
-  /** What is carried on to somebody else. */
+  /** Circuits that are carried for others. */
   readonly #circuits = new Set<WsChannel>()
   #running = false
 
@@ -69,7 +69,7 @@ export class WebSocketTransport implements Transport {
   async start(): Promise<void> {
     if (this.#running) return
     const { role, listen: { publicUrl } = {} } = this.#options
-    // Trackers' URLs are in a registry; those of nodes are told to whoever should dial them.
+    // Trackers' URLs are in a registry; a node's URL is told to whoever should dial it.
     if (role === 'node' && publicUrl !== undefined && !isContactUrl(publicUrl, webSocketSchemes))
       throw transportError(
         'LISTEN_FAILED',
@@ -132,7 +132,7 @@ export class WebSocketTransport implements Transport {
     })
   }
 
-  /** Who is at its end proves itself there: here it counts as a connection. */
+  /** The peer proves itself at the other end; here it counts as a connection. */
   #onCircuit({ socket, place, onward, maxQueuedBytes }: InboundCircuit): void {
     const channel = new WsChannel(socket, this.#limits)
     this.#circuits.add(channel)

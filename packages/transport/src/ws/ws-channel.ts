@@ -11,7 +11,7 @@ const noBinding = new Uint8Array(0)
 export class WsChannel implements Channel {
   readonly kind = 'websocket'
   readonly maxFrameBytes = maxWebSocketFrameBytes
-  // A proxy may end TLS on the way, so there is nothing both ends are sure to see alike.
+  // A proxy may end TLS on the way, so there is nothing that both ends certainly see alike.
   readonly binding = noBinding
   readonly noise = nodeSuite
   events: ChannelEvents = { onFrame() {}, onDrain() {}, onClose() {} }
@@ -59,7 +59,7 @@ export class WsChannel implements Channel {
     this.events.onDrain()
   }
 
-  /** RFC 6455, section 5.5.3. Whoever pings without reading is not answered, so that answers do not pile up. */
+  /** RFC 6455, section 5.5.3. A peer that pings without reading gets no answer, so that answers do not pile up. */
   #answerPing(data: Buffer): void {
     if (this.#socket.readyState === this.#socket.OPEN && !this.#aboveLowMark)
       this.#socket.pong(data, undefined, this.#onSent)

@@ -19,29 +19,29 @@ import { socketOptions, type Circuits, type ListenAddress, type ListenServer } f
 
 interface ListenerModules {
   readonly limits: ConnectionLimits
-  /** Sockets of a server of its own, whatever they have got to. */
+  /** Limit on sockets of a server of its own, in any state. */
   readonly maxSockets: number
-  /** A socket was cut off, as there were more. */
+  /** A socket above the limit was closed. */
   onCut(): void
-  /** A place for one more from this address; undefined when there is none now. */
+  /** Returns a place for one more from this address; undefined when there is none. */
   enter(address: string): Place | undefined
-  /** The socket is gone. */
+  /** The socket is closed. */
   leave(place: Place): void
   onSocket(inbound: InboundSocket): void
   onCircuit(circuit: InboundCircuit): void
 }
 
-/** A WebSocket that somebody else opened. */
+/** A WebSocket that another node opened. */
 export interface InboundSocket {
   readonly socket: WebSocket
-  /** Where it comes from. */
+  /** The remote address. */
   readonly address: string
   readonly place: Place
   /** See HandshakeOptions. */
   isOwnAddress(address: string): boolean
 }
 
-/** A WebSocket that leads elsewhere, and the way on. */
+/** A WebSocket of a circuit, and the channel that continues it. */
 export interface InboundCircuit {
   readonly socket: WebSocket
   readonly place: Place
@@ -49,7 +49,7 @@ export interface InboundCircuit {
   readonly maxQueuedBytes: number
 }
 
-/** Takes WebSockets on `/`, and on the paths of circuits, on a server of its own or on one that somebody else has. */
+/** Accepts WebSockets on `/`, and on the paths of circuits, on a server of its own or on a given one. */
 export class WsListener {
   readonly #listen: ListenAddress | ListenServer
   readonly #modules: ListenerModules
@@ -68,7 +68,7 @@ export class WsListener {
     })
   }
 
-  /** Where others can dial; empty before `start`, and when that cannot be known from a wildcard address. */
+  /** The URL others can dial; empty before `start`, and when a wildcard address leaves it unknown. */
   get url(): string {
     const server = this.#server
     if (server === undefined) return ''
@@ -89,7 +89,7 @@ export class WsListener {
     this.#server = server
   }
 
-  /** Takes no more. A server of its own is closed, with sockets that are not WebSockets yet. */
+  /** Accepts no more. A server of its own is closed, with its sockets that are not WebSockets yet. */
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = undefined
@@ -119,7 +119,7 @@ export class WsListener {
     upgrade((webSocket) => this.#modules.onSocket({ socket: webSocket, address, place, isOwnAddress }))
   }
 
-  /** The WebSocket opens when the way on is open. */
+  /** The WebSocket opens once the way on is open. */
   #openCircuit(
     { open, maxQueuedBytes }: Circuits,
     path: readonly NodeId[],
@@ -146,7 +146,7 @@ function answer(socket: Duplex, status: number, text: string): void {
   )
 }
 
-/** A server for nothing but WebSockets. Whoever connects and then says nothing is cut off when a handshake would be. */
+/** A server only for WebSockets. A silent connection is closed after the time limit of a handshake. */
 async function openServer(
   listen: ListenAddress,
   { limits, maxSockets, onCut }: ListenerModules,
@@ -185,7 +185,7 @@ function createServerFor({ tls }: ListenAddress, patience: object): HttpServer {
   }
 }
 
-/** What `listen` failed with, as an error of ours. */
+/** The reason why `listen` failed, as a RunnelError. */
 export function listenError(cause: unknown, where: string): Error {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code === 'EADDRINUSE') return transportError('PORT_IN_USE', where, { cause })

@@ -8,52 +8,52 @@ import type { AdmissionLimits } from './admission.ts'
 /** An address to listen on. */
 export interface ListenAddress {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   readonly port: number
   /**
-   * Where others reach this node, when that is not the address: behind a proxy, a NAT, or on all interfaces. Who dialled it
-   * elsewhere than here or at the address itself is refused: somebody in between passes itself off for this node. Without it
-   * nobody is.
+   * The URL at which others reach this node when it differs from the address: behind a proxy, a NAT, or on all interfaces. A
+   * peer that dialled any other address is refused, because somebody in between may pass itself off as this node. Without a
+   * public URL nobody is refused.
    */
   readonly publicUrl?: string
-  /** Further URLs by which this node is dialled, that are not refused either: of containers, of a network inside, former ones. */
+  /** Further URLs at which this node is dialled and not refused: of containers, of an internal network, former ones. */
   readonly alsoKnownAs?: readonly string[]
   /** Certificate and key in PEM; with them the URL is wss. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
 }
 
-/** A server that somebody else starts, stops and uses for HTTP; WebSockets are taken on `/`. */
+/** A server that its owner starts, stops and uses for HTTP; WebSockets are accepted on `/`. */
 export interface ListenServer {
   readonly server: HttpServer
   readonly publicUrl?: string
   readonly alsoKnownAs?: readonly string[]
-  /** Carries WebSockets on the paths of circuits on, as a tracker does. Default: there are none. */
+  /** Continues WebSockets on the paths of circuits, as a tracker does. Default: no circuits. */
   readonly circuits?: Circuits
 }
 
 /** Where circuits lead. */
 export interface Circuits {
-  /** Opens the way to the first tracker of `path`, and from there to the others. Rejects when there is none. */
+  /** Opens a channel to the first tracker of `path`, and through it to the others. Rejects when there is none. */
   open(path: readonly NodeId[]): Promise<Channel>
-  /** Bytes that may wait at either side of a circuit; then it is closed. */
+  /** Bytes that may wait at either side of a circuit; above it the circuit is closed. */
   readonly maxQueuedBytes: number
 }
 
 export interface WebSocketOptions extends Partial<AdmissionLimits> {
-  /** As what this side acts on its links. */
+  /** The role this side acts in on its links. */
   readonly role: LinkRole
   /** Without it others cannot dial this node. */
   readonly listen?: ListenAddress | ListenServer
   /** Certificates in PEM to trust when dialling, instead of the usual ones. */
   readonly trustedCertificates?: string | Buffer
   /**
-   * Whether to dial loopback, link-local and private addresses that others name: see `ToldDials`. Default: where a tracker was
+   * Whether to dial loopback, link-local and private addresses that others name: see `ToldDials`. Default: if a tracker was
    * dialled at one.
    */
   readonly dialsLocalAddresses?: boolean
-  /** Limit for one dial, handshake included, in milliseconds. */
+  /** Time limit for one dial, handshake included, in milliseconds. */
   readonly dialTimeoutMs?: number
-  /** The address of this machine that dials go out from. Default: as the system chooses. */
+  /** The local address that dials go out from. Default: chosen by the system. */
   readonly localAddress?: string
 }
 
@@ -70,14 +70,14 @@ export interface WebSocketCounters {
   opened: number
   /** Upgrades refused because of a limit. */
   refused: number
-  /** Inbound connections and handshakes closed to make room for those of another network. */
+  /** Inbound connections and handshakes closed to make room for those of other networks. */
   evicted: number
-  /** Inbound handshakes that came to nothing. */
+  /** Inbound handshakes that failed. */
   failedHandshakes: number
   failedDials: number
 }
 
-/** Of the URLs that a node may be told to dial. */
+/** Options for URLs that a node may be told to dial. */
 export const webSocketSchemes = ['ws', 'wss']
 
 /** The largest packet is one frame, sealed: a WebSocket needs no fragments. */
@@ -89,7 +89,7 @@ export function socketOptions(limits: ConnectionLimits) {
     perMessageDeflate: false,
     maxPayload: maxWebSocketFrameBytes,
     allowSynchronousEvents: true,
-    // Answered by the channel, which looks at what is queued first.
+    // The channel answers, because it checks its queue first.
     autoPong: false,
     closeTimeout: limits.closeTimeoutMs,
   } as const

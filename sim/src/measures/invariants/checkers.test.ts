@@ -118,12 +118,14 @@ describe('graph', () => {
       }),
     )
 
+  const regular = (degree: number) => ({ degree, isRegular: true })
+
   it('holds for a triangle, for nobody and for one', () => {
     const { breaches, found } = setUp()
-    checkGraph(overlay({ [a]: [b, c], [b]: [a, c], [c]: [a, b] }), 4, breaches)
-    checkGraph(overlay({}), 4, breaches)
-    checkGraph(overlay({ [a]: [] }), 4, breaches)
-    checkGraph(rings(1), 2, breaches)
+    checkGraph(overlay({ [a]: [b, c], [b]: [a, c], [c]: [a, b] }), regular(4), breaches)
+    checkGraph(overlay({}), regular(4), breaches)
+    checkGraph(overlay({ [a]: [] }), regular(4), breaches)
+    checkGraph(rings(1), regular(2), breaches)
     expect(found()).toBeUndefined()
   })
 
@@ -135,16 +137,18 @@ describe('graph', () => {
     ['in pieces', rings(2)],
   ])('is broken: %s', (fault, broken) => {
     const { breaches, found } = setUp()
-    checkGraph(broken, 2, breaches)
+    checkGraph(broken, regular(2), breaches)
     expect(found()).toBe('graph')
     expect(breaches.first?.detail).toContain(fault)
   })
 
-  it('is broken by a degree that is too high, and lets one slot be open where the product is odd', () => {
+  it('is broken by a degree that is too high, and by open slots where it should be regular', () => {
     const path = overlay({ [a]: [b, c], [b]: [a], [c]: [a] })
-    expect(faultOf(path, 1)).toContain('has 2 neighbours, not 1')
+    expect(faultOf(path, { degree: 2, isRegular: false })).toBeUndefined()
+    expect(faultOf(path, regular(2))).toContain('open slots')
+    expect(faultOf(path, regular(1))).toContain('has 2 neighbours, not 1')
     const pair = overlay({ [a]: [b], [b]: [a], [c]: [] })
-    expect(faultOf(pair, 1)).toContain('in pieces')
+    expect(faultOf(pair, regular(1))).toContain('in pieces')
   })
 
   it('finds what is reached over edges that both ends have', () => {

@@ -4,14 +4,22 @@ import type { Breaches } from './breaches.ts'
 /** The attached neighbours of each node of a stream part. */
 export type Overlay = ReadonlyMap<NodeId, ReadonlySet<NodeId>>
 
-/** Once quiet: simple, symmetric, connected, and each node has exactly its degree, one open slot where the product is odd. */
-export function checkGraph(overlay: Overlay, degree: number, breaches: Breaches): void {
-  const fault = faultOf(overlay, degree)
+/** What an overlay should be like. */
+export interface GraphShape {
+  /** Neighbours that a node has at most. */
+  readonly degree: number
+  /** Whether all have as many, but for one open slot where the product is odd. */
+  readonly isRegular: boolean
+}
+
+/** Once quiet: simple, symmetric, connected, and of its shape. */
+export function checkGraph(overlay: Overlay, shape: GraphShape, breaches: Breaches): void {
+  const fault = faultOf(overlay, shape)
   if (fault !== undefined) breaches.report('graph', fault)
 }
 
 /** What is wrong with an overlay; undefined for nothing. */
-export function faultOf(overlay: Overlay, degree: number): string | undefined {
+export function faultOf(overlay: Overlay, { degree, isRegular }: GraphShape): string | undefined {
   const wanted = Math.min(degree, overlay.size - 1)
   let open = 0
   for (const [nodeId, neighbours] of overlay) {
@@ -24,7 +32,7 @@ export function faultOf(overlay: Overlay, degree: number): string | undefined {
     if (neighbours.size > wanted) return `${nodeId} has ${neighbours.size} neighbours, not ${wanted}`
     open += wanted - neighbours.size
   }
-  if (open > (overlay.size * Math.max(0, wanted)) % 2)
+  if (isRegular && open > (overlay.size * Math.max(0, wanted)) % 2)
     return `${open} open slots among ${overlay.size} nodes of degree ${wanted}`
   const reached = componentOf(overlay).size
   return reached === overlay.size ? undefined : `in pieces: ${reached} of ${overlay.size} nodes in one`

@@ -46,7 +46,7 @@ export class Attacker {
   }
 
   get sim(): SimNode {
-    if (this.#sim === undefined) throw new Error('it has not started')
+    if (this.#sim === undefined) throw new Error('the attacker has not started')
     return this.#sim
   }
 

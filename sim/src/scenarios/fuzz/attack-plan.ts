@@ -49,6 +49,7 @@ export function drawAttack(world: AttackedWorld, random: Random): AttackPlan {
     nodes,
     // An attacker forwards nothing, so each node must have honest neighbours as well.
     degree: wholeFrom(mostAttackers + 1, 4, random),
+    // Nor is there a tree: its inner nodes have to forward.
     overlay: chance(0.5, random) ? 'random' : 'topology-aware',
     // The last is for nodes that come late.
     streamParts: wholeFrom(2, 3, random),

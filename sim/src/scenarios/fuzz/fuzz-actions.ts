@@ -149,7 +149,7 @@ function stopTracker(fuzz: FuzzWorld): undefined {
   world.clock.schedule(random.next() * longestMs, () => void world.startTracker())
 }
 
-/** Its network is gone, without a goodbye. */
+/** Its network is lost silently. */
 function hideTracker(fuzz: FuzzWorld): Undo {
   const { network, trackerId } = fuzz.world
   network.setOnline(trackerId, false)

@@ -1,5 +1,5 @@
 import { chainOrderLimits, type ChainOrderLimits, type NetworkLimits } from '@runnel/network'
-import type { Random } from '@runnel/protocol'
+import { overlayStrategies, type Random } from '@runnel/protocol'
 import type { TrackerLimits } from '@runnel/tracker'
 import type { Overlay } from '../../experiments/experiment.ts'
 
@@ -41,7 +41,7 @@ export function drawPlan(random: Random): FuzzPlan {
     // Small worlds are as strange as large ones, and quicker.
     nodes: wholeFrom(2, chance(0.8, random) ? 12 : largest.nodes, random),
     degree: wholeFrom(2, largest.degree, random),
-    overlay: chance(0.5, random) ? 'random' : 'topology-aware',
+    overlay: oneOf(overlayStrategies, random) ?? 'random',
     streamParts: wholeFrom(1, largest.streamParts, random),
     latencies: { minMs, maxMs: minMs + wholeFrom(0, 150, random) },
     jitterMs: chance(0.5, random) ? 0 : wholeFrom(1, 50, random),

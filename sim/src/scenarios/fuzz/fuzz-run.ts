@@ -65,10 +65,10 @@ class FuzzRun {
     fuzz.disturbances++
   }
 
-  /** A topology-aware overlay goes on getting better: there is a moment at which no edge is just being replaced. */
+  /** An overlay that measures goes on getting better: there is a moment at which no edge is just being replaced. */
   async #untilWhole(): Promise<void> {
     const { plan, nowMs } = this.#fuzz
-    const untilMs = nowMs + (plan.overlay === 'topology-aware' ? longestExchangeMs : 0)
+    const untilMs = nowMs + (plan.overlay === 'random' ? 0 : longestExchangeMs)
     while (!this.#isOver && !this.#fuzz.isWhole && this.#fuzz.nowMs < untilMs) await this.#pass(checkEveryMs)
   }
 

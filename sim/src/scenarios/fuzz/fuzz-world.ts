@@ -15,7 +15,13 @@ import { checkBounds, type Size } from '../../measures/invariants/bounded.ts'
 import { Breaches } from '../../measures/invariants/breaches.ts'
 import { checkDegree } from '../../measures/invariants/degree.ts'
 import { FloodingChecker } from '../../measures/invariants/flooding.ts'
-import { checkGraph, componentOf, faultOf, type Overlay } from '../../measures/invariants/graph.ts'
+import {
+  checkGraph,
+  componentOf,
+  faultOf,
+  type GraphShape,
+  type Overlay,
+} from '../../measures/invariants/graph.ts'
 import { NoiselessChecker } from '../../measures/invariants/noiseless.ts'
 import { PublishedMessages } from '../../measures/invariants/published.ts'
 import { TraceHash } from '../../measures/trace-hash.ts'
@@ -315,12 +321,17 @@ export class FuzzWorld {
 
   /** Whether what must hold once it is quiet does so now. */
   get isWhole(): boolean {
-    return this.streamParts.every((id) => faultOf(this.overlay(id), this.plan.degree) === undefined)
+    return this.streamParts.every((id) => faultOf(this.overlay(id), this.#shape) === undefined)
+  }
+
+  get #shape(): GraphShape {
+    const { degree, overlay } = this.plan
+    return { degree, isRegular: overlay !== 'tree' }
   }
 
   /** What must hold once it is quiet. */
   checkQuiet(): void {
-    for (const id of this.streamParts) checkGraph(this.overlay(id), this.plan.degree, this.breaches)
+    for (const id of this.streamParts) checkGraph(this.overlay(id), this.#shape, this.breaches)
   }
 
   /** Messages have their stream part's id first in their key. */

@@ -8,71 +8,71 @@ import {
 import { NewestHolders } from './newest-holders.ts'
 import { RangeList } from './range-list.ts'
 
-/** How far the search for what is missing has got; kept by the gap filler. */
+/** The state of the search for a missing range; kept by the gap filler. */
 export interface Fill {
   readonly openedMs: number
   /** When the next step is due. */
   dueMs: number
   /** Neighbours asked without success so far. */
   tries: number
-  /** How often each neighbour said that it does not have it; undefined while none did. */
+  /** How often each neighbour answered that it does not have it; undefined while none did. */
   denials: Map<NodeId, number> | undefined
   /** The fetch under way, or 0. */
   requestId: number
   archive: 'unasked' | 'asked' | 'empty'
-  /** Some of it has come since it was last asked for. */
+  /** Part of it has come since it was last fetched. */
   isFed: boolean
 }
 
 /** A range that may still be filled. */
 export interface OpenRange {
   readonly progress: ChainProgress
-  /** Neither changes; what is left of the range does. */
+  /** Both stay the same while the range shrinks. */
   after: MessageRef
   upTo: MessageRef
-  /** Undefined: nobody looks for it, but what comes is taken. */
+  /** Undefined: nobody looks for it, but what comes is accepted. */
   fill: Fill | undefined
 }
 
-/** Hears what becomes of the ranges of a chain. May have ranges dropped, also while it hears of one that opened. */
+/** Called with the changes to a chain's missing ranges. May drop ranges, even while it is told of one that opened. */
 export interface RangeWatch {
   /** A range opened; when it is looked for, its `fill` is at its beginning. */
   opened(range: OpenRange, nowMs: number): void
-  /** The end of an open range became one of its own. */
+  /** The end of an open range was split off as a range of its own. */
   split(range: OpenRange, from: OpenRange): void
   /** The last place of a range came. */
   closed(range: OpenRange): void
-  /** What was published too long before a message to be looked for. */
+  /** Messages published too long before a message to be looked for. */
   unreachable(progress: ChainProgress, range: MissingRange): void
 }
 
 export interface ChainProgressOptions {
   readonly chain: MessageChain
-  /** Since when its messages are wanted. */
+  /** The start of the time whose messages are wanted. */
   readonly joinedMs: number
   readonly chainLookBackMs: number
   readonly maxGapReachMs: number
-  /** Nothing up to here is taken: it may have been before the chain was forgotten. */
+  /** Nothing up to here is accepted: it may have been seen before the chain was forgotten. */
   readonly floor?: MessageRef | undefined
 }
 
-/** A message's place and what it says of the place before. */
+/** A message's place and the place it names as its previous. */
 export interface ChainLink extends MessageRef {
   readonly previous: MessageRef | undefined
 }
 
 /**
- * How far one message chain was received: the newest place, and the ranges before it that are missing. A message names
- * its previous one, so nothing lies between the two, and a gap is known the moment it opens.
+ * How far one message chain was received: the newest place, and the missing ranges before it. A message names its previous one,
+ * so nothing lies between the two, and a gap is known the moment it opens.
  *
- * Looking up (`isNew`) and marking are apart, as a message is verified between the two.
+ * Look-up (`isNew`) and marking are separate because a message is verified in between.
  */
 export class ChainProgress {
   /** Orders chains by use; kept by the owner. */
   lastUsedMs = 0
   /** This process publishes it; kept by the owner. */
   isOwn = false
-  /** How often its publisher was shown to have signed two messages for one place; kept by the owner. */
+  /** How often its publisher was proven to have signed two messages for one place; kept by the owner. */
   evidence = 0
   /** Who has `newest`; kept by the owner. */
   readonly holders = new NewestHolders()
@@ -133,21 +133,21 @@ export class ChainProgress {
     } else this.#fill(place, message.previous)
   }
 
-  /** Nobody looks any longer for a range that was wanted. */
+  /** Stops looking for a range. */
   giveUp(range: OpenRange): void {
     if (!this.#wanted.delete(range)) return
     range.fill = undefined
     this.#late.add(range)
   }
 
-  /** Takes nothing of a range any more. */
+  /** Stops accepting anything in a range. */
   drop(range: OpenRange): void {
     if (!this.#wanted.delete(range)) this.#late.delete(range)
   }
 
   /**
-   * The first message: some older ones may still come by other ways. Those since the stream part was joined are looked
-   * for. When that was by the publisher's clock is told by this message, which is taken to be fresh.
+   * The first message. Older ones may still come by other paths. Those since the stream part was joined are looked for. When
+   * that was by the publisher's clock follows from this message, which is assumed to be fresh.
    */
   #begin(place: MessageRef, previous: MessageRef | undefined, nowMs: number): void {
     const { chainLookBackMs, joinedMs, floor } = this.#options
@@ -159,7 +159,7 @@ export class ChainProgress {
     if (isWanted) this.#open(joined, previous, true, nowMs)
   }
 
-  /** A later message came, but not what is before it since `newest`. */
+  /** A later message came, but not what lies between it and `newest`. */
   #skip(newest: MessageRef, previous: MessageRef, place: MessageRef, nowMs: number): void {
     const earliest = timeBefore(place, this.#options.maxGapReachMs)
     if (compareRefs(earliest, newest) <= 0) this.#open(newest, previous, true, nowMs)
@@ -178,7 +178,7 @@ export class ChainProgress {
     this.#watch.opened(range, nowMs)
   }
 
-  /** Takes `place`, and the stretch back to `previous`, out of the range it lies in. */
+  /** Removes `place`, and everything back to `previous`, from the range it lies in. */
   #fill(place: MessageRef, previous: MessageRef | undefined): void {
     const range = this.#rangeAround(place)
     if (range === undefined) return
@@ -219,7 +219,7 @@ function newFill(openedMs: number): Fill {
   }
 }
 
-/** So long before a place, and never before time began. */
+/** That long before a place, and never before the epoch. */
 function timeBefore({ timestamp }: MessageRef, durationMs: number): MessageRef {
   return { timestamp: Math.max(0, timestamp - durationMs), sequenceNumber: 0 }
 }
@@ -228,7 +228,7 @@ function later(a: MessageRef, b: MessageRef | undefined): MessageRef {
   return b !== undefined && compareRefs(b, a) > 0 ? b : a
 }
 
-/** Without what else the object holds: a message would keep its bytes alive. */
+/** Copies only the place: the whole object would keep a message's bytes alive. */
 function plainRef(ref: MessageRef): MessageRef {
   return { timestamp: ref.timestamp, sequenceNumber: ref.sequenceNumber }
 }

@@ -2,9 +2,9 @@ import { compareRefs, type MessageRef, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 
 /**
- * What is still known of chains that had to be forgotten: of each publisher the newest place of all of them. Up to there
- * nothing of a chain that is not remembered is taken, as it may be here already; so that forgetting a chain never has
- * its messages delivered and flooded twice. What a publisher loses by it is what comes late of its other chains.
+ * What is still known of forgotten chains: for each publisher the newest place of all of them. Up to there nothing is accepted
+ * from a chain that is not remembered, because it may have been seen; so no message is delivered and flooded twice after its
+ * chain was forgotten. The cost for a publisher is that late messages of its other chains are dropped.
  */
 export class ForgottenChains {
   readonly #maxPublishers: number
@@ -21,7 +21,7 @@ export class ForgottenChains {
     return this.#floors.get(publisherId)
   }
 
-  /** Takes over what another one knows. */
+  /** Adds what another one knows. */
   resume(other: ForgottenChains): void {
     for (const [publisherId, newest] of other.#floors) this.add(publisherId, newest)
   }

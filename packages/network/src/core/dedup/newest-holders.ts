@@ -1,8 +1,8 @@
 import type { NodeId } from '@runnel/protocol'
 
 /**
- * Which neighbours are known to have a chain's newest message, as they sent it or said so; and whether they can know that
- * it is here. Holds no more than the neighbours there are, as long as those that go are deleted.
+ * Which neighbours are known to have a chain's newest message, because they sent it or announced it, and whether they can know
+ * that it is here. Bounded by the number of neighbours, as long as former ones are deleted.
  */
 export class NewestHolders {
   readonly #holders = new Set<NodeId>()
@@ -24,12 +24,12 @@ export class NewestHolders {
     if (this.#source === peerId) this.#source = undefined
   }
 
-  /** May not have it: it was sent, but that may have been lost. */
+  /** May lack it: it was sent, but may have been lost. */
   lacks(peerId: NodeId): boolean {
     return !this.#holders.has(peerId)
   }
 
-  /** Sent it and was not sent it in turn, as the others were: waits to hear that it came. */
+  /** Sent it and got no copy in return, as the others did: waits to hear that it arrived. */
   waits(peerId: NodeId): boolean {
     return this.#source === peerId
   }

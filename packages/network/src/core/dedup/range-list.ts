@@ -1,6 +1,6 @@
 import { compareRefs, type MessageRef, type MissingRange } from '@runnel/protocol'
 
-/** Missing ranges of one chain, ascending and apart from each other. Looking up is logarithmic; most open at the end. */
+/** Missing ranges of one chain, ascending and disjoint. Look-up is logarithmic; most open at the end. */
 export class RangeList<Range extends MissingRange> {
   readonly #ranges: Range[] = []
 
@@ -28,7 +28,7 @@ export class RangeList<Range extends MissingRange> {
     return true
   }
 
-  /** The index of the first range that does not end before a place. */
+  /** The index of the first range that ends at or after a place. */
   #firstUpTo(place: MessageRef): number {
     let low = 0
     let high = this.#ranges.length

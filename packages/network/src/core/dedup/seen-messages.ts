@@ -19,7 +19,7 @@ export interface SeenMessagesLimits {
   readonly maxLiveAgeMs: number
 }
 
-/** Hears of missing ranges, and of chains that are forgotten with theirs. */
+/** Called with missing ranges, and with chains that are forgotten along with theirs. */
 interface ChainWatch extends RangeWatch {
   chainForgotten(progress: ChainProgress): void
 }
@@ -31,13 +31,13 @@ export interface SeenMessagesModules {
 
 type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 
-/** How far a chain was received, and what else is known of it. */
+/** How far a chain was received, and related state. */
 export interface SeenHead {
   readonly head: ChainHead
   readonly progress: ChainProgress
 }
 
-/** Which messages of one stream part were seen. Chains come to be only by `mark`, that is by verified messages. */
+/** The seen messages of one stream part. Chains are created only by `mark`, so only by verified messages. */
 export class SeenMessages {
   readonly #limits: SeenMessagesLimits
   readonly #joinedMs: number
@@ -69,8 +69,8 @@ export class SeenMessages {
   }
 
   /**
-   * Why something new of a neighbour may not be taken all the same: it is too old to be live and fills no gap, or its
-   * chain was forgotten and may have had it.
+   * Why something new from a neighbour must be dropped all the same: it is too old to be live and fills no gap, or its chain
+   * was forgotten and may have included it.
    */
   refusalOf({ chain, messages }: MessageBatch, wallMs: number): 'data.tooOld' | 'data.forgotten' | undefined {
     const progress = this.find(chain)
@@ -80,12 +80,12 @@ export class SeenMessages {
     const oldestMs = wallMs - this.#limits.maxLiveAgeMs
     const [first] = messages
     if (first === undefined || first.timestamp >= oldestMs) return undefined
-    // What is not after the newest is in an open gap, or was seen.
+    // What is not after the newest is in an open gap, or seen.
     const ahead = newest === undefined ? first : messages.find((message) => isAfter(message, newest))
     return ahead !== undefined && ahead.timestamp < oldestMs ? 'data.tooOld' : undefined
   }
 
-  /** Marks the batch, which a neighbour sent unless `from` is undefined, and returns those of its messages that were new. */
+  /** Marks the batch, which a neighbour sent unless `from` is undefined, and returns its new messages. */
   mark(batch: MessageBatch, from: NodeId | undefined, nowMs: number): readonly StreamMessage[] {
     const progress =
       this.find(batch.chain) ?? this.#add(batch.chain, this.#forgotten.floorOf(batch.chain.publisherId))
@@ -107,7 +107,10 @@ export class SeenMessages {
     progress.isOwn = true
   }
 
-  /** Takes over how far chains were received there, also those forgotten, and nothing else: what is missing before that is not looked for. */
+  /**
+   * Takes over how far chains were received, including forgotten ones, and nothing else: what is missing before that is
+   * not looked for.
+   */
   resume(other: SeenMessages, nowMs: number): void {
     this.#forgotten.resume(other.#forgotten)
     for (const { head, progress } of other.heads().reverse()) {
@@ -118,19 +121,19 @@ export class SeenMessages {
     }
   }
 
-  /** A neighbour has shown that it got so far. */
+  /** A neighbour has proven that it has everything up to here. */
   shown(peerId: NodeId, chain: ChainId, place: MessageRef): void {
     const progress = this.find(chain)
     if (progress?.newest !== undefined && compareRefs(place, progress.newest) === 0)
       progress.holders.add(peerId)
   }
 
-  /** One who was a neighbour may come back without what it had. */
+  /** A former neighbour may come back without what it had. */
   neighbourGone(peerId: NodeId): void {
     for (const { holders } of this.#all()) holders.delete(peerId)
   }
 
-  /** How far chains were received that are as asked, the latest first. */
+  /** How far the matching chains were received, the latest first. */
   heads(isAsked: (progress: ChainProgress) => boolean = () => true): SeenHead[] {
     const all: SeenHead[] = []
     for (const progress of this.#all()) {
@@ -167,8 +170,8 @@ export class SeenMessages {
   }
 
   /**
-   * Of the publishers with most chains the one unused longest, so that many of one publisher push out their own. `Shares`
-   * would refuse newcomers when all have as many; where anybody may publish, these are let in.
+   * Evicts the least recently used chain of the publisher with the most, so that a publisher with many evicts its own. `Shares`
+   * would refuse newcomers when all have equally many; where anybody may publish, they are let in.
    * Linear, but only a chain's first message pays it, after a signature check that costs more.
    */
   #forgetOne(): void {

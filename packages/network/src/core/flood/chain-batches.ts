@@ -7,24 +7,24 @@ import {
   type MessageRef,
 } from '@runnel/protocol'
 
-/** A batch that came lately: its packet, and what is asked of it often. What else it says is decoded again. */
+/** A recent batch: its packet, and the fields that are needed often. The rest is decoded again on demand. */
 export interface KeptBatch {
   readonly receivedMs: number
   readonly chain: MessageChain
-  /** Another one takes its place when it counts in place of this. */
+  /** Replaced when another batch counts in place of this one. */
   packet: Uint8Array
   /** Bytes of the packet before the batch. */
   headerBytes: number
   /** Places of its first and its last message. */
   first: MessageRef
   last: MessageRef
-  /** Its publisher was seen to have signed something else for the same place. */
+  /** Its publisher was proven to have signed something else for the same place. */
   isContradicted: boolean
   /** Under which delegation it is signed; undefined where its publisher signed it. */
   delegationRef: DelegationRef | undefined
 }
 
-/** Where a batch is and where it reaches, without what else the object holds. */
+/** The range of a batch, without references to the rest of the object. */
 export function placesOf(
   { bytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
@@ -38,10 +38,10 @@ export function decodeKept({ packet, headerBytes }: Pick<KeptBatch, 'packet' | '
   return decodeBatch(packet.subarray(headerBytes))
 }
 
-/** The batches of one chain that are kept, ascending by their first messages. Most come and go in this order. */
+/** The kept batches of one chain, ascending by their first messages. Most are added and removed in this order. */
 export class ChainBatches {
   #kept: (KeptBatch | undefined)[] = []
-  /** Those before were deleted. */
+  /** Those before this index were deleted. */
   #start = 0
 
   get size(): number {
@@ -61,7 +61,7 @@ export class ChainBatches {
   delete(kept: KeptBatch): void {
     if (this.#kept[this.#start] === kept) {
       this.#kept[this.#start] = undefined
-      // Shifting an array moves all of it: the deleted half goes at once.
+      // Shifting an array moves all of it, so the deleted half is removed in one go.
       if (++this.#start * 2 < this.#kept.length) return
       this.#kept = this.#kept.slice(this.#start)
       this.#start = 0
@@ -74,13 +74,13 @@ export class ChainBatches {
     }
   }
 
-  /** What is kept and reaches last into the stretch from one place to another; logarithmic. */
+  /** The last kept batch that overlaps the range from one place to another; logarithmic. */
   lastOverlapping(first: MessageRef, last: MessageRef): KeptBatch | undefined {
     const kept = this.#kept[this.#firstAfter(last) - 1]
     return kept !== undefined && compareRefs(kept.last, first) >= 0 ? kept : undefined
   }
 
-  /** All that do. */
+  /** All kept batches that overlap it. */
   overlapping(first: MessageRef, last: MessageRef): readonly KeptBatch[] {
     const found: KeptBatch[] = []
     for (let i = this.#firstAfter(last) - 1; i >= this.#start; i--) {
@@ -95,7 +95,7 @@ export class ChainBatches {
   #firstAfter(place: MessageRef): number {
     let high = this.#kept.length
     let low = this.#start
-    // Mostly it is about the newest.
+    // Mostly the newest is meant.
     if (high > low && compareRefs((this.#kept[high - 1] as KeptBatch).first, place) <= 0) return high
     while (low < high) {
       const middle = (low + high) >>> 1

@@ -6,9 +6,9 @@ interface Brought {
 }
 
 /**
- * Which publishers that may not publish a neighbour brought batches of. One that checks before it forwards brings some
- * when the registry has just changed and the two know different states of it, but only those whose permission changed,
- * however much these publish; so publishers are counted, not batches.
+ * Publishers without permission whose batches a neighbour brought. A neighbour that checks before it forwards brings some when
+ * the registry has just changed and the two know different states of it, but only those whose permission changed, however much
+ * they publish; so publishers are counted, not batches.
  */
 export class DeniedPublishers {
   readonly #limits: { readonly maxDeniedPublishers: number; readonly deniedWindowMs: number }
@@ -18,7 +18,7 @@ export class DeniedPublishers {
     this.#limits = limits
   }
 
-  /** Notes one that a neighbour brought; true when these are more than a correct one ever brings. */
+  /** Notes a publisher that a neighbour brought; true when there are more than a correct neighbour ever brings. */
   note(peerId: NodeId, publisherId: NodeId, nowMs: number): boolean {
     let brought = this.#ofPeer.get(peerId)
     if (brought === undefined || nowMs - brought.sinceMs >= this.#limits.deniedWindowMs) {
@@ -29,7 +29,7 @@ export class DeniedPublishers {
     return brought.publishers.size > this.#limits.maxDeniedPublishers
   }
 
-  /** To be told when a neighbour's link closed. */
+  /** Call it when a neighbour's link closed. */
   forget(peerId: NodeId): void {
     this.#ofPeer.delete(peerId)
   }

@@ -20,8 +20,9 @@ export interface Arrival {
 }
 
 /**
- * Publishers that sign two messages for one place, one for each half of an overlay. Whoever meets both knows, as the one
- * is still kept; and passes the one that counts on to its neighbours, once for each place, so that all get to know.
+ * Detects publishers that sign two messages for one place and send each to one half of an overlay. A node that meets both
+ * knows, as one of them is still kept. It forwards the one that counts to its neighbours, once per place, so that all learn of
+ * it.
  */
 export class Equivocations {
   readonly #maxEvidence: number
@@ -32,7 +33,7 @@ export class Equivocations {
     this.#modules = modules
   }
 
-  /** A batch came of which every place was marked already. Its signature is looked at only when it says something new. */
+  /** A batch came whose places were all marked already. Its signature is checked only when its content differs. */
   meet(part: StreamPart, arrival: Arrival, time: Time): 'handled' | 'forged' {
     const { batch } = arrival
     const found = part.recent.contradictions(batch)
@@ -49,14 +50,14 @@ export class Equivocations {
     return 'handled'
   }
 
-  /** A batch was taken of which some places were marked already. True when it is kept in place of another. */
+  /** A batch was accepted of which some places were marked already. True when it replaces a kept one. */
   taken(part: StreamPart, arrival: Arrival, nowMs: number): boolean {
     const found = part.recent.contradictions(arrival.batch)
     this.#tellAll(part, found, arrival.batch)
     return this.#replace(part, found, arrival, nowMs)
   }
 
-  /** Keeps a batch in place of the first one that it counts before. False when there is none. */
+  /** Keeps a batch in place of the first one that it takes precedence over. False when there is none. */
   #replace(
     part: StreamPart,
     found: readonly KeptContradiction[],
@@ -67,7 +68,7 @@ export class Equivocations {
     if (loser === undefined) return false
     const before = { ...loser }
     part.recent.replace(loser, batch, packet)
-    // It may have more messages than the two share.
+    // It may have messages beyond the places that the two share.
     if (compareRefs(loser.first, before.first) > 0 || compareRefs(loser.last, before.last) < 0)
       part.recent.add(decodeKept(before), before.packet, nowMs, true)
     return true

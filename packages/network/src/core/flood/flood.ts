@@ -57,8 +57,8 @@ export class Flood {
   }
 
   /**
-   * From a neighbour, or without one from the archive. `forged` when nobody signed it; a correct neighbour would have
-   * noticed.
+   * Takes a batch from a neighbour, or from the archive without one. `forged` when the signature is wrong, which a correct
+   * neighbour would have noticed.
    */
   receive(
     part: StreamPart,
@@ -101,7 +101,7 @@ export class Flood {
     return 'handled'
   }
 
-  /** A batch of this process: whoever signed it has checked it. */
+  /** Floods a batch of this process, whose signer has checked it. */
   publish(batch: MessageBatch, packet: Uint8Array, nowMs: number): void {
     const part = this.#modules.parts.ofChain(batch.chain)
     if (part === undefined || !part.seen.hasNew(batch)) return
@@ -113,7 +113,7 @@ export class Flood {
     this.#accept(part, { batch, packet, from: undefined }, nowMs)
   }
 
-  /** When `tick` has something to do. */
+  /** When `tick` is due. */
   get dueMs(): number {
     return this.#held.dueMs
   }
@@ -143,7 +143,7 @@ export class Flood {
     this.#denied.forget(peerId)
   }
 
-  /** What was held is looked at as if it came now; only that its signature is good is known. */
+  /** Checks a held batch as if it came now, except that its signature is known to be good. */
   #release(part: StreamPart, arrival: HeldBatch, time: Time): void {
     if (!part.seen.hasNew(arrival.batch)) {
       this.#again(part, arrival, time)
@@ -154,7 +154,7 @@ export class Flood {
     else this.#drop(refusal, arrival.batch)
   }
 
-  /** All of it was seen: three of four batches end here. */
+  /** All of it was seen, which is so for three of four batches. */
   #again(part: StreamPart, arrival: HeldBatch, time: Time): 'handled' | 'forged' {
     const { batch, from } = arrival
     const newest = batch.messages.at(-1)
@@ -171,7 +171,7 @@ export class Flood {
     this.#drop('data.publisherDenied', batch)
     if (from === undefined || !part.isAttached(from)) return
     if (this.#denied.note(from, batch.chain.publisherId, nowMs))
-      this.#modules.misbehaved(from, 'it forwards what publishers without permission sign', nowMs)
+      this.#modules.misbehaved(from, 'it forwards batches of publishers without permission', nowMs)
   }
 
   #hold(arrival: HeldBatch, nowMs: number): void {

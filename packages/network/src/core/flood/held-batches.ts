@@ -18,7 +18,7 @@ export interface HeldBatchesLimits {
   readonly maxLookupRetryMs: number
 }
 
-/** A batch with a good signature whose publisher is not known to be allowed yet. */
+/** A batch with a good signature whose publisher is not known to be permitted yet. */
 export interface HeldBatch {
   readonly batch: MessageBatch
   readonly packet: Uint8Array
@@ -33,7 +33,7 @@ export interface Lookup {
   readonly sinceMs: number
   readonly batches: Set<HeldBatch>
   failures: number
-  /** When to ask again; Infinity while somebody is being asked. */
+  /** When to ask again; Infinity while a request is under way. */
   retryAtMs: number
 }
 
@@ -51,7 +51,7 @@ export class HeldBatches {
   readonly #lookupOf = new WeakMap<HeldBatch, Lookup>()
   readonly #bytes: Shares<HeldBatch>
 
-  /** `onRefused` hears of each batch for which there is no place, or no longer. */
+  /** `onRefused` is called with each batch that finds no space, or loses it. */
   constructor(
     limits: HeldBatchesLimits,
     modules: { readonly counters: Counters; readonly onRefused: (held: HeldBatch) => void },
@@ -105,7 +105,7 @@ export class HeldBatches {
     return true
   }
 
-  /** Publishers to ask for again; each is given once. Those not taken stay due. */
+  /** Publishers to ask for again; each is yielded once. Those not consumed stay due. */
   *due(nowMs: number): Iterable<Lookup> {
     for (const lookup of this.#all()) {
       if (lookup.retryAtMs > nowMs) continue
@@ -135,7 +135,7 @@ export class HeldBatches {
     return lookup
   }
 
-  /** False when there is no room for it. */
+  /** False when there is no space for it. */
   #add(lookup: Lookup, held: HeldBatch): boolean {
     const cause = causeOf(held.from)
     lookup.batches.add(held)

@@ -19,13 +19,17 @@ function recent(limits: Partial<RecentBatchesLimits> = {}, shared = { total: 0 }
 
 const size = packetOf(batchAt([startMs])).length
 
+/** The packets that are sent again. */
+const replayed = (cache: RecentBatches, ...args: Parameters<RecentBatches['replayFor']>): Uint8Array[] =>
+  cache.replayFor(...args).map(({ packet }) => packet)
+
 describe('recent batches', () => {
   it('are replayed from the age asked for, with a margin, oldest first', () => {
     const { cache, add } = recent({ replayMarginMs: 10 })
     const packets = [0, 100, 200, 300].map(add)
-    expect(cache.replayFor({ sinceMs: 100, heads: [] }, startMs + 300)).toEqual(packets.slice(2))
-    expect(cache.replayFor({ sinceMs: 190, heads: [] }, startMs + 300)).toEqual(packets.slice(1))
-    expect(cache.replayFor({ sinceMs: 0, heads: [] }, startMs + 300)).toEqual([])
+    expect(replayed(cache, { sinceMs: 100, heads: [] }, startMs + 300)).toEqual(packets.slice(2))
+    expect(replayed(cache, { sinceMs: 190, heads: [] }, startMs + 300)).toEqual(packets.slice(1))
+    expect(replayed(cache, { sinceMs: 0, heads: [] }, startMs + 300)).toEqual([])
   })
 
   it('are replayed only after the heads given', () => {
@@ -37,16 +41,16 @@ describe('recent batches', () => {
       timestamp: startMs + 100,
       sequenceNumber: 0,
     }
-    expect(cache.replayFor({ sinceMs: 9_000, heads: [head] }, startMs + 200)).toEqual(packets.slice(2))
+    expect(replayed(cache, { sinceMs: 9_000, heads: [head] }, startMs + 200)).toEqual(packets.slice(2))
     const other = { ...head, messageChainId: 'other' }
-    expect(cache.replayFor({ sinceMs: 9_000, heads: [other] }, startMs + 200)).toEqual(packets)
+    expect(replayed(cache, { sinceMs: 9_000, heads: [other] }, startMs + 200)).toEqual(packets)
   })
 
   it('are bounded in number, and drop the oldest', () => {
     const { cache, add, counters } = recent({ maxRecentBatches: 3 })
     const packets = Array.from({ length: 10 }, (_, i) => add(i))
     expect([cache.size, counters['recent.dropped']]).toEqual([3, 7])
-    expect(cache.replayFor({ sinceMs: 9_000, heads: [] }, startMs + 10)).toEqual(packets.slice(7))
+    expect(replayed(cache, { sinceMs: 9_000, heads: [] }, startMs + 10)).toEqual(packets.slice(7))
   })
 
   it('are bounded in bytes, each and together', () => {
@@ -75,7 +79,7 @@ describe('recent batches', () => {
   it('are not replayed without bound', () => {
     const { cache, add, counters } = recent({ maxReplayBytes: size * 2 })
     const packets = [0, 1, 2].map(add)
-    expect(cache.replayFor({ sinceMs: 9_000, heads: [] }, startMs + 2)).toEqual(packets.slice(1))
+    expect(replayed(cache, { sinceMs: 9_000, heads: [] }, startMs + 2)).toEqual(packets.slice(1))
     expect(counters['replay.truncated']).toBe(1)
   })
 

@@ -32,7 +32,7 @@ export interface RecentBytes {
   total: number
 }
 
-/** A batch that is kept, and what another one says differently. */
+/** A kept batch, and another one that contradicts it. */
 export interface KeptContradiction {
   readonly kept: KeptBatch
   readonly contradiction: Contradiction
@@ -40,13 +40,13 @@ export interface KeptContradiction {
 
 const none: readonly KeptContradiction[] = []
 
-/** The batches of one stream part that came lately: for neighbours that attach or miss something, and to compare others with. */
+/** The recent batches of one stream part: for neighbours that attach or miss something, and to detect contradictions. */
 export class RecentBatches {
   readonly #limits: RecentBatchesLimits
   readonly #shared: RecentBytes
   readonly #counters: Counters
   #entries: (KeptBatch | undefined)[] = []
-  /** Entries before this one are gone; they are cut off when they are many. */
+  /** Entries before this index are removed; the array is cut when there are many. */
   #first = 0
   readonly #chains = new Map<NodeId, Map<string, ChainBatches>>()
   #bytes = 0
@@ -65,13 +65,13 @@ export class RecentBatches {
     return this.#bytes
   }
 
-  /** When the oldest entry is due to be forgotten. */
+  /** When the oldest entry expires. */
   get dueMs(): number {
     const oldest = this.#entries[this.#first]
     return oldest === undefined ? Infinity : oldest.receivedMs + this.#limits.maxRecentAgeMs
   }
 
-  /** Keeps a batch; `packet` are the bytes that will be sent again. */
+  /** Keeps a batch; `packet` holds the bytes to send again. */
   add(batch: MessageBatch, packet: Uint8Array, nowMs: number, isContradicted = false): void {
     this.forgetOld(nowMs)
     const { chain } = batch
@@ -82,7 +82,7 @@ export class RecentBatches {
     this.#limit()
   }
 
-  /** What is kept and says something else than a batch that came again. Next to nothing when it is kept itself. */
+  /** The kept batches that contradict one that came again. Cheap when that batch is itself kept. */
   contradictions(batch: MessageBatch): readonly KeptContradiction[] {
     const ofChain = this.#find(batch.chain)
     const [first, last] = [batch.messages[0], batch.messages.at(-1)]
@@ -97,7 +97,7 @@ export class RecentBatches {
     })
   }
 
-  /** From now on another batch is sent in place of one that is kept, and as that one was. */
+  /** Sends another batch in place of a kept one from now on, to the same peers as that one. */
   replace(kept: KeptBatch, batch: MessageBatch, packet: Uint8Array): void {
     const ofChain = this.#chainOf(batch.chain)
     ofChain.delete(kept)
@@ -218,15 +218,15 @@ function isBehind(chain: MessageChain, last: MessageRef, heads: readonly ChainHe
 }
 
 /**
- * True when one of the ranges, which are in order, lies in part between the first and the last message. They follow
- * each other without anything between them, so that who misses something there misses one of them.
+ * True when one of the ranges, which are in order, lies in part between the first and the last message. These follow each other
+ * directly, so a node that misses something in between misses one of them.
  */
 function reachesInto({ first, last }: KeptBatch, ranges: readonly MissingRange[]): boolean {
   const range = ranges[firstRangeUpTo(first, ranges)]
   return range !== undefined && compareRefs(range.after, last) < 0
 }
 
-/** The index of the first range that does not end before a place. */
+/** The index of the first range that ends at or after a place. */
 function firstRangeUpTo(place: MessageRef, ranges: readonly MissingRange[]): number {
   let low = 0
   let high = ranges.length

@@ -12,13 +12,13 @@ export interface FetchServerModules {
   canTakeMore(peerId: NodeId): boolean
 }
 
-/** What a peer may still ask for; it fills up with time. */
+/** How much a peer may still fetch; refills with time. */
 interface Allowance {
   fetches: number
   atMs: number
 }
 
-/** Answers neighbours that miss something from what was received lately. */
+/** Answers fetches of neighbours from recent batches. */
 export class FetchServer {
   readonly #maxFetchesPerS: number
   readonly #modules: FetchServerModules

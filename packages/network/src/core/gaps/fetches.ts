@@ -1,16 +1,16 @@
 import type { MessageChain, NodeId, StreamPartId } from '@runnel/protocol'
 import type { HeadClaim } from './head-claims.ts'
 
-/** A fetch that was sent, for ranges of a chain or for what a claim promised. */
+/** A fetch that was sent, for ranges of a chain or to verify a claim. */
 export interface SentFetch {
   readonly requestId: number
   readonly peerId: NodeId
   readonly streamPartId: StreamPartId
   readonly chain: Pick<MessageChain, 'publisherId' | 'messageChainId'>
   readonly claim: HeadClaim | undefined
-  /** How many ranges were asked for. */
+  /** The number of ranges requested. */
   readonly rangeCount: number
-  /** From then on it counts as unanswered, whether or not anybody still waits for the answer. */
+  /** When it counts as unanswered, whether or not the answer is still needed. */
   readonly dueMs: number
 }
 
@@ -37,7 +37,7 @@ export class Fetches {
     return this.#lastId
   }
 
-  /** The fetch that ends now, if it was sent to this peer. */
+  /** The fetch that this answer ends, if it was sent to this peer. */
   take(requestId: number, peerId?: NodeId): SentFetch | undefined {
     const fetch = this.#byId.get(requestId)
     if (fetch === undefined || (peerId !== undefined && fetch.peerId !== peerId)) return undefined
@@ -48,18 +48,18 @@ export class Fetches {
     return fetch
   }
 
-  /** What was asked for may have come another way, and the answer was lost: nobody takes such a fetch. */
+  /** The fetched messages may have come another way and the answer been lost: then nothing removes the fetch. */
   #dropUnanswered(nowMs: number): void {
     for (const { requestId, dueMs } of [...this.#byId.values()]) if (dueMs <= nowMs) this.take(requestId)
   }
 
-  /** Forgets those that will not be answered any more. */
+  /** Drops fetches that were not answered in time. */
   linkClosed(peerId: NodeId): void {
     if (!this.#inFlight.has(peerId)) return
     for (const fetch of [...this.#byId.values()]) if (fetch.peerId === peerId) this.take(fetch.requestId)
   }
 
-  /** Forgets those of a stream part that was left. */
+  /** Drops the fetches of a stream part that was left. */
   drop(streamPartId: StreamPartId): void {
     for (const fetch of [...this.#byId.values()]) {
       if (fetch.streamPartId === streamPartId) this.take(fetch.requestId)

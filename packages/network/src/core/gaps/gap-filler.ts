@@ -19,7 +19,7 @@ export interface GapFillerModules {
 /** A range that is looked for. */
 type WantedRange = OpenRange & { readonly fill: Fill }
 
-/** Steps of several ranges of one chain, to be taken together. */
+/** Steps for several ranges of one chain, to be taken together. */
 interface Steps {
   readonly fetch: Map<NodeId, OpenRange[]>
   readonly archive: OpenRange[]
@@ -29,8 +29,8 @@ interface Steps {
 type Gap = Parameters<OverlayEffects['gapLost']>[0]
 
 /**
- * Looks for what is missing, in this order: another path may bring it; then neighbours are asked, one after the other and
- * in rounds with growing pauses; then the archive. What nobody has is given up, and the application is told.
+ * Looks for what is missing, in this order: wait for another path; ask the neighbours, one after the other, in rounds with
+ * growing pauses; ask the archive. A range that nobody has is given up and reported to the application.
  */
 export class GapFiller {
   readonly #limits: NetworkLimits
@@ -41,7 +41,7 @@ export class GapFiller {
     this.#modules = modules
   }
 
-  /** Takes steps that are due, of all chains in turn; those for which there is no time now are due at once again. */
+  /** Takes due steps, of all chains in turn; those that exceed this tick's budget are due again at once. */
   tick(part: StreamPart, nowMs: number): void {
     const { gaps } = part
     gaps.forgetLate(nowMs)
@@ -54,7 +54,7 @@ export class GapFiller {
         gaps.rangesDueMs = Math.min(gaps.rangesDueMs, dueMs)
         continue
       }
-      // To the end: the others come first in the next tick.
+      // Moved to the end: the others come first in the next tick.
       gaps.chains.delete(progress)
       left -= this.#work(part, progress, peers, nowMs)
     }
@@ -66,7 +66,7 @@ export class GapFiller {
     const progress = part.seen.find(chain)
     if (progress === undefined) return
     const left = this.#inWork(progress).flatMap(({ fill }) => (fill.requestId === requestId ? [fill] : []))
-    // A neighbour that always says that there is more, and sends nothing, is not asked for ever.
+    // A neighbour that keeps announcing more and sends nothing is not asked forever.
     const isFed = left.length < rangeCount || left.some((fill) => fill.isFed)
     for (const fill of left) {
       if (complete) {
@@ -93,7 +93,7 @@ export class GapFiller {
     part.gaps.due(progress, nowMs)
   }
 
-  /** One step for every range of a chain that is due. Returns how many ranges it looked at. */
+  /** Takes one step for every due range of a chain. Returns how many ranges it looked at. */
   #work(part: StreamPart, progress: ChainProgress, peers: readonly NodeId[], nowMs: number): number {
     const steps: Steps = { fetch: new Map(), archive: [], lost: [] }
     const inWork = this.#inWork(progress)
@@ -105,7 +105,7 @@ export class GapFiller {
       part.gaps.giveUp(range, nowMs)
       this.#lose(part, progress.chain, range)
     }
-    // Those that had to wait for the ones given up come next.
+    // The ranges that waited for those just given up come next.
     if (lost.length > 0 && progress.wanted.length > 0) part.gaps.due(progress, nowMs)
     else if (lost.length === 0 && inWork.length > 0)
       part.gaps.due(
@@ -115,7 +115,7 @@ export class GapFiller {
     return inWork.length
   }
 
-  /** The ranges that are looked for now, the oldest first: delivery in order waits for them. */
+  /** The ranges looked for now, oldest first, because ordered delivery waits for them. */
   #inWork({ wanted }: ChainProgress): readonly WantedRange[] {
     return wanted.slice(0, this.#limits.maxRangesInWork) as WantedRange[]
   }
@@ -152,13 +152,13 @@ export class GapFiller {
     return this.#modules.hasArchive && fill.archive === 'unasked' && rounds >= this.#limits.archiveAfterRounds
   }
 
-  /** One that is silent may be dead, and soon another will be in its place: then time decides, as without a neighbour. */
+  /** A silent neighbour may be dead and soon replaced, so then time decides, as without a neighbour. */
   #isDeniedByAll({ denials }: Fill, peers: readonly NodeId[]): boolean {
     if (denials === undefined || peers.length === 0) return false
     return peers.every((peerId) => (denials.get(peerId) ?? 0) >= this.#limits.maxFillRounds)
   }
 
-  /** A neighbour did not have it, or did not answer: the next one, or after all of them a pause. */
+  /** A neighbour did not have it, or did not answer: ask the next one, or pause after all of them. */
   #tried(part: StreamPart, fill: Fill, nowMs: number): void {
     const { maxFillPauseMs } = this.#limits
     const neighbours = Math.max(1, part.attached.length)
@@ -183,7 +183,7 @@ export class GapFiller {
     const dueMs = nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     for (let from = 0; from < ranges.length; from += maxFetchRanges) {
       const some = ranges.slice(from, from + maxFetchRanges)
-      // When too much is under way, the rest is asked for a while later.
+      // When too much is under way, the rest is fetched a little later.
       const canAsk = fetches.canAsk(peerId, nowMs)
       const { publisherId, messageChainId } = chain
       const requestId = canAsk
@@ -210,7 +210,7 @@ export class GapFiller {
     }
   }
 
-  /** As one gap: what lies between the ranges is known already, and costs little beside a request for each. */
+  /** Requests the ranges as one gap: what lies between them is known already, and costs less than a request for each. */
   #askArchive(part: StreamPart, chain: MessageChain, ranges: readonly OpenRange[]): void {
     const [first, last] = [ranges[0], ranges.at(-1)]
     if (first === undefined || last === undefined) return

@@ -1,6 +1,6 @@
 import { compareRefs, type ChainHead, type NodeId } from '@runnel/protocol'
 
-/** A neighbour says that there is more of a chain. It is a claim until the messages have come and were verified. */
+/** A neighbour announces newer messages of a chain. This is a claim until they have come and were verified. */
 export interface HeadClaim {
   readonly peerId: NodeId
   readonly head: ChainHead
@@ -11,8 +11,8 @@ export interface HeadClaim {
 }
 
 /**
- * The claims of one stream part: of each neighbour the farthest of each chain. They are in the order in which they were
- * made, so that one who makes many does not come before others.
+ * The claims of one stream part: the newest of each neighbour for each chain, in the order in which they were made, so that a
+ * neighbour with many claims does not delay others.
  */
 export class HeadClaims {
   readonly #maxClaims: number
@@ -33,7 +33,7 @@ export class HeadClaims {
     return dueMs
   }
 
-  /** False when the neighbour made too many. A claim that is being looked into is not replaced. */
+  /** False when the neighbour made too many. A claim that is being pursued is not replaced. */
   add(peerId: NodeId, head: ChainHead, dueMs: number): boolean {
     const key = keyOf(peerId, head)
     const before = this.#claims.get(key)
@@ -45,7 +45,7 @@ export class HeadClaims {
     return true
   }
 
-  /** The claim about the same chain, of another neighbour, that is being looked into. */
+  /** A claim of another neighbour about the same chain that is being pursued. */
   rival({ peerId, head }: HeadClaim): HeadClaim | undefined {
     for (const claim of this.#claims.values()) {
       if (claim.requestId > 0 && claim.peerId !== peerId && isSameChain(claim.head, head)) return claim

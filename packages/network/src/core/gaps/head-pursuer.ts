@@ -22,8 +22,8 @@ export interface HeadPursuerModules {
 }
 
 /**
- * Repairs the end of a chain, where no later message tells that one is missing: neighbours tell each other how far they
- * got, and who is behind asks whoever is ahead.
+ * Repairs the end of a chain, where no later message shows that one is missing: neighbours tell each other their heads, and a
+ * node that is behind fetches from one that is ahead.
  */
 export class HeadPursuer {
   readonly #limits: NetworkLimits
@@ -42,7 +42,7 @@ export class HeadPursuer {
     for (const claim of [...claims]) if (claim.dueMs <= nowMs) this.#pursue(part, claim, time)
   }
 
-  /** A neighbour says how far it got. What is newer than here may be on its way. */
+  /** Takes a neighbour's heads. What is newer than here may be in flight. */
   onHeads(part: StreamPart, peerId: NodeId, { heads }: Heads, time: Time): void {
     if (!part.isAttached(peerId)) return
     for (const head of heads) {
@@ -57,7 +57,7 @@ export class HeadPursuer {
     }
   }
 
-  /** The neighbour sent what it has: all it said, or it does not keep it any more. */
+  /** The neighbour has answered: all it announced, or it no longer keeps it. */
   fetched(part: StreamPart, claim: HeadClaim, complete: boolean, time: Time): void {
     claim.requestId = 0
     if (complete) this.#end(part, claim, time)
@@ -84,7 +84,7 @@ export class HeadPursuer {
   #isBehind(part: StreamPart, head: ChainHead, time: Time): boolean {
     const newest = part.seen.find(head)?.newest
     if (newest !== undefined) return compareRefs(head, newest) > 0
-    // Of a chain never seen, what was published before the join is not missed.
+    // Of a chain never seen, messages published before the join are not missing.
     return head.timestamp >= this.#beginMs(part, time)
   }
 
@@ -105,7 +105,7 @@ export class HeadPursuer {
       this.#end(part, claim, time)
       return
     }
-    // What another neighbour is sending need not come twice.
+    // Do not fetch what another neighbour is sending.
     const rival = part.gaps.claims.rival(claim)
     claim.dueMs = rival?.dueMs ?? nowMs + fetchTimeoutMs(this.#modules.rttOf(peerId), this.#limits)
     if (rival !== undefined) return

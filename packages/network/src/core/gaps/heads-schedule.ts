@@ -4,11 +4,10 @@ export interface HeadsScheduleLimits {
 }
 
 /**
- * When neighbours are told how far a stream part's chains were received, and which of them. Soon after its newest message
- * of a chain came, the one who sent it is told, and so need not tell in turn. Those who may lack it are told when it is one
- * interval old, and, as any one telling may be lost, two, four and so on; and not any more when nothing is left that could
- * be sent again. What is said grows with the messages that come, not with the chains there are, and a silent stream part is
- * silent on the wire.
+ * Decides when neighbours are told the heads of a stream part, and of which chains. Soon after a chain's newest message came,
+ * its sender is told, and so need not tell in turn. Those who may lack it are told when it is one interval old and, because any
+ * packet may be lost, after two, four and so on; and no longer once nothing is left that could be sent again. The traffic grows
+ * with the messages that come, not with the number of chains, and a silent stream part sends nothing.
  */
 export class HeadsSchedule {
   readonly #limits: HeadsScheduleLimits
@@ -34,7 +33,7 @@ export class HeadsSchedule {
     if (dueMs < this.#dueMs) this.#dueMs = dueMs
   }
 
-  /** When due: which neighbours are to be told now, if any, of a chain whose newest message came at `usedMs`. */
+  /** When due: a function that decides, for a chain whose newest message came at `usedMs`, which neighbours to tell, if any. */
   take(nowMs: number): ((usedMs: number) => 'waiting' | 'lacking' | undefined) | undefined {
     if (nowMs < this.#dueMs) return undefined
     const { headsIntervalMs, maxRecentAgeMs } = this.#limits
@@ -52,7 +51,7 @@ export class HeadsSchedule {
     }
   }
 
-  /** How often a chain should have been told when its newest message is so old. */
+  /** How often a chain should have been announced when its newest message is this old. */
   #tellings(ageMs: number): number {
     if (ageMs < 0) return 0
     const intervals = ageMs / this.#limits.headsIntervalMs

@@ -14,27 +14,27 @@ export interface PartGapsModules {
   readonly counters: Counters
   /** How long another path may take to bring what is missing. */
   waitMs(): number
-  /** A range will not be looked for, or was forgotten before it was filled. */
+  /** A range is not looked for, or was forgotten before it was filled. */
   onLost(chain: MessageChain, range: MissingRange): void
 }
 
 /**
- * What is missing in one stream part, and when something is to be done about it. There is room for so many ranges; when
- * it is full, the publisher with most of them loses its oldest.
+ * The missing ranges of one stream part, and when each is due. Their number is bounded; when it is full, the publisher with the
+ * most loses its oldest.
  */
 export class PartGaps implements RangeWatch {
-  /** False: what is missing is waited for, but not asked for. */
+  /** False: missing messages are waited for, but not fetched. */
   fillGaps = true
-  /** Chains with ranges that are looked for, and when the next step for one of them is due, or earlier. */
+  /** Chains with ranges that are looked for, and a lower bound on when the next step for one of them is due. */
   readonly chains = new Map<ChainProgress, number>()
   readonly claims: HeadClaims
   readonly heads: HeadsSchedule
-  /** When the next step of any chain is due, or earlier. */
+  /** A lower bound on when the next step of any chain is due. */
   rangesDueMs = Infinity
   readonly #maxLateAgeMs: number
   readonly #modules: PartGapsModules
   readonly #ranges: Shares<OpenRange>
-  /** Ranges that nobody looks for, in the order in which they became that, and until when they are kept. */
+  /** Ranges that nobody looks for any more, in the order in which they were given up, and until when they are kept. */
   readonly #late = new Map<OpenRange, number>()
 
   constructor(limits: PartGapsLimits, modules: PartGapsModules) {
@@ -85,19 +85,19 @@ export class PartGaps implements RangeWatch {
     this.#modules.onLost(chain, range)
   }
 
-  /** A step for a chain is due, at the latest now or when it was. */
+  /** Schedules a step for a chain no later than this time or an earlier schedule. */
   due(progress: ChainProgress, dueMs: number): void {
     this.chains.set(progress, Math.min(dueMs, this.chains.get(progress) ?? Infinity))
     this.rangesDueMs = Math.min(this.rangesDueMs, dueMs)
   }
 
-  /** Nobody looks for the range any longer; for a while what comes of it is still taken. */
+  /** Stops looking for the range; for a while what comes of it is still accepted. */
   giveUp(range: OpenRange, nowMs: number): void {
     range.progress.giveUp(range)
     this.#late.set(range, nowMs + this.#maxLateAgeMs)
   }
 
-  /** A chain is forgotten, and what is missing of it. */
+  /** Forgets a chain and its missing ranges. */
   chainForgotten(progress: ChainProgress): void {
     for (const range of [...progress.wanted, ...progress.late]) this.#lose(range)
     this.chains.delete(progress)

@@ -28,7 +28,7 @@ export interface MemberCheckModules {
   verifyMembership(token: AccessToken, nodeId: NodeId, wallMs: number): boolean
 }
 
-/** Until when somebody may take part by the monotonic clock, or that the registry is being asked. */
+/** Until when a user may take part, by the monotonic clock, or that the registry is being asked. */
 export type Permit = { readonly untilMs: number } | 'unknown'
 
 export interface MemberCheckLimits {
@@ -36,7 +36,7 @@ export interface MemberCheckLimits {
   readonly membershipWindowMs: number
 }
 
-/** The last token of a peer, and what came of it. */
+/** The last token of a peer, and the result of its check. */
 interface KnownToken {
   token: AccessToken
   isGood: boolean
@@ -45,11 +45,11 @@ interface KnownToken {
   sinceMs: number
 }
 
-/** In whose name nodes take part in stream parts, and whether they may. */
+/** Determines the users that nodes act for in stream parts, and whether they may take part. */
 export class MemberCheck {
   readonly #limits: MemberCheckLimits
   readonly #modules: MemberCheckModules
-  /** Of peers with a link. */
+  /** The peers with a link. */
   readonly #known = new Map<NodeId, KnownToken>()
 
   constructor(limits: MemberCheckLimits, modules: MemberCheckModules) {
@@ -74,13 +74,13 @@ export class MemberCheck {
     const before = isCounted ? known : { checked: 0, sinceMs: nowMs }
     if (before.checked >= maxMembershipTokens) return undefined
     const isGood = this.#modules.verifyMembership(token, peerId, wallMs)
-    // The signature is a view of a packet, which is not kept for it.
+    // The signature is a view of a packet, which should not be kept alive for it.
     const kept = { ...token, signature: token.signature.slice() }
     this.#known.set(peerId, { token: kept, isGood, checked: before.checked + 1, sinceMs: before.sinceMs })
     return isGood ? token.userId : peerId
   }
 
-  /** The link to the peer is gone. */
+  /** The link to the peer is closed. */
   forget(peerId: NodeId): void {
     this.#known.delete(peerId)
   }

@@ -31,7 +31,7 @@ export interface NeighbourhoodModules {
   rttOf(peerId: NodeId): number | undefined
 }
 
-/** Keeps each stream part's neighbours what the tracker wants them to be, and the tracker informed. */
+/** Keeps each stream part's neighbours as the tracker wants them, and the tracker informed. */
 export class Neighbourhood {
   readonly #limits: NetworkLimits
   readonly #modules: NeighbourhoodModules
@@ -71,7 +71,7 @@ export class Neighbourhood {
     if (part.updateAttached()) this.#modules.effects.neighbours(part.id, part.attached)
   }
 
-  /** As `leave`, after a fault: what can be said to the neighbours is said, and the peers are released whatever else fails. */
+  /** Like `leave`, after a fault: sends what can be sent to the neighbours, and releases the peers whatever else fails. */
   abandon(part: StreamPart, nowMs: number): void {
     this.#release(part, nowMs)
     const edges = [...part.edges].filter(([, edge]) => edge.sent || edge.received)
@@ -79,7 +79,7 @@ export class Neighbourhood {
       try {
         this.#sendDetach(part, peerId, 'left', nowMs)
       } catch {
-        // The fault is known already; the neighbour learns of it when it attaches again.
+        // The fault is reported already; the neighbour notices when it attaches again.
       }
     }
   }
@@ -87,7 +87,7 @@ export class Neighbourhood {
   linkOpened(peerId: NodeId, nowMs: number): void {
     const { peers, effects } = this.#modules
     if (peers.isBanned(peerId, nowMs)) {
-      effects.disconnect(peerId, 'MISBEHAVED', 'not forgotten yet')
+      effects.disconnect(peerId, 'MISBEHAVED', 'banned after earlier misbehaviour')
       return
     }
     peers.opened(peerId, nowMs)
@@ -114,13 +114,13 @@ export class Neighbourhood {
     this.#linkGone(peerId, 'lost', nowMs)
   }
 
-  /** Wanted peers that wait to be dialled again are dialled now. */
+  /** Dials wanted peers that wait for their next attempt at once. */
   networkBack(nowMs: number): void {
     this.#modules.peers.hurry(nowMs)
     this.#modules.parts.each((part) => this.#refresh(part, nowMs))
   }
 
-  /** Ends the link to a peer that did what no correct node does, tells the tracker, and keeps away from it. */
+  /** Closes the link to a peer that did what no correct node does, tells the tracker, and bans the peer for a while. */
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void {
     const { peers, effects } = this.#modules
     if (!peers.isOpen(peerId)) return
@@ -130,14 +130,14 @@ export class Neighbourhood {
     this.#linkGone(peerId, 'misbehaved', nowMs)
   }
 
-  /** Data came where the peer is no neighbour: a little of it is normal. */
+  /** Data came from a peer that is no neighbour: a small amount is normal. */
   uselessData(peerId: NodeId, nowMs: number): void {
     if (this.#modules.peers.isTooMuchUseless(peerId, nowMs)) {
-      this.misbehaved(peerId, 'too much data that is of no use here', nowMs)
+      this.misbehaved(peerId, 'too much data where it is no neighbour', nowMs)
     }
   }
 
-  /** Somebody uses the link whatever the stream parts; with a contact it is opened, unless it is. */
+  /** The application uses the link regardless of stream parts; with a contact it is opened, unless it is open. */
   hold(peerId: NodeId, contact: Contact | undefined, nowMs: number): void {
     const { peers, effects } = this.#modules
     peers.use(peerId, nowMs)
@@ -193,7 +193,7 @@ export class Neighbourhood {
     if (part === undefined) return
     if (part.members.delete(peerId)) this.#refresh(part, nowMs)
     if (edge === undefined) {
-      // Our word that it may end was lost.
+      // Our packet that says that the edge may end was lost.
       if (reason === 'replaced') this.#sendDetach(part, peerId, 'not-wanted', nowMs)
       return
     }
@@ -203,7 +203,7 @@ export class Neighbourhood {
     } else if (part.wanted.has(peerId)) this.#refused(part, peerId, edge, reason, nowMs)
     else {
       part.edges.delete(peerId)
-      // Or it could ask for one replay after the other.
+      // Otherwise it could request one replay after the other.
       if (!edge.wasWanted) part.refuse(peerId, nowMs)
     }
     this.#refresh(part, nowMs)
@@ -227,7 +227,7 @@ export class Neighbourhood {
     }
   }
 
-  /** The registry was asked whether a user may read or publish: who waited for that is attached or refused. */
+  /** The registry's answer on whether a user may read or publish: the peers that waited for it are attached or refused. */
   userResolved(
     {
       streamId,
@@ -242,7 +242,7 @@ export class Neighbourhood {
       for (const [peerId, waiting] of [...part.members.waiting]) {
         if (waiting.userId !== userId || wantsToRead(waiting.packet) !== toRead) continue
         part.members.answered(peerId)
-        // Nobody could say: it attaches again, as it gets no answer.
+        // There was no answer: the peer gets none either, and attaches again.
         if (found) this.onAttach(peerId, waiting.packet, time)
       }
       if (found) this.#permits.check(part, time, userId)
@@ -261,7 +261,7 @@ export class Neighbourhood {
     this.#modules.parts.each((part) => {
       if (streamId !== undefined && part.streamId !== streamId) return
       this.#permits.check(part, time)
-      // Who was refused, here or there, may be let in now; and so may we, by the tracker.
+      // Whoever was refused, here or elsewhere, may be let in now; and so may we, by the tracker.
       part.departed.clear()
       part.forgetRefused()
       this.#refresh(part, time.nowMs)
@@ -269,7 +269,10 @@ export class Neighbourhood {
     })
   }
 
-  /** Reading there begins or ends: the peers have to know. Who does not read has no feeders, and data may be under way to it. */
+  /**
+   * Reading begins or ends: the peers have to know. A node that does not read has no feeders, and data may be in flight to
+   * it.
+   */
   readingChanged(part: StreamPart, nowMs: number): void {
     for (const [peerId, edge] of part.edges) {
       if (edge.sent) this.#sendAttach(part, peerId, edge, nowMs)
@@ -279,20 +282,20 @@ export class Neighbourhood {
     this.#modules.effects.statusDue(part.id)
   }
 
-  /** Brings a stream part nearer to what is wanted. */
+  /** Takes the steps that bring a stream part closer to what is wanted. */
   #refresh(part: StreamPart, nowMs: number): void {
     const { peers, effects, rttOf } = this.#modules
     const { pursued: wanted, edges } = part
     const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
     for (const { peerId, contact } of plan.connect) {
-      // In this order: a peer must not count as being dialled when it is not.
+      // The order matters: a peer must not count as being dialled when it is not.
       effects.connect(peerId, contact, false)
       peers.opening(peerId, nowMs)
     }
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
     for (const { peerId, reason } of plan.detach) {
       this.#sendDetach(part, peerId, reason, nowMs)
-      // Or it could ask for one replay after the other.
+      // Otherwise it could request one replay after the other.
       if (edges.get(peerId)?.wasWanted === false) part.refuse(peerId, nowMs)
       edges.delete(peerId)
     }
@@ -304,7 +307,7 @@ export class Neighbourhood {
       part.edgeTo(peerId, nowMs).reported = true
       this.#report(part, peerId, 'timeout')
     }
-    // Attaching may have settled it, and what was told has a time limit of its own.
+    // Attaching may have completed the settling, and what was told has a time limit of its own.
     if (plan.attach.length > 0 || plan.silent.length > 0) {
       this.#refresh(part, nowMs)
       return
@@ -349,7 +352,7 @@ export class Neighbourhood {
     })
   }
 
-  /** An attach of a peer that no instruction of ours names: the order may not have come here yet. */
+  /** An attach of a peer that no instruction of ours names: the instruction may not have arrived yet. */
   #refuses(part: StreamPart, peerId: NodeId, nowMs: number): boolean {
     if (part.wanted.has(peerId) || part.edges.has(peerId)) return false
     const refused = part.isRefused(peerId, nowMs)
@@ -359,7 +362,7 @@ export class Neighbourhood {
     return true
   }
 
-  /** A wanted peer does not, or no longer, want to be a neighbour. */
+  /** A wanted peer does not want to be a neighbour, or no longer. */
   #refused(part: StreamPart, peerId: NodeId, edge: Edge, reason: DetachReason, nowMs: number): void {
     const wasAttached = isAttached(edge)
     edge.sent = false
@@ -369,7 +372,7 @@ export class Neighbourhood {
     edge.released = false
     edge.refusals++
     edge.retryAtMs = nowMs + backoffMs(edge.refusals, this.#limits.minBackoffMs, this.#limits.maxBackoffMs)
-    // Newer instructions are likely under way to one of the two, so the first time is no failure.
+    // Newer instructions are likely in flight to one of the two, so the first time is no failure.
     if (reason === 'not-joined' || reason === 'full' || reason === 'not-permitted' || edge.refusals > 1) {
       this.#report(part, peerId, 'refused')
     } else if (wasAttached && reason === 'left') this.#modules.effects.statusDue(part.id)
@@ -385,13 +388,16 @@ export class Neighbourhood {
       return
     }
     edge.replayedMs = nowMs
-    // What others published before it became a feeder is not a feeder's to bring.
+    // A feeder does not bring what others published before it became one.
     const isSent = (chain: MessageChain) => part.reads || part.seen.find(chain)?.isOwn === true
     for (const { packet, delegationRef } of part.recent.replayFor(attach, nowMs, isSent))
       this.#modules.effects.sendData(peerId, packet, delegationRef)
   }
 
-  /** The peer had no answer to its attach. Not more often than attaches are repeated, or two nodes would answer each other for ever. */
+  /**
+   * The peer had no answer to its attach. Answered no more often than attaches are repeated, or two nodes would answer
+   * each other forever.
+   */
   #answerAgain(part: StreamPart, peerId: NodeId, edge: Edge, packet: Attach, nowMs: number): void {
     if (!edge.sent || nowMs - edge.sentAtMs < this.#limits.attachRetryMs) return
     this.#sendAttach(part, peerId, edge, nowMs)

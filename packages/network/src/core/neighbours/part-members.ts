@@ -1,13 +1,13 @@
 import type { Attach, NodeId } from '@runnel/protocol'
 
-/** Who may publish to a stream part and not read it: what it brings is taken, and it is sent nothing. */
+/** A node that may publish to a stream part and not read it: what it sends is accepted, and it is sent nothing. */
 export interface Feeder {
   readonly userId: NodeId
-  /** When its attach was answered last. */
+  /** When its attach was last answered. */
   readonly answeredMs: number
 }
 
-/** An attach whose sender the registry is asked about. */
+/** An attach for which the registry is being asked. */
 export interface WaitingAttach {
   readonly userId: NodeId
   readonly packet: Attach
@@ -18,7 +18,7 @@ export interface PartMembersLimits {
   readonly maxWaitingAttaches: number
 }
 
-/** Those of one stream part's peers that are no neighbours: feeders, and who waits for the registry's answer. */
+/** The peers of one stream part that are not neighbours: feeders, and those that wait for the registry's answer. */
 export class PartMembers {
   readonly #limits: PartMembersLimits
   readonly #feeders = new Map<NodeId, Feeder>()
@@ -54,14 +54,14 @@ export class PartMembers {
     this.#waiting.delete(peerId)
   }
 
-  /** The peer is gone, or something else now. True when it was here. */
+  /** Removes a peer that left or changed its part. True when it was here. */
   delete(peerId: NodeId): boolean {
     const wasWaiting = this.#waiting.delete(peerId)
     return this.#feeders.delete(peerId) || wasWaiting
   }
 }
 
-/** Or only to publish. */
+/** Or may only publish. */
 export function wantsToRead({ membership }: Attach): boolean {
   return membership?.reads !== false
 }

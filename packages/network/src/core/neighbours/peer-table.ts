@@ -25,14 +25,14 @@ interface Peer {
 }
 
 /**
- * What a node knows of each peer, whatever the stream part: its link, when it may be tried again, whether anybody
- * still uses it, and whether it misbehaved.
+ * What a node knows of each peer, across stream parts: its link, when it may be dialled again, whether it is still used, and
+ * whether it misbehaved.
  */
 export class PeerTable {
   readonly #limits: PeerTableLimits
   readonly #counters: Counters
   readonly #peers = new Map<NodeId, Peer>()
-  /** Until when, in order of the misdeed. */
+  /** Until when each peer is banned, in order of the misbehaviour. */
   readonly #bans = new Map<NodeId, number>()
 
   constructor(limits: PeerTableLimits, counters: Counters) {
@@ -72,7 +72,7 @@ export class PeerTable {
     if (peer !== undefined) peer.failures = 0
   }
 
-  /** The link failed or was lost; it is tried again after a pause. */
+  /** The link failed or was lost; it is dialled again after a pause. */
   closed(peerId: NodeId, nowMs: number): void {
     const peer = this.#peers.get(peerId)
     if (peer === undefined) return
@@ -84,7 +84,7 @@ export class PeerTable {
     this.#forgetIfIdle(peerId, peer)
   }
 
-  /** What failed was not the peers' fault: all but those that misbehaved may be tried again now. */
+  /** Past failures were not the peers' fault: all but the banned may be dialled again now. */
   hurry(nowMs: number): void {
     for (const [peerId, peer] of this.#peers) {
       if (peer.state !== 'closed' || this.isBanned(peerId, nowMs)) continue
@@ -105,7 +105,7 @@ export class PeerTable {
     this.#forgetIfIdle(peerId, peer)
   }
 
-  /** Peers whose links nobody has used for the linger time. */
+  /** Peers whose links were unused for the linger time. */
   unused(nowMs: number): NodeId[] {
     const due: NodeId[] = []
     for (const [peerId, peer] of this.#peers) {
@@ -134,13 +134,13 @@ export class PeerTable {
     if (peer !== undefined) peer.retryAtMs = nowMs + this.#limits.banMs
   }
 
-  /** We sent a detach: data may be under way. */
+  /** We sent a detach: data may be in flight. */
   detached(peerId: NodeId, nowMs: number): void {
     const peer = this.#peers.get(peerId)
     if (peer !== undefined) peer.lastDetachMs = nowMs
   }
 
-  /** Counts a data packet that is of no use here. True when that was once too often. */
+  /** Counts a data packet from a peer that is no neighbour. True when there were too many. */
   isTooMuchUseless(peerId: NodeId, nowMs: number): boolean {
     const peer = this.#peers.get(peerId)
     if (peer === undefined || nowMs - peer.lastDetachMs < this.#limits.uselessGraceMs) return false
@@ -170,7 +170,7 @@ export class PeerTable {
     return peer
   }
 
-  /** A peer without link or user is nothing to remember: its pause matters only while it is wanted. */
+  /** A peer without link and use is forgotten: its pause matters only while it is wanted. */
   #forgetIfIdle(peerId: NodeId, peer: Peer): void {
     if (peer.state === 'closed' && peer.uses === 0) this.#peers.delete(peerId)
   }

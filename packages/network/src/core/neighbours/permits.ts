@@ -13,9 +13,9 @@ export interface PermitsModules {
   readonly counters: Counters
   readonly peers: PeerTable
   detach(part: StreamPart, peerId: NodeId, reason: DetachReason, nowMs: number): void
-  /** The tracker should hear that a wanted peer is no neighbour. */
+  /** A wanted peer cannot be a neighbour, which the tracker should know. */
   report(part: StreamPart, peerId: NodeId): void
-  /** Brings the stream part nearer to what is wanted. */
+  /** Takes the steps that bring the stream part closer to what is wanted. */
   refresh(part: StreamPart, nowMs: number): void
   misbehaved(peerId: NodeId, detail: string, nowMs: number): void
   count(counter: CounterName, detail: string): void
@@ -26,7 +26,7 @@ export interface PermitsLimits {
   readonly readerRetryMs: number
 }
 
-/** Lets nobody be a neighbour who may not read, nor a feeder who may not publish, and detaches who may no longer. */
+/** Keeps out neighbours that may not read and feeders that may not publish, and detaches those that lose the permission. */
 export class Permits {
   readonly #limits: PermitsLimits
   readonly #modules: PermitsModules
@@ -36,7 +36,10 @@ export class Permits {
     this.#modules = modules
   }
 
-  /** In whose name a peer that attaches reads, and until when; undefined when it may not, or the registry is asked first. */
+  /**
+   * The user that an attaching peer acts for, and until when it may read; undefined when it may not, or the registry is
+   * asked first.
+   */
   reader(
     part: StreamPart,
     peerId: NodeId,
@@ -48,7 +51,7 @@ export class Permits {
     if (userId === undefined) return undefined
     const permit = memberCheck.reads(part.streamId, peerId, userId, time)
     const edge = part.edges.get(peerId)
-    // Who is in stays until the registry says no.
+    // An attached peer stays until the registry says no.
     if (permit === 'unknown' && edge?.received === true && edge.userId === userId)
       return { userId, readsUntilMs: edge.readsUntilMs }
     const readsUntilMs = this.#permitted(part, peerId, { userId, packet }, permit, time.nowMs)
@@ -84,7 +87,7 @@ export class Permits {
     part.readersDueMs = dueMs
   }
 
-  /** Who may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
+  /** A peer that may publish and not read: it gets an answer, so that it sends what it publishes, and nothing else. */
   onFeederAttach(part: StreamPart, peerId: NodeId, packet: Attach, time: Time): void {
     const { nowMs } = time
     const { memberCheck, effects, peers, counters } = this.#modules
@@ -107,7 +110,7 @@ export class Permits {
     if (permit !== 'unknown') part.readersDueMs = Math.min(part.readersDueMs, permit.untilMs)
     part.members.answered(peerId)
     if (part.edges.delete(peerId) && part.wanted.has(peerId)) {
-      // It was ordered as a neighbour, which it is not.
+      // The instruction names it as a neighbour, which it cannot be.
       part.departed.add(peerId)
       this.#modules.report(part, peerId)
     }
@@ -129,7 +132,10 @@ export class Permits {
     return userId
   }
 
-  /** Until when it may take part by the monotonic clock; undefined when it may not, which it is told, and while the registry is asked. */
+  /**
+   * Until when it may take part, by the monotonic clock; undefined when it may not, which it is told, or while the
+   * registry is asked.
+   */
   #permitted(
     part: StreamPart,
     peerId: NodeId,
@@ -148,7 +154,7 @@ export class Permits {
     return undefined
   }
 
-  /** Ends whatever there is with a peer that may neither read nor feed, and tells it why. */
+  /** Ends every relation with a peer that may neither read nor feed, and tells it why. */
   #expel(part: StreamPart, peerId: NodeId, nowMs: number): void {
     this.#modules.count('attach.denied', `${part.id} ${peerId}`)
     this.#modules.detach(part, peerId, 'not-permitted', nowMs)

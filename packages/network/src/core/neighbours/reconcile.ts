@@ -11,10 +11,10 @@ export interface LinkView {
 export interface EdgeView {
   readonly sent: boolean
   readonly received: boolean
-  /** When our attach was sent last, and first. */
+  /** When our attach was last sent, and when first. */
   readonly sentAtMs: number
   readonly firstSentAtMs: number
-  /** After a detach by the peer: no attach before this time. */
+  /** Set after a detach by the peer: no attach before this time. */
   readonly retryAtMs: number
   /** Since when no instruction wants it; undefined while one does. */
   readonly unwantedSinceMs: number | undefined
@@ -22,9 +22,9 @@ export interface EdgeView {
   readonly wasWanted: boolean
   /** Its silence was reported. */
   readonly reported: boolean
-  /** When we last told the peer that we can do without it; undefined when we can not. */
+  /** When we last told the peer that the edge may end; undefined when it may not. */
   readonly retiredAtMs: number | undefined
-  /** The peer told us that it can do without us. */
+  /** The peer told us that the edge may end. */
   readonly released: boolean
 }
 
@@ -32,7 +32,7 @@ export interface ReconcileInput {
   readonly wanted: ReadonlyMap<NodeId, Contact>
   /** Only peers with an open link have edges. */
   readonly edges: ReadonlyMap<NodeId, EdgeView>
-  /** A peer that is not in here has a closed link that may be opened at once. */
+  /** A peer that is missing here has a closed link that may be opened at once. */
   readonly links: ReadonlyMap<NodeId, LinkView>
   /** The link's round-trip time; undefined while it is not known. */
   rttOf(peerId: NodeId): number | undefined
@@ -48,28 +48,28 @@ interface ReconcileLimits {
   readonly attachRetryMs: number
 }
 
-/** What brings the neighbours nearer to the wanted ones. */
+/** The steps that bring the neighbours closer to the wanted ones. */
 export interface ReconcilePlan {
   readonly connect: readonly { readonly peerId: NodeId; readonly contact: Contact }[]
   readonly attach: readonly NodeId[]
   /** Edges that end. */
   readonly detach: readonly { readonly peerId: NodeId; readonly reason: DetachReason }[]
-  /** Edges that may end as far as we are concerned, which the peer has to be told, or told again. */
+  /** Edges that may end as far as we are concerned; the peer has to be told, or told again. */
   readonly retire: readonly NodeId[]
   /** Wanted, linked, but silent for too long. */
   readonly silent: readonly NodeId[]
   /** All wanted neighbours are attached. */
   readonly settled: boolean
-  /** When to look again if nothing happens before; Infinity for never. */
+  /** When to look again if nothing happens before; Infinity if never. */
   readonly wakeAtMs: number
 }
 
 /**
- * From what is wanted and what is, what to do: a pure function, so repeating it does no harm.
+ * Compares what is wanted with what is there and returns what to do. A pure function, so repeating it does no harm.
  *
- * Make before break: a neighbour that is no longer wanted stays until both of the two have all their wanted ones attached,
- * or until `retireMs` have passed. Ours count as attached when they must have heard of it, too: two round-trip times after
- * we told them. One that attached before our instruction came stays `provisionalGraceMs`.
+ * Make before break: a neighbour that is no longer wanted stays until both ends have all their wanted ones attached, or until
+ * `retireMs` have passed. Ours count as attached once they must have heard of it, too: two round-trip times after we told them.
+ * A peer that attached before our instruction came stays `provisionalGraceMs`.
  */
 export function reconcile(input: ReconcileInput): ReconcilePlan {
   const { wanted, edges, links, nowMs, limits } = input
@@ -80,7 +80,7 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
   const silent: NodeId[] = []
   let settled = true
   let wakeAtMs = Infinity
-  /** True when `dueMs` has come; else it is remembered. */
+  /** True when `dueMs` has come; otherwise it is remembered. */
   const isDue = (dueMs: number): boolean => {
     if (dueMs <= nowMs) return true
     wakeAtMs = Math.min(wakeAtMs, dueMs)
@@ -90,7 +90,7 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
   for (const [peerId, contact] of wanted) {
     const edge = edges.get(peerId)
     if (edge?.sent === true && edge.received) {
-      // It was to go, and is wanted again: the peer has to know.
+      // It was about to end, and is wanted again: the peer has to know.
       if (edge.retiredAtMs !== undefined) attach.push(peerId)
       continue
     }
@@ -108,7 +108,7 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
     }
   }
 
-  /** Whether all wanted neighbours must have heard that they are attached, and none means to end it. */
+  /** Whether all wanted neighbours must have heard that they are attached, and none wants to end its edge. */
   const isFirm = (): boolean => {
     if (!settled) return false
     let heardAtMs = nowMs
@@ -137,7 +137,7 @@ export function reconcile(input: ReconcileInput): ReconcilePlan {
   return { connect, attach, detach, retire, silent, settled, wakeAtMs }
 }
 
-/** Of the neighbours that are to go, those that go at once because there are too many: the ones unwanted for longest. */
+/** Of the unwanted neighbours, those that are detached at once because there are too many: the ones unwanted for longest. */
 function surplusOf({ wanted, edges, limits: { maxRetiring } }: ReconcileInput): readonly NodeId[] {
   if (edges.size <= maxRetiring) return []
   return [...edges]

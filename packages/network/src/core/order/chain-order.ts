@@ -2,11 +2,11 @@ import { compareRefs, type MessageChain, type MessageRef, type StreamMessage } f
 import { HeldMessages } from './held-messages.ts'
 
 export interface ChainOrderLimits {
-  /** Messages held back while others before them are missing; beyond, the oldest gap is passed over. */
+  /** Messages held back while others before them are missing; above it, the oldest gap is skipped. */
   readonly maxHeldMessages: number
-  /** Bytes of their content. */
+  /** Total bytes of their content. */
   readonly maxHeldBytes: number
-  /** Message chains remembered; the one unused longest is forgotten first. */
+  /** Message chains remembered; the least recently used is forgotten first. */
   readonly maxOrderedChains: number
 }
 
@@ -21,7 +21,7 @@ export interface ChainOrderModules {
   isMissing(chain: MessageChain, place: MessageRef): boolean
 }
 
-/** What comes out, in order: messages, and between them the gaps where messages will not come. */
+/** The output, in order: messages, and between them gaps whose messages will not come. */
 export type Ordered =
   | { readonly kind: 'message'; readonly message: StreamMessage }
   /** Everything after `after`, up to and including `upTo`. */
@@ -33,9 +33,9 @@ export type Ordered =
     }
 
 export interface ChainOrderCounters {
-  /** Messages that came after their place had been passed. */
+  /** Messages that came after their place had been skipped. */
   readonly late: number
-  /** Gaps passed over because too much was held. */
+  /** Gaps skipped because too much was held. */
   readonly passedOver: number
 }
 
@@ -47,9 +47,9 @@ interface ChainState {
 }
 
 /**
- * Puts the messages of each chain in order: one is delivered once the one it names as its previous was, or will not
- * come. What is missing, and for how long it is waited for, the node knows: it must say so with `gap` when it gives up.
- * Pure: every method returns what can be delivered now.
+ * Puts the messages of each chain in order: a message is delivered once the one it names as its previous was delivered, or will
+ * not come. The node knows what is missing and how long to wait for it: it must call `gap` when it gives up. Pure: every method
+ * returns what can be delivered now.
  */
 export class ChainOrder {
   readonly #limits: ChainOrderLimits
@@ -57,7 +57,7 @@ export class ChainOrder {
   /** In order of use. */
   readonly #chains = new Map<string, ChainState>()
   readonly #counters = { late: 0, passedOver: 0 }
-  /** The chain used last: messages mostly come in runs. */
+  /** The chain used last, because messages mostly come in runs. */
   #latest: ChainState | undefined
   #heldMessages = 0
   #heldBytes = 0
@@ -97,7 +97,7 @@ export class ChainOrder {
     const state = this.#stateOf(chain)
     const out: Ordered[] = []
     const next = state.held.first
-    // Before the first message there is nothing to tell the beginning of the gap from.
+    // Before the first message there is nothing that could tell where the gap begins.
     if (state.last === undefined && next !== undefined && compareRefs(upTo, next) < 0) {
       out.push({ kind: 'gap', chain: state.chain, after, upTo })
       state.last = plainRef(upTo)
@@ -106,7 +106,7 @@ export class ChainOrder {
     return out
   }
 
-  /** Says that all of the chain up to a place was delivered already, by another way. */
+  /** Marks everything in the chain up to a place as delivered by another path. */
   start(chain: MessageChain, last: MessageRef): readonly Ordered[] {
     const state = this.#stateOf(chain)
     if (state.last !== undefined && compareRefs(last, state.last) <= 0) return []
@@ -120,7 +120,7 @@ export class ChainOrder {
     return out
   }
 
-  /** Everything that is held, in order, with the gaps; nothing is held afterwards. */
+  /** Returns everything held, in order, with the gaps, and holds nothing afterwards. */
   flush(): readonly Ordered[] {
     const out: Ordered[] = []
     for (const state of this.#chains.values()) this.#deliverAll(state, out)
@@ -168,7 +168,7 @@ export class ChainOrder {
     return message
   }
 
-  /** The chain that was idle longest waits least for anything. */
+  /** The chain that was idle longest has the least claim to wait. */
   #enforceLimits(out: Ordered[]): void {
     const { maxHeldMessages, maxHeldBytes } = this.#limits
     for (const state of this.#chains.values()) {
@@ -200,7 +200,7 @@ export class ChainOrder {
     return state
   }
 
-  /** The first that holds nothing; what is held must come out some day. */
+  /** The first chain that holds nothing; what is held must be delivered at some time. */
   #forgetOne(): void {
     for (const [key, { held }] of this.#chains) {
       if (held.size > 0) continue
@@ -219,7 +219,7 @@ function isSame(a: MessageChain, b: MessageChain): boolean {
   )
 }
 
-/** Without what else the object holds: a message would keep its bytes alive. */
+/** Copies only the place: the whole object would keep a message's bytes alive. */
 function plainRef({ timestamp, sequenceNumber }: MessageRef): MessageRef {
   return { timestamp, sequenceNumber }
 }

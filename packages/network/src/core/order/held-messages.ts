@@ -3,7 +3,7 @@ import { compareRefs, type StreamMessage } from '@runnel/protocol'
 /** Messages of one chain that wait for others before them, ascending. Most come in order, at the end. */
 export class HeldMessages {
   #messages: StreamMessage[] = []
-  /** Those before were taken. */
+  /** Those before this index were taken. */
   #start = 0
 
   get size(): number {
@@ -37,7 +37,7 @@ export class HeldMessages {
   /** The first one, which must be there. */
   take(): StreamMessage {
     const message = this.#messages[this.#start++] as StreamMessage
-    // Shifting an array moves all of it: the taken half goes at once.
+    // Shifting an array moves all of it, so the taken half is removed in one go.
     if (this.#start * 2 >= this.#messages.length) {
       this.#messages = this.#messages.slice(this.#start)
       this.#start = 0

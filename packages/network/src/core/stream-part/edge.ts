@@ -13,7 +13,7 @@ export interface Edge extends EdgeView {
   reported: boolean
   retiredAtMs: number | undefined
   released: boolean
-  /** In whose name the peer attached; undefined while it has not. */
+  /** The user that the peer attached for; undefined while it has not attached. */
   userId: NodeId | undefined
   /** Until when that user may read, by the monotonic clock. */
   readsUntilMs: number

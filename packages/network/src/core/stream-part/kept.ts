@@ -1,18 +1,18 @@
 import type { StreamPart } from './stream-part.ts'
 
-/** What a stream part keeps of what others sent, for metrics and for those who check that it is bounded. */
+/** How much a stream part keeps of what others sent, for metrics and for tests that it is bounded. */
 export interface Kept {
   /** Message chains remembered. */
   readonly chains: number
   /** Missing ranges remembered, in all chains. */
   readonly ranges: number
-  /** Those of chains in which something is looked for: what one tick may have to go through. */
+  /** Missing ranges of chains in which something is looked for: what one tick may have to go through. */
   readonly rangesSought: number
   /** Batches kept for replay. */
   readonly recentBatches: number
-  /** Bytes of them. */
+  /** Total bytes of these batches. */
   readonly recentBytes: number
-  /** Claims of neighbours that there is more of a chain. */
+  /** Claims of neighbours that they have newer messages of a chain. */
   readonly headClaims: number
 }
 

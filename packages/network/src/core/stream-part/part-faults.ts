@@ -6,10 +6,13 @@ export interface PartFaultsLimits {
   readonly faultForgetMs: number
 }
 
-/** The faults of a stream part. After each it rests, the longer the more there were, so that one that comes again at once costs little. */
+/**
+ * The faults of a stream part. It rests after each, longer after more of them, so that a fault that repeats at once costs
+ * little.
+ */
 export class PartFaults {
   readonly #limits: PartFaultsLimits
-  /** In a row. */
+  /** Number of faults in a row. */
   #count = 0
   #lastMs = -Infinity
   #restsUntilMs = Infinity
@@ -27,7 +30,7 @@ export class PartFaults {
     return this.#restsUntilMs !== Infinity
   }
 
-  /** There was one more. How many there were in a row. */
+  /** Records one more fault. Returns the number of faults in a row. */
   add(nowMs: number): number {
     const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
     if (nowMs - this.#lastMs >= faultForgetMs) this.#count = 0
@@ -37,7 +40,7 @@ export class PartFaults {
     return this.#count
   }
 
-  /** True when a rest is over now. */
+  /** True when a rest has just ended. */
   endRest(nowMs: number): boolean {
     if (this.#restsUntilMs > nowMs) return false
     this.#restsUntilMs = Infinity

@@ -5,9 +5,9 @@ export interface StatusScheduleLimits {
 }
 
 /**
- * When a stream part reports to its tracker: once the wanted neighbours of an instruction are attached, or when that
- * takes long (and then once more when they are); at once when neighbours are lost or cannot be had; and now and then
- * when round-trip times became known or changed.
+ * When a stream part reports to its tracker: once the wanted neighbours of an instruction are attached, or when that takes long
+ * (and then once more when they are); at once when neighbours are lost or cannot be reached; and periodically when round-trip
+ * times became known or changed.
  */
 export class StatusSchedule {
   readonly #limits: StatusScheduleLimits

@@ -2,17 +2,17 @@ import { parseStreamPartId, type MessageChain, type StreamId, type StreamPartId 
 import type { StreamPart } from './stream-part.ts'
 
 export interface StreamPartMapModules {
-  /** What the work of a stream part threw. */
+  /** Called with what the work of a stream part threw. */
   onFault(part: StreamPart, error: unknown): void
 }
 
 /**
- * The joined stream parts, found by id, and by a message's chain without making a string of it. All work of a stream part
- * passes `within`: there a fault in one ends, and the others go on.
+ * The joined stream parts, found by id, or by a message's chain without building a string. All work of a stream part runs
+ * inside `within`: a fault in one ends there, and the others go on.
  */
 export class StreamPartMap {
   readonly #modules: StreamPartMapModules
-  /** Whose work is being done. */
+  /** The stream part whose work is being done. */
   #current: StreamPart | undefined
   readonly #byId = new Map<StreamPartId, StreamPart>()
   readonly #byStream = new Map<StreamId, Map<number, StreamPart>>()
@@ -38,8 +38,8 @@ export class StreamPartMap {
   }
 
   /**
-   * Does some work of a stream part. What it throws goes to `onFault` and no further, and undefined is returned; within
-   * other work of the same it ends that as well.
+   * Does some work of a stream part. What it throws goes to `onFault` and no further, and undefined is returned; within other
+   * work of the same stream part it ends that as well.
    */
   within<T>(part: StreamPart, work: () => T): T | undefined {
     if (part === this.#current) return work()
@@ -55,7 +55,10 @@ export class StreamPartMap {
     }
   }
 
-  /** Does some work of each, those there are now. What that of the current one throws ends its work when the others' is done. */
+  /**
+   * Does some work of each stream part that is there now. What the current one throws ends its work once the others' is
+   * done.
+   */
   each(work: (part: StreamPart) => void): void {
     let thrown: { readonly error: unknown } | undefined
     for (const part of [...this.#byId.values()]) {

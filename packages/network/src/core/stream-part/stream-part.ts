@@ -30,7 +30,7 @@ export interface StreamPartModules {
   readonly recentBytes: RecentBytes
   readonly onGapLost: PartGapsModules['onLost']
   rttOf(peerId: NodeId): number | undefined
-  /** For the attach and the status: in whose name the node acts, when that is not its own. */
+  /** Sent with the attach and the status: the user that the node acts for, when that is not itself. */
   membershipToken(): AccessToken | undefined
 }
 
@@ -49,12 +49,12 @@ export class StreamPart {
   readonly schedule: StatusSchedule
   readonly faults: PartFaults
   readonly edges = new Map<NodeId, Edge>()
-  /** Peers that were ordered or had an edge when `NodeCore` last looked. */
+  /** Peers that were wanted or had an edge when `NodeCore` last looked. */
   involved: ReadonlySet<NodeId> = new Set()
   wanted: ReadonlyMap<NodeId, Contact> = new Map()
   /** Wanted peers that said they are not in this stream part, until they attach or an instruction names them again. */
   readonly departed = new Set<NodeId>()
-  /** When somebody's permission to read ends, or the registry is to be asked again. */
+  /** When a permission to read ends, or the registry is to be asked again. */
   readersDueMs = Infinity
   /** When `reconcile` wants to look again. */
   wakeAtMs = Infinity
@@ -67,10 +67,10 @@ export class StreamPart {
   #attached: readonly NodeId[] = []
   /** Counter of the newest instruction handled, as reported. */
   #counter = 0
-  /** Counter below which an instruction is stale; starts again with each session of the tracker. */
+  /** Counter below which an instruction is stale; starts again with each connection of the tracker. */
   #sessionCounter = 0
   readonly #failed = new Map<NodeId, FailureReason>()
-  /** Peers that were detached because nobody ordered them, and until when they are refused again. */
+  /** Peers that were detached because no instruction named them, and until when they are refused again. */
   readonly #refusedUntilMs = new Map<NodeId, number>()
   #reported: readonly NeighbourReport[] = []
 
@@ -101,7 +101,10 @@ export class StreamPart {
     this.faults = options.faults ?? new PartFaults(limits)
   }
 
-  /** When it was joined, in Unix milliseconds by the wall clock as it is set now: as publishers have theirs, whose messages come now. */
+  /**
+   * When it was joined, in Unix milliseconds by the wall clock as it is set now, to compare with the timestamps of
+   * publishers.
+   */
   joinedWallMs({ nowMs, wallMs }: Time): number {
     return wallMs - (nowMs - this.joinedMs)
   }
@@ -124,7 +127,7 @@ export class StreamPart {
     return this.faults.isResting
   }
 
-  /** Those to be neighbours of: the wanted ones, but for those who would only hear what they did not ask for. */
+  /** The wanted peers, except those that said they are not in this stream part. */
   get pursued(): ReadonlyMap<NodeId, Contact> {
     if (this.departed.size === 0) return this.wanted
     return new Map([...this.wanted].filter(([peerId]) => !this.departed.has(peerId)))
@@ -135,8 +138,9 @@ export class StreamPart {
   }
 
   /**
-   * Whether a batch of this publisher may come from a peer: anybody's from neighbours, its user's own from a feeder. The same
-   * goes for who attached and waits for the registry: it may have our attach, send, and be gone before the answer comes.
+   * Whether a batch of this publisher may come from a peer: anybody's from neighbours, its own user's from a feeder. The same
+   * goes for a peer that attached and waits for the registry: it may have our attach, send, and disconnect before the answer
+   * comes.
    */
   takesFrom(peerId: NodeId, publisherId: NodeId): boolean {
     if (!this.reads) return false
@@ -147,15 +151,15 @@ export class StreamPart {
   }
 
   /**
-   * Another tracker, or a new connection to the same one, serves it from now on. Who is silent may not have been heard of
-   * there: it is reported again.
+   * The stream part has another tracker, or a new connection to the same one. That tracker may not have heard of silent
+   * neighbours, so they are reported again.
    */
   newSession(): void {
     this.#sessionCounter = 0
     for (const edge of this.edges.values()) edge.reported = false
   }
 
-  /** Takes over the wanted set; false when the instruction is not newer than the one before. */
+  /** Sets the wanted peers; false when the instruction is not newer than the one before. */
   instruct(instruction: Instruction, self: NodeId, nowMs: number): boolean {
     if (instruction.counter <= this.#sessionCounter) return false
     this.#sessionCounter = this.#counter = instruction.counter
@@ -184,7 +188,7 @@ export class StreamPart {
     return edge
   }
 
-  /** Neighbours that attached without an instruction that names them. */
+  /** Neighbours that attached although no instruction names them. */
   get provisional(): number {
     let count = 0
     for (const edge of this.edges.values()) if (edge.unwantedSinceMs !== undefined && !edge.wasWanted) count++
@@ -197,7 +201,7 @@ export class StreamPart {
     if (this.#refusedUntilMs.size > this.#limits.maxRefused) deleteFirst(this.#refusedUntilMs)
   }
 
-  /** Whoever was refused may attach. */
+  /** Lets refused peers attach again. */
   forgetRefused(): void {
     this.#refusedUntilMs.clear()
   }
@@ -206,7 +210,7 @@ export class StreamPart {
     return (this.#refusedUntilMs.get(peerId) ?? 0) > nowMs
   }
 
-  /** To be reported with the next status. */
+  /** Reports a failed edge with the next status. */
   fail(peerId: NodeId, reason: FailureReason): void {
     this.#failed.set(peerId, reason)
     if (this.#failed.size <= wireLimits.maxFailedNeighbours) return
@@ -214,7 +218,7 @@ export class StreamPart {
     this.#counters['status.failuresDropped']++
   }
 
-  /** Brings `attached` up to date with the edges; true when it changed. */
+  /** Updates `attached` from the edges; true when it changed. */
   updateAttached(): boolean {
     const attached: NodeId[] = []
     for (const [peerId, edge] of this.edges) if (isAttached(edge)) attached.push(peerId)
@@ -227,8 +231,8 @@ export class StreamPart {
   }
 
   /**
-   * Our attach: asks for all since we joined that we have not got. With more chains than heads fit, that would bring
-   * much again; while other neighbours see to it that nothing is missed, only the latest is asked for.
+   * Our attach: asks for everything since we joined that we lack. With more chains than heads fit, that would bring much again;
+   * if other neighbours make sure that nothing is missed, only the latest is asked for.
    */
   attachPacket(nowMs: number): Attach {
     // A feeder wants nothing.
@@ -248,7 +252,7 @@ export class StreamPart {
     }
   }
 
-  /** Our answer to a feeder: asks for what it published and we have not got, and tells nothing of others. */
+  /** Our answer to a feeder: asks for what it published and we lack, and reveals nothing of others. */
   attachForFeeder({ userId }: Feeder, nowMs: number): Attach {
     return {
       type: 'attach',

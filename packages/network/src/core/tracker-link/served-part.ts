@@ -3,16 +3,16 @@ import type { TrackerAddress } from '../../ports.ts'
 import type { TrackerContact } from './tracker-contact.ts'
 import { circuitOver, type Way } from './way.ts'
 
-/** A tracker said that an earlier one leads the stream part. */
+/** A redirect: a tracker said that an earlier one leads the stream part. */
 interface Redirection {
   readonly leaderId: NodeId
-  /** What a circuit over the one that said it dials; undefined when that is not listed. */
+  /** The URL of a circuit over the one that redirected; undefined when that one is not listed. */
   readonly dialled: TrackerAddress | undefined
-  /** How to get there over the one that said it; undefined when that would pass too many. */
+  /** The way over the one that redirected; undefined when that would pass too many trackers. */
   readonly circuit: Way | undefined
 }
 
-/** A stream part that is joined or visited, as the choice of its tracker sees it. */
+/** A stream part that is joined or visited, from the view of choosing its tracker. */
 export class ServedPart {
   readonly id: StreamPartId
   /** Otherwise it is only visited: a tracker is asked something about it. */
@@ -20,41 +20,41 @@ export class ServedPart {
   visits = 0
   /** The connected tracker that serves it. */
   home: TrackerContact | undefined
-  /** Whether a tracker has ever told it its neighbours. */
+  /** Whether a tracker has ever sent it an instruction. */
   instructed = false
-  /** Since when its home owes it the first instruction; undefined when it does not. */
+  /** Since when its tracker owes it the first instruction; undefined when it does not. */
   askedAtMs: number | undefined
-  /** How often its home was asked for that without an answer. */
+  /** How often its tracker was asked for that without an answer. */
   unanswered = 0
   /** Connected trackers that owed it an answer for too long, or gave a wrong one, and when that was noticed. */
   readonly silent = new Map<NodeId, number>()
-  /** Connected trackers that were asked about it since they are connected. */
+  /** Connected trackers that were asked about it since they connected. */
   readonly asked = new Set<NodeId>()
-  /** What trackers said of who leads it. */
+  /** The redirects received, by tracker. */
   readonly redirections = new Map<NodeId, Redirection>()
-  /** Trackers that served it before, and when each is told that they no longer do. */
+  /** Trackers that served it before, and when each is told that it no longer does. */
   readonly deferredLeaves = new Map<NodeId, number>()
-  /** What it wants to be connected or dialled. */
+  /** The ways that it wants connected or dialled. */
   needs: readonly TrackerContact[] = []
 
   constructor(id: StreamPartId) {
     this.id = id
   }
 
-  /** A tracker that does not serve it for now, though it is connected. */
+  /** A connected tracker that does not serve it for now. */
   passesOver(trackerId: NodeId): boolean {
     return this.redirections.has(trackerId) || this.silent.has(trackerId)
   }
 
-  /** Whether another tracker says that this one leads: then nobody waits until it has proved to stay. */
+  /** Whether another tracker says that this one leads: then it need not prove first that it stays. */
   isNamed(trackerId: NodeId): boolean {
     for (const { leaderId } of this.redirections.values()) if (leaderId === trackerId) return true
     return false
   }
 
   /**
-   * Takes what the tracker at the end of `way` says of who leads. False when it may not be: it was not asked, or names one that
-   * does not come before it in the order.
+   * Takes a redirect from the tracker at the end of `way`. False when that tracker may not send it: it was not asked, or names
+   * one that does not come before it in the order.
    */
   redirect(way: Way, leaderId: NodeId, addresses: readonly TrackerAddress[]): boolean {
     const { trackerId } = way
@@ -70,7 +70,7 @@ export class ServedPart {
     return true
   }
 
-  /** Forgets what was said by or of trackers that are not listed any more, or elsewhere. */
+  /** Forgets redirects by or to trackers that are no longer listed, or are listed elsewhere. */
   keepListed(addresses: readonly TrackerAddress[]): void {
     const urls = new Map(addresses.map(({ nodeId, url }) => [nodeId, url]))
     for (const [trackerId, { leaderId, dialled }] of this.redirections) {
@@ -79,7 +79,7 @@ export class ServedPart {
     }
   }
 
-  /** The circuits that trackers offered to another, those over earlier ones first. */
+  /** The circuits that trackers offered to another one, those over earlier trackers first. */
   circuitsTo(leaderId: NodeId, addresses: readonly TrackerAddress[]): Way[] {
     if (this.redirections.size === 0) return []
     return addresses.flatMap(({ nodeId }) => {
@@ -90,13 +90,13 @@ export class ServedPart {
     })
   }
 
-  /** No way leads to a tracker any more: who named it is asked again. */
+  /** No way leads to a tracker any more: those that redirected to it are asked again. */
   unreachable(leaderId: NodeId): void {
     for (const [trackerId, redirection] of this.redirections)
       if (redirection.leaderId === leaderId) this.redirections.delete(trackerId)
   }
 
-  /** The last connection to a tracker is gone, and with it what the tracker owed or was to be told. */
+  /** The last connection to a tracker closed, and with it what the tracker owed or was to be told. */
   disconnected(trackerId: NodeId): void {
     this.silent.delete(trackerId)
     this.asked.delete(trackerId)

@@ -1,7 +1,7 @@
 import type { NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 
-/** Through which tracker signalling of a peer came last: the answer takes the same way. */
+/** The tracker through which a signal of each peer last came: the answer takes the same route. */
 export class SignalRoutes {
   readonly #limits: { readonly maxSignalRoutes: number }
   readonly #counters: Counters

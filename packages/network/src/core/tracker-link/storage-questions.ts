@@ -10,25 +10,25 @@ import type {
 export interface StorageQuestionsModules {
   /** The connected tracker of a stream part. */
   trackerOf(streamPartId: StreamPartId): NodeId | undefined
-  /** To that tracker. */
+  /** Sends to that tracker. */
   send(packet: FindStorage | Storing): void
   found(requestId: number, nodes: readonly WantedNeighbour[]): void
 }
 
 interface Question {
   readonly streamPartId: StreamPartId
-  /** Who was asked; undefined until a tracker is connected. */
+  /** The tracker asked; undefined until one is connected. */
   trackerId: NodeId | undefined
-  /** It was asked of a tracker that knows no other: until there is one, nobody is. */
+  /** The tracker asked knows no other one to ask: nobody else is asked until there is one. */
   waits: boolean
 }
 
-/** Who is asked who stores a stream part, and who is told what this node stores. */
+/** Which tracker is asked who stores a stream part, and which is told what this node stores. */
 export class StorageQuestions {
   readonly #modules: StorageQuestionsModules
   readonly #questions = new Map<number, Question>()
   readonly #offered = new Set<StreamPartId>()
-  /** Of those offered, what the tracker knows in its present session. */
+  /** The offers that the tracker has received on its present connection. */
   readonly #told = new Set<StreamPartId>()
 
   constructor(modules: StorageQuestionsModules) {
@@ -40,7 +40,7 @@ export class StorageQuestions {
     this.#askAll()
   }
 
-  /** Nobody waits for the answer any more. The stream part that it was about. */
+  /** The answer is no longer needed. Returns the stream part that it was about. */
   end(requestId: number): StreamPartId | undefined {
     const question = this.#questions.get(requestId)
     this.#questions.delete(requestId)
@@ -54,14 +54,14 @@ export class StorageQuestions {
     return true
   }
 
-  /** A connection to a tracker is gone, and the answer that it owed: whoever is connected is asked. */
+  /** A connection to a tracker closed, with the answer that it owed: whichever tracker is connected is asked. */
   disconnected(trackerId: NodeId): void {
     for (const question of this.#questions.values())
       if (question.trackerId === trackerId) Object.assign(question, { trackerId: undefined, waits: false })
     this.#askAll()
   }
 
-  /** A tracker said that another leads the stream part: that one is asked, when it is connected. */
+  /** A tracker redirected: the leader is asked, once it is connected. */
   redirected(trackerId: NodeId, streamPartId: StreamPartId): void {
     const waits = this.#modules.trackerOf(streamPartId) === trackerId
     for (const question of this.#questions.values()) {
@@ -71,7 +71,7 @@ export class StorageQuestions {
     this.#askAll()
   }
 
-  /** Another tracker, or a new connection to the same one, can be asked: it knows nothing. */
+  /** Another tracker, or a new connection to the same one, can be asked: it has received nothing yet. */
   newTracker(streamPartId: StreamPartId): void {
     this.#told.delete(streamPartId)
     for (const question of this.#questions.values())
@@ -90,7 +90,7 @@ export class StorageQuestions {
       this.#modules.send({ type: 'storing', streamPartId, storing })
   }
 
-  /** After a status, as only a member can store. */
+  /** After a status, because only a member can store. */
   statusSent(streamPartId: StreamPartId): void {
     if (!this.#offered.has(streamPartId) || this.#told.has(streamPartId)) return
     this.#told.add(streamPartId)

@@ -10,7 +10,7 @@ export interface TrackerContactLimits {
   readonly trackerForgiveMs: number
 }
 
-/** What a node knows of one way to a tracker: whether it is open, and how far to rely on that. */
+/** The state of one way to a tracker: whether it is open, and how reliable it has been. */
 export class TrackerContact {
   readonly way: Way
   /** Since when no stream part needs it; undefined while one does. */
@@ -19,9 +19,9 @@ export class TrackerContact {
   #state: 'closed' | 'dialling' | 'open' = 'closed'
   #sinceMs: number
   #retryAtMs: number
-  /** Attempts that failed and connections that ended early, since one that lasted. */
+  /** Attempts that failed and connections that ended early, since the last one that lasted. */
   #failures = 0
-  /** Connections that ended, since one that lasted long. */
+  /** Connections that ended, since the last one that lasted long. */
   #losses = 0
 
   constructor(way: Way, limits: TrackerContactLimits, nowMs: number) {
@@ -46,17 +46,17 @@ export class TrackerContact {
     return this.#state === 'closed'
   }
 
-  /** When a closed one is to be dialled. */
+  /** When a closed one is due to be dialled. */
   get retryAtMs(): number {
     return this.#retryAtMs
   }
 
-  /** From when on it counts as one that stays. */
+  /** When it starts to count as stable. */
   get settledAtMs(): number {
     return this.#state === 'open' ? this.#sinceMs + this.#limits.trackerSettleMs : Infinity
   }
 
-  /** From when on nobody should wait for it any more, though it may still open. RFC 8305, section 5. */
+  /** When others should stop waiting for it, though it may still open. RFC 8305, section 5. */
   get lateAtMs(): number {
     if (this.#state === 'open') return Infinity
     return this.#failures > 0 ? -Infinity : this.#sinceMs + this.#limits.trackerStaggerMs
@@ -72,28 +72,25 @@ export class TrackerContact {
     this.#sinceMs = nowMs
   }
 
-  /**
-   * There is reason to think that it can be reached again, and that what it went for was not of its making: it is dialled at
-   * once, unless it was a moment ago.
-   */
+  /** It may well be reachable again, and the failure was not its own: it is dialled at once, unless it was a moment ago. */
   hurry(nowMs: number): void {
     if (nowMs - this.#sinceMs >= this.#limits.minTrackerBackoffMs) this.networkBack(nowMs)
   }
 
-  /** What went was the way to it: it is dialled at once. */
+  /** Only the way to it broke: it is dialled at once. */
   networkBack(nowMs: number): void {
     if (this.#state !== 'closed') return
     this.#failures = this.#losses = 0
     this.#retryAtMs = nowMs
   }
 
-  /** This node gave it up for another way to the same tracker: that says nothing about it. */
+  /** This node closed it in favour of another way to the same tracker, which says nothing about its reliability. */
   abandoned(nowMs: number): void {
     this.#state = 'closed'
     this.#sinceMs = nowMs
   }
 
-  /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. The more often it went, the later it is dialled. */
+  /** A dial failed, or the connection ended; `random` in [0, 1) spreads reconnects. After more losses it is dialled later. */
   closed(nowMs: number, random: number): void {
     const { minTrackerBackoffMs, minCircuitBackoffMs, maxTrackerBackoffMs, trackerForgiveMs } = this.#limits
     if (this.#state === 'open') {

@@ -11,7 +11,7 @@ export interface TrackerContactsLimits extends TrackerContactLimits {
 export class TrackerContacts {
   readonly #limits: TrackerContactsLimits
   readonly #contacts = new Map<string, TrackerContact>()
-  /** How many need each. */
+  /** The number of users of each. */
   readonly #users = new Map<TrackerContact, number>()
 
   constructor(limits: TrackerContactsLimits) {
@@ -50,17 +50,17 @@ export class TrackerContacts {
     return contact
   }
 
-  /** Those to a tracker, by whatever way. */
+  /** The ways to a tracker, direct or by circuit. */
   to(trackerId: NodeId): TrackerContact[] {
     return [...this].filter((contact) => contact.trackerId === trackerId)
   }
 
-  /** The one by which a tracker is connected, unless that is a URL it has left. */
+  /** The way by which a tracker is connected, unless that is a URL it no longer has. */
   openTo({ nodeId, url }: TrackerAddress): TrackerContact | undefined {
     return this.to(nodeId).find(({ isOpen, isCircuit, way }) => isOpen && (isCircuit || way.url === url))
   }
 
-  /** Somebody needs `after` in place of `before`. */
+  /** A user switches from `before` to `after`. */
   exchange(before: readonly TrackerContact[], after: readonly TrackerContact[], nowMs: number): void {
     for (const contact of after) {
       this.#users.set(contact, (this.#users.get(contact) ?? 0) + 1)
@@ -73,7 +73,7 @@ export class TrackerContacts {
     }
   }
 
-  /** Forgets those that nobody has needed for long. */
+  /** Forgets ways that were unused for long. */
   removeUnneeded(nowMs: number): TrackerContact[] {
     const removed = [...this].filter(
       ({ unneededSinceMs = Infinity }) => unneededSinceMs + this.#limits.trackerLingerMs <= nowMs,

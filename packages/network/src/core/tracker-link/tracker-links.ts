@@ -11,7 +11,7 @@ export interface TrackerLinksLimits extends TrackerContactsLimits {
 
 interface TrackerEffects {
   dial(way: Way): void
-  /** The connection, or the attempt at one, is of no use any more. */
+  /** The connection, or the attempt to open one, is no longer needed. */
   hangUp(way: Way): void
   sendNodeInfo(way: Way): void
   sendStatus(way: Way, streamPartId: StreamPartId): void
@@ -20,9 +20,9 @@ interface TrackerEffects {
   newSession(streamPartId: StreamPartId): void
   /** Another tracker, or a new connection to the same one, can be asked about the visited stream part from now on. */
   newTracker(streamPartId: StreamPartId): void
-  /** There was a fault in the work of a stream part: it has no tracker any more, until it is joined again. */
+  /** Work of a stream part had a fault: it has no tracker until it is joined again. */
   partFailed(streamPartId: StreamPartId, error: unknown): void
-  /** A tracker is connected and yet does not answer a join, or not rightly; the next is asked, if there is one. */
+  /** A connected tracker does not answer a join, or answers wrongly; the next is asked, if there is one. */
   silent(trackerId: NodeId, streamPartId: StreamPartId): void
 }
 
@@ -33,13 +33,14 @@ export interface TrackerLinksModules {
   random(): number
 }
 
-/** Until a tracker that does not answer is asked again, the time doubles so often. */
+/** How often the time doubles until a tracker that does not answer is asked again. */
 const maxAnswerDoublings = 4
 
 /**
  * Which tracker serves which stream part: the first in the directory's order that can be reached, directly or by a circuit over
- * one that redirected here. The next is tried as soon as one fails or takes long; the earlier one gets its stream parts back
- * when it has been there for a while, or at once when the one that serves says so. Pure, as `NodeCore`: times in, effects out.
+ * one that redirected here. The next is tried as soon as one fails or takes long. An earlier one gets its stream parts back
+ * once it has been connected for a while, or at once when the one that serves says so. Pure, like `NodeCore`: times in, effects
+ * out.
  */
 export class TrackerLinks {
   readonly #limits: TrackerLinksLimits
@@ -48,7 +49,7 @@ export class TrackerLinks {
   readonly #parts = new Map<StreamPartId, ServedPart>()
   /** Stream parts with something to report. */
   readonly #due = new Set<StreamPartId>()
-  /** When the time alone may change who serves what. */
+  /** When time alone may change who serves what. */
   #reviewAtMs = Infinity
 
   constructor(limits: TrackerLinksLimits, modules: TrackerLinksModules) {
@@ -57,7 +58,7 @@ export class TrackerLinks {
     this.#contacts = new TrackerContacts(limits)
   }
 
-  /** When `tick` has something to do. */
+  /** When `tick` is due. */
   get dueMs(): number {
     return Math.min(this.#reviewAtMs, this.#contacts.dueMs)
   }
@@ -79,7 +80,7 @@ export class TrackerLinks {
     return undefined
   }
 
-  /** Has a tracker of the stream part connected until as many calls of `unvisit`. */
+  /** Keeps a tracker of the stream part connected until as many calls of `unvisit`. */
   visit(streamPartId: StreamPartId, nowMs: number): void {
     const part = this.#partOf(streamPartId)
     part.visits++
@@ -93,7 +94,7 @@ export class TrackerLinks {
     if (part.visits <= 0 && !part.joined) this.#forget(part, nowMs)
   }
 
-  /** A tracker is asked about a stream part otherwise than by a status. */
+  /** A tracker is asked about a stream part by a packet other than a status. */
   asked(streamPartId: StreamPartId, trackerId: NodeId): void {
     this.#parts.get(streamPartId)?.asked.add(trackerId)
   }
@@ -119,17 +120,17 @@ export class TrackerLinks {
     this.#settle(visited, nowMs)
   }
 
-  /** Something changed that the tracker should hear; told by the next `flush`. */
+  /** Something changed that the tracker should know; reported by the next `flush`. */
   statusDue(streamPartId: StreamPartId): void {
     this.#due.add(streamPartId)
   }
 
-  /** Whether `flush` has something to tell. */
+  /** Whether `flush` has something to report. */
   get hasNews(): boolean {
     return this.#due.size > 0
   }
 
-  /** Sends one status for each stream part that has something to report and a tracker to hear it. */
+  /** Sends one status for each stream part that has something to report and a connected tracker. */
   flush(nowMs: number): void {
     const due = [...this.#due]
     this.#due.clear()
@@ -145,7 +146,7 @@ export class TrackerLinks {
   opened(way: Way, nowMs: number): void {
     const contact = this.#contacts.get(way)
     if (contact === undefined || contact.isClosed) return this.#modules.effects.hangUp(way)
-    // After none could be reached, others have come back as well; their order should decide, not which was tried first.
+    // When none could be reached, others may have come back as well; their order should decide, not which was tried first.
     if (!this.#contacts.hasOpen) {
       for (const other of this.#contacts) other.hurry(nowMs)
       this.#dial(nowMs)
@@ -167,13 +168,13 @@ export class TrackerLinks {
     this.update(nowMs)
   }
 
-  /** A tracker tells a stream part its neighbours: it does answer, be it late. True when it is the one that serves it. */
+  /** A tracker sent an instruction: it does answer, even if late. True when it is the one that serves the stream part. */
   instructed(way: Way, streamPartId: StreamPartId, nowMs: number): boolean {
     const part = this.#parts.get(streamPartId)
     if (part?.joined !== true) return false
     const { trackerId } = way
     const silentSinceMs = part.silent.get(trackerId)
-    // A tracker that gives right and wrong answers in turn moves nobody more often than this.
+    // A tracker that alternates between right and wrong answers moves a stream part no more often than this.
     const isOver = silentSinceMs !== undefined && nowMs - silentSinceMs >= this.#limits.trackerAnswerMs
     if (isOver || part.home?.trackerId === trackerId) part.silent.delete(trackerId)
     if (isOver) this.#settle(part, nowMs)
@@ -184,7 +185,7 @@ export class TrackerLinks {
     return true
   }
 
-  /** A tracker says that an earlier one leads a stream part. False when it may not say that; then it counts as one that is silent. */
+  /** A tracker says that an earlier one leads a stream part. False when it may not say that; then it counts as silent. */
   redirected(way: Way, streamPartId: StreamPartId, leaderId: NodeId, nowMs: number): boolean {
     const part = this.#parts.get(streamPartId)
     if (part === undefined) return false
@@ -197,7 +198,7 @@ export class TrackerLinks {
     return isTaken
   }
 
-  /** The network is there again: trackers that wait to be dialled again are dialled now. */
+  /** The network is back: trackers that wait for their next dial are dialled now. */
   networkBack(nowMs: number): void {
     for (const contact of this.#contacts) contact.networkBack(nowMs)
     this.#dial(nowMs)
@@ -241,7 +242,7 @@ export class TrackerLinks {
     this.#dial(nowMs)
   }
 
-  /** Decides who serves a stream part, and whom else it needs. */
+  /** Decides which tracker serves a stream part, and which others it needs. */
   #place(part: ServedPart, nowMs: number): void {
     this.#within(part.id, nowMs, () => {
       if (this.#parts.get(part.id) !== part) return
@@ -273,8 +274,8 @@ export class TrackerLinks {
   }
 
   /**
-   * The first that is open; but while another serves the stream part, and not just owes an answer, only one that has proved to
-   * stay, or that another names as the one that leads. One that redirects serves nobody.
+   * The first that is open; but while another serves the stream part, and does not merely owe an answer, only one that has
+   * proved to stay, or that another names as the leader. One that redirects serves nobody.
    */
   #choose(
     part: ServedPart,
@@ -289,7 +290,7 @@ export class TrackerLinks {
     return usable.find((contact) => !hasHome || this.#mayServe(part, contact, nowMs))
   }
 
-  /** Whether a tracker that is connected takes a stream part that has a home. */
+  /** Whether a connected tracker may take a stream part that another one serves. */
   #mayServe(part: ServedPart, { trackerId, settledAtMs }: TrackerContact, nowMs: number): boolean {
     return trackerId === part.home?.trackerId || settledAtMs <= nowMs || part.isNamed(trackerId)
   }
@@ -299,7 +300,7 @@ export class TrackerLinks {
     const answerByMs = part.askedAtMs + this.#answerMs(part)
     if (nowMs < answerByMs) return this.#review(answerByMs)
     if (part.unanswered++ === 0) this.#isSilent(part, part.home.trackerId, nowMs)
-    // There may be no other to ask, and the question or its answer may be what was lost.
+    // There may be no other to ask, and the packet or its answer may have been lost.
     part.askedAtMs = nowMs
     this.#due.add(part.id)
     this.#review(nowMs + this.#answerMs(part))
@@ -311,7 +312,7 @@ export class TrackerLinks {
     if (isNew) this.#modules.effects.silent(trackerId, part.id)
   }
 
-  /** A tracker did not give an answer that can be one. Where there is no other it is asked again, after a while. */
+  /** A tracker gave no valid answer. Where there is no other it is asked again, after a while. */
   #ignore(part: ServedPart, trackerId: NodeId, nowMs: number): void {
     this.#isSilent(part, trackerId, nowMs)
     if (!part.joined || part.home?.trackerId !== trackerId) return
@@ -319,15 +320,15 @@ export class TrackerLinks {
     part.unanswered = Math.max(1, part.unanswered)
   }
 
-  /** A tracker with too much to do is not asked ever more. */
+  /** An overloaded tracker must not be asked more and more. */
   #answerMs({ unanswered }: ServedPart): number {
     return this.#limits.trackerAnswerMs * 2 ** Math.min(unanswered, maxAnswerDoublings)
   }
 
   /**
-   * Another tracker serves the stream part from now on. The one before learns of it later: one that repairs the overlay
-   * while all its nodes go elsewhere tears it apart. If it has not even answered it has nothing to repair, and would only
-   * remember the node as it was when it came. If it redirected it has forgotten the node.
+   * Another tracker serves the stream part from now on. The one before is told later: if it repaired the overlay while all its
+   * nodes leave, it would tear it apart. If it has not even answered it has nothing to repair, and would only remember the node
+   * as it was when it came. If it redirected, it has forgotten the node.
    */
   #leaveBehind(part: ServedPart, { trackerId }: TrackerContact, nowMs: number): void {
     if (!part.joined || part.redirections.has(trackerId)) return
@@ -351,7 +352,7 @@ export class TrackerLinks {
     if (contact !== undefined) this.#modules.effects.sendLeave(contact.way, streamPartId)
   }
 
-  /** The ways a stream part needs: down to the one that serves it, or to the first that nobody has to give up yet. */
+  /** The ways a stream part needs: up to the one that serves it, or to the first that may still open. */
   #candidates(part: ServedPart, addresses: readonly TrackerAddress[], nowMs: number): TrackerContact[] {
     const { home } = part
     const isListed = addresses.some((address) => this.#contacts.openTo(address) === home)
@@ -371,7 +372,7 @@ export class TrackerLinks {
     return candidates
   }
 
-  /** All ways to the trackers of a stream part. Where a tracker is connected, by whatever way, no circuit to it is tried. */
+  /** All ways to the trackers of a stream part. Where a tracker is connected, by any way, no circuit to it is tried. */
   *#waysOf(part: ServedPart, addresses: readonly TrackerAddress[], nowMs: number): Iterable<TrackerContact> {
     for (const address of addresses) {
       const direct = this.#contacts.find(directWay(address), nowMs)
@@ -388,7 +389,7 @@ export class TrackerLinks {
     part.needs = needs
   }
 
-  /** One connection to a tracker counts; by its own URL it is the best. */
+  /** Only one connection to a tracker counts; a direct one is best. */
   #abandonOthers(opened: TrackerContact, nowMs: number): void {
     for (const other of this.#contacts.to(opened.trackerId)) {
       const isOfUse = !other.isCircuit && other.unneededSinceMs === undefined
@@ -405,7 +406,7 @@ export class TrackerLinks {
       if (isGone) part.disconnected(trackerId)
       if (part.home !== contact) continue
       part.home = undefined
-      // They were passed over for this one.
+      // They were passed over in favour of this one.
       part.silent.clear()
     }
   }
@@ -423,7 +424,7 @@ export class TrackerLinks {
     }
   }
 
-  /** Does some work of a stream part. What it throws ends the work with this one, and the others go on. */
+  /** Does some work of a stream part. What it throws ends the work of this one, and the others go on. */
   #within(streamPartId: StreamPartId, nowMs: number, work: () => void): void {
     try {
       work()
@@ -434,7 +435,7 @@ export class TrackerLinks {
     }
   }
 
-  /** Looks again at this time; not at -Infinity, which is over. */
+  /** Looks again at this time; ignores -Infinity, which is past. */
   #review(atMs: number): void {
     if (atMs !== -Infinity) this.#reviewAtMs = Math.min(this.#reviewAtMs, atMs)
   }

@@ -3,11 +3,11 @@ import type { TrackerAddress } from '../../ports.ts'
 
 /** One URL at which a tracker can be dialled: its own, or that of a circuit over other trackers. */
 export interface Way {
-  /** Tells it from every other way. */
+  /** Unique for each way. */
   readonly key: string
   readonly trackerId: NodeId
   readonly url: string
-  /** The trackers that a circuit passes, the one that is dialled first; empty for the tracker's own URL. */
+  /** The trackers that a circuit passes, the dialled one first; empty for the tracker's own URL. */
   readonly via: readonly NodeId[]
 }
 
@@ -19,7 +19,10 @@ export function directWay({ nodeId, url }: TrackerAddress): Way {
   return wayTo(nodeId, url, [])
 }
 
-/** The way to a tracker over the one that `over` leads to; undefined when it would pass too many. `baseUrl` is that of the first. */
+/**
+ * The way to a tracker over the one that `over` leads to; undefined when it would pass too many. `baseUrl` is the first
+ * one's.
+ */
 export function circuitOver(over: Way, baseUrl: string, trackerId: NodeId): Way | undefined {
   const via = [...over.via, over.trackerId]
   if (via.length > maxCircuitTrackers) return undefined

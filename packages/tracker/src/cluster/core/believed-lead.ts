@@ -1,24 +1,24 @@
 import type { NodeId } from '@runnel/protocol'
 
-/** What a tracker says of a stream part: it leads it, or does not any more. */
+/** A tracker's statement about a stream part: it leads it, or no longer does. */
 export interface Lead {
   readonly writer: NodeId
-  /** In milliseconds since the epoch. */
+  /** Unix milliseconds. */
   readonly writtenAt: number
-  /** Records of its replica; 0: it does not lead it any more. */
+  /** Records of its replica; 0: it no longer leads the stream part. */
   readonly chunks: number
 }
 
 export interface Heir {
   readonly self: NodeId
-  /** Whether a tracker cannot hand over by itself what it leads. */
+  /** Whether a tracker cannot hand over what it leads itself. */
   isGone(tracker: NodeId): boolean
 }
 
 /**
- * Whose replica a stream part is continued from by the tracker it comes to: that of the last one that led it, if that is
- * gone. Who is there hands over, and what it writes all the same counts for nothing; older replicas are out of date then.
- * And so is what this tracker wrote before it was away, when others have led the stream part since.
+ * Chooses the replica from which a tracker continues a stream part that it gets: that of the last leader, if it is down. A live
+ * leader hands over; its records are ignored, and older replicas are out of date then. So is what this tracker wrote before its
+ * own absence, if others have led the stream part since.
  */
 export function believedLead(leads: readonly Lead[], { self, isGone }: Heir): Lead | undefined {
   const byTime = leads.toSorted((a, b) => b.writtenAt - a.writtenAt)

@@ -3,7 +3,7 @@ import type { NodeId, NodeToTracker, StreamId, StreamPartId } from '@runnel/prot
 /** A packet of a node about a stream part. */
 export type PartPacket = Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>
 
-/** Of each kind of packet the last counts: so there are at most four for a node and stream part. */
+/** Only the last packet of each kind counts, so there are at most four for a node and stream part. */
 type Key = `${NodeId} ${PartPacket['type']} ${StreamPartId}`
 
 interface HeldPacket {
@@ -11,7 +11,7 @@ interface HeldPacket {
   readonly packet: PartPacket
 }
 
-/** Packets of streams of which it is not known yet whether they name trackers of their own. */
+/** Packets of streams for which it is not known yet whether they name trackers of their own. */
 export class HeldPackets {
   readonly #streams = new Map<StreamId, Map<Key, HeldPacket>>()
 
@@ -19,19 +19,19 @@ export class HeldPackets {
     const packets = this.#streams.get(streamId) ?? new Map<Key, HeldPacket>()
     this.#streams.set(streamId, packets)
     const key: Key = `${from} ${packet.type} ${packet.streamPartId}`
-    // Last in the order as well: who leaves and joins again has joined.
+    // Moved to the end of the order as well: a node that leaves and joins again has joined.
     packets.delete(key)
     packets.set(key, { from, packet })
   }
 
-  /** The packets of a stream, which is forgotten. */
+  /** Removes and returns the packets of a stream. */
   take(streamId: StreamId): HeldPacket[] {
     const packets = this.#streams.get(streamId)
     this.#streams.delete(streamId)
     return [...(packets?.values() ?? [])]
   }
 
-  /** The node is gone. */
+  /** The node disconnected. */
   forget(nodeId: NodeId): void {
     for (const packets of this.#streams.values())
       for (const [key, { from }] of packets) if (from === nodeId) packets.delete(key)

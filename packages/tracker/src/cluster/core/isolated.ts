@@ -1,13 +1,13 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 
-/** Whose work it was that threw. */
+/** The owner of the work that threw. */
 export interface FaultOwner {
   readonly nodeId?: NodeId
   readonly streamPartId?: StreamPartId
 }
 
 export interface FaultModules {
-  /** Something threw: the connection of the node is closed, if it was a node's work. */
+  /** Called with what was thrown; the node's connection is closed, if it was a node's work. */
   fault(owner: FaultOwner, error: unknown): void
 }
 

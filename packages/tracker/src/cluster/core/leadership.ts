@@ -5,17 +5,17 @@ import { leaderOf, trackerOrder } from './stream-order.ts'
 
 export interface LeadershipModules {
   readonly self: NodeId
-  /** Registered trackers, this one among them when it is. */
+  /** Registered trackers, including this one when it is registered. */
   registered(): readonly NodeId[]
-  /** The trackers a stream names; empty for the network's; undefined while that is being found out. */
+  /** The trackers a stream names; empty for the network's; undefined while that is being looked up. */
   ownTrackers(streamId: StreamId): readonly NodeId[] | undefined
 }
 
-/** Which trackers are linked, and who leads which stream part by that, as seen from here. */
+/** Which trackers are linked, and which of them leads each stream part, as seen from here. */
 export class Leadership {
   readonly #modules: LeadershipModules
   readonly #linked = new Set<NodeId>()
-  /** Linked a moment ago. */
+  /** Trackers that linked a moment ago. */
   readonly #settling: DelayQueue<NodeId>
 
   constructor(limits: Pick<ClusterLimits, 'handOverAfterMs'>, modules: LeadershipModules) {
@@ -23,7 +23,7 @@ export class Leadership {
     this.#settling = new DelayQueue(limits.handOverAfterMs)
   }
 
-  /** When `settle` has something to do; Infinity when nothing is waited for. */
+  /** When `settle` is due; Infinity when nothing is waited for. */
   get dueMs(): number {
     return this.#settling.nextAt ?? Infinity
   }
@@ -42,23 +42,23 @@ export class Leadership {
     return this.#linked.has(tracker)
   }
 
-  /** Whether a tracker has been linked for long enough since the last time, so that leaders may change. */
+  /** Whether a tracker has been linked for long enough that it may get stream parts back. */
   settle(now: number): boolean {
     let settled = false
     while (this.#settling.takeDue(now) !== undefined) settled = true
     return settled
   }
 
-  /** Who is responsible for a stream part, the one that should lead first. */
+  /** The trackers responsible for a stream part, the preferred leader first. */
   order(id: StreamPartId): readonly NodeId[] {
     const own = this.#modules.ownTrackers(parseStreamPartId(id).streamId)
     return trackerOrder(id, this.#modules.registered(), own)
   }
 
-  /** Who leads; `current` is who has it at present, if somebody was chosen. */
+  /** Returns who leads; `current` is the present leader, if one was chosen. */
   leader(id: StreamPartId, current?: NodeId): NodeId {
     const { self } = this.#modules
-    // A tracker that is not registered has nobody to turn to.
+    // A tracker that is not registered has no others.
     if (!this.#modules.registered().includes(self)) return self
     return leaderOf(this.order(id), {
       ...{ self, current },

@@ -12,25 +12,25 @@ import { HeldPackets, type PartPacket } from './held-packets.ts'
 import { isolated, type FaultModules } from './isolated.ts'
 import { Leadership, type LeadershipModules } from './leadership.ts'
 
-/** What the router has others do, and asks of them. When it is known which trackers a stream names, `streamKnown` follows. */
+/** What the router needs from its owner. Once it is known which trackers a stream names, call `streamKnown`. */
 export interface PartRouterModules extends LeadershipModules, FaultModules {
   /** Whether this tracker leads a stream part now. */
   leads(id: StreamPartId): boolean
   ledParts(): Iterable<StreamPartId>
-  /** A node reports a stream part that is led here from now on: what was replicated of it should come first. */
+  /** A node reports a stream part that this tracker leads from now on: its replica should be used first. */
   prepare(status: Status): void
-  /** Tells a node who leads. */
+  /** Redirects a node to the leader. */
   redirect(nodeId: NodeId, streamPartId: StreamPartId, leaderId: NodeId): void
-  /** Another tracker leads from now on, and all nodes are told so. */
+  /** Another tracker leads from now on; all nodes are redirected. */
   handOver(streamPartId: StreamPartId, leaderId: NodeId): void
-  /** A packet that was held is for this tracker. */
+  /** A held packet turns out to be for this tracker. */
   toCore(nodeId: NodeId, packet: NodeToTracker): void
   count(name: ClusterCounterName): void
 }
 
 /**
- * Which packets of nodes are for this tracker, and which nodes are sent to an earlier one that can be reached from here: there
- * is one overlay of a stream part. Pure: what happens comes in, what is to be done goes out through `PartRouterModules`.
+ * Decides which packets of nodes are for this tracker, and which nodes are redirected to an earlier tracker that can be reached
+ * from here, so that a stream part has one overlay. Pure: events come in, and effects go out through `PartRouterModules`.
  */
 export class PartRouter {
   readonly #modules: PartRouterModules
@@ -42,24 +42,24 @@ export class PartRouter {
     this.#leadership = new Leadership(limits, modules)
   }
 
-  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  /** When `tick` is due; Infinity when nothing is waited for. */
   get dueMs(): number {
     return this.#leadership.dueMs
   }
 
-  /** Who is responsible for a stream part, the one that should lead first. */
+  /** The trackers responsible for a stream part, the preferred leader first. */
   order(id: StreamPartId): readonly NodeId[] {
     return this.#leadership.order(id)
   }
 
-  /** A packet of a connected node. True when it is taken care of: it is not for this tracker, or not yet. */
+  /** Takes a packet of a connected node. True when it is handled: it is not for this tracker, or not yet. */
   takes(from: NodeId, packet: NodeToTracker): boolean {
     if (!('streamPartId' in packet)) return false
     const { streamPartId: id } = packet
     if (this.#modules.leads(id)) return false
     const { streamId } = parseStreamPartId(id)
     const { self, ownTrackers } = this.#modules
-    // The stream's own trackers would go before; where this tracker is the first either way, nothing has to wait for them.
+    // The stream's own trackers would come first; where this tracker is the first either way, nothing has to wait for them.
     if (ownTrackers(streamId) === undefined && this.order(id)[0] !== self) {
       this.#held.add(streamId, from, packet)
       return true
@@ -70,7 +70,7 @@ export class PartRouter {
     return leaderId !== self
   }
 
-  /** The node is not connected any more. */
+  /** The node disconnected. */
   gone(nodeId: NodeId): void {
     this.#held.forget(nodeId)
   }
@@ -88,7 +88,7 @@ export class PartRouter {
     this.#reviewAll()
   }
 
-  /** It is known which trackers a stream names. */
+  /** It is now known which trackers a stream names. */
   streamKnown(streamId: StreamId): void {
     for (const id of [...this.#modules.ledParts()])
       if (parseStreamPartId(id).streamId === streamId) this.#review(id)
@@ -103,7 +103,7 @@ export class PartRouter {
     if (this.#leadership.settle(nowMs)) this.#reviewAll()
   }
 
-  /** Who leaves, or offers nothing any more, has nothing to tell the leader that it did not tell it. */
+  /** A node that leaves, or withdraws its offer, has nothing new for the leader. */
   #redirect(from: NodeId, packet: PartPacket, leaderId: NodeId): void {
     if (packet.type !== 'status' && packet.type !== 'findStorage') return
     this.#modules.count('redirects')

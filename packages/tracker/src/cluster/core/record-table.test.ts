@@ -83,7 +83,9 @@ describe('a record', () => {
     const { key, bytes } = recordOf(topology)
     const isRefused = (changed: Uint8Array) => {
       expect(() => decodeRecord(key, changed, crypto)).toThrow(
-        expect.objectContaining({ code: expect.stringMatching(/^CLUSTER_RECORD_(MALFORMED|FORGED)$/) }),
+        expect.objectContaining({
+          code: expect.stringMatching(/^CLUSTER_RECORD_(MALFORMED|FORGED|UNKNOWN)$/),
+        }),
       )
     }
     fc.assert(

@@ -17,7 +17,7 @@ export interface RecordTableModules {
   readonly crypto: Crypto
   isRegistered(id: NodeId): boolean
   count(name: ClusterCounterName): void
-  /** A record that was not known. */
+  /** A new record was accepted. */
   onAccepted?(record: ClusterRecord): void
 }
 
@@ -37,9 +37,9 @@ export type Refusal = Extract<ClusterCounterName, `records${string}`>
 const text = new TextDecoder()
 
 /**
- * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: here
- * is what refuses records that are forged, older than the known one, too large, or too many. Records cross the wire with
- * dates, so `now` is one, in Unix milliseconds.
+ * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: this table
+ * refuses records that are forged, older than the known one, too large, or too many. Records cross the wire with dates, so
+ * `now` is one, in Unix milliseconds.
  */
 export class RecordTable {
   readonly #limits: RecordLimits
@@ -51,7 +51,7 @@ export class RecordTable {
     this.#modules = modules
   }
 
-  /** Takes a record in; why not, when it is refused (counted under that name). The same one again is taken without ado. */
+  /** Takes a record. Returns the reason when it is refused (counted under that name). Accepts the same one again. */
   offer(key: Uint8Array, bytes: Uint8Array, now: number): Refusal | undefined {
     const outcome = this.#check(key, bytes, now)
     if (typeof outcome === 'string') {
@@ -61,19 +61,19 @@ export class RecordTable {
     return undefined
   }
 
-  /** The record under a key; undefined when there is none that is valid now. */
+  /** The record under a key; undefined when there is no valid one now. */
   get(writer: NodeId, key: string, now: number): ClusterRecord | undefined {
     const record = this.#shelves.get(writer)?.entries.get(key)?.record
     return record !== undefined && record.expiresAt > now && !this.#isAhead(record, now) ? record : undefined
   }
 
-  /** What a tracker last said of itself. */
+  /** What a tracker last reported of itself. */
   alive(id: NodeId, now: number): (AliveBody & { readonly writtenAt: number }) | undefined {
     const record = this.get(id, `/runnel/alive/${id}`, now)
     return record?.body.kind === 'alive' ? { ...record.body, writtenAt: record.writtenAt } : undefined
   }
 
-  /** What some trackers last said of a stream part. */
+  /** What some trackers last reported of a stream part. */
   leads(streamPartId: StreamPartId, writers: readonly NodeId[], now: number): Lead[] {
     return writers.flatMap((writer) => {
       const record = this.get(writer, leadKey(writer, streamPartId), now)
@@ -82,13 +82,13 @@ export class RecordTable {
     })
   }
 
-  /** One share of a tracker's replica, as long as it is of the same division. */
+  /** One chunk of a tracker's replica, provided it belongs to the same division into chunks. */
   chunk(writer: NodeId, streamPartId: StreamPartId, chunk: number, chunks: number, now: number) {
     const body = this.get(writer, topologyKey(writer, streamPartId, chunk), now)?.body
     return body?.kind === 'topology' && body.chunks === chunks ? body : undefined
   }
 
-  /** Stream parts that other trackers say they lead. */
+  /** Stream parts that other trackers claim to lead. */
   leadCount(except: NodeId): number {
     let count = 0
     for (const [writer, { entries }] of this.#shelves) {
@@ -99,12 +99,12 @@ export class RecordTable {
     return count
   }
 
-  /** Forgets all of one tracker. */
+  /** Drops all records of one tracker. */
   forget(writer: NodeId): void {
     this.#shelves.delete(writer)
   }
 
-  /** Forgets what has expired or is dated ahead, and all of trackers that are not registered any more. */
+  /** Drops records that have expired or are dated ahead, and all of trackers that are no longer registered. */
   purge(now: number): void {
     for (const [writer, shelf] of this.#shelves) {
       if (!this.#modules.isRegistered(writer)) {
@@ -130,7 +130,7 @@ export class RecordTable {
     try {
       record = decodeRecord(key, bytes, this.#modules.crypto)
     } catch (error) {
-      return isRunnelError(error, 'CLUSTER_RECORD_FORGED') ? 'recordsForged' : 'recordsMalformed'
+      return refusalOf(error)
     }
     if (!this.#modules.isRegistered(record.writer)) return 'recordsOfStrangers'
     if (record.expiresAt <= now) return 'recordsStale'
@@ -140,7 +140,7 @@ export class RecordTable {
     return this.#keep(text.decode(key), record, bytes, known)
   }
 
-  /** The writer's clock is ahead; or it was, and ours with it, and the two have been set back. */
+  /** The writer's clock is ahead; or it was, and ours with it, and both have been set back. */
   #isAhead({ writtenAt }: ClusterRecord, now: number): boolean {
     return writtenAt > now + this.#limits.clockToleranceMs
   }
@@ -164,11 +164,16 @@ export class RecordTable {
     return record
   }
 
-  /** The writer stands third in every key. */
+  /** The writer is the third segment of every key. */
   #known(key: Uint8Array): Entry | undefined {
     const name = text.decode(key)
     return this.#shelves.get(name.split('/')[3] as NodeId)?.entries.get(name)
   }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (isRunnelError(error, 'CLUSTER_RECORD_UNKNOWN')) return 'recordsUnknown'
+  return isRunnelError(error, 'CLUSTER_RECORD_FORGED') ? 'recordsForged' : 'recordsMalformed'
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -18,7 +18,7 @@ import {
 } from '@runnel/protocol'
 import { trackerError } from '../../errors.ts'
 
-/** The only version there is: another one is refused. */
+/** The only supported version; records of any other are ignored. */
 const recordVersion = 1
 const signatureBytes = 65
 const domain = new TextEncoder().encode('Runnel cluster record 1\n')
@@ -27,24 +27,27 @@ const utf8 = new TextEncoder()
 /** The namespace of all keys. */
 export const recordNamespace = 'runnel'
 
-/** A tracker is there, and how much it has to do. */
+/** Says that a tracker is alive, and its load. */
 export interface AliveBody {
   readonly kind: 'alive'
-  /** What nodes dial. */
+  /** The URL that nodes dial. */
   readonly url: string
-  /** Nodes that are connected to it. */
+  /** Nodes connected to it. */
   readonly nodes: number
   /** Stream parts it leads. */
   readonly leads: number
-  /** Stream parts of other trackers it has replicas of. */
+  /** Stream parts of other trackers whose replicas it has. */
   readonly replicas: number
 }
 
-/** A tracker leads a stream part, and its overlay stands in so many records. Nodes never follow it: they find out by themselves. */
+/**
+ * Says that a tracker leads a stream part, and how many records hold the overlay. Nodes never follow it: they find the
+ * leader themselves.
+ */
 interface LeadBody {
   readonly kind: 'lead'
   readonly streamPartId: StreamPartId
-  /** 0: it does not lead it any more. */
+  /** 0: it no longer leads it. */
   readonly chunks: number
   readonly nodes: number
 }
@@ -53,11 +56,11 @@ interface LeadBody {
 export interface ReplicatedNode {
   readonly nodeId: NodeId
   readonly contact: Contact
-  /** Its neighbours with a higher id: each edge stands with its lower end. */
+  /** Its neighbours with a higher id: each edge is stored with its lower end. */
   readonly neighbours: readonly NodeId[]
 }
 
-/** One share of the nodes of an overlay. */
+/** One chunk of the nodes of an overlay. */
 export interface TopologyBody {
   readonly kind: 'topology'
   readonly streamPartId: StreamPartId
@@ -71,14 +74,14 @@ export type RecordBody = AliveBody | LeadBody | TopologyBody
 /** What a tracker wrote into the cluster. */
 export interface ClusterRecord {
   readonly writer: NodeId
-  /** When it was written, in milliseconds since the epoch: of two records under one key the later counts. */
+  /** When it was written, in Unix milliseconds: of two records under one key the later one counts. */
   readonly writtenAt: number
-  /** In milliseconds since the epoch. */
+  /** Unix milliseconds. */
   readonly expiresAt: number
   readonly body: RecordBody
 }
 
-/** Where a record belongs; nobody but its writer can write there. */
+/** The key of a record; only its writer can write there. */
 export function recordKey(writer: NodeId, body: RecordBody): string {
   const { kind } = body
   if (kind === 'alive') return `/${recordNamespace}/alive/${writer}`
@@ -108,8 +111,8 @@ export function encodeRecord(record: ClusterRecord, identity: Identity, crypto: 
 }
 
 /**
- * The record under a key. Throws CLUSTER_RECORD_MALFORMED when it is none or belongs elsewhere, CLUSTER_RECORD_FORGED when
- * its writer did not sign it.
+ * Decodes the record under a key. Throws CLUSTER_RECORD_UNKNOWN when it is of a later version or kind, CLUSTER_RECORD_MALFORMED
+ * when it is invalid or belongs to another key, CLUSTER_RECORD_FORGED when its writer did not sign it.
  */
 export function decodeRecord(key: Uint8Array, bytes: Uint8Array, crypto: Crypto): ClusterRecord {
   const signed = bytes.subarray(0, Math.max(0, bytes.length - signatureBytes))
@@ -126,7 +129,7 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
   try {
     const reader = new Reader(bytes)
     const version = reader.u8()
-    if (version !== recordVersion) throw trackerError('CLUSTER_RECORD_MALFORMED', `version ${version}`)
+    if (version !== recordVersion) throw trackerError('CLUSTER_RECORD_UNKNOWN', `version ${version}`)
     const writer = nodeIdFromBytes(reader.view(20))
     const writtenAt = reader.u48()
     const expiresAt = reader.u48()
@@ -134,7 +137,8 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
     reader.end()
     return { writer, writtenAt, expiresAt, body }
   } catch (cause) {
-    if (isRunnelError(cause, 'CLUSTER_RECORD_MALFORMED')) throw cause
+    if (isRunnelError(cause, 'CLUSTER_RECORD_MALFORMED') || isRunnelError(cause, 'CLUSTER_RECORD_UNKNOWN'))
+      throw cause
     throw trackerError('CLUSTER_RECORD_MALFORMED', undefined, { cause })
   }
 }
@@ -142,10 +146,10 @@ function readRecord(bytes: Uint8Array): ClusterRecord {
 const kinds = ['alive', 'lead', 'topology'] as const
 /** Nodes in one record: more would not fit. */
 const maxNodes = 4_096
-/** Shares of one overlay that can be numbered. */
+/** Chunks of one overlay that can be numbered. */
 const maxChunks = 65_535
 
-/** A body alone: the same bytes for the same content. */
+/** The body on its own: the same bytes for the same content. */
 export function encodeBody(body: RecordBody): Uint8Array {
   const writer = new Writer()
   writeBody(writer, body)
@@ -170,8 +174,9 @@ function writeBody(writer: Writer, body: RecordBody): void {
 }
 
 function readBody(reader: Reader): RecordBody {
-  const kind = kinds[reader.u8()]
-  if (kind === undefined) throw trackerError('CLUSTER_RECORD_MALFORMED', 'of an unknown kind')
+  const number = reader.u8()
+  const kind = kinds[number]
+  if (kind === undefined) throw trackerError('CLUSTER_RECORD_UNKNOWN', `kind ${number}`)
   if (kind === 'alive') {
     const url = reader.ascii(wireLimits.maxUrlBytes, 'URL')
     return { kind, url, nodes: reader.varint(), leads: reader.varint(), replicas: reader.varint() }

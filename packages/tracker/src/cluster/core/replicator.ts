@@ -20,22 +20,22 @@ export type ReplicatorLimits = Pick<
 
 export interface ReplicatorModules extends FaultModules {
   readonly crypto: Crypto
-  /** Unsigned 32 bits that nobody else knows: they say which share a node is in, so that nobody picks ids for one. */
+  /** Secret 32-bit number. It decides which chunk a node is in, so that nobody can choose ids for one chunk. */
   readonly secret: number
-  /** A stream part's overlay as it is now; undefined when this tracker does not lead it (any more). */
+  /** A stream part's overlay now; undefined when this tracker does not lead it (any more). */
   snapshot(id: StreamPartId): readonly ReplicatedNode[] | undefined
   write(body: RecordBody): void
   count(name: ClusterCounterName): void
 }
 
-/** When the records that wait for their turn are looked at again, in milliseconds. */
+/** How often waiting records are looked at again, in milliseconds. */
 const retryMs = 100
-/** What a record has besides its nodes: no more than this. */
+/** Upper bound on the size of a record without its nodes. */
 const overheadBytes = 512
 
 /**
- * Writes the overlays that a tracker leads into the cluster: soon after a change, once in a while at most, and of each
- * only the shares that differ from what was written.
+ * Writes the overlays that a tracker leads into the cluster: soon after a change, at a limited rate, and only the chunks that
+ * differ from what was written.
  */
 export class Replicator {
   readonly #limits: ReplicatorLimits
@@ -49,7 +49,7 @@ export class Replicator {
   /** Written long ago. */
   readonly #ageing: DelayQueue<StreamPartId>
   readonly #ready = new Set<StreamPartId>()
-  /** What was written of each stream part, by share. */
+  /** What was written of each stream part, by chunk. */
   readonly #written = new Map<StreamPartId, readonly string[]>()
   readonly #bucket: TokenBucket
   #blockedUntil = -Infinity
@@ -63,7 +63,7 @@ export class Replicator {
     this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, now)
   }
 
-  /** When `tick` has something to do; Infinity when nothing is waited for. */
+  /** When `tick` is due; Infinity when nothing is waited for. */
   get dueMs(): number {
     const times = [this.#gathering, this.#cooling, this.#ageing].map(({ nextAt = Infinity }) => nextAt)
     if (this.#ready.size > 0) times.push(this.#blockedUntil)
@@ -82,7 +82,7 @@ export class Replicator {
     for (const id of this.#written.keys()) this.#due(id)
   }
 
-  /** Forgets what was written and what is due: this tracker leads nothing any more, and others know what it led. */
+  /** Drops what was written and what is due: this tracker leads nothing any more, and others know what it led. */
   clear(): void {
     for (const queue of [this.#gathering, this.#cooling, this.#ageing])
       while (queue.takeOldest() !== undefined);
@@ -94,7 +94,7 @@ export class Replicator {
     for (const id of take(this.#cooling, now)) if (this.#changed.delete(id)) this.#ready.add(id)
     for (const id of take(this.#ageing, now)) this.#due(id)
     for (const id of this.#ready) {
-      // One of which the writing throws is written when it has changed again.
+      // If writing one throws, it is written when it changes again.
       let isWritten = true
       isolated({ streamPartId: id }, this.#modules, () => (isWritten = this.#write(id, now)))
       if (!isWritten) {
@@ -136,8 +136,8 @@ export class Replicator {
   }
 
   /**
-   * Nodes by their ids, so that a change touches few shares; as many shares as nodes and bytes call for, and more when one would
-   * be too large all the same.
+   * Assigns nodes to chunks by their ids, so that a change touches few chunks. There are as many chunks as the number of nodes
+   * and their bytes require, and more if one would still be too large.
    */
   #divide(id: StreamPartId, nodes: readonly ReplicatedNode[]): TopologyBody[] {
     if (nodes.length === 0) return []
@@ -156,7 +156,7 @@ export class Replicator {
     }))
   }
 
-  /** How many nodes are `left` out for want of room. */
+  /** The number of nodes `left` out for lack of space. */
   #divideInto(chunks: number, nodes: readonly ReplicatedNode[], maxBytes: number) {
     const shares = Array.from({ length: chunks }, (): ReplicatedNode[] => [])
     const room = shares.map(() => maxBytes)
@@ -174,7 +174,7 @@ export class Replicator {
     return { shares, left }
   }
 
-  /** Unsigned 32 bits of an id and the secret; the last step is that of MurmurHash3. */
+  /** A 32-bit hash of an id and the secret; the last step is that of MurmurHash3. */
   #mixed(id: NodeId): number {
     let mix = this.#modules.secret
     for (let at = 2; at < 42; at += 8) {
@@ -190,7 +190,7 @@ export class Replicator {
   }
 }
 
-/** No fewer than a node takes in a record. */
+/** Upper bound on the bytes a node takes in a record. */
 function nodeBytes({ contact, neighbours }: ReplicatedNode): number {
   const texts = [...contact.dials, ...contact.addresses.flatMap(({ kind, text }) => [kind, text])]
   return texts.reduce((sum, text) => sum + 1 + text.length, 24 + 20 * neighbours.length)

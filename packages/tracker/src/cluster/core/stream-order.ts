@@ -1,8 +1,8 @@
 import { responsibleTrackers, type NodeId, type StreamPartId } from '@runnel/protocol'
 
 /**
- * Which trackers are responsible for a stream part, the one that should lead first: those the stream names, or else all
- * registered ones in the order of rendezvous hashing. The rule of the nodes (docs/decisions/010-tracker-cluster.md).
+ * The trackers responsible for a stream part, the preferred leader first: those the stream names, or else all registered ones
+ * in the order of rendezvous hashing. Nodes use the same rule (docs/decisions/010-tracker-cluster.md).
  */
 export function trackerOrder(
   streamPartId: StreamPartId,
@@ -15,16 +15,16 @@ export function trackerOrder(
 
 export interface Standing {
   readonly self: NodeId
-  /** Who has it at present; undefined when nobody was chosen yet. */
+  /** The present leader; undefined when none was chosen yet. */
   readonly current?: NodeId | undefined
   isLinked(id: NodeId): boolean
-  /** Linked for so long that something may be given back to it. */
+  /** Linked for long enough that a stream part may be given back to it. */
   isSettled(id: NodeId): boolean
 }
 
 /**
- * Who leads, as seen from one tracker: the first that can be reached from there. What somebody has already goes to an
- * earlier one only when that is there for good, so that nothing goes back and forth.
+ * Who leads, as seen from one tracker: the first that it can reach. A stream part that has a leader moves to an earlier tracker
+ * only once that one is stable, so that it does not flap.
  */
 export function leaderOf(order: readonly NodeId[], standing: Standing): NodeId {
   const { self, current } = standing

@@ -2,7 +2,7 @@ import { NotFoundError } from '@libp2p/interface'
 import { BaseDatastore } from 'datastore-core'
 import { Key, type Pair, type Query } from 'interface-datastore'
 
-/** A store in memory that forgets its oldest entries when it is full. What is missing is asked of other trackers again. */
+/** An in-memory store that drops its oldest entries when it is full. Missing records are fetched from other trackers again. */
 export class BoundedDatastore extends BaseDatastore {
   readonly #maxBytes: number
   readonly #onEvict: () => void

@@ -2,17 +2,17 @@ import { nodeIdFromBytes, nodeIdToBytes, type NodeId } from '@runnel/protocol'
 import { trackerError } from '../../errors.ts'
 
 const idBytes = 20
-/** A circuit passes three trackers, and the first is who reads this. */
+/** A circuit passes at most three trackers, and the first is the reader of this path. */
 const maxOnward = 2
 
-/** The first frame of a circuit between trackers: the ids of those that it leads on to, one after the other. */
+/** The first frame of a circuit between trackers: the ids of the trackers that follow, in order. */
 export function encodePath(path: readonly NodeId[]): Uint8Array {
   const bytes = new Uint8Array(path.length * idBytes)
   path.forEach((id, index) => bytes.set(nodeIdToBytes(id), index * idBytes))
   return bytes
 }
 
-/** Throws CIRCUIT_UNAVAILABLE when it is no path. */
+/** Throws CIRCUIT_UNAVAILABLE when it is not a valid path. */
 export function decodePath(bytes: Uint8Array): readonly NodeId[] {
   const count = bytes.length / idBytes
   if (!Number.isInteger(count) || count > maxOnward)

@@ -4,8 +4,8 @@ import type { PeerId } from '@libp2p/interface'
 import { nodeIdFromBytes, type Crypto, type NodeId } from '@runnel/protocol'
 
 /**
- * The node id of a libp2p peer: the Ethereum address of the secp256k1 key that its id consists of, which the noise
- * handshake proves. Undefined for peers with another kind of key.
+ * The node id of a libp2p peer: the Ethereum address of the secp256k1 key in its id, which the noise handshake proves.
+ * Undefined for peers with another kind of key.
  */
 export function nodeIdOfPeer(peerId: PeerId, crypto: Crypto): NodeId | undefined {
   if (peerId.type !== 'secp256k1') return undefined
@@ -13,7 +13,7 @@ export function nodeIdOfPeer(peerId: PeerId, crypto: Crypto): NodeId | undefined
   return nodeIdFromBytes(crypto.keccak256(point.subarray(1)).subarray(12))
 }
 
-/** As `nodeIdOfPeer`, of a peer id in its usual spelling; undefined also when it is none. */
+/** Like `nodeIdOfPeer`, for a peer id as text; undefined also when the text is invalid. */
 export function nodeIdOfPeerText(text: string, crypto: Crypto): NodeId | undefined {
   try {
     return nodeIdOfPeer(peerIdFromString(text), crypto)

@@ -21,7 +21,7 @@ import { nodeIdOfPeer, nodeIdOfPeerText } from './peer-key.ts'
 import { StreamChannel } from './stream-channel.ts'
 
 const kadProtocol = '/runnel/kad/1.0.0'
-/** Pings at once on one connection. */
+/** Simultaneous pings on one connection. */
 const pingStreams = 32
 const circuitProtocol = '/runnel/circuit/1.0.0'
 const opened = new Uint8Array(0)
@@ -31,7 +31,7 @@ export interface NetworkOptions {
   readonly privateKey: Uint8Array
   readonly host: string
   readonly port: number
-  /** Multiaddresses other trackers dial, where they are not those listened on. */
+  /** Multiaddresses that other trackers dial, where they differ from those listened on. */
   readonly announce: readonly string[]
   readonly limits: ClusterLimits
 }
@@ -85,7 +85,7 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
       yamux({ maxInboundStreams: 2 * limits.maxCircuits, maxOutboundStreams: 2 * limits.maxCircuits }),
     ],
     connectionGater: {
-      // Trackers on one machine or in one network are as good as others.
+      // Trackers on one machine or in one network are acceptable.
       denyDialMultiaddr: () => false,
       denyDialPeer: deny,
       denyInboundEncryptedConnection: deny,
@@ -108,7 +108,7 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
     ),
     services: {
       identify: identify(),
-      // The hash table pings, too: with the one stream of the default either would take the other's for a dead connection.
+      // The hash table pings, too: with the default of one stream each would take the other's for a dead connection.
       ping: ping({ maxInboundStreams: pingStreams, maxOutboundStreams: pingStreams }),
       dht: kadDHT({
         protocol: kadProtocol,
@@ -117,7 +117,7 @@ function createNode(options: NetworkOptions, modules: NetworkModules): Promise<L
         initialQuerySelfInterval: 1_000,
         validators: {
           [recordNamespace]: async (key, value) => modules.events.onRecord(key, value),
-          // Keys are in the peer ids; nobody stores them here.
+          // Keys are in the peer ids; none are stored here.
           pk: () => Promise.reject(trackerError('CLUSTER_RECORD_MALFORMED', 'a public key')),
         },
         selectors: { [recordNamespace]: () => 0, pk: () => 0 },
@@ -187,7 +187,7 @@ class Libp2pNetwork implements ClusterNetwork {
       return channel
     } catch (cause) {
       channel?.close(true)
-      throw trackerError('CIRCUIT_UNAVAILABLE', `there is none over ${tracker}`, { cause })
+      throw trackerError('CIRCUIT_UNAVAILABLE', `no circuit over ${tracker}`, { cause })
     }
   }
 
@@ -220,7 +220,7 @@ class Libp2pNetwork implements ClusterNetwork {
     if (tracker !== undefined && this.#linked.delete(tracker)) this.#modules.events.onUnlinked(tracker)
   }
 
-  /** Its first frame says where it leads, and is answered by an empty one when the way there is open. */
+  /** The first frame says where the circuit leads; an empty frame answers it once the way is open. */
   async #incoming(stream: Stream, peerId: PeerId): Promise<void> {
     const { events, count, crypto } = this.#modules
     const tracker = nodeIdOfPeer(peerId, crypto)
@@ -239,7 +239,7 @@ class Libp2pNetwork implements ClusterNetwork {
 
   #channelOf(stream: Stream, remoteAddress?: string): StreamChannel {
     const { maxCircuitQueueBytes } = this.#limits
-    // Beyond what is let wait there: it should never be the stream that says no.
+    // Above the limit on waiting bytes: the stream itself should never be what refuses.
     stream.maxWriteBufferLength = 2 * maxCircuitQueueBytes
     return new StreamChannel(stream, { maxFrameBytes: maxCircuitQueueBytes, remoteAddress })
   }
@@ -249,7 +249,7 @@ class Libp2pNetwork implements ClusterNetwork {
       try {
         connection.abort(new Error(why))
       } catch {
-        // It was closing already, and cannot say goodbye any more.
+        // It was closing already, and cannot send a reason any more.
       }
     }
   }

@@ -3,15 +3,15 @@ import { FrameReader, headerOf, nodeSuite, type ChannelEvents, type PooledChanne
 
 const noBinding = new Uint8Array(0)
 
-/** Who waits for the first frame. */
+/** The reader that waits for the first frame. */
 interface FirstReader {
   resolve(frame: Uint8Array): void
   reject(error: Error): void
 }
 
 /**
- * A stream between two trackers as the channel of a circuit: frames behind their lengths, as on TCP. Until somebody listens they
- * wait, no more bytes of them than one may have.
+ * A stream between two trackers as the channel of a circuit: frames prefixed by their lengths, as on TCP. Frames wait until a
+ * listener is set, up to a limit in bytes.
  */
 export class StreamChannel implements PooledChannel {
   readonly kind = 'websocket'
@@ -24,7 +24,7 @@ export class StreamChannel implements PooledChannel {
   readonly #stream: Stream
   #events: ChannelEvents | undefined
   #first: FirstReader | undefined
-  /** Frames that nobody listens to yet, and their bytes. */
+  /** Frames that wait for a listener, and their bytes. */
   #early: Uint8Array[] = []
   #earlyBytes = 0
   #isClosed = false
@@ -64,11 +64,11 @@ export class StreamChannel implements PooledChannel {
     return this.#stream.writeBufferLength
   }
 
-  /** The first frame, which no listener gets. Rejects when the stream closes before it comes. */
+  /** The first frame, which no listener gets. Rejects when the stream closes before. */
   first(signal: AbortSignal): Promise<Uint8Array> {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
     this.#first = { resolve, reject }
-    signal.addEventListener('abort', () => reject(new Error('it takes too long')), { once: true })
+    signal.addEventListener('abort', () => reject(new Error('timed out')), { once: true })
     for (const frame of this.#takeEarly()) this.#received(frame)
     return promise
   }
@@ -78,7 +78,7 @@ export class StreamChannel implements PooledChannel {
     try {
       this.#stream.send(Buffer.concat([headerOf(frame), frame]))
     } catch {
-      // It closes at this moment, and says so by itself.
+      // It is closing at this moment, and reports that itself.
     }
   }
 
@@ -104,7 +104,7 @@ export class StreamChannel implements PooledChannel {
 
   #closed(): void {
     this.#isClosed = true
-    this.#first?.reject(new Error('it was closed'))
+    this.#first?.reject(new Error('the stream closed'))
     this.#events?.onClose('the circuit is closed')
     this.onGone()
   }

@@ -1,48 +1,48 @@
 import type { RandomSource } from '../topology/cheapest.ts'
 
 /**
- * A node's place in a space in which distances are round-trip times: Dabek et al., "Vivaldi: A Decentralized Network
- * Coordinate System" (SIGCOMM 2004), with the height of section 5.4 for the way from a node to the network's core.
+ * A node's position in a space in which distances are round-trip times: Dabek et al., "Vivaldi: A Decentralized Network
+ * Coordinate System" (SIGCOMM 2004), with the height of section 5.4 for the path from a node to the network's core.
  */
 export interface Coordinate {
   /** Milliseconds along each axis. */
   readonly position: Float64Array
-  /** Milliseconds, ≥ `leastHeightMs`: both nodes' are part of any distance. */
+  /** Milliseconds, ≥ `leastHeightMs`: every distance includes the heights of both nodes. */
   heightMs: number
-  /** How far off distances are expected to be, as a share of them; at most `worstError`. */
+  /** Expected relative error of distances; at most `worstError`. */
   error: number
 }
 
 /**
- * Axes. A node has few neighbours to be placed by: with more axes than that, what it has measured says little of where
- * it is.
+ * Number of dimensions. A node has few neighbours to be placed by: with more dimensions than neighbours, its measurements
+ * hardly determine its position.
  */
 const dimensions = 3
-/** Expected error of a node nothing is known of, and the most that is ever expected. */
+/** Initial and maximum expected error. */
 const worstError = 1.5
-/** Least height, so that it can grow again. */
+/** Minimum height, so that it can grow again. */
 const leastHeightMs = 0.1
 /** The paper's c_e: the weight of a new sample in the expected error. */
 const errorGain = 0.25
-/** The paper's c_c: the share of an error that one sample takes away. */
+/** The paper's c_c: the share of an error that one sample corrects. */
 const positionGain = 0.25
-/** Shorter times are no more than the noise of measuring them. */
+/** Shorter times are within measurement noise. */
 const leastRttMs = 0.1
-/** Positions nearer than this have no direction to push in. */
+/** Positions nearer than this define no direction to push in. */
 const leastSeparationMs = 1e-6
 
 export function newCoordinate(): Coordinate {
   return { position: new Float64Array(dimensions), heightMs: leastHeightMs, error: worstError }
 }
 
-/** The round-trip time to be expected between the two, in milliseconds. Symmetric. */
+/** The expected round-trip time between the two, in milliseconds. Symmetric. */
 export function coordinateDistanceMs(a: Coordinate, b: Coordinate): number {
   return separationMs(a, b) + a.heightMs + b.heightMs
 }
 
 /**
- * Moves `a`, as if on a spring, towards where its distance from `b` is the measured one; further the less sure of itself
- * it is beside `b`. `random` gives a direction where the two are in the same place.
+ * Moves `a`, as if on a spring, towards where its distance from `b` is the measured one; further when `a` is less certain than
+ * `b`. `random` gives a direction when the two are in the same place.
  */
 export function learnDistance(a: Coordinate, b: Coordinate, rttMs: number, random: RandomSource): void {
   const measuredMs = Math.max(leastRttMs, rttMs)

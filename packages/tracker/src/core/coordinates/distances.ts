@@ -6,34 +6,34 @@ export interface DistancesOptions {
   readonly maxMeasuredPeers: number
 }
 
-/** Times that the two ends report and that differ by more than this factor, and by `disputeMs`, teach nothing. */
+/** Reported times of the two ends that differ by more than this factor, and by `disputeMs`, are ignored. */
 const disputeFactor = 2
-/** Times that the two ends report and that differ by more than this, and by `disputeFactor`, teach nothing. */
+/** Reported times of the two ends that differ by more than this, and by `disputeFactor`, are ignored. */
 const disputeMs = 20
 /**
- * Where little is measured, coordinates may be far off, and what they say is too far nobody would ever measure. So the
- * distances of nodes with few samples are taken to be shorter by up to this share, which has some links tried in vain.
+ * With few measurements, coordinates may be far off, and pairs that they place too far apart would never be measured. So
+ * distances of nodes with few samples are reduced by up to this share, and some links are tried in vain.
  */
 const optimism = 0.75
-/** Longer times teach nothing but that a node is of no use as a neighbour. */
+/** Longer times only show that a node is useless as a neighbour. */
 const maxLearntMs = 2_000
 
 interface Place<Id extends string> {
-  /** What the node says it measured, newest last. */
+  /** Round-trip times that the node reported, newest last. */
   readonly claimedMs: Map<Id, number>
   readonly coordinate: Coordinate
-  /** Peers its coordinate rests on. */
+  /** Peers that its coordinate is based on. */
   samples: number
-  /** Its neighbours were chosen by what an earlier tracker knew. */
+  /** Its neighbours were chosen from the knowledge of an earlier tracker. */
   takenOver: boolean
 }
 
 /**
- * Round-trip times between the nodes of a stream part, those nobody has measured too.
+ * Round-trip times between the nodes of a stream part, including pairs that were never measured.
  *
- * A time counts only when both ends report one, and then the longer: a node can make itself look farther away than it
- * is, which brings it no neighbour, but not nearer. For the same reason coordinates are worked out here, from those
- * times, and not asked of the nodes.
+ * A time counts only when both ends report one, and then the longer: a node can make itself appear farther away than it is,
+ * which wins it no neighbour, but not nearer. For the same reason coordinates are computed here, from those times, and not by
+ * the nodes.
  */
 export class Distances<Id extends string> {
   readonly #maxMeasuredPeers: number
@@ -50,8 +50,8 @@ export class Distances<Id extends string> {
   }
 
   /**
-   * Takes over what a node has measured, in milliseconds by peer, and places it anew. Returns how many of its times the
-   * peer's own contradict. O(`maxMeasuredPeers`).
+   * Takes a node's measurements, in milliseconds by peer, and repositions it. Returns how many of its times the peer's own
+   * contradict. O(`maxMeasuredPeers`).
    */
   report(id: Id, rttsMs: ReadonlyMap<Id, number>): number {
     const place = this.#places.get(id) ?? newPlace<Id>()
@@ -65,13 +65,13 @@ export class Distances<Id extends string> {
     return disputed
   }
 
-  /** The two could not be connected: they are infinitely far apart until both measure something, or it is forgotten. */
+  /** The two could not be connected: their distance is infinite until both measure something, or it is forgotten. */
   failed(a: Id, b: Id): void {
     this.#claim(this.#places.get(a), b, Infinity)
     this.#claim(this.#places.get(b), a, Infinity)
   }
 
-  /** The two are neighbours since before this was made. */
+  /** The two were neighbours before this was made. */
   takenOver(a: Id, b: Id): void {
     for (const id of [a, b]) {
       const place = this.#places.get(id)
@@ -83,7 +83,7 @@ export class Distances<Id extends string> {
     this.#places.delete(id)
   }
 
-  /** Places a node anew by all that is known of it and not in dispute. O(`maxMeasuredPeers`). */
+  /** Repositions a node by all undisputed measurements. O(`maxMeasuredPeers`). */
   learn(id: Id): void {
     const place = this.#places.get(id)
     if (place === undefined) return
@@ -99,19 +99,19 @@ export class Distances<Id extends string> {
     place.samples = samples
   }
 
-  /** What both have measured; undefined unless both have. */
+  /** The time that both have measured; undefined unless both have. */
   measuredMs(a: Id, b: Id): number | undefined {
     const byA = this.#places.get(a)?.claimedMs.get(b)
     const byB = this.#places.get(b)?.claimedMs.get(a)
     return byA === undefined || byB === undefined ? undefined : Math.max(byA, byB)
   }
 
-  /** What was measured, or else what is to be hoped for; undefined where nothing is known of one of the two. */
+  /** The measured time, or an optimistic estimate; undefined where nothing is known of one of the two. */
   estimateMs(a: Id, b: Id): number | undefined {
     return this.measuredMs(a, b) ?? this.#betweenCoordinatesMs(a, b, optimism)
   }
 
-  /** What was measured, or else what is to be expected; undefined where nothing is known of one of the two. */
+  /** The measured time, or the expected one; undefined where nothing is known of one of the two. */
   expectedMs(a: Id, b: Id): number | undefined {
     return this.measuredMs(a, b) ?? this.#betweenCoordinatesMs(a, b, 0)
   }
@@ -123,7 +123,7 @@ export class Distances<Id extends string> {
     return (1 - hope * doubt) * coordinateDistanceMs(placeA.coordinate, placeB.coordinate)
   }
 
-  /** How little is known of where a node is, 0 to 1; of one that is in its place already nobody need try what is far. */
+  /** How uncertain a node's position is, 0 to 1; 0 for one that already has its place, so that nothing far is tried for it. */
   #doubt({ takenOver, samples }: Place<Id>): number {
     return takenOver ? 0 : 1 - samples / this.#maxMeasuredPeers
   }

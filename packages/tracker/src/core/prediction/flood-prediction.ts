@@ -1,17 +1,17 @@
 import { randomPosition, type RandomSource } from '../topology/cheapest.ts'
 import { shortestPaths, type WeightedGraph } from './shortest-paths.ts'
 
-/** What a prediction is made from: an overlay and the round-trip times its nodes report. */
+/** The input of a prediction: an overlay and the round-trip times its nodes report. */
 export interface MeasuredOverlay<Id extends string> {
   readonly nodes: Iterable<Id>
   /** Every edge once. */
   readonly edges: Iterable<readonly [Id, Id]>
-  /** Milliseconds; undefined or null where nobody has measured. */
+  /** Milliseconds; undefined or null where nothing was measured. */
   rttMs(a: Id, b: Id): number | null | undefined
 }
 
 export interface FloodPredictionOptions {
-  /** What a node takes to check a message and pass it on, in milliseconds. */
+  /** How long a node takes to check a message and forward it, in milliseconds. */
   readonly processingMs: number
   /** Nodes from which floods are followed: drawn at random where there are more. */
   readonly maxSources: number
@@ -33,10 +33,10 @@ export interface FloodDelays {
 }
 
 /**
- * Foretells how long flooding takes: a flood arrives by the fastest way, so its delay is that of the shortest path, half
- * a round-trip time for each edge and `processingMs` for each node that receives it (thesis, section 5.3.4).
+ * Predicts how long flooding takes. A flood arrives by the fastest path, so its delay is that of the shortest path: half a
+ * round-trip time for each edge and `processingMs` for each node that receives it (thesis, section 5.3.4).
  *
- * The overlay is copied at the start; each `step` follows one flood, so that whoever computes can do other work between.
+ * The overlay is copied at the start; each `step` follows one flood, so that the caller can do other work in between.
  */
 export class FloodPrediction<Id extends string> {
   readonly #graph: WeightedGraph
@@ -44,7 +44,7 @@ export class FloodPrediction<Id extends string> {
   readonly #edges: number
   readonly #measuredEdges: number
   readonly #delaysMs: Float64Array
-  /** Of the delays to each node: their sum and number. */
+  /** The sum and number of the delays to each node. */
   readonly #sumsMs: Float64Array
   readonly #counts: Uint32Array
   #followed = 0
@@ -101,8 +101,8 @@ export class FloodPrediction<Id extends string> {
   }
 
   /**
-   * The mean over all pairs. Delays are the same both ways, so those to the sources, compared with those to all nodes, tell
-   * how remote the sources are: by so much the mean of their floods is off.
+   * The mean over all pairs. Delays are the same in both directions, so comparing those to the sources with those to all nodes
+   * shows how remote the sources are, and corrects the mean of their floods by that.
    */
   get #meanMs(): number {
     const toSources = this.#meanDelayToMs(this.#sources.slice(0, this.#followed))
@@ -122,7 +122,7 @@ export class FloodPrediction<Id extends string> {
     return reached === 0 ? undefined : sumMs / reached
   }
 
-  /** What the floods followed so far took; undefined when nothing is known: no arrival, or no edge measured. */
+  /** The result of the floods followed so far; undefined when nothing is known: no arrival, or no edge measured. */
   get delays(): FloodDelays | undefined {
     if (this.#arrivals === 0 || this.#measuredEdges === 0) return undefined
     const sorted = this.#delaysMs.slice(0, this.#arrivals).sort()

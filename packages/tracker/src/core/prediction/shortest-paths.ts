@@ -1,8 +1,8 @@
-/** An undirected graph whose nodes are numbers from 0, and what each edge costs. */
+/** An undirected graph whose nodes are numbers from 0, with a cost for each edge. */
 export interface WeightedGraph {
-  /** Per node its neighbours. */
+  /** The neighbours of each node. */
   readonly neighbours: readonly (readonly number[])[]
-  /** Per node the costs of the edges to them, in the same order; none below 0. */
+  /** The costs of the edges to them, in the same order; none below 0. */
   readonly costs: readonly (readonly number[])[]
 }
 
@@ -14,7 +14,7 @@ export function shortestPaths({ neighbours, costs }: WeightedGraph, source: numb
   queue.add(source, 0)
   for (let first = queue.take(); first !== undefined; first = queue.take()) {
     const { node, cost } = first
-    // A node may be queued again at less before its turn: only its first turn counts.
+    // A node may be queued again at a lower cost before its turn: only its first turn counts.
     if (cost > (best[node] ?? Infinity)) continue
     for (const [i, neighbour] of (neighbours[node] ?? []).entries()) {
       const total = cost + (costs[node]?.[i] ?? Infinity)
@@ -31,7 +31,7 @@ interface Queued {
   readonly cost: number
 }
 
-/** A binary heap: the node that costs least comes first. */
+/** A binary heap: the node with the lowest cost comes first. */
 class CostQueue {
   readonly #heap: Queued[] = []
 

@@ -1,21 +1,21 @@
 import type { RandomSource } from '../topology/cheapest.ts'
 import type { Improvement } from '../topology/improve.ts'
 
-/** What a strategy may ask of the tracker around it. */
+/** What a strategy may ask the tracker. */
 export interface OverlayStrategyModules<Id extends string> {
   readonly random: RandomSource & { fork(label: string): RandomSource }
-  /** Whether an edge between the two should rather not be made. Symmetric; a preference only. */
+  /** Whether to avoid an edge between the two. Symmetric; a preference only. */
   readonly avoid?: (a: Id, b: Id) => boolean
-  /** Where a node comes from; undefined when nobody knows. Default: nobody knows of any. */
+  /** The network a node comes from; undefined when it is unknown. Default: unknown for all. */
   readonly networkOf?: (id: Id) => string | undefined
-  /** Whether the node publishes, as far as is known. Default: nobody knows of any. */
+  /** Whether the node publishes, as far as is known. Default: unknown for all. */
   readonly isPublisher?: (id: Id) => boolean
   /** Peers of which a node's round-trip times are remembered. */
   readonly maxMeasuredPeers: number
 }
 
 /**
- * Which edges one overlay is made of. After every operation the graph is simple, symmetric and connected, and no node has more
+ * Decides the edges of one overlay. After every operation the graph is simple, symmetric and connected, and no node has more
  * than `degree` neighbours. Every change returns the nodes whose neighbours differ from before.
  */
 export interface OverlayStrategy<Id extends string> {
@@ -28,9 +28,9 @@ export interface OverlayStrategy<Id extends string> {
   nodes(): IterableIterator<Id>
   /** Every edge once. */
   edges(): IterableIterator<readonly [Id, Id]>
-  /** Whether the edge was chosen by how near its ends are; false where there is no edge. */
+  /** Whether the edge was chosen because its ends are near each other; false where there is no edge. */
   isNear(a: Id, b: Id): boolean
-  /** Where messages of a publisher outside the overlay should enter it first; undefined when any node is as good. */
+  /** Where messages of a publisher outside the overlay should enter it; undefined when every node is equally good. */
   readonly entry: Id | undefined
 
   /** Lets a node join. It counts as changed even when it is alone. */
@@ -39,16 +39,16 @@ export interface OverlayStrategy<Id extends string> {
   remove(id: Id): ReadonlySet<Id>
   /** Replaces an edge that could not be opened or was lost, if it can be replaced. */
   failEdge(a: Id, b: Id): ReadonlySet<Id>
-  /** Takes over edges that exist already, lets their unknown ends join, and repairs the rest. */
+  /** Takes over existing edges, lets their unknown ends join, and repairs the rest. */
   adopt(edges: Iterable<readonly [Id, Id]>): ReadonlySet<Id>
 
-  /** Round-trip times in milliseconds that a node has measured. Returns how many of them the peers' own contradict. */
+  /** Takes round-trip times in milliseconds that a node has measured. Returns how many of them the peers' own contradict. */
   report(id: Id, rttsMs: ReadonlyMap<Id, number>): number
-  /** The node is gone: what it measured no longer counts. */
+  /** The node left: its measurements no longer count. */
   forget(id: Id): void
   /** Whether `improve` can find anything at all. */
   readonly improves: boolean
-  /** Looks for better neighbours for one node; only edges of nodes that `mayChange` are touched. */
+  /** Looks for better neighbours for one node; changes only edges of nodes that `mayChange`. */
   improve(
     id: Id,
     mayChange: (id: Id) => boolean,

@@ -3,7 +3,7 @@ import { OverlayTopology } from '../topology/overlay-topology.ts'
 import type { OverlayStrategy, OverlayStrategyModules } from './overlay-strategy.ts'
 
 /**
- * A random overlay some of whose edges are exchanged for near ones, by round-trip times
+ * A random overlay in which some edges are exchanged for nearer ones, by round-trip times
  * (docs/decisions/009-topology-aware.md).
  */
 export class TopologyAwareOverlay<Id extends string>

@@ -1,11 +1,11 @@
 /**
- * Keys that fall due a fixed time after they were added. The delay being the same for all, they fall due in the order
- * in which they were added, and a Map is all the queue that is needed. Every operation takes O(1) on average.
+ * Keys that are due a fixed time after they were added. The delay is the same for all, so they are due in the order in which
+ * they were added, and a Map is sufficient. Every operation takes O(1) on average.
  */
 export class DelayQueue<Key> {
   readonly #delayMs: number
   readonly #dueAt = new Map<Key, number>()
-  // A Map's iterator is kept, for a new one would walk over all the places of deleted keys again.
+  // The iterator is kept: a new one would walk over the places of all deleted keys again.
   #walk = this.#dueAt.entries()
   #head: readonly [Key, number] | undefined
 
@@ -17,12 +17,12 @@ export class DelayQueue<Key> {
     return this.#dueAt.size
   }
 
-  /** When the first falls due; undefined when there is none. */
+  /** When the first one is due; undefined when there is none. */
   get nextAt(): number | undefined {
     return this.#first()?.[1]
   }
 
-  /** A key that is there already starts anew. */
+  /** Adds a key; the time of one that is already there starts anew. */
   add(key: Key, now: number): void {
     this.#dueAt.delete(key)
     this.#dueAt.set(key, now + this.#delayMs)
@@ -36,13 +36,13 @@ export class DelayQueue<Key> {
     return this.#dueAt.delete(key)
   }
 
-  /** Takes out the oldest that is due. */
+  /** Removes the oldest that is due. */
   takeDue(now: number): Key | undefined {
     const first = this.#first()
     return first !== undefined && first[1] <= now ? this.takeOldest() : undefined
   }
 
-  /** Takes out the oldest, due or not. */
+  /** Removes the oldest, due or not. */
   takeOldest(): Key | undefined {
     const first = this.#first()
     if (first !== undefined) this.#dueAt.delete(first[0])

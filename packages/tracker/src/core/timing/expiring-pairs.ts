@@ -14,7 +14,7 @@ export class ExpiringPairs<Id extends string> {
     return this.#queue.size
   }
 
-  /** A pair that is there already starts anew. True when the oldest pair had to go before its time. */
+  /** Adds a pair; the time of one that is already there starts anew. True when the oldest pair had to be forgotten early. */
   add(a: Id, b: Id, now: number): boolean {
     this.#forget(now)
     this.#queue.add(keyOf(a, b), now)

@@ -12,7 +12,7 @@ export class TokenBucket {
     this.#filledAt = now
   }
 
-  /** Takes `count` tokens; takes none and says false when there are not as many. */
+  /** Takes `count` tokens; takes none and returns false when there are fewer. */
   take(now: number, count = 1): boolean {
     if (!this.has(now, count)) return false
     this.#tokens -= count

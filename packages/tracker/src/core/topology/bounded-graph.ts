@@ -5,7 +5,7 @@ import type { ReadonlyIndexedSet } from './indexed-set.ts'
 export interface Edge<Id extends string> {
   readonly a: Id
   readonly b: Id
-  /** Made because the two are near each other; all others were drawn without regard to distance. */
+  /** Chosen because its ends are near each other; all others were drawn without regard to distance. */
   readonly near: boolean
 }
 
@@ -49,7 +49,7 @@ export class BoundedGraph<Id extends string> {
     return this.#links.get(a)?.has(b) ?? false
   }
 
-  /** Whether an edge between the two would be new and no loop. Says nothing of free slots. */
+  /** Whether an edge between the two would be new and not a loop. Ignores free slots. */
   connectable(a: Id, b: Id): boolean {
     return a !== b && !this.adjacent(a, b)
   }
@@ -69,7 +69,7 @@ export class BoundedGraph<Id extends string> {
     this.#open.add(id)
   }
 
-  /** Takes out a node that has no edges any more. */
+  /** Removes a node that has no edges any more. */
   removeNode(id: Id): void {
     if (this.#linksOf(id).size > 0) throw new Error(`node ${id} still has edges`)
     this.#links.delete(id)

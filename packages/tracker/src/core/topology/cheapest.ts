@@ -8,16 +8,16 @@ export interface Choice<T> {
   readonly cost: number
 }
 
-/** Random draws before the candidates are looked at one after the other. */
+/** Random draws before the candidates are scanned one after the other. */
 const maxRandomTries = 32
-/** Candidates looked at one after the other in the hope of a cheaper one, once there is one that will do. */
+/** Candidates scanned in search of a cheaper one, once an acceptable one is found. */
 const maxScan = 1024
-/** What costs less than this is not worth a scan: it is not that an edge cannot be had. */
+/** A cost below this is not worth a scan: it does not mean that the edge is impossible. */
 const worthScan = 1
 
 /**
- * A random one of the candidates at positions 0 … count − 1 with cost 0; if none is met, the cheapest that was met;
- * `undefined` only if every candidate costs Infinity (which means: impossible).
+ * A random one of the candidates at positions 0 … count − 1 with cost 0; if none is found, the cheapest that was found;
+ * `undefined` only if every candidate costs Infinity, that is, if all are impossible.
  */
 export function cheapest<T>(
   count: number,
@@ -38,7 +38,7 @@ export function cheapest<T>(
   return best
 }
 
-/** The cheapest of a few that are drawn; the first that costs nothing. Undefined when every one costs Infinity. */
+/** The cheapest of a few draws; the first that costs nothing. Undefined when every one costs Infinity. */
 export function cheapestDrawn<T>(
   tries: number,
   draw: () => T | undefined,
@@ -54,7 +54,7 @@ export function cheapestDrawn<T>(
   return best
 }
 
-/** A uniformly random whole number in [0, count). */
+/** A uniformly random integer in [0, count). */
 export function randomPosition(count: number, random: RandomSource): number {
   return Math.floor(random.next() * count)
 }

@@ -5,8 +5,8 @@ import type { Component } from './connectivity.ts'
 import type { GraphEdit } from './graph-edit.ts'
 
 /**
- * Connects a graph that was connected before `edit`. Every part that came off holds an end of an edge that was cut,
- * so it is enough to look from the nodes that have changed.
+ * Reconnects a graph that was connected before `edit`. Every component that came off holds an end of an edge that was cut, so
+ * it is enough to search from the nodes that have changed.
  */
 export function reconnectChanged<Id extends string>(edit: GraphEdit<Id>, chooser: Chooser<Id>): void {
   for (;;) {
@@ -17,7 +17,7 @@ export function reconnectChanged<Id extends string>(edit: GraphEdit<Id>, chooser
   }
 }
 
-/** Connects a graph of which nothing is known. O(n). */
+/** Connects any graph. O(n). */
 export function connectComponents<Id extends string>(edit: GraphEdit<Id>, chooser: Chooser<Id>): void {
   const [main, ...islands] = componentsOf(edit.graph).sort((a, b) => b.members.size - a.members.size)
   const mainland = new Set(main?.members)
@@ -28,10 +28,10 @@ export function connectComponents<Id extends string>(edit: GraphEdit<Id>, choose
 }
 
 /**
- * Joins `island` to the component on the mainland by a switch that keeps all degrees: cut a–b on the island and c–e on
- * the mainland, make a–c and b–e. An edge outside the island's spanning tree closes a cycle, so a and b stay connected
- * without it, and both halves of the mainland, should there be two, hang on to them. There is such an edge because
- * full slots leave every node at least two edges, and an island of such nodes has a cycle.
+ * Joins `island` to the component on the mainland by a switch that keeps all degrees: cut a–b on the island and c–e on the
+ * mainland, make a–c and b–e. An edge outside the island's spanning tree closes a cycle, so a and b stay connected without it,
+ * and both halves of the mainland, if it falls in two, stay connected through them. There is such an edge because full slots
+ * leave every node at least two edges, and an island of such nodes has a cycle.
  */
 function bridge<Id extends string>(
   edit: GraphEdit<Id>,

@@ -1,12 +1,12 @@
 import type { BoundedGraph, Edge } from './bounded-graph.ts'
 
-/** A connected component and a tree of its edges that reaches all its members. */
+/** A connected component and a spanning tree of it. */
 export interface Component<Id extends string> {
   readonly members: ReadonlySet<Id>
   readonly tree: ReadonlySet<Edge<Id>>
 }
 
-/** The component that `start` is in. O(its size). */
+/** The component of `start`. O(its size). */
 export function componentOf<Id extends string>(graph: BoundedGraph<Id>, start: Id): Component<Id> {
   const members = new Set([start])
   const tree = new Set<Edge<Id>>()
@@ -34,21 +34,21 @@ export function componentsOf<Id extends string>(graph: BoundedGraph<Id>): Compon
   return components
 }
 
-/** What has been reached from one source, or from several whose waves have met. */
+/** The nodes reached from one source, or from several whose waves have met. */
 interface Wave<Id extends string> {
   readonly source: Id
   readonly queue: Id[]
-  /** How many of the queue have been expanded. */
+  /** The number of expanded nodes in the queue. */
   expanded: number
   reached: number
   mergedInto: Wave<Id> | undefined
 }
 
 /**
- * One of `sources` whose component does not hold all of them, or `undefined` when one component does. Searches from
- * all sources at once, always on from where least has been reached, and stops when all waves have met or one has
- * nowhere to go. So it costs O(√n) expected where the sources are connected in a random regular graph, and a multiple
- * of the smallest component where they are not.
+ * One of `sources` whose component does not hold all of them, or `undefined` when one component does. Searches from all sources
+ * at once, always expanding the smallest wave, and stops when all waves have met or one is exhausted. So it costs O(√n)
+ * expected where the sources are connected in a random regular graph, and a multiple of the smallest component where they are
+ * not.
  */
 export function findSeparated<Id extends string>(
   graph: BoundedGraph<Id>,
@@ -70,7 +70,7 @@ export function findSeparated<Id extends string>(
   return undefined
 }
 
-/** Reaches on from `id`; returns the waves that have been merged into others they met. */
+/** Expands `id`; returns the waves that were merged into others they met. */
 function expand<Id extends string>(
   graph: BoundedGraph<Id>,
   id: Id,
@@ -89,7 +89,7 @@ function expand<Id extends string>(
     }
     const met = current(first)
     if (met === wave) continue
-    // The one that is expanded has reached least, so this moves the shorter queue.
+    // The expanded wave is the smallest, so this moves the shorter queue.
     for (const waiting of wave.queue.slice(wave.expanded)) met.queue.push(waiting)
     met.reached += wave.reached
     wave.mergedInto = met

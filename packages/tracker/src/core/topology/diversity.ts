@@ -2,31 +2,31 @@ import type { BoundedGraph } from './bounded-graph.ts'
 import { randomPosition, type RandomSource } from './cheapest.ts'
 import { IndexedSet } from './indexed-set.ts'
 
-/** What speaks against one neighbour too many of one network: far less than against an edge that cannot be had. */
+/** Cost of one neighbour too many of one network: far less than that of an impossible edge. */
 const crowding = 1 / 64
 
 /**
- * Where nodes come from: of the neighbours of a node at most half, rounded down, are to be of any one network but its own. Ids
- * cost nothing, and addresses do: whoever has thousands of ids in one network is not to be all that a node has around it. Every
- * operation takes O(degree).
+ * Which networks nodes come from. At most half of a node's neighbours, rounded down, should be of any one network other than
+ * its own. Ids cost nothing, and addresses do: an attacker with thousands of ids in one network should not surround a node.
+ * Every operation takes O(degree).
  */
 export class Diversity<Id extends string> {
   readonly #graph: BoundedGraph<Id>
   readonly #networks = new Map<Id, string>()
   readonly #members = new Map<string, IndexedSet<Id>>()
-  /** The networks there are, by position. */
+  /** All networks, by position. */
   readonly #present = new IndexedSet<string>()
 
   constructor(graph: BoundedGraph<Id>) {
     this.#graph = graph
   }
 
-  /** Whether there are nodes of several networks. */
+  /** Whether there are nodes of more than one network. */
   get matters(): boolean {
     return this.#present.size > 1
   }
 
-  /** A node that came, of this network; one of no known network counts for nothing. */
+  /** Adds a node of this network; one of no known network is ignored. */
   add(id: Id, network: string | undefined): void {
     if (network === undefined) return
     const members = this.#members.get(network) ?? new IndexedSet<Id>()
@@ -47,20 +47,20 @@ export class Diversity<Id extends string> {
     this.#present.delete(network)
   }
 
-  /** What speaks against an edge between the two. Symmetric. */
+  /** The cost of an edge between the two. Symmetric. */
   reluctance(a: Id, b: Id): number {
     if (!this.matters) return 0
     return (this.#excess(a, [b]) + this.#excess(b, [a])) * crowding
   }
 
-  /** What speaks against a node getting both of these besides what speaks against each. */
+  /** The extra cost of a node getting both of these, beyond the cost of each. */
   reluctanceToBoth(id: Id, a: Id, b: Id): number {
     if (!this.matters || this.#networks.get(a) !== this.#networks.get(b)) return 0
     const each = this.#excess(id, [a])
     return Math.max(0, this.#excess(id, [a, b]) - 2 * each) * crowding
   }
 
-  /** A neighbour of a node that is one too many of its network; undefined when there is none. */
+  /** A neighbour that exceeds its network's share of a node's neighbours; undefined when there is none. */
   oneTooMany(id: Id): Id | undefined {
     if (!this.matters) return undefined
     for (const neighbour of this.#graph.linksOf(id).keys())
@@ -68,14 +68,14 @@ export class Diversity<Id extends string> {
     return undefined
   }
 
-  /** A random node, of each network as likely as of any other. Only where `matters`. */
+  /** A random node, with every network equally likely. Only where `matters`. */
   draw(random: RandomSource): Id {
     const network = this.#present.at(randomPosition(this.#present.size, random))
     const members = this.#members.get(network) as IndexedSet<Id>
     return members.at(randomPosition(members.size, random))
   }
 
-  /** How many of those added to a node's neighbours, which are all of one network, would be too many of it. */
+  /** How many of the nodes added to a node's neighbours, all of one network, would exceed its share. */
   #excess(id: Id, added: readonly [Id, ...Id[]], more = added.length): number {
     const network = this.#networks.get(added[0])
     if (network === undefined || network === this.#networks.get(id) || !this.#networks.has(id)) return 0

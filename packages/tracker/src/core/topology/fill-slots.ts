@@ -7,9 +7,9 @@ import type { ReadonlyIndexedSet } from './indexed-set.ts'
 import { chooseRewiring } from './rewiring.ts'
 
 /**
- * Fills all free slots of the graph, but one if their number is odd: connects nodes that have some, then cuts edges for
- * what is left. With at most degree + 1 nodes that gives the complete graph; above that it always succeeds, whatever
- * graph it starts from (see `fillTwoSlots`).
+ * Fills all free slots of the graph, except one if their number is odd: connects nodes that have some, then cuts edges for the
+ * rest. With at most degree + 1 nodes the result is the complete graph; above that it always succeeds, whatever the initial
+ * graph (see `fillTwoSlots`).
  */
 export function fillSlots<Id extends string>(edit: GraphEdit<Id>, chooser: Chooser<Id>): void {
   if (edit.graph.size > edit.graph.degree + 1) pairOpenNodes(edit, chooser)
@@ -17,9 +17,8 @@ export function fillSlots<Id extends string>(edit: GraphEdit<Id>, chooser: Choos
 }
 
 /**
- * The same for a node that has just joined: cuts edges for all of its slots, even where an old node has one free. Were
- * it given that one, too few of the old edges would be cut, and the older two nodes are the likelier they would be
- * neighbours.
+ * The same for a node that has just joined: cuts edges for all of its slots, even where an old node has one free. If it used
+ * that one, too few of the old edges would be cut, and the older two nodes are, the likelier they would be neighbours.
  */
 export function fillSlotsByCutting<Id extends string>(edit: GraphEdit<Id>, chooser: Chooser<Id>): void {
   const { graph } = edit
@@ -32,7 +31,7 @@ function hasTwoFreeSlots<Id extends string>(graph: BoundedGraph<Id>): boolean {
   return open.size > 1 || (open.size === 1 && graph.freeSlots(open.at(0)) > 1)
 }
 
-/** Where everybody is everybody's neighbour no edge is there for nearness: those made for it count as random from now on. */
+/** In a complete graph no edge is there for nearness: those chosen for it count as random from now on. */
 function connectAll<Id extends string>(edit: GraphEdit<Id>): void {
   const { graph } = edit
   const nodes = [...graph.nodes()]
@@ -44,7 +43,7 @@ function connectAll<Id extends string>(edit: GraphEdit<Id>): void {
   }
 }
 
-/** Connects random pairs of nodes with free slots until no pair is left that is free of reluctance. */
+/** Connects random pairs of nodes with free slots until no pair without cost is left. */
 function pairOpenNodes<Id extends string>(edit: GraphEdit<Id>, chooser: Chooser<Id>): void {
   const { graph } = edit
   const waiting = new IndexedSet<Id>()
@@ -53,7 +52,7 @@ function pairOpenNodes<Id extends string>(edit: GraphEdit<Id>, chooser: Chooser<
     const x = waiting.at(randomPosition(waiting.size, chooser.random))
     waiting.delete(x)
     const partner = choosePartner(graph, x, waiting, chooser)
-    // A node that has no partner now will have none later: the others only get fewer and their edges more.
+    // A node that has no partner now will have none later: the others' free slots only become fewer and their edges more.
     if (partner?.cost !== 0) continue
     edit.connect(x, partner.value)
     if (graph.freeSlots(x) > 0) waiting.add(x)

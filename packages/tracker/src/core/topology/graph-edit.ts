@@ -1,10 +1,10 @@
 import type { BoundedGraph } from './bounded-graph.ts'
 
-/** One operation's changes to a graph: applies them and remembers which nodes' neighbour sets differ in the end. */
+/** The changes of one operation to a graph: applies them and remembers which nodes' neighbour sets differ in the end. */
 export class GraphEdit<Id extends string> {
   readonly graph: BoundedGraph<Id>
   readonly #marked = new Set<Id>()
-  // Per node the neighbours that came or went; one that did both is in its old state and drops out.
+  // For each node the neighbours added or removed; one that was both is in its old state and drops out.
   readonly #toggled = new Map<Id, Set<Id>>()
 
   constructor(graph: BoundedGraph<Id>) {
@@ -23,7 +23,7 @@ export class GraphEdit<Id extends string> {
     this.#toggle(b, a)
   }
 
-  /** An edge that both ends believe in is not in the graph: they count as changed, unless it comes to be. Once an edge. */
+  /** Both ends believe in an edge that is not in the graph: they count as changed, unless it is made. Call it once per edge. */
   miss(a: Id, b: Id): void {
     if (this.#toggled.get(a)?.has(b)) return
     this.#toggle(a, b)
@@ -35,7 +35,7 @@ export class GraphEdit<Id extends string> {
     this.#marked.add(id)
   }
 
-  /** The nodes, of those still in the graph, whose neighbour set is not what it was. */
+  /** The nodes, of those still in the graph, whose neighbour set has changed. */
   changed(): Set<Id> {
     const ids = new Set(this.#marked)
     for (const [id, neighbours] of this.#toggled) {

@@ -5,17 +5,17 @@ import { findSeparated } from './connectivity.ts'
 import type { GraphEdit } from './graph-edit.ts'
 import { drawnArc } from './rewiring.ts'
 
-/** What an overlay that minds distances goes by. */
+/** What an overlay that considers distances uses. */
 export interface Proximity<Id extends string> {
-  /** The round-trip time to be expected between the two, in milliseconds; undefined when nobody knows. Symmetric. */
+  /** The expected round-trip time between the two, in milliseconds; undefined when it is unknown. Symmetric. */
   distanceMs(a: Id, b: Id): number | undefined
   /** Whether the node may be given other neighbours now. */
   mayChange(id: Id): boolean
 }
 
 /**
- * What became of an attempt. The best exchange was not made when it would have cut the graph in two (`disconnecting`), or
- * have left a node with neighbours in one place only, and not its own (`stranding`).
+ * The result of an attempt. The best exchange is not made when it would disconnect the graph (`disconnecting`), or leave a node
+ * with all its neighbours in one place other than its own (`stranding`).
  */
 export type Improvement = 'improved' | 'nothing better' | 'disconnecting' | 'stranding'
 
@@ -28,15 +28,18 @@ interface Exchange<Id extends string> {
 }
 
 /**
- * Up to this many nodes half of the edges stay random: groups of nodes that are near each other are small, few near edges
- * hold them together, and one far edge each would be too few for direct ways to all other groups.
+ * Up to this many nodes half of the edges stay random: groups of nearby nodes are small, few near edges hold them together, and
+ * one far edge each would be too few for direct paths to all other groups.
  */
 const smallOverlay = 300
-/** Nodes looked at as neighbours in one attempt: as many drawn from all, and as many from among the neighbours' neighbours. */
+/** Candidates for a neighbour in one attempt: this many drawn from all nodes, and as many from the neighbours' neighbours. */
 const candidatesOfEachKind = 4
-/** Differences between round-trip times well below this, in milliseconds, are all the same. */
+/** Differences between round-trip times well below this, in milliseconds, are ignored. */
 const smallestMs = 4
-/** An exchange has to shorten two edges' round-trip times by the factor e^0.4 ≈ 1.5 in all, or it is not worth two new links. */
+/**
+ * An exchange has to shorten the round-trip times of two edges by the factor e^0.4 ≈ 1.5 in total, or it is not worth two
+ * new links.
+ */
 const worthwhileGain = 0.4
 
 /** Edges drawn in one attempt to give a node a random edge it lacks. */
@@ -47,19 +50,19 @@ export function randomEdgesPerNode(size: number, degree: number): number {
   return size <= smallOverlay ? Math.max(1, Math.round(degree / 2)) : leastRandomEdges(degree)
 }
 
-/** Random edges that are drawn where there are fewer. An overlay that shrinks has enough of these: no need to change it. */
+/** Random edges added to nodes that have fewer. An overlay that shrinks has enough of these, and need not change. */
 function leastRandomEdges(degree: number): number {
   return Math.max(1, Math.round(degree / 4))
 }
 
 /**
- * Gives `a` a nearer neighbour in place of a farther one, if one is met that is worth it: cuts a–b and c–e, makes a–c
- * and b–e. All degrees stay, the graph stays connected, and each node keeps its `randomEdgesPerNode`; one that has fewer,
- * in an overlay that was taken over, gets a random edge first, and so does one that has too many neighbours of one network.
+ * Gives `a` a nearer neighbour in place of a farther one, if a worthwhile one is found: cuts a–b and c–e, makes a–c and b–e.
+ * All degrees stay, the graph stays connected, and each node keeps its `randomEdgesPerNode`. A node with fewer, in an overlay
+ * that was taken over, gets a random edge first, and so does one with too many neighbours of one network.
  *
- * What counts is the sum of the logarithms of the edges' times: unlike their plain sum, it is lower when nodes with a
- * short last mile are linked to each other, for then there are fast ways through the overlay. O(degree²) but for the
- * proof that the graph is connected, which only an exchange that is made needs.
+ * The measure is the sum of the logarithms of the edges' times. Unlike their plain sum, it is lower when nodes with a short
+ * last mile are linked to each other, which makes fast paths through the overlay. O(degree²) except for the check that the
+ * graph is connected, which only an actual exchange needs.
  */
 export function improveAt<Id extends string>(
   edit: GraphEdit<Id>,
@@ -89,7 +92,7 @@ export function improveAt<Id extends string>(
   return outcome
 }
 
-/** What speaks against an exchange that was made; without a `proximity`, for a random one, only what nobody may do. */
+/** Why an exchange that was made must be undone; without a `proximity`, for a random one, only what is never allowed. */
 function faultOf<Id extends string>(
   graph: BoundedGraph<Id>,
   changed: readonly Id[],
@@ -99,7 +102,7 @@ function faultOf<Id extends string>(
   return findSeparated(graph, changed) === undefined ? undefined : 'disconnecting'
 }
 
-/** Whether all neighbours are nearer to each other than to the node: if their place were lost, the node would be alone. */
+/** Whether all neighbours are nearer to each other than to the node: if their place failed, the node would be cut off. */
 function isStranded<Id extends string>(
   graph: BoundedGraph<Id>,
   id: Id,
@@ -136,8 +139,8 @@ function bestExchange<Id extends string>(
 }
 
 /**
- * A random edge in exchange for a near one. Nobody has fewer random edges afterwards, whatever c–e is; others that lack
- * one are preferred, so that few edges serve all.
+ * Exchanges a near edge for a random one. No node has fewer random edges afterwards, whatever c–e is; others that lack one are
+ * preferred, so that few edges suffice.
  */
 function randomExchange<Id extends string>(
   graph: BoundedGraph<Id>,
@@ -161,7 +164,7 @@ function randomExchange<Id extends string>(
   return undefined
 }
 
-/** A random edge in exchange for one to a node of a network of which `a` has too many neighbours. */
+/** Exchanges an edge to a node of a network of which `a` has too many neighbours for a random one. */
 function spreadExchange<Id extends string>(
   graph: BoundedGraph<Id>,
   a: Id,
@@ -180,7 +183,7 @@ function spreadExchange<Id extends string>(
   return undefined
 }
 
-/** Other ends of the edges of `id` that may be cut: those made for nearness, and random ones there are enough of. */
+/** Other ends of the edges of `id` that may be cut: those chosen for nearness, and random ones beyond the minimum. */
 function spareEnds<Id extends string>(
   graph: BoundedGraph<Id>,
   id: Id,
@@ -229,7 +232,7 @@ function randomNeighbour<Id extends string>(
   return neighbours[randomPosition(neighbours.length, random)]
 }
 
-/** How much shorter the new edges are, as a logarithm; −Infinity while one of the times is not known. */
+/** How much shorter the new edges are, as a logarithm; −Infinity while one of the times is unknown. */
 function gainOf<Id extends string>({ a, b, c, e }: Exchange<Id>, { distanceMs }: Proximity<Id>): number {
   const [ab, ce, ac, be] = [distanceMs(a, b), distanceMs(c, e), distanceMs(a, c), distanceMs(b, e)]
   if (ab === undefined || ce === undefined || ac === undefined || be === undefined) return -Infinity

@@ -1,4 +1,4 @@
-/** A set whose elements also have a position, so that adding, deleting and drawing one at random are all O(1). */
+/** A set whose elements also have a position, so that adding, deleting and random draws are all O(1). */
 export class IndexedSet<T extends string | object> {
   readonly #items: T[] = []
   readonly #positions = new Map<T, number>()
@@ -24,7 +24,7 @@ export class IndexedSet<T extends string | object> {
     this.#items.push(item)
   }
 
-  /** Takes `item` out; the last element moves into its place. */
+  /** Removes `item`; the last element moves into its place. */
   delete(item: T): void {
     const position = this.#positions.get(item)
     const last = this.#items.at(-1)

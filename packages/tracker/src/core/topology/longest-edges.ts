@@ -1,8 +1,8 @@
 type Edge<Id extends string> = readonly [Id, Id]
 
 /**
- * The longest edges of each node: at least `perNode` of them where it has so many of a known length. Edges that are
- * among the longest of both of their ends are preferred, so that few serve all.
+ * The longest edges of each node: at least `perNode` of them where it has as many of a known length. Edges that are among the
+ * longest of both of their ends are preferred, so that few suffice.
  */
 export function longestEdges<Id extends string>(
   edges: readonly Edge<Id>[],

@@ -17,27 +17,27 @@ export interface OverlayTopologyOptions {
 export interface OverlayTopologyModules<Id extends string> {
   readonly random: RandomSource
   /**
-   * Whether an edge between the two should rather not be made: it failed lately, or they have no transport in common.
-   * Must be symmetric. A preference only: where the degree cannot be had otherwise the edge is made all the same.
+   * Whether to avoid an edge between the two: it failed recently, or they have no transport in common. Must be symmetric. A
+   * preference only: where the degree cannot be reached otherwise the edge is made all the same.
    */
   readonly avoid?: (a: Id, b: Id) => boolean
-  /** Where a node that joins comes from; undefined when nobody knows. Default: nobody knows of any. */
+  /** The network of a node that joins; undefined when it is unknown. Default: unknown for all. */
   readonly networkOf?: (id: Id) => string | undefined
 }
 
-/** Reluctance to make an edge again that has just failed: more than any avoided ones that could take its place. */
+/** Cost of an edge that has just failed: more than any avoided ones that could replace it. */
 const justFailed = 8
 
 /**
- * The overlay of one stream part as the tracker wants it: a random graph that is simple, symmetric and connected after
- * every operation, and in which each of n nodes has exactly min(degree, n − 1) neighbours; where n · degree is odd and
- * n > degree, one node has one neighbour less.
+ * The overlay of one stream part as the tracker wants it: a random graph that is simple, symmetric and connected after every
+ * operation, and in which each of n nodes has exactly min(degree, n − 1) neighbours; where n · degree is odd and n > degree,
+ * one node has one neighbour fewer.
  *
- * The algorithm is that of Streamr's trackers (thesis, section 4.2.1), completed where it may leave slots open or the
- * graph in pieces; docs/decisions/003-overlay-construction.md says how and what it costs.
+ * The algorithm is that of Streamr's trackers (thesis, section 4.2.1), extended for cases in which it may leave slots free or
+ * the graph disconnected; docs/decisions/003-overlay-construction.md says how and at what cost.
  *
- * Where nodes come from several networks, at most half of a node's neighbours, rounded down, are of any one that is not its own,
- * as far as a few looks find others (`Diversity`; docs/decisions/024-shares-at-trackers.md).
+ * Where nodes come from several networks, at most half of a node's neighbours, rounded down, are of any one network other than
+ * its own, as far as a few draws find others (`Diversity`; docs/decisions/024-shares-at-trackers.md).
  *
  * Every change returns the nodes whose neighbour set differs from before.
  */
@@ -116,9 +116,8 @@ export class OverlayTopology<Id extends string> implements OverlayStrategy<Id> {
   }
 
   /**
-   * Replaces an edge that could not be opened or was lost by others, be it by avoided ones. How long the pair is avoided
-   * afterwards is up to the `avoid` that was injected. With at most degree + 1 nodes there are no others: the edge stays
-   * wanted.
+   * Replaces an edge that could not be opened or was lost by others, if need be by avoided ones. How long the pair is avoided
+   * afterwards is decided by the injected `avoid`. With at most degree + 1 nodes there are no others: the edge stays wanted.
    */
   failEdge(a: Id, b: Id): ReadonlySet<Id> {
     const edit = new GraphEdit(this.#graph)
@@ -133,13 +132,13 @@ export class OverlayTopology<Id extends string> implements OverlayStrategy<Id> {
   }
 
   /**
-   * Takes over edges that exist already, as nodes report them after the tracker's restart, lets their unknown ends
-   * join, and repairs the rest. Edges that would break simplicity or degree are left out, the earlier of two winning;
-   * so everything known should come in one call. Changed are the nodes whose wanted neighbours are not those reported:
-   * none, when the edges are a right overlay already. O(nodes + edges).
+   * Takes over existing edges, as nodes report them after the tracker's restart, lets their unknown ends join, and repairs the
+   * rest. Edges that would break simplicity or degree are left out, the earlier of two winning; so everything known should come
+   * in one call. Changed are the nodes whose wanted neighbours are not those reported: none, when the edges are a correct
+   * overlay already. O(nodes + edges).
    *
-   * Where distances matter (`lengthMs`) nobody knows which of the edges were drawn at random. The longest of each node
-   * most likely were, and count as such.
+   * Where distances count (`lengthMs`), it is unknown which of the edges were drawn at random. The longest of each node most
+   * likely were, and are counted as such.
    */
   adopt(
     edges: Iterable<readonly [Id, Id]>,
@@ -164,7 +163,7 @@ export class OverlayTopology<Id extends string> implements OverlayStrategy<Id> {
   }
 
   /**
-   * Exchanges two edges for nearer ones, one of them at `id`, if a few looks find a pair that is worth it
+   * Exchanges two edges for nearer ones, one of them at `id`, if a few draws find a worthwhile pair
    * (docs/decisions/009-topology-aware.md). A node that joins, and all that lose an edge, get random ones again.
    */
   exchange(
@@ -177,7 +176,7 @@ export class OverlayTopology<Id extends string> implements OverlayStrategy<Id> {
     return { outcome, changed: edit.changed() }
   }
 
-  /** What nodes measure does not matter. */
+  /** Ignores measurements. */
   report(_id: Id, _rttsMs: ReadonlyMap<Id, number>): number {
     return 0
   }
@@ -192,12 +191,12 @@ export class OverlayTopology<Id extends string> implements OverlayStrategy<Id> {
     return { outcome: 'nothing better', changed: new Set() }
   }
 
-  /** A flood takes as long from one node as from another, on average. */
+  /** All nodes are equal: a flood takes as long from one as from another, on average. */
   get entry(): undefined {
     return undefined
   }
 
-  /** Whether the edge was made because its ends are near each other; false where there is no edge. */
+  /** Whether the edge was chosen because its ends are near each other; false where there is no edge. */
   isNear(a: Id, b: Id): boolean {
     return this.has(a) && (this.#graph.linksOf(a).get(b)?.near ?? false)
   }

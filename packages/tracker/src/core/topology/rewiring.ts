@@ -11,7 +11,7 @@ export interface Rewiring<Id extends string> {
   readonly make: readonly Arc<Id>[]
 }
 
-/** The rewiring for a slot of x and one of y (x = y for two of x) with the least reluctance that was found. */
+/** The cheapest rewiring found for a slot of x and one of y (x = y for two of x). */
 export function chooseRewiring<Id extends string>(
   graph: BoundedGraph<Id>,
   x: Id,
@@ -33,7 +33,7 @@ export function chooseRewiring<Id extends string>(
     const drawPair = () => pairOf(draw(), draw())
     best = cheaper(best, asSwitch(x, y, cheapestDrawn(mixedTries, draw, single)))
     best = cheaper(best, asDoubleSwitch(x, y, cheapestDrawn(2 * mixedTries, drawPair, double)))
-    // Only crowding is left to speak against it: that is no reason to look at all there is.
+    // The only remaining cost is crowding, which does not justify a full scan.
     if (best !== undefined && best.cost < 1) return best
   }
   // Numbered so that both arcs change from one position to the next: a short scan then sees many of each.
@@ -44,7 +44,7 @@ export function chooseRewiring<Id extends string>(
   return cheaper(best, asDoubleSwitch(x, y, cheapest(arcs * arcs, pairAt, double, random)))
 }
 
-/** Arcs drawn from all networks alike where those that are drawn from all edges alike crowd somebody. */
+/** Arcs drawn with every network equally likely, where those drawn from all edges would crowd a node. */
 const mixedTries = 32
 
 function cheaper<T>(one: Choice<T> | undefined, other: Choice<T> | undefined): Choice<T> | undefined {
@@ -74,7 +74,7 @@ function switchCost<Id extends string>(
   return reluctance(x, a) + reluctance(y, b) + both
 }
 
-/** Cut a–b and c–e, make x–a, b–c and e–y: a way round when every single switch makes an edge that had better not be. */
+/** Cut a–b and c–e, make x–a, b–c and e–y: the alternative when every single switch makes an avoided edge. */
 function asDoubleSwitch<Id extends string>(
   x: Id,
   y: Id,
@@ -99,7 +99,7 @@ function doubleSwitchCost<Id extends string>(
   return reluctance(x, a) + reluctance(b, c) + reluctance(e, y) + both
 }
 
-/** An edge of a node of any network, each as likely as any other, read from that node. */
+/** An edge of a node, with every network equally likely, read from that node. */
 export function drawnArc<Id extends string>(
   graph: BoundedGraph<Id>,
   { random, diversity }: Chooser<Id>,
@@ -111,14 +111,14 @@ export function drawnArc<Id extends string>(
   return end === undefined ? undefined : [node, end]
 }
 
-/** The second is read towards its drawn node, so that both drawn ones get new neighbours. */
+/** The second is read towards its drawn node, so that both drawn nodes get new neighbours. */
 function pairOf<Id extends string>(one: Arc<Id> | undefined, other: Arc<Id> | undefined) {
   if (one === undefined || other === undefined) return undefined
   const isSame = (one[0] === other[0] && one[1] === other[1]) || (one[0] === other[1] && one[1] === other[0])
   return isSame ? undefined : ([one, [other[1], other[0]]] as const)
 }
 
-/** The edge at half of `position`, read in the direction that the remainder says. */
+/** The edge at half of `position`, read in the direction given by the remainder. */
 function arcAt<Id extends string>(graph: BoundedGraph<Id>, position: number): Arc<Id> {
   const { a, b } = graph.edges.at(position >> 1)
   return position % 2 === 0 ? [a, b] : [b, a]

@@ -36,7 +36,7 @@ export class RawMember {
   readonly identity: Identity
   /** What it reports about its neighbours; the truth, unless it is made to lie. */
   reports: (id: StreamPartId, attached: readonly NodeId[]) => readonly NeighbourReport[]
-  /** A batch of somebody else came. */
+  /** A batch of another publisher came. */
   onData: (packet: Uint8Array) => void = () => {}
   readonly #world: World
   readonly #transport: Transport

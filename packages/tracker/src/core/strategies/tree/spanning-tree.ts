@@ -1,7 +1,7 @@
 import type { BoundedGraph } from '../../topology/bounded-graph.ts'
 
 /**
- * Trees of the graph's edges, breadth first: each node once, after its parent. A node of `starts` that nothing before it leads to
+ * Breadth-first trees of the graph's edges: each node once, after its parent. A node of `starts` that no earlier tree reaches
  * begins a tree of its own. O(nodes + edges).
  */
 export function* spanningTree<Id extends string>(

@@ -4,11 +4,11 @@ import type { Chooser } from '../../topology/chooser.ts'
 import type { GraphEdit } from '../../topology/graph-edit.ts'
 import type { TreeShape } from './tree-shape.ts'
 
-/** Reluctance to make a spare edge within one branch of the root: it does not help when an inner node of that branch is lost. */
+/** Cost of a spare edge within one branch of the root: it does not help when an inner node of that branch is lost. */
 const sameBranch = 16
 
 /**
- * The edges beside the tree. Every leaf has one that leads to another branch of the root, so that what is below a lost inner
+ * The edges beside the tree. Every leaf has one that leads to another branch of the root, so that everything below a lost inner
  * node is still reached: each child of that node has a leaf below it, or is one.
  */
 export class Spares<Id extends string> {
@@ -34,7 +34,7 @@ export class Spares<Id extends string> {
     for (const id of ids) this.#doubtful.add(id)
   }
 
-  /** Everything below the node came to another branch: its spare edges may lead nowhere new, and those to it. */
+  /** The node's subtree moved to another branch: its spare edges, and those to it, may no longer lead to another branch. */
   moved(top: Id): void {
     for (const id of this.#shape.subtree(top)) {
       this.#doubtful.add(id)
@@ -42,7 +42,7 @@ export class Spares<Id extends string> {
     }
   }
 
-  /** A leaf that has got its first child leaves its spare edges to it, where it needs some: it does not itself any more. */
+  /** A leaf that has got its first child passes its spare edges to it, where it needs some: it no longer needs them. */
   inherit(edit: GraphEdit<Id>, child: Id, parent: Id): void {
     if (!this.#lacks(child) || this.#shape.childrenOf(parent).size > 1) return
     for (const other of this.of(parent)) {
@@ -53,7 +53,7 @@ export class Spares<Id extends string> {
     }
   }
 
-  /** Gives up one spare edge of a node whose places are all taken, one that nobody depends on first. */
+  /** Removes one spare edge of a node without free slots, if possible one that no leaf depends on. */
   makeRoom(edit: GraphEdit<Id>, id: Id): void {
     if (this.#graph.freeSlots(id) > 0) return
     const spares = this.of(id)
@@ -63,7 +63,7 @@ export class Spares<Id extends string> {
     this.doubt([id, spare])
   }
 
-  /** Gives up a spare edge of the node that neither of its ends depends on. False when there is none. */
+  /** Removes a spare edge of the node that neither of its ends depends on. False when there is none. */
   dropSurplus(edit: GraphEdit<Id>, id: Id, mayChange: (id: Id) => boolean): boolean {
     const surplus = this.of(id).find(
       (other) => mayChange(other) && !this.#dependsOn(id, other) && !this.#dependsOn(other, id),
@@ -73,11 +73,11 @@ export class Spares<Id extends string> {
     return true
   }
 
-  /** Gives every leaf that lacks one a spare edge, as far as there are places for it. */
+  /** Gives every leaf that lacks one a spare edge, as far as there are free slots. */
   settle(edit: GraphEdit<Id>, reluctance = this.#chooser.reluctance): void {
     const { root } = this.#shape
     const branches = root === undefined ? 0 : this.#shape.childrenOf(root).size
-    // With a second branch there is another one to lead to.
+    // A second branch is another one to lead to.
     if (this.#branches < 2 && branches > 1) this.doubt(this.#graph.nodes())
     this.#branches = branches
     const lacking = new Set([...this.#doubtful].filter((id) => this.#graph.has(id) && this.#lacks(id)))
@@ -99,7 +99,7 @@ export class Spares<Id extends string> {
     const any =
       pair?.cost === 0 ? undefined : cheapest(open.size, (position) => open.at(position), cost, random)
     const choice = (any?.cost ?? Infinity) < (pair?.cost ?? Infinity) ? any : pair
-    // One within its branch is no better than none, but where there is no other branch.
+    // A spare edge within its branch counts only where there is no other branch.
     const isUseful =
       (choice?.cost ?? Infinity) < sameBranch || (this.#branches < 2 && this.of(id).length === 0)
     if (choice !== undefined && isUseful) edit.connect(id, choice.value)

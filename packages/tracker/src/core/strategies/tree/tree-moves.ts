@@ -10,28 +10,28 @@ export interface TreeMovesModules<Id extends string> {
   readonly spares: Spares<Id>
   readonly random: RandomSource
   readonly reluctance: (a: Id, b: Id) => number
-  /** The round-trip time to be expected between the two; undefined when nobody knows. */
+  /** The expected round-trip time between the two; undefined when it is unknown. */
   readonly distanceMs: (a: Id, b: Id) => number | undefined
 }
 
-/** A node goes below another parent; a child of that one makes way, to below `to`. */
+/** A move: a node goes below another parent; a child of that parent may make room, and goes below `to`. */
 interface Move<Id> {
   readonly parent: Id
   readonly displaced?: { readonly child: Id; readonly to: Id }
-  /** How much sooner messages come, in milliseconds summed over the nodes concerned. */
+  /** How much sooner messages arrive, in milliseconds summed over the nodes concerned. */
   readonly gainMs: number
 }
 
-/** Round trips between nodes of which nothing is known, so that they are neither sought nor shunned. */
+/** Assumed round-trip time of unknown pairs, so that they are neither preferred nor avoided. */
 const unknownMs = 100
-/** For each edge on the way: a short way over many nodes is not better than one over few. */
+/** Added for each edge on the path: a short path over many nodes is not better than one over few. */
 const hopMs = 2
-/** What a move has to gain at least, as a share of the delay there is. */
+/** The minimum gain of a move, as a share of the present delay. */
 const leastShare = 0.05
-/** Nodes drawn at random, besides those around. */
+/** Nodes drawn at random, besides nearby ones. */
 const drawn = 8
 
-/** Looks for a place in the tree where a node, and all below it, hear sooner of what the root sends. */
+/** Looks for a place in the tree where a node, and everything below it, gets the root's messages sooner. */
 export class TreeMoves<Id extends string> {
   readonly #modules: TreeMovesModules<Id>
 
@@ -39,7 +39,7 @@ export class TreeMoves<Id extends string> {
     this.#modules = modules
   }
 
-  /** Makes the best move of the node that is worth it. False when there is none. */
+  /** Makes the best worthwhile move of the node. False when there is none. */
   improve(edit: GraphEdit<Id>, id: Id, mayChange: (id: Id) => boolean): boolean {
     const { shape } = this.#modules
     const parent = shape.parentOf(id)
@@ -71,7 +71,7 @@ export class TreeMoves<Id extends string> {
     return (this.#modules.distanceMs(a, b) ?? unknownMs) + hopMs
   }
 
-  /** Those around the node, and some from anywhere. */
+  /** Nodes near it in the tree, and some from anywhere. */
   *#candidates(parent: Id): Generator<Id> {
     const { shape, graph, random } = this.#modules
     const above = shape.parentOf(parent)
@@ -110,7 +110,7 @@ export class TreeMoves<Id extends string> {
       const size = shape.subtree(child).size - (shape.isBelow(id, child) ? below.size : 0)
       const ways = [
         ...(shape.hasRoom(id) ? [{ to: id, delayMs: delayMs + this.#edgeMs(id, child) }] : []),
-        // Not below itself; nor may what it carries along move with the place that is left.
+        // Not below itself; nor may the child that makes room be among what is moved.
         ...(shape.isBelow(parent, child)
           ? []
           : [{ to: parent, delayMs: parentMs + this.#edgeMs(parent, child) }]),

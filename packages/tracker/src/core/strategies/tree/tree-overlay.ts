@@ -12,13 +12,13 @@ import { TreeShape } from './tree-shape.ts'
 
 type Reluctance<Id> = (a: Id, b: Id) => number
 
-/** Reluctance to make an edge again that has just failed. */
+/** Cost of an edge that has just failed. */
 const justFailed = 8
 
 /**
- * A tree for one publisher and many viewers, rooted at the first node that is known to publish, else at the first node: a message
- * reaches everybody over one edge each. Newcomers come as near to the root as there is room. Leaves have spare edges to other
- * branches, so that losing an inner node cuts nobody off (docs/decisions/039-overlay-strategies.md).
+ * A tree for one publisher and many viewers, rooted at the first node that is known to publish, else at the first node: a
+ * message reaches every node over one edge each. Newcomers are placed as near to the root as there is room. Leaves have spare
+ * edges to other branches, so that losing an inner node disconnects nobody (docs/decisions/039-overlay-strategies.md).
  */
 export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   readonly improves = true
@@ -141,7 +141,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     return this.#settled(edit, reluctance)
   }
 
-  /** The edges of one tree that reaches all it can by as few as possible are its own; the others become spare. */
+  /** Takes the edges of one breadth-first tree as its own; the others become spare. */
   adopt(edges: Iterable<readonly [Id, Id]>): ReadonlySet<Id> {
     const edit = new GraphEdit(this.#graph)
     for (const [a, b] of edges) {
@@ -187,7 +187,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     return this.#shape.isAttached(id)
   }
 
-  /** Puts a node in the place of the root, which joins anew. Where there is none, the node keeps what is below it. */
+  /** Puts a node in the place of the root, which joins anew. Where there is no room for it, the node keeps what is below it. */
   #enthrone(edit: GraphEdit<Id>, id: Id): void {
     const old = this.#shape.root
     const orphans = old === undefined ? [] : [...this.#shape.childrenOf(id)]
@@ -202,7 +202,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     if (old !== undefined) this.#attach(edit, old)
   }
 
-  /** Takes a subtree off its parent. */
+  /** Detaches a subtree from its parent. */
   #cut(edit: GraphEdit<Id>, top: Id): void {
     const parent = this.#shape.parentOf(top)
     if (parent === undefined) return
@@ -210,7 +210,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     edit.disconnect(parent, top)
   }
 
-  /** Hangs a detached subtree below the node with room for it that is nearest to the root. */
+  /** Attaches a detached subtree below the node with a free slot that is nearest to the root. */
   #attach(edit: GraphEdit<Id>, top: Id, reluctance: Reluctance<Id> = this.#chooser.reluctance): void {
     let best: Choice<Id> | undefined
     for (const level of this.#shape.open) {
@@ -224,7 +224,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   }
 
   #link(edit: GraphEdit<Id>, top: Id, parent: Id): void {
-    // A former root may have a child too many.
+    // A former root may have one child too many.
     const extra =
       this.#shape.childrenOf(top).size < this.#graph.degree ? undefined : [...this.#shape.childrenOf(top)][0]
     if (extra !== undefined) this.#cut(edit, extra)
@@ -238,7 +238,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     if (extra !== undefined) this.#attach(edit, extra)
   }
 
-  /** The same edges, another tree of them. */
+  /** Builds another tree of the same edges. */
   #rebuild(edit: GraphEdit<Id>): void {
     const nodes = [...this.nodes()]
     const root = nodes.find(this.#isPublisher) ?? this.#shape.root ?? centreOf(this.#graph)

@@ -8,8 +8,8 @@ interface Place<Id> {
 }
 
 /**
- * Who is whose parent: a rooted tree in which nobody has more than `degree` tree edges, and subtrees that are detached from it
- * for the moment. Attaching and detaching cost O(size of the subtree), which is O(log n) on average in a bushy tree.
+ * The parent of each node: a rooted tree in which no node has more than `degree` tree edges, and subtrees that are temporarily
+ * detached. Attaching and detaching cost O(size of the subtree), which is O(log n) on average in a bushy tree.
  */
 export class TreeShape<Id extends string> {
   readonly #degree: number
@@ -52,7 +52,7 @@ export class TreeShape<Id extends string> {
     return this.#hasRoom(id, this.#at(id))
   }
 
-  /** Whether one of the two is the other's parent. */
+  /** Whether one of the two is the parent of the other. */
   isTreeEdge(a: Id, b: Id): boolean {
     return this.#at(a).parent === b || this.#at(b).parent === a
   }
@@ -82,19 +82,19 @@ export class TreeShape<Id extends string> {
     return found
   }
 
-  /** A detached node. */
+  /** Adds a detached node. */
   add(id: Id): void {
     this.#places.set(id, { parent: undefined, children: new Set(), depth: undefined })
   }
 
-  /** Takes out a node with neither parent nor children. */
+  /** Removes a node that has neither parent nor children. */
   delete(id: Id): void {
     this.#close(id)
     if (this.#root === id) this.#root = undefined
     this.#places.delete(id)
   }
 
-  /** Makes a detached subtree's top the root. */
+  /** Makes the top of a detached subtree the root. */
   crown(id: Id): void {
     if (this.#root !== undefined) throw new Error('there is a root')
     this.#root = id
@@ -132,7 +132,7 @@ export class TreeShape<Id extends string> {
     place.parent = undefined
   }
 
-  /** Forgets every edge. */
+  /** Removes every edge. */
   scatter(): void {
     this.#open.length = 0
     this.#root = undefined

@@ -6,7 +6,7 @@ const perTurn = 6
 /** After a connection has ended, or could not be had. */
 const dialAgainMs = 3_000
 
-/** One key after the other connects, to the tracker or to a node, says nothing, and comes back when it is let go. */
+/** One key after the other connects, to the tracker or to a node, sends nothing, and comes back when it is disconnected. */
 function idleKeys(target: 'tracker' | 'node'): MakeAttacker {
   return (modules) => {
     const { fuzz } = modules
