@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { writeDelegationFile } from '@runnel/client'
 import {
   boundsProblem,
@@ -61,7 +59,6 @@ export function delegationText(delegation: Delegation): string {
 
 /** Writes a delegation file. Throws DELEGATION_FILE_EXISTS or DELEGATION_FILE_UNWRITABLE. */
 export function saveDelegation(path: string, privateKey: string, delegation: Delegation): void {
-  mkdirSync(dirname(path), { recursive: true })
   writeDelegationFile(path, { privateKey: `0x${privateKey}`, delegation: delegationText(delegation) })
 }
 

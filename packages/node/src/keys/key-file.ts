@@ -19,12 +19,12 @@ export interface NamedKey {
 
 /** Makes a key and writes it to a file only its owner can read. Throws KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */
 export async function createKeyFile(path: string): Promise<NamedKey> {
+  mkdirSync(dirname(path), { recursive: true })
   return saveKey(path, randomKey())
 }
 
 /** Writes a key to a file only its owner can read. Throws INVALID_KEY, KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */
 export async function saveKey(path: string, privateKey: string): Promise<NamedKey> {
-  mkdirSync(dirname(path), { recursive: true })
   writeKeyFile(path, privateKey)
   return nameKey(privateKey)
 }
