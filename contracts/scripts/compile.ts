@@ -16,7 +16,13 @@ const solidityUrl = new URL('../solidity/', import.meta.url)
 /** Where the generated modules stand. */
 export const generatedUrl = new URL('../src/generated/', import.meta.url)
 
-const contractNames = ['TrackerRegistry', 'PermissionedTrackerRegistry', 'StreamRegistry', 'StorageRegistry']
+const contractNames = [
+  'TrackerRegistry',
+  'PermissionedTrackerRegistry',
+  'StreamRegistry',
+  'StorageRegistry',
+  'ContainedCall',
+]
 
 interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info'
@@ -43,8 +49,8 @@ export async function generateModules(): Promise<Map<string, string>> {
   return modules
 }
 
-/** The interface and creation code of a contract of a library, for tests: Runnel never deploys it. */
-export function compileLibraryContract(path: string, name: string): { abi: InterfaceAbi; bytecode: string } {
+/** The interface and creation code of a contract of a library or of `solidity/test/`, for tests: Runnel never deploys it. */
+export function compileTestContract(path: string, name: string): { abi: InterfaceAbi; bytecode: string } {
   const contract = compile([path]).contracts[path]?.[name]
   if (!contract) throw new Error(`The compiler returned no ${name}`)
   return { abi: contract.abi as InterfaceAbi, bytecode: `0x${contract.evm.bytecode.object}` }

@@ -4,10 +4,11 @@ pragma solidity ^0.8.24;
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {EnumerableSet} from "@openzeppelin/contracts/utils/structs/EnumerableSet.sol";
+import {Delegations} from "./Delegations.sol";
 import {IStreamRegistry} from "./IStreamRegistry.sol";
 
 /// @title Streams, and who may do what with them
-contract StreamRegistry is IStreamRegistry {
+contract StreamRegistry is IStreamRegistry, Delegations {
     using EnumerableSet for EnumerableSet.Bytes32Set;
 
     /// @notice Longest path of a stream id, in bytes.

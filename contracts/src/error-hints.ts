@@ -49,6 +49,10 @@ export const errorHints: { readonly [Name in keyof RegistryErrors]: (args: Regis
       `The permission would expire at ${expiry}, and the chain's time is ${blockTimestamp} (unix seconds).`,
     StreamRegistry__ExpiryNotSupported: ({ permission }) =>
       `The ${nameOf(permission)} permission does not expire: grant it with the expiry FOREVER.`,
+    Delegations__TimeInFuture: ({ begunByMs }) =>
+      `Delegations that begin as late as ${dateOf(begunByMs)} cannot be ended yet: check this machine's clock.`,
+    CheckpointUnorderedInsertion: () =>
+      'The stream registry failed to keep a time: please report this as a bug.',
     StringsInsufficientHexLength: () =>
       'The stream registry failed to write an address: please report this as a bug.',
 
@@ -71,6 +75,10 @@ function invalidUrl({ lengthBytes, maxBytes }: { lengthBytes: bigint; maxBytes: 
 
 function metadataTooLong({ lengthBytes, maxBytes }: { lengthBytes: bigint; maxBytes: bigint }): string {
   return `Metadata has at most ${maxBytes} bytes, not ${lengthBytes}.`
+}
+
+function dateOf(ms: bigint): string {
+  return new Date(Number(ms)).toISOString()
 }
 
 function nameOf(permission: bigint): string {

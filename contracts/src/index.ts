@@ -1,3 +1,4 @@
+export { acceptsSignature, type SignatureQuestion } from './contract-signature.ts'
 export {
   contractsErrors,
   ContractsError,
@@ -20,6 +21,7 @@ export {
   type StreamRegistry,
   type TrackerRegistry,
 } from './registries.ts'
+export { delegationRevokedAt, type DelegationKey } from './revoked-at.ts'
 export { rpcSecrets, type RpcSecrets } from './rpc-secrets.ts'
 export { textOf } from './text-of.ts'
 export type { ContractAbi, ErrorArgs, EventArgs, TypedContract } from './abi-types.ts'

@@ -1,6 +1,6 @@
 import { Contract, id, Wallet, ZeroAddress, ZeroHash } from 'ethers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { compileLibraryContract } from '../scripts/compile.ts'
+import { compileTestContract } from '../scripts/compile.ts'
 import { eventsOf, mined, plain, revertOf, useChain } from './chain.testkit.ts'
 import { deployContract, deployRegistries } from './deploy.ts'
 import * as compiled from './generated/permissioned-tracker-registry.ts'
@@ -111,7 +111,7 @@ describe('a consortium', () => {
   it('owns the registry as a contract, from its deployment or by taking it over', async () => {
     const { owner, alice, bob, provider } = chain()
     const source = '@openzeppelin/contracts/governance/TimelockController.sol'
-    const timelock = compileLibraryContract(source, 'TimelockController')
+    const timelock = compileTestContract(source, 'TimelockController')
     // Alice proposes, Bob executes: neither can change the list alone.
     const args = [0, [alice.address], [bob.address], ZeroAddress] as const
     const address = await deployContract(timelock, owner, args)

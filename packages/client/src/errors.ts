@@ -116,6 +116,14 @@ export const clientErrors = {
     summary: 'The registry refused the change',
     remedy: 'Do what the message says and try again; nothing was changed.',
   },
+  REGISTRY_OUTDATED: {
+    summary: 'The registry is of an earlier version, which cannot do this',
+    remedy: 'Let delegations run out, or deploy the registries of this version and move to them.',
+  },
+  CONTRACT_NEEDS_CHAIN: {
+    summary: 'A delegation of a contract account cannot be checked without a chain',
+    remedy: 'Use a network whose registries are on a chain, or delegate with an account that has a key.',
+  },
   REGISTRY_READ_ONLY: {
     summary: 'The static network document cannot be changed',
     remedy: 'Edit the document, or use a network whose registries are on a chain.',

@@ -190,6 +190,24 @@ export class RunnelClient implements AsyncDisposable {
     await this.#registry.writer.revoke(toStreamId(streamId), revokedOf(revoked))
   }
 
+  /**
+   * Ends every delegation of `account` to a delegate, for ever: within seconds nodes take nothing more from the processes that act
+   * with that key. What they published before stays valid in history. Throws what `revoke` throws, and REGISTRY_OUTDATED.
+   */
+  async revokeDelegate(delegateId: string): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.delegationWriter.revokeDelegate(toNodeId(delegateId))
+  }
+
+  /**
+   * Ends every delegation of `account` that began until now, by this machine's clock, as `revokeDelegate` does. Later ones are good;
+   * processes with one from before need another.
+   */
+  async revokeDelegations(): Promise<void> {
+    this.#requireOpen()
+    await this.#registry.delegationWriter.revokeDelegations(this.#clock.now())
+  }
+
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
   async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
     const { id } = await this.getStream(streamId)
@@ -359,7 +377,13 @@ export class RunnelClient implements AsyncDisposable {
 
   /** Sizes and losses of the client itself; those of the node are in `network.metrics()`. */
   counters(): Readonly<Record<string, number>> {
-    return { ...this.#registry.cache.counters(), ...this.#history.counters(), ...this.#archive.counters() }
+    const { cache, delegations } = this.#registry
+    return {
+      ...cache.counters(),
+      ...delegations.counters(),
+      ...this.#history.counters(),
+      ...this.#archive.counters(),
+    }
   }
 
   /**

@@ -6,16 +6,17 @@ export interface LookupCacheOptions {
   readonly maxEntries: number
   /** After this an entry is still used, but asked for again behind the scenes. */
   readonly maxAgeMs: number
+  /** Denials kept beside them; a quarter of `maxEntries` by default. */
+  readonly maxDenials?: number | undefined
 }
 
 export interface LookupCacheModules<K, V> {
   readonly clock: Clock
   readonly load: (key: K) => Promise<V>
-  /**
-   * True for entries that strangers can request without end: a separate quarter of `maxEntries` is kept for these, shared out by
-   * cause.
-   */
+  /** True for entries that strangers can request without end: up to `maxDenials` of these are kept, shared out by cause. */
   readonly isDenial?: (value: V) => boolean
+  /** Called when a known value was looked up again, with what it was and what it is. */
+  readonly onReplaced?: (before: V, after: V) => void
 }
 
 /** Concurrent look-ups of different keys, shared out by cause. */
@@ -62,7 +63,10 @@ export class LookupCache<K extends string, V extends object | null> {
     this.#options = options
     this.#modules = modules
     this.#kept = new Shares({ max: options.maxEntries, evict: 'oldest' })
-    this.#denials = new Shares({ max: Math.ceil(options.maxEntries / 4), evict: 'oldest' })
+    this.#denials = new Shares({
+      max: options.maxDenials ?? Math.ceil(options.maxEntries / 4),
+      evict: 'oldest',
+    })
   }
 
   get size(): number {
@@ -156,6 +160,7 @@ export class LookupCache<K extends string, V extends object | null> {
   }
 
   #store(key: K, cause: string, value: V): void {
+    const before = this.#entries.get(key)
     this.#drop(key)
     this.#entries.set(key, { value, refreshAtMs: this.#modules.clock.monotonicMs() + this.#options.maxAgeMs })
     const isDenial = this.#modules.isDenial?.(value) === true
@@ -164,6 +169,7 @@ export class LookupCache<K extends string, V extends object | null> {
       this.#drop(lost)
       this.#evicted++
     }
+    if (before !== undefined) this.#modules.onReplaced?.(before.value, value)
   }
 
   #drop(key: K): void {

@@ -1,5 +1,5 @@
 import type { TrackerAddress } from '@runnel/network'
-import type { NodeId, StreamId } from '@runnel/protocol'
+import type { Delegation, NodeId, StreamId } from '@runnel/protocol'
 
 /** A stream in the registry. */
 export interface StreamInfo {
@@ -119,6 +119,27 @@ export interface StorageRegistryWriter {
   register(url: string): Promise<void>
 }
 
+/** Reads whether delegations hold; rejects as `StreamRegistry` does. */
+export interface DelegationRegistryReader {
+  /** False where no chain can be asked: `isBacked` throws CONTRACT_NEEDS_CHAIN, and delegations of contracts are refused. */
+  readonly hasContracts: boolean
+  /** When the user took the delegation back, in Unix milliseconds of the chain (whole seconds); Infinity where not. */
+  revokedMs(delegation: Pick<Delegation, 'userId' | 'delegateId' | 'fromMs'>): Promise<number>
+  /**
+   * Whether the user, a contract, takes the signature of a delegation for its own (ERC-1271): now, or when it was signed, at the
+   * block that the delegation names, where the state of that block is still known. A contract that fails in any way does not.
+   */
+  isBacked(delegation: Delegation, at: 'now' | 'signed'): Promise<boolean>
+}
+
+/** Ends delegations of the account; rejects as `StreamRegistryWriter` does, and with REGISTRY_OUTDATED. */
+export interface DelegationRegistryWriter {
+  /** All to a delegate, for ever. */
+  revokeDelegate(delegateId: NodeId): Promise<void>
+  /** All that began at a time (Unix milliseconds) or before. */
+  revokeDelegations(begunByMs: number): Promise<void>
+}
+
 /** Something in a registry changed, or a change was taken back: earlier reads may be out of date. */
 export type RegistryChange =
   | { readonly kind: 'trackers' }
@@ -127,6 +148,8 @@ export type RegistryChange =
   | { readonly kind: 'stream'; readonly streamId: StreamId }
   | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }
   | { readonly kind: 'storage' }
+  /** The user ended delegations. */
+  | { readonly kind: 'delegations'; readonly userId: NodeId }
   /** Changes may have been missed, or more were taken back than can be told: all that was read is forgotten. */
   | { readonly kind: 'unknown' }
 
@@ -151,6 +174,7 @@ export interface Registries {
   readonly streams: StreamRegistry & StreamRegistryWriter
   readonly trackers: TrackerRegistryReader
   readonly storage: StorageRegistryReader & StorageRegistryWriter
+  readonly delegations: DelegationRegistryReader & DelegationRegistryWriter
   /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
   start(events: RegistryEvents): Promise<void>
   /** Idempotent. */

@@ -1,5 +1,13 @@
-import { toNodeId, type Clock, type NodeId, type ReaderPolicy, type StreamId } from '@runnel/protocol'
+import {
+  toNodeId,
+  type Clock,
+  type Delegation,
+  type NodeId,
+  type ReaderPolicy,
+  type StreamId,
+} from '@runnel/protocol'
 import type { RegistryCache } from './registry-cache.ts'
+import type { DelegationChecks } from './registry-delegations.ts'
 
 /** An address without a key: its permissions are the public ones. */
 const anybody = toNodeId(`0x${'0'.repeat(40)}`)
@@ -7,15 +15,32 @@ const anybody = toNodeId(`0x${'0'.repeat(40)}`)
 /** Tells who may read: at once from the cache, else from the registry. */
 export class RegistryReaderPolicy implements ReaderPolicy {
   readonly #cache: RegistryCache
+  readonly #delegations: DelegationChecks
   readonly #clock: Clock
   readonly #listeners = new Set<(streamId: StreamId | undefined) => void>()
 
-  constructor(modules: { cache: RegistryCache; clock: Clock }) {
+  constructor(modules: { cache: RegistryCache; delegations: DelegationChecks; clock: Clock }) {
     this.#cache = modules.cache
+    this.#delegations = modules.delegations
     this.#clock = modules.clock
   }
 
-  readsForMs(streamId: StreamId, userId: NodeId): number | undefined {
+  readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined {
+    const forMs = this.#userReadsForMs(streamId, userId)
+    if (delegation === undefined || (forMs !== undefined && forMs <= 0)) return forMs
+    const answer = this.#delegations.check(delegation)
+    if (answer === 'denied') return 0
+    return answer === 'allowed' ? forMs : undefined
+  }
+
+  async resolve(streamId: StreamId, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void> {
+    await this.#resolveUser(streamId, userId, cause)
+    // Nothing is asked for those who may not read anyway.
+    if (delegation !== undefined && this.#userReadsForMs(streamId, userId) !== 0)
+      await this.#delegations.resolve(delegation, cause)
+  }
+
+  #userReadsForMs(streamId: StreamId, userId: NodeId): number | undefined {
     const wallMs = this.#clock.now()
     const forMs = (user: NodeId) => {
       const permissions = this.#cache.peekPermissions(streamId, user)
@@ -32,7 +57,7 @@ export class RegistryReaderPolicy implements ReaderPolicy {
     return everybody === undefined || user === undefined || storageNodes === undefined ? undefined : 0
   }
 
-  async resolve(streamId: StreamId, userId: NodeId, cause?: string): Promise<void> {
+  async #resolveUser(streamId: StreamId, userId: NodeId, cause?: string): Promise<void> {
     const wallMs = this.#clock.now()
     const everybody = await this.#cache.permissionsOf(streamId, anybody)
     if (everybody.subscribeUntilMs === Infinity) return

@@ -1,17 +1,32 @@
-import type { NodeAdmission, NodeId } from '@runnel/protocol'
+import type { Delegation, NodeAdmission, NodeId } from '@runnel/protocol'
+import type { DelegationChecks } from './registry-delegations.ts'
 
-/** Which nodes the registry lists, as far as is known. It is told what the registry says; it never asks. */
+/**
+ * Whose nodes the registry lets in, as far as is known. It is told which users are listed; about the delegations of their nodes it
+ * asks.
+ */
 export class RegistryAdmission implements NodeAdmission {
-  #nodes: ReadonlySet<NodeId> | undefined
+  readonly #delegations: DelegationChecks
+  #users: ReadonlySet<NodeId> | undefined
+  readonly #asked = new WeakSet<Delegation>()
   readonly #listeners = new Set<() => void>()
 
-  allows(nodeId: NodeId): boolean {
-    return this.#nodes?.has(nodeId) ?? true
+  constructor(delegations: DelegationChecks) {
+    this.#delegations = delegations
   }
 
-  /** Whether the network is private: open to listed nodes only. */
+  allows(userId: NodeId, delegation?: Delegation): boolean {
+    // Nothing is asked for those who are not listed.
+    if (this.#users?.has(userId) === false) return false
+    if (delegation === undefined) return true
+    const answer = this.#delegations.check(delegation)
+    if (answer === 'unknown') void this.#ask(delegation)
+    return answer === 'allowed' || (answer === 'unknown' && isBelieved(delegation))
+  }
+
+  /** Whether the network is private: open to nodes of listed users only. */
   get isPrivate(): boolean {
-    return this.#nodes !== undefined
+    return this.#users !== undefined
   }
 
   onChange(listener: () => void): () => void {
@@ -19,13 +34,41 @@ export class RegistryAdmission implements NodeAdmission {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The currently listed nodes; undefined in a network that is open to all. */
-  setNodes(nodes: readonly NodeId[] | undefined): void {
-    const before = this.#nodes
-    this.#nodes = nodes && new Set(nodes)
-    if (isEqual(before, this.#nodes)) return
+  /** The currently listed users; undefined in a network that is open to all. */
+  setUsers(users: readonly NodeId[] | undefined): void {
+    const before = this.#users
+    this.#users = users && new Set(users)
+    if (!isEqual(before, this.#users)) this.#tell()
+  }
+
+  /** Answers about delegations may be others than before. */
+  delegationsChanged(): void {
+    if (this.isPrivate) this.#tell()
+  }
+
+  async #ask(delegation: Delegation): Promise<void> {
+    if (this.#asked.has(delegation)) return
+    this.#asked.add(delegation)
+    try {
+      await this.#delegations.resolve(delegation, delegation.userId)
+    } catch {
+      // It is asked again with the next question; that the chain is away is said by its health.
+      return
+    } finally {
+      this.#asked.delete(delegation)
+    }
+    const isAllowed = this.#delegations.check(delegation) === 'allowed'
+    if (isAllowed !== isBelieved(delegation)) this.#tell()
+  }
+
+  #tell(): void {
     for (const listener of [...this.#listeners]) listener()
   }
+}
+
+/** What goes for a delegation of which nothing is known: the user's key signed it; a contract has to be asked first. */
+function isBelieved({ block }: Delegation): boolean {
+  return block === 0
 }
 
 function isEqual(a: ReadonlySet<NodeId> | undefined, b: ReadonlySet<NodeId> | undefined): boolean {

@@ -78,6 +78,7 @@ export class RegistryCache {
     switch (change.kind) {
       case 'trackers':
       case 'nodes':
+      case 'delegations':
         return
       case 'stream':
         this.#streams.forget((streamId) => streamId === change.streamId)

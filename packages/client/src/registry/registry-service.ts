@@ -3,6 +3,7 @@ import { isRunnelError, type Cancel, type Clock, type NodeId, type StreamId } fr
 import type { Logger } from '../logger.ts'
 import { reasonOf } from '../errors.ts'
 import type {
+  DelegationRegistryWriter,
   Registries,
   RegistryChange,
   RegistryHealth,
@@ -15,6 +16,7 @@ import { createPublisherPolicy } from './publisher-policy.ts'
 import { RegistryReaderPolicy } from './reader-policy.ts'
 import { RegistryAdmission } from './registry-admission.ts'
 import { RegistryCache } from './registry-cache.ts'
+import { RegistryDelegations } from './registry-delegations.ts'
 import { SingleRun } from './single-run.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
 import { shownUrl } from './tracker-url.ts'
@@ -28,8 +30,10 @@ export interface RegistryServiceOptions {
 export class RegistryService {
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
-  /** The nodes that may take part, as the registry last said. */
-  readonly admission = new RegistryAdmission()
+  /** Whether delegations hold, as the registry says. */
+  readonly delegations: RegistryDelegations
+  /** The users whose nodes may take part, as the registry last said. */
+  readonly admission: RegistryAdmission
   readonly publisherPolicy: PublisherPolicy
   readonly readerPolicy: RegistryReaderPolicy
   /** Reports changes, after dropping the cached values they affect. */
@@ -38,6 +42,8 @@ export class RegistryService {
   readonly account: NodeId | undefined
   /** As `writer`, of storage nodes. */
   readonly storageWriter: StorageRegistryWriter
+  /** As `writer`, of delegations. */
+  readonly delegationWriter: DelegationRegistryWriter
   /** Hears of the source becoming unreachable, and reachable again. */
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Called for every change, after the cached values it affects are dropped. */
@@ -53,6 +59,7 @@ export class RegistryService {
   #cancelRefresh: Cancel = () => {}
   #running = false
   #lacksTrackers = false
+  #hasDelegationNews = false
 
   constructor(
     options: RegistryServiceOptions,
@@ -63,15 +70,23 @@ export class RegistryService {
     this.#registries = registries
     this.#clock = clock
     this.#logger = logger
-    this.cache = new RegistryCache(
-      { maxEntries: options.maxCachedEntries, maxAgeMs: options.maxAgeMs },
-      { clock, streams: registries.streams, storage: registries.storage },
-    )
-    this.publisherPolicy = createPublisherPolicy(this.cache)
-    this.readerPolicy = new RegistryReaderPolicy({ cache: this.cache, clock })
+    const cached = { maxEntries: options.maxCachedEntries, maxAgeMs: options.maxAgeMs }
+    const cache = new RegistryCache(cached, {
+      clock,
+      streams: registries.streams,
+      storage: registries.storage,
+    })
+    const delegations = new RegistryDelegations(cached, { clock, registry: registries.delegations })
+    delegations.onChange = () => this.#delegationsChanged()
+    this.cache = cache
+    this.delegations = delegations
+    this.admission = new RegistryAdmission(delegations)
+    this.publisherPolicy = createPublisherPolicy(cache, delegations)
+    this.readerPolicy = new RegistryReaderPolicy({ cache, delegations, clock })
     this.account = registries.account
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
+    this.delegationWriter = forgettingDelegationWriter(registries, (change) => this.#changed(change))
   }
 
   /** Reads the trackers and the permitted nodes, and begins to follow changes. Throws what the registries throw. Idempotent. */
@@ -121,6 +136,7 @@ export class RegistryService {
 
   #changed(change: RegistryChange): void {
     this.cache.apply(change)
+    this.delegations.apply(change)
     if (change.kind === 'trackers' || change.kind === 'unknown')
       this.#inBackground(() => this.#readTrackers())
     if (change.kind === 'nodes' || change.kind === 'unknown') this.#refreshNodes()
@@ -128,7 +144,19 @@ export class RegistryService {
     if (change.kind === 'unknown') this.#readAllOwnTrackers()
     if (change.kind === 'stream' || change.kind === 'permissions') this.readerPolicy.changed(change.streamId)
     if (change.kind === 'storage' || change.kind === 'unknown') this.readerPolicy.changed(undefined)
+    if (change.kind === 'delegations' || change.kind === 'unknown') this.#delegationsChanged()
     this.onChange(change)
+  }
+
+  /** All who go by a delegation look again, once for the changes of a poll. */
+  #delegationsChanged(): void {
+    if (this.#hasDelegationNews) return
+    this.#hasDelegationNews = true
+    this.#clock.endOfTurn(() => {
+      this.#hasDelegationNews = false
+      this.readerPolicy.changed(undefined)
+      this.admission.delegationsChanged()
+    })
   }
 
   #health(health: RegistryHealth): void {
@@ -151,6 +179,7 @@ export class RegistryService {
       this.#inBackground(() => this.#readTrackers())
       this.#refreshNodes()
       this.#readAllOwnTrackers()
+      if (this.delegations.hasContractAnswers) this.#delegationsChanged()
     })
   }
 
@@ -163,7 +192,7 @@ export class RegistryService {
   }
 
   async #readNodes(): Promise<void> {
-    this.admission.setNodes(await this.#registries.trackers.listNodes())
+    this.admission.setUsers(await this.#registries.trackers.listNodes())
   }
 
   async #readTrackers(): Promise<void> {
@@ -229,5 +258,16 @@ function forgettingStorageWriter(writer: StorageRegistryWriter, changed: () => v
     assign: (streamId, nodeId) => writer.assign(streamId, nodeId).finally(changed),
     unassign: (streamId, nodeId) => writer.unassign(streamId, nodeId).finally(changed),
     register: (url) => writer.register(url).finally(changed),
+  }
+}
+
+function forgettingDelegationWriter(
+  { delegations: writer, account }: Pick<Registries, 'delegations' | 'account'>,
+  changed: (change: RegistryChange) => void,
+): DelegationRegistryWriter {
+  const ended = () => account !== undefined && changed({ kind: 'delegations', userId: account })
+  return {
+    revokeDelegate: (delegateId) => writer.revokeDelegate(delegateId).finally(ended),
+    revokeDelegations: (begunByMs) => writer.revokeDelegations(begunByMs).finally(ended),
   }
 }

@@ -3,6 +3,8 @@ import { clientError } from '../errors.ts'
 import { byUser, compare, hasAny } from './order.ts'
 import {
   noPermissions,
+  type DelegationRegistryReader,
+  type DelegationRegistryWriter,
   type Permissions,
   type Registries,
   type StorageRegistryReader,
@@ -20,6 +22,7 @@ export function createStaticRegistries(network: ParsedStaticNetwork): Registries
     streams: { ...streamReader(network), ...refusingWriter },
     trackers: { listTrackers: async () => trackers, listNodes: async () => undefined },
     storage: { ...storageReader(network), ...refusingStorageWriter },
+    delegations: { ...delegationReader, ...refusingDelegationWriter },
     start: async () => {},
     stop: async () => {},
   }
@@ -104,6 +107,20 @@ const refusingWriter: StreamRegistryWriter = {
   deleteStream: refuse,
   grant: refuse,
   revoke: refuse,
+}
+
+/** Nothing is taken back, and no contract can be asked. */
+const delegationReader: DelegationRegistryReader = {
+  hasContracts: false,
+  revokedMs: async () => Infinity,
+  isBacked: async ({ userId }) => {
+    throw clientError('CONTRACT_NEEDS_CHAIN', `of ${userId}`)
+  },
+}
+
+const refusingDelegationWriter: DelegationRegistryWriter = {
+  revokeDelegate: refuse,
+  revokeDelegations: refuse,
 }
 
 const refusingStorageWriter: StorageRegistryWriter = {

@@ -31,7 +31,16 @@ function batch(
     }
   })
   const none = new Uint8Array()
-  return { chain, messages, signatureType: 1, delegationRef: undefined, signature: none, bytes: none, headerEnd: 0, messageOffsets: [] }
+  return {
+    chain,
+    messages,
+    signatureType: 1,
+    delegationRef: undefined,
+    signature: none,
+    bytes: none,
+    headerEnd: 0,
+    messageOffsets: [],
+  }
 }
 
 const single = (chainId: string, ...timestamps: number[]) =>

@@ -181,6 +181,9 @@ function toChange(log: Log): RegistryChange | undefined {
         streamId: toStreamId(String(event.args.getValue('streamId'))),
         user: 'public',
       }
+    case 'DelegateRevoked':
+    case 'DelegationsRevoked':
+      return { kind: 'delegations', userId: toNodeId(String(event.args.getValue('user'))) }
     case 'StorageNodeRegistered':
     case 'StorageNodeUpdated':
     case 'StorageNodeRemoved':

@@ -6,6 +6,7 @@ import { compare } from '../order.ts'
 import { keyAccount, walletAccount, type ChainAccount } from './chain-account.ts'
 import { ChainChanges } from './chain-changes.ts'
 import { openChainConnection, type ChainAddress, type ChainConnection } from './chain-connection.ts'
+import { createChainDelegationReader, createChainDelegationWriter } from './chain-delegations.ts'
 import { createChainStorageReader, createChainStorageWriter } from './chain-storage.ts'
 import { createChainStreamReader } from './chain-stream-reader.ts'
 import { createChainStreamWriter } from './chain-stream-writer.ts'
@@ -39,6 +40,10 @@ export async function openChainRegistries(
     storage: {
       ...createChainStorageReader(registries.storageRegistry, connection),
       ...createChainStorageWriter(registries.storageRegistry, sender, account),
+    },
+    delegations: {
+      ...createChainDelegationReader(registries.streamRegistry, connection),
+      ...createChainDelegationWriter(registries.streamRegistry, { connection, sender, account }),
     },
     async start({ onChange, onHealth }) {
       connection.onHealth = onHealth
