@@ -15,6 +15,7 @@ it('exports what it promises, and nothing else', () => {
     'readDelegationFile',
     'readKeyFile',
     'readNetworkFile',
+    'readUserFile',
     'shownUrl',
     'typeInside',
     'writeDelegationFile',

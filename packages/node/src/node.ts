@@ -1,4 +1,10 @@
-import { createClient, type ClientConfig, type RunnelClient, type TransportsConfig } from '@runnel/client'
+import {
+  createClient,
+  readUserFile,
+  type ClientConfig,
+  type RunnelClient,
+  type TransportsConfig,
+} from '@runnel/client'
 import { createNetworkNode } from '@runnel/network'
 import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
 import { readNetwork } from './cli/network-source.ts'
@@ -104,7 +110,8 @@ function clientConfigOf(
     ...(tls ? { tls } : {}),
   }
   return {
-    privateKey: resolveKey({ key: config.key, env }),
+    ...(config.as === undefined ? {} : readUserFile(config.as)),
+    nodePrivateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),
     maxLiveAgeMs,
     transports: {

@@ -27,7 +27,12 @@ const fileSchema = z.strictObject({
  * DELEGATION_FILE_INVALID, without quoting it.
  */
 export function readDelegationFile(path: string): DelegationFile {
-  const { privateKey, delegation } = parseFile(readSecretFile('DELEGATION_FILE', path), path)
+  return parseDelegationFile(readSecretFile('DELEGATION_FILE', path), path)
+}
+
+/** What the text of a delegation file says; `path` is for the message. Throws DELEGATION_FILE_INVALID, without quoting it. */
+export function parseDelegationFile(text: string, path: string): DelegationFile {
+  const { privateKey, delegation } = parseFile(text, path)
   try {
     parsePrivateKey(privateKey)
     decodeDelegation(Buffer.from(delegation.slice(2), 'hex'))

@@ -7,7 +7,12 @@ import { readSecretFile, writeSecretFile } from './secret-file.ts'
  * others may read it (not looked at on Windows), or INVALID_KEY, without quoting it.
  */
 export function readKeyFile(path: string): string {
-  return digitsOf(readSecretFile('KEY_FILE', path).trim())
+  return parseKeyFile(readSecretFile('KEY_FILE', path))
+}
+
+/** The key in the text of a key file. Throws INVALID_KEY, without quoting it. */
+export function parseKeyFile(text: string): string {
+  return digitsOf(text.trim())
 }
 
 /** Writes a key to a new file with mode 600. Throws INVALID_KEY, KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */

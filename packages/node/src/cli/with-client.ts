@@ -1,40 +1,30 @@
 import { createClient, type RunnelClient } from '@runnel/client'
-import { createNetworkNode } from '@runnel/network'
-import { createIdentity, generatePrivateKey } from '@runnel/protocol'
-import { requireKey, resolveKey } from '../keys/resolve-key.ts'
-import type { NetworkArguments } from './common-options.ts'
+import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
+import type { UserArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
 import { watchTrackers, type TrackerWatch } from './tracker-watch.ts'
 
 export interface WithClientOptions {
-  /** Refuse to start without a key, rather than make one up. */
+  /** Refuse to start without the key of a user, rather than make one up or act under a delegation. */
   readonly needsKey?: boolean
 }
 
 /**
  * Runs a command with a client that lives as long as it: one that reaches out, but listens nowhere. It publishes and
- * subscribes in the name of the key, through a node with an id of its own: commands of one user can run side by side,
- * where two nodes of one id would drive each other out of the network. A private network knows nodes by their keys: there
- * the node has the id of the key, which must be listed.
+ * subscribes in the name of a user, through a node with a key of its own: commands of one user can run side by side.
  */
 export async function withClient<T>(
-  { network, key }: NetworkArguments,
+  { network, key, as }: Partial<UserArguments>,
   { needsKey = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
-  const sources = { key, env: process.env }
-  const privateKey = needsKey ? requireKey(sources) : resolveKey(sources)
-  const client = await createClient(
-    { privateKey, network: readNetwork(network), transports: { websocket: {}, webrtc: {} } },
-    {
-      createNode: (options, modules) => {
-        const { random, crypto, admission } = modules
-        if (admission.isPrivate) return createNetworkNode(options, modules)
-        const identity = createIdentity(generatePrivateKey(random), crypto)
-        return createNetworkNode(options, { ...modules, identity, user: modules.identity })
-      },
-    },
-  )
+  const sources = { as, key, env: process.env }
+  const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
+  const client = await createClient({
+    ...user,
+    network: readNetwork(network),
+    transports: { websocket: {}, webrtc: {} },
+  })
   const trackers = watchTrackers(client)
   try {
     return await work(client, trackers)

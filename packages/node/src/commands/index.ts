@@ -37,6 +37,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./key-delegate.ts')).keyDelegate,
     (await import('./key-accept.ts')).keyAccept,
     (await import('./key-delegations.ts')).keyDelegations,
+    (await import('./key-revoke.ts')).keyRevoke,
   ],
   registry: async () => [
     (await import('./registry-deploy.ts')).registryDeploy,
