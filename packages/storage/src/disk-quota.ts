@@ -1,8 +1,13 @@
-import { toStreamPartId, type MessageBatch, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  oneAtATime,
+  toStreamPartId,
+  type MessageBatch,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { planQuota, type DiskCaps } from './quota-plan.ts'
 import { streamOf } from './share-out.ts'
 import type { MessageStore, StreamPartUsage } from './store/message-store.ts'
-import { oneAtATime } from './waiting.ts'
 
 export interface QuotaStatus {
   /** Bytes of batches, about. */

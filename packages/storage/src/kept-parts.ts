@@ -2,6 +2,7 @@ import type { RunnelClient } from '@runnel/client'
 import {
   backoffMs,
   isRunnelError,
+  oneAtATime,
   parseStreamPartId,
   toStreamPartId,
   type Cancel,
@@ -11,7 +12,6 @@ import {
 } from '@runnel/protocol'
 import { inOrderOf, isWelcome, ownerOf, shareOut, streamOf, type OwnerLists } from './share-out.ts'
 import type { StorageLimits } from './storage-limits.ts'
-import { oneAtATime } from './waiting.ts'
 
 export interface KeptPartsOptions {
   readonly maxStreamParts: number

@@ -1,32 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { storageLimits } from './storage-limits.ts'
-import { TestClock, turns, until } from './storage.testkit.ts'
-import { atMost, delay, every, oneAtATime, untilDone } from './waiting.ts'
+import { TestClock, turns } from './storage.testkit.ts'
+import { atMost, delay, every, untilDone } from './waiting.ts'
 
 const clock = new TestClock()
-
-describe('oneAtATime', () => {
-  it('does the work once more for all who ask while it is under way, and again for who asks when it ends', async () => {
-    let runs = 0
-    const gates: (() => void)[] = []
-    const run = oneAtATime(() => {
-      runs++
-      return new Promise((resolve) => gates.push(resolve))
-    })
-    const first = run()
-    const others = [run(), run()]
-    gates[0]?.()
-    await until(() => gates.length === 2)
-    gates[1]?.()
-    await Promise.all([first, ...others])
-    expect(runs).toBe(2)
-    // In the very turn in which the last run ended.
-    const last = run()
-    gates[2]?.()
-    await last
-    expect(runs).toBe(3)
-  })
-})
 
 describe('untilDone', () => {
   const limits = storageLimits

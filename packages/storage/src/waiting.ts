@@ -77,26 +77,3 @@ export function every(clock: Clock, intervalMs: number, work: () => Promise<void
     cancel()
   }
 }
-
-/** Work that is done once more when it is asked for while it is under way, and never twice at a time. */
-export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let isDue = false
-  let isRunning = false
-  let running = Promise.resolve()
-  const run = async () => {
-    isRunning = true
-    try {
-      while (isDue) {
-        isDue = false
-        await work()
-      }
-    } finally {
-      isRunning = false
-    }
-  }
-  return () => {
-    isDue = true
-    if (!isRunning) running = run()
-    return running
-  }
-}

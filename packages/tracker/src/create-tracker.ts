@@ -10,13 +10,13 @@ import {
   type NodeId,
   type Random,
 } from '@runnel/protocol'
-import { CircuitListener, WebSocketTransport, type ConnectionModules } from '@runnel/transport'
+import { CircuitListener, listen, WebSocketTransport, type ConnectionModules } from '@runnel/transport'
 import { Cluster } from './cluster/cluster.ts'
 import type { TrackerRegistryView } from './cluster/ports.ts'
 import { TrackerCore } from './core/tracker-core.ts'
 import { trackerError } from './errors.ts'
 import { createHttpApi, httpLimits } from './http/http-api.ts'
-import { closeServer, createHttpServer, listen, urlOf } from './http/http-server.ts'
+import { closeServer, createHttpServer, urlOf } from './http/http-server.ts'
 import { addClusterMetrics, addConnectionMetrics, createMetrics } from './http/metrics.ts'
 import { checkPlaces } from './http/places.ts'
 import { loadStaticFiles } from './http/static-files.ts'

@@ -3,6 +3,7 @@ import {
   buildBatch,
   EncryptionType,
   limits,
+  placeOf,
   toStreamPartId,
   type Clock,
   type Crypto,
@@ -15,7 +16,6 @@ import {
 import type { ContentSteps } from '../content/content-steps.ts'
 import type { EncodedContent } from '../content/encode.ts'
 import { clientError } from '../errors.ts'
-import { placeOf } from '../resend/selection.ts'
 import { MessageClock } from './message-clock.ts'
 
 /** A message that was handed to the network. */

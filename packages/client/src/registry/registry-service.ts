@@ -1,5 +1,12 @@
 import type { PublisherPolicy } from '@runnel/network'
-import { isRunnelError, type Cancel, type Clock, type NodeId, type StreamId } from '@runnel/protocol'
+import {
+  isRunnelError,
+  oneAtATime,
+  type Cancel,
+  type Clock,
+  type NodeId,
+  type StreamId,
+} from '@runnel/protocol'
 import type { Logger } from '../logger.ts'
 import { reasonOf } from '../errors.ts'
 import type {
@@ -17,7 +24,6 @@ import { RegistryReaderPolicy } from './reader-policy.ts'
 import { RegistryAdmission } from './registry-admission.ts'
 import { RegistryCache } from './registry-cache.ts'
 import { RegistryDelegations } from './registry-delegations.ts'
-import { SingleRun } from './single-run.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
 import { shownUrl } from './tracker-url.ts'
 
@@ -55,7 +61,7 @@ export class RegistryService {
   readonly #clock: Clock
   readonly #logger: Logger
   /** One after the other, so that the last read wins. */
-  readonly #nodesReading = new SingleRun(() => this.#readNodes())
+  readonly #readNodesAgain = oneAtATime(() => this.#readNodes())
   #cancelRefresh: Cancel = () => {}
   #running = false
   #lacksTrackers = false
@@ -97,7 +103,7 @@ export class RegistryService {
       onChange: (change) => this.#changed(change),
       onHealth: (health) => this.#health(health),
     })
-    await Promise.all([this.#readTrackers(), this.#nodesReading.run()])
+    await Promise.all([this.#readTrackers(), this.#readNodesAgain()])
     this.#scheduleRefresh()
   }
 
@@ -188,7 +194,7 @@ export class RegistryService {
   }
 
   #refreshNodes(): void {
-    this.#inBackground(() => this.#nodesReading.run())
+    this.#inBackground(() => this.#readNodesAgain())
   }
 
   async #readNodes(): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   compareRefs,
   parseStreamPartId,
+  placeOf,
   type MessageBatch,
   type MessageRef,
   type NodeId,
@@ -11,7 +12,6 @@ import {
 } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import type { ResendLimits } from './limits.ts'
-import { placeOf } from './selection.ts'
 
 /** What a storage node is asked for. */
 export interface SourceRequest {

@@ -2,10 +2,12 @@ import type { Archive, Gap, NetworkNode } from '@runnel/network'
 import {
   compareRefs,
   isRunnelError,
+  placeOf,
   type MessageRef,
   type StreamMessage,
   type WantedNeighbour,
 } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { asError, clientError } from '../errors.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
@@ -32,7 +34,7 @@ const maxDenied = 1_000
 export class StorageArchive implements Archive {
   readonly #modules: ArchiveModules
   readonly #slots: Slots
-  readonly #deniedUntilMs = new Map<string, number>()
+  readonly #deniedUntilMs = new LRU<number>(maxDenied)
   readonly #counters = { archiveFills: 0, archiveFilled: 0, archiveRefused: 0, archiveBatches: 0 }
 
   constructor(modules: ArchiveModules) {
@@ -135,16 +137,11 @@ export class StorageArchive implements Archive {
   }
 
   #rememberDenied(key: string): void {
-    this.#deniedUntilMs.delete(key)
-    for (const oldest of this.#deniedUntilMs.keys()) {
-      if (this.#deniedUntilMs.size < maxDenied) break
-      this.#deniedUntilMs.delete(oldest)
-    }
     this.#deniedUntilMs.set(key, this.#modules.history.sourceModules.clock.monotonicMs() + deniedMs)
   }
 
   #isDenied({ streamPartId }: Gap, { nodeId }: WantedNeighbour): boolean {
-    const untilMs = this.#deniedUntilMs.get(`${streamPartId} ${nodeId}`)
+    const untilMs = this.#deniedUntilMs.peek(`${streamPartId} ${nodeId}`)
     return untilMs !== undefined && this.#modules.history.sourceModules.clock.monotonicMs() < untilMs
   }
 }
@@ -175,7 +172,7 @@ export class FoundChain {
     for (const message of messages) {
       const { timestamp, sequenceNumber, previous } = message
       if (compareRefs(message, this.#gap.after) <= 0 || compareRefs(message, this.#gap.upTo) > 0) continue
-      const place = previous && { timestamp: previous.timestamp, sequenceNumber: previous.sequenceNumber }
+      const place = previous && placeOf(previous)
       this.#previous.set(`${timestamp} ${sequenceNumber}`, place)
     }
   }

@@ -1,7 +1,9 @@
 import {
   compareRefs,
   isSameSignature,
+  laterPlace,
   messageBytes,
+  placeOf,
   winsOver,
   type MessageBatch,
   type MessageRef,
@@ -10,7 +12,7 @@ import {
 import TinyQueue from 'tinyqueue'
 import { compare } from '../registry/order.ts'
 import type { Verdict } from './batch-check.ts'
-import { placeOf } from './selection.ts'
+import { keyOfChain } from '../subscribe/chain-heads.ts'
 
 export interface MergeLimits {
   readonly maxEvidence: number
@@ -174,7 +176,7 @@ export class BatchMerge {
     const place = placeOf(message)
     cursor.chain.last = place
     this.#taken = { from: cursor, message }
-    if (this.#position === undefined || compareRefs(place, this.#position) > 0) this.#position = place
+    this.#position = laterPlace(this.#position, place)
     this.#advance(cursor)
   }
 
@@ -250,7 +252,7 @@ export class BatchMerge {
   }
 
   #chainOf({ chain }: Pick<MessageBatch, 'chain'>): ChainState {
-    const key = `${chain.partition} ${chain.publisherId} ${chain.messageChainId}`
+    const key = keyOfChain(chain)
     let state = this.#chains.get(key)
     if (state === undefined) {
       if (this.#chains.size >= this.#limits.maxMergedChains) this.#forgetOldest()
@@ -265,8 +267,7 @@ export class BatchMerge {
       if (held > 0) continue
       this.#chains.delete(key)
       if (last === undefined) return
-      const upTo = this.#forgottenUpTo
-      if (upTo === undefined || compareRefs(last, upTo) > 0) this.#forgottenUpTo = last
+      this.#forgottenUpTo = laterPlace(this.#forgottenUpTo, last)
       return
     }
   }

@@ -1,11 +1,10 @@
-import type { Cancel, Clock, MessageRef } from '@runnel/protocol'
+import { placeOf, type Cancel, type Clock, type MessageRef } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { ResendOptions } from './resend.ts'
 import {
   firstPlace,
   lastPlace,
-  placeOf,
   toPlace,
   toSelection,
   type HistoryPlace,

@@ -107,8 +107,3 @@ export function placeBefore({ timestamp, sequenceNumber }: MessageRef): MessageR
   if (timestamp > 0) return { timestamp: timestamp - 1, sequenceNumber: lastPlace.sequenceNumber }
   return firstPlace
 }
-
-/** Just the place: a message would keep its bytes alive. */
-export function placeOf({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  return { timestamp, sequenceNumber }
-}

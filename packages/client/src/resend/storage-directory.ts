@@ -1,5 +1,6 @@
 import type { NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type StreamPartId, type WantedNeighbour } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { deadline } from '../deadline.ts'
 import type { StorageNodeInfo, StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
@@ -17,7 +18,7 @@ export class StorageDirectory {
   readonly #limits: ResendLimits
   readonly #modules: { node: NetworkNode; cache: RegistryCache; parts: StreamParts; clock: Clock }
   /** What trackers told lately. In order of age. */
-  readonly #told = new Map<StreamPartId, Known>()
+  readonly #told: LRU<Known>
   /** Pending questions: concurrent callers share one. */
   readonly #asking = new Map<StreamPartId, Promise<readonly WantedNeighbour[]>>()
 
@@ -26,6 +27,7 @@ export class StorageDirectory {
     modules: { node: NetworkNode; cache: RegistryCache; parts: StreamParts; clock: Clock },
   ) {
     this.#limits = limits
+    this.#told = new LRU(limits.maxContacts)
     this.#modules = modules
   }
 
@@ -66,7 +68,7 @@ export class StorageDirectory {
     streamPartId: StreamPartId,
     signal: AbortSignal,
   ): Promise<readonly WantedNeighbour[]> {
-    const known = this.#told.get(streamPartId)
+    const known = this.#told.peek(streamPartId)
     if (known !== undefined && this.#modules.clock.monotonicMs() < known.untilMs) return known.contacts
     const asking = this.#asking.get(streamPartId) ?? this.#askTracker(stream, streamPartId)
     this.#asking.set(streamPartId, asking)
@@ -95,11 +97,6 @@ export class StorageDirectory {
   }
 
   #remember(streamPartId: StreamPartId, contacts: readonly WantedNeighbour[], maxAgeMs: number): void {
-    this.#told.delete(streamPartId)
-    for (const oldest of this.#told.keys()) {
-      if (this.#told.size < this.#limits.maxContacts) break
-      this.#told.delete(oldest)
-    }
     const untilMs = this.#modules.clock.monotonicMs() + maxAgeMs
     this.#told.set(streamPartId, { contacts, untilMs })
   }

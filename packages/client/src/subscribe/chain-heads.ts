@@ -1,5 +1,5 @@
-import { compareRefs, type MessageChain, type MessageRef } from '@runnel/protocol'
-import { placeOf } from '../resend/selection.ts'
+import { compareRefs, placeOf, type MessageChain, type MessageRef } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 
 interface Head {
   readonly chain: MessageChain
@@ -8,28 +8,21 @@ interface Head {
 
 /** How far each chain was delivered. Bounded; the chain unused longest is forgotten first. */
 export class ChainHeads {
-  readonly #maxChains: number
-  /** In order of use. */
-  readonly #heads = new Map<string, Head>()
+  readonly #heads: LRU<Head>
 
   constructor(maxChains: number) {
-    this.#maxChains = maxChains
+    this.#heads = new LRU(maxChains)
   }
 
   get(chain: MessageChain): MessageRef | undefined {
-    return this.#heads.get(keyOfChain(chain))?.last
+    return this.#heads.peek(keyOfChain(chain))?.last
   }
 
   /** False when the chain was delivered as far already. */
   advance(chain: MessageChain, place: MessageRef): boolean {
     const key = keyOfChain(chain)
-    const known = this.#heads.get(key)
+    const known = this.#heads.peek(key)
     if (known !== undefined && compareRefs(place, known.last) <= 0) return false
-    this.#heads.delete(key)
-    for (const oldest of this.#heads.keys()) {
-      if (this.#heads.size < this.#maxChains) break
-      this.#heads.delete(oldest)
-    }
     const { streamId, partition, publisherId, messageChainId } = chain
     const plain = known?.chain ?? { streamId, partition, publisherId, messageChainId }
     this.#heads.set(key, { chain: plain, last: placeOf(place) })
@@ -41,7 +34,7 @@ export class ChainHeads {
   }
 
   *[Symbol.iterator](): IterableIterator<readonly [MessageChain, MessageRef]> {
-    for (const { chain, last } of this.#heads.values()) yield [chain, last]
+    for (const head of this.#heads.values()) if (head !== undefined) yield [head.chain, head.last]
   }
 }
 

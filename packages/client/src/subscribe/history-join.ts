@@ -2,6 +2,8 @@ import type { Gap } from '@runnel/network'
 import {
   compareRefs,
   isRunnelError,
+  laterPlace,
+  placeOf,
   type MessageChain,
   type MessageRef,
   type ResendSelection,
@@ -10,7 +12,7 @@ import {
 import { clientError } from '../errors.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import type { PartPlan } from '../resend/part-sources.ts'
-import { lastPlace, placeBefore, placeOf, type History } from '../resend/selection.ts'
+import { lastPlace, placeBefore, type History } from '../resend/selection.ts'
 import { ChainHeads, keyOfChain } from './chain-heads.ts'
 import { LiveBuffer, type DroppedStretch } from './live-buffer.ts'
 import { RecentMessages } from './recent-messages.ts'
@@ -152,7 +154,7 @@ export class HistoryJoin implements LiveFlow {
 
   /** Reads what belongs to history and came after it was read. */
   async #readOn(from: MessageRef, to: MessageRef): Promise<void> {
-    const begin = this.#from !== undefined && compareRefs(this.#from, from) > 0 ? this.#from : from
+    const begin = laterPlace(this.#from, from)
     if (compareRefs(begin, to) <= 0) await this.#read({ kind: 'range', from: begin, to })
   }
 

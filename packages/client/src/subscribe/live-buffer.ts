@@ -1,6 +1,5 @@
-import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { compareRefs, placeOf, type MessageRef, type StreamMessage } from '@runnel/protocol'
 import { ByteQueue } from '../queue/byte-queue.ts'
-import { placeOf } from '../resend/selection.ts'
 
 export interface LiveBufferLimits {
   readonly maxMessages: number

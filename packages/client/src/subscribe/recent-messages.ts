@@ -1,26 +1,20 @@
-import { compareRefs, type MessageRef, type StreamMessage } from '@runnel/protocol'
-import { placeOf } from '../resend/selection.ts'
+import { compareRefs, laterPlace, placeOf, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { keyOfChain } from './chain-heads.ts'
 
 /** Remembers recently delivered messages; older ones all count as delivered. */
 export class RecentMessages {
-  readonly #maxMessages: number
   /** In the order of delivery, with where each is. */
-  readonly #places = new Map<string, MessageRef>()
+  readonly #places: LRU<MessageRef>
   #forgottenUpTo: MessageRef | undefined
 
   constructor(maxMessages: number) {
-    this.#maxMessages = maxMessages
+    this.#places = new LRU(maxMessages)
   }
 
   add(message: StreamMessage): void {
-    this.#places.set(keyOf(message), placeOf(message))
-    for (const [oldest, place] of this.#places) {
-      if (this.#places.size <= this.#maxMessages) return
-      this.#places.delete(oldest)
-      const upTo = this.#forgottenUpTo
-      if (upTo === undefined || compareRefs(place, upTo) > 0) this.#forgottenUpTo = place
-    }
+    const forgotten = this.#places.setWithEvicted(keyOf(message), placeOf(message))?.value
+    if (forgotten) this.#forgottenUpTo = laterPlace(this.#forgottenUpTo, forgotten)
   }
 
   has(message: StreamMessage): boolean {

@@ -1,5 +1,6 @@
 import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type Identity, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { reportUndecodable } from '../content/decode.ts'
 import { deadline } from '../deadline.ts'
@@ -77,7 +78,7 @@ export class Subscriber {
   readonly #modules: SubscriberModules
   readonly #byStreamPart = new Map<StreamPartId, Set<QueuedSubscription>>()
   readonly #all = new Set<QueuedSubscription>()
-  readonly #reportedGaps = new Set<string>()
+  readonly #reportedGaps = new LRU<true>(maxReportedGaps)
   #closed = false
 
   constructor(options: SubscriberOptions, modules: SubscriberModules) {
@@ -250,11 +251,7 @@ export class Subscriber {
       ...Object.values(upTo),
     ].join(' ')
     if (this.#reportedGaps.has(key)) return
-    this.#reportedGaps.add(key)
-    for (const oldest of this.#reportedGaps) {
-      if (this.#reportedGaps.size <= maxReportedGaps) break
-      this.#reportedGaps.delete(oldest)
-    }
+    this.#reportedGaps.set(key, true)
     this.#modules.status.emit({ type: 'gap', ...gap })
   }
 }

@@ -7,9 +7,14 @@ import {
   toNodeId,
   toStreamId,
   toStreamPartId,
+  delegationRef,
+  encodeDelegation,
   isSignedByKey,
+  signDelegation,
   verifyBatch,
   type ActingFor,
+  type Delegation,
+  type DelegationClaim,
   verifyMembership,
   type ChainHead,
   type Contact,
@@ -41,6 +46,8 @@ export const startMs = Date.UTC(2025, 0, 1)
 
 export interface BatchOptions {
   publisher?: Identity
+  /** Signs for the publisher, under its delegation. */
+  delegate?: { readonly identity: Identity; readonly delegation: Delegation }
   chainId?: string
   partition?: number
   previous?: MessageRef
@@ -70,7 +77,28 @@ export function batchAt(places: readonly (number | MessageRef)[], options: Batch
     publisherId: identity.nodeId,
     messageChainId: options.chainId ?? 'c',
   }
-  return buildBatch({ chain, messages }, crypto, identity)
+  const { delegate } = options
+  if (delegate === undefined) return buildBatch({ chain, messages }, crypto, identity)
+  const ref = delegationRef(encodeDelegation(delegate.delegation), crypto)
+  return buildBatch({ chain, messages }, crypto, { ...delegate.identity, delegationRef: ref })
+}
+
+/** From the publisher that batches are of to another key, from `startMs` on for a minute. */
+export function delegationOf(changes: Partial<DelegationClaim> = {}, signer = identityOf(7)): Delegation {
+  const claim: DelegationClaim = {
+    chainId: 0,
+    userId: identityOf(7).nodeId,
+    delegateId: identityOf(8).nodeId,
+    fromMs: startMs,
+    untilMs: startMs + 60_000,
+    publishes: true,
+    reads: true,
+    streams: [],
+    requester: '',
+    block: 0,
+    ...changes,
+  }
+  return signDelegation(claim, crypto, signer)
 }
 
 /** The same with another signature, as if the publisher had never seen it. */
@@ -100,6 +128,8 @@ export class CoreScript {
   verified = 0
   tokensVerified = 0
   delegationsVerified = 0
+  /** What the registry says of delegates; of others nothing is said. */
+  delegates: Record<NodeId, 'allowed' | 'denied' | 'unknown'> = {}
   /** For whom peers act. */
   readonly acting = new Map<NodeId, ActingFor>()
   /** Hears of data packets as they are sent. */
@@ -140,8 +170,10 @@ export class CoreScript {
           return verifyMembership(token, nodeId, wallMs, crypto)
         },
         membershipToken: () => undefined,
-        checkPublisher: (streamId, publisherId, _wallMs, oldestMs = Infinity) => {
+        checkPublisher: (streamId, publisherId, _wallMs, oldestMs = Infinity, delegation) => {
           this.hostile('checkPublisher', [streamId, publisherId])
+          if (delegation !== undefined && this.delegates[delegation.delegateId] !== undefined)
+            return this.delegates[delegation.delegateId] ?? 'unknown'
           return oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy
         },
         rttOf: () => this.rttMs,

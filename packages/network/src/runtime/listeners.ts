@@ -1,3 +1,5 @@
+import { isRunnelError } from '@runnel/protocol'
+import type { CounterName, Counters } from '../core/counters.ts'
 import type { NodeEvents } from '../ports.ts'
 
 type ListenerSets = { [E in keyof NodeEvents]: Set<NodeEvents[E]> }
@@ -18,10 +20,10 @@ export class Listeners {
     fault: new Set(),
     dropped: new Set(),
   }
-  readonly #onThrown: (event: keyof NodeEvents, error: unknown) => void
+  readonly #counters: Counters
 
-  constructor(options: { onThrown: (event: keyof NodeEvents, error: unknown) => void }) {
-    this.#onThrown = options.onThrown
+  constructor(counters: Counters) {
+    this.#counters = counters
   }
 
   add<E extends keyof NodeEvents>(event: E, listener: NodeEvents[E]): () => void {
@@ -36,8 +38,20 @@ export class Listeners {
       try {
         ;(listener as (...args: Parameters<NodeEvents[E]>) => void)(...args)
       } catch (error) {
-        this.#onThrown(event, error)
+        this.#threw(event, error)
       }
     }
+  }
+
+  /** Counts something that was dropped, and tells of it. */
+  drop(counter: CounterName, detail: string): void {
+    this.#counters[counter]++
+    this.emit('dropped', counter, detail)
+  }
+
+  #threw(event: keyof NodeEvents, error: unknown): void {
+    const text = isRunnelError(error) ? error.code : error instanceof Error ? error.message : String(error)
+    if (event === 'dropped') this.#counters['listener.failed']++
+    else this.drop('listener.failed', `${event}: ${text}`)
   }
 }

@@ -2,44 +2,42 @@ import {
   Alarm,
   encodePacket,
   guardedClock,
-  isRunnelError,
   type ActingFor,
   type Contact,
   type DirectPacket,
   type MessageChain,
   type MessageRef,
   type NodeId,
-  type RunnelError,
   type Signal,
   type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
-import { contactOf, type Connection } from '@runnel/transport'
-import type { CounterName } from '../core/counters.ts'
+import { contactOf } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
-import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
-import type { NetworkLimits } from '../limits.ts'
 import type { JoinOptions, NetworkNode, NodeDelegations, NodeEvents } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { createCore } from './create-core.ts'
+import { createLinkEvents } from './create-link-events.ts'
+import { createTrackerConnections } from './create-tracker-connections.ts'
 import { DirectLinks } from './direct-links.ts'
 import { EffectRunner } from './effect-runner.ts'
-import { failureReasonOf } from './failure-reason.ts'
 import { Faults } from './faults.ts'
 import { IncomingPackets } from './incoming-packets.ts'
 import { Listeners } from './listeners.ts'
 import { MembershipRenewal } from './membership-renewal.ts'
 import { nodeMetrics } from './node-metrics.ts'
 import { dataPacket } from './node-packets.ts'
+import { PartNeighbours } from './part-neighbours.ts'
 import type { NodeRuntimeModules, NodeRuntimeOptions, NodeWires } from './runtime-modules.ts'
 import { Sequence } from './sequence.ts'
 import { StorageSearch } from './storage-search.ts'
-import { TrackerConnections } from './tracker-connections.ts'
+import type { TrackerConnections } from './tracker-connections.ts'
 import { Waiters } from './waiters.ts'
+import { watchOutside } from './watch-outside.ts'
 
 /** Tells a node core what happens on links, tracker connections and the clock, and carries out its effects. */
 export class NodeRuntime implements NetworkNode {
@@ -52,7 +50,6 @@ export class NodeRuntime implements NetworkNode {
   readonly #storage: StorageSearch
   readonly #archive: ArchiveRequests
   readonly #tracer: Tracer | undefined
-  readonly #incoming: IncomingPackets
   readonly #runner: EffectRunner
   readonly #faults: Faults
   /** Events for the core, handled one after the other: a listener may publish while a message is delivered. */
@@ -60,12 +57,12 @@ export class NodeRuntime implements NetworkNode {
   readonly #alarm: Alarm
   readonly #renewal: MembershipRenewal
   readonly #waiters = new Waiters()
+  readonly #neighbours: PartNeighbours
   readonly #listeners: Listeners
   #state: 'new' | 'running' | 'stopping' | 'stopped' = 'new'
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
-  /** Called when the node stops. */
-  readonly #unwatch: (() => void)[] = []
+  #unwatch = (): void => {}
 
   constructor({ limits, dialTimeoutMs, tracing }: NodeRuntimeOptions, modules: NodeRuntimeModules) {
     const { identity } = modules
@@ -75,7 +72,6 @@ export class NodeRuntime implements NetworkNode {
     this.nodeId = identity.nodeId
     this.#modules = modules
     this.#alarm = new Alarm({ onDue: () => this.#dispatch({ type: 'tick' }) }, { clock })
-    this.#listeners = new Listeners({ onThrown: (event, error) => this.#onListenerThrew(event, error) })
     this.#wires = modules.wires({
       signalling: { send: (signal) => this.#sendSignal(signal) },
       contact: () => this.contact,
@@ -83,58 +79,51 @@ export class NodeRuntime implements NetworkNode {
       onError: (error) => this.#faults.ofConnection(error),
     })
     const { links, transports } = this.#wires
-    const rttOf = (peerId: NodeId): number | undefined => links.peers.get(peerId)?.rttMs
+    const waiters = this.#waiters
     this.#core = createCore({ self: this.nodeId, limits }, modules, links.peers)
     const { counters } = this.#core
-    this.#trackers = this.#createTrackerConnections(limits, dialTimeoutMs)
-    const { onError } = modules
-    this.#faults = new Faults(limits, {
-      ...{
-        clock: modules.clock,
-        counters,
-        listeners: this.#listeners,
-        links,
-        trackers: this.#trackers,
-        onError,
-      },
+    const listeners = new Listeners(counters)
+    this.#listeners = listeners
+    const trackers = createTrackerConnections({ limits, dialTimeoutMs }, { transports, listeners, dispatch })
+    this.#trackers = trackers
+    const faults = new Faults(limits, {
+      ...{ clock: modules.clock, counters, links, listeners, trackers, onError: modules.onError },
     })
+    this.#faults = faults
     this.#renewal = new MembershipRenewal({
       clock,
       membershipToken: () => modules.membershipToken(),
       onNew: () => this.#dispatch({ type: 'tokenRenewed' }),
     })
-    this.#tracer = tracing
+    const rttOf = (peerId: NodeId): number | undefined => links.peers.get(peerId)?.rttMs
+    const tracer = tracing
       ? new Tracer({ clock, send: (peerId, packet) => void links.send(peerId, packet), rttOf })
       : undefined
+    this.#tracer = tracer
     this.#archive = new ArchiveRequests({
       archive: modules.archive,
       give: (bytes) => this.#dispatch({ type: 'archived', ...dataPacket(bytes) }),
       ended: (gap) => this.#dispatch({ type: 'archiveEnded', gap }),
-      onError: (error) => this.#faults.tellOfError(error),
+      onError: (error) => faults.tellOfError(error),
     })
+    this.#neighbours = new PartNeighbours({ core: this.#core, peers: links.peers, waiters, assertRunning })
     this.#direct = new DirectLinks({ links, dispatch, assertRunning })
     this.#storage = new StorageSearch({ timeoutMs: dialTimeoutMs }, { clock, dispatch, assertRunning })
-    this.#incoming = new IncomingPackets({
-      tracer: this.#tracer,
+    const incoming = new IncomingPackets({
+      tracer,
       dispatch,
-      onDirect: (peerId, packet) => this.#listeners.emit('direct', peerId, packet),
-      onUnknown: (id, type) => this.#drop('packets.unknown', `type ${type} of ${id}`),
+      onDirect: (peerId, packet) => listeners.emit('direct', peerId, packet),
+      onUnknown: (id, type) => listeners.drop('packets.unknown', `type ${type} of ${id}`),
+    })
+    links.events = createLinkEvents({
+      ...{ links, incoming, direct: this.#direct, waiters, listeners, tracer, faults, dispatch },
     })
     this.#runner = new EffectRunner({
-      links,
-      transports,
-      trackers: this.#trackers,
-      listeners: this.#listeners,
-      waiters: this.#waiters,
-      archive: this.#archive,
-      storage: this.#storage,
-      tracer: this.#tracer,
-      faults: this.#faults,
-      counters,
+      ...{ links, transports, trackers, listeners, waiters, tracer, faults, counters, dispatch },
+      ...{ archive: this.#archive, storage: this.#storage },
       publisherPolicy: modules.publisherPolicy,
       readerPolicy: modules.readerPolicy,
       contact: () => this.contact,
-      dispatch,
       endOfTurn: (callback) => clock.endOfTurn(callback),
     })
   }
@@ -171,8 +160,7 @@ export class NodeRuntime implements NetworkNode {
     streamPartId: StreamPartId,
     options: { count?: number; signal?: AbortSignal } = {},
   ): Promise<void> {
-    const count = options.count ?? 1
-    return this.#waiters.wait(() => this.#joined(streamPartId).attached.length >= count, options.signal)
+    return this.#neighbours.wait(streamPartId, options.count ?? 1, options.signal)
   }
 
   publish(batchBytes: Uint8Array): boolean {
@@ -189,11 +177,11 @@ export class NodeRuntime implements NetworkNode {
     const part = this.#core.streamParts.ofChain(batch.chain)
     if (part !== before && this.#core.counters['fault.streamPart'] > faults)
       throw networkError('STREAM_PART_FAILED', `${streamId}#${partition}`)
-    return part === undefined || this.#isWritable(part.attached)
+    return part === undefined || this.#neighbours.isWritable(part.attached)
   }
 
   writable(streamPartId: StreamPartId, signal?: AbortSignal): Promise<void> {
-    return this.#waiters.wait(() => this.#isWritable(this.#joined(streamPartId).attached), signal)
+    return this.#neighbours.writable(streamPartId, signal)
   }
 
   isMissing(streamPartId: StreamPartId, chain: MessageChain, place: MessageRef): boolean {
@@ -260,38 +248,8 @@ export class NodeRuntime implements NetworkNode {
     return part && keptBy(part)
   }
 
-  #createTrackerConnections(limits: NetworkLimits, dialTimeoutMs: number): TrackerConnections {
-    const heartbeat = {
-      pingIntervalMs: limits.trackerPingIntervalMs,
-      maxMissedPongs: limits.trackerMaxMissedPongs,
-    }
-    return new TrackerConnections(
-      { dialTimeoutMs, limits: heartbeat },
-      {
-        transport: (url) => this.#wires.transports.find((transport) => transport.canDial(url)),
-        events: {
-          onOpened: (way) => this.#onTrackerOpened(way),
-          onClosed: (way, wasOpen, error) => this.#onTrackerClosed(way, wasOpen, error),
-          onPacket: (way, packet) => this.#dispatch({ type: 'trackerPacket', way, packet }),
-          onUnknown: ({ trackerId }, type) => this.#drop('packets.unknown', `type ${type} of ${trackerId}`),
-        },
-      },
-    )
-  }
-
   async #start(): Promise<void> {
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped')
-    this.#wires.links.events = {
-      onOpened: (peerId, connection) => this.#try(peerId, () => this.#linkOpened(peerId, connection)),
-      onClosed: (peerId) => this.#try(peerId, () => this.#linkClosed(peerId)),
-      onFailed: (peerId, error) => this.#try(peerId, () => this.#linkFailed(peerId, error)),
-      onPacket: (peerId, type, body, whole) => this.#incoming.take(peerId, type, body, whole),
-      onCredential: (peerId) => this.#dispatch({ type: 'credentialRenewed', peerId }),
-      onDrain: () => {
-        this.#waiters.check()
-        this.#direct.check()
-      },
-    }
     try {
       for (const transport of this.#wires.transports) await transport.start()
     } catch (error) {
@@ -300,17 +258,7 @@ export class NodeRuntime implements NetworkNode {
     }
     if (this.#state !== 'new') throw networkError('NODE_NOT_RUNNING', 'it was stopped while it started')
     this.#state = 'running'
-    this.#watch()
-  }
-
-  #watch(): void {
-    const { trackers, readerPolicy, onNetworkBack } = this.#modules
-    const unwatch = [
-      trackers.onChange(() => this.#dispatch({ type: 'directoryChanged' })),
-      readerPolicy?.onChange((streamId) => this.#dispatch({ type: 'permissionsChanged', streamId })),
-      onNetworkBack?.(() => this.#dispatch({ type: 'networkBack' })),
-    ]
-    this.#unwatch.push(...unwatch.filter((stop) => stop !== undefined))
+    this.#unwatch = watchOutside(this.#modules, (event) => this.#dispatch(event))
     try {
       this.#renewal.start()
     } catch (error) {
@@ -318,32 +266,11 @@ export class NodeRuntime implements NetworkNode {
     }
   }
 
-  #linkOpened(peerId: NodeId, connection: Connection): void {
-    if (connection.peerRole === 'node') {
-      this.#tracer?.linkOpened(peerId)
-      this.#dispatch({ type: 'linkOpened', peerId })
-      this.#direct.check()
-    } else this.#wires.links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
-  }
-
-  #linkClosed(peerId: NodeId): void {
-    this.#tracer?.linkClosed(peerId)
-    this.#dispatch({ type: 'linkClosed', peerId })
-    this.#direct.check()
-    this.#listeners.emit('linkClosed', peerId)
-  }
-
-  #linkFailed(peerId: NodeId, error: RunnelError): void {
-    this.#dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
-    this.#direct.failed(peerId, error)
-    this.#listeners.emit('linkFailed', peerId, error)
-  }
-
   async #stop(): Promise<void> {
     if (this.#state === 'running') this.#state = 'stopping'
     for (const streamPartId of this.streamParts) this.#dispatch({ type: 'leave', streamPartId })
     this.#state = 'stopped'
-    for (const stop of this.#unwatch) stop()
+    this.#unwatch()
     this.#alarm.set(Infinity)
     this.#renewal.stop()
     this.#waiters.check()
@@ -373,65 +300,21 @@ export class NodeRuntime implements NetworkNode {
     this.#alarm.set(Math.ceil(Math.max(this.#core.dueMs, this.#faults.pausedUntilMs)))
   }
 
-  #try(peerId: NodeId, work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      this.#faults.report({ peerId }, error)
-    }
-  }
-
-  /** A fault without an owner. */
+  /** Of nobody in particular. */
   #fault(error: unknown): void {
     this.#faults.report({}, error)
     this.#setAlarm()
   }
 
-  #onTrackerOpened(way: Way): void {
-    this.#dispatch({ type: 'trackerOpened', way })
-    this.#listeners.emit('tracker', way.trackerId, 'connected')
-  }
-
-  /** One way to a tracker closed; the tracker may be connected by another. */
-  #onTrackerClosed(way: Way, wasOpen: boolean, error: RunnelError): void {
-    this.#dispatch({ type: 'trackerClosed', way, wasOpen })
-    if (this.#trackers.waysTo(way.trackerId).length === 0)
-      this.#listeners.emit('tracker', way.trackerId, 'disconnected', error)
-  }
-
-  /** Through the tracker that instructed the edge to the peer; for an answer, through the one the offer came by. */
+  /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */
   #sendSignal(signal: Signal): boolean {
     const trackerId = this.#core.signalRoute(signal.peerId)
     if (trackerId !== undefined && this.#trackers.sendTo(trackerId, signal)) return true
-    this.#drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
+    this.#listeners.drop('signal.refused', `${signal.kind} for ${signal.peerId}`)
     return false
-  }
-
-  #isWritable(attached: readonly NodeId[]): boolean {
-    if (attached.length === 0) return true
-    return attached.some((peerId) => this.#wires.links.peers.get(peerId)?.writable === true)
-  }
-
-  #joined(streamPartId: StreamPartId): { readonly attached: readonly NodeId[] } {
-    this.#assertRunning()
-    const part = this.#core.streamParts.get(streamPartId)
-    if (part === undefined) throw networkError('NOT_JOINED', streamPartId)
-    return part
   }
 
   #assertRunning(): void {
     if (this.#state !== 'running') throw networkError('NODE_NOT_RUNNING')
-  }
-
-  #drop(counter: CounterName, detail: string): void {
-    this.#core.counters[counter]++
-    this.#listeners.emit('dropped', counter, detail)
-  }
-
-  #onListenerThrew(event: keyof NodeEvents, error: unknown): void {
-    this.#core.counters['listener.failed']++
-    if (event === 'dropped') return
-    const text = isRunnelError(error) ? error.code : error instanceof Error ? error.message : String(error)
-    this.#listeners.emit('dropped', 'listener.failed', `${event}: ${text}`)
   }
 }

@@ -1,3 +1,4 @@
+import { LRU } from 'tiny-lru'
 import type { NodeId } from '../ids/node-id.ts'
 import type { CheckSignature } from './backend.ts'
 
@@ -16,8 +17,7 @@ interface KnownKey {
 /** The keys that sign often, whose signatures are checked more quickly than by recovering the key from each. */
 export class KnownKeys {
   readonly #prepare: (publicKey: Uint8Array) => CheckSignature
-  /** The one unused longest first. */
-  readonly #keys = new Map<NodeId, KnownKey>()
+  readonly #keys = new LRU<KnownKey>(knownKeysLimits.maxKnownKeys)
 
   constructor(prepare: (publicKey: Uint8Array) => CheckSignature) {
     this.#prepare = prepare
@@ -25,26 +25,16 @@ export class KnownKeys {
 
   /** True when the key of this address signed. False says nothing: it may not be known. */
   confirms(address: NodeId, digest: Uint8Array, signature: Uint8Array): boolean {
-    const known = this.#keys.get(address)
+    const known = this.#keys.peek(address)
     if (known?.check?.(digest, signature) !== true) return false
-    this.#used(address, known)
+    this.#keys.set(address, known)
     return true
   }
 
   /** A signature gave this key. */
   recovered(address: NodeId, publicKey: Uint8Array): void {
-    const known = this.#keys.get(address) ?? { recoveries: 0, check: undefined }
+    const known = this.#keys.peek(address) ?? { recoveries: 0, check: undefined }
     if (++known.recoveries === knownKeysLimits.minRecoveries) known.check = this.#prepare(publicKey)
-    this.#used(address, known)
-  }
-
-  #used(address: NodeId, known: KnownKey): void {
-    this.#keys.delete(address)
     this.#keys.set(address, known)
-    if (this.#keys.size <= knownKeysLimits.maxKnownKeys) return
-    for (const oldest of this.#keys.keys()) {
-      this.#keys.delete(oldest)
-      return
-    }
   }
 }

@@ -15,6 +15,16 @@ export function compareRefs(a: MessageRef, b: MessageRef): number {
   return a.timestamp - b.timestamp || a.sequenceNumber - b.sequenceNumber
 }
 
+/** The one that is later in its chain; `a` when they are the same. */
+export function laterPlace(a: MessageRef | undefined, b: MessageRef): MessageRef {
+  return a === undefined || compareRefs(a, b) < 0 ? b : a
+}
+
+/** Just the place: a message would keep its bytes alive. */
+export function placeOf({ timestamp, sequenceNumber }: MessageRef): MessageRef {
+  return { timestamp, sequenceNumber }
+}
+
 /** How the content is to be read. Unknown numbers are carried, not refused: content is the application's. */
 export const ContentType = { binary: 0, json: 1, text: 2 } as const
 /** How the content is encrypted. */

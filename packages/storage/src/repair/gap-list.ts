@@ -1,4 +1,5 @@
 import { Shares, type MessageChain, type StreamPartId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 
 /** Messages of one chain that this node has not received; times are the publisher's. */
 export interface ChainGap {
@@ -22,15 +23,14 @@ interface Span {
  * data.
  */
 export class GapList {
-  readonly #max: number
   readonly #maxTries: number
   readonly #entries = new Map<string, Entry>()
   readonly #shares: Shares<string>
   /** What was asked for lately, by chain; in order of age. */
-  readonly #asked = new Map<string, Span>()
+  readonly #asked: LRU<Span>
 
   constructor({ max, maxTries }: { readonly max: number; readonly maxTries: number }) {
-    this.#max = max
+    this.#asked = new LRU(max)
     this.#maxTries = maxTries
     this.#shares = new Shares({ max, evict: 'newest' })
   }
@@ -42,7 +42,7 @@ export class GapList {
   /** Adds the part of a gap that was not asked for yet. False when nothing is left of it or there is no room. */
   add(gap: ChainGap): boolean {
     const key = keyOf(gap)
-    const left = without(gap, this.#asked.get(key))
+    const left = without(gap, this.#asked.peek(key))
     if (left === undefined) return false
     const known = this.#entries.get(key)
     const { fromMs, toMs } = known === undefined ? left : union(known, left)
@@ -90,14 +90,9 @@ export class GapList {
   }
 
   #remember(key: string, gap: Span): void {
-    const known = this.#asked.get(key)
+    const known = this.#asked.peek(key)
     const touches = known !== undefined && gap.fromMs <= known.toMs && gap.toMs >= known.fromMs
-    this.#asked.delete(key)
     this.#asked.set(key, touches ? union(known, gap) : gap)
-    for (const oldest of this.#asked.keys()) {
-      if (this.#asked.size <= this.#max) return
-      this.#asked.delete(oldest)
-    }
   }
 }
 

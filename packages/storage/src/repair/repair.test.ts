@@ -303,6 +303,7 @@ describe('Repair', () => {
     // A round is due meanwhile, too.
     clock.pass(limits.maxTurnMs)
     await running
+    await repair.run()
     expect(failures).toEqual([expect.stringContaining(first.nodeId)])
     expect(repair.status()).toMatchObject({ incompleteParts: 0 })
     expect(asked.slice(2)).toEqual([{ node: first.nodeId, fromMs: 1 }])

@@ -1,4 +1,4 @@
-import { compareRefs, isRunnelError, type MessageRef } from '@runnel/protocol'
+import { compareRefs, isRunnelError, placeOf, type MessageRef } from '@runnel/protocol'
 import { storageError } from '../errors.ts'
 import type { LastMessages } from './message-store.ts'
 
@@ -232,10 +232,6 @@ class FirstPlaces {
     this.#places = this.#places.sort(compareRefs).slice(0, this.#max)
     this.#sorted = this.#places.length
   }
-}
-
-function placeOf({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  return { timestamp, sequenceNumber }
 }
 
 function textOf({ timestamp, sequenceNumber }: MessageRef): string {

@@ -68,8 +68,8 @@ export class ClusterLinks {
     this.#joined?.peers.review()
     const { registered, clock, logger } = this.#modules
     if (registered.others.length === 0 || this.#joined !== undefined || this.#joining !== undefined) return
-    const now = clock.monotonicMs()
-    if (this.#failedAt !== undefined && now - this.#failedAt < this.#options.limits.maxRetryMs) return
+    const nowMs = clock.monotonicMs()
+    if (this.#failedAt !== undefined && nowMs - this.#failedAt < this.#options.limits.maxRetryMs) return
     this.#joining = this.#join()
       .catch((error: unknown) => {
         this.#failedAt = clock.monotonicMs()

@@ -23,8 +23,6 @@ export interface ClusterRecordsModules extends FaultModules {
   readonly seldom: SeldomLog
   readonly core: TrackerCore
   isRegistered(id: NodeId): boolean
-  /** Whether a node may take part. */
-  admits(nodeId: NodeId): boolean
   /** Undefined until there is a network: then nothing is written. */
   network(): ClusterNetwork | undefined
   /** The URL that nodes dial. */
@@ -61,7 +59,6 @@ export class ClusterRecords {
     this.replicas = new ReplicaReader(limits, {
       table: this.#table,
       fetch: (key, signal) => network()?.get(key, signal) ?? Promise.resolve(undefined),
-      admits: (nodeId) => modules.admits(nodeId),
       now: () => clock.now(),
     })
     this.#replicator = new Replicator(
@@ -92,18 +89,18 @@ export class ClusterRecords {
     throw new Error(refusal)
   }
 
-  #tryOffer(key: Uint8Array, value: Uint8Array, now: number): string | undefined {
+  #tryOffer(key: Uint8Array, value: Uint8Array, wallMs: number): string | undefined {
     try {
-      return this.#table.offer(key, value, now)
+      return this.#table.offer(key, value, wallMs)
     } catch (error) {
       this.#modules.fault({}, error)
       return 'a fault'
     }
   }
 
-  /** Something about a stream part that this tracker leads changed. */
-  touched(id: StreamPartId, now: number): void {
-    if (this.#modules.network() !== undefined) this.#replicator.touched(id, now)
+  /** Something about a stream part that is led here changed. */
+  touched(id: StreamPartId, nowMs: number): void {
+    if (this.#modules.network() !== undefined) this.#replicator.touched(id, nowMs)
   }
 
   /** Another tracker linked, which may be new, or have lost all its state. */
@@ -117,11 +114,11 @@ export class ClusterRecords {
     this.#table.purge(this.#modules.clock.now())
   }
 
-  tick(now: number): void {
+  tick(nowMs: number): void {
     if (this.#modules.network() === undefined) return
-    this.#replicator.tick(now)
-    if (this.#aliveAt > now) return
-    this.#aliveAt = now + this.#limits.aliveIntervalMs
+    this.#replicator.tick(nowMs)
+    if (this.#aliveAt > nowMs) return
+    this.#aliveAt = nowMs + this.#limits.aliveIntervalMs
     this.purge()
     this.#writer.write({ kind: 'alive', url: this.#modules.url(), ...this.load() })
   }

@@ -58,7 +58,6 @@ export class Cluster implements PacketRouter {
       ...{ identity, crypto, clock, random, logger, core, count, seldom: this.#seldom },
       fault: this.#fault,
       isRegistered: (id) => this.#registered.has(id),
-      admits: (nodeId) => modules.admission?.allows(nodeId) ?? true,
       network: () => this.#links.network,
       url: () => modules.url(),
     })
@@ -246,11 +245,11 @@ export class Cluster implements PacketRouter {
   }
 
   #tick(): void {
-    const now = this.#now()
-    this.#act(() => this.#router.tick(now))
-    this.#act(() => this.#records.tick(now))
-    if (this.#reviewAt > now) return
-    this.#reviewAt = now + this.#options.limits.reviewIntervalMs
+    const nowMs = this.#now()
+    this.#act(() => this.#router.tick(nowMs))
+    this.#act(() => this.#records.tick(nowMs))
+    if (this.#reviewAt > nowMs) return
+    this.#reviewAt = nowMs + this.#options.limits.reviewIntervalMs
     this.#act(() => this.#links.review())
   }
 

@@ -1,4 +1,5 @@
 import type { Clock, NodeId, StreamId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import type { ClusterCounterName } from './core/cluster-counters.ts'
 import type { ClusterLimits } from './limits.ts'
 
@@ -24,19 +25,20 @@ interface Known {
 export class OwnTrackers {
   readonly #limits: OwnTrackersLimits
   readonly #modules: OwnTrackersModules
-  readonly #known = new Map<StreamId, Known>()
+  readonly #known: LRU<Known>
   readonly #asking = new Set<StreamId>()
 
   constructor(limits: OwnTrackersLimits, modules: OwnTrackersModules) {
     this.#limits = limits
+    this.#known = new LRU(limits.maxStreams)
     this.#modules = modules
   }
 
   /** Undefined while the registry is asked; `onKnown` follows. */
   of(streamId: StreamId): readonly NodeId[] | undefined {
-    const known = this.#known.get(streamId)
-    const now = this.#modules.clock.monotonicMs()
-    if (known !== undefined && now - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
+    const known = this.#known.peek(streamId)
+    const nowMs = this.#modules.clock.monotonicMs()
+    if (known !== undefined && nowMs - known.askedAt < this.#limits.streamLifetimeMs) return known.trackers
     if (!this.#asking.has(streamId)) {
       if (this.#asking.size < this.#limits.maxLookups) this.#ask(streamId)
       else {
@@ -52,7 +54,7 @@ export class OwnTrackers {
     const { clock, count, lookUp } = this.#modules
     const failed = () => {
       count('lookupsFailed')
-      this.#learn(streamId, this.#known.get(streamId)?.trackers ?? [])
+      this.#learn(streamId, this.#known.peek(streamId)?.trackers ?? [])
     }
     this.#asking.add(streamId)
     const cancel = clock.schedule(this.#limits.readTimeoutMs, failed)
@@ -66,13 +68,8 @@ export class OwnTrackers {
   }
 
   #learn(streamId: StreamId, trackers: readonly NodeId[]): void {
-    const before = this.#known.get(streamId)
-    this.#known.delete(streamId)
+    const before = this.#known.peek(streamId)
     this.#known.set(streamId, { trackers, askedAt: this.#modules.clock.monotonicMs() })
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= this.#limits.maxStreams) break
-      this.#known.delete(oldest)
-    }
     if (before?.trackers.join() !== trackers.join()) this.#modules.onKnown(streamId)
   }
 }

@@ -9,8 +9,6 @@ export interface ReplicaReaderModules {
   readonly table: RecordTable
   /** Fetches a record; a valid one is put into the table. */
   fetch(key: Uint8Array, signal: AbortSignal): Promise<unknown>
-  /** Whether a node may take part; others are left out of replicas. */
-  admits(nodeId: NodeId): boolean
   /** Unix milliseconds. */
   now(): number
 }
@@ -33,14 +31,13 @@ export class ReplicaReader {
 
   /** The trusted replica that is stored here, by one of some trackers; undefined when there is none. */
   local(id: StreamPartId, writers: readonly NodeId[], heir: Heir): Replica | undefined {
-    const { table, admits, now } = this.#modules
+    const { table, now } = this.#modules
     const lead = believedLead(table.leads(id, writers, now()), heir)
     if (lead === undefined) return undefined
     const nodes = []
     for (let chunk = 0; chunk < Math.min(lead.chunks, this.#limits.maxChunks); chunk++)
       nodes.push(...(table.chunk(lead.writer, id, chunk, lead.chunks, now())?.nodes ?? []))
-    const admitted = nodes.filter(({ nodeId }) => admits(nodeId))
-    return admitted.length === 0 ? undefined : new Replica(admitted)
+    return nodes.length === 0 ? undefined : new Replica(nodes)
   }
 
   /** Like `local`, after asking all trackers for what those have written. Never rejects. */

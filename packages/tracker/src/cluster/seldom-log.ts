@@ -17,10 +17,10 @@ export class SeldomLog {
 
   warn(kind: string, details: object, text: string): void {
     const { clock, logger } = this.#modules
-    const now = clock.monotonicMs()
-    if (now - (this.#saidAt.get(kind) ?? -Infinity) < quietMs) return
+    const nowMs = clock.monotonicMs()
+    if (nowMs - (this.#saidAt.get(kind) ?? -Infinity) < quietMs) return
     if (this.#saidAt.size >= maxKinds) this.#saidAt.clear()
-    this.#saidAt.set(kind, now)
+    this.#saidAt.set(kind, nowMs)
     logger.warn({ kind, ...details }, text)
   }
 }

@@ -28,21 +28,21 @@ export class EdgeFailures {
   }
 
   /** Replaces the edges of the overlay that a status says failed. */
-  report(member: Member, status: Status, now: number): void {
+  report(member: Member, status: Status, nowMs: number): void {
     for (const { nodeId } of status.failed) {
       const neighbour = this.#modules.members.get(nodeId)
       if (neighbour === undefined || !this.#modules.overlay.topology.hasEdge(member.nodeId, nodeId)) continue
-      if (!this.#mayFail(member, now)) this.#modules.host.count('edgeFailuresIgnored')
+      if (!this.#mayFail(member, nowMs)) this.#modules.host.count('edgeFailuresIgnored')
       else if (this.#modules.host.isConnected(nodeId)) this.fail(member.nodeId, nodeId)
       else this.#lost(neighbour, member.nodeId)
     }
   }
 
-  /** Handles temporary edges that cannot be opened. */
-  reportTemporary(member: Member, status: Status, now: number): void {
+  /** Temporary edges that cannot be opened. */
+  reportTemporary(member: Member, status: Status, nowMs: number): void {
     for (const { nodeId } of status.failed) {
       if (!this.#modules.adoption.temporaryNeighbours(member.nodeId).has(nodeId)) continue
-      if (!this.#mayFail(member, now)) {
+      if (!this.#mayFail(member, nowMs)) {
         this.#modules.host.count('edgeFailuresIgnored')
         continue
       }
@@ -52,10 +52,10 @@ export class EdgeFailures {
     }
   }
 
-  #mayFail(member: Member, now: number): boolean {
+  #mayFail(member: Member, nowMs: number): boolean {
     const { edgeFailureBurst: burst, edgeFailuresPerSecond: perSecond } = this.#modules.host.limits
-    member.edgeFailures ??= new TokenBucket({ burst, perSecond }, now)
-    return member.edgeFailures.take(now)
+    member.edgeFailures ??= new TokenBucket({ burst, perSecond }, nowMs)
+    return member.edgeFailures.take(nowMs)
   }
 
   fail(a: NodeId, b: NodeId): void {

@@ -41,10 +41,10 @@ export class Improvements {
   }
 
   /** Looks for nearer neighbours for the next `count` nodes whose turn it is. */
-  improve(count: number, now: number): void {
+  improve(count: number, nowMs: number): void {
     const { overlay, instructions, host } = this.#modules
     const { topology } = overlay
-    const mayChange = (id: NodeId) => this.#mayExchange(id, now)
+    const mayChange = (id: NodeId) => this.#mayExchange(id, nowMs)
     for (let i = 0; i < count; i++) {
       const id = this.#nextInTurn()
       if (id === undefined) return
@@ -52,7 +52,7 @@ export class Improvements {
       this.#attemptsInVain = outcome === 'improved' ? 0 : this.#attemptsInVain + 1
       if (outcome === 'improved') host.count('edgesExchanged', 2)
       if (outcome === 'disconnecting' || outcome === 'stranding') host.count('exchangesRefused')
-      for (const other of changed) this.#exchangesOf(other, now)?.take(now)
+      for (const other of changed) this.#exchangesOf(other, nowMs)?.take(nowMs)
       instructions.mark(changed)
     }
   }
@@ -66,20 +66,20 @@ export class Improvements {
     return step.done === true ? undefined : step.value
   }
 
-  /** Only nodes that have settled, so that a node never opens more links than one exchange requires. */
-  #mayExchange(id: NodeId, now: number): boolean {
+  /** Only where all is in place, so that a node never opens more links than one exchange calls for. */
+  #mayExchange(id: NodeId, nowMs: number): boolean {
     const { members, instructions, host } = this.#modules
     const member = members.get(id)
     if (member === undefined || member.state !== 'settled' || member.unsure || instructions.isPending(id))
       return false
-    return host.isConnected(id) && (this.#exchangesOf(id, now)?.has(now) ?? false)
+    return host.isConnected(id) && (this.#exchangesOf(id, nowMs)?.has(nowMs) ?? false)
   }
 
-  #exchangesOf(id: NodeId, now: number): TokenBucket | undefined {
+  #exchangesOf(id: NodeId, nowMs: number): TokenBucket | undefined {
     const { members, host } = this.#modules
     const member = members.get(id)
     const { exchangeBurst: burst, exchangesPerSecond: perSecond } = host.limits
-    if (member !== undefined) member.exchanges ??= new TokenBucket({ burst, perSecond }, now)
+    if (member !== undefined) member.exchanges ??= new TokenBucket({ burst, perSecond }, nowMs)
     return member?.exchanges
   }
 }

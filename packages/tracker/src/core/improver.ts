@@ -20,10 +20,10 @@ export class Improver {
   }
 
   /** The stream part is new, or its overlay was chosen anew. */
-  plan(part: StreamPart, now: number): void {
+  plan(part: StreamPart, nowMs: number): void {
     if (!part.topology.improves) return this.#parts.delete(part)
     this.#parts.add(part)
-    this.#dueMs = Math.min(this.#dueMs, now + this.#limits.improvementIntervalMs)
+    this.#dueMs = Math.min(this.#dueMs, nowMs + this.#limits.improvementIntervalMs)
   }
 
   delete(part: StreamPart): void {
@@ -34,10 +34,10 @@ export class Improver {
    * Takes a turn if it is due. What is left waits for the next one. `work` is called with each stream part that gets a share of
    * it.
    */
-  improve(now: number, work: (part: StreamPart, improve: () => void) => void): void {
-    if (this.#dueMs > now) return
+  improve(nowMs: number, work: (part: StreamPart, improve: () => void) => void): void {
+    if (this.#dueMs > nowMs) return
     const { improvementIntervalMs, improvementsPerInterval } = this.#limits
-    this.#dueMs = this.#parts.size > 0 ? now + improvementIntervalMs : Infinity
+    this.#dueMs = this.#parts.size > 0 ? nowMs + improvementIntervalMs : Infinity
     let left = improvementsPerInterval
     for (let turns = this.#parts.size; turns > 0 && left > 0 && this.#parts.size > 0; turns--) {
       this.#next = (this.#next + 1) % this.#parts.size
@@ -45,7 +45,7 @@ export class Improver {
       work(part, () => {
         const count = Math.min(left, part.improvementsDue)
         left -= count
-        part.improve(count, now)
+        part.improve(count, nowMs)
       })
     }
   }

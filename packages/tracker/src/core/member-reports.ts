@@ -18,7 +18,7 @@ export interface MemberReportsModules {
   readonly host: StreamPartHost
 }
 
-type Action = (member: Member, status: Status, now: number) => void
+type Action = (member: Member, status: Status, nowMs: number) => void
 
 /** Handles the status of a member: the actions of the table in `member-states.ts`. */
 export class MemberReports {
@@ -26,21 +26,21 @@ export class MemberReports {
   readonly #takeovers: Takeovers
   readonly #actions: Record<MemberAction, Action> = {
     join: ({ nodeId }) => this.#modules.instructions.mark(this.#modules.overlay.topology.add(nodeId)),
-    gather: (member, status, now) => {
+    gather: (member, status, nowMs) => {
       this.#claim(member, status)
-      this.#modules.failures.reportTemporary(member, status, now)
+      this.#modules.failures.reportTemporary(member, status, nowMs)
     },
     withdraw: (member, status) => {
       this.#modules.instructions.mark(this.#modules.overlay.topology.remove(member.nodeId))
       this.#claim(member, status)
     },
-    confirm: (member, status, now) => {
+    confirm: (member, status, nowMs) => {
       this.#confirm(member, status)
-      this.#modules.failures.report(member, status, now)
+      this.#modules.failures.report(member, status, nowMs)
     },
-    acknowledge: (member, status, now) => {
+    acknowledge: (member, status, nowMs) => {
       this.#acknowledge(member, status)
-      this.#modules.failures.report(member, status, now)
+      this.#modules.failures.report(member, status, nowMs)
     },
   }
 
@@ -50,30 +50,27 @@ export class MemberReports {
   }
 
   /** A status of a node that is among the members. */
-  handle(member: Member, status: Status, now: number): void {
-    const isClaim = this.#isClaim(member, status, now)
+  handle(member: Member, status: Status, nowMs: number): void {
+    const isClaim = this.#isClaim(member, status, nowMs)
     const { action } = member.step(isClaim ? 'claim' : 'report')
-    if (action !== undefined) this.#actions[action](member, status, now)
+    if (action !== undefined) this.#actions[action](member, status, nowMs)
   }
 
-  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of a node that was taken for one. */
-  #isClaim({ state, unsure, toldCounter, nodeId }: Member, status: Status, now: number): boolean {
+  /** Whether an overlay is to be taken over from a status: that of a newcomer, or of who was taken for one. */
+  #isClaim({ state, unsure, toldCounter, nodeId }: Member, status: Status, nowMs: number): boolean {
     if (state === 'absent')
       return (
-        (this.#claimsOthers(status) && this.#mayClaim(nodeId, now)) || this.#modules.adoption.holdsNewcomers
+        (this.#claimsOthers(status) && this.#mayClaim(nodeId, nowMs)) || this.#modules.adoption.holdsNewcomers
       )
     // It came before the others of its overlay: their earlier reports of it were older, and it has applied no instruction.
     if (state !== 'joined' || !(unsure || status.counter > toldCounter)) return false
-    return this.#claimsOthers(status) && this.#mayClaim(nodeId, now)
+    return this.#claimsOthers(status) && this.#mayClaim(nodeId, nowMs)
   }
 
-  /**
-   * Where there is an overlay already, the nodes of one network may have others taken over only at a limited rate, because
-   * these may be made up.
-   */
-  #mayClaim(nodeId: NodeId, now: number): boolean {
+  /** Where there is an overlay already the nodes of one network have others taken over only now and then: they may be made up. */
+  #mayClaim(nodeId: NodeId, nowMs: number): boolean {
     if (this.#modules.adoption.isPending || this.#modules.overlay.topology.size === 0) return true
-    if (this.#takeovers.take(this.#modules.host.networkOf(nodeId) ?? '', now)) return true
+    if (this.#takeovers.take(this.#modules.host.networkOf(nodeId) ?? '', nowMs)) return true
     this.#modules.host.count('claimsIgnored')
     return false
   }

@@ -1,32 +1,28 @@
 import type { StreamId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import type { TrackerLimits } from '../limits.ts'
 
 /** Streams that the registry did not have a while ago, so that it is not asked again for every join. */
 export class MissingStreams {
-  readonly #limits: Pick<TrackerLimits, 'missingStreamMs' | 'maxMissingStreams'>
-  /** Until when each is remembered; the oldest first. */
-  readonly #until = new Map<StreamId, number>()
+  readonly #rememberedMs: number
+  readonly #untilMs: LRU<number>
 
   constructor(limits: Pick<TrackerLimits, 'missingStreamMs' | 'maxMissingStreams'>) {
-    this.#limits = limits
+    this.#rememberedMs = limits.missingStreamMs
+    this.#untilMs = new LRU(limits.maxMissingStreams)
   }
 
-  has(streamId: StreamId, now: number): boolean {
-    return now < (this.#until.get(streamId) ?? -Infinity)
+  has(streamId: StreamId, nowMs: number): boolean {
+    return nowMs < (this.#untilMs.peek(streamId) ?? -Infinity)
   }
 
-  add(streamId: StreamId, now: number): void {
-    this.#until.delete(streamId)
-    this.#until.set(streamId, now + this.#limits.missingStreamMs)
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size <= this.#limits.maxMissingStreams) break
-      this.#until.delete(oldest)
-    }
+  add(streamId: StreamId, nowMs: number): void {
+    this.#untilMs.set(streamId, nowMs + this.#rememberedMs)
   }
 
   /** Forgets one, or all. */
   forget(streamId: StreamId | undefined): void {
-    if (streamId === undefined) this.#until.clear()
-    else this.#until.delete(streamId)
+    if (streamId === undefined) this.#untilMs.clear()
+    else this.#untilMs.delete(streamId)
   }
 }

@@ -18,6 +18,7 @@ export class NodeTable {
     const node = this.#state.nodes.get(nodeId)
     if (node === undefined) return this.#newNode(nodeId, network, actingFor)
     node.actingFor = actingFor
+    node.hasConnected = true
     this.#state.storage.forget(nodeId)
     node.connected = true
     node.refused = false
@@ -77,6 +78,7 @@ export class NodeTable {
       if (this.#state.nodes.size >= this.#state.limits.maxNodes) return false
       node = new NodeRecord(nodeId, this.#state.limits, this.#state.nowMs)
       node.connected = false
+      node.hasConnected = false
       this.#state.nodes.set(nodeId, node)
       this.#state.places.add(node, unknownNetwork)
     }

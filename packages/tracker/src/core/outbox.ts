@@ -9,15 +9,15 @@ import type { CoreToNode, TrackerEffect } from './tracker-events.ts'
 export class Outbox {
   readonly #counters: Counters
   #effects: TrackerEffect[] = []
-  #now = 0
+  #nowMs = 0
 
   constructor(modules: { readonly counters: Counters }) {
     this.#counters = modules.counters
   }
 
-  /** Starts the list of effects of a new event; they are added while it is handled. */
-  begin(now: number): TrackerEffect[] {
-    this.#now = now
+  /** The effects of the event that begins now; they are added as it is dealt with. */
+  begin(nowMs: number): TrackerEffect[] {
+    this.#nowMs = nowMs
     this.#effects = []
     return this.#effects
   }
@@ -37,7 +37,7 @@ export class Outbox {
 
   /** Tells a node what was wrong; one that is told so too often is refused. */
   error(node: NodeRecord, code: TrackerErrorCode, detail?: string): void {
-    if (!node.errors.take(this.#now)) return this.refuseFlood(node)
+    if (!node.errors.take(this.#nowMs)) return this.refuseFlood(node)
     this.tell(node.nodeId, code, detail)
   }
 

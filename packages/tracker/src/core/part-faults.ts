@@ -1,4 +1,4 @@
-import type { NodeId, Status, StreamPartId } from '@runnel/protocol'
+import { FaultBoundary, type NodeId, type Status, type StreamPartId } from '@runnel/protocol'
 import type { CoreState } from './core-state.ts'
 import type { NodeRecord } from './node-record.ts'
 import type { RestingNode } from './resting-parts.ts'
@@ -8,8 +8,7 @@ import type { TrackerEvent } from './tracker-events.ts'
 /** Keeps an error in the work of one stream part, or about one node, from ending anything else. */
 export class PartFaults {
   readonly #state: CoreState
-  /** The stream part whose work is being done. */
-  #current: StreamPart | undefined
+  readonly #boundary = new FaultBoundary<StreamPart>((part, error) => this.#failed(part, error))
 
   constructor(state: CoreState) {
     this.#state = state
@@ -20,17 +19,7 @@ export class PartFaults {
    * of the same stream part it ends that as well.
    */
   within<T>(part: StreamPart, work: () => T): T | undefined {
-    if (part === this.#current) return work()
-    const outer = this.#current
-    this.#current = part
-    try {
-      return work()
-    } catch (error) {
-      this.#failed(part, error)
-      return undefined
-    } finally {
-      this.#current = outer
-    }
+    return this.#boundary.within(part, work)
   }
 
   /** Discards everything of the stream part except what its nodes would report; they notice nothing. */

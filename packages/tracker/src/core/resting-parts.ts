@@ -45,15 +45,15 @@ export class RestingParts {
     return this.#resting.get(id)?.nodes
   }
 
-  /** Records a fault in it. */
-  add(id: StreamPartId, nodes: RestingNodes, now: number): void {
+  /** There was a fault in it. */
+  add(id: StreamPartId, nodes: RestingNodes, nowMs: number): void {
     const { minFaultRestMs, maxFaultRestMs, faultForgetMs } = this.#limits
     for (const [known, { lastAt }] of this.#faults)
-      if (now - lastAt >= faultForgetMs) this.#faults.delete(known)
+      if (nowMs - lastAt >= faultForgetMs) this.#faults.delete(known)
     const count = (this.#faults.get(id)?.count ?? 0) + 1
-    this.#faults.set(id, { count, lastAt: now })
+    this.#faults.set(id, { count, lastAt: nowMs })
     const restMs = Math.min(maxFaultRestMs, minFaultRestMs * 2 ** Math.min(30, count - 1))
-    this.#resting.set(id, { untilAt: now + restMs, nodes })
+    this.#resting.set(id, { untilAt: nowMs + restMs, nodes })
   }
 
   /** The node left the tracker. */
@@ -68,9 +68,9 @@ export class RestingParts {
     return nodes
   }
 
-  /** Stream parts whose rest is over. */
-  due(now: number): StreamPartId[] {
-    return [...this.#resting].flatMap(([id, { untilAt }]) => (untilAt <= now ? [id] : []))
+  /** Those whose rest is over. */
+  due(nowMs: number): StreamPartId[] {
+    return [...this.#resting].flatMap(([id, { untilAt }]) => (untilAt <= nowMs ? [id] : []))
   }
 
   clear(): void {

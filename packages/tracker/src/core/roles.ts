@@ -59,7 +59,7 @@ export class Roles {
     }
   }
 
-  roleOf(node: NodeRecord, streamId: StreamId, reads: boolean, now: number): Role {
+  roleOf(node: NodeRecord, streamId: StreamId, reads: boolean, nowMs: number): Role {
     if (this.#answers === undefined) return { kind: reads ? 'reader' : 'feeder', untilMs: Infinity }
     const userId = userOf(node)
     if (!reads) {
@@ -69,7 +69,7 @@ export class Roles {
     }
     const forMs = this.#answers.readsForMs(streamId, userId, node.actingFor)
     if (forMs === undefined) return { kind: 'unknown' }
-    return forMs > 0 ? { kind: 'reader', untilMs: now + forMs } : { kind: 'none' }
+    return forMs > 0 ? { kind: 'reader', untilMs: nowMs + forMs } : { kind: 'none' }
   }
 
   /** Whether the node may publish, as far as the registry has answered. False without one. */

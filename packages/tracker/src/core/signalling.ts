@@ -28,19 +28,19 @@ export class Signalling {
     this.#modules = modules
   }
 
-  /** Relays signals between the two for a while, although neither is told to connect to the other any more. */
-  permit(a: NodeId, b: NodeId, now: number): void {
-    if (this.#permits.add(a, b, now)) this.#modules.counters.count('signalPermitsDropped')
+  /** Lets signals pass for a while, although neither is told to connect to the other any more. */
+  permit(a: NodeId, b: NodeId, nowMs: number): void {
+    if (this.#permits.add(a, b, nowMs)) this.#modules.counters.count('signalPermitsDropped')
   }
 
-  relay(sender: NodeRecord, signal: Signal, now: number): void {
+  relay(sender: NodeRecord, signal: Signal, nowMs: number): void {
     const { nodes, outbox, counters } = this.#modules
     const target = nodes.get(signal.peerId)
     if (!target?.connected) {
       counters.count('signalsToUnknown')
       return outbox.error(sender, 'SIGNAL_TARGET_UNKNOWN', signal.peerId)
     }
-    if (!this.allows(sender, target, now)) {
+    if (!this.allows(sender, target, nowMs)) {
       counters.count('signalsToStrangers')
       return outbox.error(sender, 'SIGNAL_NOT_ALLOWED', signal.peerId)
     }
@@ -48,10 +48,10 @@ export class Signalling {
     outbox.send(target.nodeId, { ...signal, peerId: sender.nodeId })
   }
 
-  /** Whether one of the two was told of the other: to connect to it, or, recently, as a storage node. */
-  allows(a: NodeRecord, b: NodeRecord, now: number): boolean {
-    if (this.#permits.has(a.nodeId, b.nodeId, now)) return true
-    if (this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, now)) return true
+  /** Whether one of the two was told of the other: to connect to it, or, a while ago at most, as a storage node. */
+  allows(a: NodeRecord, b: NodeRecord, nowMs: number): boolean {
+    if (this.#permits.has(a.nodeId, b.nodeId, nowMs)) return true
+    if (this.#modules.storage.wereIntroduced(a.nodeId, b.nodeId, nowMs)) return true
     const [few, many] = a.parts.size <= b.parts.size ? [a, b] : [b, a]
     for (const part of few.parts) {
       if (!many.parts.has(part)) continue

@@ -82,7 +82,7 @@ export class StorageDirectory {
    * Nodes that store a stream part and that the asker can connect to: all, or a random selection, so that nobody can hide
    * others by claiming to store it too. The asker and they may signal for a while.
    */
-  introduce(asker: WantedNeighbour, id: StreamPartId, now: number): WantedNeighbour[] {
+  introduce(asker: WantedNeighbour, id: StreamPartId, nowMs: number): WantedNeighbour[] {
     const { random, contactOf, count } = this.#modules
     const found: WantedNeighbour[] = []
     let looks = 0
@@ -91,13 +91,13 @@ export class StorageDirectory {
       const contact = contactOf(nodeId)
       if (contact === undefined || nodeId === asker.nodeId || !canConnect(asker.contact, contact)) continue
       found.push({ nodeId, contact })
-      if (this.#introduced.add(asker.nodeId, nodeId, now)) count('storagePermitsDropped')
+      if (this.#introduced.add(asker.nodeId, nodeId, nowMs)) count('storagePermitsDropped')
     }
     return found
   }
 
-  /** Whether one of the two asked for the other recently. */
-  wereIntroduced(a: NodeId, b: NodeId, now: number): boolean {
-    return this.#introduced.has(a, b, now)
+  /** Whether one of the two asked for the other lately. */
+  wereIntroduced(a: NodeId, b: NodeId, nowMs: number): boolean {
+    return this.#introduced.has(a, b, nowMs)
   }
 }

@@ -140,7 +140,7 @@ export class StreamPart {
   }
 
   /** A status of a node; the first one joins. */
-  status(nodeId: NodeId, status: Status, now: number): void {
+  status(nodeId: NodeId, status: Status, nowMs: number): void {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
     member.membership = status.membership
@@ -152,7 +152,7 @@ export class StreamPart {
       this.feeds.memberAdded(nodeId)
       this.#host.count('joins')
     }
-    this.#reports.handle(member, status, now)
+    this.#reports.handle(member, status, nowMs)
   }
 
   /**
@@ -275,8 +275,8 @@ export class StreamPart {
   }
 
   /** Looks for nearer neighbours for the next `count` nodes whose turn it is; `hasChanges` says whether there were any. */
-  improve(count: number, now: number): void {
-    if (this.topology.improves) this.#improvements.improve(count, now)
+  improve(count: number, nowMs: number): void {
+    if (this.topology.improves) this.#improvements.improve(count, nowMs)
   }
 
   #expectNode(id: NodeId, replica: Replica): boolean {

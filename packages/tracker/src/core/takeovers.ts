@@ -1,3 +1,4 @@
+import { LRU } from 'tiny-lru'
 import type { TrackerLimits } from '../limits.ts'
 import { TokenBucket } from './timing/token-bucket.ts'
 
@@ -7,7 +8,7 @@ const maxNetworks = 64
 /** Limits how often the nodes of each network may have an overlay taken over into an existing one. */
 export class Takeovers {
   readonly #limits: Pick<TrackerLimits, 'takeoverBurst' | 'takeoversPerSecond'>
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #buckets = new LRU<TokenBucket>(maxNetworks)
 
   constructor(limits: Pick<TrackerLimits, 'takeoverBurst' | 'takeoversPerSecond'>) {
     this.#limits = limits
@@ -16,13 +17,8 @@ export class Takeovers {
   /** False when the limit is reached. */
   take(network: string, nowMs: number): boolean {
     const { takeoverBurst: burst, takeoversPerSecond: perSecond } = this.#limits
-    const bucket = this.#buckets.get(network) ?? new TokenBucket({ burst, perSecond }, nowMs)
-    this.#buckets.delete(network)
+    const bucket = this.#buckets.peek(network) ?? new TokenBucket({ burst, perSecond }, nowMs)
     this.#buckets.set(network, bucket)
-    for (const oldest of this.#buckets.keys()) {
-      if (this.#buckets.size <= maxNetworks) break
-      this.#buckets.delete(oldest)
-    }
     return bucket.take(nowMs)
   }
 }

@@ -1,4 +1,4 @@
-import { parseStreamPartId, type Membership, type NodeId } from '@runnel/protocol'
+import { parseStreamPartId, type ActingFor, type Membership, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
 import type { RegistryAnswers } from './roles.ts'
@@ -12,8 +12,16 @@ const stranger = nodeId(9)
 class Registry implements RegistryAnswers {
   readonly readers = new Map<NodeId, number>()
   readonly publishers = new Map<NodeId, boolean>()
-  readsForMs = (_: string, userId: NodeId) => this.readers.get(userId)
-  mayPublish = (_: string, userId: NodeId) => this.publishers.get(userId)
+  /** By their delegations; without an entry those say nothing. */
+  readonly delegates = new Map<NodeId, number>()
+  readsForMs = (_: string, userId: NodeId, acting?: ActingFor) => {
+    const forMs = this.readers.get(userId)
+    return forMs === undefined ? undefined : Math.min(forMs, this.#delegatedForMs(acting))
+  }
+  mayPublish = (_: string, userId: NodeId, acting?: ActingFor) =>
+    this.#delegatedForMs(acting) > 0 ? this.publishers.get(userId) : false
+  #delegatedForMs = (acting?: ActingFor) =>
+    this.delegates.get(acting?.delegation.delegateId ?? stranger) ?? Infinity
   verifyMembership = () => true
 }
 
@@ -29,6 +37,8 @@ function storyOf(...members: number[]): { story: TrackerStory; registry: Registr
 
 const resolved = (userId: NodeId, found = true) =>
   ({ type: 'userResolved', streamId, userId, found }) as const
+const asked = (userId: NodeId) =>
+  ({ type: 'resolve', streamId, userId, cause: userId, delegation: undefined }) as const
 const codes = (effects: ReturnType<TrackerStory['handle']>) =>
   effects.flatMap((effect) =>
     effect.type === 'send' && effect.packet.type === 'trackerError' ? [effect.packet.code] : [],
@@ -86,7 +96,7 @@ describe('while the registry has not answered', () => {
   it('a newcomer waits, and is in as soon as it has', () => {
     const { story, registry } = storyOf(1, 2)
     const effects = story.join(stranger)
-    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: stranger, cause: stranger })
+    expect(effects).toContainEqual(asked(stranger))
     expect(instructions(effects)).toEqual([])
     registry.readers.set(stranger, Infinity)
     const answered = [...story.handle(resolved(stranger)), ...story.advance(1_000)]
@@ -106,7 +116,7 @@ describe('while the registry has not answered', () => {
     const { story, registry } = storyOf(1)
     story.join(stranger)
     expect(codes(story.handle(resolved(stranger, false)))).toEqual(['REGISTRY_SILENT'])
-    const question = { type: 'resolve', streamId, userId: stranger, cause: stranger }
+    const question = asked(stranger)
     expect(story.advance(defaultTrackerLimits.registryRetryMs)).toContainEqual(question)
     registry.readers.set(stranger, Infinity)
     story.handle(resolved(stranger))
@@ -282,5 +292,59 @@ describe('a feeder', () => {
       ...{ type: 'send', to: stranger },
       packet: { type: 'redirect', streamPartId: partA, leaderId },
     })
+  })
+})
+
+describe('a node that acts for a user by delegation', () => {
+  const user = nodeId(7)
+  const node = nodeId(8)
+  const acting = (until = 60_000): ActingFor => ({
+    userId: user,
+    untilMs: until,
+    isKeySigned: true,
+    delegation: {
+      ...{ chainId: 0, userId: user, delegateId: node, fromMs: 0, untilMs: until, publishes: true },
+      ...{ reads: true, streams: [], requester: '', block: 0, signature: new Uint8Array(65) },
+    },
+  })
+  const isIn = (story: TrackerStory): boolean | undefined =>
+    story.core.streamParts.get(partA)?.members.has(node)
+
+  it('takes part by what its user may, and the registry is asked about both', () => {
+    const { story, registry } = storyOf(1, 2)
+    story.connect(node)
+    story.handle({ type: 'nodeConnected', nodeId: node, actingFor: acting() })
+    const effects = story.packet(node, statusOf(partA))
+    const { delegation } = acting()
+    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: user, cause: node, delegation })
+    registry.readers.set(user, Infinity)
+    story.handle(resolved(user))
+    expect(isIn(story)).toBe(true)
+  })
+
+  it('does so by nobody else, whatever its status says', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.readers.set(user, 0).set(nodeId(1), Infinity)
+    story.connect(node)
+    story.handle({ type: 'nodeConnected', nodeId: node, actingFor: acting() })
+    const token = { userId: nodeId(1), expiresMs: 1e12, signature: new Uint8Array(65) }
+    const effects = story.packet(node, { ...statusOf(partA), membership: { reads: true, token } })
+    expect(codes(effects)).toEqual(['NOT_PERMITTED'])
+  })
+
+  it('is taken out when its delegation ends, or was taken back, but not when it was renewed', () => {
+    const { story, registry } = storyOf(1, 2)
+    registry.readers.set(user, Infinity)
+    registry.delegates.set(node, 60_000)
+    story.connect(node)
+    story.handle({ type: 'nodeConnected', nodeId: node, actingFor: acting() })
+    story.packet(node, statusOf(partA))
+    story.handle({ type: 'credentialRenewed', nodeId: node, actingFor: acting(120_000) })
+    registry.delegates.set(node, 90_000)
+    story.advance(61_000)
+    expect(isIn(story)).toBe(true)
+    registry.delegates.set(node, 0)
+    story.handle({ type: 'permissionsChanged', streamId: undefined })
+    expect(isIn(story)).toBe(false)
   })
 })

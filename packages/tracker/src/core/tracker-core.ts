@@ -97,9 +97,9 @@ export class TrackerCore {
     return this.#state.dueMs
   }
 
-  handle(event: TrackerEvent, now: number): TrackerEffect[] {
-    this.#state.nowMs = now
-    const effects = this.#state.outbox.begin(now)
+  handle(event: TrackerEvent, nowMs: number): TrackerEffect[] {
+    this.#state.nowMs = nowMs
+    const effects = this.#state.outbox.begin(nowMs)
     try {
       const handler = this.#handlers[event.type] as (event: TrackerEvent) => void
       handler(event)
@@ -114,9 +114,9 @@ export class TrackerCore {
    * Charges a node for a packet before it is handled, even if another tracker leads the stream part. Returns the effects when
    * the node has exceeded its rate; undefined when it has not, and the packet may be handled with `isPaid`.
    */
-  charge(from: NodeId, packet: NodeToTracker, now: number): TrackerEffect[] | undefined {
-    this.#state.nowMs = now
-    const effects = this.#state.outbox.begin(now)
+  charge(from: NodeId, packet: NodeToTracker, nowMs: number): TrackerEffect[] | undefined {
+    this.#state.nowMs = nowMs
+    const effects = this.#state.outbox.begin(nowMs)
     const node = this.#state.nodes.get(from)
     if (node === undefined || !node.connected || node.refused) return effects
     return this.#packets.pays(node, packet) ? undefined : effects

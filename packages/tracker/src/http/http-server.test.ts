@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { closeServer, createHttpServer, listen } from './http-server.ts'
+import { listen } from '@runnel/transport'
+import { closeServer, createHttpServer } from './http-server.ts'
 
 const ends: (() => void | Promise<void>)[] = []
 afterEach(async () => {

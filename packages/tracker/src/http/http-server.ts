@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { FastifyServerFactory } from 'fastify'
-import { shareSockets, transportError } from '@runnel/transport'
+import { shareSockets } from '@runnel/transport'
 import { trackerError } from '../errors.ts'
 import { httpLimits } from './http-api.ts'
 
@@ -48,24 +48,7 @@ function createServerFor(bounds: object, tls: Tls | undefined, handler: RequestH
   }
 }
 
-/** Throws PORT_IN_USE and LISTEN_FAILED. */
-export async function listen(server: Server, host: string, port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen({ host, port }, resolve)
-  try {
-    await promise
-  } catch (cause) {
-    const where = `${host}:${port}`
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')
-      throw transportError('PORT_IN_USE', where, { cause })
-    throw transportError('LISTEN_FAILED', where, { cause })
-  } finally {
-    server.off('error', reject)
-  }
-}
-
-/** Stops listening and aborts pending requests. */
+/** Stops listening and cuts off what is still asked. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = new Promise((resolve) => server.close(resolve))

@@ -41,13 +41,13 @@ export class Listing<Id extends string> {
     this.#source = source
   }
 
-  page<Item>(request: ListingRequest<Id, Item>, now: number): Listed<Item> {
+  page<Item>(request: ListingRequest<Id, Item>, nowMs: number): Listed<Item> {
     const { offset, limit, matches, exactly, show } = request
     if (exactly !== undefined && this.#source.has(exactly)) {
       const item = show(exactly)
       return { total: 1, next: null, items: item === undefined || offset > 0 ? [] : [item] }
     }
-    const ids = this.#fresh(now)
+    const ids = this.#fresh(nowMs)
     const items: Item[] = []
     let [at, bytes] = [offset, 0]
     const end = matches === undefined ? ids.length : Math.min(ids.length, offset + listingLimits.maxSearched)
@@ -63,10 +63,10 @@ export class Listing<Id extends string> {
     return { total, next: at < ids.length ? at : null, items }
   }
 
-  /** Built anew after a while. */
-  #fresh(now: number): readonly Id[] {
-    if (now - this.#madeAt < listingLimits.listFreshMs) return this.#ids
-    this.#madeAt = now
+  /** Anew for whoever asks after a while. */
+  #fresh(nowMs: number): readonly Id[] {
+    if (nowMs - this.#madeAt < listingLimits.listFreshMs) return this.#ids
+    this.#madeAt = nowMs
     return (this.#ids = [...this.#source.keys()])
   }
 }

@@ -1,4 +1,5 @@
 import type { StreamPartId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { FloodPrediction, type FloodDelays } from '../core/prediction/flood-prediction.ts'
 import type { StreamPart } from '../core/stream-part.ts'
 import type { RandomSource } from '../core/topology/cheapest.ts'
@@ -48,7 +49,7 @@ interface Prediction {
 export class Predictions {
   readonly #options: { readonly processingMs: number; readonly limits: PredictionLimits }
   readonly #modules: PredictionsModules
-  readonly #made = new Map<StreamPartId, Prediction>()
+  readonly #made: LRU<Prediction>
   readonly #waiting = new Map<StreamPartId, Promise<PropagationView>>()
   #last: Promise<unknown> = Promise.resolve()
 
@@ -57,13 +58,14 @@ export class Predictions {
     modules: PredictionsModules,
   ) {
     this.#options = options
+    this.#made = new LRU(options.limits.maxPredictions)
     this.#modules = modules
   }
 
   /** Undefined when too many are waiting. */
   of(part: StreamPart): Promise<PropagationView> | undefined {
     const { predictionFreshMs, maxWaitingPredictions } = this.#options.limits
-    const made = this.#made.get(part.id)
+    const made = this.#made.peek(part.id)
     if (made !== undefined && this.#modules.nowMs() - made.madeAtMs < predictionFreshMs)
       return Promise.resolve(made.view)
     const waiting = this.#waiting.get(part.id)
@@ -89,12 +91,7 @@ export class Predictions {
     )
     while (prediction.step()) await this.#modules.turn()
     const view = { streamPartId: part.id, processingMs, delays: prediction.delays ?? null }
-    this.#made.delete(part.id)
     this.#made.set(part.id, { view, madeAtMs: this.#modules.nowMs() })
-    for (const oldest of this.#made.keys()) {
-      if (this.#made.size <= limits.maxPredictions) break
-      this.#made.delete(oldest)
-    }
     return view
   }
 }

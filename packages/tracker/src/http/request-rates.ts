@@ -1,4 +1,5 @@
 import { networkOf } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import { TokenBucket } from '../core/timing/token-bucket.ts'
 
 /** How often the views of a tracker may be requested. */
@@ -16,24 +17,20 @@ export const requestLimits = {
 
 /** Limits requests by network. */
 export class RequestRates {
-  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #buckets: LRU<TokenBucket>
   readonly #limits: { readonly [L in keyof typeof requestLimits]: number }
 
   constructor(limits: { readonly [L in keyof typeof requestLimits]: number } = requestLimits) {
     this.#limits = limits
+    this.#buckets = new LRU(limits.maxNetworks)
   }
 
-  /** Whether a client at this address may make one more request. */
-  allows(address: string, now: number): boolean {
-    const { viewsPerSecond: perSecond, viewBurst: burst, maxNetworks } = this.#limits
+  /** Whether somebody at this address may ask once more. */
+  allows(address: string, nowMs: number): boolean {
+    const { viewsPerSecond: perSecond, viewBurst: burst } = this.#limits
     const network = networkOf(address)
-    const bucket = this.#buckets.get(network) ?? new TokenBucket({ perSecond, burst }, now)
-    this.#buckets.delete(network)
+    const bucket = this.#buckets.peek(network) ?? new TokenBucket({ perSecond, burst }, nowMs)
     this.#buckets.set(network, bucket)
-    for (const oldest of this.#buckets.keys()) {
-      if (this.#buckets.size <= maxNetworks) break
-      this.#buckets.delete(oldest)
-    }
-    return bucket.take(now)
+    return bucket.take(nowMs)
   }
 }

@@ -118,21 +118,21 @@ export class Views {
   }
 
   /** Stream parts, with their sizes and who stores them: all, or the first few. */
-  streamParts({ contains = '', offset, limit }: StreamPartsQuery, now: number) {
+  streamParts({ contains = '', offset, limit }: StreamPartsQuery, nowMs: number) {
     const show = (id: StreamPartId) => this.#showPart(id)
     const matches = contains === '' ? undefined : (id: StreamPartId) => id.includes(contains)
     const request = { offset, limit, matches, show, exactly: contains as StreamPartId }
-    const { items: streamParts, ...rest } = this.#parts.page(request, now)
+    const { items: streamParts, ...rest } = this.#parts.page(request, nowMs)
     return { offset, ...rest, streamParts }
   }
 
   /** Nodes, with the stream parts they are in: all, or the first few. */
-  nodes({ prefix = '', offset, limit }: NodesQuery, now: number) {
+  nodes({ prefix = '', offset, limit }: NodesQuery, nowMs: number) {
     const show = (id: NodeId) => this.#showNode(id)
     const matches = prefix === '' ? undefined : (id: NodeId) => id.startsWith(prefix)
     const { items: nodes, ...rest } = this.#nodes.page(
       { offset, limit, matches, show, exactly: prefix as NodeId },
-      now,
+      nowMs,
     )
     return { offset, ...rest, nodes }
   }

@@ -35,8 +35,9 @@ export class IceLeases {
 
   /** Nodes whose lease is due for renewal. */
   *takeDue(): Generator<NodeId> {
-    const now = this.#clock.monotonicMs()
-    for (let id = this.#renewals.takeDue(now); id !== undefined; id = this.#renewals.takeDue(now)) yield id
+    const nowMs = this.#clock.monotonicMs()
+    for (let id = this.#renewals.takeDue(nowMs); id !== undefined; id = this.#renewals.takeDue(nowMs))
+      yield id
   }
 
   /** The node has connected again, and may have lost everything. */

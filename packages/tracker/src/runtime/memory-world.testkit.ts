@@ -5,6 +5,8 @@ import {
   generatePrivateKey,
   loadCrypto,
   seededRandom,
+  type Credential,
+  type NodeId,
   type Packet,
 } from '@runnel/protocol'
 import { MemoryNetwork, VirtualClock, type CloseReason, type Connection } from '@runnel/transport'
@@ -62,9 +64,13 @@ export class MemoryWorld {
     return { clock: this.clock, random: this.#random.fork(label), crypto, identity }
   }
 
-  async node(label: string) {
+  /** With a credential it acts for that user. */
+  async node(label: string, credential?: (nodeId: NodeId) => Credential) {
     const identity = createIdentity(generatePrivateKey(this.#random.fork(`key ${label}`)), crypto)
-    const transport = this.network.transport({ role: 'node' }, this.#modules(label, identity))
+    const shown = credential?.(identity.nodeId)
+    const acting = { chainId: undefined, credential: () => shown, onChange: () => () => undefined }
+    const modules = { ...this.#modules(label, identity), ...(shown && { acting }) }
+    const transport = this.network.transport({ role: 'node' }, modules)
     await transport.start()
     const received: { atMs: number; packet: Packet }[] = []
     const closed: CloseReason[] = []

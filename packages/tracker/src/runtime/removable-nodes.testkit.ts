@@ -3,11 +3,17 @@ import type { NodeAdmission, NodeId } from '@runnel/protocol'
 /** Everybody is listed but those a test removes. */
 export class RemovableNodes implements NodeAdmission {
   readonly isPrivate = true
+  #only: NodeId | undefined
   readonly #removed = new Set<NodeId>()
   readonly #listeners = new Set<() => void>()
 
-  allows(nodeId: NodeId): boolean {
-    return !this.#removed.has(nodeId)
+  allows(userId: NodeId): boolean {
+    return !this.#removed.has(userId) && (this.#only === undefined || this.#only === userId)
+  }
+
+  /** Nobody else is listed from now on. */
+  listOnly(userId: NodeId): void {
+    this.#only = userId
   }
 
   onChange(listener: () => void): () => void {

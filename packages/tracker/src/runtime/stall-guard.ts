@@ -49,12 +49,12 @@ export class StallGuard {
   }
 
   check(): void {
-    const now = this.#clock.monotonicMs()
-    const stalledMs = now - this.#lastMs
-    this.#lastMs = now
-    if (this.#cancel === undefined || now - this.#reading.atMs < readingMs) return
+    const nowMs = this.#clock.monotonicMs()
+    const stalledMs = nowMs - this.#lastMs
+    this.#lastMs = nowMs
+    if (this.#cancel === undefined || nowMs - this.#reading.atMs < readingMs) return
     const before = this.#reading
-    this.#reading = { atMs: now, cpuMs: this.#cpuMs() }
+    this.#reading = { atMs: nowMs, cpuMs: this.#cpuMs() }
     if (stalledMs < this.#options.stallMs) return
     if (this.#reading.cpuMs - before.cpuMs <= idleShare * stalledMs) this.#options.onStall(stalledMs)
   }

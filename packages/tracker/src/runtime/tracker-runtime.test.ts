@@ -1,7 +1,34 @@
-import type { IceServers } from '@runnel/protocol'
+import {
+  createIdentity,
+  limits,
+  loadCrypto,
+  signDelegation,
+  type Credential,
+  type Delegation,
+  type IceServers,
+  type Identity,
+  type NodeId,
+} from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
+
+const crypto = await loadCrypto()
+
+/** To all that a user may, for as long as any test lasts. */
+function delegationOf(user: Identity, delegateId: NodeId, fromMs: number): Delegation {
+  const untilMs = fromMs + 60 * 86_400_000
+  const claim = {
+    chainId: 0,
+    userId: user.nodeId,
+    delegateId,
+    fromMs,
+    untilMs,
+    publishes: true,
+    reads: true,
+  }
+  return signDelegation({ ...claim, streams: [], requester: 'test', block: 0 }, crypto, user)
+}
 
 describe('a fault', () => {
   /** Two nodes in two stream parts. */
@@ -145,6 +172,27 @@ describe('the runtime', () => {
     expect([...world.core.nodes.keys()]).toEqual([a.nodeId])
     expect(world.core.counters.get('nodesNotListed')).toBe(1)
     expect(a.closed).toEqual([])
+  })
+
+  it('lets users into a private network with all their nodes, up to a number, and out at once', async () => {
+    const world = await new MemoryWorld().start()
+    const user = createIdentity(new Uint8Array(32).fill(5), crypto)
+    const acts = (delegateId: NodeId): Credential => ({
+      delegation: delegationOf(user, delegateId, world.clock.now()),
+    })
+    world.admission.listOnly(user.nodeId)
+    const nodes = []
+    for (let i = 0; i < limits.maxNodesOfUser; i++) nodes.push(await world.node(`of user ${i}`, acts))
+    expect(nodes.flatMap(({ closed }) => closed)).toEqual([])
+    const [tooMany, alone] = [await world.node('one more', acts), await world.node('alone')]
+    expect([tooMany, alone].map(({ closed }) => closed[0]?.code)).toEqual([
+      'TOO_MANY_NODES_OF_USER',
+      'NODE_NOT_LISTED',
+    ])
+    world.admission.remove(user.nodeId)
+    world.clock.advanceBy(100)
+    expect(new Set(nodes.map(({ closed }) => closed[0]?.code))).toEqual(new Set(['NODE_NOT_LISTED']))
+    expect(world.core.nodes.size).toBe(0)
   })
 
   it('forgets at once a node that was removed while it was away', async () => {

@@ -207,8 +207,8 @@ export class TrackerRuntime {
 
   /** Also those that were connected a moment ago. */
   #expelUnlisted(): void {
-    for (const [nodeId, { actingFor }] of [...this.#core.nodes]) {
-      const refusal = this.#refusalOf({ peerId: nodeId, actingFor })
+    for (const [nodeId, { actingFor, hasConnected }] of [...this.#core.nodes]) {
+      const refusal = hasConnected ? this.#refusalOf({ peerId: nodeId, actingFor }) : undefined
       if (refusal === undefined) continue
       const connection = this.#connections.get(nodeId)
       if (connection !== undefined) this.#drop(connection, refusal.code, refusal.message)

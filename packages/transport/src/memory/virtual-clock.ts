@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '@runnel/protocol'
-import { EventHeap } from './event-heap.ts'
+import { TimedEvents } from './timed-events.ts'
 
 export interface VirtualClockOptions {
   /** What `now` says at the start, in milliseconds since the Unix epoch. */
@@ -13,7 +13,7 @@ export interface VirtualClockOptions {
 export class VirtualClock implements Clock {
   /** The wall clock minus the monotonic one. */
   #wallAheadMs: number
-  readonly #events = new EventHeap()
+  readonly #events = new TimedEvents()
   #elapsedMs = 0
 
   constructor(options: VirtualClockOptions = {}) {

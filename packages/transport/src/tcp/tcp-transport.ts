@@ -8,11 +8,11 @@ import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { Admission, type AdmissionLimits } from '../ws/admission.ts'
 import { checkedLookup } from '../ws/checked-lookup.ts'
 import { asDialError } from '../ws/connect-web-socket.ts'
+import { listen } from '../ws/listen.ts'
 import { ownAddresses } from '../ws/own-address.ts'
 import { addressOfUrl } from '../ws/socket-address.ts'
 import { ToldDial } from '../ws/told-dial.ts'
 import { ToldDials, type DialModules } from '../ws/told-dials.ts'
-import { listenError } from '../ws/ws-listener.ts'
 import type { ListenAddress } from '../ws/ws-options.ts'
 import { TcpChannel } from './tcp-channel.ts'
 
@@ -132,15 +132,7 @@ export class TcpTransport implements Transport {
 
   async #listen({ host, port }: Pick<ListenAddress, 'host' | 'port'>): Promise<Server> {
     const server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    server.once('error', reject)
-    server.listen({ host, port }, resolve)
-    try {
-      await promise
-    } catch (cause) {
-      throw listenError(cause, `${host}:${port}`)
-    }
-    server.off('error', reject)
+    await listen(server, host, port)
     return server
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 
 /** How long a target is not dialled after too many failures; doubles with each further failure. */
 const firstPauseMs = 30_000
@@ -19,34 +20,30 @@ export interface FailuresOptions {
 
 /** Targets that failed, how often in a row, and until when they are not dialled. */
 export class Failures {
-  readonly #options: FailuresOptions
+  readonly #maxFree: number
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  readonly #streaks = new Map<string, Streak>()
+  readonly #streaks: LRU<Streak>
 
   constructor(options: FailuresOptions, clock: Pick<Clock, 'monotonicMs'>) {
-    this.#options = options
+    this.#maxFree = options.maxFree
+    this.#streaks = new LRU(options.maxTargets)
     this.#clock = clock
   }
 
   /** Failures in a row. */
   countOf(target: string): number {
-    return this.#streaks.get(target)?.count ?? 0
+    return this.#streaks.peek(target)?.count ?? 0
   }
 
   isResting(target: string): boolean {
-    return (this.#streaks.get(target)?.untilMs ?? -Infinity) > this.#clock.monotonicMs()
+    return (this.#streaks.peek(target)?.untilMs ?? -Infinity) > this.#clock.monotonicMs()
   }
 
   add(target: string): void {
-    const { maxFree, maxTargets } = this.#options
     const count = this.countOf(target) + 1
-    const pauseMs = count < maxFree ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (count - maxFree))
-    this.#streaks.delete(target)
+    const beyond = count - this.#maxFree
+    const pauseMs = beyond < 0 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** beyond)
     this.#streaks.set(target, { count, untilMs: this.#clock.monotonicMs() + pauseMs })
-    for (const oldest of this.#streaks.keys()) {
-      if (this.#streaks.size <= maxTargets) break
-      this.#streaks.delete(oldest)
-    }
   }
 
   clear(target: string): void {

@@ -1,43 +1,12 @@
-import { systemClock } from '@runnel/protocol/system'
-import { testModules } from '../conformance/modules.testkit.ts'
-import type { PairOptions, Station, TransportPair } from '../conformance/transport-pair.testkit.ts'
+import { makeProxiedPair } from '../conformance/proxied-pair.testkit.ts'
 import { describeTransport } from '../conformance/transport-suite.testkit.ts'
-import type { ConnectionLimits } from '../connection/limits.ts'
-import { TcpProxy } from './tcp-proxy.testkit.ts'
 import { WebSocketTransport } from './web-socket-transport.ts'
 
-async function makePair({ limits, limitsOfB }: PairOptions): Promise<TransportPair> {
-  const listen = { host: '127.0.0.1', port: 0 }
-  const proxies: TcpProxy[] = []
-  const station = async (
-    name: string,
-    ofOne?: Partial<ConnectionLimits>,
-  ): Promise<Station & { proxy: TcpProxy }> => {
-    const modules = testModules(name, systemClock, { ...limits, ...ofOne })
-    const transport = new WebSocketTransport({ role: 'node', listen }, modules)
-    await transport.start()
-    const proxy = await TcpProxy.to(Number(new URL(transport.url).port))
-    proxies.push(proxy)
-    return { nodeId: modules.identity.nodeId, transport, proxy, url: proxy.url }
-  }
-  const [a, b, c] = [await station('a'), await station('b', limitsOfB), await station('c')]
-  return {
-    a,
-    b,
-    // The discard port, where nobody listens.
-    nobody: { peerId: c.nodeId, url: 'ws://127.0.0.1:9' },
-    faults: {
-      silence: () => b.proxy.flow({ toServer: false, toClient: false }),
-      stallB: (stalled) => b.proxy.flow({ toServer: !stalled, toClient: true }),
-      cut: () => b.proxy.cut(),
-      c,
-    },
-    settle: (promise) => promise,
-    async stop() {
-      await Promise.all([a, b, c].map(({ transport }) => transport.stop()))
-      await Promise.all(proxies.map((proxy) => proxy.stop()))
-    },
-  }
-}
+const listen = { host: '127.0.0.1', port: 0 }
 
-describeTransport('WebSocketTransport', makePair, { faults: true })
+describeTransport(
+  'WebSocketTransport',
+  (options) =>
+    makeProxiedPair(options, (modules) => new WebSocketTransport({ role: 'node', listen }, modules)),
+  { faults: true },
+)

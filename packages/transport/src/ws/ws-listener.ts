@@ -13,6 +13,7 @@ import type { Channel } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
 import type { Place } from './admission.ts'
+import { listen } from './listen.ts'
 import { ownAddresses } from './own-address.ts'
 import { shareSockets } from './share-sockets.ts'
 import { socketOptions, type Circuits, type ListenAddress, type ListenServer } from './ws-options.ts'
@@ -148,7 +149,7 @@ function answer(socket: Duplex, status: number, text: string): void {
 
 /** A server only for WebSockets. A silent connection is closed after the time limit of a handshake. */
 async function openServer(
-  listen: ListenAddress,
+  address: ListenAddress,
   { limits, maxSockets, onCut }: ListenerModules,
 ): Promise<HttpServer> {
   const patience = {
@@ -158,17 +159,9 @@ async function openServer(
     handshakeTimeout: limits.handshakeTimeoutMs,
     connectionsCheckingInterval: Math.max(10, Math.floor(limits.handshakeTimeoutMs / 4)),
   }
-  const server = createServerFor(listen, patience)
+  const server = createServerFor(address, patience)
   shareSockets(server, maxSockets, onCut)
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen({ host: listen.host, port: listen.port }, resolve)
-  try {
-    await promise
-  } catch (cause) {
-    throw listenError(cause, `${listen.host}:${listen.port}`)
-  }
-  server.off('error', reject)
+  await listen(server, address.host, address.port)
   return server
 }
 
@@ -183,15 +176,4 @@ function createServerFor({ tls }: ListenAddress, patience: object): HttpServer {
   } catch (cause) {
     throw transportError('LISTEN_FAILED', 'the TLS certificate or key cannot be used', { cause })
   }
-}
-
-/** The reason why `listen` failed, as a RunnelError. */
-export function listenError(cause: unknown, where: string): Error {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (code === 'EADDRINUSE') return transportError('PORT_IN_USE', where, { cause })
-  return transportError(
-    'LISTEN_FAILED',
-    `${where}: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
-  )
 }

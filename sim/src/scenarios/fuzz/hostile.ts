@@ -202,9 +202,9 @@ export class Hostile {
   #fetch(): Packet {
     const { streamId, partition } = parseStreamPartId(this.#part())
     const chain = { streamId, partition, publisherId: this.#victim(), messageChainId: 'sim 0' }
-    const now = this.#modules.world.clock.now()
+    const wallMs = this.#modules.world.clock.now()
     const ranges = [
-      { after: { timestamp: 0, sequenceNumber: 0 }, upTo: { timestamp: now, sequenceNumber: 0 } },
+      { after: { timestamp: 0, sequenceNumber: 0 }, upTo: { timestamp: wallMs, sequenceNumber: 0 } },
     ]
     const { publisherId, messageChainId } = chain
     return {

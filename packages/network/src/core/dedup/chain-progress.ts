@@ -1,5 +1,7 @@
 import {
   compareRefs,
+  laterPlace,
+  placeOf,
   type MessageChain,
   type MessageRef,
   type MissingRange,
@@ -121,7 +123,7 @@ export class ChainProgress {
   /** Marks a message for which `isNew` was true. */
   mark(message: ChainLink, nowMs: number): void {
     const newest = this.#newest
-    const place = plainRef(message)
+    const place = placeOf(message)
     if (newest === undefined) {
       this.#newest = place
       this.#begin(place, message.previous, nowMs)
@@ -152,8 +154,8 @@ export class ChainProgress {
   #begin(place: MessageRef, previous: MessageRef | undefined, nowMs: number): void {
     const { chainLookBackMs, joinedMs, floor } = this.#options
     if (previous === undefined) return
-    const earliest = later(timeBefore(place, chainLookBackMs), floor)
-    const joined = later(earliest, timeBefore(place, nowMs - joinedMs))
+    const earliest = laterPlace(floor, timeBefore(place, chainLookBackMs))
+    const joined = laterPlace(earliest, timeBefore(place, nowMs - joinedMs))
     const isWanted = compareRefs(previous, joined) > 0
     this.#open(earliest, isWanted ? joined : previous, false, nowMs)
     if (isWanted) this.#open(joined, previous, true, nowMs)
@@ -164,7 +166,7 @@ export class ChainProgress {
     const earliest = timeBefore(place, this.#options.maxGapReachMs)
     if (compareRefs(earliest, newest) <= 0) this.#open(newest, previous, true, nowMs)
     else {
-      const upTo = compareRefs(previous, earliest) < 0 ? plainRef(previous) : earliest
+      const upTo = compareRefs(previous, earliest) < 0 ? placeOf(previous) : earliest
       this.#watch.unreachable(this, { after: newest, upTo })
       this.#open(earliest, previous, true, nowMs)
     }
@@ -173,7 +175,7 @@ export class ChainProgress {
   #open(after: MessageRef, upTo: MessageRef, isWanted: boolean, nowMs: number): void {
     if (compareRefs(upTo, after) <= 0) return
     const fill = isWanted ? newFill(nowMs) : undefined
-    const range: OpenRange = { progress: this, after, upTo: plainRef(upTo), fill }
+    const range: OpenRange = { progress: this, after, upTo: placeOf(upTo), fill }
     this.#listOf(range).add(range)
     this.#watch.opened(range, nowMs)
   }
@@ -186,7 +188,7 @@ export class ChainProgress {
     if (fill !== undefined) fill.isFed = true
     const isBeforeLeft = previous !== undefined && compareRefs(previous, after) > 0
     const isAfterLeft = compareRefs(place, upTo) < 0
-    if (isBeforeLeft) range.upTo = plainRef(previous)
+    if (isBeforeLeft) range.upTo = placeOf(previous)
     else if (isAfterLeft) range.after = place
     else {
       this.drop(range)
@@ -222,13 +224,4 @@ function newFill(openedMs: number): Fill {
 /** That long before a place, and never before the epoch. */
 function timeBefore({ timestamp }: MessageRef, durationMs: number): MessageRef {
   return { timestamp: Math.max(0, timestamp - durationMs), sequenceNumber: 0 }
-}
-
-function later(a: MessageRef, b: MessageRef | undefined): MessageRef {
-  return b !== undefined && compareRefs(b, a) > 0 ? b : a
-}
-
-/** Copies only the place: the whole object would keep a message's bytes alive. */
-function plainRef(ref: MessageRef): MessageRef {
-  return { timestamp: ref.timestamp, sequenceNumber: ref.sequenceNumber }
 }

@@ -1,4 +1,5 @@
-import { compareRefs, type MessageRef, type NodeId } from '@runnel/protocol'
+import { laterPlace, type MessageRef, type NodeId } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import type { Counters } from '../counters.ts'
 
 /**
@@ -7,33 +8,26 @@ import type { Counters } from '../counters.ts'
  * chain was forgotten. The cost for a publisher is that late messages of its other chains are dropped.
  */
 export class ForgottenChains {
-  readonly #maxPublishers: number
   readonly #counters: Counters
   /** In the order in which their last chain was forgotten. */
-  readonly #floors = new Map<NodeId, MessageRef>()
+  readonly #floors: LRU<MessageRef>
 
   constructor(limits: { readonly maxForgottenPublishers: number }, counters: Counters) {
-    this.#maxPublishers = limits.maxForgottenPublishers
+    this.#floors = new LRU(limits.maxForgottenPublishers)
     this.#counters = counters
   }
 
   floorOf(publisherId: NodeId): MessageRef | undefined {
-    return this.#floors.get(publisherId)
+    return this.#floors.peek(publisherId)
   }
 
   /** Adds what another one knows. */
   resume(other: ForgottenChains): void {
-    for (const [publisherId, newest] of other.#floors) this.add(publisherId, newest)
+    other.#floors.forEach((newest, publisherId: NodeId) => this.add(publisherId, newest))
   }
 
   add(publisherId: NodeId, newest: MessageRef): void {
-    const before = this.#floors.get(publisherId)
-    this.#floors.delete(publisherId)
-    this.#floors.set(publisherId, before !== undefined && compareRefs(before, newest) > 0 ? before : newest)
-    for (const oldest of this.#floors.keys()) {
-      if (this.#floors.size <= this.#maxPublishers) return
-      this.#floors.delete(oldest)
-      this.#counters['dedup.publishersForgotten']++
-    }
+    const floor = laterPlace(this.#floors.peek(publisherId), newest)
+    if (this.#floors.setWithEvicted(publisherId, floor)) this.#counters['dedup.publishersForgotten']++
   }
 }

@@ -1,6 +1,7 @@
 import {
   compareRefs,
   decodeBatch,
+  placeOf,
   type DelegationRef,
   type MessageBatch,
   type MessageChain,
@@ -29,8 +30,8 @@ export function placesOf(
   { bytes, messages, delegationRef }: MessageBatch,
   packet: Uint8Array,
 ): Pick<KeptBatch, 'packet' | 'headerBytes' | 'first' | 'last' | 'delegationRef'> {
-  const first = plainRef(messages[0] as MessageRef)
-  const last = messages.length === 1 ? first : plainRef(messages.at(-1) as MessageRef)
+  const first = placeOf(messages[0] as MessageRef)
+  const last = messages.length === 1 ? first : placeOf(messages.at(-1) as MessageRef)
   return { packet, headerBytes: packet.length - bytes.length, first, last, delegationRef }
 }
 
@@ -104,8 +105,4 @@ export class ChainBatches {
     }
     return low
   }
-}
-
-function plainRef({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  return { timestamp, sequenceNumber }
 }

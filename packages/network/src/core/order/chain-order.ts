@@ -1,4 +1,10 @@
-import { compareRefs, type MessageChain, type MessageRef, type StreamMessage } from '@runnel/protocol'
+import {
+  compareRefs,
+  placeOf,
+  type MessageChain,
+  type MessageRef,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { HeldMessages } from './held-messages.ts'
 
 export interface ChainOrderLimits {
@@ -100,7 +106,7 @@ export class ChainOrder {
     // Before the first message there is nothing that could tell where the gap begins.
     if (state.last === undefined && next !== undefined && compareRefs(upTo, next) < 0) {
       out.push({ kind: 'gap', chain: state.chain, after, upTo })
-      state.last = plainRef(upTo)
+      state.last = placeOf(upTo)
     }
     this.#drain(state, out)
     return out
@@ -110,7 +116,7 @@ export class ChainOrder {
   start(chain: MessageChain, last: MessageRef): readonly Ordered[] {
     const state = this.#stateOf(chain)
     if (state.last !== undefined && compareRefs(last, state.last) <= 0) return []
-    state.last = plainRef(last)
+    state.last = placeOf(last)
     for (let first = state.held.first; first !== undefined; first = state.held.first) {
       if (compareRefs(first, last) > 0) break
       this.#unhold(state)
@@ -138,9 +144,9 @@ export class ChainOrder {
     const { previous } = message
     const { chain, last } = state
     if (previous !== undefined && last !== undefined && compareRefs(previous, last) > 0) {
-      out.push({ kind: 'gap', chain, after: last, upTo: plainRef(previous) })
+      out.push({ kind: 'gap', chain, after: last, upTo: placeOf(previous) })
     }
-    state.last = plainRef(message)
+    state.last = placeOf(message)
     out.push({ kind: 'message', message })
   }
 
@@ -217,9 +223,4 @@ function isSame(a: MessageChain, b: MessageChain): boolean {
     a.partition === b.partition &&
     a.streamId === b.streamId
   )
-}
-
-/** Copies only the place: the whole object would keep a message's bytes alive. */
-function plainRef({ timestamp, sequenceNumber }: MessageRef): MessageRef {
-  return { timestamp, sequenceNumber }
 }

@@ -1,4 +1,10 @@
-import { parseStreamPartId, type MessageChain, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  FaultBoundary,
+  parseStreamPartId,
+  type MessageChain,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { StreamPart } from './stream-part.ts'
 
 export interface StreamPartMapModules {
@@ -11,14 +17,12 @@ export interface StreamPartMapModules {
  * inside `within`: a fault in one ends there, and the others go on.
  */
 export class StreamPartMap {
-  readonly #modules: StreamPartMapModules
-  /** The stream part whose work is being done. */
-  #current: StreamPart | undefined
+  readonly #boundary: FaultBoundary<StreamPart>
   readonly #byId = new Map<StreamPartId, StreamPart>()
   readonly #byStream = new Map<StreamId, Map<number, StreamPart>>()
 
   constructor(modules: StreamPartMapModules) {
-    this.#modules = modules
+    this.#boundary = new FaultBoundary((part, error) => modules.onFault(part, error))
   }
 
   get ids(): StreamPartId[] {
@@ -42,17 +46,7 @@ export class StreamPartMap {
    * work of the same stream part it ends that as well.
    */
   within<T>(part: StreamPart, work: () => T): T | undefined {
-    if (part === this.#current) return work()
-    const outer = this.#current
-    this.#current = part
-    try {
-      return work()
-    } catch (error) {
-      this.#modules.onFault(part, error)
-      return undefined
-    } finally {
-      this.#current = outer
-    }
+    return this.#boundary.within(part, work)
   }
 
   /**

@@ -3,6 +3,7 @@ import {
   type AccessToken,
   type Attach,
   type Contact,
+  type FailedNeighbour,
   type FailureReason,
   type Instruction,
   type NeighbourReport,
@@ -14,6 +15,7 @@ import {
   type Time,
   parseStreamPartId,
 } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 import type { NetworkLimits } from '../../limits.ts'
 import type { Counters } from '../counters.ts'
 import { SeenMessages } from '../dedup/seen-messages.ts'
@@ -69,9 +71,9 @@ export class StreamPart {
   #counter = 0
   /** Counter below which an instruction is stale; starts again with each connection of the tracker. */
   #sessionCounter = 0
-  readonly #failed = new Map<NodeId, FailureReason>()
-  /** Peers that were detached because no instruction named them, and until when they are refused again. */
-  readonly #refusedUntilMs = new Map<NodeId, number>()
+  readonly #failed = new LRU<FailureReason>(wireLimits.maxFailedNeighbours)
+  /** Peers that were detached because nobody ordered them, and until when they are refused again. */
+  readonly #refusedUntilMs: LRU<number>
   #reported: readonly NeighbourReport[] = []
 
   constructor(
@@ -82,6 +84,7 @@ export class StreamPart {
     this.streamId = parseStreamPartId(options.id).streamId
     this.joinedMs = options.joinedMs
     this.#limits = options.limits
+    this.#refusedUntilMs = new LRU(options.limits.maxRefused)
     this.#counters = modules.counters
     this.#membershipToken = () => modules.membershipToken()
     this.members = new PartMembers(options.limits)
@@ -196,9 +199,7 @@ export class StreamPart {
   }
 
   refuse(peerId: NodeId, nowMs: number): void {
-    this.#refusedUntilMs.delete(peerId)
     this.#refusedUntilMs.set(peerId, nowMs + this.#limits.refusedMs)
-    if (this.#refusedUntilMs.size > this.#limits.maxRefused) deleteFirst(this.#refusedUntilMs)
   }
 
   /** Lets refused peers attach again. */
@@ -207,15 +208,12 @@ export class StreamPart {
   }
 
   isRefused(peerId: NodeId, nowMs: number): boolean {
-    return (this.#refusedUntilMs.get(peerId) ?? 0) > nowMs
+    return (this.#refusedUntilMs.peek(peerId) ?? 0) > nowMs
   }
 
   /** Reports a failed edge with the next status. */
   fail(peerId: NodeId, reason: FailureReason): void {
-    this.#failed.set(peerId, reason)
-    if (this.#failed.size <= wireLimits.maxFailedNeighbours) return
-    deleteFirst(this.#failed)
-    this.#counters['status.failuresDropped']++
+    if (this.#failed.setWithEvicted(peerId, reason)) this.#counters['status.failuresDropped']++
   }
 
   /** Updates `attached` from the edges; true when it changed. */
@@ -275,7 +273,8 @@ export class StreamPart {
   /** The status to send now; what failed is reported once. */
   takeStatus(rttOf: (peerId: NodeId) => number | undefined, nowMs: number): Status {
     this.#reported = this.#reports(rttOf)
-    const failed = Array.from(this.#failed, ([nodeId, reason]) => ({ nodeId, reason }))
+    const failed: FailedNeighbour[] = []
+    this.#failed.forEach((reason, nodeId: NodeId) => failed.push({ nodeId, reason }))
     this.#failed.clear()
     this.schedule.sent(
       this.#reported.every(({ rttMs }) => rttMs !== undefined),
@@ -304,12 +303,5 @@ export class StreamPart {
     return this.#attached
       .slice(0, wireLimits.maxNeighbours)
       .map((nodeId) => ({ nodeId, rttMs: rttOf(nodeId) }))
-  }
-}
-
-function deleteFirst<K>(map: Map<K, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key)
-    return
   }
 }

@@ -1,5 +1,12 @@
 import type { Client, types } from 'cassandra-driver'
-import { compareRefs, toNodeId, type MessageRef, type NodeId, type StreamPartId } from '@runnel/protocol'
+import {
+  compareRefs,
+  laterPlace,
+  toNodeId,
+  type MessageRef,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
 import type { BatchPlace } from '../page-cursor.ts'
 import { widthMsByLevel } from '../span-levels.ts'
@@ -71,8 +78,7 @@ export class Partitions {
     for (const [level, widthMs] of widthMsByLevel.entries()) {
       for await (const batch of this.#backwardsOf(level, filter)) {
         if (newest !== undefined && batch.firstTime + widthMs < newest.timestamp) break
-        const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }
-        if (newest === undefined || compareRefs(last, newest) > 0) newest = last
+        newest = laterPlace(newest, { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber })
       }
     }
     return newest

@@ -28,9 +28,9 @@ export class Leadership {
     return this.#settling.nextAt ?? Infinity
   }
 
-  linked(tracker: NodeId, now: number): void {
+  linked(tracker: NodeId, nowMs: number): void {
     this.#linked.add(tracker)
-    this.#settling.add(tracker, now)
+    this.#settling.add(tracker, nowMs)
   }
 
   unlinked(tracker: NodeId): void {
@@ -42,10 +42,10 @@ export class Leadership {
     return this.#linked.has(tracker)
   }
 
-  /** Whether a tracker has been linked for long enough that it may get stream parts back. */
-  settle(now: number): boolean {
+  /** Whether a tracker has been linked for long enough since the last time, so that leaders may change. */
+  settle(nowMs: number): boolean {
     let settled = false
-    while (this.#settling.takeDue(now) !== undefined) settled = true
+    while (this.#settling.takeDue(nowMs) !== undefined) settled = true
     return settled
   }
 

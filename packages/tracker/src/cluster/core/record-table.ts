@@ -37,9 +37,9 @@ export type Refusal = Extract<ClusterCounterName, `records${string}`>
 const text = new TextDecoder()
 
 /**
- * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: this table
- * refuses records that are forged, older than the known one, too large, or too many. Records cross the wire with dates, so
- * `now` is one, in Unix milliseconds.
+ * The newest valid record of each key, by writer. A distributed hash table compares nothing before it overwrites: here
+ * is what refuses records that are forged, older than the known one, too large, or too many. Records cross the wire with
+ * dates, so `wallMs` is one, in Unix milliseconds.
  */
 export class RecordTable {
   readonly #limits: RecordLimits
@@ -51,9 +51,9 @@ export class RecordTable {
     this.#modules = modules
   }
 
-  /** Takes a record. Returns the reason when it is refused (counted under that name). Accepts the same one again. */
-  offer(key: Uint8Array, bytes: Uint8Array, now: number): Refusal | undefined {
-    const outcome = this.#check(key, bytes, now)
+  /** Takes a record in; why not, when it is refused (counted under that name). The same one again is taken without ado. */
+  offer(key: Uint8Array, bytes: Uint8Array, wallMs: number): Refusal | undefined {
+    const outcome = this.#check(key, bytes, wallMs)
     if (typeof outcome === 'string') {
       this.#modules.count(outcome)
       return outcome
@@ -61,30 +61,32 @@ export class RecordTable {
     return undefined
   }
 
-  /** The record under a key; undefined when there is no valid one now. */
-  get(writer: NodeId, key: string, now: number): ClusterRecord | undefined {
+  /** The record under a key; undefined when there is none that is valid now. */
+  get(writer: NodeId, key: string, wallMs: number): ClusterRecord | undefined {
     const record = this.#shelves.get(writer)?.entries.get(key)?.record
-    return record !== undefined && record.expiresAt > now && !this.#isAhead(record, now) ? record : undefined
+    return record !== undefined && record.expiresAt > wallMs && !this.#isAhead(record, wallMs)
+      ? record
+      : undefined
   }
 
-  /** What a tracker last reported of itself. */
-  alive(id: NodeId, now: number): (AliveBody & { readonly writtenAt: number }) | undefined {
-    const record = this.get(id, `/runnel/alive/${id}`, now)
+  /** What a tracker last said of itself. */
+  alive(id: NodeId, wallMs: number): (AliveBody & { readonly writtenAt: number }) | undefined {
+    const record = this.get(id, `/runnel/alive/${id}`, wallMs)
     return record?.body.kind === 'alive' ? { ...record.body, writtenAt: record.writtenAt } : undefined
   }
 
-  /** What some trackers last reported of a stream part. */
-  leads(streamPartId: StreamPartId, writers: readonly NodeId[], now: number): Lead[] {
+  /** What some trackers last said of a stream part. */
+  leads(streamPartId: StreamPartId, writers: readonly NodeId[], wallMs: number): Lead[] {
     return writers.flatMap((writer) => {
-      const record = this.get(writer, leadKey(writer, streamPartId), now)
+      const record = this.get(writer, leadKey(writer, streamPartId), wallMs)
       if (record?.body.kind !== 'lead') return []
       return [{ writer, writtenAt: record.writtenAt, chunks: record.body.chunks }]
     })
   }
 
-  /** One chunk of a tracker's replica, provided it belongs to the same division into chunks. */
-  chunk(writer: NodeId, streamPartId: StreamPartId, chunk: number, chunks: number, now: number) {
-    const body = this.get(writer, topologyKey(writer, streamPartId, chunk), now)?.body
+  /** One share of a tracker's replica, as long as it is of the same division. */
+  chunk(writer: NodeId, streamPartId: StreamPartId, chunk: number, chunks: number, wallMs: number) {
+    const body = this.get(writer, topologyKey(writer, streamPartId, chunk), wallMs)?.body
     return body?.kind === 'topology' && body.chunks === chunks ? body : undefined
   }
 
@@ -104,28 +106,28 @@ export class RecordTable {
     this.#shelves.delete(writer)
   }
 
-  /** Drops records that have expired or are dated ahead, and all of trackers that are no longer registered. */
-  purge(now: number): void {
+  /** Forgets what has expired or is dated ahead, and all of trackers that are not registered any more. */
+  purge(wallMs: number): void {
     for (const [writer, shelf] of this.#shelves) {
       if (!this.#modules.isRegistered(writer)) {
         this.#shelves.delete(writer)
         continue
       }
       for (const [key, entry] of shelf.entries) {
-        if (entry.record.expiresAt > now && !this.#isAhead(entry.record, now)) continue
+        if (entry.record.expiresAt > wallMs && !this.#isAhead(entry.record, wallMs)) continue
         shelf.entries.delete(key)
         shelf.size -= entry.bytes.length
       }
     }
   }
 
-  #check(key: Uint8Array, bytes: Uint8Array, now: number): Refusal | ClusterRecord {
+  #check(key: Uint8Array, bytes: Uint8Array, wallMs: number): Refusal | ClusterRecord {
     const { maxRecordBytes, maxRecordLifetimeMs, clockToleranceMs } = this.#limits
     if (bytes.length > maxRecordBytes) return 'recordsTooLarge'
     const known = this.#known(key)
-    const current = known !== undefined && !this.#isAhead(known.record, now) ? known : undefined
+    const current = known !== undefined && !this.#isAhead(known.record, wallMs) ? known : undefined
     if (current !== undefined && sameBytes(current.bytes, bytes))
-      return current.record.expiresAt > now ? current.record : 'recordsStale'
+      return current.record.expiresAt > wallMs ? current.record : 'recordsStale'
     let record: ClusterRecord
     try {
       record = decodeRecord(key, bytes, this.#modules.crypto)
@@ -133,16 +135,16 @@ export class RecordTable {
       return refusalOf(error)
     }
     if (!this.#modules.isRegistered(record.writer)) return 'recordsOfStrangers'
-    if (record.expiresAt <= now) return 'recordsStale'
-    if (this.#isAhead(record, now)) return 'recordsTooFar'
-    if (record.expiresAt > now + maxRecordLifetimeMs + clockToleranceMs) return 'recordsTooFar'
+    if (record.expiresAt <= wallMs) return 'recordsStale'
+    if (this.#isAhead(record, wallMs)) return 'recordsTooFar'
+    if (record.expiresAt > wallMs + maxRecordLifetimeMs + clockToleranceMs) return 'recordsTooFar'
     if (current !== undefined && current.record.writtenAt >= record.writtenAt) return 'recordsStale'
     return this.#keep(text.decode(key), record, bytes, known)
   }
 
-  /** The writer's clock is ahead; or it was, and ours with it, and both have been set back. */
-  #isAhead({ writtenAt }: ClusterRecord, now: number): boolean {
-    return writtenAt > now + this.#limits.clockToleranceMs
+  /** The writer's clock is ahead; or it was, and ours with it, and the two have been set back. */
+  #isAhead({ writtenAt }: ClusterRecord, wallMs: number): boolean {
+    return writtenAt > wallMs + this.#limits.clockToleranceMs
   }
 
   #keep(

@@ -54,13 +54,13 @@ export class Replicator {
   readonly #bucket: TokenBucket
   #blockedUntil = -Infinity
 
-  constructor(limits: ReplicatorLimits, modules: ReplicatorModules, now: number) {
+  constructor(limits: ReplicatorLimits, modules: ReplicatorModules, nowMs: number) {
     this.#limits = limits
     this.#modules = modules
     this.#gathering = new DelayQueue(limits.gatherMs)
     this.#cooling = new DelayQueue(limits.replicaIntervalMs)
     this.#ageing = new DelayQueue(limits.replicaLifetimeMs / 2)
-    this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, now)
+    this.#bucket = new TokenBucket({ perSecond: limits.recordsPerSecond, burst: limits.recordBurst }, nowMs)
   }
 
   /** When `tick` is due; Infinity when nothing is waited for. */
@@ -71,10 +71,10 @@ export class Replicator {
   }
 
   /** Something about the stream part changed. */
-  touched(id: StreamPartId, now: number): void {
+  touched(id: StreamPartId, nowMs: number): void {
     if (this.#ready.has(id) || this.#gathering.has(id)) return
     if (this.#cooling.has(id)) this.#changed.add(id)
-    else this.#gathering.add(id, now)
+    else this.#gathering.add(id, nowMs)
   }
 
   /** Others may have lost what was written: all of it is due again. */
@@ -89,16 +89,16 @@ export class Replicator {
     for (const known of [this.#changed, this.#ready, this.#written]) known.clear()
   }
 
-  tick(now: number): void {
-    for (const id of take(this.#gathering, now)) this.#ready.add(id)
-    for (const id of take(this.#cooling, now)) if (this.#changed.delete(id)) this.#ready.add(id)
-    for (const id of take(this.#ageing, now)) this.#due(id)
+  tick(nowMs: number): void {
+    for (const id of take(this.#gathering, nowMs)) this.#ready.add(id)
+    for (const id of take(this.#cooling, nowMs)) if (this.#changed.delete(id)) this.#ready.add(id)
+    for (const id of take(this.#ageing, nowMs)) this.#due(id)
     for (const id of this.#ready) {
       // If writing one throws, it is written when it changes again.
       let isWritten = true
-      isolated({ streamPartId: id }, this.#modules, () => (isWritten = this.#write(id, now)))
+      isolated({ streamPartId: id }, this.#modules, () => (isWritten = this.#write(id, nowMs)))
       if (!isWritten) {
-        this.#blockedUntil = now + retryMs
+        this.#blockedUntil = nowMs + retryMs
         this.#modules.count('writesDelayed')
         return
       }
@@ -112,7 +112,7 @@ export class Replicator {
   }
 
   /** False when it has to wait. */
-  #write(id: StreamPartId, now: number): boolean {
+  #write(id: StreamPartId, nowMs: number): boolean {
     const nodes = this.#modules.snapshot(id) ?? []
     const before = this.#written.get(id)
     if (nodes.length === 0 && before === undefined) return true
@@ -121,16 +121,16 @@ export class Replicator {
     const changed = shares.filter((_, index) => hashes[index] !== before?.[index])
     const lead = { kind: 'lead', streamPartId: id, chunks: shares.length, nodes: nodes.length } as const
     if (nodes.length > 0 && changed.length === 0 && hashes.length === before?.length) return true
-    if (!this.#bucket.take(now, Math.min(changed.length + 1, this.#limits.recordBurst))) return false
+    if (!this.#bucket.take(nowMs, Math.min(changed.length + 1, this.#limits.recordBurst))) return false
     for (const share of changed) this.#modules.write(share)
     this.#modules.write(lead)
-    this.#cooling.add(id, now)
+    this.#cooling.add(id, nowMs)
     if (nodes.length === 0) {
       this.#written.delete(id)
       this.#ageing.delete(id)
     } else {
       this.#written.set(id, hashes)
-      this.#ageing.add(id, now)
+      this.#ageing.add(id, nowMs)
     }
     return true
   }
@@ -196,6 +196,6 @@ function nodeBytes({ contact, neighbours }: ReplicatedNode): number {
   return texts.reduce((sum, text) => sum + 1 + text.length, 24 + 20 * neighbours.length)
 }
 
-function* take<Key>(queue: DelayQueue<Key>, now: number): Generator<Key> {
-  for (let key = queue.takeDue(now); key !== undefined; key = queue.takeDue(now)) yield key
+function* take<Key>(queue: DelayQueue<Key>, nowMs: number): Generator<Key> {
+  for (let key = queue.takeDue(nowMs); key !== undefined; key = queue.takeDue(nowMs)) yield key
 }

@@ -1,14 +1,11 @@
 import type { RandomSource } from '../topology/cheapest.ts'
 import type { Improvement } from '../topology/improve.ts'
+import type { OverlayGraphModules } from '../topology/overlay-graph.ts'
 
-/** What a strategy may ask the tracker. */
-export interface OverlayStrategyModules<Id extends string> {
+/** What a strategy may ask of the tracker around it. */
+export interface OverlayStrategyModules<Id extends string> extends OverlayGraphModules<Id> {
   readonly random: RandomSource & { fork(label: string): RandomSource }
-  /** Whether to avoid an edge between the two. Symmetric; a preference only. */
-  readonly avoid?: (a: Id, b: Id) => boolean
-  /** The network a node comes from; undefined when it is unknown. Default: unknown for all. */
-  readonly networkOf?: (id: Id) => string | undefined
-  /** Whether the node publishes, as far as is known. Default: unknown for all. */
+  /** Whether the node publishes, as far as is known. Default: nobody knows of any. */
   readonly isPublisher?: (id: Id) => boolean
   /** Peers of which a node's round-trip times are remembered. */
   readonly maxMeasuredPeers: number

@@ -22,10 +22,10 @@ export class DelayQueue<Key> {
     return this.#first()?.[1]
   }
 
-  /** Adds a key; the time of one that is already there starts anew. */
-  add(key: Key, now: number): void {
+  /** A key that is there already starts anew. */
+  add(key: Key, nowMs: number): void {
     this.#dueAt.delete(key)
-    this.#dueAt.set(key, now + this.#delayMs)
+    this.#dueAt.set(key, nowMs + this.#delayMs)
   }
 
   has(key: Key): boolean {
@@ -36,10 +36,10 @@ export class DelayQueue<Key> {
     return this.#dueAt.delete(key)
   }
 
-  /** Removes the oldest that is due. */
-  takeDue(now: number): Key | undefined {
+  /** Takes out the oldest that is due. */
+  takeDue(nowMs: number): Key | undefined {
     const first = this.#first()
-    return first !== undefined && first[1] <= now ? this.takeOldest() : undefined
+    return first !== undefined && first[1] <= nowMs ? this.takeOldest() : undefined
   }
 
   /** Removes the oldest, due or not. */

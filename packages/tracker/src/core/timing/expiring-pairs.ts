@@ -14,22 +14,22 @@ export class ExpiringPairs<Id extends string> {
     return this.#queue.size
   }
 
-  /** Adds a pair; the time of one that is already there starts anew. True when the oldest pair had to be forgotten early. */
-  add(a: Id, b: Id, now: number): boolean {
-    this.#forget(now)
-    this.#queue.add(keyOf(a, b), now)
+  /** A pair that is there already starts anew. True when the oldest pair had to go before its time. */
+  add(a: Id, b: Id, nowMs: number): boolean {
+    this.#forget(nowMs)
+    this.#queue.add(keyOf(a, b), nowMs)
     if (this.#queue.size <= this.#maxPairs) return false
     this.#queue.takeOldest()
     return true
   }
 
-  has(a: Id, b: Id, now: number): boolean {
-    this.#forget(now)
+  has(a: Id, b: Id, nowMs: number): boolean {
+    this.#forget(nowMs)
     return this.#queue.size > 0 && this.#queue.has(keyOf(a, b))
   }
 
-  #forget(now: number): void {
-    while (this.#queue.takeDue(now) !== undefined);
+  #forget(nowMs: number): void {
+    while (this.#queue.takeDue(nowMs) !== undefined);
   }
 }
 

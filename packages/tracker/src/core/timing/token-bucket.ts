@@ -5,25 +5,25 @@ export class TokenBucket {
   #tokens: number
   #filledAt: number
 
-  constructor(options: { readonly perSecond: number; readonly burst: number }, now: number) {
+  constructor(options: { readonly perSecond: number; readonly burst: number }, nowMs: number) {
     this.#perSecond = options.perSecond
     this.#burst = options.burst
     this.#tokens = options.burst
-    this.#filledAt = now
+    this.#filledAt = nowMs
   }
 
-  /** Takes `count` tokens; takes none and returns false when there are fewer. */
-  take(now: number, count = 1): boolean {
-    if (!this.has(now, count)) return false
+  /** Takes `count` tokens; takes none and says false when there are not as many. */
+  take(nowMs: number, count = 1): boolean {
+    if (!this.has(nowMs, count)) return false
     this.#tokens -= count
     return true
   }
 
   /** Whether there are `count` tokens; takes none. */
-  has(now: number, count = 1): boolean {
-    const earned = (Math.max(0, now - this.#filledAt) / 1000) * this.#perSecond
+  has(nowMs: number, count = 1): boolean {
+    const earned = (Math.max(0, nowMs - this.#filledAt) / 1000) * this.#perSecond
     this.#tokens = Math.min(this.#burst, this.#tokens + earned)
-    this.#filledAt = Math.max(now, this.#filledAt)
+    this.#filledAt = Math.max(nowMs, this.#filledAt)
     return this.#tokens >= count
   }
 }

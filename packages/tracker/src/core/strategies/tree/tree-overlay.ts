@@ -1,9 +1,7 @@
 import { Distances } from '../../coordinates/distances.ts'
-import { BoundedGraph } from '../../topology/bounded-graph.ts'
-import { cheapest, type Choice, type RandomSource } from '../../topology/cheapest.ts'
-import type { Chooser } from '../../topology/chooser.ts'
-import { Diversity } from '../../topology/diversity.ts'
+import { cheapest, type Choice } from '../../topology/cheapest.ts'
 import { GraphEdit } from '../../topology/graph-edit.ts'
+import { OverlayGraph } from '../../topology/overlay-graph.ts'
 import type { OverlayStrategy, OverlayStrategyModules } from '../overlay-strategy.ts'
 import { centreOf, spanningTree } from './spanning-tree.ts'
 import { Spares } from './spares.ts'
@@ -12,77 +10,36 @@ import { TreeShape } from './tree-shape.ts'
 
 type Reluctance<Id> = (a: Id, b: Id) => number
 
-/** Cost of an edge that has just failed. */
-const justFailed = 8
-
 /**
  * A tree for one publisher and many viewers, rooted at the first node that is known to publish, else at the first node: a
  * message reaches every node over one edge each. Newcomers are placed as near to the root as there is room. Leaves have spare
  * edges to other branches, so that losing an inner node disconnects nobody (docs/decisions/039-overlay-strategies.md).
  */
-export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
+export class TreeOverlay<Id extends string> extends OverlayGraph<Id> implements OverlayStrategy<Id> {
   readonly improves = true
-  readonly #graph: BoundedGraph<Id>
   readonly #shape: TreeShape<Id>
   readonly #spares: Spares<Id>
   readonly #moves: TreeMoves<Id>
   readonly #distances: Distances<Id>
-  readonly #diversity: Diversity<Id>
-  readonly #chooser: Chooser<Id>
-  readonly #random: RandomSource
-  readonly #networkOf: (id: Id) => string | undefined
   readonly #isPublisher: (id: Id) => boolean
 
   constructor(degree: number, modules: OverlayStrategyModules<Id>) {
-    const { random, avoid = () => false, networkOf = () => undefined, isPublisher = () => false } = modules
-    this.#graph = new BoundedGraph(degree)
+    super(degree, modules)
+    const { graph, chooser } = this
+    const { random, reluctance } = chooser
     this.#shape = new TreeShape(degree)
-    const diversity = new Diversity(this.#graph)
-    const reluctance: Reluctance<Id> = (a, b) => (avoid(a, b) ? 1 : 0) + diversity.reluctance(a, b)
-    this.#diversity = diversity
-    this.#chooser = { random, reluctance, diversity }
-    this.#spares = new Spares(this.#graph, this.#shape, this.#chooser)
-    this.#distances = new Distances(modules, { random: random.fork('coordinates') })
+    this.#spares = new Spares(graph, this.#shape, chooser)
+    this.#distances = new Distances(modules, { random: modules.random.fork('coordinates') })
     this.#moves = new TreeMoves({
-      ...{ graph: this.#graph, shape: this.#shape, spares: this.#spares, random, reluctance },
+      ...{ graph, shape: this.#shape, spares: this.#spares, random, reluctance },
       distanceMs: (a, b) => this.#distances.expectedMs(a, b),
     })
-    this.#random = random
-    this.#networkOf = networkOf
-    this.#isPublisher = isPublisher
-  }
-
-  get size(): number {
-    return this.#graph.size
-  }
-
-  get edgeCount(): number {
-    return this.#graph.edges.size
+    this.#isPublisher = modules.isPublisher ?? (() => false)
   }
 
   /** The root of the tree. */
   get entry(): Id | undefined {
     return this.#shape.root
-  }
-
-  has(id: Id): boolean {
-    return this.#graph.has(id)
-  }
-
-  hasEdge(a: Id, b: Id): boolean {
-    return this.#graph.adjacent(a, b)
-  }
-
-  neighbours(id: Id): ReadonlySet<Id> {
-    return new Set(this.has(id) ? this.#graph.linksOf(id).keys() : [])
-  }
-
-  nodes(): IterableIterator<Id> {
-    return this.#graph.nodes()
-  }
-
-  *edges(): IterableIterator<readonly [Id, Id]> {
-    for (const { a, b } of this.#graph.edges) yield [a, b]
   }
 
   /** Edges of the tree; spare edges are drawn at random. */
@@ -99,9 +56,9 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   }
 
   add(id: Id): ReadonlySet<Id> {
-    const edit = new GraphEdit(this.#graph)
+    const edit = new GraphEdit(this.graph)
     if (this.has(id)) return edit.changed()
-    this.#addNode(id)
+    this.addNode(id)
     edit.mark(id)
     if (this.#shape.root === undefined) this.#shape.crown(id)
     else if (this.#shouldBeRoot(id)) this.#enthrone(edit, id)
@@ -110,7 +67,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   }
 
   remove(id: Id): ReadonlySet<Id> {
-    const edit = new GraphEdit(this.#graph)
+    const edit = new GraphEdit(this.graph)
     if (!this.has(id)) return edit.changed()
     const isRoot = id === this.#shape.root
     const children = [...this.#shape.childrenOf(id)]
@@ -118,8 +75,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     this.#shape.detach(id)
     for (const neighbour of this.neighbours(id)) edit.disconnect(id, neighbour)
     this.#shape.delete(id)
-    this.#graph.removeNode(id)
-    this.#diversity.delete(id)
+    this.removeNode(id)
     const heir = isRoot ? ([...this.nodes()].find(this.#isPublisher) ?? children[0]) : undefined
     if (heir !== undefined) this.#enthrone(edit, heir)
     for (const child of children) if (!this.#isInTree(child)) this.#attach(edit, child)
@@ -127,11 +83,9 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   }
 
   failEdge(a: Id, b: Id): ReadonlySet<Id> {
-    const edit = new GraphEdit(this.#graph)
+    const edit = new GraphEdit(this.graph)
     if (!this.hasEdge(a, b)) return edit.changed()
-    const isFailed = (c: Id, e: Id) => (c === a && e === b) || (c === b && e === a)
-    const reluctance: Reluctance<Id> = (c, e) =>
-      isFailed(c, e) ? justFailed : this.#chooser.reluctance(c, e)
+    const { reluctance } = this.chooserAfterFailure(a, b)
     edit.disconnect(a, b)
     if (this.#shape.isTreeEdge(a, b)) {
       const child = this.#shape.parentOf(a) === b ? a : b
@@ -143,12 +97,12 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
 
   /** Takes the edges of one breadth-first tree as its own; the others become spare. */
   adopt(edges: Iterable<readonly [Id, Id]>): ReadonlySet<Id> {
-    const edit = new GraphEdit(this.#graph)
+    const edit = new GraphEdit(this.graph)
     for (const [a, b] of edges) {
-      for (const id of [a, b]) if (!this.has(id)) this.#addNode(id)
+      for (const id of [a, b]) if (!this.has(id)) this.addNode(id)
       if (this.hasEdge(a, b)) continue
       if (a === b) edit.mark(a)
-      else if (this.#graph.freeSlots(a) > 0 && this.#graph.freeSlots(b) > 0) this.#graph.connect(a, b)
+      else if (this.graph.freeSlots(a) > 0 && this.graph.freeSlots(b) > 0) this.graph.connect(a, b)
       else edit.miss(a, b)
       this.#distances.takenOver(a, b)
     }
@@ -157,7 +111,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   }
 
   improve(id: Id, mayChange: (id: Id) => boolean): ReturnType<OverlayStrategy<Id>['improve']> {
-    const edit = new GraphEdit(this.#graph)
+    const edit = new GraphEdit(this.graph)
     if (!this.has(id) || !mayChange(id)) return { outcome: 'nothing better', changed: edit.changed() }
     this.#distances.learn(id)
     const isBetter = this.#improve(edit, id, mayChange)
@@ -172,10 +126,9 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     return this.#spares.dropSurplus(edit, id, mayChange) || this.#moves.improve(edit, id, mayChange)
   }
 
-  #addNode(id: Id): void {
-    this.#graph.addNode(id)
+  protected override addNode(id: Id): void {
+    super.addNode(id)
     this.#shape.add(id)
-    this.#diversity.add(id, this.#networkOf(id))
   }
 
   #shouldBeRoot(id: Id): boolean {
@@ -210,12 +163,12 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
     edit.disconnect(parent, top)
   }
 
-  /** Attaches a detached subtree below the node with a free slot that is nearest to the root. */
-  #attach(edit: GraphEdit<Id>, top: Id, reluctance: Reluctance<Id> = this.#chooser.reluctance): void {
+  /** Hangs a detached subtree below the node with room for it that is nearest to the root. */
+  #attach(edit: GraphEdit<Id>, top: Id, reluctance: Reluctance<Id> = this.chooser.reluctance): void {
     let best: Choice<Id> | undefined
     for (const level of this.#shape.open) {
       const cost = (id: Id) => reluctance(id, top)
-      const choice = cheapest(level.size, (position) => level.at(position), cost, this.#random)
+      const choice = cheapest(level.size, (position) => level.at(position), cost, this.chooser.random)
       if ((choice?.cost ?? Infinity) < (best?.cost ?? Infinity)) best = choice
       if ((best?.cost ?? Infinity) < 1) break
     }
@@ -226,7 +179,7 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   #link(edit: GraphEdit<Id>, top: Id, parent: Id): void {
     // A former root may have one child too many.
     const extra =
-      this.#shape.childrenOf(top).size < this.#graph.degree ? undefined : [...this.#shape.childrenOf(top)][0]
+      this.#shape.childrenOf(top).size < this.graph.degree ? undefined : [...this.#shape.childrenOf(top)][0]
     if (extra !== undefined) this.#cut(edit, extra)
     if (!this.hasEdge(top, parent)) {
       for (const id of [top, parent]) this.#spares.makeRoom(edit, id)
@@ -241,12 +194,12 @@ export class TreeOverlay<Id extends string> implements OverlayStrategy<Id> {
   /** Builds another tree of the same edges. */
   #rebuild(edit: GraphEdit<Id>): void {
     const nodes = [...this.nodes()]
-    const root = nodes.find(this.#isPublisher) ?? this.#shape.root ?? centreOf(this.#graph)
+    const root = nodes.find(this.#isPublisher) ?? this.#shape.root ?? centreOf(this.graph)
     if (root === undefined) return
     this.#shape.scatter()
     this.#shape.crown(root)
     const tops: Id[] = []
-    for (const { id, parent } of spanningTree(this.#graph, [root, ...nodes])) {
+    for (const { id, parent } of spanningTree(this.graph, [root, ...nodes])) {
       if (parent !== undefined) this.#shape.attach(id, parent)
       else if (id !== root) tops.push(id)
     }

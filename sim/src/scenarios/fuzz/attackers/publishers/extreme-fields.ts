@@ -33,13 +33,13 @@ export const extremeFields = publishing(({ member, streamPartId, fuzz, random })
 })
 
 /** The beginning of time, around now and all limits, and the end of time. */
-function extremeTimes(now: number): number[][] {
+function extremeTimes(wallMs: number): number[][] {
   const { chainLookBackMs, clockToleranceMs, maxRecentAgeMs } = networkLimits
   const ages = [0, 1_000, chainLookBackMs, maxRecentAgeMs, dayMs, 365 * dayMs, -clockToleranceMs]
   return [
     [0, 1, 2, chainLookBackMs - 1, chainLookBackMs, chainLookBackMs + 1],
-    ages.flatMap((ageMs) => [now - ageMs - 1, now - ageMs, now - ageMs + 1]),
-    [2 ** 31, 2 ** 32, now - 365 * dayMs],
+    ages.flatMap((ageMs) => [wallMs - ageMs - 1, wallMs - ageMs, wallMs - ageMs + 1]),
+    [2 ** 31, 2 ** 32, wallMs - 365 * dayMs],
     [largestTime - 1, largestTime],
   ]
 }

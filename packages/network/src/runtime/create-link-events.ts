@@ -1,0 +1,62 @@
+import type { LinkEvents, LinksOwner } from '@runnel/transport'
+import type { NodeId } from '@runnel/protocol'
+import type { NodeEvent } from '../core/events.ts'
+import type { Tracer } from '../trace/tracer.ts'
+import type { DirectLinks } from './direct-links.ts'
+import { failureReasonOf } from './failure-reason.ts'
+import type { Faults } from './faults.ts'
+import type { IncomingPackets } from './incoming-packets.ts'
+import type { Listeners } from './listeners.ts'
+import type { Waiters } from './waiters.ts'
+
+export interface LinkEventsModules {
+  readonly links: Pick<LinksOwner, 'disconnect'>
+  readonly incoming: IncomingPackets
+  readonly direct: DirectLinks
+  readonly waiters: Waiters
+  readonly listeners: Listeners
+  readonly tracer: Tracer | undefined
+  readonly faults: Faults
+  dispatch(event: NodeEvent): void
+}
+
+/** Tells the core, whoever waits and the listeners what becomes of links. An error in that is a fault of the peer's link. */
+export function createLinkEvents(modules: LinkEventsModules): LinkEvents {
+  const { links, incoming, direct, waiters, listeners, tracer, faults, dispatch } = modules
+  const attempt = (peerId: NodeId, work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      faults.report({ peerId }, error)
+    }
+  }
+  return {
+    onOpened: (peerId, { peerRole }) =>
+      attempt(peerId, () => {
+        if (peerRole !== 'node')
+          return links.disconnect(peerId, 'PROTOCOL_VIOLATION', 'a tracker is no neighbour')
+        tracer?.linkOpened(peerId)
+        dispatch({ type: 'linkOpened', peerId })
+        direct.check()
+      }),
+    onClosed: (peerId) =>
+      attempt(peerId, () => {
+        tracer?.linkClosed(peerId)
+        dispatch({ type: 'linkClosed', peerId })
+        direct.check()
+        listeners.emit('linkClosed', peerId)
+      }),
+    onFailed: (peerId, error) =>
+      attempt(peerId, () => {
+        dispatch({ type: 'linkFailed', peerId, reason: failureReasonOf(error) })
+        direct.failed(peerId, error)
+        listeners.emit('linkFailed', peerId, error)
+      }),
+    onPacket: (peerId, type, body, whole) => incoming.take(peerId, type, body, whole),
+    onCredential: (peerId) => attempt(peerId, () => dispatch({ type: 'credentialRenewed', peerId })),
+    onDrain: () => {
+      waiters.check()
+      direct.check()
+    },
+  }
+}

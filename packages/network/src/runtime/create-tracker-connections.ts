@@ -1,0 +1,43 @@
+import type { Transport } from '@runnel/transport'
+import type { NodeEvent } from '../core/events.ts'
+import type { NetworkLimits } from '../limits.ts'
+import type { Listeners } from './listeners.ts'
+import { TrackerConnections } from './tracker-connections.ts'
+
+export interface TrackerConnectionsModules {
+  readonly transports: readonly Transport[]
+  readonly listeners: Listeners
+  dispatch(event: NodeEvent): void
+}
+
+/** Connections to trackers that tell the core and the listeners what becomes of them. */
+export function createTrackerConnections(
+  { limits, dialTimeoutMs }: { readonly limits: NetworkLimits; readonly dialTimeoutMs: number },
+  { transports, listeners, dispatch }: TrackerConnectionsModules,
+): TrackerConnections {
+  const heartbeat = {
+    pingIntervalMs: limits.trackerPingIntervalMs,
+    maxMissedPongs: limits.trackerMaxMissedPongs,
+  }
+  const trackers: TrackerConnections = new TrackerConnections(
+    { dialTimeoutMs, limits: heartbeat },
+    {
+      transport: (url) => transports.find((transport) => transport.canDial(url)),
+      events: {
+        onOpened: (way) => {
+          dispatch({ type: 'trackerOpened', way })
+          listeners.emit('tracker', way.trackerId, 'connected')
+        },
+        onClosed: (way, wasOpen, error) => {
+          dispatch({ type: 'trackerClosed', way, wasOpen })
+          // It may be connected by another way.
+          if (trackers.waysTo(way.trackerId).length === 0)
+            listeners.emit('tracker', way.trackerId, 'disconnected', error)
+        },
+        onPacket: (way, packet) => dispatch({ type: 'trackerPacket', way, packet }),
+        onUnknown: ({ trackerId }, type) => listeners.drop('packets.unknown', `type ${type} of ${trackerId}`),
+      },
+    },
+  )
+  return trackers
+}
