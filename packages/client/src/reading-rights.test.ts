@@ -6,6 +6,7 @@ import { ReadingRights } from './reading-rights.ts'
 import type { StreamInfo } from './registry/ports.ts'
 import { RegistryReaderPolicy } from './registry/reader-policy.ts'
 import { RegistryCache } from './registry/registry-cache.ts'
+import { RegistryDelegations } from './registry/registry-delegations.ts'
 import { staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
 import { createStaticRegistries } from './registry/static-registries.ts'
 import { StreamParts } from './stream-parts.ts'
@@ -36,7 +37,11 @@ function setUp(stream: Omit<StaticStream, 'id'>) {
     { maxEntries: 100, maxAgeMs: 1e9 },
     { clock, streams: { ...streams, permissionsOf }, storage: { ...storage, storageNodesOf } },
   )
-  const policy = new RegistryReaderPolicy({ cache, clock })
+  const delegations = new RegistryDelegations(
+    { maxEntries: 100, maxAgeMs: 1e9 },
+    { clock, registry: registries.delegations },
+  )
+  const policy = new RegistryReaderPolicy({ cache, delegations, clock })
   const rights = new ReadingRights({ userId: user }, { clock, cache, policy })
   policy.onChange((streamId) => rights.lookAgain(streamId))
   const told: unknown[] = []

@@ -3,6 +3,7 @@ import { VirtualClock } from '@runnel/transport'
 import { expect, it } from 'vitest'
 import { createPublisherPolicy } from './publisher-policy.ts'
 import { createdToleranceMs } from './predates.ts'
+import { delegationOf, fakeDelegations, nodeIdOf } from './delegations.testkit.ts'
 import { RegistryCache } from './registry-cache.ts'
 import { staticNetworkSchema } from './static-network.ts'
 import { createStaticRegistries } from './static-registries.ts'
@@ -29,7 +30,8 @@ function setUp(createdMs = 0) {
   }
   const modules = { clock: new VirtualClock(), storage, streams: { ...streams, getStream } }
   const cache = new RegistryCache({ maxEntries: 100, maxAgeMs: 1000 }, modules)
-  return { cache, policy: createPublisherPolicy(cache) }
+  const { registry, delegations } = fakeDelegations()
+  return { cache, registry, delegations, policy: createPublisherPolicy(cache, delegations) }
 }
 
 it('does not know before it found out', async () => {
@@ -82,4 +84,27 @@ it('does not know any more when the permission changed', async () => {
   expect(policy.check(open, owner, 0)).toBe('allowed')
   cache.apply({ kind: 'stream', streamId: open })
   expect(policy.check(open, owner, 0)).toBe('unknown')
+})
+
+it('looks a delegation up too, and denies one that was taken back', async () => {
+  const { policy, delegations, registry } = setUp()
+  const delegation = delegationOf({ userId: owner })
+  await policy.resolve(closed, owner)
+  expect(policy.check(closed, owner, 0, 0, delegation)).toBe('unknown')
+  await policy.resolve(closed, owner, 'a neighbour', delegation)
+  expect(policy.check(closed, owner, 0, 0, delegation)).toBe('allowed')
+  registry.revoked.set(nodeIdOf(2), 1500)
+  delegations.apply({ kind: 'delegations', userId: owner })
+  expect(policy.check(closed, owner, 0, 0, delegation)).toBe('unknown')
+  await policy.resolve(closed, owner, 'a neighbour', delegation)
+  expect(policy.check(closed, owner, 0, 0, delegation)).toBe('denied')
+  expect(policy.check(closed, owner, 0)).toBe('allowed')
+})
+
+it('asks nothing about delegations of those who may not publish', async () => {
+  const { policy, registry } = setUp()
+  const delegation = delegationOf({ userId: stranger })
+  await policy.resolve(closed, stranger, 'a neighbour', delegation)
+  expect(policy.check(closed, stranger, 0, 0, delegation)).toBe('denied')
+  expect(registry.asked).toEqual([])
 })

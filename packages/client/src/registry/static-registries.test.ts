@@ -15,7 +15,7 @@ describeRegistryReaders(
 it('refuses every change, and says what to do', async () => {
   const id = toStreamId(`${'0x' + '1'.repeat(40)}/a`)
   const user = toNodeId('0x' + '1'.repeat(40))
-  const { streams, storage } = registries
+  const { streams, storage, delegations } = registries
   for (const change of [
     streams.createStream({ id, metadata: '', partitions: 1, trackers: [] }),
     streams.deleteStream(id),
@@ -24,6 +24,8 @@ it('refuses every change, and says what to do', async () => {
     storage.assign(id, user),
     storage.unassign(id, user),
     storage.register('ws://one.example'),
+    delegations.revokeDelegate(user),
+    delegations.revokeDelegations(1),
   ]) {
     await expect(change).rejects.toMatchObject({ code: 'REGISTRY_READ_ONLY' })
   }

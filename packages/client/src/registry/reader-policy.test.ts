@@ -1,0 +1,57 @@
+import { toNodeId, toStreamId } from '@runnel/protocol'
+import { expect, it } from 'vitest'
+import { delegationOf, fakeDelegations, nodeIdOf } from './delegations.testkit.ts'
+import { RegistryReaderPolicy } from './reader-policy.ts'
+import { RegistryCache } from './registry-cache.ts'
+import { staticNetworkSchema } from './static-network.ts'
+import { createStaticRegistries } from './static-registries.ts'
+
+const owner = toNodeId(`0x${'1'.repeat(40)}`)
+const open = toStreamId(`${owner}/open`)
+const closed = toStreamId(`${owner}/closed`)
+const delegation = delegationOf({ userId: owner })
+
+function setUp() {
+  const { clock, delegations, registry } = fakeDelegations()
+  const { streams, storage } = createStaticRegistries(
+    staticNetworkSchema.parse({
+      version: 1,
+      trackers: [],
+      streams: [
+        { id: open, permissions: [{ user: 'public', subscribe: true }] },
+        { id: closed, permissions: [{ user: owner, subscribe: clock.now() + 5000 }] },
+      ],
+    }),
+  )
+  const cache = new RegistryCache({ maxEntries: 100, maxAgeMs: 1000 }, { clock, streams, storage })
+  return { registry, delegations, policy: new RegistryReaderPolicy({ cache, delegations, clock }) }
+}
+
+it.each([
+  [open, Infinity],
+  [closed, 5000],
+])(
+  'lets a delegate read %s as its user does, when it is known that it still is one',
+  async (streamId, ms) => {
+    const { policy, delegations, registry } = setUp()
+    await policy.resolve(streamId, owner)
+    expect(policy.readsForMs(streamId, owner, delegation)).toBeUndefined()
+    await policy.resolve(streamId, owner, 'a neighbour', delegation)
+    expect(policy.readsForMs(streamId, owner, delegation)).toBe(ms)
+    registry.revoked.set(nodeIdOf(2), 1500)
+    delegations.apply({ kind: 'delegations', userId: owner })
+    expect(policy.readsForMs(streamId, owner, delegation)).toBeUndefined()
+    await policy.resolve(streamId, owner, 'a neighbour', delegation)
+    expect(policy.readsForMs(streamId, owner, delegation)).toBe(0)
+    expect(policy.readsForMs(streamId, owner)).toBe(ms)
+  },
+)
+
+it('asks nothing about delegations of those who may not read', async () => {
+  const { policy, registry } = setUp()
+  const stranger = nodeIdOf(77)
+  const theirs = delegationOf({ userId: stranger })
+  await policy.resolve(closed, stranger, 'a neighbour', theirs)
+  expect(policy.readsForMs(closed, stranger, theirs)).toBe(0)
+  expect(registry.asked).toEqual([])
+})
