@@ -13,10 +13,13 @@ import {
   type Random,
   type ReaderPolicy,
 } from '@runnel/protocol'
+import type { Acting } from '@runnel/transport'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { Faults } from './faults.ts'
+import { openActingUser } from './identity/open-acting-user.ts'
+import type { ActingUser } from './identity/acting-user.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
@@ -27,7 +30,12 @@ import type { Eip1193Provider } from './wallet.ts'
 
 /** The parts of a node other than its configuration. */
 export interface NodeModules {
+  /** The key of this process. */
   readonly identity: Identity
+  /** In whose name it takes part, as nodes of wire 1.0 see it; undefined where that is its own, or the user's key is elsewhere. */
+  readonly user: Identity | undefined
+  /** For whom it acts, as it shows to all others. */
+  readonly acting: Acting
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -52,7 +60,7 @@ export interface ClientModules {
   readonly createNode: CreateNode
   /** Where log lines go. Default: nowhere; everything that is logged is also a status. */
   readonly logger?: Logger | undefined
-  /** Signs and pays for changes of the registries, in place of the client's own key; its user is asked for each. */
+  /** Signs and pays for changes of the registries, in place of the user's key; its owner is asked for each. */
   readonly wallet?: Eip1193Provider | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
@@ -73,13 +81,16 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const clock = guardedClock(ownClock, (error) => faults.report({ error }))
   const phases = new Phases(clock)
   const crypto = await loadCrypto()
-  const privateKey =
-    parsed.privateKey === undefined ? generatePrivateKey(random) : parsePrivateKey(parsed.privateKey)
-  const identity = createIdentity(privateKey, crypto)
-  const registry = await startRegistry(parsed, modules.wallet ?? toHex(privateKey), { clock, logger })
+  const nodeKey =
+    parsed.nodePrivateKey === undefined ? generatePrivateKey(random) : parsePrivateKey(parsed.nodePrivateKey)
+  const identity = createIdentity(nodeKey, crypto)
+  const account = modules.wallet ?? keyOfUser(parsed, nodeKey)
+  const registry = await startRegistry(parsed, account ?? toHex(generatePrivateKey(random)), { clock, logger })
   phases.reach('registry')
   let node: NetworkNode | undefined
+  let user: ActingUser | undefined
   try {
+    user = await openActingUser(parsed, { node: identity, chainId: registry.chainId, crypto, clock })
     const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
     const { transports, maxLiveAgeMs } = parsed
     const archive = new LateArchive()
@@ -87,11 +98,12 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       { transports, limits: { maxLiveAgeMs } },
       {
         ...{ identity, crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
-        ...{ trackers, admission, archive },
+        ...{ trackers, admission, archive, acting: user },
+        user: user.key === undefined || user.userId === identity.nodeId ? undefined : user.key,
       },
     )
     const client = new RunnelClient(parsed, {
-      identity,
+      user,
       crypto,
       clock,
       random,
@@ -99,6 +111,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       faults,
       node,
       registry,
+      hasAccount: account !== undefined,
       archive,
       phases,
       contentSteps: modules.contentSteps ?? [],
@@ -106,10 +119,17 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     await node.start()
     return client
   } catch (error) {
+    user?.stop()
     await node?.stop()
     await registry.stop()
     throw error
   }
+}
+
+/** With 0x; undefined where it is elsewhere. */
+function keyOfUser({ privateKey, delegation, signer }: ParsedClientConfig, nodeKey: Uint8Array): string | undefined {
+  if (delegation !== undefined || signer !== undefined) return undefined
+  return toHex(privateKey === undefined ? nodeKey : parsePrivateKey(privateKey))
 }
 
 /** Reads the network's registries, and follows them. Nothing is left running when it throws. */

@@ -1,7 +1,9 @@
 import type { RegistryAddresses } from '@runnel/contracts'
 import { networkLimits } from '@runnel/network'
+import { limits } from '@runnel/protocol'
 import * as z from 'zod/mini'
 import { clientError } from './errors.ts'
+import type { Signer } from './identity/signer.ts'
 import { describeIssues, staticNetworkSchema, type StaticNetwork } from './registry/static-network.ts'
 
 const addressSchema = z
@@ -81,8 +83,39 @@ const publishSchema = z.strictObject({
   compress: z._default(z.enum(['none', 'deflate']), 'none'),
 })
 
+const delegationSchema = z.strictObject({
+  privateKey: z.string(),
+  delegation: z
+    .string()
+    .check(z.regex(/^0x([0-9a-fA-F]{2})+$/, { error: 'must be 0x and hexadecimal digits' })),
+})
+
+const signerMethods = ['address', 'signTypedData', 'sendTransaction']
+const signerSchema = z.custom<Signer>(
+  (value) => {
+    if (typeof value !== 'object' || value === null) return false
+    return signerMethods.every((name) => typeof Reflect.get(value, name) === 'function')
+  },
+  { error: `must have the methods ${signerMethods.join(', ')}` },
+)
+
+const delegationRequestSchema = z.strictObject({
+  lastsMs: z._default(z.int().check(z.minimum(60_000), z.maximum(limits.maxDelegationMs / 2)), 24 * 3_600_000),
+  streams: z._default(z.array(z.string()).check(z.maxLength(limits.maxDelegationStreams)), []),
+  publishes: z._default(z.boolean(), true),
+  reads: z._default(z.boolean(), true),
+  requester: z._default(
+    z.string().check(z.maxLength(limits.maxRequesterBytes), z.regex(/^[ -~]*$/, { error: 'must be printable ASCII' })),
+    'a Runnel client',
+  ),
+})
+
 const configSchema = z.strictObject({
   privateKey: z.optional(z.string()),
+  delegation: z.optional(delegationSchema),
+  signer: z.optional(signerSchema),
+  delegationRequest: z.prefault(delegationRequestSchema, {}),
+  nodePrivateKey: z.optional(z.string()),
   network: networkSchema,
   transports: z._default(transportsSchema, {}),
   waitForNeighboursMs: z._default(waitMsSchema, 5_000),
@@ -107,8 +140,22 @@ export type NetworkSource =
 
 /** What `createClient` takes. */
 export interface ClientConfig<Source = NetworkSource> {
-  /** 64 hexadecimal digits, with or without 0x. Default: a random one, so that the client has a new identity each time. */
+  /**
+   * The key of the user: 64 hexadecimal digits, with or without 0x. Any number of processes may have the same. At most one of
+   * `privateKey`, `delegation` and `signer` is given; without any, the key of the node is its user's, and new each time.
+   */
   readonly privateKey?: string | undefined
+  /** Acts for the user who signed the delegation, as far as it goes. */
+  readonly delegation?: DelegationConfig | undefined
+  /** Acts for the signer's user, who is asked once for a delegation to the key of this process. */
+  readonly signer?: Signer | undefined
+  /** What a signer is asked for. */
+  readonly delegationRequest?: DelegationRequestConfig | undefined
+  /**
+   * The key of the node, by which others know this process; no two processes may have the same at once. Default: a random
+   * one. A storage node keeps the one that it is registered with.
+   */
+  readonly nodePrivateKey?: string | undefined
   readonly network: Source
   /** How the node connects to others. `false` turns a transport off. */
   readonly transports?: TransportsConfig | undefined
@@ -137,6 +184,27 @@ export interface ClientConfig<Source = NetworkSource> {
   readonly subscribe?: QueueLimitsConfig | undefined
 }
 
+/** What a delegation file holds. */
+export interface DelegationConfig {
+  /** Of the key that the delegation names: 64 hexadecimal digits, with or without 0x. */
+  readonly privateKey: string
+  /** The encoded delegation: 0x and hexadecimal digits. */
+  readonly delegation: string
+}
+
+export interface DelegationRequestConfig {
+  /** Default 24 hours. For all streams at most 92 days. */
+  readonly lastsMs?: number | undefined
+  /** At most 8. Default: all. */
+  readonly streams?: readonly string[] | undefined
+  /** Default true. */
+  readonly publishes?: boolean | undefined
+  /** Default true. */
+  readonly reads?: boolean | undefined
+  /** Who asks, for the user to see: printable ASCII, at most 128 characters. Default in a page: its origin. */
+  readonly requester?: string | undefined
+}
+
 export interface PublishConfig extends QueueLimitsConfig {
   /**
    * 'deflate' compresses contents of 1,024 bytes and more, where that makes them smaller. Every client opens them, also one
@@ -161,6 +229,8 @@ export type ParsedTransports = z.output<typeof transportsSchema>
 /** Checks a configuration and fills in the defaults. Throws INVALID_CONFIG, naming every mistake, never a value. */
 export function parseConfig(config: unknown): ParsedClientConfig {
   const result = configSchema.safeParse(config)
-  if (result.success) return result.data
-  throw clientError('INVALID_CONFIG', describeIssues(result.error))
+  if (!result.success) throw clientError('INVALID_CONFIG', describeIssues(result.error))
+  const users = (['privateKey', 'delegation', 'signer'] as const).filter((name) => result.data[name] !== undefined)
+  if (users.length > 1) throw clientError('INVALID_CONFIG', `${users.join(' and ')}: give one of them`)
+  return result.data
 }

@@ -232,6 +232,14 @@ export const clientErrors = {
     remedy:
       'Give whole milliseconds since 1970, at most five minutes ahead of the clock and at most half of maxLiveAgeMs (five minutes) behind it; put older times into the content.',
   },
+  SIGNER_FAILED: {
+    summary: 'The signer of the user failed',
+    remedy: 'Check that it is there and has the key of the user, and try again.',
+  },
+  NO_USER_KEY: {
+    summary: 'Only the user itself can change the registries, and its key is elsewhere',
+    remedy: 'Use a client with the privateKey of the user, or one with a wallet.',
+  },
   PUBLISH_QUEUE_FULL: {
     summary: 'Messages are published faster than they can be sent',
     remedy: 'Await publish() before the next, or raise publish.maxQueuedMessages and publish.maxQueuedBytes.',

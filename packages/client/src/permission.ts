@@ -1,21 +1,23 @@
-import type { Clock, NodeId, StreamId } from '@runnel/protocol'
+import type { Clock, StreamId } from '@runnel/protocol'
 import { clientErrorWithRemedy, streamNotFound } from './errors.ts'
+import type { ActingUser } from './identity/acting-user.ts'
 import type { StreamInfo } from './registry/ports.ts'
 import type { RegistryCache } from './registry/registry-cache.ts'
 
 /**
- * The stream, if it exists and the user may publish or subscribe now. Throws STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION,
- * NO_SUBSCRIBE_PERMISSION, or what the registry throws when nothing is known.
+ * The stream, if it exists and the user may publish or subscribe now, and lets this client. Throws a DELEGATION_ code,
+ * STREAM_NOT_FOUND, NO_PUBLISH_PERMISSION, NO_SUBSCRIBE_PERMISSION, or what the registry throws when nothing is known.
  */
 export async function requirePermission(
   wanted: 'publish' | 'subscribe',
   streamId: StreamId,
-  user: NodeId,
-  { cache, clock }: { cache: RegistryCache; clock: Clock },
+  { user, cache, clock }: { user: Pick<ActingUser, 'userId' | 'require'>; cache: RegistryCache; clock: Clock },
 ): Promise<StreamInfo> {
+  const { userId } = user
+  user.require(wanted === 'publish' ? 'publishes' : 'reads', streamId)
   const [stream, permissions] = await Promise.all([
     cache.getStream(streamId),
-    cache.permissionsOf(streamId, user),
+    cache.permissionsOf(streamId, userId),
   ])
   if (stream === undefined) throw streamNotFound(streamId)
   const untilMs = wanted === 'publish' ? permissions.publishUntilMs : permissions.subscribeUntilMs
@@ -24,8 +26,8 @@ export async function requirePermission(
   const when = untilMs > 0 ? `; it ended at ${new Date(untilMs).toISOString()}` : ''
   throw clientErrorWithRemedy(
     code,
-    `${user} on ${streamId}${when}`,
-    `Someone with the grant permission runs: runnel stream grant ${streamId} ${user} ${wanted}; ` +
-      `or calls client.grant('${streamId}', { user: '${user}', permissions: ['${wanted}'] }).`,
+    `${userId} on ${streamId}${when}`,
+    `Someone with the grant permission runs: runnel stream grant ${streamId} ${userId} ${wanted}; ` +
+      `or calls client.grant('${streamId}', { user: '${userId}', permissions: ['${wanted}'] }).`,
   )
 }

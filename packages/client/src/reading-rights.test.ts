@@ -42,7 +42,7 @@ function setUp(stream: Omit<StaticStream, 'id'>) {
     { clock, registry: registries.delegations },
   )
   const policy = new RegistryReaderPolicy({ cache, delegations, clock })
-  const rights = new ReadingRights({ userId: user }, { clock, cache, policy })
+  const rights = new ReadingRights({ user: { userId: user, delegation: undefined, readsForMs: () => Infinity } }, { clock, cache, policy })
   policy.onChange((streamId) => rights.lookAgain(streamId))
   const told: unknown[] = []
   const node = {

@@ -7,9 +7,10 @@ import {
   toStreamId,
   type Clock,
   type Crypto,
-  type Identity,
+  type NodeAdmission,
   type NodeId,
   type Random,
+  type RunnelError,
   type StreamId,
 } from '@runnel/protocol'
 import type { ParsedClientConfig } from './config.ts'
@@ -18,7 +19,7 @@ import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
-import { asError } from './errors.ts'
+import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
@@ -26,6 +27,7 @@ import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { checkPartition } from './publish/partition.ts'
 import type { Phases, PhaseTimes } from './phases.ts'
 import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
+import type { ActingUser } from './identity/acting-user.ts'
 import { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
@@ -58,7 +60,7 @@ export interface ClientClosed {
 }
 
 export interface RunnelClientModules {
-  readonly identity: Identity
+  readonly user: ActingUser
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -66,6 +68,8 @@ export interface RunnelClientModules {
   readonly faults: Faults
   readonly node: NetworkNode
   readonly registry: RegistryService
+  /** Whether the registries can be changed in the user's name: its key is here, or a wallet that signs. */
+  readonly hasAccount: boolean
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
   readonly phases: Phases
@@ -78,10 +82,14 @@ export interface RunnelClientModules {
  * Stream ids are `0xowner/path`; whatever cannot be done is a RunnelError with a code of `clientErrors`.
  */
 export class RunnelClient implements AsyncDisposable {
-  /** Who this client is: the address of its key. */
+  /** Who publishes and reads: the address of the user's key, which any number of clients may act for. */
+  readonly userId: NodeId
+  /** The address of the node's key: this process among the user's others. */
   readonly nodeId: NodeId
   /** The node inside, for its metrics and what else an operator wants to see. */
   readonly network: NetworkNode
+  readonly #user: ActingUser
+  readonly #hasAccount: boolean
   readonly #registry: RegistryService
   readonly #publisher: Publisher
   readonly #subscriber: Subscriber
@@ -97,17 +105,22 @@ export class RunnelClient implements AsyncDisposable {
   readonly #phases: Phases
   readonly #closed = Promise.withResolvers<ClientClosed>()
   #closing: Promise<ClientClosed> | undefined
+  /** Another process with the key of the node took its place. */
+  #replaced: RunnelError | undefined
 
   constructor(config: ParsedClientConfig, modules: RunnelClientModules) {
-    const { identity, clock, node, registry, logger } = modules
-    this.nodeId = identity.nodeId
+    const { user, clock, node, registry, logger } = modules
+    this.userId = user.userId
+    this.nodeId = node.nodeId
     this.network = node
+    this.#user = user
+    this.#hasAccount = modules.hasAccount
     this.#registry = registry
     this.#clock = clock
     this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
     const { cache, publisherPolicy: policy, readerPolicy } = registry
-    const rights = new ReadingRights({ userId: identity.nodeId }, { cache, clock, policy: readerPolicy })
+    const rights = new ReadingRights({ user }, { cache, clock, policy: readerPolicy })
     const parts = new StreamParts({ node, registry, rights })
     this.#parts = parts
     this.#rights = rights
@@ -139,14 +152,14 @@ export class RunnelClient implements AsyncDisposable {
     this.network.on('fault', (fault) => modules.faults.report(fault))
   }
 
-  /** In whose name registries are changed: the address of the wallet, or of the client's own key. */
+  /** In whose name registries are changed: the address of the wallet, or of the user. */
   get account(): NodeId {
-    return this.#registry.account ?? this.nodeId
+    return (this.#hasAccount ? this.#registry.account : undefined) ?? this.userId
   }
 
   /** Creates a stream under the client's account, and resolves when it can be used. Throws STREAM_EXISTS, NOT_STREAM_OWNER, REGISTRY_REFUSED and what a chain throws. */
   async createStream(stream: NewStream): Promise<StreamInfo> {
-    this.#requireOpen()
+    this.#requireAccount()
     const draft = draftOf(stream, this.account)
     await this.#registry.writer.createStream(draft)
     // Created it is, whether or not the chain still answers.
@@ -171,7 +184,7 @@ export class RunnelClient implements AsyncDisposable {
 
   /** Deletes a stream and every permission on it. */
   async deleteStream(streamId: string): Promise<void> {
-    this.#requireOpen()
+    this.#requireAccount()
     await this.#registry.writer.deleteStream(toStreamId(streamId))
   }
 
@@ -180,13 +193,13 @@ export class RunnelClient implements AsyncDisposable {
    * or expire.
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
-    this.#requireOpen()
+    this.#requireAccount()
     await this.#registry.writer.grant(toStreamId(streamId), grantOf(grant))
   }
 
   /** Takes permissions away; public permissions still apply to the user. */
   async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
-    this.#requireOpen()
+    this.#requireAccount()
     await this.#registry.writer.revoke(toStreamId(streamId), revokedOf(revoked))
   }
 
@@ -240,19 +253,19 @@ export class RunnelClient implements AsyncDisposable {
 
   /** Has a registered storage node keep a stream. Needs the edit permission on it. */
   async addToStorageNode(streamId: string, nodeId: string): Promise<void> {
-    this.#requireOpen()
+    this.#requireAccount()
     await this.#registry.storageWriter.assign(toStreamId(streamId), toNodeId(nodeId))
   }
 
   /** Has a storage node keep a stream no longer. */
   async removeFromStorageNode(streamId: string, nodeId: string): Promise<void> {
-    this.#requireOpen()
+    this.#requireAccount()
     await this.#registry.storageWriter.unassign(toStreamId(streamId), toNodeId(nodeId))
   }
 
-  /** Registers this client's key as a storage node, or changes where it is reached: a ws:// or wss:// URL. */
+  /** Registers the account as a storage node, or changes where it is reached: a ws:// or wss:// URL. Its node needs that key. */
   async registerStorageNode(url: string): Promise<void> {
-    this.#requireOpen()
+    this.#requireAccount()
     if (!isTrackerUrl(url)) throw clientError('INVALID_ARGUMENT', 'a storage node has a ws:// or wss:// URL')
     await this.#registry.storageWriter.register(url)
   }
@@ -277,8 +290,7 @@ export class RunnelClient implements AsyncDisposable {
    * nodes that join.
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
-    this.#requireOpen()
-    this.#requireListed()
+    this.#requireMember()
     return this.#publisher.publish(toStreamId(streamId), content, options)
   }
 
@@ -301,8 +313,7 @@ export class RunnelClient implements AsyncDisposable {
     options: SubscribeOptions = {},
     onMessage?: OnMessage,
   ): Promise<Subscription> {
-    this.#requireOpen()
-    this.#requireListed()
+    this.#requireMember()
     return this.#subscriber.subscribe(toStreamId(streamId), options, onMessage)
   }
 
@@ -358,11 +369,12 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Whether this client's node may take part in the network: in a private one, whether it is listed. While it is not, it
+   * Whether this client's user may take part in the network: in a private one, whether it is listed. While it is not, the node
    * has no links; publish, subscribe and resend throw NODE_NOT_LISTED. The status 'admission' tells when that changes.
    */
   get isListed(): boolean {
-    return this.#registry.admission.allows(this.network.nodeId)
+    const { admission }: { admission: NodeAdmission } = this.#registry
+    return admission.allows(this.userId, this.#user.delegation)
   }
 
   /** What happens from now on, until the client is closed or the loop is left. */
@@ -412,6 +424,7 @@ export class RunnelClient implements AsyncDisposable {
     this.#history.close()
     await this.#subscriber.close()
     this.#rights.close()
+    this.#user.stop()
     await this.network.stop()
     await this.#registry.stop()
     this.#status.close()
@@ -424,8 +437,15 @@ export class RunnelClient implements AsyncDisposable {
     if (this.#closing !== undefined) throw clientError('CLIENT_CLOSED')
   }
 
-  #requireListed(): void {
-    if (!this.isListed) throw protocolError('NODE_NOT_LISTED', this.network.nodeId)
+  #requireAccount(): void {
+    this.#requireOpen()
+    if (!this.#hasAccount) throw clientError('NO_USER_KEY', this.userId)
+  }
+
+  #requireMember(): void {
+    this.#requireOpen()
+    if (this.#replaced !== undefined) throw this.#replaced
+    if (!this.isListed) throw protocolError('NODE_NOT_LISTED', this.userId)
   }
 
   async *#resend(
@@ -433,7 +453,7 @@ export class RunnelClient implements AsyncDisposable {
     selection: HistorySelection,
     options: ResendOptions,
   ): AsyncGenerator<Message, void, undefined> {
-    this.#requireListed()
+    this.#requireMember()
     yield* resend(streamId, selection, options, this.#shared)
   }
 
@@ -457,12 +477,18 @@ export class RunnelClient implements AsyncDisposable {
       parts.neighboursChanged(streamPartId, neighbours)
       status.emit({ type: 'neighbours', streamPartId, neighbours })
     })
+    this.network.on('replaced', (error) => {
+      this.#replaced = error
+      logger.error({ nodeId: this.nodeId, code: error.code }, `${error.message}. ${error.remedy}`)
+      status.emit({ type: 'replaced', error })
+    })
     this.network.on('tracker', (trackerId, state, error) => {
       logger.info({ trackerId, state, code: error?.code }, 'tracker')
       if (state === 'connected') this.#phases.reach('tracker')
       status.emit({ type: 'tracker', trackerId, state, ...(error === undefined ? {} : { error }) })
     })
     this.network.on('dropped', (counter, detail) => status.emit({ type: 'dropped', counter, detail }))
+    this.#followDelegation(logger)
     this.#followAdmission(logger)
     this.#registry.readerPolicy.onChange((streamId) => this.#rights.lookAgain(streamId))
     this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
@@ -470,13 +496,32 @@ export class RunnelClient implements AsyncDisposable {
     this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
   }
 
+  /** The node sends it along with what is signed under it. */
+  #followDelegation(logger: Logger): void {
+    const { network } = this
+    const user = this.#user
+    const taken = () => {
+      if (user.delegation === undefined) return
+      network.delegations.add(user.delegation)
+      this.#rights.lookAgain()
+    }
+    taken()
+    user.onChange(taken)
+    user.onNews = (news) => {
+      const { error, ...said } = news
+      if (news.state === 'renewed') logger.info(said, 'the delegation is renewed')
+      else logger.warn({ ...said, reason: error && reasonOf(error) }, `the delegation is ${news.state}`)
+      this.#status.emit({ type: 'delegation', ...news })
+    }
+  }
+
   #followAdmission(logger: Logger): void {
-    const { nodeId } = this.network
+    const { userId } = this
     const { admission } = this.#registry
     let { isListed } = this
     const say = () => {
-      if (isListed) logger.info({ nodeId }, 'the private network lists this node')
-      else logger.warn({ nodeId, code: 'NODE_NOT_LISTED' }, protocolErrors.NODE_NOT_LISTED.summary)
+      if (isListed) logger.info({ userId }, 'the private network lists this user')
+      else logger.warn({ userId, code: 'NODE_NOT_LISTED' }, protocolErrors.NODE_NOT_LISTED.summary)
     }
     if (!isListed) say()
     admission.onChange(() => {

@@ -1,4 +1,5 @@
-import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
+import type { MessageRef, NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
+import type { DelegationNews } from './identity/acting-user.ts'
 import type { PhaseName } from './phases.ts'
 import type { RegistryChange } from './registry/ports.ts'
 import type { MessageEquivocation } from './subscribe/equivocation.ts'
@@ -20,8 +21,18 @@ export type ClientStatus =
   | { readonly type: 'registry'; readonly change: RegistryChange }
   /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */
   | { readonly type: 'trackers'; readonly state: 'missing' | 'listed'; readonly kept: number }
-  /** A private network listed this node, or removed it; a removed node has no links. */
+  /** A private network listed this client's user, or removed it; then the node has no links. */
   | { readonly type: 'admission'; readonly isListed: boolean }
+  /**
+   * How the delegation does under which this client acts: it nears its end, has expired, or was renewed. `leftMs` is left of it.
+   * Once expired, `publish`, `subscribe` and `resend` throw DELEGATION_EXPIRED.
+   */
+  | ({ readonly type: 'delegation' } & DelegationNews)
+  /**
+   * Another process with the key of this node took its place: this one is out of the network, and does not come back. `publish`,
+   * `subscribe` and `resend` throw the error, NODE_REPLACED.
+   */
+  | { readonly type: 'replaced'; readonly error: RunnelError }
   /** The link to a tracker opened or closed. Overlays that exist go on without trackers. */
   | {
       readonly type: 'tracker'

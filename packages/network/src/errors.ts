@@ -26,6 +26,10 @@ export const networkErrors = {
     summary: 'The peer that answered is not a tracker',
     remedy: 'Correct the address of the tracker where it is configured or registered.',
   },
+  NODE_REPLACED: {
+    summary: 'Another process with the key of this node took its place in the network',
+    remedy: 'Stop one of the two, or give each a node key of its own; if the other is not yours, the key is stolen: make a new one.',
+  },
   TRACKER_LOST: {
     summary: 'The connection to a tracker ended',
     remedy: 'Nothing: it is dialled again, and overlays go on meanwhile.',

@@ -149,6 +149,8 @@ export interface NodeEvents {
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
   /** A connection to a tracker opened, perhaps by a better way than one that is open already; or the last one closed. */
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
+  /** NODE_REPLACED: a tracker said that another process has the key of this node. The node stops. */
+  replaced: (error: RunnelError) => void
   /** There was a fault, which ended some work and nothing else. */
   fault: (fault: NodeFault) => void
   /** Something was dropped or refused; `counter` is the name of the metric that grew. */

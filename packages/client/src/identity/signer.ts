@@ -14,6 +14,8 @@ export interface UnsentTransaction {
  * once a session, and for changes of the registries. Each call throws SIGNER_REFUSED when its owner said no, or SIGNER_FAILED.
  */
 export interface Signer {
+  /** Signs without asking a person, so that delegations are renewed by themselves. Default false. */
+  readonly isSilent?: boolean
   /** The user's address, in lower case. */
   address(signal?: AbortSignal): Promise<string>
   /** The signature of typed data (EIP-712), as hexadecimal digits: 65 bytes, or what the contract at the address takes (ERC-1271). */

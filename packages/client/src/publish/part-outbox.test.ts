@@ -20,7 +20,7 @@ function setUp() {
   const outbox = new PartOutbox(
     { chain: { ...chain, publisherId: identity.nodeId }, ready: Promise.resolve(), maxBehindMs: 1_000 },
     {
-      ...{ identity, crypto, clock: systemClock, neighbourCount: () => 1 },
+      ...{ user: { signer: identity, require: () => {} }, crypto, clock: systemClock, neighbourCount: () => 1 },
       node: {
         publish: (bytes: Uint8Array) => sent.push(...decodeBatch(bytes.slice()).messages) > 0,
       } as unknown as NetworkNode,

@@ -7,7 +7,6 @@ import {
   toStreamPartId,
   type Clock,
   type Crypto,
-  type Identity,
   type MessageChain,
   type MessageDraft,
   type MessageRef,
@@ -16,6 +15,7 @@ import {
 import type { ContentSteps } from '../content/content-steps.ts'
 import type { EncodedContent } from '../content/encode.ts'
 import { clientError } from '../errors.ts'
+import type { ActingUser } from '../identity/acting-user.ts'
 import { MessageClock } from './message-clock.ts'
 
 /** A message that was handed to the network. */
@@ -26,7 +26,7 @@ export interface PublishedMessage extends MessageRef, MessageChain {
 
 export interface PartOutboxModules {
   readonly node: NetworkNode
-  readonly identity: Identity
+  readonly user: Pick<ActingUser, 'signer' | 'require'>
   readonly crypto: Crypto
   readonly clock: Clock
   readonly steps: Pick<ContentSteps, 'seal'>
@@ -74,14 +74,16 @@ export class PartOutbox {
     this.#streamPartId = toStreamPartId(options.chain.streamId, options.chain.partition)
   }
 
-  /** Resolves when the message was handed to the network. Rejects with a TIMESTAMP_… code, ABORTED or CLIENT_CLOSED. */
+  /** Resolves when the message was handed to the network. Rejects with a TIMESTAMP_… or DELEGATION_ code, ABORTED or CLIENT_CLOSED. */
   add(
     content: EncodedContent,
     options: { timestamp?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<PublishedMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<PublishedMessage>()
     if (this.#closing.signal.aborted) return Promise.reject(clientError('CLIENT_CLOSED'))
-    const timestamp = this.#messageClock.timestampFor(options.timestamp, this.#modules.clock.now())
+    const { user, clock } = this.#modules
+    const timestamp = this.#messageClock.timestampFor(options.timestamp, clock.now())
+    user.require('publishes', this.#chain.streamId, timestamp)
     const entry: Entry = { content, timestamp, promise, resolve, reject }
     this.#entries.push(entry)
     const { signal } = options
@@ -190,10 +192,10 @@ export class PartOutbox {
   /** False when the next batch should wait. */
   #send(entries: readonly Entry[], messages: Sealed): boolean {
     if (messages === undefined) return true
-    const { node, crypto, identity, neighbourCount } = this.#modules
+    const { node, crypto, user, neighbourCount } = this.#modules
     try {
       if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED', 'before it was sent')
-      const batch = buildBatch({ chain: this.#chain, messages }, crypto, identity)
+      const batch = buildBatch({ chain: this.#chain, messages }, crypto, user.signer)
       const neighbours = neighbourCount(this.#streamPartId)
       const writable = node.publish(batch.bytes)
       for (const [i, message] of messages.entries()) {

@@ -4,7 +4,6 @@ import {
   toStreamPartId,
   type Clock,
   type Crypto,
-  type Identity,
   type Random,
   type StreamId,
   type StreamPartId,
@@ -13,6 +12,7 @@ import type { ContentSteps } from '../content/content-steps.ts'
 import { encodeContent, type EncodedContent } from '../content/encode.ts'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'
+import type { ActingUser } from '../identity/acting-user.ts'
 import { requirePermission } from '../permission.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
@@ -50,7 +50,7 @@ export interface PublisherModules {
   readonly node: NetworkNode
   readonly cache: RegistryCache
   readonly parts: StreamParts
-  readonly identity: Identity
+  readonly user: ActingUser
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -150,8 +150,7 @@ export class Publisher {
     content: EncodedContent,
     options: PublishOptions,
   ): Promise<{ sent: Promise<PublishedMessage> }> {
-    const { cache, identity, clock } = this.#modules
-    const stream = await requirePermission('publish', streamId, identity.nodeId, { cache, clock })
+    const stream = await requirePermission('publish', streamId, this.#modules)
     if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED')
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
     return { sent: this.#outbox(stream, this.#choosePartition(stream, options)).add(content, options) }
@@ -170,7 +169,7 @@ export class Publisher {
 
   /** The stream part is joined with its first message, and left by `leave` or when the client closes; the chain goes on. */
   #outbox(stream: StreamInfo, partition: number): PartOutbox {
-    const { node, identity, crypto, clock, parts, steps } = this.#modules
+    const { node, user, crypto, clock, parts, steps } = this.#modules
     const streamPartId = toStreamPartId(stream.id, partition)
     const known = this.#outboxes.get(streamPartId)
     if (known !== undefined) {
@@ -186,13 +185,13 @@ export class Publisher {
         chain: {
           streamId: stream.id,
           partition,
-          publisherId: identity.nodeId,
+          publisherId: user.userId,
           messageChainId: this.#messageChainId,
         },
         ready: this.#firstNeighbour(streamPartId),
         maxBehindMs: this.#options.maxBehindMs,
       },
-      { node, identity, crypto, clock, steps, neighbourCount: (id) => parts.neighbourCount(id) },
+      { node, user, crypto, clock, steps, neighbourCount: (id) => parts.neighbourCount(id) },
     )
     this.#outboxes.set(streamPartId, { outbox, leave })
     return outbox

@@ -169,6 +169,8 @@ interface RegistryEvents {
 
 /** The registries of a network, wherever they stand. */
 export interface Registries {
+  /** The chain they are on; 0 where they are on none. */
+  readonly chainId: number
   /** In whose name changes are made; undefined where nothing can be changed. */
   readonly account?: NodeId | undefined
   readonly streams: StreamRegistry & StreamRegistryWriter

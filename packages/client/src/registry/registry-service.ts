@@ -34,6 +34,8 @@ export interface RegistryServiceOptions {
 
 /** Everything the client and its node want of the registries: cached reads, the ports of the node, and writes. */
 export class RegistryService {
+  /** The chain that the registries are on; 0 where they are on none. */
+  readonly chainId: number
   readonly cache: RegistryCache
   readonly directory = new RegistryTrackerDirectory()
   /** Whether delegations hold, as the registry says. */
@@ -89,6 +91,7 @@ export class RegistryService {
     this.admission = new RegistryAdmission(delegations)
     this.publisherPolicy = createPublisherPolicy(cache, delegations)
     this.readerPolicy = new RegistryReaderPolicy({ cache, delegations, clock })
+    this.chainId = registries.chainId
     this.account = registries.account
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))

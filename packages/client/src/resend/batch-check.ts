@@ -1,5 +1,12 @@
-import type { PublisherPolicy } from '@runnel/network'
-import { verifyBatch, type Clock, type Crypto, type MessageBatch } from '@runnel/protocol'
+import type { NodeDelegations, PublisherPolicy } from '@runnel/network'
+import {
+  coversBatch,
+  verifyBatch,
+  type Clock,
+  type Crypto,
+  type Delegation,
+  type MessageBatch,
+} from '@runnel/protocol'
 import { maxAheadMs } from '../publish/message-clock.ts'
 
 /**
@@ -12,16 +19,24 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
 const maxTurnMs = 2
 
+export interface BatchCheckModules {
+  readonly crypto: Crypto
+  readonly clock: Clock
+  readonly policy: PublisherPolicy
+  /** Storage nodes send those that their batches name. */
+  readonly delegations: Pick<NodeDelegations, 'get' | 'isGood'>
+}
+
 /**
  * Checks batches of storage nodes as the node checks live ones. A publisher with permission today is assumed to have had it at
  * the time of the message. A permission that has ended covers messages published before its end, as far as storage nodes confirm
  * their time.
  */
 export class BatchCheck {
-  readonly #modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }
+  readonly #modules: BatchCheckModules
   #turnBeganMs = 0
 
-  constructor(modules: { crypto: Crypto; clock: Clock; policy: PublisherPolicy }) {
+  constructor(modules: BatchCheckModules) {
     this.#modules = modules
   }
 
@@ -36,13 +51,27 @@ export class BatchCheck {
   }
 
   async #verdictOf(batch: MessageBatch): Promise<Verdict> {
-    const { crypto, clock, policy } = this.#modules
+    const { clock, policy, delegations } = this.#modules
+    const { delegationRef: ref } = batch
+    const delegation = ref === undefined ? undefined : delegations.get(ref)
     const { streamId, publisherId } = batch.chain
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0
-    if (newestMs > clock.now() + maxAheadMs || !verifyBatch(batch, crypto)) return 'forged'
-    const check = () => policy.check(streamId, publisherId, newestMs, batch.messages[0]?.timestamp)
-    if (check() === 'unknown') await policy.resolve(streamId, publisherId)
+    if (newestMs > clock.now() + maxAheadMs || !this.#isSigned(batch, delegation)) return 'forged'
+    const oldestMs = batch.messages[0]?.timestamp
+    const check = () => policy.check(streamId, publisherId, newestMs, oldestMs, delegation)
+    if (check() === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
     if (check() !== 'allowed') return 'denied'
-    return policy.check(streamId, publisherId, clock.now()) === 'allowed' ? 'good' : 'doubtful'
+    // A key may also sign what it dates back to before its delegation was taken back.
+    const today = policy.check(streamId, publisherId, clock.now(), undefined, delegation)
+    return today === 'allowed' ? 'good' : 'doubtful'
+  }
+
+  /** By its publisher, or by a delegate that was let at the time of each message. */
+  #isSigned(batch: MessageBatch, delegation: Delegation | undefined): boolean {
+    const { crypto, delegations } = this.#modules
+    const { delegationRef: ref } = batch
+    if (ref === undefined) return verifyBatch(batch, crypto)
+    if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
+    return verifyBatch(batch, crypto, delegation.delegateId)
   }
 }

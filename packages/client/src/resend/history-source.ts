@@ -3,12 +3,12 @@ import {
   toStreamPartId,
   type Clock,
   type Crypto,
-  type Identity,
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
+import type { ActingUser } from '../identity/acting-user.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
@@ -29,7 +29,7 @@ export interface HistorySourceModules {
   readonly cache: RegistryCache
   readonly parts: StreamParts
   readonly policy: PublisherPolicy
-  readonly identity: Identity
+  readonly user: ActingUser
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -56,16 +56,16 @@ export class HistorySource {
   }
 
   constructor(limits: ResendLimits, modules: HistorySourceModules) {
-    const { node, identity, crypto, clock, policy } = modules
+    const { node, user, crypto, clock, policy } = modules
     this.limits = limits
     this.#modules = modules
     this.directory = new StorageDirectory(limits, modules)
-    this.check = new BatchCheck({ crypto, clock, policy })
+    this.check = new BatchCheck({ crypto, clock, policy, delegations: node.delegations })
     this.sourceModules = {
       requests: new DirectRequests({ node }),
       tokens: new AccessTokens(
         { lifetimeMs: limits.tokenLifetimeMs, nodeId: node.nodeId },
-        { identity, crypto, clock },
+        { user, crypto, clock },
       ),
       clock,
       limits,

@@ -1,5 +1,6 @@
-import { toStreamId, type Clock, type Identity, type StreamMessage } from '@runnel/protocol'
+import { toStreamId, type Clock, type StreamMessage } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
+import type { ActingUser } from '../identity/acting-user.ts'
 import { requirePermission } from '../permission.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { StatusHub } from '../status.ts'
@@ -22,7 +23,7 @@ export interface ResendOptions extends HistoryFilter {
 export interface ResendModules {
   readonly history: HistorySource
   readonly cache: RegistryCache
-  readonly identity: Identity
+  readonly user: ActingUser
   readonly clock: Clock
   readonly status: StatusHub
   readonly steps: Pick<ContentSteps, 'open'>
@@ -36,10 +37,10 @@ export async function* resend(
   streamId: string,
   selection: HistorySelection,
   options: ResendOptions,
-  { history, cache, identity, clock, status, steps }: ResendModules,
+  { history, cache, user, clock, status, steps }: ResendModules,
 ): AsyncGenerator<Message, void, undefined> {
   if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
-  const stream = await requirePermission('subscribe', toStreamId(streamId), identity.nodeId, { cache, clock })
+  const stream = await requirePermission('subscribe', toStreamId(streamId), { user, cache, clock })
   const wanted = historyOf(selection, options, stream)
   const plan = await history.plan(stream, wanted.partitions, options.signal)
   const onGap: OnGap = (found) => {

@@ -1,11 +1,12 @@
 import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
-import { toStreamPartId, type Clock, type Identity, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { toStreamPartId, type Clock, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { reportUndecodable } from '../content/decode.ts'
 import { deadline } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
 import type { Faults } from '../faults.ts'
+import type { ActingUser } from '../identity/acting-user.ts'
 import { requirePermission } from '../permission.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import {
@@ -61,7 +62,7 @@ export interface SubscriberModules {
   readonly node: NetworkNode
   readonly cache: RegistryCache
   readonly parts: StreamParts
-  readonly identity: Identity
+  readonly user: ActingUser
   readonly clock: Clock
   readonly status: StatusHub
   readonly history: HistorySource
@@ -126,8 +127,7 @@ export class Subscriber {
     options: SubscribeOptions,
     onMessage: OnMessage | undefined,
   ): Promise<Subscription> {
-    const { identity } = this.#modules
-    const stream = await requirePermission('subscribe', streamId, identity.nodeId, this.#modules)
+    const stream = await requirePermission('subscribe', streamId, this.#modules)
     if (this.#closed) throw clientError('CLIENT_CLOSED')
     if (options.order !== undefined && options.order !== 'chain' && options.order !== 'arrival') {
       throw clientError('INVALID_ARGUMENT', "order is 'chain' or 'arrival'")

@@ -1,5 +1,7 @@
+import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import type { Transport } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
+import type { Way } from '../core/tracker-link/way.ts'
 import type { NetworkLimits } from '../limits.ts'
 import type { Listeners } from './listeners.ts'
 import { TrackerConnections } from './tracker-connections.ts'
@@ -8,12 +10,14 @@ export interface TrackerConnectionsModules {
   readonly transports: readonly Transport[]
   readonly listeners: Listeners
   dispatch(event: NodeEvent): void
+  /** Another process with the key of the node took its place. */
+  onReplaced(way: Way, error: RunnelError): void
 }
 
 /** Connections to trackers that tell the core and the listeners what becomes of them. */
 export function createTrackerConnections(
   { limits, dialTimeoutMs }: { readonly limits: NetworkLimits; readonly dialTimeoutMs: number },
-  { transports, listeners, dispatch }: TrackerConnectionsModules,
+  { transports, listeners, dispatch, onReplaced }: TrackerConnectionsModules,
 ): TrackerConnections {
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
@@ -29,6 +33,7 @@ export function createTrackerConnections(
           listeners.emit('tracker', way.trackerId, 'connected')
         },
         onClosed: (way, wasOpen, error) => {
+          if (isRunnelError(error, 'NODE_REPLACED')) return onReplaced(way, error)
           dispatch({ type: 'trackerClosed', way, wasOpen })
           // It may be connected by another way.
           if (trackers.waysTo(way.trackerId).length === 0)

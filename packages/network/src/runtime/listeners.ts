@@ -17,6 +17,7 @@ export class Listeners {
     linkFailed: new Set(),
     neighbours: new Set(),
     tracker: new Set(),
+    replaced: new Set(),
     fault: new Set(),
     dropped: new Set(),
   }

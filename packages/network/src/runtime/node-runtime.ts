@@ -8,6 +8,7 @@ import {
   type MessageChain,
   type MessageRef,
   type NodeId,
+  type RunnelError,
   type Signal,
   type StreamPartId,
   type WantedNeighbour,
@@ -16,6 +17,7 @@ import { contactOf } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
+import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { JoinOptions, NetworkNode, NodeDelegations, NodeEvents } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
@@ -84,7 +86,11 @@ export class NodeRuntime implements NetworkNode {
     const { counters } = this.#core
     const listeners = new Listeners(counters)
     this.#listeners = listeners
-    const trackers = createTrackerConnections({ limits, dialTimeoutMs }, { transports, listeners, dispatch })
+    const onReplaced = (way: Way, error: RunnelError) => this.#replaced(way, error)
+    const trackers = createTrackerConnections(
+      { limits, dialTimeoutMs },
+      { transports, listeners, dispatch, onReplaced },
+    )
     this.#trackers = trackers
     const faults = new Faults(limits, {
       ...{ clock: modules.clock, counters, links, listeners, trackers, onError: modules.onError },
@@ -304,6 +310,14 @@ export class NodeRuntime implements NetworkNode {
   #fault(error: unknown): void {
     this.#faults.report({}, error)
     this.#setAlarm()
+  }
+
+  /** Two processes that take the place from each other again and again are both of no use: the older one gives in. */
+  #replaced({ trackerId }: Way, error: RunnelError): void {
+    if (this.#state !== 'running') return
+    this.#listeners.emit('tracker', trackerId, 'disconnected', error)
+    this.#listeners.emit('replaced', error)
+    this.stop().catch((thrown: unknown) => this.#fault(thrown))
   }
 
   /** Through the tracker that ordered the edge to the peer; for an answer, through the one the offer came by. */

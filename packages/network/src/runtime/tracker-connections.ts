@@ -27,13 +27,19 @@ export interface TrackerConnectionsOptions {
   readonly limits: Partial<ConnectionLimits>
 }
 
+/** How a tracker says that another connection with the key of this node took the place of this one. */
+const replaced = 'REPLACED'
+
 /** The connections to trackers, by way, each dialled once at a time. */
 export class TrackerConnections {
   readonly #transport: (url: string) => Transport | undefined
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
-  readonly #dials = new Map<string, Cancel>()
+  readonly #dials = new Map<string, { readonly way: Way; readonly cancel: Cancel }>()
   readonly #connections = new Map<string, { readonly way: Way; readonly connection: Connection }>()
+
+  /** Trackers that were dialled by another way while there was one: they may have replaced one of ours by the other. */
+  readonly #rivals = new Set<NodeId>()
 
   constructor(
     options: TrackerConnectionsOptions,
@@ -53,6 +59,7 @@ export class TrackerConnections {
     const transport = this.#transport(way.url)
     if (transport === undefined) return
     const { dialTimeoutMs, limits } = this.#options
+    if (this.#isInUse(way.trackerId)) this.#rivals.add(way.trackerId)
     const cancel = transport.dial({
       peerId: way.trackerId,
       url: way.url,
@@ -61,10 +68,11 @@ export class TrackerConnections {
       onOpen: (connection) => this.#opened(way, connection),
       onFail: (error) => {
         this.#dials.delete(way.key)
+        this.#forget(way)
         this.#events.onClosed(way, false, error)
       },
     })
-    this.#dials.set(way.key, cancel)
+    this.#dials.set(way.key, { way, cancel })
   }
 
   /** Also gives up dialling. True when there was a connection. */
@@ -106,13 +114,28 @@ export class TrackerConnections {
         if (!this.#isOpen(way, connection)) return
         this.#connections.delete(way.key)
         const error = remote
-          ? new TrackerClosedError(code, text)
+          ? this.#closedBy(way.trackerId, code, text)
           : networkError('TRACKER_LOST', `closed: ${code} ${text}`)
+        this.#forget(way)
         this.#events.onClosed(way, true, error)
       },
     }
     if (connection.peerRole === 'tracker') this.#events.onOpened(way)
     else this.refuse(way, networkError('NOT_A_TRACKER', way.trackerId))
+  }
+
+  #closedBy(trackerId: NodeId, code: string, text: string): RunnelError {
+    if (code !== replaced || this.#rivals.has(trackerId)) return new TrackerClosedError(code, text)
+    return networkError('NODE_REPLACED', `says the tracker ${trackerId}`)
+  }
+
+  #isInUse(trackerId: NodeId): boolean {
+    const all = [...this.#connections.values(), ...this.#dials.values()]
+    return all.some(({ way }) => way.trackerId === trackerId)
+  }
+
+  #forget({ trackerId }: Way): void {
+    if (!this.#isInUse(trackerId)) this.#rivals.delete(trackerId)
   }
 
   #isOpen(way: Way, connection: Connection): boolean {
@@ -136,8 +159,9 @@ export class TrackerConnections {
   #end(way: Way, code: string, text: string): boolean {
     const open = this.#connections.get(way.key)
     this.#connections.delete(way.key)
-    this.#dials.get(way.key)?.()
+    this.#dials.get(way.key)?.cancel()
     this.#dials.delete(way.key)
+    this.#forget(way)
     open?.connection.close(code, text)
     return open !== undefined
   }

@@ -31,6 +31,7 @@ export async function openChainRegistries(
   const sender = new TransactionSender(account.signer, connection)
   const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
   return {
+    chainId: connection.chainId,
     account: account.id,
     streams: {
       ...createChainStreamReader(registries.streamRegistry, connection),
