@@ -1,5 +1,5 @@
 /** What the client offers on every platform. */
-export type { PublishConfig, QueueLimitsConfig, TransportsConfig } from './config.ts'
+export type { DelegationConfig, PublishConfig, QueueLimitsConfig, TransportsConfig } from './config.ts'
 export type { ContentStep, MessageContent, OpenContext, SealContext } from './content/content-step.ts'
 export { typeInside } from './content/deflate.ts'
 export type { RegistryService } from './registry/registry-service.ts'

@@ -86,10 +86,6 @@ export const nodeErrors = {
     summary: 'The account of the key cannot pay for the transaction',
     remedy: 'Send it some of the chain’s currency, or give the key of an account that has some.',
   },
-  DUPLICATE_NODE: {
-    summary: 'Another process uses the key of this node',
-    remedy: 'Stop one of the two, or give this one a key of its own: runnel key new FILE, then --key FILE.',
-  },
   UP_ALREADY_RUNNING: {
     summary: 'A local network runs from this directory already',
     remedy: 'Stop it with Ctrl-C in its terminal, or choose another directory with --dir.',

@@ -1,13 +1,7 @@
 import type { RunnelClient } from '@runnel/client'
-import { TrackerClosedError } from '@runnel/network'
-import { protocolError, type NodeId } from '@runnel/protocol'
-import type { TrackerErrorCode } from '@runnel/tracker'
-import { nodeError } from './errors.ts'
+import { protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
 import type { Logger } from './logger.ts'
 import type { TrackerState } from './snapshot.ts'
-
-/** How a tracker says that another connection has taken the place of this one; a node opens one at a time. */
-const replaced: TrackerErrorCode = 'REPLACED'
 
 export interface TrackerWatch {
   states(): TrackerState[]
@@ -18,15 +12,9 @@ export interface TrackerWatch {
 /** Logs what happens between the node and its trackers, and remembers how things stand. */
 export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   const states = new Map<NodeId, boolean>()
-  let isDuplicateKnown = false
   const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
-    if (error instanceof TrackerClosedError && error.closeCode === replaced) {
-      const { code, message, remedy } = nodeError('DUPLICATE_NODE', client.nodeId)
-      // The two take the connection from each other again and again: once said aloud is enough.
-      logger[isDuplicateKnown ? 'debug' : 'error']({ tracker: nodeId, code }, `${message}. ${remedy}`)
-      isDuplicateKnown = true
-    } else if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
+    if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
     else logger.info({ tracker: nodeId }, `tracker ${state}`)
   })
   client.network.on('linkFailed', (peer, { code, message }) =>
@@ -36,16 +24,26 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
   return { states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })), stop }
 }
 
-/** Logs whether a private network lists the node: at the start where it does not, and whenever that changes. */
-export async function watchAdmission(client: RunnelClient, logger: Logger): Promise<void> {
-  const { nodeId } = client
-  const say = (isListed: boolean) => {
-    if (isListed) return logger.info({ nodeId }, 'the private network lists this node')
-    const { code, message, remedy } = protocolError('NODE_NOT_LISTED', nodeId)
-    return logger.error({ code }, `${message}. ${remedy}`)
+/**
+ * Logs what becomes of the node's place in the network: whether a private one lists its user, at the start where it does not and
+ * whenever that changes; that its delegation ends; that another process has its key.
+ */
+export async function watchMembership(client: RunnelClient, logger: Logger): Promise<void> {
+  const { userId } = client
+  const sayListed = (isListed: boolean) => {
+    if (isListed) return logger.info({ userId }, 'the private network lists the user of this node')
+    return sayError(protocolError('NODE_NOT_LISTED', userId))
   }
-  if (!client.isListed) say(false)
-  for await (const status of client.status()) if (status.type === 'admission') say(status.isListed)
+  const sayError = ({ code, message, remedy }: RunnelError) => logger.error({ code }, `${message}. ${remedy}`)
+  if (!client.isListed) sayListed(false)
+  for await (const status of client.status()) {
+    if (status.type === 'admission') sayListed(status.isListed)
+    if (status.type === 'replaced') sayError(status.error)
+    if (status.type === 'delegation' && status.state === 'expired')
+      sayError(protocolError('DELEGATION_EXPIRED', userId))
+    if (status.type === 'delegation' && status.state === 'ending')
+      logger.warn({ leftMs: status.leftMs }, 'the delegation ends: make a new file with runnel key delegate')
+  }
 }
 
 /** Faults: errors in this build that ended the work they were thrown in, and nothing else. */

@@ -1,17 +1,10 @@
 /** Delegations, with the keys that act under them, in files that only their owner can read. */
 import { decodeDelegation, isRunnelError, parsePrivateKey } from '@runnel/protocol'
 import * as z from 'zod/mini'
+import type { DelegationConfig } from '../config.ts'
 import { clientError } from '../errors.ts'
 import { describeIssues } from '../registry/static-network.ts'
 import { readSecretFile, writeSecretFile } from './secret-file.ts'
-
-/** With what a process acts for a user whose key is elsewhere. */
-export interface DelegationFile {
-  /** The delegate's: 64 hexadecimal digits, with or without 0x. */
-  readonly privateKey: string
-  /** The encoded delegation: 0x and hexadecimal digits. */
-  readonly delegation: string
-}
 
 const fileSchema = z.strictObject({
   version: z.literal(1),
@@ -26,12 +19,12 @@ const fileSchema = z.strictObject({
  * DELEGATION_FILE_UNREADABLE, DELEGATION_FILE_TOO_OPEN when others may read it (not looked at on Windows), or
  * DELEGATION_FILE_INVALID, without quoting it.
  */
-export function readDelegationFile(path: string): DelegationFile {
+export function readDelegationFile(path: string): DelegationConfig {
   return parseDelegationFile(readSecretFile('DELEGATION_FILE', path), path)
 }
 
 /** What the text of a delegation file says; `path` is for the message. Throws DELEGATION_FILE_INVALID, without quoting it. */
-export function parseDelegationFile(text: string, path: string): DelegationFile {
+export function parseDelegationFile(text: string, path: string): DelegationConfig {
   const { privateKey, delegation } = parseFile(text, path)
   try {
     parsePrivateKey(privateKey)
@@ -44,12 +37,12 @@ export function parseDelegationFile(text: string, path: string): DelegationFile 
 }
 
 /** Writes a new file with mode 600. Throws DELEGATION_FILE_EXISTS or DELEGATION_FILE_UNWRITABLE. */
-export function writeDelegationFile(path: string, { privateKey, delegation }: DelegationFile): void {
+export function writeDelegationFile(path: string, { privateKey, delegation }: DelegationConfig): void {
   const text = JSON.stringify({ version: 1, privateKey, delegation }, undefined, 2)
   writeSecretFile('DELEGATION_FILE', path, `${text}\n`)
 }
 
-function parseFile(text: string, path: string): DelegationFile {
+function parseFile(text: string, path: string): DelegationConfig {
   let value: unknown
   try {
     value = JSON.parse(text)
