@@ -12,14 +12,13 @@ export interface TermsArguments {
 
 type Terms = Pick<DelegationClaim, 'fromMs' | 'untilMs' | 'publishes' | 'reads' | 'streams' | 'requester'>
 
-const dayMs = 86_400_000
 const rightNames = new Set(['publish', 'read'])
 const labelPattern = /^[ -~]+$/
 
 /** Throws USAGE or INVALID_STREAM_ID. */
 export function parseTerms(args: TermsArguments, nowMs: number): Terms {
   const { streams, rights, label } = args
-  const lastsMs = Math.round(parseDurationMs(args.for, 'for', limits.maxDelegationMs / dayMs))
+  const lastsMs = Math.round(parseDurationMs(args.for, 'for', limits.maxDelegationMs / 86_400_000))
   const words = rights.split(',')
   if (!words.every((word) => rightNames.has(word)))
     throw nodeError('USAGE', `--rights takes publish, read or publish,read, not "${rights}"`)
