@@ -152,23 +152,23 @@ describe('a tab', () => {
     await toTracker.stop()
   })
 
-  it('is the same node after a reload, and goes on', async () => {
+  it('is the same user after a reload, and goes on', async () => {
     const streamId = newStreamId()
     const publisher = await publisherIn(streamId)
     const tab = await tabs.open()
     const enter = async (): Promise<string> => {
       const privateKey = await value(tab.storedKey())
-      const nodeId = await value(tab.open({ network: networkOf(tracker, streamId), privateKey }))
+      const userId = await value(tab.open({ network: networkOf(tracker, streamId), privateKey }))
       await value(tab.subscribe(streamId))
       await tab.neighbours(1)
-      return nodeId
+      return userId
     }
-    const nodeId = await enter()
+    const userId = await enter()
     await publisher.publish(streamId, 'before')
     expect(await tab.received(1)).toEqual(['before'])
     await tab.page.reload()
     await driverLoaded(tab.page)
-    expect(await enter()).toBe(nodeId)
+    expect(await enter()).toBe(userId)
     await publisher.publish(streamId, 'after')
     // What was published just before it came may be replayed to it.
     expect(['after', 'before,after']).toContain(String(await tab.receivedUpTo('after')))

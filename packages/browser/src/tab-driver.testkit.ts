@@ -75,7 +75,7 @@ const driver = {
     outcome(async () => {
       client = await runnel.createClient(config, wallet ? { wallet: injected() } : {})
       void keepStatuses(client)
-      return client.nodeId
+      return client.userId
     }),
   subscribe: (streamId: string) =>
     outcome(async () => {

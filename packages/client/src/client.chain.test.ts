@@ -48,14 +48,14 @@ describe('streams on a chain', () => {
     const path = newPath()
     const stream = await client.createStream({ path, partitions: 3, metadata: { unit: 'K' } })
     expect(stream).toEqual({
-      id: `${client.nodeId}/${path}`,
+      id: `${client.userId}/${path}`,
       partitions: 3,
       metadata: '{"unit":"K"}',
       trackers: [],
       createdMs: expect.any(Number),
     })
     expect(await client.getStream(stream.id)).toEqual(stream)
-    expect(await client.listStreams({ owner: client.nodeId })).toContainEqual(stream)
+    expect(await client.listStreams({ owner: client.userId })).toContainEqual(stream)
     await client.grant(stream.id, {
       user: 'public',
       permissions: ['subscribe'],
@@ -71,7 +71,7 @@ describe('streams on a chain', () => {
         subscribeUntilMs: Date.UTC(2090, 0, 1),
       },
       {
-        user: client.nodeId,
+        user: client.userId,
         edit: true,
         delete: true,
         grant: true,
@@ -89,14 +89,14 @@ describe('streams on a chain', () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: newPath() })
     await expect(guest.subscribe(id)).rejects.toMatchObject({ code: 'NO_SUBSCRIBE_PERMISSION' })
-    const granted = permissionsChanged(guest, id, guest.nodeId)
-    await owner.grant(id, { user: guest.nodeId, permissions: ['subscribe'] })
+    const granted = permissionsChanged(guest, id, guest.userId)
+    await owner.grant(id, { user: guest.userId, permissions: ['subscribe'] })
     await granted
     const [heardByOwner, heardByGuest] = await Promise.all([owner.subscribe(id), guest.subscribe(id)])
     await owner.publish(id, 'from the owner')
     await expect(guest.publish(id, 1)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
-    const mayPublish = permissionsChanged(guest, id, guest.nodeId)
-    await owner.grant(id, { user: guest.nodeId, permissions: ['publish'] })
+    const mayPublish = permissionsChanged(guest, id, guest.userId)
+    await owner.grant(id, { user: guest.userId, permissions: ['publish'] })
     await mayPublish
     await guest.publish(id, 'from the guest')
     const contents = (messages: { content: unknown }[]) => messages.map(({ content }) => content).sort()
@@ -107,12 +107,12 @@ describe('streams on a chain', () => {
   it('take no more from a publisher whose permission was revoked while it ran', async () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: newPath() })
-    await owner.grant(id, { user: guest.nodeId, permissions: ['publish'] })
+    await owner.grant(id, { user: guest.userId, permissions: ['publish'] })
     const subscription = await owner.subscribe(id)
     await guest.publish(id, 1)
     expect(await take(subscription, 1)).toHaveLength(1)
-    const revoked = permissionsChanged(guest, id, guest.nodeId)
-    await owner.revoke(id, { user: guest.nodeId, permissions: ['publish'] })
+    const revoked = permissionsChanged(guest, id, guest.userId)
+    await owner.revoke(id, { user: guest.userId, permissions: ['publish'] })
     await revoked
     await expect(guest.publish(id, 2)).rejects.toMatchObject({ code: 'NO_PUBLISH_PERMISSION' })
   })

@@ -38,6 +38,7 @@ beforeAll(async () => {
       kind: 'static',
       document: {
         version: 1,
+        chainId: 31337,
         trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
         streams: [{ id: streamId, permissions }],
       },
@@ -92,7 +93,7 @@ describe('a private network', () => {
     expect(client.isListed).toBe(false)
     const expected = {
       code: 'NODE_NOT_LISTED',
-      message: expect.stringContaining(client.nodeId),
+      message: expect.stringContaining(client.userId),
       remedy: expect.stringContaining('runnel registry allow-node'),
     }
     await expect(client.publish(streamId, 'x')).rejects.toMatchObject(expected)
@@ -122,14 +123,14 @@ describe('a private network', () => {
     const [alice, bob] = [await publisher(), await subscriber()]
     const carol = await clients.create()
     const listed = nextStatus(carol, 'admission')
-    await mined(chain.nodes.allowNodes([carol.nodeId]))
+    await mined(chain.nodes.allowNodes([carol.userId]))
     expect(await listed).toMatchObject({ isListed: true })
     const bobs = await bob.subscribe(streamId)
     expect(await firstContent(carol, () => alice.publish(streamId, 'one'))).toBe('one')
 
     const removed = nextStatus(carol, 'admission')
     const alone = nextStatus(carol, 'neighbours', isGone)
-    await mined(chain.nodes.removeNodes([carol.nodeId]))
+    await mined(chain.nodes.removeNodes([carol.userId]))
     expect(await removed).toMatchObject({ isListed: false })
     await alone
     await expect(carol.publish(streamId, 'mine')).rejects.toMatchObject({ code: 'NODE_NOT_LISTED' })
@@ -140,7 +141,7 @@ describe('a private network', () => {
   it('has a removed node out that does not care, and gives it nothing more', async () => {
     const [alice, bob] = [await publisher(), await subscriber()]
     const mallory = await clients.create(defiant)
-    await mined(chain.nodes.allowNodes([mallory.nodeId]))
+    await mined(chain.nodes.allowNodes([mallory.userId]))
     const bobs = await bob.subscribe(streamId)
     const mallorys = await mallory.subscribe(streamId)
     await mallorys.waitForNeighbours()
@@ -149,7 +150,7 @@ describe('a private network', () => {
 
     const told = refusedByTracker(mallory)
     const closed = [alice, bob].map((peer) => linkClosed(mallory, peer.nodeId))
-    await mined(chain.nodes.removeNodes([mallory.nodeId]))
+    await mined(chain.nodes.removeNodes([mallory.userId]))
     await Promise.all([told, ...closed])
     await alice.publish(streamId, 'two')
     expect((await take(bobs, 2)).map(({ content }) => content)).toEqual(['one', 'two'])

@@ -138,7 +138,7 @@ describe('a stream that is not public', () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: `readers/${paths++}` })
     const part = toStreamPartId(toStreamId(id), 0)
-    await owner.grant(id, { user: guest.nodeId, permissions: ['subscribe'] })
+    await owner.grant(id, { user: guest.userId, permissions: ['subscribe'] })
     const subscription = await owner.subscribe(id)
     const attached = neighboursOf(owner, part, [guest.network.nodeId])
     const heard = await guest.subscribe(id)
@@ -146,7 +146,7 @@ describe('a stream that is not public', () => {
     await owner.publish(id, 'while permitted')
     expect((await take(heard, 1))[0]?.content).toBe('while permitted')
     const detached = neighboursOf(owner, part, [])
-    await owner.revoke(id, { user: guest.nodeId, permissions: ['subscribe'] })
+    await owner.revoke(id, { user: guest.userId, permissions: ['subscribe'] })
     await detached
     await owner.publish(id, 'afterwards')
     expect((await take(subscription, 2)).map(({ content }) => content)).toEqual([
@@ -161,14 +161,14 @@ describe('who may publish and not subscribe', () => {
   it('is heard, is no neighbour in the overlay, and hears nothing', async () => {
     const [owner, guest] = await Promise.all([clients.create(alice), clients.create(bob)])
     const { id } = await owner.createStream({ path: `readers/${paths++}` })
-    await owner.grant(id, { user: guest.nodeId, permissions: ['publish'] })
+    await owner.grant(id, { user: guest.userId, permissions: ['publish'] })
     const subscription = await owner.subscribe(id)
     const heard: unknown[] = []
     guest.network.on('message', ({ message, from }) => from !== undefined && heard.push(message))
     await guest.publish(id, 'from a sensor')
     expect((await take(subscription, 1))[0]).toMatchObject({
       content: 'from a sensor',
-      publisherId: guest.nodeId,
+      publisherId: guest.userId,
     })
     await owner.publish(id, 'not for sensors')
     expect((await take(subscription, 1))[0]?.content).toBe('not for sensors')

@@ -8,6 +8,13 @@ describe('a configuration', () => {
   it('needs a network only; the rest has defaults', () => {
     expect(parseConfig({ network })).toEqual({
       network,
+      delegationRequest: {
+        lastsMs: 86_400_000,
+        streams: [],
+        publishes: true,
+        reads: true,
+        requester: 'a Runnel client',
+      },
       transports: {},
       waitForNeighboursMs: 5_000,
       closeTimeoutMs: 5_000,

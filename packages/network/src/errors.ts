@@ -28,7 +28,8 @@ export const networkErrors = {
   },
   NODE_REPLACED: {
     summary: 'Another process with the key of this node took its place in the network',
-    remedy: 'Stop one of the two, or give each a node key of its own; if the other is not yours, the key is stolen: make a new one.',
+    remedy:
+      'Stop one of the two, or give each a node key of its own: runnel key new FILE. If the other is not yours, somebody has the key.',
   },
   TRACKER_LOST: {
     summary: 'The connection to a tracker ended',

@@ -114,6 +114,7 @@ function clientConfigOf(
   }
   return {
     ...(config.as === undefined ? {} : readUserFile(config.as)),
+    // A storage node is registered by it.
     nodePrivateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),
     maxLiveAgeMs,

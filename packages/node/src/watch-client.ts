@@ -14,7 +14,9 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
   const states = new Map<NodeId, boolean>()
   const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
-    if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
+    if (error?.code === 'NODE_REPLACED')
+      logger.error({ tracker: nodeId, code: error.code }, `${error.message}. ${error.remedy}`)
+    else if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
     else logger.info({ tracker: nodeId }, `tracker ${state}`)
   })
   client.network.on('linkFailed', (peer, { code, message }) =>
@@ -26,19 +28,18 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
 
 /**
  * Logs what becomes of the node's place in the network: whether a private one lists its user, at the start where it does not and
- * whenever that changes; that its delegation ends; that another process has its key.
+ * whenever that changes, and that its delegation ends.
  */
 export async function watchMembership(client: RunnelClient, logger: Logger): Promise<void> {
   const { userId } = client
   const sayListed = (isListed: boolean) => {
-    if (isListed) return logger.info({ userId }, 'the private network lists the user of this node')
+    if (isListed) return logger.info({ userId }, 'the private network lists this user')
     return sayError(protocolError('NODE_NOT_LISTED', userId))
   }
   const sayError = ({ code, message, remedy }: RunnelError) => logger.error({ code }, `${message}. ${remedy}`)
   if (!client.isListed) sayListed(false)
   for await (const status of client.status()) {
     if (status.type === 'admission') sayListed(status.isListed)
-    if (status.type === 'replaced') sayError(status.error)
     if (status.type === 'delegation' && status.state === 'expired')
       sayError(protocolError('DELEGATION_EXPIRED', userId))
     if (status.type === 'delegation' && status.state === 'ending')

@@ -17,7 +17,7 @@ export async function createClient(
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   requirePlatform(config)
-  return openClient(config, { createNode: createPageNode, ...modules })
+  return openClient(namingPage(config), { createNode: createPageNode, ...modules })
 }
 
 /** A node that makes use of what a page is told of its network. */
@@ -38,6 +38,11 @@ export async function openRegistry(
   modules: Omit<ClientModules, 'createNode'> = {},
 ): Promise<RegistryService> {
   return followRegistry(config, modules)
+}
+
+/** What a signer is asked for names the page to its user. */
+function namingPage(config: ClientConfig): ClientConfig {
+  return { ...config, delegationRequest: { requester: location.origin, ...config.delegationRequest } }
 }
 
 /** Said at once, rather than when the first neighbour is dialled. */

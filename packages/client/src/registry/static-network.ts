@@ -90,6 +90,8 @@ const streamSchema = z.strictObject({
 export const staticNetworkSchema = z
   .strictObject({
     version: z.literal(1),
+    /** For which delegations are signed; 0 where the document stands for no chain. */
+    chainId: z._default(z.int().check(z.minimum(0)), 0),
     trackers: z.array(trackerSchema),
     streams: z.array(streamSchema),
   })

@@ -19,7 +19,7 @@ import type { ParsedStaticNetwork, ParsedStaticStream } from './static-network.t
 export function createStaticRegistries(network: ParsedStaticNetwork): Registries {
   const trackers = [...network.trackers].sort((a, b) => compare(a.nodeId, b.nodeId))
   return {
-    chainId: 0,
+    chainId: network.chainId,
     streams: { ...streamReader(network), ...refusingWriter },
     trackers: { listTrackers: async () => trackers, listNodes: async () => undefined },
     storage: { ...storageReader(network), ...refusingStorageWriter },

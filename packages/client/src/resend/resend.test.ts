@@ -302,7 +302,7 @@ describe('resend', () => {
     const [first, second] = store.asked
     expect(first?.token).toBeUndefined()
     const parties = { requesterId: identityOf('dave’s node').nodeId, storageNodeId: store.node.nodeId }
-    expect(second?.token).toMatchObject({ userId: other.nodeId })
+    expect(second?.token).toMatchObject({ userId: other.userId })
     expect(second?.token && verifyAccessToken(second.token, parties, net.clock.now(), crypto)).toBe(true)
   })
 

@@ -189,9 +189,9 @@ export class StorageNet {
     options: { nodeName?: string } & Partial<ClientConfig> = {},
   ): Promise<RunnelClient> {
     const { nodeName, ...config } = options
-    const key = Buffer.from(seededRandom(`key of ${name}`).bytes(32)).toString('hex')
+    const keyOf = (of: string) => Buffer.from(seededRandom(`key of ${of}`).bytes(32)).toString('hex')
     const client = await openClient(
-      { privateKey: key, network: { kind: 'static', document: this.#document }, ...config },
+      { privateKey: keyOf(name), nodePrivateKey: keyOf(nodeName ?? name), network: { kind: 'static', document: this.#document }, ...config },
       {
         clock: this.clock,
         random: seededRandom(name),

@@ -31,7 +31,7 @@ function setUp() {
       permissionsOf: () => Promise.resolve({ subscribeUntilMs: Infinity }),
     },
     parts: { join: () => () => {} },
-    ...{ identity, clock: systemClock, status, faults: hub, history: {} },
+    ...{ user: { userId: identity.nodeId, require: () => {} }, clock: systemClock, status, faults: hub, history: {} },
     steps: new ContentSteps([], new AbortController().signal),
   } as never)
   return { subscriber, faults, status, breakIt: (broken: boolean) => void (isBroken = broken) }

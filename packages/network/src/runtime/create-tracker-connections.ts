@@ -1,7 +1,6 @@
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import type { Transport } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
-import type { Way } from '../core/tracker-link/way.ts'
 import type { NetworkLimits } from '../limits.ts'
 import type { Listeners } from './listeners.ts'
 import { TrackerConnections } from './tracker-connections.ts'
@@ -10,8 +9,8 @@ export interface TrackerConnectionsModules {
   readonly transports: readonly Transport[]
   readonly listeners: Listeners
   dispatch(event: NodeEvent): void
-  /** Another process with the key of the node took its place. */
-  onReplaced(way: Way, error: RunnelError): void
+  /** Another process with the key of this node took its place. */
+  onReplaced(error: RunnelError): void
 }
 
 /** Connections to trackers that tell the core and the listeners what becomes of them. */
@@ -33,11 +32,13 @@ export function createTrackerConnections(
           listeners.emit('tracker', way.trackerId, 'connected')
         },
         onClosed: (way, wasOpen, error) => {
-          if (isRunnelError(error, 'NODE_REPLACED')) return onReplaced(way, error)
-          dispatch({ type: 'trackerClosed', way, wasOpen })
+          const isReplaced = isRunnelError(error, 'NODE_REPLACED')
+          // A node that is replaced does not come back.
+          if (!isReplaced) dispatch({ type: 'trackerClosed', way, wasOpen })
           // It may be connected by another way.
           if (trackers.waysTo(way.trackerId).length === 0)
             listeners.emit('tracker', way.trackerId, 'disconnected', error)
+          if (isReplaced) onReplaced(error)
         },
         onPacket: (way, packet) => dispatch({ type: 'trackerPacket', way, packet }),
         onUnknown: ({ trackerId }, type) => listeners.drop('packets.unknown', `type ${type} of ${trackerId}`),

@@ -26,6 +26,7 @@ export class IncomingPackets {
     const { dispatch, onUnknown } = this.#modules
     switch (packetKind(type)?.scope) {
       case 'neighbours':
+      case 'delegations':
         return dispatch(eventOfPacket(peerId, type, body, whole, this.#onTraced))
       case 'toStorage':
       case 'fromStorage':

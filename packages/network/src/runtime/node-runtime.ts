@@ -17,7 +17,6 @@ import { contactOf } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
-import type { Way } from '../core/tracker-link/way.ts'
 import { networkError } from '../errors.ts'
 import type { JoinOptions, NetworkNode, NodeDelegations, NodeEvents } from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
@@ -86,10 +85,9 @@ export class NodeRuntime implements NetworkNode {
     const { counters } = this.#core
     const listeners = new Listeners(counters)
     this.#listeners = listeners
-    const onReplaced = (way: Way, error: RunnelError) => this.#replaced(way, error)
     const trackers = createTrackerConnections(
       { limits, dialTimeoutMs },
-      { transports, listeners, dispatch, onReplaced },
+      { transports, listeners, dispatch, onReplaced: (error) => this.#replaced(error) },
     )
     this.#trackers = trackers
     const faults = new Faults(limits, {
@@ -313,9 +311,8 @@ export class NodeRuntime implements NetworkNode {
   }
 
   /** Two processes that take the place from each other again and again are both of no use: the older one gives in. */
-  #replaced({ trackerId }: Way, error: RunnelError): void {
+  #replaced(error: RunnelError): void {
     if (this.#state !== 'running') return
-    this.#listeners.emit('tracker', trackerId, 'disconnected', error)
     this.#listeners.emit('replaced', error)
     this.stop().catch((thrown: unknown) => this.#fault(thrown))
   }

@@ -175,7 +175,7 @@ describe('runnel tracker', { timeout: timeoutMs }, () => {
     expect(trusting.stderr()).not.toContain('TLS_FAILED')
   })
 
-  it('has the first of two nodes with the same key give in, which says once what to do', async () => {
+  it('has the older of two nodes with the same key give in, and say what to do', async () => {
     writeNetwork(await startTracker('--log-level silent'))
     await run('key new same.key')
     const node = 'node --network static.json --key same.key --http-port 0 --websocket-port 0'
@@ -184,6 +184,7 @@ describe('runnel tracker', { timeout: timeoutMs }, () => {
     await first.said('tracker connected')
     const second = start()
     await first.said('"code":"NODE_REPLACED"')
+    await second.said('tracker connected')
     expect(first.stderr()).toContain('Stop one of the two')
     expect(second.stderr()).not.toContain('NODE_REPLACED')
   })
