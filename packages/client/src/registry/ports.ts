@@ -148,8 +148,9 @@ export type RegistryChange =
   | { readonly kind: 'stream'; readonly streamId: StreamId }
   | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }
   | { readonly kind: 'storage' }
-  /** The user ended delegations. */
-  | { readonly kind: 'delegations'; readonly userId: NodeId }
+  /** The user ended delegations: all to a delegate, or all that began at a time (Unix milliseconds) or before. */
+  | { readonly kind: 'delegations'; readonly userId: NodeId; readonly delegateId: NodeId }
+  | { readonly kind: 'delegations'; readonly userId: NodeId; readonly begunByMs: number }
   /** Changes may have been missed, or more were taken back than can be told: all that was read is forgotten. */
   | { readonly kind: 'unknown' }
 

@@ -94,7 +94,7 @@ it('looks a delegation up too, and denies one that was taken back', async () => 
   await policy.resolve(closed, owner, 'a neighbour', delegation)
   expect(policy.check(closed, owner, 0, 0, delegation)).toBe('allowed')
   registry.revoked.set(nodeIdOf(2), 1500)
-  delegations.apply({ kind: 'delegations', userId: owner })
+  delegations.apply({ kind: 'delegations', userId: owner, delegateId: nodeIdOf(2) })
   expect(policy.check(closed, owner, 0, 0, delegation)).toBe('unknown')
   await policy.resolve(closed, owner, 'a neighbour', delegation)
   expect(policy.check(closed, owner, 0, 0, delegation)).toBe('denied')

@@ -39,7 +39,7 @@ it.each([
     await policy.resolve(streamId, owner, 'a neighbour', delegation)
     expect(policy.readsForMs(streamId, owner, delegation)).toBe(ms)
     registry.revoked.set(nodeIdOf(2), 1500)
-    delegations.apply({ kind: 'delegations', userId: owner })
+    delegations.apply({ kind: 'delegations', userId: owner, delegateId: nodeIdOf(2) })
     expect(policy.readsForMs(streamId, owner, delegation)).toBeUndefined()
     await policy.resolve(streamId, owner, 'a neighbour', delegation)
     expect(policy.readsForMs(streamId, owner, delegation)).toBe(0)

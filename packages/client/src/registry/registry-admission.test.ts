@@ -55,7 +55,7 @@ describe('the admission of a node with a delegation', () => {
     await delegations.resolve(delegation)
     expect(admission.allows(a, delegation)).toBe(true)
     registry.revoked.set(nodeIdOf(2), 1500)
-    delegations.apply({ kind: 'delegations', userId: a })
+    delegations.apply({ kind: 'delegations', userId: a, delegateId: nodeIdOf(2) })
     admission.onChange(() => admission.allows(a, delegation))
     const heard = told()
     admission.delegationsChanged()

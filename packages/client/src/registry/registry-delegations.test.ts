@@ -1,3 +1,4 @@
+import type { NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '@runnel/transport'
 import { delegationOf, fakeDelegations, nodeIdOf } from './delegations.testkit.ts'
@@ -33,12 +34,25 @@ describe('a delegation of a user with a key', () => {
     const [mine, theirs] = [delegationOf(), delegationOf({ userId: nodeIdOf(9) })]
     await Promise.all([delegations.resolve(mine), delegations.resolve(theirs)])
     registry.revoked.set(nodeIdOf(2), 1500)
-    delegations.apply({ kind: 'delegations', userId: nodeIdOf(1) })
+    delegations.apply({ kind: 'delegations', userId: nodeIdOf(1), delegateId: nodeIdOf(2) })
     expect([delegations.check(mine), delegations.check(theirs)]).toEqual(['unknown', 'allowed'])
     await delegations.resolve(mine)
     expect(delegations.check(mine)).toBe('denied')
     delegations.apply({ kind: 'unknown' })
     expect(delegations.check(theirs)).toBe('unknown')
+  })
+
+  it('is looked up again when it is one of those that its user ended, and not otherwise', async () => {
+    const { delegations } = fakeDelegations()
+    const claims = [{ fromMs: 1000 }, { fromMs: 2000 }, { fromMs: 2001 }, { delegateId: nodeIdOf(3) }]
+    const all = claims.map((claim) => delegationOf(claim))
+    const known = async (change: { delegateId: NodeId } | { begunByMs: number }) => {
+      for (const delegation of all) await delegations.resolve(delegation)
+      delegations.apply({ kind: 'delegations', userId: nodeIdOf(1), ...change })
+      return all.map((delegation) => delegations.check(delegation) === 'allowed')
+    }
+    expect(await known({ begunByMs: 2000 })).toEqual([false, false, true, false])
+    expect(await known({ delegateId: nodeIdOf(3) })).toEqual([true, true, true, false])
   })
 
   it('stays as it is known while the registry is away, and is asked again when that is old', async () => {
@@ -77,7 +91,7 @@ describe('a delegation of a contract', () => {
     registry.backed.add('signed')
     expect(await delegations.validUntilMs(delegation)).toBe(Infinity)
     registry.revoked.set(nodeIdOf(2), 1500)
-    delegations.apply({ kind: 'delegations', userId: nodeIdOf(1) })
+    delegations.apply({ kind: 'delegations', userId: nodeIdOf(1), delegateId: nodeIdOf(2) })
     expect(await delegations.validUntilMs(delegation)).toBe(1500)
   })
 

@@ -16,6 +16,20 @@ interface Backing {
 /** Which delegation a revocation is about; its other fields do not matter to the registry. */
 const endingKey = ({ userId, delegateId, fromMs }: Delegation) => `${userId} ${delegateId} ${fromMs}`
 
+function partsOf(key: string) {
+  const [userId = '', delegateId = '', fromMs] = key.split(' ')
+  return { userId, delegateId, fromMs: Number(fromMs) }
+}
+
+/** Whether a change is about a delegation. */
+function isEnded(
+  { userId, delegateId, fromMs }: ReturnType<typeof partsOf>,
+  change: RegistryChange & { kind: 'delegations' },
+): boolean {
+  if (userId !== change.userId) return false
+  return 'delegateId' in change ? delegateId === change.delegateId : fromMs <= change.begunByMs
+}
+
 /**
  * What the registry says of delegations, remembered until it changes: whether the user took one back, and where the user is a
  * contract, whether it backs the signature. Whoever asks has checked bounds, and the signature of a user with a key.
@@ -41,12 +55,8 @@ export class RegistryDelegations {
         clock,
         isDenial: () => true,
         load: async (key) => {
-          const [userId = '', delegateId = '', fromMs] = key.split(' ')
-          const delegation = {
-            userId: toNodeId(userId),
-            delegateId: toNodeId(delegateId),
-            fromMs: Number(fromMs),
-          }
+          const { userId, delegateId, fromMs } = partsOf(key)
+          const delegation = { userId: toNodeId(userId), delegateId: toNodeId(delegateId), fromMs }
           return { revokedMs: await registry.revokedMs(delegation) }
         },
         onReplaced: (before, { revokedMs }) => before.revokedMs !== revokedMs && this.onChange(),
@@ -107,7 +117,7 @@ export class RegistryDelegations {
 
   /** Forgets what a change made wrong. */
   apply(change: RegistryChange): void {
-    if (change.kind === 'delegations') this.#endings.forget((key) => key.startsWith(`${change.userId} `))
+    if (change.kind === 'delegations') this.#endings.forget((key) => isEnded(partsOf(key), change))
     if (change.kind !== 'unknown') return
     this.#endings.forget(() => true)
     this.#backings.forget(() => true)

@@ -274,9 +274,10 @@ function forgettingDelegationWriter(
   { delegations: writer, account }: Pick<Registries, 'delegations' | 'account'>,
   changed: (change: RegistryChange) => void,
 ): DelegationRegistryWriter {
-  const ended = () => account !== undefined && changed({ kind: 'delegations', userId: account })
+  const ended = (which: { delegateId: NodeId } | { begunByMs: number }) =>
+    account !== undefined && changed({ kind: 'delegations', userId: account, ...which })
   return {
-    revokeDelegate: (delegateId) => writer.revokeDelegate(delegateId).finally(ended),
-    revokeDelegations: (begunByMs) => writer.revokeDelegations(begunByMs).finally(ended),
+    revokeDelegate: (delegateId) => writer.revokeDelegate(delegateId).finally(() => ended({ delegateId })),
+    revokeDelegations: (begunByMs) => writer.revokeDelegations(begunByMs).finally(() => ended({ begunByMs })),
   }
 }

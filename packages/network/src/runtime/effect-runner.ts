@@ -1,5 +1,7 @@
 import {
   encodePacket,
+  OpenQuestions,
+  questionKey,
   type Contact,
   type ControlPacket,
   type NodeId,
@@ -14,7 +16,6 @@ import type { Tracer } from '../trace/tracer.ts'
 import type { ArchiveRequests } from './archive-requests.ts'
 import type { Faults } from './faults.ts'
 import type { Listeners } from './listeners.ts'
-import { resolveUser } from './resolve-user.ts'
 import type { StorageSearch } from './storage-search.ts'
 import type { TrackerConnections } from './tracker-connections.ts'
 import type { Waiters } from './waiters.ts'
@@ -40,6 +41,8 @@ export interface EffectRunnerModules {
 /** Carries out the effects of a node core: on links, on tracker connections, and for listeners. */
 export class EffectRunner {
   readonly #modules: EffectRunnerModules
+  readonly #publisherQuestions = new OpenQuestions()
+  readonly #readerQuestions = new OpenQuestions()
 
   constructor(modules: EffectRunnerModules) {
     this.#modules = modules
@@ -133,15 +136,17 @@ export class EffectRunner {
 
   #resolvePublisher(effect: NodeEffect & { type: 'resolvePublisher' }): void {
     const { streamId, publisherId, delegation, from } = effect
-    const resolve = async () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from, delegation)
-    resolveUser(resolve, (found) => {
+    const resolve = () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from, delegation)
+    const key = questionKey(streamId, publisherId, from, delegation)
+    this.#publisherQuestions.ask(key, resolve, (found) => {
       this.#modules.dispatch({ type: 'publisherResolved', streamId, publisherId, delegation, found })
     })
   }
 
   #resolveReader({ streamId, userId, delegation, from }: NodeEffect & { type: 'resolveReader' }): void {
     const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from, delegation)
-    resolveUser(resolve, (found) => {
+    const key = questionKey(streamId, userId, from, delegation)
+    this.#readerQuestions.ask(key, resolve, (found) => {
       this.#modules.dispatch({ type: 'readerResolved', streamId, userId, found })
     })
   }

@@ -5,7 +5,9 @@ import {
   guardedClock,
   isRunnelError,
   networkOf,
+  OpenQuestions,
   packetKind,
+  questionKey,
   type Clock,
   type Crypto,
   type NodeAdmission,
@@ -79,6 +81,7 @@ export class TrackerRuntime {
   readonly #logger: TrackerLogger
   readonly #connections = new Map<NodeId, Connection>()
   readonly #iceLeases: IceLeases
+  readonly #questions = new OpenQuestions()
   #stopped = false
   #unwatchAdmission = (): void => {}
   #unwatchReaders = (): void => {}
@@ -271,16 +274,15 @@ export class TrackerRuntime {
     const { permissions } = this.#modules
     if (permissions === undefined) return
     const { readers, publishers } = permissions
-    const done = (found: boolean) => {
+    const ask = () =>
+      Promise.all([
+        readers.resolve(streamId, userId, cause, delegation),
+        publishers.resolve(streamId, userId, cause, delegation),
+      ])
+    const key = questionKey(streamId, userId, cause, delegation)
+    this.#questions.ask(key, ask, (found) => {
       if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', streamId, userId, found }))
-    }
-    Promise.all([
-      readers.resolve(streamId, userId, cause, delegation),
-      publishers.resolve(streamId, userId, cause, delegation),
-    ]).then(
-      () => done(true),
-      () => done(false),
-    )
+    })
   }
 
   /** A packet that cannot be encoded is a fault in the work of its stream part, or else of the node. */

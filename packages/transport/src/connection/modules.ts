@@ -1,12 +1,4 @@
-import type {
-  Capability,
-  Clock,
-  Credential,
-  Crypto,
-  Identity,
-  Random,
-  VersionRange,
-} from '@runnel/protocol'
+import type { Capability, Clock, Credential, Crypto, Identity, Random, VersionRange } from '@runnel/protocol'
 import type { ConnectionLimits } from './limits.ts'
 
 /** For whom a process acts, and on which chain delegations of others have to be. */

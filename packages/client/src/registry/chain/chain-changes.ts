@@ -182,8 +182,17 @@ function toChange(log: Log): RegistryChange | undefined {
         user: 'public',
       }
     case 'DelegateRevoked':
+      return {
+        kind: 'delegations',
+        userId: toNodeId(String(event.args.getValue('user'))),
+        delegateId: toNodeId(String(event.args.getValue('delegate'))),
+      }
     case 'DelegationsRevoked':
-      return { kind: 'delegations', userId: toNodeId(String(event.args.getValue('user'))) }
+      return {
+        kind: 'delegations',
+        userId: toNodeId(String(event.args.getValue('user'))),
+        begunByMs: Number(event.args.getValue('begunByMs')),
+      }
     case 'StorageNodeRegistered':
     case 'StorageNodeUpdated':
     case 'StorageNodeRemoved':

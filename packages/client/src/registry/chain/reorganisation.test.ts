@@ -8,6 +8,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../logger.ts'
 import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
+import { delegationOf } from '../delegations.testkit.ts'
 import type { RegistryChange } from '../ports.ts'
 import { createdToleranceMs } from '../predates.ts'
 import { RegistryService } from '../registry-service.ts'
@@ -148,6 +149,20 @@ describe('a chain that takes blocks back', () => {
     await mine(5)
     await reorganise(6)
     await hear('permissions')
+    expect(await verdict()).toBe('allowed')
+  })
+
+  it('takes back that a delegation was ended', async () => {
+    const delegation = delegationOf({ userId: chain.accounts[0].nodeId })
+    const verdict = async () => {
+      await service.delegations.resolve(delegation)
+      return service.delegations.check(delegation)
+    }
+    await mined(chain.streams.revokeDelegate(delegation.delegateId))
+    await hear('delegations')
+    expect(await verdict()).toBe('denied')
+    await reorganise(1)
+    await hear('delegations')
     expect(await verdict()).toBe('allowed')
   })
 
