@@ -38,9 +38,9 @@ export async function withProvider<T>(
   }
 }
 
-/** The id of a network's chain, as its file says, else as the chain does; 0 where its registries are on none. */
+/** The id of a network's chain, as its file says, else as the chain does; 0 where it names none. */
 export async function chainIdOf(network: NetworkSource): Promise<number> {
-  if (network.kind === 'static') return 0
+  if (network.kind === 'static') return network.document.chainId ?? 0
   return network.chainId ?? (await askChainId(network.rpcUrl, rpcSecrets(network.rpcUrl)))
 }
 

@@ -5,7 +5,7 @@ import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
 import { printResult } from '../cli/output.ts'
-import { withProvider } from '../cli/with-chain.ts'
+import { chainIdOf, withProvider } from '../cli/with-chain.ts'
 import {
   parseDelegation,
   problemOfHolder,
@@ -52,7 +52,8 @@ export const keyDelegations = defineCommand({
 
 /** In a network without a chain nothing can be taken back. */
 async function withRegistry<T>(source: NetworkSource, work: (registry: Registry) => Promise<T>): Promise<T> {
-  if (source.kind === 'static') return work({ chainId: 0, revokedMs: async () => undefined })
+  if (source.kind === 'static')
+    return work({ chainId: await chainIdOf(source), revokedMs: async () => undefined })
   const { rpcUrl, registries } = source
   return withProvider(rpcUrl, (provider, chainId) => {
     const revokedMs = async (delegation: Delegation) => {

@@ -23,11 +23,11 @@ describe('runnel key revoke', { timeout: timeoutMs }, () => {
 
   const delegate = async (file: string): Promise<string> => {
     const { stdout } = await run(`key delegate --out ${file} --json ${asUser}`)
-    return JSON.parse(stdout).delegate
+    return (JSON.parse(stdout) as { delegate: string }).delegate
   }
   const problems = async (files: string) => {
     const { stdout } = await run(`key delegations ${files} --network network.json --json`)
-    return JSON.parse(stdout).map(({ problem }: { problem?: { code: string } }) => problem?.code)
+    return (JSON.parse(stdout) as { problem?: { code: string } }[]).map(({ problem }) => problem?.code)
   }
 
   it('takes back what one delegate may do, or all there are', async () => {

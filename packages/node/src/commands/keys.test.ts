@@ -1,5 +1,6 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readDelegationFile } from '@runnel/client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { newDirectory, runRunnel, stopAll } from '../cli.testkit.ts'
 
@@ -9,6 +10,10 @@ const cwd = newDirectory()
 const run = (line: string, input = '') => runRunnel(line.split(' '), { cwd, input })
 const write = (name: string, text: string) => writeFileSync(join(cwd, name), text, { mode: 0o600 })
 const modeOf = (name: string) => statSync(join(cwd, name)).mode & 0o777
+
+/** What `key delegations --json` prints. */
+const shownIn = (stdout: string) =>
+  JSON.parse(stdout) as readonly { from: string; until: string; problem?: { code: string } }[]
 
 /** Keys and accounts of the development networks, which everybody knows. */
 const mnemonic = 'test test test test test test test test test test test junk'
@@ -86,14 +91,14 @@ describe('runnel key delegate', () => {
     })
     expect(modeOf('s.delegation')).toBe(0o600)
     const { stdout } = await run('key delegations s.delegation --json')
-    const [shown] = JSON.parse(stdout)
+    const shown = shownIn(stdout)[0]
     expect(shown).toMatchObject({
       ...{ file: 's.delegation', user: alice, chainId: 31337, label: 'ci' },
       ...{ rights: ['publish', 'read'], streams: streams.split(',') },
     })
-    expect(Date.parse(shown.until) - Date.parse(shown.from)).toBe(86_400_000)
-    expect(shown.problem).toBeUndefined()
-    expect(stdout).not.toContain(JSON.parse(readFileSync(join(cwd, 's.delegation'), 'utf8')).privateKey)
+    expect(Date.parse(shown?.until ?? '') - Date.parse(shown?.from ?? '')).toBe(86_400_000)
+    expect(shown?.problem).toBeUndefined()
+    expect(stdout).not.toContain(readDelegationFile(join(cwd, 's.delegation')).privateKey)
     const again = await run(`key delegate --out s.delegation ${asAlice}`)
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('DELEGATION_FILE_EXISTS') })
   })
@@ -155,14 +160,14 @@ describe('runnel key delegations', () => {
   it('says what is wrong with each', async () => {
     await run(`key delegate --out short.delegation --for 1ms ${asAlice}`)
     await run(`key delegate --out long.delegation ${asAlice}`)
-    const network = JSON.parse(readFileSync(join(cwd, 'network.json'), 'utf8'))
-    write('other.json', JSON.stringify({ ...network, chain: { ...network.chain, chainId: 1 } }))
-    const stolen = JSON.parse(readFileSync(join(cwd, 'long.delegation'), 'utf8'))
-    write('stolen.delegation', JSON.stringify({ ...stolen, privateKey: `0x${'c0de'.repeat(16)}` }))
+    write('other.json', JSON.stringify({ version: 1, trackers: [], streams: [] }))
+    const stolen = readDelegationFile(join(cwd, 'long.delegation'))
+    write(
+      'stolen.delegation',
+      JSON.stringify({ version: 1, ...stolen, privateKey: `0x${'c0de'.repeat(16)}` }),
+    )
     const problems = async (line: string) =>
-      JSON.parse((await run(`key delegations ${line} --json`)).stdout).map(
-        ({ problem }: { problem?: { code: string } }) => problem?.code,
-      )
+      shownIn((await run(`key delegations ${line} --json`)).stdout).map(({ problem }) => problem?.code)
     expect(await problems('short.delegation long.delegation stolen.delegation')).toEqual([
       'DELEGATION_EXPIRED',
       undefined,

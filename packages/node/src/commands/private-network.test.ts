@@ -126,7 +126,7 @@ describe('a private network', { timeout: timeoutMs }, () => {
     const stream = `${ownerId}/servers`
     expect(await run(`registry allow-node ${ownerId} ${asOwner}`)).toMatchObject({ code: 0 })
     const { stdout } = await run(`key delegate --out server.delegation --json ${asOwner}`)
-    const { delegate } = JSON.parse(stdout)
+    const { delegate } = JSON.parse(stdout) as { delegate: string }
 
     const asServer = '--network network.json --as server.delegation'
     const observing = `--observer-streams ${stream} --http-port 0 --websocket-port 0`
