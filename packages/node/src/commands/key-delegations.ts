@@ -1,9 +1,9 @@
-import { readDelegationFile, type NetworkSource } from '@runnel/client'
+import { readDelegationFile } from '@runnel/client'
 import { delegationRevokedAt } from '@runnel/contracts'
 import { protocolError, type Delegation, type RunnelError } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
-import { readNetwork } from '../cli/network-source.ts'
+import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
 import { printResult } from '../cli/output.ts'
 import { chainIdOf, withProvider } from '../cli/with-chain.ts'
 import {
@@ -51,7 +51,10 @@ export const keyDelegations = defineCommand({
 })
 
 /** In a network without a chain nothing can be taken back. */
-async function withRegistry<T>(source: NetworkSource, work: (registry: Registry) => Promise<T>): Promise<T> {
+async function withRegistry<T>(
+  source: DescribedNetwork,
+  work: (registry: Registry) => Promise<T>,
+): Promise<T> {
   if (source.kind === 'static')
     return work({ chainId: await chainIdOf(source), revokedMs: async () => undefined })
   const { rpcUrl, registries } = source
