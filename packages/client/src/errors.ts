@@ -48,6 +48,32 @@ export const clientErrors = {
     summary: 'The key file could not be written',
     remedy: 'Check that its directory exists and that you may write there.',
   },
+  DELEGATION_FILE_MISSING: {
+    summary: 'There is no delegation file',
+    remedy: 'Check the path; the user makes one with: runnel key delegate --out FILE.',
+  },
+  DELEGATION_FILE_UNREADABLE: {
+    summary: 'The delegation file could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  DELEGATION_FILE_TOO_OPEN: {
+    summary: 'Other users can read the delegation file',
+    remedy:
+      'Protect it with chmod 600; if others had access, take the delegation back with runnel key revoke, and make another.',
+  },
+  DELEGATION_FILE_EXISTS: {
+    summary: 'The delegation file exists already',
+    remedy: 'Choose another path: a delegation file is never overwritten.',
+  },
+  DELEGATION_FILE_UNWRITABLE: {
+    summary: 'The delegation file could not be written',
+    remedy: 'Check that its directory exists and that you may write there.',
+  },
+  DELEGATION_FILE_INVALID: {
+    summary: 'The delegation file has a mistake',
+    remedy:
+      'It is JSON: version 1, privateKey, delegation. Make another with runnel key delegate; a wallet’s keystore is made a key file with: runnel key import.',
+  },
 
   NO_WALLET: {
     summary: 'There is no Ethereum wallet',

@@ -17,13 +17,16 @@ it('exports what it promises, and nothing else', () => {
     'openSession',
     'partitionOfKey',
     'predates',
+    'readDelegationFile',
     'readKeyFile',
     'readNetworkFile',
+    'readUserFile',
     'remoteSigner',
     'requestDelegation',
     'shownUrl',
     'typeInside',
     'walletSigner',
+    'writeDelegationFile',
     'writeKeyFile',
   ])
 })

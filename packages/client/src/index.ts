@@ -1,4 +1,6 @@
 export { createClient, openRegistry, type ClientConfig, type NetworkSource } from './node/create-client.ts'
 export { readNetworkFile } from './node/network-file.ts'
 export { readKeyFile, writeKeyFile } from './node/key-file.ts'
+export { readDelegationFile, writeDelegationFile } from './node/delegation-file.ts'
+export { readUserFile, type UserConfig } from './node/user-file.ts'
 export * from './common.ts'

@@ -39,6 +39,26 @@ export const nodeErrors = {
     remedy:
       'Make one with: runnel key new FILE, and give it with --key FILE, RUNNEL_KEY or RUNNEL_PRIVATE_KEY.',
   },
+  DELEGATION_INVALID: {
+    summary: 'Not a delegation',
+    remedy: 'Give what runnel key delegate --to printed, all of it: 0x and hexadecimal digits.',
+  },
+  MNEMONIC_INVALID: {
+    summary: 'The mnemonic is wrong',
+    remedy: 'Check its words and their order: 12, 15, 18, 21 or 24 English words (BIP-39).',
+  },
+  KEYSTORE_INVALID: {
+    summary: 'The keystore cannot be read',
+    remedy: 'Give a JSON keystore of version 3 (Web3 Secret Storage), as geth and wallets write them.',
+  },
+  KEYSTORE_PASSWORD_WRONG: {
+    summary: 'The password does not open the keystore',
+    remedy: 'Give the password that the keystore was made with.',
+  },
+  PASSWORD_REQUIRED: {
+    summary: 'The keystore needs a password',
+    remedy: 'Give it in a file with --password-file FILE, or run the command in a terminal, where it asks.',
+  },
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
   FILE_UNWRITABLE: {
     summary: 'A file cannot be written',

@@ -1,4 +1,10 @@
-import { createClient, type ClientConfig, type RunnelClient, type TransportsConfig } from '@runnel/client'
+import {
+  createClient,
+  readUserFile,
+  type ClientConfig,
+  type RunnelClient,
+  type TransportsConfig,
+} from '@runnel/client'
 import { createNetworkNode } from '@runnel/network'
 import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
 import { readNetwork } from './cli/network-source.ts'
@@ -12,7 +18,7 @@ import { httpPlugin } from './plugins/http/http-plugin.ts'
 import { loadPlugins } from './plugins/load-plugins.ts'
 import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/plugins.ts'
 import type { NodeSnapshot } from './snapshot.ts'
-import { watchAdmission, watchFaults, watchTrackers } from './watch-client.ts'
+import { watchMembership, watchFaults, watchTrackers } from './watch-client.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */
 export interface Broker {
@@ -45,7 +51,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
   const client = await openClient(config, env)
   const trackers = watchTrackers(client, logger)
-  void watchAdmission(client, logger)
+  void watchMembership(client, logger)
   void watchFaults(client, logger)
   const startedMs = performance.now()
   const snapshot = (): NodeSnapshot => ({
@@ -70,7 +76,10 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     throw error
   }
   const [httpUrl, controlUrl] = [plugins.of(httpPlugin)?.url, plugins.of(controlPlugin)?.url]
-  logger.info({ nodeId: client.nodeId, http: httpUrl, crypto: backend }, 'the node is running')
+  logger.info(
+    { nodeId: client.nodeId, userId: client.userId, http: httpUrl, crypto: backend },
+    'the node is running',
+  )
   if (controlUrl !== undefined)
     logger.warn({ control: controlUrl }, 'this node obeys commands, and says how old messages are')
   return { nodeId: client.nodeId, client, plugins, httpUrl, controlUrl, snapshot, stop }
@@ -104,7 +113,8 @@ function clientConfigOf(
     ...(tls ? { tls } : {}),
   }
   return {
-    // One key for both: storage nodes are registered by it.
+    ...(config.as === undefined ? {} : readUserFile(config.as)),
+    // A storage node is registered by it.
     nodePrivateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),
     maxLiveAgeMs,

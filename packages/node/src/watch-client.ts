@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import { protocolError, type NodeId } from '@runnel/protocol'
+import { protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
 import type { Logger } from './logger.ts'
 import type { TrackerState } from './snapshot.ts'
 
@@ -26,16 +26,25 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
   return { states: () => [...states].map(([nodeId, connected]) => ({ nodeId, connected })), stop }
 }
 
-/** Logs whether a private network lists the user: at the start where it does not, and whenever that changes. */
-export async function watchAdmission(client: RunnelClient, logger: Logger): Promise<void> {
+/**
+ * Logs what becomes of the node's place in the network: whether a private one lists its user, at the start where it does not and
+ * whenever that changes, and that its delegation ends.
+ */
+export async function watchMembership(client: RunnelClient, logger: Logger): Promise<void> {
   const { userId } = client
-  const say = (isListed: boolean) => {
+  const sayListed = (isListed: boolean) => {
     if (isListed) return logger.info({ userId }, 'the private network lists this user')
-    const { code, message, remedy } = protocolError('NODE_NOT_LISTED', userId)
-    return logger.error({ code }, `${message}. ${remedy}`)
+    return sayError(protocolError('NODE_NOT_LISTED', userId))
   }
-  if (!client.isListed) say(false)
-  for await (const status of client.status()) if (status.type === 'admission') say(status.isListed)
+  const sayError = ({ code, message, remedy }: RunnelError) => logger.error({ code }, `${message}. ${remedy}`)
+  if (!client.isListed) sayListed(false)
+  for await (const status of client.status()) {
+    if (status.type === 'admission') sayListed(status.isListed)
+    if (status.type === 'delegation' && status.state === 'expired')
+      sayError(protocolError('DELEGATION_EXPIRED', userId))
+    if (status.type === 'delegation' && status.state === 'ending')
+      logger.warn({ leftMs: status.leftMs }, 'the delegation ends: make a new file with runnel key delegate')
+  }
 }
 
 /** Faults: errors in this build that ended the work they were thrown in, and nothing else. */

@@ -17,5 +17,17 @@ export const networkOptions = {
   },
 } as const satisfies Record<string, Options>
 
+/** Options of commands that act in a network for a user. */
+export const userOptions = {
+  ...networkOptions,
+  as: {
+    type: 'string',
+    requiresArg: true,
+    conflicts: 'key',
+    describe: 'In whose name: a delegation file, or the key file of the user itself (also RUNNEL_AS)',
+  },
+} as const satisfies Record<string, Options>
+
 export type GlobalArguments = InferredOptionTypes<typeof globalOptions>
 export type NetworkArguments = InferredOptionTypes<typeof networkOptions>
+export type UserArguments = InferredOptionTypes<typeof userOptions>

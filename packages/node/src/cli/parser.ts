@@ -10,7 +10,7 @@ const groups: Readonly<Record<string, string>> = {
   stream: 'Create, look at, share and delete streams',
   resend: 'Print stored messages of a stream',
   storage: 'Choose which storage nodes keep a stream',
-  key: 'Make and look at keys',
+  key: 'Make and look at keys, and let other keys act for yours',
   registry: 'Deploy and keep the registries on a chain',
 }
 

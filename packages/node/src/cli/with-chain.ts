@@ -2,6 +2,7 @@ import { clientError } from '@runnel/client'
 import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError } from '@runnel/protocol'
 import { JsonRpcProvider, Wallet } from 'ethers'
+import type { DescribedNetwork } from './network-source.ts'
 
 /** How long a chain may take to answer. */
 const chainTimeoutMs = 10_000
@@ -36,6 +37,12 @@ export async function withProvider<T>(
   } finally {
     provider.destroy()
   }
+}
+
+/** The id of a network's chain, as its file says, else as the chain does; 0 where it names none. */
+export async function chainIdOf(network: DescribedNetwork): Promise<number> {
+  if (network.kind === 'static') return network.document.chainId ?? 0
+  return network.chainId ?? (await askChainId(network.rpcUrl, rpcSecrets(network.rpcUrl)))
 }
 
 /** Asked by hand: the provider of ethers would go on trying for ever. */

@@ -1,24 +1,27 @@
 import { createClient, type RunnelClient } from '@runnel/client'
-import { requireKey, resolveKey } from '../keys/resolve-key.ts'
-import type { NetworkArguments } from './common-options.ts'
+import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
+import type { UserArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
 import { watchTrackers, type TrackerWatch } from './tracker-watch.ts'
 
 export interface WithClientOptions {
-  /** Refuse to start without a key, rather than make one up. */
+  /** Refuse to start without the key of a user, rather than make one up or act under a delegation. */
   readonly needsKey?: boolean
 }
 
-/** Runs a command with a client that lives as long as it: one that reaches out, but listens nowhere. Its user is the key's. */
+/**
+ * Runs a command with a client that lives as long as it: one that reaches out, but listens nowhere. It publishes and
+ * subscribes in the name of a user, through a node with a key of its own: commands of one user can run side by side.
+ */
 export async function withClient<T>(
-  { network, key }: NetworkArguments,
+  { network, key, as }: Partial<UserArguments>,
   { needsKey = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
-  const sources = { key, env: process.env }
-  const privateKey = needsKey ? requireKey(sources) : resolveKey(sources)
+  const sources = { as, key, env: process.env }
+  const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
   const client = await createClient({
-    privateKey,
+    ...user,
     network: readNetwork(network),
     transports: { websocket: {}, webrtc: {} },
   })

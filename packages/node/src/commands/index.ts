@@ -30,7 +30,15 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./tracker.ts')).tracker,
     (await import('./tracker-status.ts')).trackerStatus,
   ],
-  key: async () => [(await import('./key-new.ts')).keyNew, (await import('./key-show.ts')).keyShow],
+  key: async () => [
+    (await import('./key-new.ts')).keyNew,
+    (await import('./key-show.ts')).keyShow,
+    (await import('./key-import.ts')).keyImport,
+    (await import('./key-delegate.ts')).keyDelegate,
+    (await import('./key-accept.ts')).keyAccept,
+    (await import('./key-delegations.ts')).keyDelegations,
+    (await import('./key-revoke.ts')).keyRevoke,
+  ],
   registry: async () => [
     (await import('./registry-deploy.ts')).registryDeploy,
     (await import('./registry-show.ts')).registryShow,

@@ -110,10 +110,40 @@ describe('a private network', { timeout: timeoutMs }, () => {
     await tracker.said(new RegExp(`${aliceId}.*NODE_NOT_LISTED`))
     expect(await run(`registry allow-node ${aliceId} ${bobId} ${asOwner}`)).toMatchObject({ code: 0 })
     // The tracker and the node read the registry each in its own time: either may know first.
-    await alice.said('the private network lists this node')
+    await alice.said('the private network lists this user')
     await alice.said(/tracker connected(?![^]*TRACKER_LOST)/)
     const publish = run(`publish ${stream} --network network.json --key bob.key`, '{"n":1}\n')
     expect(await publish).toMatchObject({ code: 0 })
     await news.said('{"n":1}\n')
+  })
+
+  it('lets in the nodes of a listed user by its delegation, until the user takes that back', async () => {
+    await newKey('server-tracker.key')
+    const registering = '--register --network network.json --owner-key owner.key'
+    const tracker = start(`tracker --port 0 --key server-tracker.key ${registering}`)
+    await tracker.said(/HTTP at \S+\n/)
+    expect(await run(`stream create servers ${asOwner}`)).toMatchObject({ code: 0 })
+    const stream = `${ownerId}/servers`
+    expect(await run(`registry allow-node ${ownerId} ${asOwner}`)).toMatchObject({ code: 0 })
+    const { stdout } = await run(`key delegate --out server.delegation --json ${asOwner}`)
+    const { delegate } = JSON.parse(stdout) as { delegate: string }
+
+    const asServer = '--network network.json --as server.delegation'
+    const observing = `--observer-streams ${stream} --http-port 0 --websocket-port 0`
+    const [node, other] = [start(`node ${asServer} ${observing}`), start(`node ${asServer} ${observing}`)]
+    await Promise.all([node.said('tracker connected'), other.said('tracker connected')])
+    expect(node.stderr()).toContain(`"userId":"${ownerId}"`)
+    const subscriber = start(`subscribe ${stream} --meta ${asServer}`)
+    await subscriber.said('subscribed to')
+    const publish = () => runRunnel(`publish ${stream} ${asServer}`.split(' '), { cwd, input: '{"n":1}\n' })
+    expect(await publish()).toMatchObject({ code: 0 })
+    await subscriber.said(`"publisherId":"${ownerId}"`)
+    expect(await run(`stream delete ${stream} ${asServer}`)).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('(NO_USER_KEY). '),
+    })
+
+    expect(await run(`key revoke ${delegate} ${asOwner}`)).toMatchObject({ code: 0 })
+    await tracker.said(/NODE_NOT_LISTED|DELEGATION_REVOKED/)
   })
 })

@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/describe-error.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { standardInput } from '../cli/standard-input.ts'
@@ -13,7 +13,7 @@ export const publish = defineCommand({
   describe: 'Publish the lines of standard input',
   positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
   options: {
-    ...networkOptions,
+    ...userOptions,
     text: { type: 'boolean', default: false, describe: 'Lines are plain text rather than JSON' },
     'partition-key': {
       type: 'string',

@@ -21,7 +21,7 @@ export const registryAddStorage = defineCommand({
       throw nodeError('USAGE', `"${url}" is no ws:// or wss:// URL`)
     await withClient(network, { needsKey: true }, async (client) => {
       await client.registerStorageNode(url)
-      printResult({ nodeId: client.nodeId, url }, json, [`registered ${client.nodeId} ${url}`])
+      printResult({ nodeId: client.account, url }, json, [`registered ${client.account} ${url}`])
     })
   },
 })

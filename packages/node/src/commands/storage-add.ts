@@ -1,6 +1,6 @@
 import { toNodeId, toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 
@@ -11,7 +11,7 @@ export const storageAdd = defineCommand({
     stream: { describe: 'Stream id: 0xowner/path', required: true },
     node: { describe: 'Node id of a registered storage node', required: true },
   },
-  options: networkOptions,
+  options: userOptions,
   examples: [['storage add 0xowner/lobby 0x5b38…ddc4 --network network.json --key owner.key', '']],
   epilogue:
     'Needs the edit permission on the stream. It is kept from then on; other storage nodes of the stream are asked for what was before.',

@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 
@@ -8,7 +8,7 @@ export const storageList = defineCommand({
   name: 'storage list',
   describe: 'Print the storage nodes of a stream, or all that are registered',
   positionals: { stream: { describe: 'Stream id: 0xowner/path; none: all storage nodes' } },
-  options: networkOptions,
+  options: userOptions,
   examples: [
     ['storage list --network network.json', 'A line for each storage node'],
     ['storage list 0xowner/lobby --network network.json', 'Those that keep the stream'],

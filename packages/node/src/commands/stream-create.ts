@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 
@@ -10,7 +10,7 @@ export const streamCreate = defineCommand({
     path: { describe: 'Path such as sensors/kitchen; its id becomes 0xyou/path', required: true },
   },
   options: {
-    ...networkOptions,
+    ...userOptions,
     partitions: { type: 'number', requiresArg: true, default: 1, describe: 'Partitions, 1 to 100' },
     metadata: {
       type: 'string',

@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 
@@ -8,7 +8,7 @@ export const streamDelete = defineCommand({
   name: 'stream delete',
   describe: 'Delete a stream and every permission on it',
   positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
-  options: networkOptions,
+  options: userOptions,
   examples: [['stream delete 0xowner/old --network network.json --key my.key', '']],
   run: async ({ stream, json, ...network }) => {
     const id = toStreamId(stream)

@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 import { grantPositionals, parseDate, parsePermissions, parseUser } from './grant-arguments.ts'
@@ -10,7 +10,7 @@ export const streamGrant = defineCommand({
   describe: 'Give somebody, or everybody, permissions on a stream',
   positionals: grantPositionals,
   options: {
-    ...networkOptions,
+    ...userOptions,
     until: {
       type: 'string',
       requiresArg: true,

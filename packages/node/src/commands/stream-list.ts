@@ -1,6 +1,6 @@
 import { toNodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 
@@ -8,7 +8,7 @@ export const streamList = defineCommand({
   name: 'stream list',
   describe: 'Print the ids of streams',
   options: {
-    ...networkOptions,
+    ...userOptions,
     owner: { type: 'string', requiresArg: true, describe: 'Only streams of this address' },
   },
   examples: [['stream list --network network.json', 'A line for each stream']],

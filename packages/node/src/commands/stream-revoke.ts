@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 import { grantPositionals, parsePermissions, parseUser } from './grant-arguments.ts'
@@ -9,7 +9,7 @@ export const streamRevoke = defineCommand({
   name: 'stream revoke',
   describe: 'Take permissions on a stream away again',
   positionals: grantPositionals,
-  options: networkOptions,
+  options: userOptions,
   examples: [
     ['stream revoke 0xowner/lobby public publish --key owner.key', 'Only those named may publish now'],
   ],

@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
 import { describePermissions, permissionsAsJson } from './permissions-text.ts'
@@ -9,7 +9,7 @@ export const streamShow = defineCommand({
   name: 'stream show',
   describe: 'Print a stream and its permissions',
   positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
-  options: networkOptions,
+  options: userOptions,
   examples: [['stream show 0xowner/lobby --network network.json --json', '']],
   run: async ({ stream, json, ...network }) => {
     const streamId = toStreamId(stream)

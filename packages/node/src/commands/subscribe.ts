@@ -1,6 +1,6 @@
 import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
@@ -14,7 +14,7 @@ export const subscribe = defineCommand({
   describe: 'Print the messages of a stream, one JSON value a line',
   positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
   options: {
-    ...networkOptions,
+    ...userOptions,
     count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
     for: { type: 'string', requiresArg: true, describe: 'End after this time, such as 10s' },
     last: {

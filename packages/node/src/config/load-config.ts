@@ -27,6 +27,7 @@ const otherVariables = new Set(['RUNNEL_PRIVATE_KEY'])
 /** Settings that name files; in a configuration file they are relative to it. */
 const fileSettings: readonly (readonly string[])[] = [
   ['network'],
+  ['as'],
   ['key'],
   ['websocket', 'certFile'],
   ['websocket', 'keyFile'],

@@ -64,9 +64,16 @@ const webrtc = z
 /** The configuration of a broker node; its own settings and those of its plugins. Also the source of the environment variables, the flags and the documentation. */
 export const brokerConfigSchema = z.strictObject({
   network: file().optional().describe('Network file: where the registries or trackers are.'),
+  as: file()
+    .optional()
+    .describe(
+      'In whose name this node acts: a delegation file of its operator, or the key file of a user, either with mode 600. Without it the node is its own user.',
+    ),
   key: file()
     .optional()
-    .describe('Key file of this node. Without one it makes up a key for as long as it runs.'),
+    .describe(
+      'Key file of this node, which no two processes share; it is its id. Without one it makes up a key for as long as it runs.',
+    ),
   maxLiveAgeMs: z
     .int()
     .min(1)

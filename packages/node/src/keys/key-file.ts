@@ -19,10 +19,19 @@ export interface NamedKey {
 
 /** Makes a key and writes it to a file only its owner can read. Throws KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */
 export async function createKeyFile(path: string): Promise<NamedKey> {
-  const privateKey = Buffer.from(generatePrivateKey(systemRandom)).toString('hex')
   mkdirSync(dirname(path), { recursive: true })
+  return saveKey(path, randomKey())
+}
+
+/** Writes a key to a file only its owner can read. Throws INVALID_KEY, KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */
+export async function saveKey(path: string, privateKey: string): Promise<NamedKey> {
   writeKeyFile(path, privateKey)
   return nameKey(privateKey)
+}
+
+/** A new key: 64 hexadecimal digits. */
+export function randomKey(): string {
+  return Buffer.from(generatePrivateKey(systemRandom)).toString('hex')
 }
 
 /** The id of a key. Throws INVALID_KEY, without quoting the key. */

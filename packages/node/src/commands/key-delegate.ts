@@ -1,0 +1,75 @@
+import { toNodeId, type NodeId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { readNetwork } from '../cli/network-source.ts'
+import { printResult } from '../cli/output.ts'
+import { chainIdOf } from '../cli/with-chain.ts'
+import { nodeError } from '../errors.ts'
+import {
+  delegationText,
+  makeDelegation,
+  saveDelegation,
+  savedLine,
+  shownDelegation,
+} from '../keys/delegations.ts'
+import { nameKey, randomKey } from '../keys/key-file.ts'
+import { requireKey } from '../keys/resolve-key.ts'
+import { parseTerms } from './delegation-terms.ts'
+
+export const keyDelegate = defineCommand({
+  name: 'key delegate',
+  describe: 'Let another key publish and read for yours, for a time',
+  options: {
+    ...networkOptions,
+    out: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Delegation file to write, with a new key in it; never overwritten',
+    },
+    to: {
+      type: 'string',
+      requiresArg: true,
+      conflicts: 'out',
+      describe: 'Instead: address of a key made elsewhere; prints the delegation for runnel key accept',
+    },
+    streams: { type: 'string', requiresArg: true, describe: 'For these streams alone: id,id (at most 8)' },
+    rights: { type: 'string', requiresArg: true, default: 'publish,read', describe: 'What it may do' },
+    for: { type: 'string', requiresArg: true, default: '30d', describe: 'For how long, from now on' },
+    label: {
+      type: 'string',
+      requiresArg: true,
+      default: 'runnel key delegate',
+      describe: 'What it is for, in ASCII; everybody can read it',
+    },
+  },
+  examples: [
+    [
+      'key delegate --out server.delegation --network network.json --key my.key',
+      'A server with that file acts for my.key for 30 days, and my.key stays here',
+    ],
+    [
+      'key delegate --to 0x5b38…ddc4 --streams 0xowner/log --rights publish --for 24h --network network.json --key my.key',
+      'The key never leaves the server; it may publish to one stream, until tomorrow',
+    ],
+  ],
+  epilogue:
+    'Nothing is sent to the network; it is asked for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams 366. Its holder signs no transactions: it cannot create streams or grant permissions. Take it back with: runnel key revoke.',
+  run: async ({ out, to, network, key, json, ...args }) => {
+    const terms = parseTerms(args, Date.now())
+    const delegateTo = async (delegateId: NodeId) => {
+      const userKey = requireKey({ key, env: process.env })
+      const chainId = await chainIdOf(readNetwork(network))
+      return makeDelegation(userKey, { ...terms, chainId, delegateId })
+    }
+    if (out !== undefined) {
+      const { privateKey, nodeId } = await nameKey(randomKey())
+      const delegation = await delegateTo(nodeId)
+      saveDelegation(out, privateKey, delegation)
+      printResult({ file: out, ...shownDelegation(delegation) }, json, [savedLine(out, delegation)])
+    } else if (to !== undefined) {
+      const delegation = await delegateTo(toNodeId(to))
+      const text = delegationText(delegation)
+      printResult({ delegation: text, ...shownDelegation(delegation) }, json, [text])
+    } else throw nodeError('USAGE', 'key delegate takes --out FILE for a new key, or --to ADDRESS')
+  },
+})
