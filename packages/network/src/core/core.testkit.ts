@@ -251,7 +251,7 @@ export class CoreScript {
   #effects(): OverlayEffects {
     const note = (line: string): void => void this.lines.push(line)
     return {
-      connect: (peerId) => note(`connect ${short(peerId)}`),
+      connect: (peerId, _, alone) => note(`connect ${short(peerId)}${alone ? ' alone' : ''}`),
       disconnect: (peerId, code) => note(`disconnect ${short(peerId)} ${code}`),
       sendControl: (peerId, packet) => {
         this.sent.push(packet)

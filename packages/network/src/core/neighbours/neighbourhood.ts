@@ -289,7 +289,8 @@ export class Neighbourhood {
     const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
     for (const { peerId, contact } of plan.connect) {
       // The order matters: a peer must not count as being dialled when it is not.
-      effects.connect(peerId, contact, false)
+      // The hosts of a feeder are not told of it: nobody else dials.
+      effects.connect(peerId, contact, !part.reads)
       peers.opening(peerId, nowMs)
     }
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)

@@ -38,6 +38,17 @@ const asked = (peer: number, membership?: { reads: boolean; token: AccessToken |
   })
 const feeds = (peer: number, token?: AccessToken): OverlayEvent => asked(peer, { reads: false, token })
 
+describe('a feeder', () => {
+  it('dials its hosts itself, as they are not told of it', () => {
+    const script = new CoreScript()
+    script.run({ type: 'join', streamPartId: partId, fillGaps: false, reads: false })
+    expect(script.run(instruct(1, 2, 3))).toEqual(
+      expect.arrayContaining(['connect 2 alone', 'connect 3 alone']),
+    )
+    expect(new CoreScript().run(join, instruct(1, 2))).toContain('connect 2')
+  })
+})
+
 describe('who may not read', () => {
   it('is not attached on its own, and is told why', () => {
     const script = new CoreScript().withNeighbours(2, 3)
