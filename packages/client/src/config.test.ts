@@ -7,7 +7,7 @@ const network = { kind: 'static', document } as const
 describe('a configuration', () => {
   it('needs a network only; the rest has defaults', () => {
     expect(parseConfig({ network })).toEqual({
-      network,
+      network: { kind: 'static', document: { ...document, chainId: 0 } },
       delegationRequest: {
         lastsMs: 86_400_000,
         streams: [],
