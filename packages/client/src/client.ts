@@ -36,6 +36,8 @@ import type { Eip1193Provider } from './wallet.ts'
 export interface NodeModules {
   /** The key of this process. */
   readonly identity: Identity
+  /** Whether another process may have the node's key. */
+  readonly isKeyShared: boolean
   /** In whose name it takes part, as nodes of wire 1.0 see it; undefined where that is its own, or the user's key is elsewhere. */
   readonly user: Identity | undefined
   /** For whom it acts, as it shows to all others. */
@@ -114,7 +116,8 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     node = createNode(
       { transports, limits: { maxLiveAgeMs } },
       {
-        ...{ identity, crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
+        ...{ identity, isKeyShared: parsed.nodePrivateKey !== undefined },
+        ...{ crypto, clock: ownClock, random, publisherPolicy, readerPolicy },
         ...{ trackers, admission, archive, acting: user },
         user: user.key === undefined || user.userId === identity.nodeId ? undefined : user.key,
       },

@@ -46,6 +46,11 @@ export interface NetworkNodeOptions {
 
 export interface NetworkNodeModules {
   readonly identity: Identity
+  /**
+   * Whether another process may have the node's key: then the node stops with NODE_REPLACED when a tracker says that one has taken its
+   * place. Default true. A key that was made for this process nobody else has, whatever a tracker says.
+   */
+  readonly isKeyShared?: boolean | undefined
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random

@@ -3,7 +3,7 @@ import type { Transport } from '@runnel/transport'
 import type { NodeEvent } from '../core/events.ts'
 import type { NetworkLimits } from '../limits.ts'
 import type { Listeners } from './listeners.ts'
-import { TrackerConnections } from './tracker-connections.ts'
+import { TrackerConnections, type TrackerConnectionsOptions } from './tracker-connections.ts'
 
 export interface TrackerConnectionsModules {
   readonly transports: readonly Transport[]
@@ -15,15 +15,19 @@ export interface TrackerConnectionsModules {
 
 /** Connections to trackers that tell the core and the listeners what becomes of them. */
 export function createTrackerConnections(
-  { limits, dialTimeoutMs }: { readonly limits: NetworkLimits; readonly dialTimeoutMs: number },
+  options: { readonly limits: NetworkLimits } & Pick<
+    TrackerConnectionsOptions,
+    'dialTimeoutMs' | 'isKeyShared'
+  >,
   { transports, listeners, dispatch, onReplaced }: TrackerConnectionsModules,
 ): TrackerConnections {
+  const { limits, dialTimeoutMs, isKeyShared } = options
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
     maxMissedPongs: limits.trackerMaxMissedPongs,
   }
   const trackers: TrackerConnections = new TrackerConnections(
-    { dialTimeoutMs, limits: heartbeat },
+    { dialTimeoutMs, isKeyShared, limits: heartbeat },
     {
       transport: (url) => transports.find((transport) => transport.canDial(url)),
       events: {

@@ -87,7 +87,7 @@ export class NodeRuntime implements NetworkNode {
     const listeners = new Listeners(counters)
     this.#listeners = listeners
     const trackers = createTrackerConnections(
-      { limits, dialTimeoutMs },
+      { limits, dialTimeoutMs, isKeyShared: modules.isKeyShared ?? true },
       { transports, listeners, dispatch, onReplaced: (error) => this.#replaced(error) },
     )
     this.#trackers = trackers

@@ -23,6 +23,7 @@ export interface NodeRuntimeOptions {
 
 export interface NodeRuntimeModules {
   readonly identity: Identity
+  readonly isKeyShared?: boolean | undefined
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random

@@ -11,6 +11,7 @@ async function errorsAfter(
   act: (connection: Connection, swarm: Swarm) => void,
   limits: Partial<ConnectionLimits> = {},
   otherWays: readonly string[] = [],
+  isKeyShared = true,
 ): Promise<RunnelError[]> {
   const swarm = new Swarm()
   const errors: RunnelError[] = []
@@ -25,7 +26,7 @@ async function errorsAfter(
     onUnknown: () => {},
   }
   const trackers = new TrackerConnections(
-    { dialTimeoutMs: 1_000, limits },
+    { dialTimeoutMs: 1_000, limits, isKeyShared },
     { transport: () => transport, events },
   )
   swarm.trackerTransport.onInbound = (connection) => {
@@ -52,6 +53,8 @@ describe('a connection to a tracker', () => {
     expect(await errorsAfter(replace)).toMatchObject([{ code: 'NODE_REPLACED' }])
     const errors = await errorsAfter(replace, {}, ['another way'])
     expect(errors[0]).toMatchObject({ code: 'TRACKER_LOST', closeCode: 'REPLACED' })
+    // Whatever a tracker says.
+    expect(await errorsAfter(replace, {}, [], false)).toMatchObject([{ code: 'TRACKER_LOST' }])
   })
 
   it('that this side ends over what it got has no such code, whatever the words', async () => {

@@ -25,6 +25,8 @@ export interface TrackerConnectionsOptions {
   readonly dialTimeoutMs: number
   /** Overrides of the limits of links, for these connections. */
   readonly limits: Partial<ConnectionLimits>
+  /** Another process may have the key of this node. Where none can, a tracker that says so has only closed the connection. */
+  readonly isKeyShared: boolean
 }
 
 /** How a tracker says that another connection with the key of this node took the place of this one. */
@@ -125,7 +127,8 @@ export class TrackerConnections {
   }
 
   #closedBy(trackerId: NodeId, code: string, text: string): RunnelError {
-    if (code !== replaced || this.#rivals.has(trackerId)) return new TrackerClosedError(code, text)
+    const isOfAnother = this.#options.isKeyShared && !this.#rivals.has(trackerId)
+    if (code !== replaced || !isOfAnother) return new TrackerClosedError(code, text)
     return networkError('NODE_REPLACED', `says the tracker ${trackerId}`)
   }
 
