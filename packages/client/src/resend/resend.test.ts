@@ -427,6 +427,7 @@ describe('a storage node that', () => {
     ['cannot read its store', 'RESEND_REFUSED', says({ ...end, code: 'STORE_FAILED', text: 'disk' })],
     ['is too busy for long', 'RESEND_REFUSED', says({ ...end, code: 'TOO_MANY_REQUESTS' })],
     ['refuses', 'RESEND_DENIED', says({ ...end, code: 'NOT_PERMITTED' })],
+    ['refuses the delegation', 'RESEND_DENIED', says({ ...end, code: 'DELEGATION_REVOKED' })],
   ]
 
   it.each(misdeeds)('%s is given up, and another one goes on', async (name, code, script) => {

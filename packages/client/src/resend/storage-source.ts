@@ -260,7 +260,7 @@ export class StorageSource {
 
   #refused(code: string, text: string): void {
     const detail = `${this.nodeId} answered ${code}${text === '' ? '' : `: ${text}`}`
-    const final = finalCodes[code]
+    const final = code.startsWith('DELEGATION_') ? 'RESEND_DENIED' : finalCodes[code]
     if (final !== undefined) this.#fail(clientError(final, detail))
     else this.#break(clientError('RESEND_REFUSED', detail))
   }
