@@ -4,7 +4,6 @@ import {
   forEachPacket,
   isRunnelError,
   packetKind,
-  protocolErrors,
   PacketType,
   isDelegationError,
   type ActingFor,
@@ -21,19 +20,17 @@ import { transportError } from '../errors.ts'
 import type { CloseReason, Connection, ConnectionEvents, ConnectionStats, LinkPath } from '../ports.ts'
 import type { Channel } from './channel.ts'
 import { closePacket, closeReason } from './close-reason.ts'
-import { checkedCredential, credentialPacket } from './credentials.ts'
+import { credentialPacket } from './credentials.ts'
 import { Reassembler } from './fragments.ts'
 import type { Peer } from './handshake.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { ConnectionLimits } from './limits.ts'
 import { guarded, type ConnectionModules } from './modules.ts'
 import { Outflow } from './outflow.ts'
+import { PeerCredential } from './peer-credential.ts'
 import { RateWindow } from './rate-window.ts'
 import { inputOfPacket, transition, type ConnectionState } from './state.ts'
 import { newStats } from './stats.ts'
-
-/** The wall clock may be set, and timers have an end. */
-const maxExpiryWaitMs = 3_600_000
 
 /** Unknown ones are not: whoever has the connection counts them. */
 const isOfLink = (type: number): boolean => packetKind(type)?.scope === 'link'
@@ -64,11 +61,9 @@ export class LinkConnection implements Connection {
   /** Packets that came before the owner had its turn to set `events`; undefined afterwards. */
   #early: RawPacket[] | undefined = []
   #earlyBytes = 0
-  readonly #credentials: RateWindow
-  #actingFor: ActingFor | undefined
+  readonly #credential: PeerCredential
   #cancelCloseTimeout: Cancel = () => {}
   #unwatchActing: () => void = () => {}
-  #cancelExpiry: Cancel = () => {}
 
   constructor({ channel, peer, direction, limits }: LinkConnectionOptions, modules: ConnectionModules) {
     this.direction = direction
@@ -79,8 +74,8 @@ export class LinkConnection implements Connection {
     const { clock, random } = modules
     this.#reassembler = new Reassembler(limits.maxPacketBytes)
     this.#pings = new RateWindow(limits.maxPingsPerSecond, 1000)
-    this.#credentials = new RateWindow(limits.maxCredentialsPerHour, 3_600_000)
-    this.#actingFor = peer.actingFor
+    const onExpired = (code: string, text: string): void => this.close(code, text)
+    this.#credential = new PeerCredential(peer, limits, { ...modules, onExpired })
     this.#outflow = new Outflow(channel, limits, {
       clock,
       stats: this.#stats,
@@ -109,7 +104,7 @@ export class LinkConnection implements Connection {
   }
 
   get actingFor(): ActingFor | undefined {
-    return this.#actingFor
+    return this.#credential.actingFor
   }
 
   get transport(): string {
@@ -144,7 +139,7 @@ export class LinkConnection implements Connection {
   start(): void {
     this.#heartbeat.start()
     this.#unwatchActing = this.#modules.acting?.onChange(() => this.#showCredential()) ?? (() => {})
-    this.#watchExpiry()
+    this.#credential.watch()
     this.#modules.clock.endOfTurn(() => this.#releaseEarly())
   }
 
@@ -201,7 +196,10 @@ export class LinkConnection implements Connection {
     const next = transition(this.#state, inputOfPacket(type))
     if (next === 'violation')
       throw transportError('PROTOCOL_VIOLATION', `packet type ${type} on an open link`)
-    if (type === PacketType.credential) return this.#onCredential(body)
+    if (type === PacketType.credential) {
+      this.#credential.renew(body)
+      return this.guard(() => this.events.onCredential?.())
+    }
     const packet = decodePacket(type, body) as Ping | Pong | Close
     switch (packet.type) {
       case 'ping':
@@ -213,29 +211,6 @@ export class LinkConnection implements Connection {
         this.#closeChannelWithin(this.#limits.closeTimeoutMs)
         return this.#channel.close()
     }
-  }
-
-  /** A peer that acts for a user has a newer credential of that user. */
-  #onCredential(body: Uint8Array): void {
-    const { clock } = this.#modules
-    if (this.#actingFor === undefined || !this.#credentials.admit(clock.monotonicMs()))
-      throw transportError('PROTOCOL_VIOLATION', 'a credential that is not due')
-    const renewed = checkedCredential(this.peerId, body, this.#modules)
-    if (renewed.userId !== this.#actingFor.userId)
-      throw transportError('PROTOCOL_VIOLATION', 'a credential of another user')
-    this.#actingFor = renewed
-    this.#watchExpiry()
-    this.guard(() => this.events.onCredential?.())
-  }
-
-  /** Whose delegation has ended is not who it said it was. */
-  #watchExpiry(): void {
-    this.#cancelExpiry()
-    const { clock } = this.#modules
-    const leftMs = (this.#actingFor?.untilMs ?? Infinity) - clock.now()
-    if (leftMs === Infinity || this.#state === 'closed') return
-    if (leftMs <= 0) return this.close('DELEGATION_EXPIRED', protocolErrors.DELEGATION_EXPIRED.summary)
-    this.#cancelExpiry = clock.schedule(Math.min(leftMs, maxExpiryWaitMs), () => this.#watchExpiry())
   }
 
   #showCredential(): void {
@@ -347,7 +322,7 @@ export class LinkConnection implements Connection {
     this.#heartbeat.stop()
     this.#outflow.stop()
     this.#unwatchActing()
-    this.#cancelExpiry()
+    this.#credential.stop()
     if (this.#early === undefined) this.#reportClose(reason)
   }
 
