@@ -153,7 +153,8 @@ async function upgrade(from: Release, to: Release): Promise<void> {
   await publish()
   await upgraded.last(sent.at(-1))
   expect(staying.texts).toEqual(sent)
-  expect(upgraded.texts.slice(-(sent.length - since))).toEqual(sent.slice(since))
+  // What is replayed from before it came may come later, from a neighbour that attached later.
+  expect(upgraded.texts.filter((text) => sent.indexOf(text) >= since)).toEqual(sent.slice(since))
 }
 
 describe.each(versions)('this version and release %s', { timeout: 60_000 }, (version) => {

@@ -6,6 +6,7 @@ import {
   toNodeId,
   toStreamId,
   type Clock,
+  type DelegationHistory,
   type Crypto,
   type NodeAdmission,
   type NodeId,
@@ -123,13 +124,13 @@ export class RunnelClient implements AsyncDisposable {
     this.#clock = clock
     this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
-    const { cache, publisherPolicy: policy, readerPolicy } = registry
+    const { cache, publisherPolicy: policy, readerPolicy, delegations: endings } = registry
     const rights = new ReadingRights({ user }, { cache, clock, policy: readerPolicy })
     const parts = new StreamParts({ node, registry, rights })
     this.#parts = parts
     this.#rights = rights
     const status = this.#status
-    this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, status })
+    this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, endings, status })
     const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
     // Compressed first: encrypted content does not compress.
     const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
@@ -240,6 +241,11 @@ export class RunnelClient implements AsyncDisposable {
   /** Who may publish, and under which delegations; from the cached registry. For storage nodes, which check what others give them. */
   get publisherPolicy(): PublisherPolicy {
     return this.#registry.publisherPolicy
+  }
+
+  /** When delegations were taken back; from the cached registry. For storage nodes, which check what others give them. */
+  get delegationHistory(): DelegationHistory {
+    return this.#registry.delegations
   }
 
   /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */

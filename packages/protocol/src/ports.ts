@@ -61,9 +61,9 @@ export interface NodeAdmission {
   readonly isPrivate: boolean
   /**
    * Under a delegation, whose bounds and key signature the asker has checked, not when it is known to have been taken back, and for
-   * a contract not before it is known to back it: the asker is called back when that changes.
+   * a contract not before it is known to back it: the asker is called back when that changes. `cause` is who makes us ask.
    */
-  allows(userId: NodeId, delegation?: Delegation): boolean
+  allows(userId: NodeId, delegation?: Delegation, cause?: string): boolean
   /** Calls back when an answer may have changed, until the function it returns is called. */
   onChange(listener: () => void): () => void
 }
@@ -85,6 +85,15 @@ export interface ReaderPolicy {
   resolve(streamId: StreamId, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
   /** Calls back when answers about a stream, or about all, may have changed, until the function it returns is called. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
+}
+
+/** When delegations were taken back; answers come from a registry. */
+export interface DelegationHistory {
+  /**
+   * Messages under the delegation are valid whose timestamps are below this, in Unix milliseconds: Infinity where it was not taken back,
+   * 0 where the user is a contract that did not back it when it was signed. Rejects when nobody can be asked.
+   */
+  validUntilMs(delegation: Delegation, cause?: string): Promise<number>
 }
 
 /** May this publisher publish? Answers come from a registry, through whoever embeds a node or runs a tracker. */

@@ -63,6 +63,13 @@ describe('Access', () => {
           isInForce = true
         },
       },
+      publisherPolicy: {
+        check: () => (isInForce === undefined ? 'unknown' : isInForce ? 'allowed' : 'denied'),
+        resolve: async (_: string, userId: NodeId) => {
+          asked.push(userId)
+          isInForce = true
+        },
+      },
     }
     access = new Access({ client, crypto, clock })
   })

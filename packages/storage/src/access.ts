@@ -15,6 +15,7 @@ import {
   type Crypto,
   type Delegation,
   type NodeId,
+  type PublisherPolicy,
   type ReaderPolicy,
   type RunnelError,
   type StreamId,
@@ -34,6 +35,7 @@ export interface Asker {
 export interface AccessModules {
   readonly client: Pick<RunnelClient, 'nodeId' | 'getStream' | 'permissionsOf' | 'getStorageNodes'> & {
     readonly readerPolicy: Pick<ReaderPolicy, 'readsForMs' | 'resolve'>
+    readonly publisherPolicy: PublisherPolicy
     /** On which delegations have to be; undefined: on any. */
     readonly chainId: number | undefined
     readonly network: Pick<NetworkNode, 'actingFor'>
@@ -89,7 +91,8 @@ export class Access {
     const { userId, acting } = this.#userOf(asker)
     const { streamId } = parseStreamPartId(streamPartId)
     const mayPublish = actsForMs(acting, 'publishes', streamId, this.#modules.clock.now()) > 0
-    if (userId === publisherId && mayPublish) return
+    const isIts = userId === publisherId && mayPublish
+    if (isIts && (acting === undefined || (await this.#publishesFor(streamId, acting, asker)))) return
     await this.#requireReader(streamPartId, asker)
   }
 
@@ -110,7 +113,7 @@ export class Access {
 
   async #requireReader(streamPartId: StreamPartId, asker: Asker): Promise<void> {
     const { streamId } = parseStreamPartId(streamPartId)
-    const problem = await this.#readingProblem(streamId, this.#userOf(asker))
+    const problem = await this.#readingProblem(streamId, asker)
     if (problem === undefined) return
     if (asker.token === undefined && (await this.#keeps(streamId, asker.requesterId))) return
     throw problem
@@ -141,8 +144,9 @@ export class Access {
   }
 
   /** Why somebody may not read a stream; undefined when it may. */
-  async #readingProblem(streamId: StreamId, { userId, acting }: User): Promise<RunnelError | undefined> {
+  async #readingProblem(streamId: StreamId, asker: Asker): Promise<RunnelError | undefined> {
     const { client, clock } = this.#modules
+    const { userId, acting } = this.#userOf(asker)
     if (actsForMs(acting, 'reads', streamId, clock.now()) <= 0) {
       const isExpired = acting !== undefined && acting.untilMs <= clock.now()
       return protocolError(isExpired ? 'DELEGATION_EXPIRED' : 'DELEGATION_SCOPE', `reading ${streamId}`)
@@ -150,16 +154,34 @@ export class Access {
     const { subscribeUntilMs } = await this.#read(() => client.permissionsOf(streamId, userId))
     if (clock.now() >= subscribeUntilMs)
       return storageError('NOT_PERMITTED', `${userId} may not subscribe to ${streamId}`)
-    if (acting === undefined || (await this.#isInForce(streamId, acting))) return undefined
+    if (acting === undefined || (await this.#isInForce(streamId, acting, asker))) return undefined
     return protocolError('DELEGATION_REVOKED', `or the contract ${userId} does not back it`)
   }
 
+  /** Whether the user may publish, and by this delegation. */
+  async #publishesFor(
+    streamId: StreamId,
+    { userId, delegation }: ActingFor,
+    { requesterId }: Asker,
+  ): Promise<boolean> {
+    const { client, clock } = this.#modules
+    const { publisherPolicy: policy } = client
+    const answer = () => policy.check(streamId, userId, clock.now(), undefined, delegation)
+    if (answer() === 'unknown')
+      await this.#read(() => policy.resolve(streamId, userId, requesterId, delegation))
+    return answer() === 'allowed'
+  }
+
   /** Whether a delegation was not taken back, and the contract that it is of, if it is, backs it. */
-  async #isInForce(streamId: StreamId, { userId, delegation }: ActingFor): Promise<boolean> {
+  async #isInForce(
+    streamId: StreamId,
+    { userId, delegation }: ActingFor,
+    { requesterId }: Asker,
+  ): Promise<boolean> {
     const { readerPolicy } = this.#modules.client
     const readsForMs = () => readerPolicy.readsForMs(streamId, userId, delegation)
     if (readsForMs() === undefined)
-      await this.#read(() => readerPolicy.resolve(streamId, userId, undefined, delegation))
+      await this.#read(() => readerPolicy.resolve(streamId, userId, requesterId, delegation))
     const forMs = readsForMs()
     if (forMs === undefined) throw storageError('STORE_FAILED', 'the registry does not answer')
     return forMs > 0

@@ -15,12 +15,12 @@ export class RegistryAdmission implements NodeAdmission {
     this.#delegations = delegations
   }
 
-  allows(userId: NodeId, delegation?: Delegation): boolean {
+  allows(userId: NodeId, delegation?: Delegation, cause?: string): boolean {
     // Nothing is asked for those who are not listed.
     if (this.#users?.has(userId) === false) return false
     if (delegation === undefined) return true
     const answer = this.#delegations.check(delegation)
-    if (answer === 'unknown') void this.#ask(delegation)
+    if (answer === 'unknown') void this.#ask(delegation, cause)
     return answer === 'allowed' || (answer === 'unknown' && isBelieved(delegation))
   }
 
@@ -46,11 +46,11 @@ export class RegistryAdmission implements NodeAdmission {
     if (this.isPrivate) this.#tell()
   }
 
-  async #ask(delegation: Delegation): Promise<void> {
+  async #ask(delegation: Delegation, cause: string | undefined): Promise<void> {
     if (this.#asked.has(delegation)) return
     this.#asked.add(delegation)
     try {
-      await this.#delegations.resolve(delegation, delegation.userId)
+      await this.#delegations.resolve(delegation, cause)
     } catch {
       // It is asked again with the next question; that the chain is away is said by its health.
       return

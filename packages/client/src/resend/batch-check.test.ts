@@ -32,9 +32,11 @@ function setUp({ isKnown = true, isGood = true, revokedMs = Infinity } = {}): Ba
   return new BatchCheck({
     ...{ crypto, clock },
     delegations: { get: () => (isKnown ? delegation : undefined), isGood: () => isGood },
+    endings: { validUntilMs: () => Promise.resolve(revokedMs) },
     policy: {
-      check: (_stream, _publisher, wallMs, _oldestMs, under) =>
-        under === undefined || wallMs < revokedMs ? 'allowed' : 'denied',
+      // Of a delegation it says how it is now, whatever the time.
+      check: (_stream, _publisher, _wallMs, _oldestMs, under) =>
+        under === undefined || revokedMs === Infinity ? 'allowed' : 'denied',
       resolve: () => Promise.resolve(),
     },
   })

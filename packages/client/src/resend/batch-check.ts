@@ -5,6 +5,7 @@ import {
   type Clock,
   type Crypto,
   type Delegation,
+  type DelegationHistory,
   type MessageBatch,
 } from '@runnel/protocol'
 import { maxAheadMs } from '../publish/message-clock.ts'
@@ -23,6 +24,7 @@ export interface BatchCheckModules {
   readonly crypto: Crypto
   readonly clock: Clock
   readonly policy: PublisherPolicy
+  readonly endings: DelegationHistory
   /** Storage nodes send those that their batches name. */
   readonly delegations: Pick<NodeDelegations, 'get' | 'isGood'>
 }
@@ -51,19 +53,21 @@ export class BatchCheck {
   }
 
   async #verdictOf(batch: MessageBatch): Promise<Verdict> {
-    const { clock, policy, delegations } = this.#modules
+    const { clock, policy, delegations, endings } = this.#modules
     const { delegationRef: ref } = batch
     const delegation = ref === undefined ? undefined : delegations.get(ref)
     const { streamId, publisherId } = batch.chain
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0
     if (newestMs > clock.now() + maxAheadMs || !this.#isSigned(batch, delegation)) return 'forged'
     const oldestMs = batch.messages[0]?.timestamp
-    const check = () => policy.check(streamId, publisherId, newestMs, oldestMs, delegation)
-    if (check() === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
+    const check = () => policy.check(streamId, publisherId, newestMs, oldestMs)
+    if (check() === 'unknown') await policy.resolve(streamId, publisherId)
     if (check() !== 'allowed') return 'denied'
+    if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return 'denied'
     // A key may also sign what it dates back to before its delegation was taken back.
-    const today = policy.check(streamId, publisherId, clock.now(), undefined, delegation)
-    return today === 'allowed' ? 'good' : 'doubtful'
+    const today = () => policy.check(streamId, publisherId, clock.now(), undefined, delegation)
+    if (today() === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
+    return today() === 'allowed' ? 'good' : 'doubtful'
   }
 
   /** By its publisher, or by a delegate that was let at the time of each message. */

@@ -1,5 +1,12 @@
 import type { Gap, NetworkNode, PublisherPolicy } from '@runnel/network'
-import { toStreamPartId, type Clock, type Crypto, type Random, type StreamMessage } from '@runnel/protocol'
+import {
+  toStreamPartId,
+  type Clock,
+  type Crypto,
+  type DelegationHistory,
+  type Random,
+  type StreamMessage,
+} from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
@@ -23,6 +30,7 @@ export interface HistorySourceModules {
   readonly cache: RegistryCache
   readonly parts: StreamParts
   readonly policy: PublisherPolicy
+  readonly endings: DelegationHistory
   readonly user: ActingUser
   readonly crypto: Crypto
   readonly clock: Clock
@@ -50,11 +58,11 @@ export class HistorySource {
   }
 
   constructor(limits: ResendLimits, modules: HistorySourceModules) {
-    const { node, user, crypto, clock, policy } = modules
+    const { node, user, crypto, clock, policy, endings } = modules
     this.limits = limits
     this.#modules = modules
     this.directory = new StorageDirectory(limits, modules)
-    this.check = new BatchCheck({ crypto, clock, policy, delegations: node.delegations })
+    this.check = new BatchCheck({ crypto, clock, policy, endings, delegations: node.delegations })
     this.sourceModules = {
       requests: new DirectRequests({ node }),
       tokens: new AccessTokens(

@@ -111,6 +111,7 @@ describe('the HTTP interface of a storage node', () => {
       chainId: 1,
       network: { actingFor: () => undefined },
       readerPolicy: { readsForMs: () => Infinity, resolve: async () => {} },
+      publisherPolicy: { check: () => 'allowed' as const, resolve: async () => {} },
     }
     addRoutes = (to, maxReads) =>
       addStorageRoutes(

@@ -7,6 +7,7 @@ import {
   type Clock,
   type Crypto,
   type Delegation,
+  type DelegationHistory,
   type MessageBatch,
   type PublisherPolicy,
   type StreamPartId,
@@ -15,6 +16,7 @@ import type { KnownDelegations } from '../known-delegations.ts'
 
 export interface CheckModules {
   readonly policy: PublisherPolicy
+  readonly endings: DelegationHistory
   /** Of this node, which the other storage node sends a delegation before the first batch that names it. */
   readonly delegations: Pick<NodeDelegations, 'get' | 'isGood'>
   readonly known: Pick<KnownDelegations, 'bytesOf'>
@@ -43,7 +45,7 @@ export async function checkBatch(
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
-  const { policy, clock, known } = modules
+  const { policy, endings, clock, known } = modules
   const { delegationRef: ref } = batch
   const delegation = ref && modules.delegations.get(ref)
   // The node may forget it while the registry is asked.
@@ -52,10 +54,13 @@ export async function checkBatch(
   if (!isSigned(batch, delegation, modules)) return undefined
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
-  const check = (wallMs: number) => policy.check(streamId, publisherId, wallMs, oldestMs, delegation)
-  if (check(newestMs) === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
-  if (check(newestMs) !== 'allowed') return undefined
-  return { batch, delegation: delegationBytes, isDoubtful: check(clock.now()) !== 'allowed' }
+  const then = () => policy.check(streamId, publisherId, newestMs, oldestMs)
+  if (then() === 'unknown') await policy.resolve(streamId, publisherId)
+  if (then() !== 'allowed') return undefined
+  if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return undefined
+  const now = () => policy.check(streamId, publisherId, clock.now(), oldestMs, delegation)
+  if (now() === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
+  return { batch, delegation: delegationBytes, isDoubtful: now() !== 'allowed' }
 }
 
 function isSigned(

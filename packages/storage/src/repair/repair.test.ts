@@ -109,6 +109,7 @@ describe('Repair', () => {
         ...[first, second, third].filter((node) => others.has(node.nodeId)),
       ],
     }
+    const endings = { validUntilMs: () => Promise.resolve(Infinity) }
     const policy: PublisherPolicy = {
       check: (_, publisherId, wallMs, oldestMs = Infinity, delegation) => {
         if (permissionsAsked === 0) return 'unknown'
@@ -145,7 +146,7 @@ describe('Repair', () => {
           },
         },
         check: (bytes, streamPartId) =>
-          checkBatch(bytes, streamPartId, { policy, delegations: node, known, crypto, clock }),
+          checkBatch(bytes, streamPartId, { policy, endings, delegations: node, known, crypto, clock }),
         oldestMs: async () => oldestMs,
         events: {
           repaired: () => {},

@@ -175,8 +175,10 @@ export class TrackerRuntime {
       onDrain: () => {},
       onCredential: () =>
         this.#try(() => {
-          if (this.#isCurrent(connection))
-            this.#handle({ type: 'credentialRenewed', nodeId: peerId, actingFor: connection.actingFor })
+          if (!this.#isCurrent(connection)) return
+          const refusal = this.#refusalOf(connection)
+          if (refusal !== undefined) return this.#drop(connection, refusal.code, refusal.message)
+          this.#handle({ type: 'credentialRenewed', nodeId: peerId, actingFor: connection.actingFor })
         }),
       onClose: () =>
         this.#try(() => {
@@ -204,7 +206,9 @@ export class TrackerRuntime {
     this.#handle({ type: 'nodeConnected', nodeId: peerId, network, actingFor })
   }
 
-  #refusalOf(connection: Pick<Connection, 'peerId' | 'actingFor'>): RunnelError | undefined {
+  #refusalOf(
+    connection: Pick<Connection, 'peerId' | 'actingFor' | 'remoteAddress'>,
+  ): RunnelError | undefined {
     return admissionProblem(connection, this.#connections.values(), this.#modules.admission)
   }
 

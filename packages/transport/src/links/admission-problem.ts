@@ -1,4 +1,4 @@
-import { limits, protocolError, type NodeAdmission, type RunnelError } from '@runnel/protocol'
+import { limits, networkOf, protocolError, type NodeAdmission, type RunnelError } from '@runnel/protocol'
 import type { Connection } from '../ports.ts'
 
 /** For whom the node at the other end acts: its user, or itself. */
@@ -14,14 +14,15 @@ export function userOf({
  * undefined when it may.
  */
 export function admissionProblem(
-  connection: Pick<Connection, 'peerId' | 'actingFor'>,
+  connection: Pick<Connection, 'peerId' | 'actingFor' | 'remoteAddress'>,
   others: Iterable<Connection>,
   admission: NodeAdmission | undefined,
 ): RunnelError | undefined {
   if (admission?.isPrivate !== true) return undefined
   const userId = userOf(connection)
-  if (!admission.allows(userId, connection.actingFor?.delegation))
-    return protocolError('NODE_NOT_LISTED', userId)
+  const { actingFor, remoteAddress, peerId } = connection
+  const cause = remoteAddress === undefined ? peerId : networkOf(remoteAddress)
+  if (!admission.allows(userId, actingFor?.delegation, cause)) return protocolError('NODE_NOT_LISTED', userId)
   const nodes = new Set<string>()
   for (const other of others) if (userOf(other) === userId) nodes.add(other.peerId)
   nodes.delete(connection.peerId)

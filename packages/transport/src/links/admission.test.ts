@@ -1,8 +1,10 @@
-import type { NodeId } from '@runnel/protocol'
+import { loadCrypto, seededRandom, signDelegation, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { MemoryNetwork } from '../memory/memory-network.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
 import { createTestNode, dialledByEverybody, identityOf, numbered } from './links.testkit.ts'
+
+const crypto = await loadCrypto()
 
 /** One that lists nodes, as a test says. */
 function newAdmission() {
@@ -34,6 +36,32 @@ async function privateAndOther(label: string) {
   const other = await createTestNode(identityOf(`${label} other`), {}, { network, clock })
   return { clock, admission, member, other }
 }
+
+it('Links end when the peer connects again for another user', async () => {
+  const clock = new VirtualClock()
+  const network = new MemoryNetwork({ seed: 'users' }, { clock })
+  const [own, peer] = [identityOf('own'), identityOf('peer')]
+  const node = await createTestNode(own, {}, { network, clock })
+  const user = identityOf('user')
+  const fromMs = clock.now()
+  const claim = { chainId: 0, userId: user.nodeId, delegateId: peer.nodeId, fromMs, untilMs: fromMs + 60_000 }
+  const rights = { publishes: true, reads: true, streams: [], requester: '', block: 0 }
+  const credential = { delegation: signDelegation({ ...claim, ...rights }, crypto, user) }
+  const acting = { chainId: 0, credential: () => credential, onChange: () => () => undefined }
+  const dial = async (shown: boolean): Promise<void> => {
+    const random = seededRandom(String(shown))
+    const modules = { clock, random, crypto, identity: peer, ...(shown ? { acting } : {}) }
+    const transport = network.transport({ role: 'node' }, modules)
+    await transport.start()
+    transport.dial({ peerId: own.nodeId, onOpen: () => undefined, onFail: () => undefined })
+    clock.advanceBy(1000)
+  }
+  await dial(true)
+  expect(node.connections.at(-1)?.actingFor?.userId).toBe(user.nodeId)
+  await dial(false)
+  expect(node.log).toEqual(['opened', 'closed REPLACED', 'opened'])
+  expect(node.links.peers.get(peer.nodeId)?.actingFor).toBeUndefined()
+})
 
 describe('Links of a private network', () => {
   it('let nobody in who is not listed, and who is as soon as it is', async () => {

@@ -164,7 +164,11 @@ class LinksOverTransports implements LinksOwner {
         },
         onClaimed: () => this.#idle.delete(peerId),
         onDrain: () => emit(() => this.events.onDrain(peerId)),
-        onCredential: () => emit(() => this.events.onCredential?.(peerId)),
+        onCredential: (connection) => {
+          const refusal = this.#refusalOf(connection)
+          if (refusal !== undefined) this.disconnect(peerId, refusal.code, refusal.message)
+          else emit(() => this.events.onCredential?.(peerId))
+        },
         onFallback: () => this.counters.fallbacks++,
         onIdle: () => this.#links.delete(peerId),
       },

@@ -7,6 +7,7 @@ import {
   type RunnelError,
 } from '@runnel/protocol'
 import type { CloseReason, Connection, Transport } from '../ports.ts'
+import { userOf } from './admission-problem.ts'
 import { Attempt } from './attempt.ts'
 import type { Way } from './link-plan.ts'
 import type { LinksSettings } from './links-options.ts'
@@ -34,7 +35,7 @@ export interface PeerLinkEvents {
   onFailed(error: RunnelError): void
   onPacket(type: number, body: Uint8Array, whole: Uint8Array): void
   onDrain(): void
-  onCredential(): void
+  onCredential(connection: Connection): void
   /** From now on this side has a use for the link. */
   onClaimed(): void
   onFallback(): void
@@ -146,9 +147,12 @@ export class PeerLink {
     connection.events = {
       onPacket: (type, body, whole) => this.#events.onPacket(type, body, whole),
       onDrain: () => this.#used === opened && this.#events.onDrain(),
-      onCredential: () => this.#used === opened && this.#events.onCredential(),
+      onCredential: () => this.#used === opened && this.#events.onCredential(connection),
       onClose: (reason) => this.#connectionClosed(opened, reason),
     }
+    // A peer that acts for somebody else than before is another one to everybody here.
+    if (this.#used && userOf(this.#used.connection) !== userOf(connection))
+      this.disconnect('REPLACED', 'the peer connected again, for another user')
     if (!this.#used) return this.#open(opened)
     this.#events.onDuplicate()
     const { peerId, settings } = this.#options

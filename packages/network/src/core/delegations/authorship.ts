@@ -26,7 +26,7 @@ export interface AuthorshipModules {
     oldestMs?: number,
     delegation?: Delegation,
   ): 'allowed' | 'denied' | 'unknown'
-  readonly delegations: Pick<DelegationBook, 'get' | 'isGood'>
+  readonly delegations: Pick<DelegationBook, 'get' | 'isGood' | 'add'>
 }
 
 /** Whether batches are of the publishers that they name, and whether those may publish. */
@@ -58,7 +58,14 @@ export class Authorship {
     return verify(batch, delegation.delegateId)
   }
 
+  /** Has the delegation of an author be known again, where it was forgotten, so that what is forwarded can be checked. */
+  keep({ delegation }: Author, from: NodeId | undefined): void {
+    if (delegation !== undefined) this.#modules.delegations.add(delegation, from)
+  }
+
+  /** Denied where it names a delegation that is not known: whoever asks has looked at that first. */
   permission(batch: MessageBatch, wallMs: number): 'allowed' | 'denied' | 'unknown' {
+    if (this.lacks(batch) !== undefined) return 'denied'
     return this.mayPublish(this.authorOf(batch), wallMs, batch.messages[0]?.timestamp)
   }
 

@@ -50,8 +50,11 @@ export class DelegationBook {
     return this.#entries.size
   }
 
+  /** Using one keeps it: of those that one neighbour brought the one unused longest is forgotten first. */
   get(ref: DelegationRef): Delegation | undefined {
-    return this.#entries.get(ref)?.delegation
+    const entry = this.#entries.get(ref)
+    if (entry !== undefined) this.#places.touch(ref)
+    return entry?.delegation
   }
 
   /** True when the delegation is known and good; it is checked once. */

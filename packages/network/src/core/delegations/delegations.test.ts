@@ -101,7 +101,48 @@ describe('what a delegate signed', () => {
   })
 })
 
+describe('a delegation that is forgotten while the registry is asked about it', () => {
+  const junk = (i: number) => delegationOf({ requester: String(i) }, identityOf(9))
+  /** A batch under it waits for the registry, and others have pushed it out meanwhile. */
+  function waiting(): CoreScript {
+    const script = new CoreScript({ maxDelegations: 3 }).withNeighbours(2, 3)
+    script.delegates = { [delegation.delegateId]: 'unknown' }
+    expect(script.run(bring(2), data(2, batchAt([startMs], { delegate })))).toEqual(['resolve'])
+    for (let i = 0; i < 3; i++) script.run(bring(2, junk(i)))
+    expect(script.core.delegations.get(refOf())).toBeUndefined()
+    return script
+  }
+
+  it('is judged all the same, not as if its user had signed', () => {
+    const script = waiting()
+    script.delegates = { [delegation.delegateId]: 'denied' }
+    expect(script.run(resolved)).toEqual(['dropped data.publisherDenied'])
+    expect(script.delivered).toEqual([])
+  })
+
+  it('is known again once it is good, so that what is forwarded can be checked', () => {
+    const script = waiting()
+    script.delegates = {}
+    expect(script.run(resolved)).toEqual(['delegation 3', 'data 3', 'deliver 0'])
+  })
+})
+
 describe('delegations', () => {
+  it('that the registry denies count one by one against who brings them', () => {
+    const script = new CoreScript({ maxDeniedPublishers: 5 }).withNeighbours(2, 3)
+    script.delegates = { [delegation.delegateId]: 'denied' }
+    const lines: string[] = []
+    for (let i = 0; i < 6; i++) {
+      const denied = delegationOf({ requester: String(i) })
+      const batch = batchAt([startMs + i], {
+        delegate: { ...delegate, delegation: denied },
+        chainId: String(i),
+      })
+      lines.push(...script.run(bring(2, denied), data(2, batch)))
+    }
+    expect(lines).toContain('disconnect 2 MISBEHAVED')
+  })
+
   it('cost a signature check only when somebody who may publish uses them', () => {
     const script = new CoreScript().withNeighbours(2)
     script.policy = 'denied'

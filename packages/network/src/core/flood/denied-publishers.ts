@@ -1,8 +1,8 @@
-import type { NodeId } from '@runnel/protocol'
+import type { DelegationRef, NodeId } from '@runnel/protocol'
 
 interface Brought {
   readonly sinceMs: number
-  readonly publishers: Set<NodeId>
+  readonly publishers: Set<NodeId | DelegationRef>
 }
 
 /**
@@ -18,8 +18,8 @@ export class DeniedPublishers {
     this.#limits = limits
   }
 
-  /** Notes a publisher that a neighbour brought; true when there are more than a correct neighbour ever brings. */
-  note(peerId: NodeId, publisherId: NodeId, nowMs: number): boolean {
+  /** Notes a publisher, or a delegation under which it signed, that a neighbour brought; true when there are more than a correct neighbour ever brings. */
+  note(peerId: NodeId, publisherId: NodeId | DelegationRef, nowMs: number): boolean {
     let brought = this.#ofPeer.get(peerId)
     if (brought === undefined || nowMs - brought.sinceMs >= this.#limits.deniedWindowMs) {
       brought = { sinceMs: nowMs, publishers: new Set() }

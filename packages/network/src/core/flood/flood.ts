@@ -5,7 +5,7 @@ import type { OverlayEffects } from '../overlay-effects.ts'
 import type { StreamPart } from '../stream-part/stream-part.ts'
 import type { StreamPartMap } from '../stream-part/stream-part-map.ts'
 import { DeniedPublishers } from './denied-publishers.ts'
-import { Equivocations } from './equivocations.ts'
+import { Equivocations, type Arrival } from './equivocations.ts'
 import { HeldBatches, type HeldBatch, type HeldBatchesLimits } from './held-batches.ts'
 
 export interface FloodLimits extends HeldBatchesLimits {
@@ -130,7 +130,9 @@ export class Flood {
     if (!isKnown && this.#held.retry(author, nowMs)) return
     for (const arrival of this.#held.release(author)) {
       const { batch } = arrival
-      const permission = isKnown ? authorship.permission(batch, wallMs) : 'unknown'
+      const oldestMs = batch.messages[0]?.timestamp
+      // By what was held, as its delegation may be forgotten by now.
+      const permission = isKnown ? authorship.mayPublish(arrival.author, wallMs, oldestMs) : 'unknown'
       const part = this.#modules.parts.ofChain(batch.chain)
       if (part === undefined) this.#drop('data.notJoined', batch)
       else if (permission === 'unknown') this.#drop('held.unresolved', batch)
@@ -150,12 +152,14 @@ export class Flood {
       return
     }
     const refusal = part.seen.refusalOf(arrival.batch, time.wallMs)
-    if (refusal === undefined) this.#accept(part, arrival, time.nowMs)
-    else this.#drop(refusal, arrival.batch)
+    if (refusal === undefined) {
+      this.#modules.authorship.keep(arrival.author, arrival.from)
+      this.#accept(part, arrival, time.nowMs)
+    } else this.#drop(refusal, arrival.batch)
   }
 
   /** All of it was seen, which is so for three of four batches. */
-  #again(part: StreamPart, arrival: HeldBatch, time: Time): 'handled' | 'forged' {
+  #again(part: StreamPart, arrival: Arrival, time: Time): 'handled' | 'forged' {
     const { batch, from } = arrival
     const newest = batch.messages.at(-1)
     if (from !== undefined && newest !== undefined) part.seen.shown(from, batch.chain, newest)
@@ -167,23 +171,23 @@ export class Flood {
     return 'forged'
   }
 
-  #deny(part: StreamPart, { batch, from }: HeldBatch, nowMs: number): void {
+  #deny(part: StreamPart, { batch, from }: Arrival, nowMs: number): void {
     this.#drop('data.publisherDenied', batch)
     if (from === undefined || !part.isAttached(from)) return
-    if (this.#denied.note(from, batch.chain.publisherId, nowMs))
+    if (this.#denied.note(from, batch.delegationRef ?? batch.chain.publisherId, nowMs))
       this.#modules.misbehaved(from, 'it forwards batches of publishers without permission', nowMs)
   }
 
-  #hold(arrival: HeldBatch, nowMs: number): void {
+  #hold(arrival: Arrival, nowMs: number): void {
     const author = this.#modules.authorship.authorOf(arrival.batch)
-    if (this.#held.hold(author, arrival, nowMs) === 'ask') this.#resolve(author, arrival.from)
+    if (this.#held.hold({ ...arrival, author }, nowMs) === 'ask') this.#resolve(author, arrival.from)
   }
 
   #resolve({ streamId, publisherId, delegation }: Author, from: NodeId | undefined): void {
     this.#modules.effects.resolvePublisher(streamId, publisherId, from, delegation)
   }
 
-  #accept(part: StreamPart, arrival: HeldBatch, nowMs: number): void {
+  #accept(part: StreamPart, arrival: Arrival, nowMs: number): void {
     const { effects, counters } = this.#modules
     const { batch, packet, from } = arrival
     const fresh = part.seen.mark(batch, from, nowMs)

@@ -20,6 +20,8 @@ export interface HeldBatchesLimits {
 
 /** A batch with a good signature whose publisher is not known to be permitted yet. */
 export interface HeldBatch {
+  /** Who published it, and under which delegation, which may be forgotten elsewhere meanwhile. */
+  readonly author: Author
   readonly batch: MessageBatch
   readonly packet: Uint8Array
   readonly from: NodeId | undefined
@@ -76,7 +78,8 @@ export class HeldBatches {
   }
 
   /** `ask` when it is the first of its author, so that somebody finds out. */
-  hold(author: Author, held: HeldBatch, nowMs: number): 'ask' | 'waiting' | 'refused' {
+  hold(held: HeldBatch, nowMs: number): 'ask' | 'waiting' | 'refused' {
+    const { author } = held
     const known = this.#find(author)
     for (const { batch } of known?.batches ?? []) {
       if (!isSameSignature(batch.bytes, held.batch.bytes)) continue
