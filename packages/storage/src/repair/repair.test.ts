@@ -109,11 +109,11 @@ describe('Repair', () => {
         ...[first, second, third].filter((node) => others.has(node.nodeId)),
       ],
     }
-    const endings = { validUntilMs: () => Promise.resolve(Infinity) }
+    const endings = { validUntilMs: () => Promise.resolve(revokedMs) }
     const policy: PublisherPolicy = {
       check: (_, publisherId, wallMs, oldestMs = Infinity, delegation) => {
         if (permissionsAsked === 0) return 'unknown'
-        if (delegation !== undefined && wallMs >= revokedMs) return 'denied'
+        if (delegation !== undefined && revokedMs < Infinity) return 'denied'
         const untilMs = publisherId === publisher.nodeId ? publishUntilMs : 0
         return wallMs < untilMs && !predates(oldestMs, { createdMs }) ? 'allowed' : 'denied'
       },
