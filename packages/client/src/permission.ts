@@ -49,5 +49,8 @@ async function requireInForce(
   if (delegation === undefined) return
   await delegations.resolve(delegation)
   if (delegations.check(delegation) === 'denied')
-    throw protocolError('DELEGATION_REVOKED', delegation.block === 0 ? `by ${userId}` : `or the contract ${userId} does not back it`)
+    throw protocolError(
+      'DELEGATION_REVOKED',
+      delegation.block === 0 ? `by ${userId}` : `or the contract ${userId} does not back it`,
+    )
 }

@@ -1,26 +1,36 @@
-import { toNodeId, type DelegationTypedData, type NodeId } from '@runnel/protocol'
-import { concat, ContractFactory, getBytes, TypedDataEncoder, Wallet, type BaseContract } from 'ethers'
+import { toHex, toNodeId, type NodeId } from '@runnel/protocol'
+import {
+  concat,
+  ContractFactory,
+  getBytes,
+  TypedDataEncoder,
+  Wallet,
+  type BaseContract,
+  type BytesLike,
+} from 'ethers'
 import { compileTestContract } from '../../../../contracts/scripts/compile.ts'
 import type { Signer } from '../identity/signer.ts'
 import { mined } from './chain.testkit.ts'
 
 const { abi, bytecode } = compileTestContract('test/TestMultisig.sol', 'TestMultisig')
 
+type Owner = Pick<Wallet, 'address' | 'signingKey'>
+
 /** An account on the test chain that two of its three owners sign for. */
 export interface Multisig {
   readonly nodeId: NodeId
   /** Two of them; the third is who deployed it. */
-  readonly owners: readonly [Wallet, Wallet]
+  readonly owners: readonly [Owner, Owner]
   /** The newest block after its deployment. */
   readonly block: number
-  removeOwner(owner: Pick<Wallet, 'address'>): Promise<void>
+  removeOwner(owner: Pick<Owner, 'address'>): Promise<void>
   /** A call of another contract in its name. */
-  execute(target: BaseContract, data: string): Promise<void>
+  execute(target: Pick<BaseContract, 'target'>, data: string): Promise<void>
 }
 
 /** `deployer` has money. */
 export async function deployMultisig(deployer: Wallet): Promise<Multisig> {
-  const owners = [new Wallet(Wallet.createRandom().privateKey), new Wallet(Wallet.createRandom().privateKey)] as const
+  const owners = [Wallet.createRandom(), Wallet.createRandom()] as const
   const addresses = [...owners, deployer].map(({ address }) => address)
   const account = await new ContractFactory(abi, bytecode, deployer).deploy(addresses, 2)
   const receipt = await account.deploymentTransaction()?.wait()
@@ -34,18 +44,18 @@ export async function deployMultisig(deployer: Wallet): Promise<Multisig> {
 }
 
 /** What owners sign together: their signatures stand in the order of their addresses. */
-export function jointSignature(owners: readonly Wallet[], digest: string): Uint8Array {
+export function jointSignature(owners: readonly Owner[], digest: BytesLike): Uint8Array {
   const ordered = owners.toSorted((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
   return getBytes(concat(ordered.map(({ signingKey }) => signingKey.sign(digest).serialized)))
 }
 
 /** Signs as the account, with the owners that are given. It sends no transactions. */
-export function multisigSigner({ nodeId }: Pick<Multisig, 'nodeId'>, owners: readonly Wallet[]): Signer {
+export function multisigSigner({ nodeId }: Pick<Multisig, 'nodeId'>, owners: readonly Owner[]): Signer {
   return {
     address: () => Promise.resolve(nodeId),
-    signTypedData({ domain, types, message }: DelegationTypedData) {
+    signTypedData({ domain, types, message }) {
       const digest = TypedDataEncoder.hash(domain, { Delegation: [...types.Delegation] }, message)
-      return Promise.resolve(`0x${Buffer.from(jointSignature(owners, digest)).toString('hex')}`)
+      return Promise.resolve(toHex(jointSignature(owners, digest)))
     },
     sendTransaction: () => Promise.reject(new Error('The account sends no transactions here')),
   }
