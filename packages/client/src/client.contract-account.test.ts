@@ -40,8 +40,8 @@ afterAll(async () => {
   await chain.stop()
 })
 
-/** Of the streams. */
-const createOwner = () => clients.create({ privateKey: chain.accounts[0].privateKey })
+/** Of the streams. It does not wait for others, which may have been turned away. */
+const createOwner = () => clients.create({ privateKey: chain.accounts[0].privateKey, waitForNeighboursMs: 0 })
 const signedBy = (owners: Multisig['owners'][number][]): Partial<ClientConfig> => ({
   signer: multisigSigner(account, owners),
 })

@@ -1,15 +1,15 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Tracker } from '@runnel/tracker'
-import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { Clients, startTracker, take } from './client.testkit.ts'
 import { memoryStore } from './identity/session-store.ts'
-import { testWallet, type TestWallet } from './identity/wallet.testkit.ts'
+import { testWallet } from './identity/wallet.testkit.ts'
 import { mined, startTestChain, type TestChain } from './registry/chain.testkit.ts'
 
 let chain: TestChain
 let tracker: Tracker
 let clients: Clients
-let wallet: TestWallet
 let streamId: string
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const isQuestion = (method: string) => /sign|send/i.test(method)
 
 it('clients of a wallet share one signature, and publish as its account without a transaction', async () => {
   const [account] = chain.accounts
-  wallet = testWallet(account.wallet, 31337)
+  const wallet = testWallet(account.wallet, 31337)
   const sessions = memoryStore()
   const transactions = await chain.provider.getTransactionCount(account.nodeId)
   const pair = await Promise.all([
@@ -57,8 +57,14 @@ it('clients of a wallet share one signature, and publish as its account without 
 })
 
 it('a user of a wallet who says no gets one sentence, and nothing is left running', async () => {
-  wallet = testWallet(new Wallet(chain.accounts[1].privateKey), 31337)
-  wallet.refuses = true
-  const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout')
-  await expect(clients.create({ wallet })).rejects.toMatchObject({ code: 'WALLET_REFUSED' })
-})
+  const program = `
+    import { createClient } from '@runnel/client'
+    const refusal = Object.assign(new Error('User rejected the request.'), { code: 4001 })
+    const wallet = { request: () => Promise.reject(refusal) }
+    const network = ${JSON.stringify({ kind: 'chain', rpcUrl: chain.url, registries: chain.registries })}
+    await createClient({ network, wallet }).catch(({ code, message }) => console.log(code + ' ' + message))`
+  const args = ['--conditions=runnel-src', '--input-type=module', '--eval', program]
+  // Resolves when the program has ended by itself.
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })
+  expect(stdout).toBe('WALLET_REFUSED The wallet’s user refused\n')
+}, 30_000)
