@@ -75,9 +75,9 @@ describe('a page with the registries of a chain', () => {
     expect(await tab.received(1)).toEqual(['to the page'])
     const { registry = 0, tracker = 0, neighbour = 0, message = 0 } = await tab.phases()
     expect(registry).toBeGreaterThan(0)
-    expect([registry, tracker, neighbour, message]).toEqual(
-      [registry, tracker, neighbour, message].toSorted((a, b) => a - b),
-    )
+    expect(tracker).toBeGreaterThan(registry)
+    // The registry is asked whether a neighbour may read; what it sends meanwhile is taken.
+    expect(Math.min(neighbour, message)).toBeGreaterThan(tracker)
   })
 
   it('changes them through a wallet, whose account owns what is created', async () => {
