@@ -71,9 +71,13 @@ async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
 }
 
 const driver = {
-  open: (config: ClientConfig, { wallet = false } = {}) =>
+  /** `wallet`: the injected one signs changes of the registries. `actsForWallet`: the client acts for its account. */
+  open: (config: ClientConfig, { wallet = false, actsForWallet = false } = {}) =>
     outcome(async () => {
-      client = await runnel.createClient(config, wallet ? { wallet: injected() } : {})
+      client = await runnel.createClient(
+        actsForWallet ? { ...config, wallet: injected() } : config,
+        wallet ? { wallet: injected() } : {},
+      )
       void keepStatuses(client)
       return client.userId
     }),

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Clients, newIdentity, nextStatus, startTracker, take } from './client.testkit.ts'
 import { openRegistry, type ClientConfig, type RegistryService, type RunnelClient } from './index.ts'
 import { mined, startTestChain, type TestChain } from './registry/chain.testkit.ts'
+import { deployMultisig, multisigSigner } from './registry/multisig.testkit.ts'
 
 let chain: TestChain
 let network: Omit<ClientConfig, 'privateKey'>
@@ -24,7 +25,7 @@ beforeAll(async () => {
     registry: { pollIntervalMs: 20 },
   }
   registry = await openRegistry(network)
-  tracker = await startTracker(newIdentity(), registry.admission)
+  tracker = await startTracker(newIdentity(), { admission: registry.admission })
   clients = new Clients(network)
   await mined(chain.trackers.addTracker(tracker.nodeId, tracker.url, ''))
   await mined(chain.nodes.allowNodes([accounts[0].nodeId, accounts[1].nodeId]))
@@ -92,6 +93,17 @@ describe('a private network', () => {
     const [one, two] = [await publisher(), await publisher()]
     expect(one.nodeId).not.toBe(two.nodeId)
     expect(await firstContent(two, () => one.publish(streamId, 'from here'))).toBe('from here')
+  })
+
+  it('carries the messages of a contract account that is listed', async () => {
+    const account = await deployMultisig(chain.accounts[0].wallet)
+    await mined(chain.nodes.allowNodes([account.nodeId]))
+    const [team, bob] = [
+      await clients.create({ signer: multisigSigner(account, account.owners) }),
+      await subscriber(),
+    ]
+    expect(team.isListed).toBe(true)
+    expect(await firstContent(bob, () => team.publish(streamId, 'of the team'))).toBe('of the team')
   })
 
   it('tells a client at once that its user is not listed, and what to do', async () => {

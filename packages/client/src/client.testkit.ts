@@ -1,14 +1,7 @@
 import { createNetworkNode } from '@runnel/network'
-import {
-  createIdentity,
-  generatePrivateKey,
-  loadCrypto,
-  type Identity,
-  type NodeAdmission,
-  type NodeId,
-} from '@runnel/protocol'
+import { createIdentity, generatePrivateKey, loadCrypto, type Identity, type NodeId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
-import { createTracker, type Tracker } from '@runnel/tracker'
+import { createTracker, type Tracker, type TrackerModules } from '@runnel/tracker'
 import type { ClientModules, CreateNode } from './client.ts'
 import { createClient, type ClientConfig } from './index.ts'
 import type { RunnelClient } from './runnel-client.ts'
@@ -26,11 +19,14 @@ export function newIdentity(): Identity {
   return createIdentity(generatePrivateKey(systemRandom), crypto)
 }
 
-/** A real tracker on a free port of this machine; for everybody, unless told otherwise. */
-export async function startTracker(identity = newIdentity(), admission?: NodeAdmission): Promise<Tracker> {
+/** A real tracker on a free port of this machine; for everybody and every stream, unless told otherwise. */
+export async function startTracker(
+  identity = newIdentity(),
+  rights: Pick<TrackerModules, 'admission' | 'permissions'> = {},
+): Promise<Tracker> {
   const tracker = createTracker(
     { listen: { port: 0 } },
-    { identity, crypto, clock: systemClock, random: systemRandom, admission },
+    { identity, crypto, clock: systemClock, random: systemRandom, ...rights },
   )
   await tracker.start()
   return tracker
@@ -57,7 +53,7 @@ export class Clients {
   /** One that others can dial by WebSocket, unless told otherwise. */
   async create(
     config: Partial<ClientConfig> = {},
-    modules: Pick<ClientModules, 'contentSteps'> = {},
+    modules: Pick<ClientModules, 'contentSteps' | 'sessions'> = {},
   ): Promise<RunnelClient> {
     const transports = { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } as const
     const client = await createClient(

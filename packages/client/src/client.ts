@@ -104,11 +104,11 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   let node: NetworkNode | undefined
   let user: ActingUser | undefined
   try {
-    const { chainId, accounts } = registry
+    const { chainId, accounts, delegations } = registry
     const { sessions = memoryStore() } = modules
     user = await openActingUser(
       { ...parsed, signer },
-      { node: identity, chainId, accounts, sessions, crypto, clock, random },
+      { node: identity, chainId, accounts, delegations, sessions, crypto, clock, random },
     )
     const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
     const { transports, maxLiveAgeMs } = parsed

@@ -1,8 +1,16 @@
-import type { Clock, StreamId } from '@runnel/protocol'
+import { protocolError, type Clock, type StreamId } from '@runnel/protocol'
 import { clientErrorWithRemedy, streamNotFound } from './errors.ts'
 import type { ActingUser } from './identity/acting-user.ts'
 import type { StreamInfo } from './registry/ports.ts'
 import type { RegistryCache } from './registry/registry-cache.ts'
+import type { DelegationChecks } from './registry/registry-delegations.ts'
+
+export interface PermissionModules {
+  readonly user: Pick<ActingUser, 'userId' | 'delegation' | 'require'>
+  readonly cache: RegistryCache
+  readonly delegations: DelegationChecks
+  readonly clock: Clock
+}
 
 /**
  * The stream, if it exists and the user may publish or subscribe now, and lets this client. Throws a DELEGATION_ code,
@@ -11,17 +19,14 @@ import type { RegistryCache } from './registry/registry-cache.ts'
 export async function requirePermission(
   wanted: 'publish' | 'subscribe',
   streamId: StreamId,
-  {
-    user,
-    cache,
-    clock,
-  }: { user: Pick<ActingUser, 'userId' | 'require'>; cache: RegistryCache; clock: Clock },
+  { user, cache, delegations, clock }: PermissionModules,
 ): Promise<StreamInfo> {
   const { userId } = user
   user.require(wanted === 'publish' ? 'publishes' : 'reads', streamId)
   const [stream, permissions] = await Promise.all([
     cache.getStream(streamId),
     cache.permissionsOf(streamId, userId),
+    requireInForce(user, delegations),
   ])
   if (stream === undefined) throw streamNotFound(streamId)
   const untilMs = wanted === 'publish' ? permissions.publishUntilMs : permissions.subscribeUntilMs
@@ -34,4 +39,18 @@ export async function requirePermission(
     `Someone with the grant permission runs: runnel stream grant ${streamId} ${userId} ${wanted}; ` +
       `or calls client.grant('${streamId}', { user: '${userId}', permissions: ['${wanted}'] }).`,
   )
+}
+
+/** Others would drop everything that goes by a delegation that is not. */
+async function requireInForce(
+  { userId, delegation }: Pick<ActingUser, 'userId' | 'delegation'>,
+  delegations: DelegationChecks,
+): Promise<void> {
+  if (delegation === undefined) return
+  await delegations.resolve(delegation)
+  if (delegations.check(delegation) === 'denied')
+    throw protocolError(
+      'DELEGATION_REVOKED',
+      delegation.block === 0 ? `by ${userId}` : `or the contract ${userId} does not back it`,
+    )
 }

@@ -124,17 +124,17 @@ export class RunnelClient implements AsyncDisposable {
     this.#clock = clock
     this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
-    const { cache, publisherPolicy: policy, readerPolicy, delegations: endings } = registry
+    const { cache, delegations, publisherPolicy: policy, readerPolicy } = registry
     const rights = new ReadingRights({ user }, { cache, clock, policy: readerPolicy })
     const parts = new StreamParts({ node, registry, rights })
     this.#parts = parts
     this.#rights = rights
     const status = this.#status
-    this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, endings, status })
+    this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, endings: delegations, status })
     const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
     // Compressed first: encrypted content does not compress.
     const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
-    const shared = { ...modules, cache, parts, status, steps, history: this.#history }
+    const shared = { ...modules, cache, delegations, parts, status, steps, history: this.#history }
     this.#shared = shared
     this.#archive = new StorageArchive(shared)
     modules.archive.use(this.#archive)
@@ -394,7 +394,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   get isListed(): boolean {
     const { admission }: { admission: NodeAdmission } = this.#registry
-    return admission.allows(this.userId, this.#user.delegation)
+    return admission.allows(this.userId)
   }
 
   /** What happens from now on, until the client is closed or the loop is left. */

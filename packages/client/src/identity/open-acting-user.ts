@@ -14,6 +14,7 @@ import {
   type Random,
 } from '@runnel/protocol'
 import type { DelegationConfig, ParsedClientConfig } from '../config.ts'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import { ActingUser, ownDelegationMs } from './acting-user.ts'
 import { bytesOfHex } from './bytes-of-hex.ts'
 import { requestDelegation, type AccountsOnChain } from './request-delegation.ts'
@@ -28,6 +29,8 @@ export interface ActingUserContext {
   readonly chainId: number
   /** Which users are contracts. */
   readonly accounts: AccountsOnChain
+  /** Which delegations were taken back. */
+  readonly delegations: DelegationChecks
   /** Where what a signer was asked for is kept. */
   readonly sessions: SessionStore
   readonly crypto: Crypto

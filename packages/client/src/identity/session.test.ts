@@ -1,4 +1,11 @@
-import { createIdentity, isSignedByKey, loadCrypto, parsePrivateKey, toStreamId } from '@runnel/protocol'
+import {
+  createIdentity,
+  isSignedByKey,
+  loadCrypto,
+  parsePrivateKey,
+  toStreamId,
+  type NodeId,
+} from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { keySigner } from './key-signer.ts'
 import type { DelegationWish } from './request-delegation.ts'
@@ -66,6 +73,22 @@ describe('a session', () => {
     wallMs += 31_000
     await open(user, { reads: false, lastsMs: 60_000 })
     expect(asked).toBe(4)
+  })
+
+  it('is asked for again when it was taken back', async () => {
+    const revoked = new Set<NodeId>()
+    const delegations = {
+      check: ({ delegateId }: { delegateId: NodeId }) => (revoked.has(delegateId) ? 'denied' : 'allowed'),
+      resolve: () => Promise.resolve(),
+    } as const
+    const openChecked = () => openSession(user, wish, store, { clock: { now: () => wallMs }, delegations })
+    const first = await openChecked()
+    expect(await openChecked()).toEqual(first)
+    revoked.add(first.delegation.delegateId)
+    const second = await openChecked()
+    expect(second.delegation.delegateId).not.toBe(first.delegation.delegateId)
+    expect(await openChecked()).toEqual(second)
+    expect(asked).toBe(2)
   })
 
   it('is of one account, chain, and set of streams and rights', async () => {

@@ -13,6 +13,7 @@ import {
   type Random,
 } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import { bytesOfHex } from './bytes-of-hex.ts'
 import { requestDelegation, type DelegationWish, type RequestModules } from './request-delegation.ts'
 import type { SessionStore } from './session-store.ts'
@@ -23,6 +24,12 @@ export interface Session {
   /** The delegate's, as 0x and 64 hexadecimal digits. Each process has a node key of its own, and a token of the delegate for it. */
   readonly delegatePrivateKey: string
   readonly delegation: Delegation
+}
+
+export interface SessionModules extends RequestModules {
+  readonly random?: Random | undefined
+  /** Where it is asked whether what is kept was taken back. Default: nowhere. */
+  readonly delegations?: DelegationChecks | undefined
 }
 
 /** A session that ends sooner than this is replaced by a new one. */
@@ -36,15 +43,16 @@ export async function openSession(
   signer: Signer,
   wish: DelegationWish,
   store: SessionStore,
-  modules: RequestModules & { readonly random?: Random | undefined } = {},
+  modules: SessionModules = {},
   signal?: AbortSignal,
 ): Promise<Session> {
   const { crypto = await loadCrypto(), clock = systemClock, random = systemRandom } = modules
   const opening = async (): Promise<Session> => {
     const name = sessionName({ ...wish, userId: await signer.address(signal) })
     const kept = parseSession(store.get(name), crypto)
-    if (kept !== undefined && sessionName(kept.delegation) === name && isGood(kept, wish, clock.now()))
-      return kept
+    const isUsable =
+      kept !== undefined && sessionName(kept.delegation) === name && isGood(kept, wish, clock.now())
+    if (isUsable && (await isInForce(kept, modules.delegations))) return kept
     const key = generatePrivateKey(random)
     const { nodeId } = createIdentity(key, crypto)
     const delegation = await requestDelegation(signer, nodeId, wish, modules, signal)
@@ -72,6 +80,14 @@ function sessionName({ chainId, userId, publishes, reads, streams }: SessionScop
 function isGood({ delegation }: Session, { chainId, lastsMs }: DelegationWish, wallMs: number) {
   const soonMs = wallMs + Math.min(renewBeforeMs, lastsMs / 2)
   return delegationProblem(delegation, { chainId, wallMs: soonMs }) === undefined
+}
+
+async function isInForce(
+  { delegation }: Session,
+  delegations: DelegationChecks | undefined,
+): Promise<boolean> {
+  await delegations?.resolve(delegation)
+  return delegations?.check(delegation) !== 'denied'
 }
 
 const textOf = ({ delegatePrivateKey, delegation }: Session): string =>

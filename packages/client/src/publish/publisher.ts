@@ -16,6 +16,7 @@ import type { ActingUser } from '../identity/acting-user.ts'
 import { requirePermission } from '../permission.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { PartOutbox, type PublishedMessage } from './part-outbox.ts'
@@ -49,6 +50,7 @@ export interface PublisherOptions extends QueueBudgetLimits {
 export interface PublisherModules {
   readonly node: NetworkNode
   readonly cache: RegistryCache
+  readonly delegations: DelegationChecks
   readonly parts: StreamParts
   readonly user: ActingUser
   readonly crypto: Crypto

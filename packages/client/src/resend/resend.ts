@@ -3,6 +3,7 @@ import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import { requirePermission } from '../permission.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { decodeMessage, reportUndecodable } from '../content/decode.ts'
@@ -23,6 +24,7 @@ export interface ResendOptions extends HistoryFilter {
 export interface ResendModules {
   readonly history: HistorySource
   readonly cache: RegistryCache
+  readonly delegations: DelegationChecks
   readonly user: ActingUser
   readonly clock: Clock
   readonly status: StatusHub
@@ -37,10 +39,11 @@ export async function* resend(
   streamId: string,
   selection: HistorySelection,
   options: ResendOptions,
-  { history, cache, user, clock, status, steps }: ResendModules,
+  modules: ResendModules,
 ): AsyncGenerator<Message, void, undefined> {
+  const { history, status, steps } = modules
   if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
-  const stream = await requirePermission('subscribe', toStreamId(streamId), { user, cache, clock })
+  const stream = await requirePermission('subscribe', toStreamId(streamId), modules)
   const wanted = historyOf(selection, options, stream)
   const plan = await history.plan(stream, wanted.partitions, options.signal)
   const onGap: OnGap = (found) => {

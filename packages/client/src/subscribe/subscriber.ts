@@ -17,6 +17,7 @@ import {
 } from '../resend/selection.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { StreamParts } from '../stream-parts.ts'
 import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
@@ -61,6 +62,7 @@ export interface SubscriberOptions {
 export interface SubscriberModules {
   readonly node: NetworkNode
   readonly cache: RegistryCache
+  readonly delegations: DelegationChecks
   readonly parts: StreamParts
   readonly user: ActingUser
   readonly clock: Clock

@@ -1,19 +1,17 @@
 import {
   delegationDigest,
   loadCrypto,
-  toNodeId,
   type Delegation,
   type DelegationClaim,
   type NodeId,
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { VirtualClock } from '@runnel/transport'
-import { ContractFactory, getBytes, Wallet, type BaseContract } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { compileTestContract } from '../../../../../contracts/scripts/compile.ts'
 import { silentLogger } from '../../logger.ts'
-import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
+import { startTestChain, type TestChain } from '../chain.testkit.ts'
 import { delegationOf, nodeIdOf } from '../delegations.testkit.ts'
+import { deployMultisig, jointSignature, type Multisig } from '../multisig.testkit.ts'
 import type { Registries } from '../ports.ts'
 import { RegistryService } from '../registry-service.ts'
 import { openChainRegistries } from './chain-registries.ts'
@@ -139,73 +137,66 @@ describe('a process that follows the chain', () => {
 })
 
 describe('a contract account of two of three owners', () => {
-  const { abi, bytecode } = compileTestContract('test/TestMultisig.sol', 'TestMultisig')
-  const owners = [Wallet.createRandom(), Wallet.createRandom()]
-  let account: BaseContract
+  let account: Multisig
   let claim: DelegationClaim
-  let block: number
 
   beforeEach(async () => {
-    const [{ wallet }] = chain.accounts
-    const addresses = [...owners.map(({ address }) => address), wallet.address]
-    account = await new ContractFactory(abi, bytecode, wallet).deploy(addresses, 2)
-    await account.waitForDeployment()
-    block = await chain.provider.getBlockNumber()
-    claim = delegationOf({ userId: toNodeId(String(account.target)), block, streams: [] })
+    account = await deployMultisig(chain.accounts[0].wallet)
+    claim = delegationOf({ userId: account.nodeId, block: account.block, streams: [] })
   })
 
-  /** Signed by owners, whose signatures stand in the order of their addresses. */
-  function signedBy(signers: readonly { address: string; signingKey: Wallet['signingKey'] }[]): Delegation {
-    const digest = delegationDigest(claim, crypto)
-    const ordered = [...signers].sort((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
-    const signature = ordered.flatMap(({ signingKey }) => [...getBytes(signingKey.sign(digest).serialized)])
-    return { ...claim, signature: Uint8Array.from(signature) }
-  }
+  const signedBy = (owners: readonly Multisig['owners'][number][]): Delegation => ({
+    ...claim,
+    signature: jointSignature(owners, delegationDigest(claim, crypto)),
+  })
   const isBacked = (delegation: Delegation, at: 'now' | 'signed' = 'now') =>
     registries.delegations.isBacked(delegation, at)
-  const removeOwner = async () => mined(account.getFunction('removeOwner').send(owners[0]?.address))
+  const removeOwner = () => account.removeOwner(account.owners[0])
 
   it('backs what enough of its owners signed, and not what too few did, or another claim', async () => {
-    const delegation = signedBy(owners)
+    const delegation = signedBy(account.owners)
     expect(await isBacked(delegation)).toBe(true)
-    expect(await isBacked(signedBy(owners.slice(1)))).toBe(false)
+    expect(await isBacked(signedBy(account.owners.slice(1)))).toBe(false)
     expect(await isBacked({ ...delegation, untilMs: delegation.untilMs + 1 })).toBe(false)
     expect(await isBacked({ ...delegation, userId: nodeIdOf(3) })).toBe(false)
   })
 
   it('backs no longer what an owner signed who was removed, but did when it was signed', async () => {
-    const delegation = signedBy(owners)
+    const delegation = signedBy(account.owners)
     await removeOwner()
     expect([await isBacked(delegation), await isBacked(delegation, 'signed')]).toEqual([false, true])
   })
 
   it('is asked at the newest block where the state of that block is not to be had', async () => {
-    claim = { ...claim, block: block + 1_000_000 }
-    const delegation = signedBy(owners)
+    claim = { ...claim, block: account.block + 1_000_000 }
+    const delegation = signedBy(account.owners)
     expect(await isBacked(delegation, 'signed')).toBe(true)
     await removeOwner()
     expect(await isBacked(delegation, 'signed')).toBe(false)
   })
 
   it('ends a delegation as any account does', async () => {
-    const delegation = signedBy(owners)
-    const { interface: registry, target } = chain.streams
-    const data = registry.encodeFunctionData('revokeDelegate', [delegation.delegateId])
-    await mined(account.getFunction('execute').send(target, data))
+    const delegation = signedBy(account.owners)
+    const data = chain.streams.interface.encodeFunctionData('revokeDelegate', [delegation.delegateId])
+    await account.execute(chain.streams, data)
     expect(await registries.delegations.revokedMs(delegation)).toBe(await newestBlockMs())
   })
 
   it('is unknown, and not refused, while the chain is away', async () => {
     const other = await startTestChain()
-    const account = other.accounts[0].privateKey
     const away = await openChainRegistries(
-      { rpcUrl: other.url, registries: other.registries, account, pollIntervalMs: 20 },
+      {
+        rpcUrl: other.url,
+        registries: other.registries,
+        account: other.accounts[0].privateKey,
+        pollIntervalMs: 20,
+      },
       { clock: systemClock },
     )
     await other.stop()
     const unreachable = { code: 'CHAIN_UNREACHABLE' }
     for (const at of ['now', 'signed'] as const)
-      await expect(away.delegations.isBacked(signedBy(owners), at)).rejects.toMatchObject(unreachable)
+      await expect(away.delegations.isBacked(signedBy(account.owners), at)).rejects.toMatchObject(unreachable)
     await expect(away.delegations.revokedMs(claim)).rejects.toMatchObject(unreachable)
     await away.stop()
   })
