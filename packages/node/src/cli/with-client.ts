@@ -1,10 +1,7 @@
 import { createClient, type RunnelClient } from '@runnel/client'
-import { protocolError } from '@runnel/protocol'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
 import type { UserArguments } from './common-options.ts'
-import { errorLine } from './describe-error.ts'
 import { readNetwork } from './network-source.ts'
-import { notice } from './output.ts'
 import { watchTrackers, type TrackerWatch } from './tracker-watch.ts'
 
 export interface WithClientOptions {
@@ -29,20 +26,10 @@ export async function withClient<T>(
     transports: { websocket: {}, webrtc: {} },
   })
   const trackers = watchTrackers(client)
-  void tellOfEnd(client)
   try {
     return await work(client, trackers)
   } finally {
     trackers.stop()
     await client.close()
-  }
-}
-
-/** Tells the person at the terminal why nothing comes any more: the client's user or its delegation is out. */
-async function tellOfEnd(client: RunnelClient): Promise<void> {
-  for await (const status of client.status()) {
-    if (status.type === 'admission' && status.error !== undefined) notice(errorLine(status.error))
-    if (status.type === 'delegation' && status.state === 'expired')
-      notice(errorLine(protocolError('DELEGATION_EXPIRED', client.userId)))
   }
 }
