@@ -110,6 +110,8 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
       { ...parsed, signer },
       { node: identity, chainId, accounts, delegations, sessions, crypto, clock, random },
     )
+    // So that what was taken back, or needs a chain, is said before anything is sent.
+    if (user.delegation !== undefined) await registry.delegations.resolve(user.delegation)
     const { publisherPolicy, readerPolicy, directory: trackers, admission } = registry
     const { transports, maxLiveAgeMs } = parsed
     const archive = new LateArchive()

@@ -1,14 +1,11 @@
 import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   parseStreamPartId,
-  protocolError,
-  protocolErrors,
   toNodeId,
   toStreamId,
   type Clock,
   type DelegationHistory,
   type Crypto,
-  type NodeAdmission,
   type NodeId,
   type Random,
   type ReaderPolicy,
@@ -389,12 +386,17 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Whether this client's user may take part in the network: in a private one, whether it is listed. While it is not, the node
-   * has no links; publish, subscribe and resend throw NODE_NOT_LISTED. The status 'admission' tells when that changes.
+   * Whether this client may take part in the network: not where a private one does not list its user, or its delegation was taken
+   * back. While it may not, the node has no links; publish, subscribe and resend throw `admissionProblem`. The status 'admission'
+   * tells when that changes.
    */
   get isListed(): boolean {
-    const { admission }: { admission: NodeAdmission } = this.#registry
-    return admission.allows(this.userId)
+    return this.admissionProblem === undefined
+  }
+
+  /** Why this client may not take part in the network: NODE_NOT_LISTED or DELEGATION_REVOKED; undefined when it may. */
+  get admissionProblem(): RunnelError | undefined {
+    return this.#registry.admission.problemOf(this.userId, this.#user.delegation)
   }
 
   /** What happens from now on, until the client is closed or the loop is left. */
@@ -465,7 +467,8 @@ export class RunnelClient implements AsyncDisposable {
   #requireMember(): void {
     this.#requireOpen()
     if (this.#replaced !== undefined) throw this.#replaced
-    if (!this.isListed) throw protocolError('NODE_NOT_LISTED', this.userId)
+    const problem = this.admissionProblem
+    if (problem !== undefined) throw problem
   }
 
   async *#resend(
@@ -538,17 +541,19 @@ export class RunnelClient implements AsyncDisposable {
   #followAdmission(logger: Logger): void {
     const { userId } = this
     const { admission } = this.#registry
-    let { isListed } = this
+    let problem = this.admissionProblem
     const say = () => {
-      if (isListed) logger.info({ userId }, 'the private network lists this user')
-      else logger.warn({ userId, code: 'NODE_NOT_LISTED' }, protocolErrors.NODE_NOT_LISTED.summary)
+      if (problem === undefined) logger.info({ userId }, 'the private network lists this user')
+      else logger.warn({ userId, code: problem.code }, problem.message)
     }
-    if (!isListed) say()
+    if (problem !== undefined) say()
     admission.onChange(() => {
-      if (this.isListed === isListed) return
-      isListed = this.isListed
+      const now = this.admissionProblem
+      if (now?.code === problem?.code) return
+      problem = now
       say()
-      this.#status.emit({ type: 'admission', isListed })
+      const isListed = problem === undefined
+      this.#status.emit({ type: 'admission', isListed, ...(problem && { error: problem }) })
     })
   }
 }

@@ -21,8 +21,11 @@ export type ClientStatus =
   | { readonly type: 'registry'; readonly change: RegistryChange }
   /** The registry lists no tracker that can be used, and `kept` that were known before stay in use; or it lists some again. */
   | { readonly type: 'trackers'; readonly state: 'missing' | 'listed'; readonly kept: number }
-  /** A private network listed this client's user, or removed it; then the node has no links. */
-  | { readonly type: 'admission'; readonly isListed: boolean }
+  /**
+   * A private network listed this client's user, or removed it, or the user took the delegation back; then the node has no links.
+   * `error` says why it is out.
+   */
+  | { readonly type: 'admission'; readonly isListed: boolean; readonly error?: RunnelError }
   /**
    * How the delegation does under which this client acts: it nears its end, has expired, or was renewed. `leftMs` is left of it.
    * Once expired, `publish`, `subscribe` and `resend` throw DELEGATION_EXPIRED.

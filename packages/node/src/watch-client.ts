@@ -27,19 +27,17 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
 }
 
 /**
- * Logs what becomes of the node's place in the network: whether a private one lists its user, at the start where it does not and
- * whenever that changes, and that its delegation ends.
+ * Logs what becomes of the node's place in the network: whether it may take part, at the start where it may not and whenever that
+ * changes, and that its delegation ends.
  */
 export async function watchMembership(client: RunnelClient, logger: Logger): Promise<void> {
   const { userId } = client
-  const sayListed = (isListed: boolean) => {
-    if (isListed) return logger.info({ userId }, 'the private network lists this user')
-    return sayError(protocolError('NODE_NOT_LISTED', userId))
-  }
   const sayError = ({ code, message, remedy }: RunnelError) => logger.error({ code }, `${message}. ${remedy}`)
-  if (!client.isListed) sayListed(false)
+  const { admissionProblem } = client
+  if (admissionProblem !== undefined) sayError(admissionProblem)
   for await (const status of client.status()) {
-    if (status.type === 'admission') sayListed(status.isListed)
+    if (status.type === 'admission' && status.error !== undefined) sayError(status.error)
+    else if (status.type === 'admission') logger.info({ userId }, 'the private network lists this user')
     if (status.type === 'delegation' && status.state === 'expired')
       sayError(protocolError('DELEGATION_EXPIRED', userId))
     if (status.type === 'delegation' && status.state === 'ending')

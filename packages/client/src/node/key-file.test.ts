@@ -39,7 +39,14 @@ describe('a key file', () => {
   it('has its codes for what is wrong, and never quotes the key', () => {
     writeFileSync(at('bad'), `${key}x`, { mode: 0o600 })
     expect(() => readKeyFile(at('bad'))).toThrow(
-      expect.objectContaining({ code: 'INVALID_KEY', message: expect.not.stringContaining('c0de') }),
+      expect.objectContaining({ code: 'INVALID_KEY', message: `Not a private key: ${at('bad')}` }),
+    )
+    writeFileSync(at('json'), '{}', { mode: 0o600 })
+    expect(() => readKeyFile(at('json'))).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_KEY',
+        message: expect.stringMatching(/json: .* --as, .* key import/),
+      }),
     )
     expect(() => readKeyFile(at('none'))).toThrow(expect.objectContaining({ code: 'KEY_FILE_MISSING' }))
     expect(() => writeKeyFile(at('no/such/key'), key)).toThrow(

@@ -1,5 +1,5 @@
 /** Private keys in files that only their owner can read. */
-import { parsePrivateKey } from '@runnel/protocol'
+import { parsePrivateKey, protocolError } from '@runnel/protocol'
 import { readSecretFile, writeSecretFile } from './secret-file.ts'
 
 /**
@@ -7,12 +7,17 @@ import { readSecretFile, writeSecretFile } from './secret-file.ts'
  * others may read it (not looked at on Windows), or INVALID_KEY, without quoting it.
  */
 export function readKeyFile(path: string): string {
-  return parseKeyFile(readSecretFile('KEY_FILE', path))
+  return parseKeyFile(readSecretFile('KEY_FILE', path), path)
 }
 
-/** The key in the text of a key file. Throws INVALID_KEY, without quoting it. */
-export function parseKeyFile(text: string): string {
-  return digitsOf(text.trim())
+/** The key in the text of a key file; `path` is for the message. Throws INVALID_KEY, without quoting it. */
+export function parseKeyFile(text: string, path: string): string {
+  try {
+    return digitsOf(text.trim())
+  } catch (cause) {
+    const hint = ': give a delegation file with --as, import a keystore with runnel key import'
+    throw protocolError('INVALID_KEY', `${path}${text.trimStart().startsWith('{') ? hint : ''}`, { cause })
+  }
 }
 
 /** Writes a key to a new file with mode 600. Throws INVALID_KEY, KEY_FILE_EXISTS or KEY_FILE_UNWRITABLE. */

@@ -20,8 +20,10 @@ const ifOthersHadAccess = {
 export function readSecretFile(kind: SecretKind, path: string): string {
   const file = open(kind, path)
   try {
-    const mode = fstatSync(file).mode & 0o777
-    if (process.platform !== 'win32' && (mode & othersBits) !== 0) {
+    const stats = fstatSync(file)
+    const mode = stats.mode & 0o777
+    // That a directory is none is said when it is read.
+    if (process.platform !== 'win32' && !stats.isDirectory() && (mode & othersBits) !== 0) {
       throw clientErrorWithRemedy(
         `${kind}_TOO_OPEN`,
         `${path} has mode ${mode.toString(8)}`,

@@ -14,5 +14,5 @@ export function readUserFile(path: string): UserConfig {
   const text = readSecretFile('DELEGATION_FILE', path)
   return text.trimStart().startsWith('{')
     ? { delegation: parseDelegationFile(text, path) }
-    : { privateKey: parseKeyFile(text) }
+    : { privateKey: parseKeyFile(text, path) }
 }

@@ -50,6 +50,19 @@ describe('the admission of a node with a delegation', () => {
     expect(registry.asked).toEqual(['revoked'])
   })
 
+  it('says why one is out: not listed, or taken back, in a network open to all as well', async () => {
+    const { admission, delegation, registry, told } = setUp()
+    registry.revoked.set(nodeIdOf(2), 1500)
+    const codes = () => [admission.problemOf(b)?.code, admission.problemOf(a, delegation)?.code]
+    const heard = told()
+    expect(codes()).toEqual(['NODE_NOT_LISTED', undefined])
+    await heard
+    expect(codes()).toEqual(['NODE_NOT_LISTED', 'DELEGATION_REVOKED'])
+    admission.setUsers(undefined)
+    expect(codes()).toEqual([undefined, 'DELEGATION_REVOKED'])
+    expect(admission.problemOf(a, delegation)?.message).toContain(nodeIdOf(2))
+  })
+
   it('has those who ask look again when one is taken back later', async () => {
     const { admission, delegation, delegations, registry, told } = setUp()
     await delegations.resolve(delegation)

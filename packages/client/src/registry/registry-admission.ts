@@ -1,4 +1,10 @@
-import type { Delegation, NodeAdmission, NodeId } from '@runnel/protocol'
+import {
+  protocolError,
+  type Delegation,
+  type NodeAdmission,
+  type NodeId,
+  type RunnelError,
+} from '@runnel/protocol'
 import type { DelegationChecks } from './registry-delegations.ts'
 
 /**
@@ -24,6 +30,14 @@ export class RegistryAdmission implements NodeAdmission {
     return answer === 'allowed' || (answer === 'unknown' && isBelieved(delegation))
   }
 
+  /** Why a user’s node may not take part: NODE_NOT_LISTED or DELEGATION_REVOKED; undefined when it may. */
+  problemOf(userId: NodeId, delegation?: Delegation): RunnelError | undefined {
+    if (this.allows(userId, delegation)) return undefined
+    if (delegation === undefined || !this.allows(userId)) return protocolError('NODE_NOT_LISTED', userId)
+    const orUnbacked = isBelieved(delegation) ? '' : `, or the contract ${userId} does not back it`
+    return protocolError('DELEGATION_REVOKED', `that of ${delegation.delegateId}${orUnbacked}`)
+  }
+
   /** Whether the network is private: open to nodes of listed users only. */
   get isPrivate(): boolean {
     return this.#users !== undefined
@@ -43,7 +57,7 @@ export class RegistryAdmission implements NodeAdmission {
 
   /** Answers about delegations may be others than before. */
   delegationsChanged(): void {
-    if (this.isPrivate) this.#tell()
+    this.#tell()
   }
 
   async #ask(delegation: Delegation, cause: string | undefined): Promise<void> {

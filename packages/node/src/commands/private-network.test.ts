@@ -145,5 +145,11 @@ describe('a private network', { timeout: timeoutMs }, () => {
 
     expect(await run(`key revoke ${delegate} ${asOwner}`)).toMatchObject({ code: 0 })
     await tracker.said(/NODE_NOT_LISTED|DELEGATION_REVOKED/)
+    await node.said('"code":"DELEGATION_REVOKED"')
+    await subscriber.said('(DELEGATION_REVOKED). ')
+    expect(await publish()).toMatchObject({
+      code: 77,
+      stderr: expect.stringContaining('(DELEGATION_REVOKED). '),
+    })
   })
 })

@@ -4,6 +4,7 @@ import { userOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
+import { tellOfEnd } from '../cli/tell-of-end.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
@@ -47,6 +48,7 @@ export const subscribe = defineCommand({
     const stop = listenForStop()
     const output = standardOutput()
     await withClient(network, {}, async (client, trackers) => {
+      void tellOfEnd(client)
       let missing = 0
       const subscription = await client.subscribe(streamId, { raw, resend, onGap: () => missing++ })
       const end = () => void subscription.unsubscribe()
