@@ -127,7 +127,14 @@ export class RunnelClient implements AsyncDisposable {
     this.#parts = parts
     this.#rights = rights
     const status = this.#status
-    this.#history = new HistorySource(resendLimits, { ...modules, cache, parts, policy, endings: delegations, status })
+    this.#history = new HistorySource(resendLimits, {
+      ...modules,
+      cache,
+      parts,
+      policy,
+      endings: delegations,
+      status,
+    })
     const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
     // Compressed first: encrypted content does not compress.
     const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
