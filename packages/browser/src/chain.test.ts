@@ -73,11 +73,11 @@ describe('a page with the registries of a chain', () => {
     await value(tab.subscribe(id))
     await owner.publish(id, 'to the page')
     expect(await tab.received(1)).toEqual(['to the page'])
-    const { registry = 0, tracker = 0, neighbour = 0, message = 0 } = await tab.phases()
+    // A message may come before its sender is a neighbour: what it sends while the registry is asked about it is taken.
+    const { registry = 0, tracker = 0, message = 0 } = await tab.phases()
     expect(registry).toBeGreaterThan(0)
     expect(tracker).toBeGreaterThan(registry)
-    // The registry is asked whether a neighbour may read; what it sends meanwhile is taken.
-    expect(Math.min(neighbour, message)).toBeGreaterThan(tracker)
+    expect(message).toBeGreaterThan(tracker)
   })
 
   it('changes them through a wallet, whose account owns what is created', async () => {

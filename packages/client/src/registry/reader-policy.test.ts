@@ -27,25 +27,26 @@ function setUp() {
   return { registry, delegations, policy: new RegistryReaderPolicy({ cache, delegations, clock }) }
 }
 
-it.each([
-  [open, Infinity],
-  [closed, 5000],
-])(
-  'lets a delegate read %s as its user does, when it is known that it still is one',
-  async (streamId, ms) => {
-    const { policy, delegations, registry } = setUp()
-    await policy.resolve(streamId, owner)
-    expect(policy.readsForMs(streamId, owner, delegation)).toBeUndefined()
-    await policy.resolve(streamId, owner, 'a neighbour', delegation)
-    expect(policy.readsForMs(streamId, owner, delegation)).toBe(ms)
-    registry.revoked.set(nodeIdOf(2), 1500)
-    delegations.apply({ kind: 'delegations', userId: owner, delegateId: nodeIdOf(2) })
-    expect(policy.readsForMs(streamId, owner, delegation)).toBeUndefined()
-    await policy.resolve(streamId, owner, 'a neighbour', delegation)
-    expect(policy.readsForMs(streamId, owner, delegation)).toBe(0)
-    expect(policy.readsForMs(streamId, owner)).toBe(ms)
-  },
-)
+it('lets a delegate read as its user does, when it is known that it still is one', async () => {
+  const { policy, delegations, registry } = setUp()
+  await policy.resolve(closed, owner)
+  expect(policy.readsForMs(closed, owner, delegation)).toBeUndefined()
+  await policy.resolve(closed, owner, 'a neighbour', delegation)
+  expect(policy.readsForMs(closed, owner, delegation)).toBe(5000)
+  registry.revoked.set(nodeIdOf(2), 1500)
+  delegations.apply({ kind: 'delegations', userId: owner, delegateId: nodeIdOf(2) })
+  expect(policy.readsForMs(closed, owner, delegation)).toBeUndefined()
+  await policy.resolve(closed, owner, 'a neighbour', delegation)
+  expect(policy.readsForMs(closed, owner, delegation)).toBe(0)
+  expect(policy.readsForMs(closed, owner)).toBe(5000)
+})
+
+it('asks nothing about delegations in a public stream, which anybody may read', async () => {
+  const { policy, registry } = setUp()
+  await policy.resolve(open, owner, 'a neighbour', delegation)
+  expect(policy.readsForMs(open, owner, delegation)).toBe(Infinity)
+  expect(registry.asked).toEqual([])
+})
 
 it('asks nothing about delegations of those who may not read', async () => {
   const { policy, registry } = setUp()

@@ -26,6 +26,8 @@ export class RegistryReaderPolicy implements ReaderPolicy {
   }
 
   readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined {
+    // For a public stream nobody is looked up: whoever acts for nobody may read it, too.
+    if (this.#isPublic(streamId)) return Infinity
     const forMs = this.#userReadsForMs(streamId, userId)
     if (delegation === undefined || (forMs !== undefined && forMs <= 0)) return forMs
     const answer = this.#delegations.check(delegation)
@@ -35,9 +37,14 @@ export class RegistryReaderPolicy implements ReaderPolicy {
 
   async resolve(streamId: StreamId, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void> {
     await this.#resolveUser(streamId, userId, cause)
+    if (this.#isPublic(streamId)) return
     // Nothing is asked for those who may not read anyway.
     if (delegation !== undefined && this.#userReadsForMs(streamId, userId) !== 0)
       await this.#delegations.resolve(delegation, cause)
+  }
+
+  #isPublic(streamId: StreamId): boolean {
+    return this.#cache.peekPermissions(streamId, anybody)?.subscribeUntilMs === Infinity
   }
 
   #userReadsForMs(streamId: StreamId, userId: NodeId): number | undefined {
@@ -47,8 +54,6 @@ export class RegistryReaderPolicy implements ReaderPolicy {
       return permissions && permissions.subscribeUntilMs - wallMs
     }
     const everybody = forMs(anybody)
-    // For a public stream, no further user is looked up.
-    if (everybody === Infinity) return Infinity
     const user = forMs(userId)
     const known = Math.max(everybody ?? -Infinity, user ?? -Infinity)
     if (known > 0) return known
