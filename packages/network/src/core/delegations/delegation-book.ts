@@ -1,4 +1,5 @@
 import {
+  decodeDelegation,
   delegationRef,
   encodeDelegation,
   Shares,
@@ -7,14 +8,19 @@ import {
   type DelegationRef,
   type NodeId,
 } from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
 
 export interface DelegationBookLimits {
   readonly maxDelegations: number
 }
 
+/** Delegations kept as objects: those of whoever publishes now. */
+const maxDecoded = 1_024
+
 /** A delegation, and where it has been. */
 interface Entry {
-  readonly delegation: Delegation
+  /** Its bytes, a character each: half of what the object takes. */
+  readonly encoded: string
   /** What checking it once said; undefined: nobody asked yet. */
   isGood: boolean | undefined
   /** Its bit in the sets of `#has`. */
@@ -34,6 +40,7 @@ export interface DelegationBookModules {
 export class DelegationBook {
   readonly #modules: DelegationBookModules
   readonly #entries = new Map<DelegationRef, Entry>()
+  readonly #decoded = new LRU<Delegation>(maxDecoded)
   readonly #places: Shares<DelegationRef>
   readonly #freeSlots: number[] = []
   /** Which slots each neighbour has. */
@@ -53,24 +60,31 @@ export class DelegationBook {
   /** Using one keeps it: of those that one neighbour brought the one unused longest is forgotten first. */
   get(ref: DelegationRef): Delegation | undefined {
     const entry = this.#entries.get(ref)
-    if (entry !== undefined) this.#places.touch(ref)
-    return entry?.delegation
+    if (entry === undefined) return undefined
+    this.#places.touch(ref)
+    const known = this.#decoded.get(ref)
+    if (known !== undefined) return known
+    const delegation = decodeDelegation(Uint8Array.from(entry.encoded, (char) => char.charCodeAt(0)))
+    this.#decoded.set(ref, delegation)
+    return delegation
   }
 
   /** True when the delegation is known and good; it is checked once. */
   isGood(ref: DelegationRef): boolean {
     const entry = this.#entries.get(ref)
-    if (entry === undefined) return false
-    return (entry.isGood ??= this.#modules.verify(entry.delegation))
+    const delegation = this.get(ref)
+    if (entry === undefined || delegation === undefined) return false
+    return (entry.isGood ??= this.#modules.verify(delegation))
   }
 
   /** Keeps a delegation; a neighbour that brought it has it. */
   add(delegation: Delegation, from?: NodeId): DelegationRef {
-    const ref = delegationRef(encodeDelegation(delegation), this.#modules.crypto)
+    const bytes = encodeDelegation(delegation)
+    const ref = delegationRef(bytes, this.#modules.crypto)
     const known = this.#entries.get(ref)
     if (known === undefined) {
       const slot = this.#freeSlots.pop() ?? this.#entries.size
-      this.#entries.set(ref, { delegation, isGood: undefined, slot })
+      this.#entries.set(ref, { encoded: String.fromCharCode(...bytes), isGood: undefined, slot })
       for (const evicted of this.#places.add(ref, from ?? 'own')) this.#forget(evicted)
     } else this.#places.touch(ref)
     if (from !== undefined) this.#mark(ref, from)
@@ -79,9 +93,7 @@ export class DelegationBook {
 
   /** What has to be sent to the neighbour before a batch with this reference; undefined when it has it, or nobody here does. */
   takeFor(peerId: NodeId, ref: DelegationRef): Delegation | undefined {
-    const entry = this.#entries.get(ref)
-    if (entry === undefined || !this.#mark(ref, peerId)) return undefined
-    return entry.delegation
+    return this.#mark(ref, peerId) ? this.get(ref) : undefined
   }
 
   /** What was taken for a peer did not reach it. */
@@ -112,6 +124,7 @@ export class DelegationBook {
     const entry = this.#entries.get(ref)
     if (entry === undefined) return
     this.#entries.delete(ref)
+    this.#decoded.delete(ref)
     this.#freeSlots.push(entry.slot)
     for (const set of this.#has.values()) clearBit(set, entry.slot)
   }

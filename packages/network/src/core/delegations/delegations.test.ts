@@ -154,11 +154,11 @@ describe('delegations', () => {
   it('are taken for a peer again when they did not reach it', () => {
     const { delegations } = new CoreScript().core
     const ref = delegations.add(delegation)
-    expect(delegations.takeFor(idOf(2), ref)).toBe(delegation)
+    expect(delegations.takeFor(idOf(2), ref)).toEqual(delegation)
     expect(delegations.takeFor(idOf(2), ref)).toBeUndefined()
     delegations.notSent(idOf(2), ref)
     delegations.notSent(idOf(3), ref)
-    expect(delegations.takeFor(idOf(2), ref)).toBe(delegation)
+    expect(delegations.takeFor(idOf(2), ref)).toEqual(delegation)
   })
 
   it('are bounded: who brings most loses its own', () => {
