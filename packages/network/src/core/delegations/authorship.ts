@@ -1,11 +1,4 @@
-import {
-  coversBatch,
-  type Delegation,
-  type DelegationRef,
-  type MessageBatch,
-  type NodeId,
-  type StreamId,
-} from '@runnel/protocol'
+import { coversBatch, type Delegation, type MessageBatch, type NodeId, type StreamId } from '@runnel/protocol'
 import type { DelegationBook } from './delegation-book.ts'
 
 /** Who published something in a stream: a user itself, or under a delegation. */
@@ -37,36 +30,25 @@ export class Authorship {
     this.#modules = modules
   }
 
-  /** The delegation that is needed to check a batch and is not here; undefined when nothing is needed. */
-  lacks({ delegationRef: ref }: MessageBatch): DelegationRef | undefined {
-    return ref === undefined || this.#modules.delegations.get(ref) !== undefined ? undefined : ref
-  }
-
-  authorOf({ chain, delegationRef: ref }: MessageBatch): Author {
+  /** Who published a batch, as it says; undefined when it names a delegation that is not known here. */
+  authorOf({ chain, delegationRef: ref }: MessageBatch): Author | undefined {
     const { streamId, publisherId } = chain
-    const delegation = ref === undefined ? undefined : this.#modules.delegations.get(ref)
-    return { streamId, publisherId, delegation }
+    if (ref === undefined) return { streamId, publisherId }
+    const delegation = this.#modules.delegations.get(ref)
+    return delegation && { streamId, publisherId, delegation }
   }
 
   /** True when the publisher signed the batch, or a delegate of its that was let at the time of each message. */
-  isSigned(batch: MessageBatch): boolean {
+  isSigned(batch: MessageBatch, { publisherId, delegation }: Author): boolean {
     const { delegations, verify } = this.#modules
-    const { delegationRef: ref, chain } = batch
-    if (ref === undefined) return verify(batch, chain.publisherId)
-    const delegation = delegations.get(ref)
-    if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
-    return verify(batch, delegation.delegateId)
+    const { delegationRef: ref } = batch
+    if (ref === undefined || delegation === undefined) return ref === undefined && verify(batch, publisherId)
+    return coversBatch(delegation, batch) && delegations.isGood(ref) && verify(batch, delegation.delegateId)
   }
 
   /** Has the delegation of an author be known again, where it was forgotten, so that what is forwarded can be checked. */
   keep({ delegation }: Author, from: NodeId | undefined): void {
     if (delegation !== undefined) this.#modules.delegations.add(delegation, from)
-  }
-
-  /** Denied where it names a delegation that is not known: whoever asks has looked at that first. */
-  permission(batch: MessageBatch, wallMs: number): 'allowed' | 'denied' | 'unknown' {
-    if (this.lacks(batch) !== undefined) return 'denied'
-    return this.mayPublish(this.authorOf(batch), wallMs, batch.messages[0]?.timestamp)
   }
 
   mayPublish(

@@ -72,9 +72,10 @@ export class DelegationBook {
   /** True when the delegation is known and good; it is checked once. */
   isGood(ref: DelegationRef): boolean {
     const entry = this.#entries.get(ref)
+    if (entry?.isGood !== undefined) return entry.isGood
     const delegation = this.get(ref)
     if (entry === undefined || delegation === undefined) return false
-    return (entry.isGood ??= this.#modules.verify(delegation))
+    return (entry.isGood = this.#modules.verify(delegation))
   }
 
   /** Keeps a delegation; a neighbour that brought it has it. */

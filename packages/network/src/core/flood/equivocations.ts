@@ -40,9 +40,10 @@ export class Equivocations {
     if (!found.some(({ kept, contradiction }) => !kept.isContradicted || contradiction.winner === batch))
       return 'handled'
     const { authorship } = this.#modules
-    if (authorship.lacks(batch) !== undefined) return 'handled'
-    if (!authorship.isSigned(batch)) return 'forged'
-    if (authorship.permission(batch, time.wallMs) !== 'allowed') return 'handled'
+    const author = authorship.authorOf(batch)
+    if (author === undefined) return 'handled'
+    if (!authorship.isSigned(batch, author)) return 'forged'
+    if (authorship.mayPublish(author, time.wallMs) !== 'allowed') return 'handled'
     const isNews = this.#tellAll(part, found, batch)
     if (!this.#replace(part, found, arrival, time.nowMs)) return 'handled'
     this.#modules.effects.accepted(part.id, batch)

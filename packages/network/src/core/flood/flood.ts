@@ -81,22 +81,21 @@ export class Flood {
       return 'handled'
     }
     const { authorship } = this.#modules
-    const missing = authorship.lacks(batch)
-    if (missing !== undefined) {
-      this.#drop('data.delegationUnknown', batch)
-      if (from !== undefined) this.#modules.effects.sendControl(from, { type: 'askDelegation', ref: missing })
+    const author = authorship.authorOf(batch)
+    if (author === undefined) {
+      this.#askDelegation(arrival)
       return 'handled'
     }
-    const permission = authorship.permission(batch, wallMs)
+    const permission = authorship.mayPublish(author, wallMs, batch.messages[0]?.timestamp)
     if (permission === 'denied') {
       this.#deny(part, arrival, nowMs)
       return 'handled'
     }
-    if (!authorship.isSigned(batch)) {
+    if (!authorship.isSigned(batch, author)) {
       this.#drop('data.forged', batch)
       return 'forged'
     }
-    if (permission === 'unknown') this.#hold(arrival, nowMs)
+    if (permission === 'unknown') this.#hold({ ...arrival, author }, nowMs)
     else this.#accept(part, arrival, nowMs)
     return 'handled'
   }
@@ -178,9 +177,16 @@ export class Flood {
       this.#modules.misbehaved(from, 'it forwards batches of publishers without permission', nowMs)
   }
 
-  #hold(arrival: Arrival, nowMs: number): void {
-    const author = this.#modules.authorship.authorOf(arrival.batch)
-    if (this.#held.hold({ ...arrival, author }, nowMs) === 'ask') this.#resolve(author, arrival.from)
+  /** Whoever forwards a batch has its delegation; the batch comes again as its gap is filled. */
+  #askDelegation({ batch, from }: Arrival): void {
+    this.#drop('data.delegationUnknown', batch)
+    const { delegationRef: ref } = batch
+    if (from === undefined || ref === undefined) return
+    this.#modules.effects.sendControl(from, { type: 'askDelegation', ref })
+  }
+
+  #hold(arrival: HeldBatch, nowMs: number): void {
+    if (this.#held.hold(arrival, nowMs) === 'ask') this.#resolve(arrival.author, arrival.from)
   }
 
   #resolve({ streamId, publisherId, delegation }: Author, from: NodeId | undefined): void {
