@@ -1,5 +1,6 @@
-import { bytesOfRef } from '../delegation/delegation-ref.ts'
+import { delegationRefBytes } from '../delegation/delegation-ref.ts'
 import { nodeIdFromBytes, type NodeId } from '../ids/node-id.ts'
+import { signatureBytes } from '../messages/batch-codec.ts'
 import type { MessageBatch } from '../messages/stream-message.ts'
 import type { Crypto } from '../ports.ts'
 import { ethereumMessageDigest } from './ethereum-message.ts'
@@ -27,9 +28,13 @@ export function batchDigest(batch: HashedBatch, crypto: Crypto): Uint8Array {
     leaves.push(crypto.keccak256(leafPrefix, bytes.subarray(messageOffsets[i], messageOffsets[i + 1])))
   }
   const root = merkleRoot(leaves, crypto)
-  const { delegationRef: ref } = batch
-  const signed = ref === undefined ? root : crypto.keccak256(delegatedTag, bytesOfRef(ref), root)
-  return ethereumMessageDigest(signed, crypto)
+  if (batch.delegationRef === undefined) return ethereumMessageDigest(root, crypto)
+  // Just before the signature, which is at the end.
+  const ref = bytes.subarray(
+    bytes.length - signatureBytes - delegationRefBytes,
+    bytes.length - signatureBytes,
+  )
+  return ethereumMessageDigest(crypto.keccak256(delegatedTag, ref, root), crypto)
 }
 
 /**
