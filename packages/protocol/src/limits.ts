@@ -34,6 +34,20 @@ export const limits = {
   maxDelegationMs: 366 * 86_400_000,
   /** How long a delegation may last that is for all streams: 92 days. */
   maxBroadDelegationMs: 92 * 86_400_000,
+  /** A card, with its signature. */
+  maxCardBytes: 4096,
+  /** Readers, or publishers, with a key in one record of a key part. */
+  maxWrappedKeys: 1024,
+  /** Cohorts of readers in one epoch. */
+  maxCohorts: 4096,
+  /** Records with the keys of publishers in one epoch. */
+  maxPublisherRecords: 1024,
+  /** Earlier epochs that an epoch leads to. */
+  maxEarlierEpochs: 16,
+  /** Epochs in one request. */
+  maxWantedEpochs: 64,
+  /** Keys sealed to one reader. */
+  maxSealedKeyBytes: 4096,
   /** Nodes that act for one user in a private network at once, as each process there counts them. */
   maxNodesOfUser: 16,
   /** Neighbours in one status, and in one instruction. */
