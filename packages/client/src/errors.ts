@@ -143,8 +143,8 @@ export const clientErrors = {
     remedy: 'Let delegations run out, or deploy the registries of this version and move to them.',
   },
   CONTRACT_NEEDS_CHAIN: {
-    summary: 'A delegation of a contract account cannot be checked without a chain',
-    remedy: 'Use a network whose registries are on a chain, or delegate with an account that has a key.',
+    summary: 'What a contract account signed cannot be checked without a chain',
+    remedy: 'Use a network whose registries are on a chain, or an account that has a key.',
   },
   REGISTRY_READ_ONLY: {
     summary: 'The static network document cannot be changed',

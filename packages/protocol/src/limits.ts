@@ -30,6 +30,10 @@ export const limits = {
   maxDelegationSignatureBytes: 2048,
   /** Who asked for a delegation. */
   maxRequesterBytes: 128,
+  /** The signature of a card: of a contract's owners all together. */
+  maxCardSignatureBytes: 2048,
+  /** Cards that a storage node is asked for at once. */
+  maxCards: 64,
   /** How long a delegation may last that names its streams: 366 days. */
   maxDelegationMs: 366 * 86_400_000,
   /** How long a delegation may last that is for all streams: 92 days. */
