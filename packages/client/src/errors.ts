@@ -279,6 +279,29 @@ export const clientErrors = {
     summary: 'A content step failed, and the message was not sent',
     remedy: 'See the cause; publish the message again once that is fixed.',
   },
+  KEY_NOT_FOUND: {
+    summary: 'The key of an encrypted message was not found',
+    remedy:
+      'Have the publisher, the stream’s key holder or another reader run for a moment: who has the key gives it to whoever may read. With a storage node the keys are there when nobody runs.',
+  },
+  CONTENT_NOT_AUTHENTIC: {
+    summary: 'Encrypted content does not open with its key',
+    remedy: 'Nothing to do here: its publisher sealed it wrongly, or two keys have one name.',
+  },
+  KEYS_UNCERTAIN: {
+    summary: 'Nothing can be encrypted, as the registry does not say who may read',
+    remedy:
+      'Try again when the chain answers. To publish meanwhile with the last key, set encryption.onOutage of the stream to continue.',
+  },
+  NO_READING_KEY: {
+    summary: 'This process cannot read what is encrypted for its user',
+    remedy: 'Give it the reading key of the user beside the delegation: runnel key reading-key export.',
+  },
+  READING_KEY_CHANGED: {
+    summary: 'The reading key does not fit the card that others encrypt for',
+    remedy:
+      'Use the reading key that the card was made with, or make a new generation with: runnel key rotate.',
+  },
   ENCRYPTED_CONTENT: {
     summary: 'The message is encrypted',
     remedy: 'This build cannot decrypt; subscribe with raw: true to see the bytes.',

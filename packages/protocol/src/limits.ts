@@ -40,6 +40,8 @@ export const limits = {
   maxBroadDelegationMs: 92 * 86_400_000,
   /** A card, with its signature. */
   maxCardBytes: 4096,
+  /** A record of a key part. */
+  maxKeyRecordBytes: 256 * 1024,
   /** Readers, or publishers, with a key in one record of a key part. */
   maxWrappedKeys: 1024,
   /** Cohorts of readers in one epoch. */

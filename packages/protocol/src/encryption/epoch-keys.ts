@@ -1,6 +1,6 @@
 import type { Ciphers } from '../ciphers/ciphers.ts'
 import { nodeIdToBytes, type NodeId } from '../ids/node-id.ts'
-import { toBase64Url } from '../codec/base64url.ts'
+import { fromBase64Url, toBase64Url } from '../codec/base64url.ts'
 import { deriveKey, type KeyUse } from './derive-key.ts'
 
 /** Bytes of every key here. */
@@ -24,6 +24,16 @@ export function commitmentOf(ciphers: Ciphers, epochKey: Uint8Array): Uint8Array
 /** The id of the epoch with this commitment. */
 export function epochIdOf(commitment: Uint8Array): EpochId {
   return toBase64Url(commitment.subarray(0, epochIdBytes)) as EpochId
+}
+
+/** The epoch that a group key id names; undefined when it names none. */
+export function toEpochId(groupKeyId: string): EpochId | undefined {
+  return fromBase64Url(groupKeyId)?.length === epochIdBytes ? (groupKeyId as EpochId) : undefined
+}
+
+/** The 6 bytes of an id. */
+export function bytesOfEpochId(id: EpochId): Uint8Array {
+  return fromBase64Url(id) ?? new Uint8Array(epochIdBytes)
 }
 
 /** The first 8 bytes of a hash of a cohort's key; all zeros are no cohort's. */
