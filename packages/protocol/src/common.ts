@@ -48,6 +48,7 @@ export { circuitPath, circuitUrl, maxCircuitTrackers } from './placement/circuit
 export * from './streams/encryption-choice.ts'
 export * from './streams/metadata-field.ts'
 export * from './streams/overlay-choice.ts'
+export * from './streams/permitted-until.ts'
 export * from './shares/network-of.ts'
 export * from './shares/shares.ts'
 export * from './system/alarm.ts'

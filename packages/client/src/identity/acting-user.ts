@@ -1,21 +1,22 @@
 import {
   delegationRef,
   encodeDelegation,
-  isForStream,
+  allows,
   signMembership,
   type BatchSigner,
   type Cancel,
   type Clock,
   type Credential,
   type Crypto,
+  type DelegatedRight,
   type Delegation,
   type Identity,
   type NodeId,
-  type StreamId,
+  type PermissionScope,
 } from '@runnel/protocol'
 import type { Acting } from '@runnel/transport'
 import { asError } from '../errors.ts'
-import { requireDelegated, type DelegatedRight } from './require-delegated.ts'
+import { requireDelegated } from './require-delegated.ts'
 
 /** How long a key in this process lets a node act for it at a time; half of that is used. */
 export const ownDelegationMs = 24 * 3_600_000
@@ -107,17 +108,16 @@ export class ActingUser implements Acting {
   }
 
   /** Throws DELEGATION_SCOPE, DELEGATION_EXPIRED or DELEGATION_NOT_YET. Of a message, `wallMs` is its timestamp. */
-  require(right: DelegatedRight, streamId: StreamId, wallMs = this.#modules.clock.now()): void {
+  require(right: DelegatedRight, scope: PermissionScope, wallMs = this.#modules.clock.now()): void {
     const { delegation } = this
-    if (delegation !== undefined) requireDelegated(delegation, right, streamId, wallMs)
+    if (delegation !== undefined) requireDelegated(delegation, right, scope, wallMs)
   }
 
-  /** For how long it may still read a stream, in milliseconds: 0 or less not at all. */
-  readsForMs(streamId: StreamId): number {
+  /** For how long it may still read a stream or its key part, in milliseconds: 0 or less not at all. */
+  readsForMs(scope: PermissionScope): number {
     const { delegation } = this
     if (delegation === undefined) return Infinity
-    const isLet = delegation.reads && isForStream(delegation, streamId)
-    return isLet ? delegation.untilMs - this.#modules.clock.now() : 0
+    return allows(delegation, 'reads', scope) ? delegation.untilMs - this.#modules.clock.now() : 0
   }
 
   /** Renews nothing any more. */

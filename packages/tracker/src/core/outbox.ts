@@ -1,4 +1,4 @@
-import type { NodeId, StreamId } from '@runnel/protocol'
+import type { NodeId, PermissionScope } from '@runnel/protocol'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { Counters } from './counters.ts'
 import type { NodeRecord } from './node-record.ts'
@@ -27,10 +27,10 @@ export class Outbox {
   }
 
   /** Asks the registry about the user of a node. */
-  resolve(streamId: StreamId, node: NodeRecord): void {
+  resolve(scope: PermissionScope, node: NodeRecord): void {
     const { nodeId, network: cause = nodeId } = node
     this.#effects.push({
-      ...{ type: 'resolve', streamId, userId: userOf(node), cause },
+      ...{ type: 'resolve', scope, userId: userOf(node), cause },
       delegation: node.actingFor?.delegation,
     })
   }

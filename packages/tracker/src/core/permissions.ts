@@ -1,6 +1,8 @@
 import {
-  parseStreamPartId,
+  scopeOfPart,
+  streamOfScope,
   type NodeId,
+  type PermissionScope,
   type Status,
   type StreamId,
   type StreamPartId,
@@ -34,20 +36,20 @@ export class Permissions {
   /** Whether the node may be in the stream part in the role it claims. A member stays until the registry says no. */
   mayTakePart(node: NodeRecord, status: Status): boolean {
     const { streamPartId, membership } = status
-    const { streamId } = parseStreamPartId(streamPartId)
+    const scope = scopeOfPart(streamPartId)
     this.#state.roles.identify(node, status)
-    const role = this.#state.roles.roleOf(node, streamId, membership?.reads ?? true, this.#state.nowMs)
+    const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
     const part = this.#state.parts.get(streamPartId)
     if (role.kind === 'none') {
       this.#state.roles.keep(node, status)
       // Its registry may be ahead of ours: until then it stays a feeder.
       const feedsOn =
-        part?.feeds.has(node.nodeId) && this.#state.roles.roleOf(node, streamId, false, this.#state.nowMs)
+        part?.feeds.has(node.nodeId) && this.#state.roles.roleOf(node, scope, false, this.#state.nowMs)
       if (!feedsOn || feedsOn.kind === 'none') this.#deny(node, streamPartId)
       return false
     }
     if (role.kind === 'unknown') {
-      this.#state.outbox.resolve(streamId, node)
+      this.#state.outbox.resolve(scope, node)
       const isThere =
         membership?.reads === false ? part?.feeds.has(node.nodeId) : part?.members.has(node.nodeId)
       if (isThere) return true
@@ -67,18 +69,22 @@ export class Permissions {
   }
 
   /** The registry was asked about a user. If it gave no answer, it is asked again. */
-  userResolved(streamId: StreamId, userId: NodeId, found: boolean): void {
+  userResolved(scope: PermissionScope, userId: NodeId, found: boolean): void {
+    const streamId = streamOfScope(scope)
+    const kept = this.#state.roles
+      .kept(streamId, userId)
+      .filter(({ status }) => scopeOfPart(status.streamPartId) === scope)
     if (found) {
-      this.#tryAgain(this.#state.roles.kept(streamId, userId))
+      this.#tryAgain(kept)
       for (const part of this.#partTable.partsOf(streamId))
-        this.#faults.within(part, () => this.#checkMembers(part, userId))
+        if (scopeOfPart(part.id) === scope) this.#faults.within(part, () => this.#checkMembers(part, userId))
       return
     }
     this.#state.permitsEndAtMs = Math.min(
       this.#state.permitsEndAtMs,
       this.#state.nowMs + this.#state.limits.registryRetryMs,
     )
-    for (const { node, status } of this.#state.roles.kept(streamId, userId))
+    for (const { node, status } of kept)
       if (this.#isPresent(node)) this.#state.outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
   }
 
@@ -90,9 +96,9 @@ export class Permissions {
         this.#state.roles.drop(node.nodeId, streamPartId)
         continue
       }
-      const { streamId } = parseStreamPartId(streamPartId)
-      const role = this.#state.roles.roleOf(node, streamId, membership?.reads ?? true, this.#state.nowMs)
-      if (role.kind === 'unknown') this.#state.outbox.resolve(streamId, node)
+      const scope = scopeOfPart(streamPartId)
+      const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
+      if (role.kind === 'unknown') this.#state.outbox.resolve(scope, node)
       else if (role.kind !== 'none') this.#status(node, status)
     }
   }
@@ -110,7 +116,7 @@ export class Permissions {
 
   /** Removes members that may no longer be there. A member whose permission is unknown stays until the registry answers. */
   #checkMembers(part: StreamPart, onlyUserId?: NodeId): void {
-    const { streamId } = parseStreamPartId(part.id)
+    const scope = scopeOfPart(part.id)
     for (const [ids, reads] of [
       [part.members.keys(), true],
       [part.feeds.nodeIds, false],
@@ -118,9 +124,9 @@ export class Permissions {
       for (const nodeId of [...ids]) {
         const node = this.#state.nodes.get(nodeId)
         if (node?.member === undefined || userOf(node) !== (onlyUserId ?? userOf(node))) continue
-        const role = this.#state.roles.roleOf(node, streamId, reads, this.#state.nowMs)
+        const role = this.#state.roles.roleOf(node, scope, reads, this.#state.nowMs)
         if (role.kind === 'none') this.#deny(node, part.id)
-        else if (role.kind === 'unknown') this.#state.outbox.resolve(streamId, node)
+        else if (role.kind === 'unknown') this.#state.outbox.resolve(scope, node)
         else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
       }
     }

@@ -1,10 +1,18 @@
-import { parseStreamPartId, type ActingFor, type Membership, type NodeId } from '@runnel/protocol'
+import {
+  keyPartition,
+  parseStreamPartId,
+  toStreamPartId,
+  type ActingFor,
+  type Membership,
+  type NodeId,
+} from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
 import type { RegistryAnswers } from './roles.ts'
 import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
 
 const { streamId } = parseStreamPartId(partA)
+const keyPart = toStreamPartId(streamId, keyPartition)
 const feeds: Membership = { reads: false, token: undefined }
 const stranger = nodeId(9)
 
@@ -14,8 +22,10 @@ class Registry implements RegistryAnswers {
   readonly publishers = new Map<NodeId, boolean>()
   /** By their delegations; without an entry those say nothing. */
   readonly delegates = new Map<NodeId, number>()
-  readsForMs = (_: string, userId: NodeId, acting?: ActingFor) => {
-    const forMs = this.readers.get(userId)
+  /** In key parts. */
+  readonly keyReaders = new Map<NodeId, number>()
+  readsForMs = (scope: string, userId: NodeId, acting?: ActingFor) => {
+    const forMs = (scope === keyPart ? this.keyReaders : this.readers).get(userId)
     return forMs === undefined ? undefined : Math.min(forMs, this.#delegatedForMs(acting))
   }
   mayPublish = (_: string, userId: NodeId, acting?: ActingFor) =>
@@ -36,9 +46,9 @@ function storyOf(...members: number[]): { story: TrackerStory; registry: Registr
 }
 
 const resolved = (userId: NodeId, found = true) =>
-  ({ type: 'userResolved', streamId, userId, found }) as const
+  ({ type: 'userResolved', scope: streamId, userId, found }) as const
 const asked = (userId: NodeId) =>
-  ({ type: 'resolve', streamId, userId, cause: userId, delegation: undefined }) as const
+  ({ type: 'resolve', scope: streamId, userId, cause: userId, delegation: undefined }) as const
 const codes = (effects: ReturnType<TrackerStory['handle']>) =>
   effects.flatMap((effect) =>
     effect.type === 'send' && effect.packet.type === 'trackerError' ? [effect.packet.code] : [],
@@ -316,7 +326,13 @@ describe('a node that acts for a user by delegation', () => {
     story.handle({ type: 'nodeConnected', nodeId: node, actingFor: acting() })
     const effects = story.packet(node, statusOf(partA))
     const { delegation } = acting()
-    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: user, cause: node, delegation })
+    expect(effects).toContainEqual({
+      type: 'resolve',
+      scope: streamId,
+      userId: user,
+      cause: node,
+      delegation,
+    })
     registry.readers.set(user, Infinity)
     story.handle(resolved(user))
     expect(isIn(story)).toBe(true)
@@ -346,5 +362,42 @@ describe('a node that acts for a user by delegation', () => {
     registry.delegates.set(node, 0)
     story.handle({ type: 'permissionsChanged', streamId: undefined })
     expect(isIn(story)).toBe(false)
+  })
+})
+
+describe('the key part', () => {
+  it('has its own readers: publishers are in it as members, whoever may not read the stream', () => {
+    const { story, registry } = storyOf(1)
+    registry.readers.set(stranger, 0)
+    for (const id of [nodeId(1), stranger]) registry.keyReaders.set(id, Infinity)
+    story.join(nodeId(1), keyPart)
+    const effects = [...story.join(stranger, keyPart), ...story.advance(1_000)]
+    expect(instructions(effects).map(({ to }) => to)).toContain(stranger)
+    expect([...(story.core.streamParts.get(keyPart)?.members.keys() ?? [])]).toEqual([nodeId(1), stranger])
+    expect(codes(story.packet(stranger, statusOf(partA)))).toEqual(['NOT_PERMITTED'])
+    registry.keyReaders.set(stranger, 0)
+    expect(codes(story.handle({ type: 'permissionsChanged', streamId }))).toContain('NOT_PERMITTED')
+    expect(story.core.streamParts.get(keyPart)?.members.has(stranger)).toBe(false)
+  })
+
+  it('has no feeders', () => {
+    const { story, registry } = storyOf(1)
+    registry.publishers.set(stranger, true)
+    registry.keyReaders.set(stranger, Infinity)
+    story.connect(stranger)
+    const effects = story.packet(stranger, { ...statusOf(keyPart), membership: feeds })
+    expect(codes(effects)).toEqual(['NOT_PERMITTED'])
+  })
+
+  it('is asked about apart from the stream', () => {
+    const { story, registry } = storyOf(1)
+    registry.readers.set(stranger, Infinity)
+    const ofKeys = { ...asked(stranger), scope: keyPart }
+    expect(story.join(stranger, keyPart)).toContainEqual(ofKeys)
+    registry.keyReaders.set(stranger, Infinity)
+    story.handle(resolved(stranger))
+    expect(story.core.streamParts.get(keyPart)?.members.has(stranger) ?? false).toBe(false)
+    story.handle({ ...resolved(stranger), scope: keyPart })
+    expect(story.core.streamParts.get(keyPart)?.members.has(stranger)).toBe(true)
   })
 })

@@ -5,6 +5,7 @@ import type {
   NodeId,
   NodeToTracker,
   OverlayChoice,
+  PermissionScope,
   StreamId,
   StreamPartId,
   TrackerToNode,
@@ -57,7 +58,7 @@ export type TrackerEvent =
   /** A registry was asked about a user, as `resolve` wanted; `found` when it answered. */
   | {
       readonly type: 'userResolved'
-      readonly streamId: StreamId
+      readonly scope: PermissionScope
       readonly userId: NodeId
       readonly found: boolean
     }
@@ -85,7 +86,7 @@ export type TrackerEffect =
    */
   | {
       readonly type: 'resolve'
-      readonly streamId: StreamId
+      readonly scope: PermissionScope
       readonly userId: NodeId
       readonly delegation: Delegation | undefined
       readonly cause: string

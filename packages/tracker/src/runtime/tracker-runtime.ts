@@ -274,18 +274,18 @@ export class TrackerRuntime {
     }
   }
 
-  #resolve({ streamId, userId, cause, delegation }: Extract<TrackerEffect, { type: 'resolve' }>): void {
+  #resolve({ scope, userId, cause, delegation }: Extract<TrackerEffect, { type: 'resolve' }>): void {
     const { permissions } = this.#modules
     if (permissions === undefined) return
     const { readers, publishers } = permissions
     const ask = () =>
       Promise.all([
-        readers.resolve(streamId, userId, cause, delegation),
-        publishers.resolve(streamId, userId, cause, delegation),
+        readers.resolve(scope, userId, cause, delegation),
+        publishers.resolve(scope, userId, cause, delegation),
       ])
-    const key = questionKey(streamId, userId, cause, delegation)
+    const key = questionKey(scope, userId, cause, delegation)
     this.#questions.ask(key, ask, (found) => {
-      if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', streamId, userId, found }))
+      if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', scope, userId, found }))
     })
   }
 
