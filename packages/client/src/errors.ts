@@ -75,6 +75,56 @@ export const clientErrors = {
       'It is JSON: version 1, privateKey, delegation. Make another with runnel key delegate; a wallet’s keystore is made a key file with: runnel key import.',
   },
 
+  READING_KEY_FILE_MISSING: {
+    summary: 'There is no reading key file',
+    remedy: 'Check the path; the user makes one with: runnel reading-key export FILE.',
+  },
+  READING_KEY_FILE_UNREADABLE: {
+    summary: 'The reading key file could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  READING_KEY_FILE_TOO_OPEN: {
+    summary: 'Other users can read the reading key file',
+    remedy: 'Protect it with chmod 600; if others had access, renew the key with runnel reading-key rotate.',
+  },
+  READING_KEY_FILE_EXISTS: {
+    summary: 'The reading key file exists already',
+    remedy: 'Choose another path: a reading key file is never overwritten.',
+  },
+  READING_KEY_FILE_UNWRITABLE: {
+    summary: 'The reading key file could not be written',
+    remedy: 'Check that its directory exists and that you may write there.',
+  },
+  READING_KEY_FILE_INVALID: {
+    summary: 'The reading key file has a mistake',
+    remedy:
+      'It is JSON: version 1, userId, generation, secret, and mostly card. Make another with: runnel reading-key export.',
+  },
+  NO_READING_KEY: {
+    summary: 'This process has no key for what is encrypted',
+    remedy:
+      'Give it one with --reading-key FILE, or readingKey of ClientConfig. Where the user’s key is, make the file with: runnel reading-key export FILE; for a contract account with: runnel reading-key new FILE.',
+  },
+  READING_KEY_CHANGED: {
+    summary: 'The signer gives another reading key than before',
+    remedy:
+      'If it signs differently each time, keep a reading key: make one with runnel reading-key new FILE, and give it as readingKey. Else use the signer, or the file, with which the user’s card was made: nothing else opens what was encrypted for that card.',
+  },
+  READING_KEY_OTHER_GENERATION: {
+    summary: 'The reading key that is kept is of another generation',
+    remedy:
+      'It was renewed: export the new one where the user’s key is, with runnel reading-key export FILE --generation N.',
+  },
+  READING_KEY_NOT_YOURS: {
+    summary: 'The reading key is of another user',
+    remedy: 'Give the one of the user in whose name this process acts.',
+  },
+  CARD_NEEDS_USER: {
+    summary: 'Only the user itself can sign its card',
+    remedy:
+      'Give this process a reading key file with a card in it, as runnel reading-key export writes; or start a client with the user’s signer and that reading key once.',
+  },
+
   NO_WALLET: {
     summary: 'There is no Ethereum wallet',
     remedy: 'Install one that gives pages a provider (EIP-1193), or use a key without a wallet.',

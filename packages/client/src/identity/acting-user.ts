@@ -15,6 +15,8 @@ import {
   type PermissionScope,
 } from '@runnel/protocol'
 import type { Acting } from '@runnel/transport'
+import type { ReadingKeySource } from '../encryption/ports.ts'
+import { noReadingKey } from '../encryption/reading-key-sources.ts'
 import { asError } from '../errors.ts'
 import { requireDelegated } from './require-delegated.ts'
 
@@ -48,6 +50,8 @@ export interface ActingUserOptions {
   readonly delegation?: Delegation | undefined
   /** Makes a new delegation without asking a person. Rejects when that fails. */
   readonly renew?: (() => Delegation | Promise<Delegation>) | undefined
+  /** Default: the process cannot read what is encrypted. */
+  readonly readingKeys?: ReadingKeySource | undefined
 }
 
 export interface ActingUserModules {
@@ -64,6 +68,8 @@ export class ActingUser implements Acting {
   readonly chainId: number
   /** The user's own key, where this process has it; with it there is no limit to what the client does. */
   readonly key: Identity | undefined
+  /** With what it opens what is encrypted for the user. */
+  readonly readingKeys: ReadingKeySource
   /** Told how the delegation does, where the user's key is elsewhere. */
   onNews: (news: DelegationNews) => void = () => {}
   readonly #options: ActingUserOptions
@@ -82,6 +88,7 @@ export class ActingUser implements Acting {
     this.userId = options.userId
     this.chainId = options.chainId
     this.key = key
+    this.readingKeys = options.readingKeys ?? noReadingKey(options.userId)
     this.#options = options
     this.#modules = modules
     this.#signer = key ?? delegate

@@ -9,7 +9,7 @@ import {
 import { systemClock } from '@runnel/protocol/system'
 import type { RequestModules } from './request-delegation.ts'
 import { keysOnly, requestSignature, signingUser, type Statement } from './request-signature.ts'
-import type { Signer } from './signer.ts'
+import type { StatementSigner } from './signer.ts'
 
 /** What a user is asked to publish a key for. */
 export type CardWish = Pick<CardClaim, 'chainId' | 'generation' | 'publicKey'>
@@ -25,7 +25,7 @@ const cards: Statement<CardClaim> = {
  * throws.
  */
 export async function requestCard(
-  signer: Signer,
+  signer: StatementSigner,
   wish: CardWish,
   { accounts = keysOnly, crypto, clock = systemClock }: RequestModules = {},
   signal?: AbortSignal,

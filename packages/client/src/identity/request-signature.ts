@@ -1,7 +1,7 @@
 import { toNodeId, type Crypto, type NodeId, type TypedData } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { bytesOfHex } from './bytes-of-hex.ts'
-import type { Signer } from './signer.ts'
+import type { StatementSigner } from './signer.ts'
 
 /** What must be known of accounts on the chain. */
 export interface AccountsOnChain {
@@ -28,7 +28,7 @@ export interface Statement<C extends Claim> {
 
 /** Who signs, and at which block where that is a contract. */
 export async function signingUser(
-  signer: Signer,
+  signer: StatementSigner,
   accounts: AccountsOnChain,
   signal?: AbortSignal,
 ): Promise<Claim> {
@@ -42,7 +42,7 @@ export async function signingUser(
  * signed, SIGNER_FAILED when nobody did.
  */
 export async function requestSignature<C extends Claim>(
-  signer: Signer,
+  signer: StatementSigner,
   { typedData, isSignedByKey, encode }: Statement<C>,
   { claim, crypto, signal }: { claim: C; crypto: Crypto; signal?: AbortSignal | undefined },
 ): Promise<C & { readonly signature: Uint8Array }> {

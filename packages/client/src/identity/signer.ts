@@ -29,9 +29,9 @@ export type Broadcast = (signed: Signed) => Promise<string>
 
 /**
  * Where a user's key is: in this process, in a wallet, in a remote signer, in a hardware module behind one. It is asked rarely: for a
- * delegation, once a session, for a card, once a reading key, and for changes of the registries. Each call throws SIGNER_REFUSED when the signer's owner said no,
- * SIGNER_FAILED, SIGNER_UNREACHABLE, SIGNER_OTHER_CHAIN, or ABORTED. Wallets have WALLET_REFUSED and WALLET_FAILED, as their user has
- * something else to do.
+ * delegation and a reading key, once a session, for a card, once a reading key, and for changes of the registries. Each call throws
+ * SIGNER_REFUSED when the signer's owner said no, SIGNER_FAILED, SIGNER_UNREACHABLE, SIGNER_OTHER_CHAIN, or ABORTED. Wallets have
+ * WALLET_REFUSED and WALLET_FAILED, as their user has something else to do.
  */
 export interface Signer {
   /** Signs without asking a person, so that delegations are renewed by themselves. Default false. */
@@ -46,3 +46,6 @@ export interface Signer {
    */
   sendTransaction(transaction: UnsentTransaction, broadcast: Broadcast, signal?: AbortSignal): Promise<string>
 }
+
+/** Of a signer, what statements of its user take: delegations, cards, reading keys. */
+export type StatementSigner = Pick<Signer, 'address' | 'signTypedData'>
