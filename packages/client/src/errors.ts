@@ -343,15 +343,6 @@ export const clientErrors = {
     remedy:
       'Try again when the chain answers. To publish meanwhile with the last key, set encryption.onOutage of the stream to continue.',
   },
-  NO_READING_KEY: {
-    summary: 'This process cannot read what is encrypted for its user',
-    remedy: 'Give it the reading key of the user beside the delegation: runnel key reading-key export.',
-  },
-  READING_KEY_CHANGED: {
-    summary: 'The reading key does not fit the card that others encrypt for',
-    remedy:
-      'Use the reading key that the card was made with, or make a new generation with: runnel key rotate.',
-  },
   ENCRYPTED_CONTENT: {
     summary: 'The message is encrypted',
     remedy: 'This build cannot decrypt; subscribe with raw: true to see the bytes.',

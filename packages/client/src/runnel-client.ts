@@ -10,6 +10,7 @@ import {
   type NodeId,
   type Random,
   type ReaderPolicy,
+  isRunnelError,
   type RunnelError,
   type StreamId,
 } from '@runnel/protocol'
@@ -19,6 +20,8 @@ import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
+import { Encryption } from './encryption/encryption.ts'
+import { noCardDirectory } from './encryption/no-card-directory.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
@@ -52,6 +55,9 @@ import {
 import { Subscriber, type SubscribeOptions } from './subscribe/subscriber.ts'
 import type { Message } from './subscribe/message.ts'
 import type { OnMessage, Subscription } from './subscribe/subscription.ts'
+
+/** Key records are waited for that long, until they are stored. */
+const storedTimeoutMs = 5_000
 
 /** How a client came to its end. */
 export interface ClientClosed {
@@ -100,6 +106,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #history: HistorySource
   readonly #archive: StorageArchive
   readonly #waiter: StorageWaiter
+  readonly #encryption: Encryption
   readonly #shared: ResendModules
   readonly #status = new StatusHub()
   readonly #clock: Clock
@@ -136,14 +143,28 @@ export class RunnelClient implements AsyncDisposable {
       endings: delegations,
       status,
     })
+    this.#waiter = new StorageWaiter({ history: this.#history, cache })
+    const encryption = new Encryption({
+      ...modules,
+      cache,
+      parts,
+      history: this.#history,
+      listPermissions: (streamId) => registry.listPermissions(streamId),
+      source: user.readingKeys,
+      directory: noCardDirectory,
+      stored: (places, signal) => this.#waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),
+      say: (streamId, news) => status.emit({ type: 'encryption', streamId, ...news }),
+      signal: this.#history.closing,
+    })
+    this.#encryption = encryption
     const compression = deflateStep({ compress: config.publish.compress === 'deflate' })
     // Compressed first: encrypted content does not compress.
-    const steps = new ContentSteps([compression, ...modules.contentSteps], this.#history.closing)
+    const contentSteps = [compression, ...modules.contentSteps, encryption.step]
+    const steps = new ContentSteps(contentSteps, this.#history.closing)
     const shared = { ...modules, cache, delegations, parts, status, steps, history: this.#history }
     this.#shared = shared
     this.#archive = new StorageArchive(shared)
     modules.archive.use(this.#archive)
-    this.#waiter = new StorageWaiter(shared)
     this.#publisher = new Publisher(
       {
         ...config.publish,
@@ -204,7 +225,11 @@ export class RunnelClient implements AsyncDisposable {
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
     this.#requireAccount()
-    await this.#registry.writer.grant(toStreamId(streamId), grantOf(grant))
+    const given = grantOf(grant)
+    const id = toStreamId(streamId)
+    await this.#registry.writer.grant(id, given)
+    const { user, permissions } = given
+    if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user)
   }
 
   /** Takes permissions away; public permissions still apply to the user. */
@@ -450,9 +475,11 @@ export class RunnelClient implements AsyncDisposable {
   async #close(): Promise<ClientClosed> {
     const { signal, end } = deadline(this.#clock, this.#closeTimeoutMs)
     const unsentMessages = await this.#publisher.drain(signal)
-    end()
     this.#publisher.close()
+    await this.#encryption.settled(signal)
+    end()
     this.#history.close()
+    this.#encryption.close()
     await this.#subscriber.close()
     this.#rights.close()
     this.#user.stop()
@@ -462,6 +489,16 @@ export class RunnelClient implements AsyncDisposable {
     const closed: ClientClosed = { unsentMessages }
     this.#closed.resolve(closed)
     return closed
+  }
+
+  /** The permission is given, whether or not keys can be: the user asks for them when it comes. */
+  async #shareKeys(streamId: StreamId, user: NodeId): Promise<void> {
+    try {
+      await this.#encryption.share(streamId, user)
+    } catch (error) {
+      if (!isRunnelError(error)) throw error
+      this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })
+    }
   }
 
   #requireOpen(): void {
@@ -496,6 +533,7 @@ export class RunnelClient implements AsyncDisposable {
     this.network.on('message', (delivery) => {
       if (delivery.from !== undefined) this.#phases.reach('message')
       this.#subscriber.receive(delivery)
+      this.#encryption.receive(delivery.message)
     })
     this.network.on('gap', (gap) => this.#subscriber.gap(gap))
     this.network.on('equivocation', (equivocation) => {
@@ -523,7 +561,10 @@ export class RunnelClient implements AsyncDisposable {
     this.#followDelegation(logger)
     this.#followAdmission(logger)
     this.#registry.readerPolicy.onChange((streamId) => this.#rights.lookAgain(streamId))
-    this.#registry.onChange = (change) => status.emit({ type: 'registry', change })
+    this.#registry.onChange = (change) => {
+      this.#encryption.apply(change)
+      status.emit({ type: 'registry', change })
+    }
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
     this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
   }

@@ -1,4 +1,5 @@
 import type { MessageRef, NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
+import type { EncryptionNews } from './encryption/stream-encryption.ts'
 import type { DelegationNews } from './identity/acting-user.ts'
 import type { PhaseName } from './phases.ts'
 import type { RegistryChange } from './registry/ports.ts'
@@ -53,6 +54,8 @@ export type ClientStatus =
   | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
   /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
   | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
+  /** How the encryption of a stream does. */
+  | ({ readonly type: 'encryption'; readonly streamId: StreamId } & EncryptionNews)
   /** A message's content could not be opened or decoded; the message was left out. */
   | {
       readonly type: 'undecodable'

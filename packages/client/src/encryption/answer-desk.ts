@@ -100,7 +100,7 @@ export class AnswerDesk {
     const { streamId, ciphers, crypto, keyPart, onPublished } = this.#modules
     const to = { userId: card.userId, publicKey: card.publicKey, cardHash: cardHash(card, crypto) }
     const record = await sealAnswer(streamId, to, keys)
-    onPublished(keyPart.publish(answerChain(ciphers, card.userId), record))
+    if (record !== undefined) onPublished(keyPart.publish(answerChain(ciphers, card.userId), record))
   }
 
   /** The card in a request, unless storage nodes have a newer one. Undefined when it is not the reader's. */

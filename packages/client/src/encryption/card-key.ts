@@ -1,11 +1,7 @@
 import { MLKEM768X25519 } from '@noble/post-quantum/hybrid.js'
-import { deriveKey, nodeIdToBytes, toHex, type CardClaim, type Ciphers } from '@runnel/protocol'
+import { nodeIdToBytes, toHex, type CardClaim, type Ciphers } from '@runnel/protocol'
+import { cardPrivateKeyOf } from './card-private-key.ts'
 import { u32 } from './reading-key.ts'
-
-/** The private key of X-Wing that goes with a reading key: 32 bytes (draft-connolly-cfrg-xwing-kem, section "Key generation"). */
-export function cardPrivateKeyOf(ciphers: Ciphers, readingKey: Uint8Array): Uint8Array {
-  return deriveKey(ciphers, readingKey, 'card')
-}
 
 /** The public key of the card that goes with a reading key, 1,216 bytes. */
 export function cardPublicKeyOf(ciphers: Ciphers, readingKey: Uint8Array): Uint8Array {

@@ -33,7 +33,7 @@ import type { KeyPart } from './key-part.ts'
 import { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { ReaderSet } from './reader-set.ts'
-import { sealLink, type Recipient } from './sealed-records.ts'
+import { sealLinks, type Recipient } from './sealed-records.ts'
 
 /** What messages are sealed with now. */
 export interface SealingEpoch {
@@ -81,8 +81,8 @@ interface CurrentEpoch extends SealingEpoch {
 }
 
 const dayMs = 86_400_000
-/** Links made before others get a turn. */
-const linksAtOnce = 32
+/** Links made together, before the first of them is published. */
+const linksAtOnce = 256
 
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
 export class Opener {
@@ -387,39 +387,37 @@ export class Opener {
     return toHex(readerTag(this.#modules.ciphers, userId, hash))
   }
 
-  /** One after the other: each takes milliseconds of CPU. */
+  /** One lot after the other: each link takes a millisecond of CPU or more. */
   #linkAll(recipients: readonly Recipient[], epoch: CurrentEpoch): Promise<void> {
-    const wanted = recipients.filter((one) => !this.#linked.has(this.#tag(one)))
     const linked = this.#linking.then(async () => {
-      for (const [i, one] of wanted.entries()) {
-        if (i % linksAtOnce === linksAtOnce - 1) await this.#turn()
-        await this.#linkOne(one, epoch)
-      }
+      const wanted = recipients.filter((one) => !this.#linked.has(this.#tag(one)))
+      for (let i = 0; i < wanted.length; i += linksAtOnce)
+        await this.#linkSome(wanted.slice(i, i + linksAtOnce), epoch)
     })
     this.#linking = linked.catch(() => {})
     return linked
   }
 
-  async #linkOne(to: Recipient, epoch: CurrentEpoch): Promise<void> {
+  async #linkSome(recipients: readonly Recipient[], { key, commitment }: CurrentEpoch): Promise<void> {
     const { ciphers, keyPart, onPublished, readers, clock } = this.#modules
-    const { streamId, userId } = this.#options
+    const { streamId, userId, choice } = this.#options
     const keyring = this.#keyring
-    const tag = this.#tag(to)
-    if (keyring === undefined || epoch.key === undefined || this.#linked.has(tag)) return
-    const isForReader = readers.readersAt(clock.now()).includes(to.userId)
-    if (!isForReader && this.#options.choice.keyHolder !== userId) return
-    const record = await sealLink({ streamId, openerId: userId, keyringId: keyring.id }, to, {
-      secret: keyring.linkSecret(to.userId, to.cardHash),
-      commitment: epoch.commitment,
-      key: isForReader ? epoch.key : publisherKeyOf(ciphers, epoch.key, to.userId),
-      isForReader,
+    if (keyring === undefined || key === undefined) return
+    const readerIds = new Set(readers.readersAt(clock.now()))
+    const isForPublishers = choice.keyHolder === userId
+    const wanted = recipients.filter((one) => isForPublishers || readerIds.has(one.userId))
+    const secrets = wanted.map((to) => {
+      const isForReader = readerIds.has(to.userId)
+      const secret = keyring.linkSecret(to.userId, to.cardHash)
+      const given = isForReader ? key : publisherKeyOf(ciphers, key, to.userId)
+      return { to, secret: { secret, commitment, key: given, isForReader } }
     })
-    this.#linked.add(tag)
-    onPublished(keyPart.publish(linkChain(ciphers, keyring.id, to.userId), record))
-  }
-
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#modules.clock.endOfTurn(resolve))
+    const links = await sealLinks({ streamId, openerId: userId, keyringId: keyring.id }, secrets)
+    for (const [i, to] of wanted.entries()) {
+      const link = links[i]
+      this.#linked.add(this.#tag(to))
+      if (link !== undefined) onPublished(keyPart.publish(linkChain(ciphers, keyring.id, to.userId), link))
+    }
   }
 
   #inBackground(run: () => Promise<void>): void {

@@ -1,15 +1,15 @@
 import {
   cardHash,
-  deriveKey,
-  isSameHash,
+  isRunnelError,
   type Card,
   type Ciphers,
   type Crypto,
   type NodeId,
   type StreamId,
 } from '@runnel/protocol'
-import { clientError } from '../errors.ts'
+import { cardPrivateKeyOf } from './card-private-key.ts'
 import { publicKeyOf } from './hpke.ts'
+import { openReadingKey, renewReadingKey, type OwnReadingKey } from './own-reading-key.ts'
 import type { CardDirectory, ReadingKeySource } from './ports.ts'
 
 /** Generations before the present one whose links can still be opened. */
@@ -30,85 +30,95 @@ export interface OwnCardModules {
   readonly crypto: Crypto
 }
 
-/** The card of this process's user, and the keys behind it. */
+/** The card of this process's user, and the keys behind it; looked up and made when they are needed. */
 export class OwnCard {
   readonly #modules: OwnCardModules
-  readonly #keys = new Map<number, Promise<Uint8Array>>()
-  #card: Promise<Card> | undefined
+  readonly #olderKeys = new Map<number, Promise<Uint8Array>>()
+  #own: Promise<OwnReadingKey> | undefined
 
   constructor(modules: OwnCardModules) {
     this.#modules = modules
   }
 
-  /**
-   * The card that counts; signs and publishes one where there is none. Throws NO_READING_KEY, READING_KEY_CHANGED when the one that
-   * others find has another key, or what signing throws. That no storage node could be asked is no error: then the card is only in this process.
-   */
-  ensure(streamId: StreamId | undefined, signal: AbortSignal): Promise<Card> {
-    this.#card ??= this.#ensure(streamId, signal).catch((error: unknown) => {
-      this.#card = undefined
-      throw error
-    })
-    return this.#card
+  /** The card that counts; signs and publishes one where there is none. Throws what `openReadingKey` throws. */
+  async ensure(streamId: StreamId | undefined, signal: AbortSignal): Promise<Card> {
+    return (await this.#open(streamId, signal)).card
   }
 
   /** The reading key of the present generation. Throws as `ensure` does. */
   async readingKey(streamId: StreamId | undefined, signal: AbortSignal): Promise<Uint8Array> {
-    const { generation } = await this.ensure(streamId, signal)
-    return this.#readingKey(generation, signal)
+    return (await this.#open(streamId, signal)).readingKey
   }
 
-  /** The keys of the card and of those before it, the newest first. Throws as `ensure` does. */
-  async keys(streamId: StreamId | undefined, signal: AbortSignal): Promise<readonly CardKey[]> {
-    const { onlyGeneration } = this.#modules.source
-    const { generation } = await this.ensure(streamId, signal)
-    const oldest = onlyGeneration ?? Math.max(0, generation - maxOlderGenerations)
-    const generations = Array.from({ length: generation - oldest + 1 }, (_, i) => generation - i)
-    return Promise.all(
-      generations.map(async (one) => ({ generation: one, privateKey: await this.#cardKey(one, signal) })),
-    )
-  }
-
-  /** The hash of the card. */
+  /** The hash of the card. Throws as `ensure` does. */
   async hash(streamId: StreamId | undefined, signal: AbortSignal): Promise<Uint8Array> {
     return cardHash(await this.ensure(streamId, signal), this.#modules.crypto)
   }
 
-  async #ensure(streamId: StreamId | undefined, signal: AbortSignal): Promise<Card> {
-    const { userId, source, directory } = this.#modules
-    const found = await directory.cardsOf([userId], streamId, signal).then(
-      (cards) => cards.get(userId),
+  /** The keys of the card and of those before it, the newest first. Throws as `ensure` does. */
+  async keys(streamId: StreamId | undefined, signal: AbortSignal): Promise<readonly CardKey[]> {
+    const { source, ciphers } = this.#modules
+    const { card, readingKey } = await this.#open(streamId, signal)
+    const newest = { generation: card.generation, privateKey: cardPrivateKeyOf(ciphers, readingKey) }
+    if (source.onlyGeneration !== undefined) return [newest]
+    const oldest = Math.max(0, card.generation - maxOlderGenerations)
+    const older = Array.from({ length: card.generation - oldest }, (_, i) => card.generation - 1 - i)
+    const keys = older.map(async (generation) => {
+      const key = await this.#olderKey(generation, signal)
+      return { generation, privateKey: cardPrivateKeyOf(ciphers, key) }
+    })
+    return [newest, ...(await Promise.all(keys))]
+  }
+
+  /** Takes the next generation into use. Throws what `renewReadingKey` throws. */
+  async renew(signal: AbortSignal): Promise<Card> {
+    const { userId } = this.#modules
+    const renewed = await renewReadingKey(userId, this.#reading(), signal)
+    this.#own = Promise.resolve(renewed)
+    return renewed.card
+  }
+
+  #open(streamId: StreamId | undefined, signal: AbortSignal): Promise<OwnReadingKey> {
+    this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), streamId, signal).catch(
       (error: unknown) => {
-        if (signal.aborted) throw error
-        return undefined
+        // Asked again the next time: a person may have said no by mistake.
+        this.#own = undefined
+        throw error
       },
     )
-    const generation = source.onlyGeneration ?? found?.generation ?? 0
-    if (found !== undefined && found.generation > generation)
-      throw clientError('READING_KEY_CHANGED', `the card has generation ${found.generation}`)
-    const publicKey = await publicKeyOf(await this.#cardKey(generation, signal))
-    if (found?.generation === generation) {
-      if (isSameHash(found.publicKey, publicKey)) return found
-      throw clientError('READING_KEY_CHANGED', `generation ${generation}`)
+    return this.#own
+  }
+
+  #reading() {
+    const { source, directory, ciphers } = this.#modules
+    return {
+      source,
+      directory: whereThereIsOne(directory),
+      publicKeyOf: (readingKey: Uint8Array) => publicKeyOf(cardPrivateKeyOf(ciphers, readingKey)),
     }
-    const card = await source.signCard(generation, publicKey, signal)
-    await directory.put(card, streamId, signal).catch((error: unknown) => {
-      if (signal.aborted) throw error
-    })
-    return card
   }
 
-  async #cardKey(generation: number, signal: AbortSignal): Promise<Uint8Array> {
-    return deriveKey(this.#modules.ciphers, await this.#readingKey(generation, signal), 'card')
-  }
-
-  #readingKey(generation: number, signal: AbortSignal): Promise<Uint8Array> {
-    const known = this.#keys.get(generation)
+  #olderKey(generation: number, signal: AbortSignal): Promise<Uint8Array> {
+    const known = this.#olderKeys.get(generation)
     if (known !== undefined) return known
     const asked = this.#modules.source.readingKey(generation, signal)
-    this.#keys.set(generation, asked)
-    // Asked again the next time: a person may have said no by mistake.
-    asked.catch(() => this.#keys.delete(generation))
+    this.#olderKeys.set(generation, asked)
+    asked.catch(() => this.#olderKeys.delete(generation))
     return asked
+  }
+}
+
+/** In a network without storage nodes a card is handed over with a request for keys. */
+function whereThereIsOne(directory: CardDirectory): CardDirectory {
+  const unless =
+    <T>(instead: T) =>
+    (error: unknown): T => {
+      if (isRunnelError(error) && error.code === 'NO_STORAGE_NODE') return instead
+      throw error
+    }
+  return {
+    put: (card, streamId, signal) => directory.put(card, streamId, signal).catch(unless(undefined)),
+    cardsOf: (users, streamId, signal) =>
+      directory.cardsOf(users, streamId, signal).catch(unless(new Map<NodeId, Card>())),
   }
 }

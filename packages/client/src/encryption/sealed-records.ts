@@ -8,7 +8,7 @@ import {
   type LinkSecret,
   type NodeId,
 } from '@runnel/protocol'
-import { openSealed, sealTo } from './hpke.ts'
+import { openSealed, sealTo, sealToMany } from './hpke.ts'
 import type { CardKey } from './own-card.ts'
 
 /** To whom something is sealed. */
@@ -40,14 +40,33 @@ function answerInfo(
   return Uint8Array.of(...label, ...nodeIdToBytes(readerId), ...cardHash, ...encoder.encode(streamId))
 }
 
-export async function sealLink(
-  where: { readonly streamId: string; readonly openerId: NodeId; readonly keyringId: Uint8Array },
-  to: Recipient,
-  secret: LinkSecret,
-): Promise<LinkRecord> {
-  const head = { keyringId: where.keyringId, readerId: to.userId, cardHash: to.cardHash }
-  const info = linkInfo(where.streamId, where.openerId, head)
-  return { kind: 'link', ...head, ...(await sealTo(to.publicKey, info, encodeLinkSecret(secret))) }
+/** Where links are from. */
+export interface LinkSource {
+  readonly streamId: string
+  readonly openerId: NodeId
+  readonly keyringId: Uint8Array
+}
+
+/** A link for each recipient, undefined for those whose card has no valid key. The more at once, the cheaper each. */
+export async function sealLinks(
+  from: LinkSource,
+  all: readonly { readonly to: Recipient; readonly secret: LinkSecret }[],
+): Promise<readonly (LinkRecord | undefined)[]> {
+  const heads = all.map(({ to }) => ({
+    keyringId: from.keyringId,
+    readerId: to.userId,
+    cardHash: to.cardHash,
+  }))
+  const requests = all.map(({ to, secret }, i) => ({
+    publicKey: to.publicKey,
+    info: linkInfo(from.streamId, from.openerId, heads[i] as (typeof heads)[number]),
+    plaintext: encodeLinkSecret(secret),
+  }))
+  const seals = await sealToMany(requests)
+  return seals.map((sealed, i) => {
+    const head = heads[i]
+    return sealed && head && { kind: 'link' as const, ...head, ...sealed }
+  })
 }
 
 /** Undefined when none of the keys opens it. */
@@ -61,19 +80,16 @@ export async function openLink(
   return opened === undefined ? undefined : decodeLinkSecret(opened)
 }
 
-/** The keys of epochs, for one reader. */
+/** The keys of epochs, for one reader; undefined when its card has no valid key. */
 export async function sealAnswer(
   streamId: string,
   to: Recipient,
   epochKeys: readonly Uint8Array[],
-): Promise<AnswerRecord> {
+): Promise<AnswerRecord | undefined> {
   const head = { readerId: to.userId, cardHash: to.cardHash }
   const plaintext = Uint8Array.from(epochKeys.flatMap((key) => [...key]))
-  return {
-    kind: 'answer',
-    ...head,
-    ...(await sealTo(to.publicKey, answerInfo(streamId, head), plaintext)),
-  }
+  const sealed = await sealTo(to.publicKey, answerInfo(streamId, head), plaintext)
+  return sealed && { kind: 'answer', ...head, ...sealed }
 }
 
 /** The keys in an answer; none when it does not open. */
