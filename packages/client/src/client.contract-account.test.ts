@@ -26,10 +26,13 @@ beforeAll(async () => {
   await mined(chain.trackers.addTracker(tracker.nodeId, tracker.url, ''))
   clients = new Clients(config)
 })
+/** A contract's reading key would have to be given to each client. */
+const inTheClear = { encryption: { content: 'never' } }
+
 beforeEach(async () => {
   account = await deployMultisig(chain.accounts[0].wallet)
   const owner = await createOwner()
-  streamId = (await owner.createStream({ path: `team/${paths++}` })).id
+  streamId = (await owner.createStream({ path: `team/${paths++}`, metadata: inTheClear })).id
   await owner.grant(streamId, { user: account.nodeId, permissions: ['publish', 'subscribe'] })
   await owner.close()
 })

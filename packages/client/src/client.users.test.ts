@@ -28,7 +28,9 @@ let clients: Clients
 beforeAll(async () => {
   tracker = await startTracker()
   const permissions = [{ user: alice.nodeId, publish: true, subscribe: true }]
-  const streams = [streamId, other].map((id) => ({ id, permissions }))
+  // Who acts by delegation, and was given no reading key, reads nothing that is encrypted.
+  const metadata = JSON.stringify({ encryption: { content: 'never' } })
+  const streams = [streamId, other].map((id) => ({ id, permissions, metadata }))
   const trackers = [{ nodeId: tracker.nodeId, url: tracker.url }]
   clients = new Clients({ network: { kind: 'static', document: { version: 1, trackers, streams } } })
 })

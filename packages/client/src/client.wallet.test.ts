@@ -16,7 +16,7 @@ beforeAll(async () => {
   chain = await startTestChain()
   tracker = await startTracker()
   await mined(chain.trackers.addTracker(tracker.nodeId, tracker.url, ''))
-  await mined(chain.streams.createStream('of-a-wallet', '', 1, []))
+  await mined(chain.streams.createStream('of-a-wallet', inTheClear, 1, []))
   streamId = `${chain.accounts[0].nodeId}/of-a-wallet`
   clients = new Clients({
     network: { kind: 'chain', rpcUrl: chain.url, registries: chain.registries },
@@ -28,6 +28,9 @@ afterAll(async () => {
   await tracker.stop()
   await chain.stop()
 })
+
+/** What it takes to read what is encrypted is asked for in client.encryption.test.ts. */
+const inTheClear = JSON.stringify({ encryption: { content: 'never' } })
 
 const isQuestion = (method: string) => /sign|send/i.test(method)
 

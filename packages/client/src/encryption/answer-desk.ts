@@ -26,7 +26,6 @@ import { sealAnswer } from './sealed-records.ts'
 
 export interface AnswerDeskModules {
   readonly streamId: StreamId
-  readonly userId: NodeId
   readonly choice: EncryptionChoice
   readonly ciphers: Ciphers
   readonly crypto: Crypto
@@ -59,10 +58,10 @@ export class AnswerDesk {
 
   /** A record came: a request, or somebody else's answer to one. */
   receive({ publisherId, record }: FoundRecord): void {
-    const { clock, random, userId } = this.#modules
+    const { clock, random } = this.#modules
     if (record.kind === 'link' || record.kind === 'answer')
       this.#answeredMs.set(record.readerId, clock.monotonicMs())
-    if (record.kind !== 'request' || publisherId === userId) return
+    if (record.kind !== 'request') return
     if (this.#modules.opener.isOpen) return this.#answerNow(publisherId, record)
     clock.schedule(random.next() * maxDelayMs, () => {
       if (!this.#modules.signal.aborted) this.#answerNow(publisherId, record)

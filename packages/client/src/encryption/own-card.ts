@@ -40,6 +40,11 @@ export class OwnCard {
     this.#modules = modules
   }
 
+  /** Whether nobody is asked when the keys are taken into use: they are already, or need no person. */
+  get isSilent(): boolean {
+    return this.#own !== undefined || this.#modules.source.isSilent
+  }
+
   /** The card that counts; signs and publishes one where there is none. Throws what `openReadingKey` throws. */
   async ensure(streamId: StreamId | undefined, signal: AbortSignal): Promise<Card> {
     return (await this.#open(streamId, signal)).card

@@ -8,6 +8,8 @@ import type { Card, NodeId } from '@runnel/protocol'
 export interface ReadingKeySource {
   /** The generation of a key that is kept, which has no other; undefined where there is a key for every generation. */
   readonly onlyGeneration: number | undefined
+  /** Asks no person. */
+  readonly isSilent: boolean
   /**
    * 32 bytes, the same each time as long as the signer signs deterministically. Throws NO_READING_KEY where this process has none, such as
    * a delegate to which none was given; READING_KEY_OTHER_GENERATION; or what the signer throws, such as WALLET_REFUSED.

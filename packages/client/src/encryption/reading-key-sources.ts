@@ -29,11 +29,13 @@ export interface SignedReadingKeysOptions {
  */
 export class SignedReadingKeys implements ReadingKeySource {
   readonly onlyGeneration = undefined
+  readonly isSilent: boolean
   readonly #options: SignedReadingKeysOptions
   readonly #modules: ReadingKeyModules
   readonly #known = new Map<number, Uint8Array>()
 
   constructor(options: SignedReadingKeysOptions, modules: ReadingKeyModules) {
+    this.isSilent = options.signer.isSilent === true
     this.#options = options
     this.#modules = modules
   }
@@ -84,6 +86,7 @@ export interface GivenReadingKeyOptions {
 /** A reading key that was given to this process, with its generation. */
 export class GivenReadingKey implements ReadingKeySource {
   readonly onlyGeneration: number
+  readonly isSilent = true
   readonly #options: GivenReadingKeyOptions
   readonly #modules: Omit<ReadingKeyModules, 'ciphers'>
 
@@ -120,6 +123,7 @@ export class GivenReadingKey implements ReadingKeySource {
 export function noReadingKey(userId: NodeId): ReadingKeySource {
   return {
     onlyGeneration: undefined,
+    isSilent: true,
     readingKey: async () => {
       throw clientError('NO_READING_KEY', `it acts for ${userId} by a delegation`)
     },

@@ -287,6 +287,8 @@ export class StreamEncryption {
   /** Undefined where this process has no reading key: then it opens with a keyring of its own. */
   async #keyringMaster(signal: AbortSignal): Promise<Uint8Array | undefined> {
     const { card, ciphers } = this.#modules
+    // Nobody is asked for leave to read because of a message that it publishes.
+    if (!card.isSilent) return undefined
     try {
       const readingKey = await card.readingKey(this.#stream.id, signal)
       return keyringMaster(ciphers, readingKey, this.#stream.id)

@@ -48,4 +48,4 @@ export interface Signer {
 }
 
 /** Of a signer, what statements of its user take: delegations, cards, reading keys. */
-export type StatementSigner = Pick<Signer, 'address' | 'signTypedData'>
+export type StatementSigner = Pick<Signer, 'address' | 'signTypedData' | 'isSilent'>
