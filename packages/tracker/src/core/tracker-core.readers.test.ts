@@ -1,6 +1,7 @@
 import { parseStreamPartId, type ActingFor, type Membership, type NodeId } from '@runnel/protocol'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
+import type { RegistryQuestion } from './askers.ts'
 import type { RegistryAnswers } from './roles.ts'
 import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
 
@@ -14,8 +15,10 @@ class Registry implements RegistryAnswers {
   readonly publishers = new Map<NodeId, boolean>()
   /** By their delegations; without an entry those say nothing. */
   readonly delegates = new Map<NodeId, number>()
+  readonly unknownDelegates = new Set<NodeId>()
   readsForMs = (_: string, userId: NodeId, acting?: ActingFor) => {
     const forMs = this.readers.get(userId)
+    if (this.unknownDelegates.has(acting?.delegation.delegateId ?? stranger)) return undefined
     return forMs === undefined ? undefined : Math.min(forMs, this.#delegatedForMs(acting))
   }
   mayPublish = (_: string, userId: NodeId, acting?: ActingFor) =>
@@ -35,10 +38,13 @@ function storyOf(...members: number[]): { story: TrackerStory; registry: Registr
   return { story, registry }
 }
 
-const resolved = (userId: NodeId, found = true) =>
-  ({ type: 'userResolved', streamId, userId, found }) as const
-const asked = (userId: NodeId) =>
-  ({ type: 'resolve', streamId, userId, cause: userId, delegation: undefined }) as const
+const question = (userId: NodeId, changes: Partial<RegistryQuestion> = {}): RegistryQuestion => ({
+  ...{ streamId, userId, cause: userId, delegation: undefined },
+  ...changes,
+})
+const resolved = (userId: NodeId, found = true, changes: Partial<RegistryQuestion> = {}) =>
+  ({ type: 'userResolved', ...question(userId, changes), found }) as const
+const asked = (userId: NodeId) => ({ type: 'resolve', ...question(userId) }) as const
 const codes = (effects: ReturnType<TrackerStory['handle']>) =>
   effects.flatMap((effect) =>
     effect.type === 'send' && effect.packet.type === 'trackerError' ? [effect.packet.code] : [],
@@ -116,8 +122,7 @@ describe('while the registry has not answered', () => {
     const { story, registry } = storyOf(1)
     story.join(stranger)
     expect(codes(story.handle(resolved(stranger, false)))).toEqual(['REGISTRY_SILENT'])
-    const question = asked(stranger)
-    expect(story.advance(defaultTrackerLimits.registryRetryMs)).toContainEqual(question)
+    expect(story.advance(defaultTrackerLimits.registryRetryMs)).toContainEqual(asked(stranger))
     registry.readers.set(stranger, Infinity)
     story.handle(resolved(stranger))
     expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
@@ -160,7 +165,7 @@ describe('while the registry has not answered', () => {
     }
     story.packet(stranger, statusOf(partA))
     registry.readers.set(stranger, Infinity)
-    story.handle(resolved(stranger))
+    story.handle(resolved(stranger, true, { cause: 'honest' }))
     expect([...(story.core.streamParts.get(partA)?.members.keys() ?? [])]).toEqual([stranger])
   })
 })
@@ -318,8 +323,28 @@ describe('a node that acts for a user by delegation', () => {
     const { delegation } = acting()
     expect(effects).toContainEqual({ type: 'resolve', streamId, userId: user, cause: node, delegation })
     registry.readers.set(user, Infinity)
-    story.handle(resolved(user))
+    story.handle(resolved(user, true, { cause: node, delegation }))
     expect(isIn(story)).toBe(true)
+  })
+
+  it('is looked at when the answer is about it, and not with each of its user’s many', () => {
+    const { story, registry } = storyOf()
+    const answers = vi.spyOn(registry, 'readsForMs')
+    const count = 200
+    registry.readers.set(user, Infinity)
+    for (let n = 1_000; n < 1_000 + count; n++) {
+      const id = nodeId(n)
+      const { delegation } = acting()
+      const own = { ...delegation, delegateId: id }
+      registry.unknownDelegates.add(id)
+      story.connect(id)
+      story.handle({ type: 'nodeConnected', nodeId: id, actingFor: { ...acting(), delegation: own } })
+      story.packet(id, statusOf(partA))
+      registry.unknownDelegates.delete(id)
+      story.handle(resolved(user, true, { cause: id, delegation: own }))
+    }
+    expect(story.core.streamParts.get(partA)?.members.size).toBe(count)
+    expect(answers.mock.calls.length).toBeLessThanOrEqual(5 * count)
   })
 
   it('does so by nobody else, whatever its status says', () => {
