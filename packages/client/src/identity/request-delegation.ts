@@ -14,10 +14,14 @@ import {
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { clientError } from '../errors.ts'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import { bytesOfHex } from './bytes-of-hex.ts'
 import type { Signer } from './signer.ts'
 
-/** A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. */
+/**
+ * A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. Not where its user
+ * ended what began then.
+ */
 const backdatedMs = 10 * 60_000
 
 /** What a user is asked to let a key do. */
@@ -46,6 +50,8 @@ export const keysOnly: AccountsOnChain = { contractBlock: () => Promise.resolve(
 export interface RequestModules {
   /** Of the chain that the network's registries are on. Default: no user is a contract. */
   readonly accounts?: AccountsOnChain | undefined
+  /** Where it is asked what the user took back. Default: nowhere. */
+  readonly delegations?: DelegationChecks | undefined
   readonly crypto?: Crypto | undefined
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
@@ -68,12 +74,22 @@ export async function requestDelegation(
   const { lastsMs, ...rights } = wish
   const nowMs = clock.now()
   const times = { fromMs: Math.max(0, nowMs - backdatedMs), untilMs: nowMs + lastsMs }
-  const claim: DelegationClaim = { ...rights, ...times, userId, delegateId, block }
-  checkClaim(claim)
+  const early: DelegationClaim = { ...rights, ...times, userId, delegateId, block }
+  checkClaim(early)
+  const isEnded = await hasEnded(early, modules.delegations)
+  const claim = isEnded ? { ...early, fromMs: nowMs } : early
   const answer = await signer.signTypedData(delegationTypedData(claim), signal)
   const signature = bytesOfHex(answer)
   if (signature === undefined) throw clientError('SIGNER_FAILED', 'it gave no signature')
   return signedBy(claim, signature, crypto)
+}
+
+/** Whether the user ended all that began at the time of the claim, as it may have done a moment ago. */
+async function hasEnded(claim: DelegationClaim, delegations: DelegationChecks | undefined): Promise<boolean> {
+  // No contract is asked: there is no signature yet.
+  const unsigned = { ...claim, block: 0, signature: new Uint8Array() }
+  await delegations?.resolve(unsigned)
+  return delegations?.check(unsigned) === 'denied'
 }
 
 /** Throws for what nobody would take, so that nobody is asked for it. */
