@@ -27,7 +27,12 @@ function delegatedBatch(timestamp: number, signer = delegate): MessageBatch {
   return buildBatch({ chain, messages }, crypto, { sign: signer.sign, delegationRef: ref })
 }
 
-function setUp({ isKnown = true, isGood = true, isOfOtherChain = false, revokedMs = Infinity } = {}): BatchCheck {
+function setUp({
+  isKnown = true,
+  isGood = true,
+  isOfOtherChain = false,
+  revokedMs = Infinity,
+} = {}): BatchCheck {
   const clock = new VirtualClock({ startMs: startMs + 60_000 })
   return new BatchCheck({
     ...{ crypto, clock },

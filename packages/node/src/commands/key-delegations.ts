@@ -43,7 +43,8 @@ export const keyDelegations = defineCommand({
   options: {
     network: {
       ...networkOptions.network,
-      describe: 'Network file: also ask its chain whether they were taken back, and contracts whether they back theirs',
+      describe:
+        'Network file: also ask its chain whether they were taken back, and contracts whether they back theirs',
     },
   },
   examples: [
@@ -94,7 +95,8 @@ async function readListed(file: string, registry: Registry | undefined): Promise
   const { privateKey, delegation: text } = readDelegationFile(file)
   const delegation = parseDelegation(text)
   const holder = { privateKey, chainId: registry?.chainId, wallMs: Date.now() }
-  const problem = (await problemOfHolder(delegation, holder)) ?? (await problemInRegistry(delegation, registry))
+  const problem =
+    (await problemOfHolder(delegation, holder)) ?? (await problemInRegistry(delegation, registry))
   const said = problem && { code: problem.code, message: problem.message }
   return { file, ...shownDelegation(delegation), problem: said }
 }

@@ -52,9 +52,18 @@ describe('runnel key revoke', { timeout: timeoutMs }, () => {
   })
 
   it('is not needed where a contract account backs its delegation no longer', async () => {
-    const account = await deployMultisig(new Wallet(chain.privateKeys[0] ?? '', new JsonRpcProvider(chain.url)))
+    const account = await deployMultisig(
+      new Wallet(chain.privateKeys[0] ?? '', new JsonRpcProvider(chain.url)),
+    )
     const key = await nameKey(randomKey())
-    const wish = { chainId: 31337, streams: [], publishes: true, reads: true, lastsMs: 60_000, requester: 'team' }
+    const wish = {
+      chainId: 31337,
+      streams: [],
+      publishes: true,
+      reads: true,
+      lastsMs: 60_000,
+      requester: 'team',
+    }
     const accounts = { contractBlock: () => Promise.resolve(account.block) }
     const make = async (file: string, owners: Parameters<typeof multisigSigner>[1]) => {
       const signer = multisigSigner(account, owners)

@@ -1,9 +1,4 @@
-import {
-  parseStreamPartId,
-  type Status,
-  type StreamId,
-  type StreamPartId,
-} from '@runnel/protocol'
+import { parseStreamPartId, type Status, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { Askers, type RegistryQuestion } from './askers.ts'
 import type { CoreState } from './core-state.ts'
 import type { NodeRecord } from './node-record.ts'

@@ -90,9 +90,9 @@ describe('what a delegate signed', () => {
     script.run(data(3, batchAt([startMs + 9])))
     for (const policy of ['allowed', 'unknown', 'denied'] as const) {
       script.policy = policy
-      expect(script.run(bring(2, foreign), data(2, batchAt([startMs], { delegate: under, chainId: 'd' })))).toEqual([
-        'dropped data.delegationOtherChain',
-      ])
+      expect(
+        script.run(bring(2, foreign), data(2, batchAt([startMs], { delegate: under, chainId: 'd' }))),
+      ).toEqual(['dropped data.delegationOtherChain'])
     }
     script.policy = 'allowed'
     const contradicting = batchAt([startMs + 9], { delegate: under, content: [4] })
