@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { requestDelegation } from '@runnel/client'
 import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { deployMultisig, multisigSigner } from '../../../client/src/registry/multisig.testkit.ts'
 import { newDirectory, runRunnel, stopAll } from '../cli.testkit.ts'
 import { saveDelegation } from '../keys/delegations.ts'
@@ -52,9 +52,9 @@ describe('runnel key revoke', { timeout: timeoutMs }, () => {
   })
 
   it('is not needed where a contract account backs its delegation no longer', async () => {
-    const account = await deployMultisig(
-      new Wallet(chain.privateKeys[0] ?? '', new JsonRpcProvider(chain.url)),
-    )
+    const provider = new JsonRpcProvider(chain.url)
+    onTestFinished(() => provider.destroy())
+    const account = await deployMultisig(new Wallet(chain.privateKeys[0] ?? '', provider))
     const key = await nameKey(randomKey())
     const wish = {
       chainId: 31337,

@@ -59,11 +59,6 @@ export class DelegationBook {
     return this.#entries.size
   }
 
-  /** How many peers have a link, as far as was told. */
-  get peers(): number {
-    return this.#has.size
-  }
-
   /** Using one keeps it: of those that one neighbour brought the one unused longest is forgotten first. */
   get(ref: DelegationRef): Delegation | undefined {
     const entry = this.#entries.get(ref)
