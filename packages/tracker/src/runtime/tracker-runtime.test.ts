@@ -203,12 +203,10 @@ describe('the runtime', () => {
       Identity,
     ]
     const of = (by: Identity, delegateId: NodeId) => delegationOf(by, delegateId, world.clock.now())
-    let revoked: Delegation | undefined
+    const revokedFromMs = new Set<number>()
     const admission: NodeAdmission = world.admission
     const allows = vi.spyOn(admission, 'allows')
-    allows.mockImplementation(
-      (_, delegation) => delegation === undefined || delegation.fromMs !== revoked?.fromMs,
-    )
+    allows.mockImplementation((_, delegation) => !revokedFromMs.has(delegation?.fromMs ?? 0))
     const acts = (delegateId: NodeId): Credential => ({ delegation: of(user, delegateId) })
     const [kept, back, stranger] = [
       await world.node('kept', acts),
@@ -222,8 +220,8 @@ describe('the runtime', () => {
     const renewed = of(user, kept.nodeId)
     show(kept, renewed)
     expect(world.core.nodes.get(kept.nodeId)?.actingFor?.delegation).toEqual(renewed)
-    revoked = of(user, back.nodeId)
-    show(back, revoked)
+    revokedFromMs.add(world.clock.now())
+    show(back, of(user, back.nodeId))
     show(stranger, of(other, stranger.nodeId))
     const codes = [kept, back, stranger].map(({ closed }) => closed.map(({ code }) => code))
     expect(codes).toEqual([[], ['DELEGATION_REVOKED'], ['PROTOCOL_VIOLATION']])
