@@ -1,5 +1,6 @@
 import type { Archive, NetworkLimits, NetworkNode, PublisherPolicy, TrackerDirectory } from '@runnel/network'
 import {
+  ciphers,
   createIdentity,
   generatePrivateKey,
   guardedClock,
@@ -108,7 +109,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
     const { sessions = memoryStore() } = modules
     user = await openActingUser(
       { ...parsed, signer },
-      { node: identity, chainId, accounts, delegations, sessions, crypto, clock, random },
+      { node: identity, chainId, accounts, delegations, sessions, crypto, ciphers, clock, random },
     )
     // So that what was taken back, or needs a chain, is said before anything is sent.
     if (user.delegation !== undefined) await registry.delegations.resolve(user.delegation)

@@ -31,13 +31,8 @@ export type { Broadcast, Signed, Signer, TransactionFees, UnsentTransaction } fr
 export { keySigner } from './identity/key-signer.ts'
 export { walletSigner } from './identity/wallet-signer.ts'
 export { remoteSigner, type RemoteSignerOptions } from './identity/remote-signer.ts'
-export {
-  keysOnly,
-  requestDelegation,
-  type AccountsOnChain,
-  type DelegationWish,
-  type RequestModules,
-} from './identity/request-delegation.ts'
+export { requestDelegation, type DelegationWish, type RequestModules } from './identity/request-delegation.ts'
+export { keysOnly, type AccountsOnChain } from './identity/request-signature.ts'
 export { forgetSession, openSession, type Session } from './identity/session.ts'
 export { memoryStore, type SessionStore } from './identity/session-store.ts'
 export type { Logger } from './logger.ts'

@@ -84,11 +84,18 @@ const publishSchema = z.strictObject({
   compress: z._default(z.enum(['none', 'deflate']), 'none'),
 })
 
-const delegationSchema = z.strictObject({
-  privateKey: z.string(),
-  delegation: z
-    .string()
-    .check(z.regex(/^0x([0-9a-fA-F]{2})+$/, { error: 'must be 0x and hexadecimal digits' })),
+const hexSchema = z
+  .string()
+  .check(z.regex(/^0x([0-9a-fA-F]{2})+$/, { error: 'must be 0x and hexadecimal digits' }))
+
+const delegationSchema = z.strictObject({ privateKey: z.string(), delegation: hexSchema })
+
+/** A reading key, as configurations and files have it. */
+export const readingKeySchema = z.strictObject({
+  userId: addressSchema,
+  generation: z.int().check(z.minimum(0), z.maximum(2 ** 32 - 1)),
+  secret: z.string().check(z.regex(/^0x[0-9a-fA-F]{64}$/, { error: 'must be 0x and 64 hexadecimal digits' })),
+  card: z.exactOptional(hexSchema),
 })
 
 /** Something of the application's, which is not looked into. */
@@ -122,6 +129,7 @@ const configSchema = z.strictObject({
   signer: z.optional(having<Signer>('address', 'signTypedData', 'sendTransaction')),
   wallet: z.optional(having<Eip1193Provider>('request')),
   delegationRequest: z.prefault(delegationRequestSchema, {}),
+  readingKey: z.optional(readingKeySchema),
   nodePrivateKey: z.optional(z.string()),
   network: networkSchema,
   transports: z._default(transportsSchema, {}),
@@ -161,6 +169,12 @@ export interface ClientConfig<Source = NetworkSource> {
   /** What a signer or a wallet is asked for. */
   readonly delegationRequest?: DelegationRequestConfig | undefined
   /**
+   * With what the user opens what is encrypted for it, where that does not follow from its key: with a delegation, for contract accounts,
+   * and for signers whose signatures differ each time. Default: from the private key or one signature of the signer; with a delegation
+   * none.
+   */
+  readonly readingKey?: ReadingKeyConfig | undefined
+  /**
    * The key of the node, by which others know this process; no two processes may have the same at once. Default: a random
    * one. A storage node keeps the one that it is registered with.
    */
@@ -199,6 +213,18 @@ export interface DelegationConfig {
   readonly privateKey: string
   /** The encoded delegation: 0x and hexadecimal digits. */
   readonly delegation: string
+}
+
+/** What a reading key file holds. Whoever has it can read everything that is encrypted for the user. */
+export interface ReadingKeyConfig {
+  /** Whose it is. */
+  readonly userId: string
+  /** Counts from 0; the user's card says which one is in use. */
+  readonly generation: number
+  /** The reading key: 0x and 64 hexadecimal digits. */
+  readonly secret: string
+  /** The encoded card that goes with it, where the user has signed one: 0x and hexadecimal digits. */
+  readonly card?: string
 }
 
 export interface DelegationRequestConfig {

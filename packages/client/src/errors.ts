@@ -91,6 +91,56 @@ export const clientErrors = {
     remedy: 'It is one line of printable ASCII without spaces: the token, and nothing else.',
   },
 
+  READING_KEY_FILE_MISSING: {
+    summary: 'There is no reading key file',
+    remedy: 'Check the path; the user makes one with: runnel reading-key export FILE.',
+  },
+  READING_KEY_FILE_UNREADABLE: {
+    summary: 'The reading key file could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  READING_KEY_FILE_TOO_OPEN: {
+    summary: 'Other users can read the reading key file',
+    remedy: 'Protect it with chmod 600; if others had access, renew the key with runnel reading-key rotate.',
+  },
+  READING_KEY_FILE_EXISTS: {
+    summary: 'The reading key file exists already',
+    remedy: 'Choose another path: a reading key file is never overwritten.',
+  },
+  READING_KEY_FILE_UNWRITABLE: {
+    summary: 'The reading key file could not be written',
+    remedy: 'Check that its directory exists and that you may write there.',
+  },
+  READING_KEY_FILE_INVALID: {
+    summary: 'The reading key file has a mistake',
+    remedy:
+      'It is JSON: version 1, userId, generation, secret, and mostly card. Make another with: runnel reading-key export.',
+  },
+  NO_READING_KEY: {
+    summary: 'This process has no key for what is encrypted',
+    remedy:
+      'Give it one with --reading-key FILE, or readingKey of ClientConfig. Where the user’s key is, make the file with: runnel reading-key export FILE; for a contract account with: runnel reading-key new FILE.',
+  },
+  READING_KEY_CHANGED: {
+    summary: 'The signer gives another reading key than before',
+    remedy:
+      'If it signs differently each time, keep a reading key: make one with runnel reading-key new FILE, and give it as readingKey. Else use the signer, or the file, with which the user’s card was made: nothing else opens what was encrypted for that card.',
+  },
+  READING_KEY_OTHER_GENERATION: {
+    summary: 'The reading key that is kept is of another generation',
+    remedy:
+      'It was renewed: export the new one where the user’s key is, with runnel reading-key export FILE --generation N.',
+  },
+  READING_KEY_NOT_YOURS: {
+    summary: 'The reading key is of another user',
+    remedy: 'Give the one of the user in whose name this process acts.',
+  },
+  CARD_NEEDS_USER: {
+    summary: 'Only the user itself can sign its card',
+    remedy:
+      'Give this process a reading key file with a card in it, as runnel reading-key export writes; or start a client with the user’s signer and that reading key once.',
+  },
+
   NO_WALLET: {
     summary: 'There is no Ethereum wallet',
     remedy: 'Install one that gives pages a provider (EIP-1193), or use a key without a wallet.',
@@ -159,8 +209,8 @@ export const clientErrors = {
     remedy: 'Let delegations run out, or deploy the registries of this version and move to them.',
   },
   CONTRACT_NEEDS_CHAIN: {
-    summary: 'A delegation of a contract account cannot be checked without a chain',
-    remedy: 'Use a network whose registries are on a chain, or delegate with an account that has a key.',
+    summary: 'What a contract account signed cannot be checked without a chain',
+    remedy: 'Use a network whose registries are on a chain, or an account that has a key.',
   },
   REGISTRY_READ_ONLY: {
     summary: 'The static network document cannot be changed',
@@ -294,6 +344,29 @@ export const clientErrors = {
   CONTENT_NOT_SEALED: {
     summary: 'A content step failed, and the message was not sent',
     remedy: 'See the cause; publish the message again once that is fixed.',
+  },
+  KEY_NOT_FOUND: {
+    summary: 'The key of an encrypted message was not found',
+    remedy:
+      'Have the publisher, the stream’s key holder or another reader run for a moment: who has the key gives it to whoever may read. With a storage node the keys are there when nobody runs.',
+  },
+  CONTENT_NOT_AUTHENTIC: {
+    summary: 'Encrypted content does not open with its key',
+    remedy: 'Nothing to do here: its publisher sealed it wrongly, or two keys have one name.',
+  },
+  KEYS_UNCERTAIN: {
+    summary: 'Nothing can be encrypted, as the registry does not say who may read',
+    remedy:
+      'Try again when the chain answers. To publish meanwhile with the last key, set encryption.onOutage of the stream to continue.',
+  },
+  NO_READING_KEY: {
+    summary: 'This process cannot read what is encrypted for its user',
+    remedy: 'Give it the reading key of the user beside the delegation: runnel key reading-key export.',
+  },
+  READING_KEY_CHANGED: {
+    summary: 'The reading key does not fit the card that others encrypt for',
+    remedy:
+      'Use the reading key that the card was made with, or make a new generation with: runnel key rotate.',
   },
   ENCRYPTED_CONTENT: {
     summary: 'The message is encrypted',

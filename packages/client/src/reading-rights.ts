@@ -1,4 +1,12 @@
-import type { Cancel, Clock, ReaderPolicy, StreamId } from '@runnel/protocol'
+import {
+  readsUntilMs,
+  streamOfScope,
+  type Cancel,
+  type Clock,
+  type PermissionScope,
+  type ReaderPolicy,
+  type StreamId,
+} from '@runnel/protocol'
 import type { ActingUser } from './identity/acting-user.ts'
 import type { RegistryCache } from './registry/registry-cache.ts'
 
@@ -17,11 +25,11 @@ export type ReadingUser = Pick<ActingUser, 'userId' | 'delegation' | 'readsForMs
 /** Whether one user may read the streams in use, and when to check again. */
 export class ReadingRights {
   /** Told when it may have changed. */
-  onChange: (streamId: StreamId) => void = () => {}
+  onChange: (scope: PermissionScope) => void = () => {}
   readonly #user: ReadingUser
   readonly #modules: ReadingRightsModules
   /** The streams in use, and how to cancel the next look. */
-  readonly #watched = new Map<StreamId, Cancel>()
+  readonly #watched = new Map<PermissionScope, Cancel>()
 
   constructor(options: { readonly user: ReadingUser }, modules: ReadingRightsModules) {
     this.#user = options.user
@@ -29,65 +37,65 @@ export class ReadingRights {
   }
 
   /** Whether the node should read: the user may as far as is known; whether it stores the stream is unknown, but it wants to. */
-  reads(streamId: StreamId, isWanted: boolean): boolean {
-    if (this.#user.readsForMs(streamId) <= 0) return false
-    const forMs = this.#permittedForMs(streamId)
+  reads(scope: PermissionScope, isWanted: boolean): boolean {
+    if (this.#user.readsForMs(scope) <= 0) return false
+    const forMs = this.#permittedForMs(scope)
     if (forMs !== undefined) return forMs > 0
-    return isWanted || this.#subscribesForMs(streamId) > 0
+    return isWanted || this.#subscribesForMs(scope) > 0
   }
 
-  /** The stream is in use: when the permission ends it is looked at again. */
-  watch(streamId: StreamId): void {
-    const permittedMs = this.#permittedForMs(streamId) ?? this.#subscribesForMs(streamId)
-    const forMs = Math.min(permittedMs, this.#user.readsForMs(streamId))
-    this.#lookIn(streamId, forMs > 0 ? forMs : Infinity)
+  /** It is in use: when the permission ends it is looked at again. */
+  watch(scope: PermissionScope): void {
+    const permittedMs = this.#permittedForMs(scope) ?? this.#subscribesForMs(scope)
+    const forMs = Math.min(permittedMs, this.#user.readsForMs(scope))
+    this.#lookIn(scope, forMs > 0 ? forMs : Infinity)
   }
 
-  unwatch(streamId: StreamId): void {
-    this.#watched.get(streamId)?.()
-    this.#watched.delete(streamId)
+  unwatch(scope: PermissionScope): void {
+    this.#watched.get(scope)?.()
+    this.#watched.delete(scope)
   }
 
   /** The registry may have changed for one stream or for all. Until it answers, the known rights apply. */
   lookAgain(changed?: StreamId): void {
-    for (const streamId of changed === undefined ? [...this.#watched.keys()] : [changed])
-      if (this.#watched.has(streamId)) this.#look(streamId)
+    for (const scope of [...this.#watched.keys()])
+      if (streamOfScope(scope) === (changed ?? streamOfScope(scope))) this.#look(scope)
   }
 
   close(): void {
-    for (const streamId of [...this.#watched.keys()]) this.unwatch(streamId)
+    for (const scope of [...this.#watched.keys()]) this.unwatch(scope)
   }
 
-  #look(streamId: StreamId): void {
-    this.#lookIn(streamId, Infinity)
+  #look(scope: PermissionScope): void {
+    this.#lookIn(scope, Infinity)
     const { userId, delegation } = this.#user
-    this.#modules.policy.resolve(streamId, userId, undefined, delegation).then(
+    this.#modules.policy.resolve(scope, userId, undefined, delegation).then(
       () => {
-        if (!this.#watched.has(streamId)) return
-        this.watch(streamId)
-        this.onChange(streamId)
+        if (!this.#watched.has(scope)) return
+        this.watch(scope)
+        this.onChange(scope)
       },
       () => {
-        if (this.#watched.has(streamId)) this.#lookIn(streamId, retryMs)
+        if (this.#watched.has(scope)) this.#lookIn(scope, retryMs)
       },
     )
   }
 
-  #lookIn(streamId: StreamId, delayMs: number): void {
-    this.#watched.get(streamId)?.()
-    const look = () => this.#look(streamId)
-    this.#watched.set(streamId, delayMs === Infinity ? () => {} : this.#modules.clock.schedule(delayMs, look))
+  #lookIn(scope: PermissionScope, delayMs: number): void {
+    this.#watched.get(scope)?.()
+    const look = () => this.#look(scope)
+    this.#watched.set(scope, delayMs === Infinity ? () => {} : this.#modules.clock.schedule(delayMs, look))
   }
 
-  #permittedForMs(streamId: StreamId): number | undefined {
+  #permittedForMs(scope: PermissionScope): number | undefined {
     const { userId, delegation } = this.#user
-    return this.#modules.policy.readsForMs(streamId, userId, delegation)
+    return this.#modules.policy.readsForMs(scope, userId, delegation)
   }
 
   /** By its permission alone. */
-  #subscribesForMs(streamId: StreamId): number {
+  #subscribesForMs(scope: PermissionScope): number {
     const { cache, clock } = this.#modules
-    const untilMs = cache.peekPermissions(streamId, this.#user.userId)?.subscribeUntilMs ?? Infinity
-    return untilMs - clock.now()
+    const permissions = cache.peekPermissions(streamOfScope(scope), this.#user.userId)
+    return permissions === undefined ? Infinity : readsUntilMs(permissions, scope) - clock.now()
   }
 }

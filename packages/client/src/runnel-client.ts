@@ -1,5 +1,6 @@
 import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
+  keyPartition,
   parseStreamPartId,
   toNodeId,
   toStreamId,
@@ -296,13 +297,14 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Takes part in a stream part without subscribing: messages flood through, and `network.on('batch')` reports them. Needs no
-   * permission; meant for storage nodes. The returned function leaves again; it is idempotent. Throws STREAM_NOT_FOUND or
+   * permission; meant for storage nodes. Partition 100 is the stream's key part. The returned function leaves again; it is idempotent. Throws STREAM_NOT_FOUND or
    * PARTITION_OUT_OF_RANGE.
    */
   async joinStreamPart(streamId: string, partition: number): Promise<() => void> {
     const stream = await this.getStream(streamId)
     this.#requireOpen()
-    return this.#parts.join(stream, checkPartition(partition, stream))
+    const isOfKeys = partition === keyPartition
+    return this.#parts.join(stream, isOfKeys ? partition : checkPartition(partition, stream))
   }
 
   /**

@@ -1,7 +1,8 @@
 import {
+  encryptionChoiceFault,
   limits,
+  metadataField,
   overlayChoiceFault,
-  overlayFieldOf,
   toNodeId,
   toStreamId,
   type NodeId,
@@ -49,9 +50,12 @@ export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
     )
   }
   const text = typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}')
-  const overlay = overlayFieldOf(text)
-  const fault = overlay === undefined ? undefined : overlayChoiceFault(overlay)
-  if (fault !== undefined) throw clientError('INVALID_ARGUMENT', `metadata: ${fault}`)
+  const faults = { overlay: overlayChoiceFault, encryption: encryptionChoiceFault }
+  for (const [field, faultOf] of Object.entries(faults)) {
+    const value = metadataField(text, field)
+    const fault = value === undefined ? undefined : faultOf(value)
+    if (fault !== undefined) throw clientError('INVALID_ARGUMENT', `metadata: ${fault}`)
+  }
   return {
     id,
     partitions,

@@ -1,5 +1,12 @@
 import type { NetworkNode } from '@runnel/network'
-import { toStreamPartId, type NodeId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  permissionScope,
+  toStreamPartId,
+  type NodeId,
+  type PermissionScope,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
 import type { StreamInfo } from './registry/ports.ts'
@@ -13,7 +20,7 @@ export interface PartUse {
 }
 
 interface UsedPart {
-  readonly streamId: StreamId
+  readonly scope: PermissionScope
   readonly uses: Set<Required<PartUse>>
   /** As the node was last told. */
   joined: { fillGaps: boolean; reads: boolean }
@@ -34,7 +41,7 @@ export class StreamParts {
 
   constructor(modules: StreamPartsModules) {
     this.#modules = modules
-    modules.rights.onChange = (streamId) => this.#rejoinAll(streamId)
+    modules.rights.onChange = (scope) => this.#rejoinAll(scope)
   }
 
   /** Joins, unless already in; gaps are filled while anybody wants it. The function it returns gives up this use; it is idempotent. */
@@ -42,13 +49,14 @@ export class StreamParts {
     const streamPartId = toStreamPartId(stream.id, partition)
     const release = this.use(stream)
     const use = { fillGaps, reads }
-    this.#modules.rights.watch(stream.id)
+    const scope = permissionScope(stream.id, partition)
+    this.#modules.rights.watch(scope)
     const known = this.#parts.get(streamPartId)
     if (known !== undefined) {
       known.uses.add(use)
       this.#rejoin(streamPartId, known)
     } else {
-      const part = { streamId: stream.id, uses: new Set([use]), joined: use }
+      const part = { scope, uses: new Set([use]), joined: use }
       part.joined = this.#wanted(part)
       this.#modules.node.join(streamPartId, part.joined)
       this.#parts.set(streamPartId, part)
@@ -93,15 +101,13 @@ export class StreamParts {
     this.#parts.delete(streamPartId)
     this.#neighbours.delete(streamPartId)
     this.#modules.node.leave(streamPartId)
-    const { streamId } = part
-    if (![...this.#parts.values()].some((other) => other.streamId === streamId))
-      this.#modules.rights.unwatch(streamId)
+    const { scope } = part
+    if (![...this.#parts.values()].some((other) => other.scope === scope)) this.#modules.rights.unwatch(scope)
   }
 
   /** What the user may read has changed. */
-  #rejoinAll(streamId: StreamId): void {
-    for (const [streamPartId, part] of this.#parts)
-      if (part.streamId === streamId) this.#rejoin(streamPartId, part)
+  #rejoinAll(scope: PermissionScope): void {
+    for (const [streamPartId, part] of this.#parts) if (part.scope === scope) this.#rejoin(streamPartId, part)
   }
 
   #rejoin(streamPartId: StreamPartId, part: UsedPart): void {
@@ -112,9 +118,9 @@ export class StreamParts {
   }
 
   /** A user that may read is a neighbour in the overlay, even if it only publishes; one that may not never is. */
-  #wanted({ streamId, uses }: UsedPart): Required<PartUse> {
+  #wanted({ scope, uses }: UsedPart): Required<PartUse> {
     const isWanted = [...uses].some((use) => use.reads)
-    const reads = this.#modules.rights.reads(streamId, isWanted)
+    const reads = this.#modules.rights.reads(scope, isWanted)
     return { fillGaps: [...uses].some(({ fillGaps }) => fillGaps), reads }
   }
 }

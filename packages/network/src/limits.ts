@@ -7,6 +7,11 @@ export const networkLimits = {
   /** Message chains remembered in one stream part; above it, the publisher with the most loses its least recently used (`dedup.chainsDropped`). */
   maxChains: 1_000,
   /**
+   * The same in a key part, which has a chain for each reader of a publisher: 10,000 readers, and as many again. Each takes 0.9 KB
+   * (`dedup.chainsDropped`).
+   */
+  maxKeyChains: 20_000,
+  /**
    * Publishers of forgotten chains in one stream part for which it is known how far these were received
    * (`dedup.publishersForgotten`).
    */

@@ -10,6 +10,7 @@ import { packetToJson, toHex } from '../src/messages/plain-json.testkit.ts'
 import {
   accessVectors,
   batchVectors,
+  cardVectors,
   handshakeVectors,
   delegationVectors,
   membershipVectors,
@@ -27,6 +28,7 @@ const files = {
   access: accessVectors(crypto),
   membership: membershipVectors(crypto),
   delegations: delegationVectors(crypto),
+  cards: cardVectors(crypto),
   placement: placementVectors(),
   malformed: malformedSamples(crypto),
 }

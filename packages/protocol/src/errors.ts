@@ -121,6 +121,28 @@ export const protocolErrors = {
     summary: 'The delegation does not allow this',
     remedy: 'Ask the user for one that allows publishing or reading this stream: runnel key delegate.',
   },
+  CARD_FORGED: {
+    summary: 'The card is not signed by its user',
+    remedy: 'Make it anew with the key of the user; a contract must take the signature for its own.',
+  },
+  CARD_OTHER_CHAIN: {
+    summary: 'The card is for a network on another chain',
+    remedy: 'Make one for this chain; in a wallet, choose its chain first.',
+  },
+  CARD_NOT_YET: {
+    summary: 'The card was signed in the future',
+    remedy:
+      'Set the clocks of this machine and of the one that signed it; they differ by more than five minutes.',
+  },
+  CARD_OLDER_GENERATION: {
+    summary: 'There is a card of a later generation',
+    remedy: "Read with the user's newest reading key: this one was replaced.",
+  },
+  CARD_REPLAYED: {
+    summary: 'There is a newer card of the same generation',
+    remedy:
+      'Nothing to do when an old card was sent by accident; otherwise sign a new one, and check the clock.',
+  },
   INVALID_KEY: {
     summary: 'Not a private key',
     remedy: 'A private key is 32 bytes (64 hexadecimal digits). Make one with: runnel key new.',

@@ -1,2 +1,3 @@
 export * from './common.ts'
 export * from './crypto/load-crypto.ts'
+export { nodeCiphers, nodeCiphers as ciphers } from './ciphers/node-ciphers.ts'

@@ -30,10 +30,30 @@ export const limits = {
   maxDelegationSignatureBytes: 2048,
   /** Who asked for a delegation. */
   maxRequesterBytes: 128,
+  /** The signature of a card: of a contract's owners all together. */
+  maxCardSignatureBytes: 2048,
+  /** Cards that a storage node is asked for at once. */
+  maxCards: 64,
   /** How long a delegation may last that names its streams: 366 days. */
   maxDelegationMs: 366 * 86_400_000,
   /** How long a delegation may last that is for all streams: 92 days. */
   maxBroadDelegationMs: 92 * 86_400_000,
+  /** A card, with its signature. */
+  maxCardBytes: 4096,
+  /** A record of a key part. */
+  maxKeyRecordBytes: 256 * 1024,
+  /** Readers, or publishers, with a key in one record of a key part. */
+  maxWrappedKeys: 1024,
+  /** Cohorts of readers in one epoch. */
+  maxCohorts: 4096,
+  /** Records with the keys of publishers in one epoch. */
+  maxPublisherRecords: 1024,
+  /** Earlier epochs that an epoch leads to. */
+  maxEarlierEpochs: 16,
+  /** Epochs in one request. */
+  maxWantedEpochs: 64,
+  /** Keys sealed to one reader. */
+  maxSealedKeyBytes: 4096,
   /** Nodes that act for one user in a private network at once, as each process there counts them. */
   maxNodesOfUser: 16,
   /** Neighbours in one status, and in one instruction. */

@@ -1,6 +1,6 @@
 import type { Delegation } from './delegation/delegation.ts'
 import type { NodeId } from './ids/node-id.ts'
-import type { StreamId } from './ids/stream-id.ts'
+import type { PermissionScope, StreamId } from './ids/stream-id.ts'
 
 /** Stops what a `schedule` call started. Calling it twice, or too late, does nothing. */
 export type Cancel = () => void
@@ -69,7 +69,8 @@ export interface NodeAdmission {
 }
 
 /**
- * Who may read a stream: users with subscribe permission, and storage nodes that are to keep it. Answers come from a registry.
+ * Who may read a stream: users with subscribe permission, and storage nodes that are to keep it; its key part also users with another
+ * permission (`PermissionScope`). Answers come from a registry.
  */
 export interface ReaderPolicy {
   /**
@@ -77,12 +78,12 @@ export interface ReaderPolicy {
    * known. At once and cheap. With a delegation, whose bounds and key signature the asker has checked: not at all when the registry
    * says that it was taken back, or the user is a contract that does not back it.
    */
-  readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined
+  readsForMs(scope: PermissionScope, userId: NodeId, delegation?: Delegation): number | undefined
   /**
    * Finds out; afterwards `readsForMs` knows. Rejects when nobody can be asked. `cause` is who makes us ask, a neighbour or a
    * network: who makes others look up much should not be in the way of the rest.
    */
-  resolve(streamId: StreamId, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
+  resolve(scope: PermissionScope, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
   /** Calls back when answers about a stream, or about all, may have changed, until the function it returns is called. */
   onChange(listener: (streamId: StreamId | undefined) => void): () => void
 }
@@ -103,7 +104,7 @@ export interface PublisherPolicy {
    * of the oldest message in question, 'denied' too when it is older than the stream. With a delegation as in `readsForMs`.
    */
   check(
-    streamId: StreamId,
+    scope: PermissionScope,
     publisherId: NodeId,
     wallMs: number,
     oldestMs?: number,
@@ -113,5 +114,5 @@ export interface PublisherPolicy {
    * Finds out; afterwards `check` gives an answer, or the promise is rejected and what waited is dropped and counted. `cause` is
    * who brought it, a neighbour or a network: who makes others look up much should not be in the way of the rest.
    */
-  resolve(streamId: StreamId, publisherId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
+  resolve(scope: PermissionScope, publisherId: NodeId, cause?: string, delegation?: Delegation): Promise<void>
 }

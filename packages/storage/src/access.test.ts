@@ -3,6 +3,7 @@ import {
   createIdentity,
   generatePrivateKey,
   isRunnelError,
+  keyPartition,
   loadCrypto,
   seededRandom,
   signAccessToken,
@@ -27,6 +28,7 @@ const notPermitted = { code: 'NOT_PERMITTED' }
 
 describe('Access', () => {
   let subscribers: NodeId[]
+  let publishers: NodeId[]
   let storageNodes: NodeId[]
   let isReadable: boolean
   /** By the ids of their links. */
@@ -41,6 +43,7 @@ describe('Access', () => {
 
   beforeEach(() => {
     subscribers = []
+    publishers = []
     storageNodes = [self]
     isReadable = true
     acting = new Map()
@@ -54,7 +57,8 @@ describe('Access', () => {
         return { id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 }
       },
       permissionsOf: async (_: string, user: string) => ({
-        ...{ edit: false, delete: false, grant: false, publishUntilMs: 0 },
+        ...{ edit: false, delete: false, grant: false },
+        publishUntilMs: publishers.some((publisher) => publisher === user) ? Infinity : 0,
         subscribeUntilMs: subscribers.some((subscriber) => subscriber === user) ? Infinity : 0,
       }),
       getStorageNodes: async () => {
@@ -96,6 +100,17 @@ describe('Access', () => {
     await ask(identity.nodeId)
     await ask(stranger, identity)
     await expect(ask(stranger)).rejects.toMatchObject(notPermitted)
+  })
+
+  it('lets publishers pass to the key part, and to no other', async () => {
+    const toKeys = (requesterId: NodeId) =>
+      access.requireSubscriber(partOf(keyPartition), { requesterId, token: undefined })
+    await expect(toKeys(stranger)).rejects.toMatchObject(notPermitted)
+    publishers = [stranger]
+    await toKeys(stranger)
+    await expect(ask(stranger)).rejects.toMatchObject(notPermitted)
+    const beyond = access.requireSubscriber(partOf(1), { requesterId: stranger, token: undefined })
+    await expect(beyond).rejects.toMatchObject({ code: 'UNKNOWN_STREAM' })
   })
 
   it('lets the storage nodes of the stream pass, as proved on their links', async () => {

@@ -6,8 +6,12 @@ import {
   delegationProblem,
   isRunnelError,
   isSignedByKey,
+  keyPartition,
   parseStreamPartId,
   protocolError,
+  readsUntilMs,
+  scopeOfPart,
+  streamOfScope,
   verifyAccessToken,
   type AccessToken,
   type ActingFor,
@@ -15,6 +19,7 @@ import {
   type Crypto,
   type Delegation,
   type NodeId,
+  type PermissionScope,
   type PublisherPolicy,
   type ReaderPolicy,
   type RunnelError,
@@ -89,17 +94,17 @@ export class Access {
     await this.#requireStreamPart(streamPartId)
     this.#requireToken(asker)
     const { userId, acting } = this.#userOf(asker)
-    const { streamId } = parseStreamPartId(streamPartId)
-    const mayPublish = actsForMs(acting, 'publishes', streamId, this.#modules.clock.now()) > 0
+    const scope = scopeOfPart(streamPartId)
+    const mayPublish = actsForMs(acting, 'publishes', scope, this.#modules.clock.now()) > 0
     const isIts = userId === publisherId && mayPublish
-    if (isIts && (acting === undefined || (await this.#publishesFor(streamId, acting, asker)))) return
+    if (isIts && (acting === undefined || (await this.#publishesFor(scope, acting, asker)))) return
     await this.#requireReader(streamPartId, asker)
   }
 
   async #requireStreamPart(streamPartId: StreamPartId): Promise<void> {
     const { streamId, partition } = parseStreamPartId(streamPartId)
     const stream = await this.#read(() => this.#modules.client.getStream(streamId))
-    if (partition >= stream.partitions) {
+    if (partition >= stream.partitions && partition !== keyPartition) {
       throw storageError('UNKNOWN_STREAM', `${streamId} has ${stream.partitions} partitions`)
     }
   }
@@ -112,10 +117,10 @@ export class Access {
   }
 
   async #requireReader(streamPartId: StreamPartId, asker: Asker): Promise<void> {
-    const { streamId } = parseStreamPartId(streamPartId)
-    const problem = await this.#readingProblem(streamId, asker)
+    const scope = scopeOfPart(streamPartId)
+    const problem = await this.#readingProblem(scope, asker)
     if (problem === undefined) return
-    if (asker.token === undefined && (await this.#keeps(streamId, asker.requesterId))) return
+    if (asker.token === undefined && (await this.#keeps(streamOfScope(scope), asker.requesterId))) return
     throw problem
   }
 
@@ -144,44 +149,43 @@ export class Access {
   }
 
   /** Why somebody may not read a stream; undefined when it may. */
-  async #readingProblem(streamId: StreamId, asker: Asker): Promise<RunnelError | undefined> {
+  async #readingProblem(scope: PermissionScope, asker: Asker): Promise<RunnelError | undefined> {
     const { client, clock } = this.#modules
     const { userId, acting } = this.#userOf(asker)
-    if (actsForMs(acting, 'reads', streamId, clock.now()) <= 0) {
+    if (actsForMs(acting, 'reads', scope, clock.now()) <= 0) {
       const isExpired = acting !== undefined && acting.untilMs <= clock.now()
-      return protocolError(isExpired ? 'DELEGATION_EXPIRED' : 'DELEGATION_SCOPE', `reading ${streamId}`)
+      return protocolError(isExpired ? 'DELEGATION_EXPIRED' : 'DELEGATION_SCOPE', `reading ${scope}`)
     }
-    const { subscribeUntilMs } = await this.#read(() => client.permissionsOf(streamId, userId))
-    if (clock.now() >= subscribeUntilMs)
-      return storageError('NOT_PERMITTED', `${userId} may not subscribe to ${streamId}`)
-    if (acting === undefined || (await this.#isInForce(streamId, acting, asker))) return undefined
+    const permissions = await this.#read(() => client.permissionsOf(streamOfScope(scope), userId))
+    if (clock.now() >= readsUntilMs(permissions, scope))
+      return storageError('NOT_PERMITTED', `${userId} may not subscribe to ${scope}`)
+    if (acting === undefined || (await this.#isInForce(scope, acting, asker))) return undefined
     return protocolError('DELEGATION_REVOKED', `or the contract ${userId} does not back it`)
   }
 
   /** Whether the user may publish, and by this delegation. */
   async #publishesFor(
-    streamId: StreamId,
+    scope: PermissionScope,
     { userId, delegation }: ActingFor,
     { requesterId }: Asker,
   ): Promise<boolean> {
     const { client, clock } = this.#modules
     const { publisherPolicy: policy } = client
-    const answer = () => policy.check(streamId, userId, clock.now(), undefined, delegation)
-    if (answer() === 'unknown')
-      await this.#read(() => policy.resolve(streamId, userId, requesterId, delegation))
+    const answer = () => policy.check(scope, userId, clock.now(), undefined, delegation)
+    if (answer() === 'unknown') await this.#read(() => policy.resolve(scope, userId, requesterId, delegation))
     return answer() === 'allowed'
   }
 
   /** Whether a delegation was not taken back, and the contract that it is of, if it is, backs it. */
   async #isInForce(
-    streamId: StreamId,
+    scope: PermissionScope,
     { userId, delegation }: ActingFor,
     { requesterId }: Asker,
   ): Promise<boolean> {
     const { readerPolicy } = this.#modules.client
-    const readsForMs = () => readerPolicy.readsForMs(streamId, userId, delegation)
+    const readsForMs = () => readerPolicy.readsForMs(scope, userId, delegation)
     if (readsForMs() === undefined)
-      await this.#read(() => readerPolicy.resolve(streamId, userId, requesterId, delegation))
+      await this.#read(() => readerPolicy.resolve(scope, userId, requesterId, delegation))
     const forMs = readsForMs()
     if (forMs === undefined) throw storageError('STORE_FAILED', 'the registry does not answer')
     return forMs > 0

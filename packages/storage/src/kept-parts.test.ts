@@ -1,5 +1,5 @@
 import type { StreamInfo } from '@runnel/client'
-import { toStreamId, toStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
+import { keyPartition, toStreamId, toStreamPartId, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { storageError } from './errors.ts'
 import { clientError } from '@runnel/client'
@@ -84,8 +84,8 @@ describe('KeptParts', () => {
     const kept = createKept()
     await kept.refresh()
     expect(kept.ids).toEqual([part('a', 0), part('a', 1)])
-    expect([...joined]).toEqual(kept.ids)
-    expect([...offered]).toEqual(kept.ids.map((id) => [id, true]))
+    expect([...joined]).toEqual([...kept.ids, part('a', keyPartition)])
+    expect([...offered]).toEqual([...joined].map((id) => [id, true]))
   })
 
   it('follows assignments, and streams that are recreated with another number of partitions or deleted', async () => {
@@ -98,8 +98,22 @@ describe('KeptParts', () => {
     expect(offered.get(part('a', 1))).toBe(false)
     partitions.delete(streamOf('a'))
     await kept.refresh()
-    expect([...joined]).toEqual([part('b')])
-    expect(said.slice(2)).toEqual([`left ${part('a', 1)}`, `joined ${part('b')}`, `left ${part('a', 0)}`])
+    expect([...joined]).toEqual([part('b'), part('b', keyPartition)])
+    expect(said.slice(3)).toEqual([
+      `left ${part('a', 1)}`,
+      ...[`joined ${part('b')}`, `joined ${part('b', keyPartition)}`],
+      ...[`left ${part('a', 0)}`, `left ${part('a', keyPartition)}`],
+    ])
+  })
+
+  it('keeps the key part of each stream that it keeps, whatever room there is, and of no other', async () => {
+    assigned = [streamOf('a'), streamOf('b')]
+    const kept = createKept(2)
+    await kept.refresh()
+    expect(kept.ids).toEqual([part('a', 0), part('a', 1)])
+    expect(kept.has(part('a', keyPartition))).toBe(true)
+    expect(kept.has(part('b', keyPartition))).toBe(false)
+    expect(kept.isRefused(part('b', keyPartition))).toBe(true)
   })
 
   it('reads once more when something changed while it read', async () => {
@@ -231,6 +245,6 @@ describe('KeptParts', () => {
     await kept.refresh()
     await turns()
     expect([...joined]).toEqual([])
-    expect([...offered.values()]).toEqual([false, false])
+    expect([...offered.values()]).toEqual([false, false, false])
   })
 })

@@ -1,7 +1,9 @@
 import type { RunnelClient } from '@runnel/client'
 import {
   backoffMs,
+  isKeyPart,
   isRunnelError,
+  keyPartition,
   oneAtATime,
   parseStreamPartId,
   toStreamPartId,
@@ -46,7 +48,7 @@ const maxNamedOwners = 5
 
 /**
  * The stream parts assigned to this node, joined as the registry says. Anybody may assign a stream. What is kept stays, even
- * after a restart. Each owner of streams has its share of the room (`shareOut`), so that an owner with many takes nothing from
+ * after a restart. With a stream comes its key part, which counts nothing. Each owner of streams has its share of the room (`shareOut`), so that an owner with many takes nothing from
  * owners with few.
  */
 export class KeptParts {
@@ -79,8 +81,9 @@ export class KeptParts {
     return this.#releases.has(streamPartId)
   }
 
+  /** Those with messages: key parts come with them. */
   get ids(): readonly StreamPartId[] {
-    return [...this.#releases.keys()]
+    return [...this.#releases.keys()].filter((id) => !isKeyPart(id))
   }
 
   /** Reads the assignments again, now or after the reading that is under way. Never rejects. */
@@ -91,7 +94,7 @@ export class KeptParts {
     this.#stopped = true
     this.#cancelRetry()
     await this.refresh()
-    for (const streamPartId of this.ids) this.#leave(streamPartId)
+    for (const streamPartId of [...this.#releases.keys()]) this.#leave(streamPartId)
   }
 
   async #refresh(): Promise<void> {
@@ -119,15 +122,17 @@ export class KeptParts {
     const failures: unknown[] = []
     const wanted = await this.#partsOf(streams, order, failures)
     const allowed = shareOut(inOrderOf(order, wanted), maxStreamParts)
-    const [looked, kept] = [new Set(streams), new Set(allowed)]
+    const keyParts = [...new Set(allowed.map(streamOf))].map((id) => toStreamPartId(id, keyPartition))
+    const [looked, kept] = [new Set(streams), new Set([...allowed, ...keyParts])]
     const leftOut = [...wanted.filter((id) => !kept.has(id)), ...welcome.filter((id) => !looked.has(id))]
     const unwelcome = assigned.filter((streamId) => !isWelcome(ownerOf(streamId), owners))
     this.#refused = new Set([...unwelcome, ...leftOut.map(streamIdOf)])
     this.#sayRefused(leftOut, unwelcome.length)
-    for (const streamPartId of this.ids) if (!kept.has(streamPartId)) this.#leave(streamPartId)
+    for (const streamPartId of [...this.#releases.keys()])
+      if (!kept.has(streamPartId)) this.#leave(streamPartId)
     this.#order = allowed
     if (allowed.join() !== order.join()) memory.save(allowed)
-    for (const streamPartId of allowed) {
+    for (const streamPartId of kept) {
       if (!this.has(streamPartId))
         await this.#join(streamPartId).catch((error: unknown) => failures.push(error))
     }

@@ -1,4 +1,4 @@
-import { toStreamPartId, toStreamId, type StreamPartId } from '@runnel/protocol'
+import { keyPartition, toStreamPartId, toStreamId, type StreamPartId } from '@runnel/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { levelFor, planQuota } from './quota-plan.ts'
@@ -34,6 +34,18 @@ describe('planQuota', () => {
     expect([...planQuota(stored, caps)]).toEqual([
       [part(1, 'a'), 47_500],
       [part(1, 'a', 1), 47_500],
+    ])
+  })
+
+  it('leaves the keys of a stream as long as there are messages that can go', () => {
+    const caps = { ...roomy, maxBytesPerStream: 100_000 }
+    const of = (messages: number, keys: number) => [
+      ...planQuota(parts([part(1, 'a'), messages], [part(1, 'a', keyPartition), keys]), caps),
+    ]
+    expect(of(50_000, 60_000)).toEqual([[part(1, 'a'), 35_000]])
+    expect(of(50_000, 200_000)).toEqual([
+      [part(1, 'a'), 0],
+      [part(1, 'a', keyPartition), 95_000],
     ])
   })
 

@@ -1,4 +1,4 @@
-import type { StreamPartId } from '@runnel/protocol'
+import { isKeyPart, type StreamPartId } from '@runnel/protocol'
 import { ownerOf, streamOf } from './share-out.ts'
 
 /** What a stream part takes of the disk. */
@@ -23,7 +23,7 @@ const lowWater = 0.95
 /**
  * How many bytes each stream part that must shrink may keep. A stream over its cap shrinks alone; when the total is over its cap,
  * the owner with the most shrinks first, until no owner has more than another that shrinks. Within a stream or an owner, the
- * largest stream part shrinks first in the same way.
+ * largest stream part shrinks first in the same way; key parts shrink last.
  */
 export function planQuota(parts: readonly PartBytes[], caps: DiskCaps): ReadonlyMap<StreamPartId, number> {
   const left = new Map(parts.map(({ streamPartId, bytes, addedBytes }) => [streamPartId, bytes + addedBytes]))
@@ -66,8 +66,15 @@ export function levelFor(weights: readonly number[], max: number): number {
   return Infinity
 }
 
-/** Cuts the largest of some until all together are within `max`. */
+/** Cuts the largest of some until all together are within `max`. Keys are cut only where there are no messages left beside them. */
 function shrink(left: Map<StreamPartId, number>, ids: readonly StreamPartId[], max: number): void {
+  const keys = ids.filter(isKeyPart)
+  cut(left, keys, max)
+  const messages = ids.filter((id) => !isKeyPart(id))
+  cut(left, messages, max - sumOf(left, keys))
+}
+
+function cut(left: Map<StreamPartId, number>, ids: readonly StreamPartId[], max: number): void {
   const level = levelFor(
     ids.map((id) => left.get(id) ?? 0),
     max,

@@ -1,6 +1,6 @@
 import { createdToleranceMs } from '@runnel/client'
 import { describe, expect, it } from 'vitest'
-import { oldestKeptMs, pruneAll, retentionOf } from './retention.ts'
+import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys } from './retention.ts'
 import { openTestStore } from './storage.testkit.ts'
 import { at, batchOf, chainOf, partOf, streamId } from './store/batches.testkit.ts'
 
@@ -32,6 +32,13 @@ describe('retentionOf', () => {
       maxAgeDays: 7,
       maxBytes: 5,
       notBeforeMs: 0,
+    })
+  })
+
+  it('keeps all keys of the stream that there is, and none of an earlier one', () => {
+    expect(retentionOfKeys(undefined)).toEqual({ notBeforeMs: 0 })
+    expect(retentionOfKeys({ createdMs: 2 * createdToleranceMs })).toEqual({
+      notBeforeMs: createdToleranceMs,
     })
   })
 

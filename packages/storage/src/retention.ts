@@ -41,7 +41,7 @@ function wishedRetention({ metadata }: Pick<StreamInfo, 'metadata'>): Retention 
   }
 }
 
-/** What is kept of a stream: what the node's operator allows, no more than its own metadata wants, and nothing of one that was deleted. */
+/** What is kept of a stream's messages: what the node's operator allows, no more than its own metadata wants, and nothing of one that was deleted. */
 export function retentionOf(
   streamId: StreamId,
   options: RetentionOptions,
@@ -54,6 +54,11 @@ export function retentionOf(
     maxBytes: smaller(allowed.maxBytes, wished.maxBytes),
     notBeforeMs: stream === undefined ? 0 : oldestOfStreamMs(stream),
   }
+}
+
+/** What is kept of a stream's keys: all, as a reader may need a key as long as there is a message. */
+export function retentionOfKeys(stream: Pick<StreamInfo, 'createdMs'> | undefined): StreamRetention {
+  return { notBeforeMs: stream === undefined ? 0 : oldestOfStreamMs(stream) }
 }
 
 /** The oldest time for which messages are kept. */

@@ -1,5 +1,12 @@
 import type { RunnelClient } from '@runnel/client'
-import type { Cancel, Clock, Crypto, MessageBatch, StreamPartId } from '@runnel/protocol'
+import {
+  isKeyPart,
+  type Cancel,
+  type Clock,
+  type Crypto,
+  type MessageBatch,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import { Access } from './access.ts'
 import type { StorageConfig } from './config.ts'
@@ -14,7 +21,7 @@ import type { Logger } from './ports.ts'
 import { checkBatch } from './repair/check-batch.ts'
 import { RepairMarks } from './repair/repair-marks.ts'
 import { Repair } from './repair/repair.ts'
-import { oldestKeptMs, pruneAll, retentionOf, type StreamRetention } from './retention.ts'
+import { oldestKeptMs, pruneAll, retentionOf, retentionOfKeys, type StreamRetention } from './retention.ts'
 import { createLinkRoom } from './server/link-room.ts'
 import { ResendServer } from './server/resend-server.ts'
 import { streamOf } from './share-out.ts'
@@ -151,7 +158,9 @@ export class StorageNode {
     }
     this.#stops.push(
       network.on('batch', (streamPartId, batch) => {
-        if (this.#kept.has(streamPartId)) this.#store(streamPartId, batch)
+        if (!this.#kept.has(streamPartId)) return
+        this.#store(streamPartId, batch)
+        if (isKeyPart(streamPartId)) this.#repair.heard(streamPartId)
       }),
       network.on('direct', (peerId, packet) => this.#server.handle(peerId, packet)),
       network.on('linkClosed', (peerId) => this.#server.linkClosed(peerId)),
@@ -288,6 +297,7 @@ export class StorageNode {
   async #retention(streamPartId: StreamPartId): Promise<StreamRetention> {
     const streamId = streamOf(streamPartId)
     const stream = await this.#modules.client.getStream(streamId).catch(() => undefined)
+    if (isKeyPart(streamPartId)) return retentionOfKeys(stream)
     return retentionOf(streamId, this.#options.retention, stream)
   }
 

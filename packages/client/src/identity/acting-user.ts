@@ -1,21 +1,24 @@
 import {
   delegationRef,
   encodeDelegation,
-  isForStream,
+  allows,
   signMembership,
   type BatchSigner,
   type Cancel,
   type Clock,
   type Credential,
   type Crypto,
+  type DelegatedRight,
   type Delegation,
   type Identity,
   type NodeId,
-  type StreamId,
+  type PermissionScope,
 } from '@runnel/protocol'
 import type { Acting } from '@runnel/transport'
+import type { ReadingKeySource } from '../encryption/ports.ts'
+import { noReadingKey } from '../encryption/reading-key-sources.ts'
 import { asError } from '../errors.ts'
-import { requireDelegated, type DelegatedRight } from './require-delegated.ts'
+import { requireDelegated } from './require-delegated.ts'
 
 /** How long a key in this process lets a node act for it at a time; half of that is used. */
 export const ownDelegationMs = 24 * 3_600_000
@@ -47,6 +50,8 @@ export interface ActingUserOptions {
   readonly delegation?: Delegation | undefined
   /** Makes a new delegation without asking a person, which begins at `notBeforeMs` or later. Rejects when that fails. */
   readonly renew?: ((notBeforeMs: number) => Delegation | Promise<Delegation>) | undefined
+  /** Default: the process cannot read what is encrypted. */
+  readonly readingKeys?: ReadingKeySource | undefined
 }
 
 export interface ActingUserModules {
@@ -63,6 +68,8 @@ export class ActingUser implements Acting {
   readonly chainId: number
   /** The user's own key, where this process has it; with it there is no limit to what the client does. */
   readonly key: Identity | undefined
+  /** With what it opens what is encrypted for the user. */
+  readonly readingKeys: ReadingKeySource
   /** Told how the delegation does, where the user's key is elsewhere. */
   onNews: (news: DelegationNews) => void = () => {}
   readonly #options: ActingUserOptions
@@ -83,6 +90,7 @@ export class ActingUser implements Acting {
     this.userId = options.userId
     this.chainId = options.chainId
     this.key = key
+    this.readingKeys = options.readingKeys ?? noReadingKey(options.userId)
     this.#options = options
     this.#modules = modules
     this.#signer = key ?? delegate
@@ -109,17 +117,16 @@ export class ActingUser implements Acting {
   }
 
   /** Throws DELEGATION_SCOPE, DELEGATION_EXPIRED or DELEGATION_NOT_YET. Of a message, `wallMs` is its timestamp. */
-  require(right: DelegatedRight, streamId: StreamId, wallMs = this.#modules.clock.now()): void {
+  require(right: DelegatedRight, scope: PermissionScope, wallMs = this.#modules.clock.now()): void {
     const { delegation } = this
-    if (delegation !== undefined) requireDelegated(delegation, right, streamId, wallMs)
+    if (delegation !== undefined) requireDelegated(delegation, right, scope, wallMs)
   }
 
-  /** For how long it may still read a stream, in milliseconds: 0 or less not at all. */
-  readsForMs(streamId: StreamId): number {
+  /** For how long it may still read a stream or its key part, in milliseconds: 0 or less not at all. */
+  readsForMs(scope: PermissionScope): number {
     const { delegation } = this
     if (delegation === undefined) return Infinity
-    const isLet = delegation.reads && isForStream(delegation, streamId)
-    return isLet ? delegation.untilMs - this.#modules.clock.now() : 0
+    return allows(delegation, 'reads', scope) ? delegation.untilMs - this.#modules.clock.now() : 0
   }
 
   /**

@@ -1,6 +1,14 @@
-import { createIdentity, loadCrypto, parsePrivateKey, toHex, typedDataDigest } from '@runnel/protocol'
+import {
+  createIdentity,
+  loadCrypto,
+  parsePrivateKey,
+  toHex,
+  typedDataDigest,
+  type Crypto,
+  type Identity,
+} from '@runnel/protocol'
 import { throwIfAborted } from '../deadline.ts'
-import type { Signer } from './signer.ts'
+import type { Signer, StatementSigner } from './signer.ts'
 
 /** A signer with the user's key in memory: 64 hexadecimal digits, as `readKeyFile` gives them. Throws INVALID_KEY. */
 export function keySigner(privateKey: string): Signer {
@@ -14,12 +22,20 @@ export function keySigner(privateKey: string): Signer {
     isSilent: true,
     address: async (signal) => (await user(signal)).nodeId,
     async signTypedData(data, signal) {
-      const { crypto, sign } = await user(signal)
-      return toHex(sign(typedDataDigest(data, crypto)))
+      const { crypto, ...identity } = await user(signal)
+      return identitySigner(identity, crypto).signTypedData(data, signal)
     },
     async sendTransaction({ digest }, broadcast, signal) {
       const { sign } = await user(signal)
       return broadcast({ signature: toHex(sign(digest)) })
     },
+  }
+}
+
+/** Has a user whose key is in this process sign statements as others do with a wallet. */
+export function identitySigner({ nodeId, sign }: Identity, crypto: Crypto): StatementSigner {
+  return {
+    address: () => Promise.resolve(nodeId),
+    signTypedData: (data) => Promise.resolve(toHex(sign(typedDataDigest(data, crypto)))),
   }
 }

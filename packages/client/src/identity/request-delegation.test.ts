@@ -8,12 +8,14 @@ import {
   toHex,
   toStreamId,
   type DelegationClaim,
+  type TypedData,
 } from '@runnel/protocol'
-import { TypedDataEncoder } from 'ethers'
 import { describe, expect, it } from 'vitest'
+import { hashOfTypedData } from '../registry/chain/hash-of-typed-data.ts'
 import { fakeDelegations } from '../registry/delegations.testkit.ts'
 import { keySigner } from './key-signer.ts'
-import { keysOnly, requestDelegation, type DelegationWish } from './request-delegation.ts'
+import { requestDelegation, type DelegationWish } from './request-delegation.ts'
+import { keysOnly } from './request-signature.ts'
 import type { Signer } from './signer.ts'
 
 const crypto = await loadCrypto()
@@ -137,13 +139,10 @@ describe('what is signed', () => {
     ['a requester with quotes', { requester: `"\\'\`${'~'.repeat(limits.maxRequesterBytes - 4)}` }],
   ])('has the hash that ethers gives it: %s', (_name, changed) => {
     const odd = { ...claim, ...changed }
-    const { domain, types, message } = delegationTypedData(odd)
-    const hash = TypedDataEncoder.hash(domain, { Delegation: [...types.Delegation] }, message)
+    const hash = hashOfTypedData(delegationTypedData(odd))
     expect(toHex(delegationDigest(odd, crypto))).toBe(hash)
     // As a wallet gets it.
-    const read = JSON.parse(JSON.stringify(delegationTypedData(odd))) as ReturnType<
-      typeof delegationTypedData
-    >
-    expect(TypedDataEncoder.hash(read.domain, { Delegation: [...types.Delegation] }, read.message)).toBe(hash)
+    const read = JSON.parse(JSON.stringify(delegationTypedData(odd))) as TypedData
+    expect(hashOfTypedData(read)).toBe(hash)
   })
 })

@@ -4,7 +4,6 @@ import {
   encodeDelegation,
   isSignedByKey,
   loadCrypto,
-  toNodeId,
   type Clock,
   type Crypto,
   type Delegation,
@@ -13,9 +12,14 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-import { clientError } from '../errors.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
-import { bytesOfHex } from './bytes-of-hex.ts'
+import {
+  keysOnly,
+  requestSignature,
+  signingUser,
+  type AccountsOnChain,
+  type Statement,
+} from './request-signature.ts'
 import type { Signer } from './signer.ts'
 
 /**
@@ -38,15 +42,6 @@ export interface DelegationWish {
   readonly requester: string
 }
 
-/** What must be known of accounts on the chain. */
-export interface AccountsOnChain {
-  /** The chain's newest block when there is a contract at the address, whose owners sign for it (ERC-1271); else 0. */
-  contractBlock(address: NodeId): Promise<number>
-}
-
-/** Where the network has no chain, all users are keys. */
-export const keysOnly: AccountsOnChain = { contractBlock: () => Promise.resolve(0) }
-
 export interface RequestModules {
   /** Of the chain that the network's registries are on. Default: no user is a contract. */
   readonly accounts?: AccountsOnChain | undefined
@@ -56,32 +51,36 @@ export interface RequestModules {
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
+const statement: Statement<DelegationClaim> = {
+  typedData: delegationTypedData,
+  isSignedByKey,
+  encode(delegation) {
+    const bytes = encodeDelegation(delegation)
+    const problem = boundsProblem(delegation)
+    if (problem !== undefined) throw problem
+    return bytes
+  },
+}
+
 /**
- * Asks a signer's user to let a key act for it. Of a contract's signature is known only here that it came from the signer: the chain
- * knows whether the contract backs it. Throws what signers throw, what the chain throws, DELEGATION_TOO_LONG, DELEGATION_TOO_BROAD or
- * what else no delegation can say, before anybody is asked; SIGNER_OTHER_ACCOUNT when somebody else signed, SIGNER_FAILED when nobody did.
+ * Asks a signer's user to let a key act for it. Throws as `requestSignature` does, what the chain throws, and DELEGATION_TOO_LONG,
+ * DELEGATION_TOO_BROAD or what else no delegation can say, before anybody is asked.
  */
 export async function requestDelegation(
   signer: Signer,
   delegateId: NodeId,
   wish: DelegationWish,
-  modules: RequestModules = {},
+  { accounts = keysOnly, delegations, crypto, clock = systemClock }: RequestModules = {},
   signal?: AbortSignal,
 ): Promise<Delegation> {
-  const { accounts = keysOnly, crypto = await loadCrypto(), clock = systemClock } = modules
-  const userId = toNodeId(await signer.address(signal))
-  const block = await accounts.contractBlock(userId)
+  const user = await signingUser(signer, accounts, signal)
   const { lastsMs, ...rights } = wish
   const nowMs = clock.now()
   const times = { fromMs: Math.max(0, nowMs - backdatedMs), untilMs: nowMs + lastsMs }
-  const early: DelegationClaim = { ...rights, ...times, userId, delegateId, block }
-  checkClaim(early)
-  const isEnded = await hasEnded(early, modules.delegations)
-  const claim = isEnded ? { ...early, fromMs: nowMs } : early
-  const answer = await signer.signTypedData(delegationTypedData(claim), signal)
-  const signature = bytesOfHex(answer)
-  if (signature === undefined) throw clientError('SIGNER_FAILED', 'it gave no signature')
-  return signedBy(claim, signature, crypto)
+  const early: DelegationClaim = { ...rights, ...times, ...user, delegateId }
+  statement.encode({ ...early, signature: new Uint8Array(65) })
+  const claim = (await hasEnded(early, delegations)) ? { ...early, fromMs: nowMs } : early
+  return requestSignature(signer, statement, { claim, crypto: crypto ?? (await loadCrypto()), signal })
 }
 
 /** Whether the user ended all that began at the time of the claim, as it may have done a moment ago. */
@@ -90,28 +89,4 @@ async function hasEnded(claim: DelegationClaim, delegations: DelegationChecks | 
   const unsigned = { ...claim, block: 0, signature: new Uint8Array() }
   await delegations?.resolve(unsigned)
   return delegations?.check(unsigned) === 'denied'
-}
-
-/** Throws for what nobody would take, so that nobody is asked for it. */
-function checkClaim(claim: DelegationClaim): void {
-  encodeDelegation({ ...claim, signature: new Uint8Array(65) })
-  const problem = boundsProblem(claim)
-  if (problem !== undefined) throw problem
-}
-
-function signedBy(claim: DelegationClaim, answer: Uint8Array, crypto: Crypto): Delegation {
-  const byKey = { ...claim, signature: withParity(answer) }
-  if (isSignedByKey(byKey, crypto)) return byKey
-  if (claim.block === 0) throw clientError('SIGNER_OTHER_ACCOUNT', `it should be ${claim.userId}`)
-  const byContract = { ...claim, signature: answer }
-  // Throws for one that is longer than anybody takes.
-  encodeDelegation(byContract)
-  return byContract
-}
-
-/** Signers of Ethereum end a key's signature with 27 or 28, this protocol with 0 or 1. */
-function withParity(signature: Uint8Array): Uint8Array {
-  const last = signature[64]
-  if (signature.length !== 65 || (last !== 27 && last !== 28)) return signature
-  return signature.with(64, last - 27)
 }

@@ -1,7 +1,10 @@
-import { isForStream, protocolError, type DelegationClaim, type StreamId } from '@runnel/protocol'
-
-/** What a delegation lets a process do with a stream. */
-export type DelegatedRight = 'publishes' | 'reads'
+import {
+  allows,
+  protocolError,
+  type DelegatedRight,
+  type DelegationClaim,
+  type PermissionScope,
+} from '@runnel/protocol'
 
 /**
  * Throws unless the delegation lets its delegate do that in the stream: DELEGATION_SCOPE, DELEGATION_EXPIRED, or DELEGATION_NOT_YET for
@@ -10,12 +13,12 @@ export type DelegatedRight = 'publishes' | 'reads'
 export function requireDelegated(
   claim: DelegationClaim,
   right: DelegatedRight,
-  streamId: StreamId,
+  scope: PermissionScope,
   wallMs: number,
 ): void {
   const { userId, fromMs, untilMs } = claim
-  const what = `${right === 'publishes' ? 'publishing to' : 'reading'} ${streamId} as ${userId}`
-  if (!claim[right] || !isForStream(claim, streamId)) throw protocolError('DELEGATION_SCOPE', what)
+  const what = `${right === 'publishes' ? 'publishing to' : 'reading'} ${scope} as ${userId}`
+  if (!allows(claim, right, scope)) throw protocolError('DELEGATION_SCOPE', what)
   const date = (ms: number) => new Date(ms).toISOString()
   if (wallMs >= untilMs) throw protocolError('DELEGATION_EXPIRED', `${what}; it ended ${date(untilMs)}`)
   // Clocks differ: whoever reads may begin a little early, a message may not.

@@ -51,6 +51,8 @@ export async function openSession(
     const isUsable =
       kept !== undefined && sessionName(kept.delegation) === name && isGood(kept, wish, clock.now())
     if (isUsable && (await isInForce(kept, modules.delegations))) return kept
+    // Nothing of it stays where its user says no now.
+    if (kept !== undefined) store.remove(name)
     const key = generatePrivateKey(random)
     const { nodeId } = createIdentity(key, crypto)
     const delegation = await requestDelegation(signer, nodeId, wish, modules, signal)
@@ -61,7 +63,7 @@ export async function openSession(
   return store.exclusively('session', opening, signal)
 }
 
-/** Has the store forget a session: because its user leaves, or took the delegation back. */
+/** Has the store forget a session, and the reading keys beside it: because its user leaves, or took the delegation back. */
 export function forgetSession({ delegation }: Pick<Session, 'delegation'>, store: SessionStore): void {
   store.remove(sessionName(delegation))
 }
@@ -70,7 +72,8 @@ type SessionScope = Pick<Delegation, 'chainId' | 'publishes' | 'reads' | 'stream
   readonly userId: string
 }
 
-function sessionName({ chainId, userId, publishes, reads, streams }: SessionScope): string {
+/** Of a session in its store. */
+export function sessionName({ chainId, userId, publishes, reads, streams }: SessionScope): string {
   const rights = `${publishes ? 'p' : ''}${reads ? 'r' : ''}`
   return ['session', chainId, userId, rights, ...streams.toSorted()].join(' ')
 }

@@ -1,5 +1,7 @@
 import {
+  cardPublicKeyBytes,
   createIdentity,
+  isCardSignedByKey,
   isSignedByKey,
   loadCrypto,
   toStreamId,
@@ -10,6 +12,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { TestChain } from '../registry/chain.testkit.ts'
 import { openChainRegistries } from '../registry/chain/chain-registries.ts'
+import { requestCard } from './request-card.ts'
 import { requestDelegation, type DelegationWish } from './request-delegation.ts'
 import type { Signer } from './signer.ts'
 
@@ -79,6 +82,14 @@ export function describeSigner(kind: SignerKind, chainOf: () => TestChain): void
         expect(delegation).toMatchObject({ userId, delegateId, block: 0, untilMs: nowMs + asked.lastsMs })
         expect(isSignedByKey(delegation, crypto)).toBe(true)
       }
+    })
+
+    it('signs cards', async () => {
+      const { signer } = kind.start()
+      const asked = { chainId: 31337, generation: 7, publicKey: new Uint8Array(cardPublicKeyBytes).fill(9) }
+      const card = await requestCard(signer, asked, { crypto, clock: { now: () => nowMs } })
+      expect(card).toMatchObject({ ...asked, userId, block: 0, dateMs: nowMs })
+      expect(isCardSignedByKey(card, crypto)).toBe(true)
     })
 
     it('signs and pays for changes of the registries', async () => {

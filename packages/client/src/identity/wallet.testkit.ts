@@ -1,5 +1,6 @@
-import { TypedDataEncoder, type Wallet, type TransactionRequest, type TypedDataDomain } from 'ethers'
-import type { DelegationTypedData } from '@runnel/protocol'
+import type { Wallet, TransactionRequest } from 'ethers'
+import type { TypedData } from '@runnel/protocol'
+import { hashOfTypedData } from '../registry/chain/hash-of-typed-data.ts'
 import type { Eip1193Provider } from '../wallet.ts'
 
 /** What a wallet's user sees and decides. */
@@ -50,7 +51,7 @@ async function answer(
       return null
     }
     case 'eth_signTypedData_v4': {
-      const data = JSON.parse(String(params[1])) as DelegationTypedData
+      const data = JSON.parse(String(params[1])) as TypedData
       if (data.domain.chainId !== wallet.chainId) throw providerError(-32603, 'must match the active chainId')
       return signTyped(owner, data)
     }
@@ -66,14 +67,8 @@ async function answer(
 }
 
 /** As `eth_signTypedData_v4` does: what the types say is what is signed, and the signature ends with 27 or 28. */
-export function signTyped(owner: Wallet, data: DelegationTypedData): string {
-  const { EIP712Domain: _domain, ...types } = data.types
-  const domain: TypedDataDomain = data.domain
-  return owner.signingKey.sign(TypedDataEncoder.hash(domain, typesOf(types), data.message)).serialized
+export function signTyped(owner: Wallet, data: TypedData): string {
+  return owner.signingKey.sign(hashOfTypedData(data)).serialized
 }
-
-/** ethers wants lists that it could change. */
-const typesOf = (types: Record<string, readonly { readonly name: string; readonly type: string }[]>) =>
-  Object.fromEntries(Object.entries(types).map(([name, fields]) => [name, [...fields]]))
 
 const providerError = (code: number, message: string): Error => Object.assign(new Error(message), { code })

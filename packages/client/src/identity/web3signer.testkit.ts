@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { getAddress, type Wallet } from 'ethers'
-import type { DelegationTypedData } from '@runnel/protocol'
+import type { TypedData } from '@runnel/protocol'
 import { signTyped } from './wallet.testkit.ts'
 
 export interface TestWeb3Signer {
@@ -101,7 +101,7 @@ async function resultOf(
     case 'eth_signTypedData': {
       const [address, data] = params
       if (params.length !== 2 || typeof data !== 'string') throw new RpcError(-32602, 'Invalid params')
-      return signTyped(ownerOf(address), JSON.parse(data) as DelegationTypedData)
+      return signTyped(ownerOf(address), JSON.parse(data) as TypedData)
     }
     case 'eth_signTransaction': {
       const { from, gas, nonce, ...fields } = params[0] as Record<string, string>

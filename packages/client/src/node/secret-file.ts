@@ -3,7 +3,7 @@ import { chmodSync, closeSync, fstatSync, openSync, readFileSync, writeFileSync 
 import { clientError, clientErrorWithRemedy, reasonOf } from '../errors.ts'
 
 /** What the file holds: the beginning of its error codes. */
-export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'TOKEN_FILE'
+export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'READING_KEY_FILE' | 'TOKEN_FILE'
 
 /** Permission bits of anybody but the owner. */
 const othersBits = 0o077
@@ -12,6 +12,7 @@ const ifOthersHadAccess = {
   KEY_FILE: 'Make a new key if others had access.',
   DELEGATION_FILE: 'If others had access, take the delegation back with runnel key revoke, and make another.',
   TOKEN_FILE: 'If others had access, have what takes the token take another.',
+  READING_KEY_FILE: 'If others had access, renew the key with runnel reading-key rotate.',
 } as const satisfies Record<SecretKind, string>
 
 /**

@@ -1,16 +1,9 @@
 import { toHex, toNodeId, type NodeId } from '@runnel/protocol'
-import {
-  concat,
-  ContractFactory,
-  getBytes,
-  TypedDataEncoder,
-  Wallet,
-  type BaseContract,
-  type BytesLike,
-} from 'ethers'
+import { concat, ContractFactory, getBytes, Wallet, type BaseContract, type BytesLike } from 'ethers'
 import { compileTestContract } from '../../../../contracts/scripts/compile.ts'
 import type { Signer } from '../identity/signer.ts'
 import { mined } from './chain.testkit.ts'
+import { hashOfTypedData } from './chain/hash-of-typed-data.ts'
 
 const { abi, bytecode } = compileTestContract('test/TestMultisig.sol', 'TestMultisig')
 
@@ -53,10 +46,7 @@ export function jointSignature(owners: readonly Owner[], digest: BytesLike): Uin
 export function multisigSigner({ nodeId }: Pick<Multisig, 'nodeId'>, owners: readonly Owner[]): Signer {
   return {
     address: () => Promise.resolve(nodeId),
-    signTypedData({ domain, types, message }) {
-      const digest = TypedDataEncoder.hash(domain, { Delegation: [...types.Delegation] }, message)
-      return Promise.resolve(toHex(jointSignature(owners, digest)))
-    },
+    signTypedData: (data) => Promise.resolve(toHex(jointSignature(owners, hashOfTypedData(data)))),
     sendTransaction: () => Promise.reject(new Error('The account sends no transactions here')),
   }
 }

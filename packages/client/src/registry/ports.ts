@@ -1,5 +1,5 @@
 import type { TrackerAddress } from '@runnel/network'
-import type { AccountsOnChain } from '../identity/request-delegation.ts'
+import type { AccountsOnChain } from '../identity/request-signature.ts'
 import type { Delegation, NodeId, StreamId } from '@runnel/protocol'
 
 /** A stream in the registry. */
@@ -133,6 +133,23 @@ export interface DelegationRegistryReader {
   isBacked(delegation: Delegation, at: 'now' | 'signed'): Promise<boolean>
 }
 
+/** A signature that a user which is a contract is asked about. */
+export interface ContractSignature {
+  readonly userId: NodeId
+  /** What was signed: 32 bytes. */
+  readonly digest: Uint8Array
+  readonly signature: Uint8Array
+}
+
+/** Asks users that are contracts; rejects as `StreamRegistry` does. */
+export interface ContractReader {
+  /**
+   * Whether the contract takes the signature for its own now (ERC-1271). One that fails in any way does not. Throws CONTRACT_NEEDS_CHAIN
+   * where no chain can be asked.
+   */
+  accepts(signature: ContractSignature): Promise<boolean>
+}
+
 /** Ends delegations of the account; rejects as `StreamRegistryWriter` does, and with REGISTRY_OUTDATED. */
 export interface DelegationRegistryWriter {
   /** All to a delegate, for ever. */
@@ -181,6 +198,7 @@ export interface Registries {
   readonly trackers: TrackerRegistryReader
   readonly storage: StorageRegistryReader & StorageRegistryWriter
   readonly delegations: DelegationRegistryReader & DelegationRegistryWriter
+  readonly contracts: ContractReader
   /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
   start(events: RegistryEvents): Promise<void>
   /** Idempotent. */

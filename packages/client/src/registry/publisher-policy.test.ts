@@ -1,4 +1,4 @@
-import { toNodeId, toStreamId } from '@runnel/protocol'
+import { keyPartition, permissionScope, toNodeId, toStreamId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { createPublisherPolicy } from './publisher-policy.ts'
@@ -10,6 +10,7 @@ import { createStaticRegistries } from './static-registries.ts'
 
 const owner = toNodeId(`0x${'1'.repeat(40)}`)
 const stranger = toNodeId(`0x${'2'.repeat(40)}`)
+const [reader, granter] = [nodeIdOf(3), nodeIdOf(4)]
 const open = toStreamId(`${owner}/open`)
 const closed = toStreamId(`${owner}/closed`)
 const missing = toStreamId(`${owner}/missing`)
@@ -20,7 +21,14 @@ function setUp(createdMs = 0) {
     trackers: [],
     streams: [
       { id: open, permissions: [{ user: 'public', publish: 5000 }] },
-      { id: closed, permissions: [{ user: owner, publish: true }] },
+      {
+        id: closed,
+        permissions: [
+          { user: owner, publish: true },
+          { user: reader, subscribe: 5000 },
+          { user: granter, grant: true },
+        ],
+      },
     ],
   })
   const { streams, storage } = createStaticRegistries(network)
@@ -140,4 +148,31 @@ describe('a delegation of which nothing is known', () => {
     expect(policy.check(closed, stranger, 0, 0, of(stranger))).toBe('denied')
     await expect(policy.resolve(closed, owner, 'a neighbour', of(owner))).rejects.toThrow('away')
   })
+})
+
+it('lets publishers, subscribers and those who may grant publish in the key part, and only publishers elsewhere', async () => {
+  const { policy } = setUp()
+  const keys = permissionScope(closed, keyPartition)
+  expect(policy.check(keys, reader, 0)).toBe('unknown')
+  const users = [owner, reader, granter, stranger]
+  await Promise.all(users.map((user) => policy.resolve(keys, user)))
+  const answers = (scope: typeof keys, wallMs: number) =>
+    users.map((user) => policy.check(scope, user, wallMs) === 'allowed')
+  expect(answers(keys, 4999)).toEqual([true, true, true, false])
+  expect(answers(keys, 5000)).toEqual([true, false, true, false])
+  expect(answers(closed, 0)).toEqual([true, false, false, false])
+})
+
+it('asks about the delegation of a reader that publishes in the key part', async () => {
+  const { policy, registry } = setUp()
+  const delegation = delegationOf({ userId: reader })
+  await policy.resolve(closed, reader)
+  await policy.resolve(closed, reader, 'a neighbour', delegation)
+  expect(registry.asked).toEqual([])
+  const keys = permissionScope(closed, keyPartition)
+  const asked = policy.resolve(keys, reader, 'a neighbour', delegation)
+  // At once: what its user may is known.
+  expect(registry.asked).toEqual(['revoked'])
+  await asked
+  expect(policy.check(keys, reader, 0, 0, delegation)).toBe('allowed')
 })

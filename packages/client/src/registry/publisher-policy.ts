@@ -1,5 +1,5 @@
 import type { PublisherPolicy } from '@runnel/network'
-import type { Delegation } from '@runnel/protocol'
+import { publishesUntilMs, streamOfScope, type Delegation, type PermissionScope } from '@runnel/protocol'
 import type { Permissions } from './ports.ts'
 import { predates } from './predates.ts'
 import type { RegistryCache } from './registry-cache.ts'
@@ -8,24 +8,26 @@ import type { DelegationChecks } from './registry-delegations.ts'
 /** Tells the node who may publish: at once from the cache, else from the registry. */
 export function createPublisherPolicy(cache: RegistryCache, delegations: DelegationChecks): PublisherPolicy {
   return {
-    check(streamId, publisherId, wallMs, oldestMs = Infinity, delegation) {
+    check(scope, publisherId, wallMs, oldestMs = Infinity, delegation) {
+      const streamId = streamOfScope(scope)
       const permissions = cache.peekPermissions(streamId, publisherId)
       const stream = cache.peekStream(streamId)
       if (permissions === undefined || stream === undefined) return 'unknown'
       if (stream === null || predates(oldestMs, stream)) return 'denied'
-      if (wallMs >= permissions.publishUntilMs) return 'denied'
+      if (wallMs >= publishesUntilMs(permissions, scope)) return 'denied'
       return delegation === undefined ? 'allowed' : delegations.check(delegation)
     },
-    async resolve(streamId, publisherId, cause, delegation) {
+    async resolve(scope, publisherId, cause, delegation) {
+      const streamId = streamOfScope(scope)
       const [permissions] = await Promise.all([
         cache.permissionsOf(streamId, publisherId, cause),
         cache.getStream(streamId),
-        isAskedAtOnce(delegation, cache.peekPermissions(streamId, publisherId))
+        isAskedAtOnce(delegation, scope, cache.peekPermissions(streamId, publisherId))
           ? // What fails is asked again below, for those to whom it matters.
             delegations.resolve(delegation, cause).catch(() => {})
           : undefined,
       ])
-      if (delegation !== undefined && permissions.publishUntilMs > 0)
+      if (delegation !== undefined && publishesUntilMs(permissions, scope) > 0)
         await delegations.resolve(delegation, cause)
     },
   }
@@ -37,7 +39,8 @@ export function createPublisherPolicy(cache: RegistryCache, delegations: Delegat
  */
 function isAskedAtOnce(
   delegation: Delegation | undefined,
+  scope: PermissionScope,
   known: Permissions | undefined,
 ): delegation is Delegation {
-  return delegation?.block === 0 && known?.publishUntilMs !== 0
+  return delegation?.block === 0 && (known === undefined || publishesUntilMs(known, scope) > 0)
 }

@@ -1,8 +1,11 @@
 import {
+  readsUntilMs,
+  streamOfScope,
   toNodeId,
   type Clock,
   type Delegation,
   type NodeId,
+  type PermissionScope,
   type ReaderPolicy,
   type StreamId,
 } from '@runnel/protocol'
@@ -25,33 +28,40 @@ export class RegistryReaderPolicy implements ReaderPolicy {
     this.#clock = modules.clock
   }
 
-  readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined {
-    // For a public stream nobody is looked up: whoever acts for nobody may read it, too.
-    if (this.#isPublic(streamId)) return Infinity
-    const forMs = this.#userReadsForMs(streamId, userId)
+  readsForMs(scope: PermissionScope, userId: NodeId, delegation?: Delegation): number | undefined {
+    // Where all may read nobody is looked up: whoever acts for nobody may read it, too.
+    if (this.#isPublic(scope)) return Infinity
+    const forMs = this.#userReadsForMs(scope, userId)
     if (delegation === undefined || (forMs !== undefined && forMs <= 0)) return forMs
     const answer = this.#delegations.check(delegation)
     if (answer === 'denied') return 0
     return answer === 'allowed' ? forMs : undefined
   }
 
-  async resolve(streamId: StreamId, userId: NodeId, cause?: string, delegation?: Delegation): Promise<void> {
-    await this.#resolveUser(streamId, userId, cause)
-    if (this.#isPublic(streamId)) return
+  async resolve(
+    scope: PermissionScope,
+    userId: NodeId,
+    cause?: string,
+    delegation?: Delegation,
+  ): Promise<void> {
+    await this.#resolveUser(scope, userId, cause)
+    if (this.#isPublic(scope)) return
     // Nothing is asked for those who may not read anyway.
-    if (delegation !== undefined && this.#userReadsForMs(streamId, userId) !== 0)
+    if (delegation !== undefined && this.#userReadsForMs(scope, userId) !== 0)
       await this.#delegations.resolve(delegation, cause)
   }
 
-  #isPublic(streamId: StreamId): boolean {
-    return this.#cache.peekPermissions(streamId, anybody)?.subscribeUntilMs === Infinity
+  #isPublic(scope: PermissionScope): boolean {
+    const permissions = this.#cache.peekPermissions(streamOfScope(scope), anybody)
+    return permissions !== undefined && readsUntilMs(permissions, scope) === Infinity
   }
 
-  #userReadsForMs(streamId: StreamId, userId: NodeId): number | undefined {
+  #userReadsForMs(scope: PermissionScope, userId: NodeId): number | undefined {
     const wallMs = this.#clock.now()
+    const streamId = streamOfScope(scope)
     const forMs = (user: NodeId) => {
       const permissions = this.#cache.peekPermissions(streamId, user)
-      return permissions && permissions.subscribeUntilMs - wallMs
+      return permissions && readsUntilMs(permissions, scope) - wallMs
     }
     const everybody = forMs(anybody)
     const user = forMs(userId)
@@ -62,12 +72,13 @@ export class RegistryReaderPolicy implements ReaderPolicy {
     return everybody === undefined || user === undefined || storageNodes === undefined ? undefined : 0
   }
 
-  async #resolveUser(streamId: StreamId, userId: NodeId, cause?: string): Promise<void> {
+  async #resolveUser(scope: PermissionScope, userId: NodeId, cause?: string): Promise<void> {
     const wallMs = this.#clock.now()
+    const streamId = streamOfScope(scope)
     const everybody = await this.#cache.permissionsOf(streamId, anybody)
-    if (everybody.subscribeUntilMs === Infinity) return
+    if (readsUntilMs(everybody, scope) === Infinity) return
     const user = await this.#cache.permissionsOf(streamId, userId, cause)
-    if (user.subscribeUntilMs > wallMs) return
+    if (readsUntilMs(user, scope) > wallMs) return
     await this.#cache.storageNodesOf(streamId)
   }
 

@@ -9,8 +9,9 @@ import {
 } from '@runnel/protocol'
 import type { Logger } from '../logger.ts'
 import { reasonOf } from '../errors.ts'
-import type { AccountsOnChain } from '../identity/request-delegation.ts'
+import type { AccountsOnChain } from '../identity/request-signature.ts'
 import type {
+  ContractReader,
   DelegationRegistryWriter,
   Registries,
   RegistryChange,
@@ -51,6 +52,8 @@ export class RegistryService {
   readonly account: NodeId | undefined
   /** Which users are contracts. */
   readonly accounts: AccountsOnChain
+  /** Asks users that are contracts. */
+  readonly contracts: ContractReader
   /** As `writer`, of storage nodes. */
   readonly storageWriter: StorageRegistryWriter
   /** As `writer`, of delegations. */
@@ -97,6 +100,7 @@ export class RegistryService {
     this.chainId = registries.chainId
     this.account = registries.account
     this.accounts = registries.accounts
+    this.contracts = registries.contracts
     this.writer = forgettingWriter(registries.streams, (change) => this.#changed(change))
     this.storageWriter = forgettingStorageWriter(registries.storage, () => this.#changed({ kind: 'storage' }))
     this.delegationWriter = forgettingDelegationWriter(registries, (change) => this.#changed(change))

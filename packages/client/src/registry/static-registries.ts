@@ -1,6 +1,6 @@
 import type { NodeId } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
-import { keysOnly } from '../identity/request-delegation.ts'
+import { keysOnly } from '../identity/request-signature.ts'
 import { byUser, compare, hasAny } from './order.ts'
 import {
   noPermissions,
@@ -22,6 +22,7 @@ export function createStaticRegistries(network: ParsedStaticNetwork): Registries
   return {
     chainId: network.chainId,
     accounts: keysOnly,
+    contracts: { accepts: refuseContract },
     streams: { ...streamReader(network), ...refusingWriter },
     trackers: { listTrackers: async () => trackers, listNodes: async () => undefined },
     storage: { ...storageReader(network), ...refusingStorageWriter },
@@ -116,9 +117,11 @@ const refusingWriter: StreamRegistryWriter = {
 const delegationReader: DelegationRegistryReader = {
   hasContracts: false,
   revokedMs: async () => Infinity,
-  isBacked: async ({ userId }) => {
-    throw clientError('CONTRACT_NEEDS_CHAIN', `of ${userId}`)
-  },
+  isBacked: refuseContract,
+}
+
+async function refuseContract({ userId }: { readonly userId: NodeId }): Promise<never> {
+  throw clientError('CONTRACT_NEEDS_CHAIN', `of ${userId}`)
 }
 
 const refusingDelegationWriter: DelegationRegistryWriter = {

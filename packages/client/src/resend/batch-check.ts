@@ -1,6 +1,7 @@
 import type { NodeDelegations, PublisherPolicy } from '@runnel/network'
 import {
   coversBatch,
+  permissionScope,
   verifyBatch,
   type Clock,
   type Crypto,
@@ -57,17 +58,18 @@ export class BatchCheck {
     const { delegationRef: ref } = batch
     const delegation = ref === undefined ? undefined : delegations.get(ref)
     if (delegation !== undefined && delegations.isOfOtherChain(delegation)) return 'denied'
-    const { streamId, publisherId } = batch.chain
+    const { streamId, partition, publisherId } = batch.chain
+    const scope = permissionScope(streamId, partition)
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0
     if (newestMs > clock.now() + maxAheadMs || !this.#isSigned(batch, delegation)) return 'forged'
     const oldestMs = batch.messages[0]?.timestamp
-    const check = () => policy.check(streamId, publisherId, newestMs, oldestMs)
-    if (check() === 'unknown') await policy.resolve(streamId, publisherId)
+    const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
+    if (check() === 'unknown') await policy.resolve(scope, publisherId)
     if (check() !== 'allowed') return 'denied'
     if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return 'denied'
     // A key may also sign what it dates back to before its delegation was taken back.
-    const today = () => policy.check(streamId, publisherId, clock.now(), undefined, delegation)
-    if (today() === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
+    const today = () => policy.check(scope, publisherId, clock.now(), undefined, delegation)
+    if (today() === 'unknown') await policy.resolve(scope, publisherId, undefined, delegation)
     return today() === 'allowed' ? 'good' : 'doubtful'
   }
 

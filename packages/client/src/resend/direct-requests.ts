@@ -85,12 +85,15 @@ export class DirectRequests {
       case 'resendData':
       case 'resendEnd':
       case 'stored':
+      case 'cards':
         this.#listeners.get(peerId)?.get(packet.requestId)?.onAnswer(packet)
         return
       case 'resend':
       case 'resendMore':
       case 'resendCancel':
       case 'awaitStored':
+      case 'keepCard':
+      case 'askCards':
     }
   }
 

@@ -7,7 +7,7 @@ import type {
   NodeId,
   NodeToTracker,
   Signal,
-  StreamId,
+  PermissionScope,
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
@@ -55,7 +55,7 @@ export type NodeEffect =
   /** `from` acts for the user. */
   | {
       readonly type: 'resolveReader'
-      readonly streamId: StreamId
+      readonly scope: PermissionScope
       readonly userId: NodeId
       readonly delegation: Delegation | undefined
       readonly from: NodeId
@@ -63,7 +63,7 @@ export type NodeEffect =
   /** `from` brought batches that it signed. */
   | {
       readonly type: 'resolvePublisher'
-      readonly streamId: StreamId
+      readonly scope: PermissionScope
       readonly publisherId: NodeId
       readonly delegation: Delegation | undefined
       readonly from: NodeId | undefined

@@ -6,6 +6,7 @@ import type {
   Instruction,
   MessageBatch,
   NodeId,
+  PermissionScope,
   StreamId,
   StreamPartId,
   TrackerToNode,
@@ -70,7 +71,7 @@ export type OverlayEvent =
   /** `resolve` ended; unless it failed, the policy now has an answer. */
   | {
       readonly type: 'publisherResolved'
-      readonly streamId: StreamId
+      readonly scope: PermissionScope
       readonly publisherId: NodeId
       /** The one that it was about. */
       readonly delegation?: Delegation | undefined
@@ -79,7 +80,7 @@ export type OverlayEvent =
   /** Like `publisherResolved`, for readers. */
   | {
       readonly type: 'readerResolved'
-      readonly streamId: StreamId
+      readonly scope: PermissionScope
       readonly userId: NodeId
       readonly found: boolean
     }

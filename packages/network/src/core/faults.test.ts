@@ -111,7 +111,7 @@ const cases: Record<string, { port: string; event: (script: CoreScript) => Overl
       script.run(data(2, batchAt([startMs])))
       script.policy = 'allowed'
       const { nodeId: publisherId } = identityOf(7)
-      return [{ type: 'publisherResolved', streamId, publisherId, found: true }]
+      return [{ type: 'publisherResolved', scope: streamId, publisherId, found: true }]
     },
   },
   'reading that ends': {

@@ -216,10 +216,10 @@ export class NodeCore {
       deliver: (streamPartId, message, from) =>
         this.#push({ type: 'deliver', delivery: { streamPartId, message, from } }),
       neighbours: (streamPartId, neighbours) => this.#push({ type: 'neighbours', streamPartId, neighbours }),
-      resolveReader: (streamId, userId, from, delegation) =>
-        this.#push({ type: 'resolveReader', streamId, userId, from, delegation }),
-      resolvePublisher: (streamId, publisherId, from, delegation) =>
-        this.#push({ type: 'resolvePublisher', streamId, publisherId, from, delegation }),
+      resolveReader: (scope, userId, from, delegation) =>
+        this.#push({ type: 'resolveReader', scope, userId, from, delegation }),
+      resolvePublisher: (scope, publisherId, from, delegation) =>
+        this.#push({ type: 'resolvePublisher', scope, publisherId, from, delegation }),
       dropped: (counter, detail) => this.#push({ type: 'dropped', counter, detail }),
       statusDue: (streamPartId) => this.#links.statusDue(streamPartId),
       partFailed: (streamPartId, error) => {

@@ -5,7 +5,7 @@ import type {
   DelegationRef,
   MessageBatch,
   NodeId,
-  StreamId,
+  PermissionScope,
   StreamMessage,
   StreamPartId,
 } from '@runnel/protocol'
@@ -39,10 +39,10 @@ export interface OverlayEffects {
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void
   /** `from` acts for the user. */
-  resolveReader(streamId: StreamId, userId: NodeId, from: NodeId, delegation?: Delegation): void
+  resolveReader(scope: PermissionScope, userId: NodeId, from: NodeId, delegation?: Delegation): void
   /** `from` brought what it signed. */
   resolvePublisher(
-    streamId: StreamId,
+    scope: PermissionScope,
     publisherId: NodeId,
     from: NodeId | undefined,
     delegation?: Delegation,

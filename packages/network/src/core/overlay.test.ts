@@ -477,7 +477,7 @@ const at = (offsetMs: number) => ({ timestamp: startMs + offsetMs, sequenceNumbe
 const resolved = (found: boolean) =>
   ({
     type: 'publisherResolved',
-    streamId: batchAt([startMs]).chain.streamId,
+    scope: batchAt([startMs]).chain.streamId,
     publisherId: identityOf(7).nodeId,
     found,
   }) as const

@@ -133,7 +133,7 @@ export class Overlay {
       case 'publisherResolved':
         this.#flood.resolved(event, event.found, time)
         this.#neighbourhood.userResolved(
-          { streamId: event.streamId, userId: event.publisherId, toRead: false },
+          { scope: event.scope, userId: event.publisherId, toRead: false },
           event.found,
           time,
         )

@@ -20,12 +20,12 @@ export function createCore(
     verifyDelegation: (delegation) => modules.verifyDelegation(delegation),
     actingFor: (peerId) => peers.get(peerId)?.actingFor,
     // Undefined is an answer of the policy: it does not know yet.
-    readsForMs: (streamId, userId, delegation) =>
-      readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(streamId, userId, delegation),
+    readsForMs: (scope, userId, delegation) =>
+      readerPolicy === undefined ? Infinity : readerPolicy.readsForMs(scope, userId, delegation),
     verifyMembership: (token, nodeId, wallMs) => modules.verifyMembership(token, nodeId, wallMs),
     membershipToken: () => modules.membershipToken(),
-    checkPublisher: (streamId, publisherId, wallMs, oldestMs, delegation) =>
-      publisherPolicy.check(streamId, publisherId, wallMs, oldestMs, delegation),
+    checkPublisher: (scope, publisherId, wallMs, oldestMs, delegation) =>
+      publisherPolicy.check(scope, publisherId, wallMs, oldestMs, delegation),
     rttOf: (peerId) => peers.get(peerId)?.rttMs,
     canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
     hasArchive: modules.archive !== undefined,

@@ -135,19 +135,19 @@ export class EffectRunner {
   }
 
   #resolvePublisher(effect: NodeEffect & { type: 'resolvePublisher' }): void {
-    const { streamId, publisherId, delegation, from } = effect
-    const resolve = () => this.#modules.publisherPolicy.resolve(streamId, publisherId, from, delegation)
-    const key = questionKey(streamId, publisherId, from, delegation)
+    const { scope, publisherId, delegation, from } = effect
+    const resolve = () => this.#modules.publisherPolicy.resolve(scope, publisherId, from, delegation)
+    const key = questionKey(scope, publisherId, from, delegation)
     this.#publisherQuestions.ask(key, resolve, (found) => {
-      this.#modules.dispatch({ type: 'publisherResolved', streamId, publisherId, delegation, found })
+      this.#modules.dispatch({ type: 'publisherResolved', scope, publisherId, delegation, found })
     })
   }
 
-  #resolveReader({ streamId, userId, delegation, from }: NodeEffect & { type: 'resolveReader' }): void {
-    const resolve = async () => this.#modules.readerPolicy?.resolve(streamId, userId, from, delegation)
-    const key = questionKey(streamId, userId, from, delegation)
+  #resolveReader({ scope, userId, delegation, from }: NodeEffect & { type: 'resolveReader' }): void {
+    const resolve = async () => this.#modules.readerPolicy?.resolve(scope, userId, from, delegation)
+    const key = questionKey(scope, userId, from, delegation)
     this.#readerQuestions.ask(key, resolve, (found) => {
-      this.#modules.dispatch({ type: 'readerResolved', streamId, userId, found })
+      this.#modules.dispatch({ type: 'readerResolved', scope, userId, found })
     })
   }
 

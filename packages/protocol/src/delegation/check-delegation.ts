@@ -1,7 +1,13 @@
 import type { Identity } from '../crypto/identity.ts'
 import { protocolError, type ProtocolErrorCode, type RunnelError } from '../errors.ts'
 import { nodeIdFromBytes } from '../ids/node-id.ts'
-import type { StreamId } from '../ids/stream-id.ts'
+import {
+  isKeyPart,
+  permissionScope,
+  streamOfScope,
+  type PermissionScope,
+  type StreamId,
+} from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import type { MessageBatch } from '../messages/stream-message.ts'
 import type { Crypto } from '../ports.ts'
@@ -66,12 +72,21 @@ export function isForStream({ streams }: DelegationClaim, streamId: StreamId): b
   return streams.length === 0 || streams.includes(streamId)
 }
 
+/** What a delegation lets a process do with a stream. */
+export type DelegatedRight = 'publishes' | 'reads'
+
+/** Whether it lets the delegate do something in a stream; in the key part, where publishers and readers do both, either right will do. */
+export function allows(claim: DelegationClaim, right: DelegatedRight, scope: PermissionScope): boolean {
+  return (claim[right] || isKeyPart(scope)) && isForStream(claim, streamOfScope(scope))
+}
+
 /**
  * Whether the delegate may have signed a batch for the user: it may publish to that stream, and was let at the time of each message.
  * Nothing is said of signatures.
  */
 export function coversBatch(claim: DelegationClaim, { chain, messages }: MessageBatch): boolean {
-  const isFor = claim.publishes && claim.userId === chain.publisherId && isForStream(claim, chain.streamId)
+  const scope = permissionScope(chain.streamId, chain.partition)
+  const isFor = claim.userId === chain.publisherId && allows(claim, 'publishes', scope)
   return isFor && messages.every(({ timestamp }) => claim.fromMs <= timestamp && timestamp < claim.untilMs)
 }
 

@@ -1,10 +1,10 @@
 import { protocolError } from '../errors.ts'
 import type { NodeId } from '../ids/node-id.ts'
-import type { StreamId } from '../ids/stream-id.ts'
+import type { PermissionScope } from '../ids/stream-id.ts'
 import type { AccessToken } from '../messages/packets.ts'
 import type { Crypto } from '../ports.ts'
 import { verifyMembership } from '../signing/membership.ts'
-import { delegationProblem, isForStream, isSignedByKey } from './check-delegation.ts'
+import { allows, delegationProblem, isSignedByKey, type DelegatedRight } from './check-delegation.ts'
 import type { Delegation } from './delegation.ts'
 
 /** With what a node proves for whom it acts. */
@@ -56,11 +56,11 @@ export function checkCredential(
  */
 export function actsForMs(
   acting: ActingFor | undefined,
-  right: 'publishes' | 'reads',
-  streamId: StreamId,
+  right: DelegatedRight,
+  scope: PermissionScope,
   wallMs: number,
 ): number {
   if (acting === undefined) return Infinity
   const { delegation, untilMs } = acting
-  return delegation[right] && isForStream(delegation, streamId) ? untilMs - wallMs : 0
+  return allows(delegation, right, scope) ? untilMs - wallMs : 0
 }

@@ -3,7 +3,7 @@ import vectors from '../../vectors/delegations.json' with { type: 'json' }
 import { createIdentity, parsePrivateKey } from '../crypto/identity.ts'
 import { loadCrypto } from '../crypto/load-crypto.ts'
 import { toNodeId } from '../ids/node-id.ts'
-import { toStreamId } from '../ids/stream-id.ts'
+import { keyPartition, permissionScope, toStreamId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
 import { fromHex, toHex } from '../messages/plain-json.testkit.ts'
 import { sampleBatches, sampleDelegation, sampleIdentity, sampleNodeId } from '../messages/samples.testkit.ts'
@@ -118,6 +118,10 @@ describe('a delegation', () => {
       { untilMs: lastMs },
     ]
     expect(others.map(covers)).toEqual(others.map(() => false))
+    // Readers publish in the key part, too.
+    const keys = { ...batch, chain: { ...batch.chain, partition: keyPartition } }
+    expect(coversBatch({ ...good, untilMs: lastMs + 1, publishes: false }, keys)).toBe(true)
+    expect(coversBatch({ ...good, untilMs: lastMs, publishes: false }, keys)).toBe(false)
   })
 })
 
@@ -161,6 +165,10 @@ describe('a credential', () => {
     expect(actsForMs(acting, 'reads', streamId, untilMs - 5)).toBe(5)
     expect(actsForMs(acting, 'publishes', streamId, fromMs)).toBe(0)
     expect(actsForMs(acting, 'reads', toStreamId(`${sampleNodeId('b')}/b`), fromMs)).toBe(0)
+    const keys = permissionScope(streamId, keyPartition)
+    expect(actsForMs(acting, 'publishes', keys, untilMs - 5)).toBe(5)
+    const others = permissionScope(toStreamId(`${sampleNodeId('b')}/b`), keyPartition)
+    expect(actsForMs(acting, 'reads', others, fromMs)).toBe(0)
     expect(actsForMs(undefined, 'publishes', streamId, fromMs)).toBe(Infinity)
   })
 })

@@ -1,92 +1,39 @@
-import { nodeIdToBytes, toNodeId } from '../ids/node-id.ts'
 import type { Crypto } from '../ports.ts'
+import { signedAt, typedDataDigest, typedDataOf, type TypedData } from '../signing/typed-data.ts'
 import type { DelegationClaim } from './delegation.ts'
 
-/**
- * What the user signs: typed data (EIP-712), so that a wallet shows each line of it to its user. All but the two addresses are
- * sentences and dates, made from the claim in one way only.
- */
-const domainFields = [
-  { name: 'name', type: 'string' },
-  { name: 'version', type: 'string' },
-  { name: 'chainId', type: 'uint256' },
-] as const
-const fields = [
-  { name: 'purpose', type: 'string' },
-  { name: 'account', type: 'address' },
-  { name: 'delegate', type: 'address' },
-  { name: 'may', type: 'string' },
-  { name: 'streams', type: 'string' },
-  { name: 'askedBy', type: 'string' },
-  { name: 'from', type: 'string' },
-  { name: 'until', type: 'string' },
-] as const
+const delegationKind = {
+  primaryType: 'Delegation',
+  fields: [
+    { name: 'purpose', type: 'string' },
+    { name: 'account', type: 'address' },
+    { name: 'delegate', type: 'address' },
+    { name: 'may', type: 'string' },
+    { name: 'streams', type: 'string' },
+    { name: 'askedBy', type: 'string' },
+    { name: 'from', type: 'string' },
+    { name: 'until', type: 'string' },
+  ],
+} as const
 
-/** For `eth_signTypedData_v4`. */
-export interface DelegationTypedData {
-  readonly domain: { readonly name: string; readonly version: string; readonly chainId: number }
-  readonly types: {
-    readonly EIP712Domain: typeof domainFields
-    readonly Delegation: typeof fields
-  }
-  readonly primaryType: 'Delegation'
-  readonly message: Readonly<Record<(typeof fields)[number]['name'], string>>
-}
-
-export function delegationTypedData(claim: DelegationClaim): DelegationTypedData {
+/** What the user signs; made from the claim in one way only. */
+export function delegationTypedData(claim: DelegationClaim): TypedData {
   const { block, fromMs, untilMs, streams, publishes, reads } = claim
   const rights = [publishes && 'publish', reads && 'read'].filter((right) => right !== false)
-  return {
-    domain: { name: 'Runnel', version: '1', chainId: claim.chainId },
-    types: { EIP712Domain: domainFields, Delegation: fields },
-    primaryType: 'Delegation',
-    message: {
-      purpose:
-        'Let the key of a page or program act for this account on the Runnel network. It moves no money.',
-      account: claim.userId,
-      delegate: claim.delegateId,
-      may: rights.join(' and '),
-      streams: streams.length === 0 ? 'all streams' : streams.join(', '),
-      askedBy: claim.requester,
-      from: `${new Date(fromMs).toISOString()}${block === 0 ? '' : `, block ${block}`}`,
-      until: new Date(untilMs).toISOString(),
-    },
-  }
+  return typedDataOf(delegationKind, claim.chainId, {
+    purpose:
+      'Let the key of a page or program act for this account on the Runnel network. It moves no money.',
+    account: claim.userId,
+    delegate: claim.delegateId,
+    may: rights.join(' and '),
+    streams: streams.length === 0 ? 'all streams' : streams.join(', '),
+    askedBy: claim.requester,
+    from: signedAt(fromMs, block),
+    until: new Date(untilMs).toISOString(),
+  })
 }
-
-const typeText = (name: string, of: readonly { readonly name: string; readonly type: string }[]): string =>
-  `${name}(${of.map(({ name, type }) => `${type} ${name}`).join(',')})`
 
 /** The 32 bytes that the user signs. */
 export function delegationDigest(claim: DelegationClaim, crypto: Crypto): Uint8Array {
   return typedDataDigest(delegationTypedData(claim), crypto)
-}
-
-/** What a signature of typed data signs: 32 bytes (EIP-712, section "Definition of hashStruct"). */
-export function typedDataDigest({ domain, message }: DelegationTypedData, crypto: Crypto): Uint8Array {
-  const hash = (text: string): Uint8Array => crypto.keccak256(new TextEncoder().encode(text))
-  const domainHash = crypto.keccak256(
-    hash(typeText('EIP712Domain', domainFields)),
-    hash(domain.name),
-    hash(domain.version),
-    word(numberBytes(domain.chainId)),
-  )
-  const values = fields.map(({ name, type }) =>
-    type === 'address' ? word(nodeIdToBytes(toNodeId(message[name]))) : hash(message[name]),
-  )
-  const messageHash = crypto.keccak256(hash(typeText('Delegation', fields)), ...values)
-  return crypto.keccak256(Uint8Array.of(0x19, 0x01), domainHash, messageHash)
-}
-
-/** At the end of 32 bytes. */
-function word(bytes: Uint8Array): Uint8Array {
-  const padded = new Uint8Array(32)
-  padded.set(bytes, 32 - bytes.length)
-  return padded
-}
-
-function numberBytes(value: number): Uint8Array {
-  const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
-  return bytes
 }

@@ -13,6 +13,11 @@ export function toNodeId(text: string): NodeId {
   return id as NodeId
 }
 
+/** Whether it is a node id as `toNodeId` gives it. */
+export function isNodeId(value: unknown): value is NodeId {
+  return typeof value === 'string' && pattern.test(value)
+}
+
 /** The node id of a 20-byte address. Throws INVALID_NODE_ID on another length. */
 export function nodeIdFromBytes(bytes: Uint8Array): NodeId {
   if (bytes.length !== 20) throw protocolError('INVALID_NODE_ID', `${bytes.length} bytes instead of 20`)

@@ -13,8 +13,36 @@ export const streamPartIdSchema = {
   pattern: '^0x[0-9a-f]{40}/[A-Za-z0-9._/-]+#([0-9]{1,2}|100)$',
 } as const
 
-/** The part of a stream for its keys, after those for its messages: nodes and trackers treat it like any other. */
+/** The part of a stream for its keys, after those for its messages. It floods like any other; who may take part in it differs. */
 export const keyPartition = limits.maxPartitions
+
+/**
+ * What a permission is about: a stream, in all its partitions for messages; or its key part, as a stream part id, where everybody
+ * publishes and reads who may publish to the stream, subscribe to it, or grant.
+ */
+export type PermissionScope = StreamId | StreamPartId
+
+export function permissionScope(streamId: StreamId, partition: number): PermissionScope {
+  return partition === keyPartition ? (`${streamId}#${keyPartition}` as StreamPartId) : streamId
+}
+
+/** Of a stream part. Throws INVALID_STREAM_ID or INVALID_PARTITION. */
+export function scopeOfPart(id: StreamPartId): PermissionScope {
+  const { streamId, partition } = parseStreamPartId(id)
+  return permissionScope(streamId, partition)
+}
+
+const keySuffix = `#${keyPartition}`
+
+/** Whether a permission, or a stream part, is that of a stream's keys. */
+export function isKeyPart(scope: PermissionScope): boolean {
+  return scope.endsWith(keySuffix)
+}
+
+/** The stream that a permission is about. */
+export function streamOfScope(scope: PermissionScope): StreamId {
+  return (isKeyPart(scope) ? scope.slice(0, -keySuffix.length) : scope) as StreamId
+}
 
 const pattern = /^0x[0-9a-f]{40}\/[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/
 

@@ -53,7 +53,7 @@ export function decodeBatch(bytes: Uint8Array): MessageBatch {
   const count = reader.u16()
   if (count === 0) throw protocolError('MALFORMED_PACKET', 'a batch without messages')
   withinLimit(count, limits.maxBatchMessages, 'messages of a batch')
-  const messages: StreamMessage[] = []
+  const messages: ReadMessage[] = []
   const messageOffsets: number[] = []
   let before: StreamMessage | undefined
   for (let i = 0; i < count; i++) {
@@ -68,7 +68,10 @@ export function decodeBatch(bytes: Uint8Array): MessageBatch {
   const signer = readSigner(reader)
   const signature = reader.view(signatureBytes)
   reader.end()
-  return { chain, messages, ...signer, signature, bytes: reader.bytes, headerEnd, messageOffsets }
+  const batch = { chain, messages, ...signer, signature, bytes: reader.bytes, headerEnd, messageOffsets }
+  for (const message of messages)
+    if (message.encryptionType === EncryptionType.sealedBatch) message.batch = batch
+  return batch
 }
 
 function readSigner(reader: Reader): Pick<MessageBatch, 'signatureType' | 'delegationRef'> {
@@ -103,7 +106,10 @@ function readHeader(reader: Reader): MessageChain {
   return chain
 }
 
-function readMessage(reader: Reader, chain: MessageChain): StreamMessage {
+/** While its batch is being read. */
+type ReadMessage = StreamMessage & { batch?: MessageBatch }
+
+function readMessage(reader: Reader, chain: MessageChain): ReadMessage {
   const flags = reader.u8()
   if (flags > (previousFlag | encryptedFlag | extendedFlag))
     throw protocolError('MALFORMED_PACKET', `message flags ${flags}`)
@@ -159,11 +165,7 @@ export function writeUnsignedBatch(
   chain: MessageChain,
   messages: readonly MessageDraft[],
 ): void {
-  writer.u8(BATCH_VERSION)
-  writer.shortAscii(checkedStreamId(chain.streamId), limits.maxStreamIdBytes, 'stream id')
-  writer.u8(checkedPartition(chain.partition))
-  writeNodeId(writer, chain.publisherId)
-  writer.shortAscii(chain.messageChainId, limits.maxMessageChainIdBytes, 'message chain id')
+  writeChainHeader(writer, chain)
   if (messages.length === 0) throw protocolError('MALFORMED_PACKET', 'a batch without messages')
   writer.u16(withinLimit(messages.length, limits.maxBatchMessages, 'messages of a batch'))
   checkSpan(messages)
@@ -175,7 +177,26 @@ export function writeUnsignedBatch(
   }
 }
 
+/** How a batch of a chain begins. */
+export function writeChainHeader(writer: Writer, chain: MessageChain): void {
+  writer.u8(BATCH_VERSION)
+  writer.shortAscii(checkedStreamId(chain.streamId), limits.maxStreamIdBytes, 'stream id')
+  writer.u8(checkedPartition(chain.partition))
+  writeNodeId(writer, chain.publisherId)
+  writer.shortAscii(chain.messageChainId, limits.maxMessageChainIdBytes, 'message chain id')
+}
+
 function writeMessage(writer: Writer, message: MessageDraft): void {
+  writeEnvelope(writer, message, message.content.length)
+  writer.raw(message.content)
+}
+
+/** All of a message before its content. */
+export function writeEnvelope(
+  writer: Writer,
+  message: Omit<MessageDraft, 'content'>,
+  contentBytes: number,
+): void {
   const { extensions } = message
   const encrypted = message.encryptionType !== EncryptionType.none
   const flags = (message.previous === undefined ? 0 : previousFlag) | (encrypted ? encryptedFlag : 0)
@@ -190,6 +211,5 @@ function writeMessage(writer: Writer, message: MessageDraft): void {
     throw protocolError('MALFORMED_PACKET', 'a group key id without encryption')
   }
   if (extensions !== undefined) writeExtensions(writer, extensions)
-  writer.count(message.content.length, limits.maxContentBytes, 'bytes of content')
-  writer.raw(message.content)
+  writer.count(contentBytes, limits.maxContentBytes, 'bytes of content')
 }

@@ -1,4 +1,5 @@
 import { encodeDelegation, type DelegationClaim } from '../delegation/delegation.ts'
+import { encodeCard } from '../encryption/card.ts'
 import { packetBytes } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
 import { limits } from '../limits.ts'
@@ -6,7 +7,7 @@ import type { Crypto } from '../ports.ts'
 import type { ProtocolErrorCode } from '../errors.ts'
 import { PacketType } from './packet-table.ts'
 import { fromHex, toHex } from './plain-json.testkit.ts'
-import { sampleBatches, sampleDelegation, samplePackets } from './samples.testkit.ts'
+import { sampleBatches, sampleCard, sampleDelegation, samplePackets } from './samples.testkit.ts'
 
 /** Bytes that must be refused, and how. `frame` goes to the frame reader and then each packet to the packet decoder. */
 export interface MalformedSample {
@@ -62,6 +63,25 @@ function malformedDelegations(crypto: Crypto): MalformedSample[] {
   ]
 }
 
+function malformedCards(crypto: Crypto): MalformedSample[] {
+  const hex = toHex(encodeCard(sampleCard(crypto)))
+  const keep = (name: string, text: string, code?: ProtocolErrorCode) =>
+    frame(`a card ${name}`, body(PacketType.keepCard, `${requestId}${text}`), code)
+  const signature = hex.slice(-132)
+  const b = 'bb'.repeat(20)
+  return [
+    keep('of a later version', `02${hex.slice(2)}`, 'UNSUPPORTED_VERSION'),
+    keep('with a byte too many', `${hex}00`),
+    keep('that ends in its key', hex.slice(0, -134)),
+    keep('whose signature is too long', `${hex.slice(0, -132)}8110`, 'LIMIT_EXCEEDED'),
+    keep('whose signature has a needless length byte', `${hex.slice(0, -132)}c100${signature.slice(2)}`),
+    frame('an ask for 65 cards', body(PacketType.askCards, `${requestId}41`), 'LIMIT_EXCEEDED'),
+    frame('an ask for the card of a user twice', body(PacketType.askCards, `${requestId}02${b}${b}`)),
+    frame('65 cards', body(PacketType.cards, `${requestId}41`), 'LIMIT_EXCEEDED'),
+    frame('two cards of one user', body(PacketType.cards, `${requestId}02${hex}${hex}`)),
+  ]
+}
+
 function malformedFrames(crypto: Crypto): MalformedSample[] {
   const packets = samplePackets(crypto)
   const hexOf = (name: string): string => {
@@ -88,6 +108,7 @@ function malformedFrames(crypto: Crypto): MalformedSample[] {
     frame('a hello without a version', '0100'),
     frame('a hello with an unknown role', hexOf('hello of a node').replace(/^(01..0303)00/, '$109')),
     ...malformedDelegations(crypto),
+    ...malformedCards(crypto),
     frame('a kind of transport with a capital', hexOf('node info').replace('77656273', '57656273')),
     frame('a kind of transport without a name', body(PacketType.nodeInfo, '010000')),
     frame(

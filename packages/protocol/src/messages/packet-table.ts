@@ -1,4 +1,5 @@
 import type { BodyCodec } from './codecs/body-codec.ts'
+import { askCards, cards, keepCard } from './codecs/cards.ts'
 import { nodeInfo } from './codecs/contact.ts'
 import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
@@ -86,6 +87,9 @@ export const packetTable = {
   resendCancel: { number: 0x35, scope: 'toStorage', since, codec: resendCancel },
   awaitStored: { number: 0x36, scope: 'toStorage', since, codec: awaitStored },
   stored: { number: 0x37, scope: 'fromStorage', since, codec: stored },
+  keepCard: { number: 0x38, scope: 'toStorage', since: '1.1', codec: keepCard },
+  askCards: { number: 0x39, scope: 'toStorage', since: '1.1', codec: askCards },
+  cards: { number: 0x3a, scope: 'fromStorage', since: '1.1', codec: cards },
 } as const satisfies Readonly<Record<string, PacketKind>>
 
 type Table = typeof packetTable

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { cardPublicKeyBytes } from '../encryption/card.ts'
 import { nodeIdFromBytes } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
@@ -84,6 +85,16 @@ const iceServer = fc.record({
   url: arbitraryAscii(limits.maxUrlBytes),
   username: text(limits.maxTextBytes),
   credential: text(limits.maxTextBytes),
+})
+
+const arbitraryCard = fc.record({
+  chainId: counter,
+  userId: arbitraryNodeId,
+  generation: u32,
+  dateMs: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+  block: counter,
+  publicKey: arbitraryBytes(cardPublicKeyBytes),
+  signature: fc.uint8Array({ maxLength: 100 }),
 })
 
 export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
@@ -185,4 +196,15 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     .tuple(fc.record({ type: is('awaitStored'), requestId: u32, streamPartId, token }), head)
     .map(([request, at]) => ({ ...request, ...at })),
   fc.record({ type: is('stored'), ...outcome }),
+  fc.record({ type: is('keepCard'), requestId: u32, card: arbitraryCard }),
+  fc.record({
+    type: is('askCards'),
+    requestId: u32,
+    userIds: fc.uniqueArray(arbitraryNodeId, { maxLength: limits.maxCards }),
+  }),
+  fc.record({
+    type: is('cards'),
+    requestId: u32,
+    cards: fc.uniqueArray(arbitraryCard, { selector: ({ userId }) => userId, maxLength: 3 }),
+  }),
 )

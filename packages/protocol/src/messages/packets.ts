@@ -1,5 +1,6 @@
 import type { DelegationRef } from '../delegation/delegation-ref.ts'
 import type { Delegation } from '../delegation/delegation.ts'
+import type { Card } from '../encryption/card.ts'
 import type { NodeId } from '../ids/node-id.ts'
 import type { StreamPartId } from '../ids/stream-id.ts'
 import type { MessageBatch, MessageRef } from './stream-message.ts'
@@ -427,12 +428,33 @@ export interface AwaitStored extends ChainHead {
   readonly token: AccessToken | undefined
 }
 
-/** Storage node → node: it is (empty code), or why there is no telling. */
+/** Storage node → node: it is (empty code), or why not; of a message, or of a card. */
 export interface Stored {
   readonly type: 'stored'
   readonly requestId: number
   readonly code: string
   readonly text: string
+}
+
+/** Node → storage node: keep this card, and tell me. */
+export interface KeepCard {
+  readonly type: 'keepCard'
+  readonly requestId: number
+  readonly card: Card
+}
+
+/** Node → storage node: which cards have you got of these users? Each is named once. */
+export interface AskCards {
+  readonly type: 'askCards'
+  readonly requestId: number
+  readonly userIds: readonly NodeId[]
+}
+
+/** Storage node → node: those it has, at most one of each user. */
+export interface Cards {
+  readonly type: 'cards'
+  readonly requestId: number
+  readonly cards: readonly Card[]
 }
 
 /** A user lets another node ask a storage node in the user's name: see `accessDigest`. */

@@ -2,6 +2,7 @@ import { createIdentity, parsePrivateKey, type Identity } from '../crypto/identi
 import { delegationRef, signDelegation } from '../delegation/check-delegation.ts'
 import { refOfBytes } from '../delegation/delegation-ref.ts'
 import { encodeDelegation, type Delegation, type DelegationClaim } from '../delegation/delegation.ts'
+import { cardPublicKeyBytes, signCard, type Card, type CardClaim } from '../encryption/card.ts'
 import { toNodeId, type NodeId } from '../ids/node-id.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { limits } from '../limits.ts'
@@ -82,6 +83,30 @@ export function sampleDelegations(
       delegation: sampleDelegation(crypto, { chainId: 0, reads: false, requester: '' }),
     },
     { name: 'of a contract', delegation: { ...contract, signature: pattern(200) } },
+  ]
+}
+
+/** Of the first sample identity. */
+export function sampleCard(crypto: Crypto, changes: Partial<CardClaim> = {}): Card {
+  const claim: CardClaim = {
+    chainId: 31_337,
+    userId: sampleIdentity(crypto).nodeId,
+    ...{ generation: 0, dateMs: time, block: 0 },
+    publicKey: pattern(cardPublicKeyBytes),
+    ...changes,
+  }
+  return signCard(claim, crypto, sampleIdentity(crypto))
+}
+
+export function sampleCards(crypto: Crypto): { readonly name: string; readonly card: Card }[] {
+  const contract = sampleCard(crypto, { userId: sampleNodeId('c'), block: 2 ** 40 })
+  return [
+    { name: 'the first', card: sampleCard(crypto) },
+    {
+      name: 'without a chain, of the last generation',
+      card: sampleCard(crypto, { chainId: 0, generation: 0xffffffff }),
+    },
+    { name: 'of a contract', card: { ...contract, signature: pattern(200) } },
   ]
 }
 
@@ -507,6 +532,20 @@ function directPackets(crypto: Crypto): SamplePacket[] {
     {
       name: 'not stored',
       packet: { type: 'stored', requestId: 13, code: 'STORE_FAILED', text: 'The disk is full' },
+    },
+    { name: 'keep a card', packet: { type: 'keepCard', requestId: 14, card: sampleCard(crypto) } },
+    {
+      name: 'ask for cards',
+      packet: { type: 'askCards', requestId: 15, userIds: [sampleNodeId('a'), sampleNodeId('b')] },
+    },
+    { name: 'no cards', packet: { type: 'cards', requestId: 15, cards: [] } },
+    {
+      name: 'cards',
+      packet: {
+        type: 'cards',
+        requestId: 0xffffffff,
+        cards: sampleCards(crypto).flatMap(({ card }, i) => (i === 1 ? [] : [card])),
+      },
     },
   ]
 }

@@ -28,7 +28,7 @@ export function placeOf({ timestamp, sequenceNumber }: MessageRef): MessageRef {
 /** How the content is to be read. Unknown numbers are carried, not refused: content is the application's. */
 export const ContentType = { binary: 0, json: 1, text: 2 } as const
 /** How the content is encrypted. */
-export const EncryptionType = { none: 0, aes256gcm: 1 } as const
+export const EncryptionType = { none: 0, aes256gcm: 1, sealedBatch: 2 } as const
 /** How a batch is signed: see docs/protocol.md. */
 export const SignatureType = { secp256k1Merkle: 1, delegated: 2 } as const
 
@@ -62,6 +62,8 @@ export interface StreamMessage extends MessageChain, MessageRef {
   /** What later versions add, unread here. */
   readonly extensions?: readonly Extension[] | undefined
   readonly content: Uint8Array
+  /** Of a message that was sealed with its batch, that batch. */
+  readonly batch?: MessageBatch | undefined
 }
 
 /**

@@ -2,6 +2,7 @@ import { packetBytes, readPackets } from '../codec/frame.ts'
 import { encodePacket } from '../codec/packet-codec.ts'
 import { delegationRef } from '../delegation/check-delegation.ts'
 import { encodeDelegation } from '../delegation/delegation.ts'
+import { cardDigest, cardHash, cardTypedData, encodeCard } from '../encryption/card.ts'
 import { delegationDigest, delegationTypedData } from '../delegation/typed-data.ts'
 import { toStreamId, toStreamPartId } from '../ids/stream-id.ts'
 import { PacketType } from '../messages/packet-table.ts'
@@ -10,6 +11,7 @@ import { toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import {
   pattern,
   sampleBatches,
+  sampleCards,
   sampleDelegations,
   sampleIdentity,
   sampleNodeId,
@@ -132,6 +134,23 @@ export function membershipVectors(crypto: Crypto) {
       claim,
       digestHex: toHex(membershipDigest(claim, crypto)),
       signatureHex: toHex(signMembership(claim, crypto, user).signature),
+    }
+  })
+}
+
+/** Cards as their bytes and their hashes, and what their users sign. */
+export function cardVectors(crypto: Crypto) {
+  return sampleCards(crypto).map(({ name, card }) => {
+    const { signature, publicKey, ...claim } = card
+    return {
+      name,
+      privateKey: samplePrivateKeys[0] as string,
+      claim: { ...claim, publicKeyHex: toHex(publicKey) },
+      typedData: cardTypedData(card, crypto),
+      digestHex: toHex(cardDigest(card, crypto)),
+      signatureHex: toHex(signature),
+      hex: toHex(encodeCard(card)),
+      hashHex: toHex(cardHash(card, crypto)),
     }
   })
 }

@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts'
+import { metadataField } from './metadata-field.ts'
 
 /** The ways in which a tracker can choose the edges of an overlay; a tracker has a strategy for each. */
 export const overlayStrategies = ['random', 'topology-aware', 'tree'] as const
@@ -42,18 +43,7 @@ export function overlayChoiceFault(value: unknown): string | undefined {
  * metadata is no JSON object with a valid choice: whoever may edit the stream writes it.
  */
 export function overlayChoiceIn(metadata: string): OverlayChoice | undefined {
-  const value = overlayFieldOf(metadata)
+  const value = metadataField(metadata, 'overlay')
   if (value === undefined || overlayChoiceFault(value) !== undefined) return undefined
   return isOverlayStrategy(value) ? { strategy: value } : (value as OverlayChoice)
-}
-
-/** The field `overlay` of metadata, unchecked; undefined when there is none. */
-export function overlayFieldOf(metadata: string): unknown {
-  try {
-    const fields: unknown = JSON.parse(metadata)
-    const isObject = typeof fields === 'object' && fields !== null
-    return isObject && 'overlay' in fields ? fields.overlay : undefined
-  } catch {
-    return undefined
-  }
 }

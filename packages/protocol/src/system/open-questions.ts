@@ -1,16 +1,16 @@
 import type { Delegation } from '../delegation/delegation.ts'
 import type { NodeId } from '../ids/node-id.ts'
-import type { StreamId } from '../ids/stream-id.ts'
+import type { PermissionScope } from '../ids/stream-id.ts'
 
-/** The key of a question about a user in a stream, and about its delegation where it is acted for; `cause` is who makes us ask. */
+/** The key of a question about a user in a stream or its key part, and about its delegation where it is acted for; `cause` is who makes us ask. */
 export function questionKey(
-  streamId: StreamId,
+  scope: PermissionScope,
   userId: NodeId,
   cause: string | undefined,
   delegation: Delegation | undefined,
 ): string {
   const { delegateId, fromMs, untilMs, block } = delegation ?? {}
-  return [streamId, userId, cause, delegateId, fromMs, untilMs, block].join(' ')
+  return [scope, userId, cause, delegateId, fromMs, untilMs, block].join(' ')
 }
 
 /**

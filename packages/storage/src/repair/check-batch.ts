@@ -1,6 +1,7 @@
 import type { NodeDelegations } from '@runnel/network'
 import {
   coversBatch,
+  permissionScope,
   decodeBatch,
   toStreamPartId,
   verifyBatch,
@@ -45,6 +46,7 @@ export async function checkBatch(
   const batch = decodeBatch(bytes)
   const { streamId, partition, publisherId } = batch.chain
   if (toStreamPartId(streamId, partition) !== streamPartId) return undefined
+  const scope = permissionScope(streamId, partition)
   const { policy, endings, clock, known } = modules
   const { delegationRef: ref } = batch
   const delegation = ref && modules.delegations.get(ref)
@@ -54,12 +56,12 @@ export async function checkBatch(
   if (!isSigned(batch, delegation, modules)) return undefined
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
-  const then = () => policy.check(streamId, publisherId, newestMs, oldestMs)
-  if (then() === 'unknown') await policy.resolve(streamId, publisherId)
+  const then = () => policy.check(scope, publisherId, newestMs, oldestMs)
+  if (then() === 'unknown') await policy.resolve(scope, publisherId)
   if (then() !== 'allowed') return undefined
   if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return undefined
-  const now = () => policy.check(streamId, publisherId, clock.now(), oldestMs, delegation)
-  if (now() === 'unknown') await policy.resolve(streamId, publisherId, undefined, delegation)
+  const now = () => policy.check(scope, publisherId, clock.now(), oldestMs, delegation)
+  if (now() === 'unknown') await policy.resolve(scope, publisherId, undefined, delegation)
   return { batch, delegation: delegationBytes, isDoubtful: now() !== 'allowed' }
 }
 

@@ -53,6 +53,8 @@ export class Repair {
   /** Storage nodes that could not be asked, by stream part. */
   readonly #unasked = new Set<StreamPartId>()
   readonly #lonelySinceMs = new Map<StreamPartId, number>()
+  /** Key parts in which something came, since the last round. */
+  readonly #heardSinceMs = new Map<StreamPartId, number>()
   /** From when on too few could be asked for what needs several, and how often that was tried again. */
   readonly #undecided = new Map<StreamPartId, number>()
   readonly #witnessTries = new Map<StreamPartId, number>()
@@ -83,6 +85,7 @@ export class Repair {
     this.#missing.delete(streamPartId)
     this.#unasked.delete(streamPartId)
     this.#lonelySinceMs.delete(streamPartId)
+    this.#heardSinceMs.delete(streamPartId)
     this.#joinedMs.delete(streamPartId)
     this.#undecided.delete(streamPartId)
     this.#witnessTries.delete(streamPartId)
@@ -101,6 +104,14 @@ export class Repair {
     if (lonelySinceMs === undefined) return
     await this.missed(streamPartId, lonelySinceMs - this.#options.limits.repairMarginMs)
     this.#schedule(0)
+  }
+
+  /**
+   * Something came in a key part. No gap shows what did not, as each record is alone in its chain; so what the others stored at about that
+   * time is read with the next round.
+   */
+  heard(streamPartId: StreamPartId): void {
+    if (!this.#heardSinceMs.has(streamPartId)) this.#heardSinceMs.set(streamPartId, this.#modules.clock.now())
   }
 
   /** Something of this time and after may be missing. It is fetched with the next round. */
@@ -166,6 +177,10 @@ export class Repair {
    * gets its turn, too.
    */
   async #round(): Promise<void> {
+    for (const [streamPartId, sinceMs] of this.#heardSinceMs) {
+      this.#heardSinceMs.delete(streamPartId)
+      await this.missed(streamPartId, sinceMs - this.#options.limits.repairMarginMs)
+    }
     const waiting = new Set<StreamPartId>()
     const done = new Set<StreamPartId>()
     const failedPublishers = new Set<NodeId>()

@@ -1,9 +1,9 @@
-import { questionKey, type Delegation, type NodeId, type StreamId } from '@runnel/protocol'
+import { questionKey, type Delegation, type NodeId, type PermissionScope } from '@runnel/protocol'
 import type { NodeRecord } from './node-record.ts'
 
-/** What a registry is asked: about a user in a stream, and its delegation; `cause` is the network, or the node, that makes us ask. */
+/** What a registry is asked: about a user in a stream or its key part, and its delegation; `cause` is the network, or the node, that makes us ask. */
 export interface RegistryQuestion {
-  readonly streamId: StreamId
+  readonly scope: PermissionScope
   readonly userId: NodeId
   readonly delegation: Delegation | undefined
   readonly cause: string
@@ -32,6 +32,6 @@ export class Askers {
   }
 }
 
-function keyOf({ streamId, userId, cause, delegation }: RegistryQuestion): string {
-  return questionKey(streamId, userId, cause, delegation)
+function keyOf({ scope, userId, cause, delegation }: RegistryQuestion): string {
+  return questionKey(scope, userId, cause, delegation)
 }

@@ -1,4 +1,4 @@
-import { canConnect, parseStreamPartId, type NodeId } from '@runnel/protocol'
+import { canConnect, scopeOfPart, type NodeId } from '@runnel/protocol'
 import type { CoreState } from './core-state.ts'
 import type { NodeTable } from './node-table.ts'
 import type { StreamPartTracker } from './stream-part.ts'
@@ -13,7 +13,7 @@ export function createPartHost(state: CoreState, nodeTable: NodeTable): StreamPa
     networkOf: (id) => state.nodes.get(id)?.network,
     publishes: (part, id) => {
       const node = state.nodes.get(id)
-      return node !== undefined && state.roles.publishes(node, parseStreamPartId(part).streamId)
+      return node !== undefined && state.roles.publishes(node, scopeOfPart(part))
     },
     isConnected: (id) => state.nodes.get(id)?.connected ?? false,
     avoids: (a, b) => {

@@ -1,4 +1,11 @@
-import { parseStreamPartId, type Status, type StreamId, type StreamPartId } from '@runnel/protocol'
+import {
+  scopeOfPart,
+  streamOfScope,
+  type PermissionScope,
+  type Status,
+  type StreamId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { Askers, type RegistryQuestion } from './askers.ts'
 import type { CoreState } from './core-state.ts'
 import type { NodeRecord } from './node-record.ts'
@@ -30,20 +37,20 @@ export class Permissions {
   /** Whether the node may be in the stream part in the role it claims. A member stays until the registry says no. */
   mayTakePart(node: NodeRecord, status: Status): boolean {
     const { streamPartId, membership } = status
-    const { streamId } = parseStreamPartId(streamPartId)
+    const scope = scopeOfPart(streamPartId)
     this.#state.roles.identify(node, status)
-    const role = this.#state.roles.roleOf(node, streamId, membership?.reads ?? true, this.#state.nowMs)
+    const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
     const part = this.#state.parts.get(streamPartId)
     if (role.kind === 'none') {
       this.#state.roles.keep(node, status)
       // Its registry may be ahead of ours: until then it stays a feeder.
       const feedsOn =
-        part?.feeds.has(node.nodeId) && this.#state.roles.roleOf(node, streamId, false, this.#state.nowMs)
+        part?.feeds.has(node.nodeId) && this.#state.roles.roleOf(node, scope, false, this.#state.nowMs)
       if (!feedsOn || feedsOn.kind === 'none') this.#deny(node, streamPartId)
       return false
     }
     if (role.kind === 'unknown') {
-      this.#ask(streamId, node)
+      this.#ask(scope, node)
       const isThere =
         membership?.reads === false ? part?.feeds.has(node.nodeId) : part?.members.has(node.nodeId)
       if (isThere) return true
@@ -63,22 +70,25 @@ export class Permissions {
   }
 
   /** Asks the registry about the user of a node. */
-  #ask(streamId: StreamId, node: NodeRecord): void {
+  #ask(scope: PermissionScope, node: NodeRecord): void {
     const { nodeId, network: cause = nodeId, actingFor } = node
-    const question = { streamId, userId: userOf(node), cause, delegation: actingFor?.delegation }
+    const question = { scope, userId: userOf(node), cause, delegation: actingFor?.delegation }
     this.#askers.add(question, node)
     this.#state.outbox.resolve(question)
   }
 
   /** The registry was asked. If it gave no answer, it is asked again. */
   userResolved(question: RegistryQuestion, found: boolean): void {
-    const { streamId } = question
+    const { scope } = question
+    const streamId = streamOfScope(scope)
     for (const node of this.#askers.take(question)) {
-      const kept = this.#state.roles.kept(streamId, node.nodeId)
+      const kept = this.#state.roles
+        .kept(streamId, node.nodeId)
+        .filter(({ status }) => scopeOfPart(status.streamPartId) === scope)
       if (found) {
         this.#tryAgain(kept)
         for (const part of this.#partTable.partsOf(streamId))
-          this.#faults.within(part, () => this.#checkNode(part, node))
+          if (scopeOfPart(part.id) === scope) this.#faults.within(part, () => this.#checkNode(part, node))
         continue
       }
       this.#state.permitsEndAtMs = Math.min(
@@ -98,9 +108,9 @@ export class Permissions {
         this.#state.roles.drop(node.nodeId, streamPartId)
         continue
       }
-      const { streamId } = parseStreamPartId(streamPartId)
-      const role = this.#state.roles.roleOf(node, streamId, membership?.reads ?? true, this.#state.nowMs)
-      if (role.kind === 'unknown') this.#ask(streamId, node)
+      const scope = scopeOfPart(streamPartId)
+      const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
+      if (role.kind === 'unknown') this.#ask(scope, node)
       else if (role.kind !== 'none') this.#status(node, status)
     }
   }
@@ -128,10 +138,10 @@ export class Permissions {
   #checkNode(part: StreamPart, node: NodeRecord): void {
     const reads = part.members.has(node.nodeId)
     if (node.member === undefined || !(reads || part.feeds.has(node.nodeId))) return
-    const { streamId } = parseStreamPartId(part.id)
-    const role = this.#state.roles.roleOf(node, streamId, reads, this.#state.nowMs)
+    const scope = scopeOfPart(part.id)
+    const role = this.#state.roles.roleOf(node, scope, reads, this.#state.nowMs)
     if (role.kind === 'none') this.#deny(node, part.id)
-    else if (role.kind === 'unknown') this.#ask(streamId, node)
+    else if (role.kind === 'unknown') this.#ask(scope, node)
     else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
   }
 }

@@ -1,10 +1,12 @@
 import {
+  isKeyPart,
   parseStreamPartId,
   Shares,
   type AccessToken,
   type ActingFor,
   type NodeId,
   type Status,
+  type PermissionScope,
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
@@ -12,10 +14,10 @@ import type { NodeRecord } from './node-record.ts'
 
 /** What a registry says of users, and of a node that acts for one by delegation. Each answer is undefined, or `unknown`, while nothing is known. */
 export interface RegistryAnswers {
-  /** For how many milliseconds from now the user may read the stream; 0 or less: not at all. */
-  readsForMs(streamId: StreamId, userId: NodeId, acting?: ActingFor): number | undefined
-  /** Whether the user may publish to the stream. */
-  mayPublish(streamId: StreamId, userId: NodeId, acting?: ActingFor): boolean | undefined
+  /** For how many milliseconds from now the user may read; 0 or less: not at all. */
+  readsForMs(scope: PermissionScope, userId: NodeId, acting?: ActingFor): number | undefined
+  /** Whether the user may publish. */
+  mayPublish(scope: PermissionScope, userId: NodeId, acting?: ActingFor): boolean | undefined
   /** True when the user that a token names lets the node act in its name. */
   verifyMembership(token: AccessToken, nodeId: NodeId): boolean
 }
@@ -59,22 +61,24 @@ export class Roles {
     }
   }
 
-  roleOf(node: NodeRecord, streamId: StreamId, reads: boolean, nowMs: number): Role {
+  roleOf(node: NodeRecord, scope: PermissionScope, reads: boolean, nowMs: number): Role {
+    // Whoever publishes in the key part reads it, too: it has no feeders.
+    if (isKeyPart(scope) && !reads) return { kind: 'none' }
     if (this.#answers === undefined) return { kind: reads ? 'reader' : 'feeder', untilMs: Infinity }
     const userId = userOf(node)
     if (!reads) {
-      const may = this.#answers.mayPublish(streamId, userId, node.actingFor)
+      const may = this.#answers.mayPublish(scope, userId, node.actingFor)
       if (may === undefined) return { kind: 'unknown' }
       return may ? { kind: 'feeder', untilMs: Infinity } : { kind: 'none' }
     }
-    const forMs = this.#answers.readsForMs(streamId, userId, node.actingFor)
+    const forMs = this.#answers.readsForMs(scope, userId, node.actingFor)
     if (forMs === undefined) return { kind: 'unknown' }
     return forMs > 0 ? { kind: 'reader', untilMs: nowMs + forMs } : { kind: 'none' }
   }
 
   /** Whether the node may publish, as far as the registry has answered. False without one. */
-  publishes(node: NodeRecord, streamId: StreamId): boolean {
-    return this.#answers?.mayPublish(streamId, userOf(node), node.actingFor) ?? false
+  publishes(node: NodeRecord, scope: PermissionScope): boolean {
+    return this.#answers?.mayPublish(scope, userOf(node), node.actingFor) ?? false
   }
 
   /** Streams of which statuses are kept. */

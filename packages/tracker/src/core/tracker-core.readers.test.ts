@@ -1,4 +1,11 @@
-import { parseStreamPartId, type ActingFor, type Membership, type NodeId } from '@runnel/protocol'
+import {
+  keyPartition,
+  parseStreamPartId,
+  toStreamPartId,
+  type ActingFor,
+  type Membership,
+  type NodeId,
+} from '@runnel/protocol'
 import { describe, expect, it, vi } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
 import type { RegistryQuestion } from './askers.ts'
@@ -6,6 +13,7 @@ import type { RegistryAnswers } from './roles.ts'
 import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
 
 const { streamId } = parseStreamPartId(partA)
+const keyPart = toStreamPartId(streamId, keyPartition)
 const feeds: Membership = { reads: false, token: undefined }
 const stranger = nodeId(9)
 
@@ -16,8 +24,10 @@ class Registry implements RegistryAnswers {
   /** By their delegations; without an entry those say nothing. */
   readonly delegates = new Map<NodeId, number>()
   readonly unknownDelegates = new Set<NodeId>()
-  readsForMs = (_: string, userId: NodeId, acting?: ActingFor) => {
-    const forMs = this.readers.get(userId)
+  /** In key parts. */
+  readonly keyReaders = new Map<NodeId, number>()
+  readsForMs = (scope: string, userId: NodeId, acting?: ActingFor) => {
+    const forMs = (scope === keyPart ? this.keyReaders : this.readers).get(userId)
     if (this.unknownDelegates.has(acting?.delegation.delegateId ?? stranger)) return undefined
     return forMs === undefined ? undefined : Math.min(forMs, this.#delegatedForMs(acting))
   }
@@ -39,7 +49,7 @@ function storyOf(...members: number[]): { story: TrackerStory; registry: Registr
 }
 
 const question = (userId: NodeId, changes: Partial<RegistryQuestion> = {}): RegistryQuestion => ({
-  ...{ streamId, userId, cause: userId, delegation: undefined },
+  ...{ scope: streamId, userId, cause: userId, delegation: undefined },
   ...changes,
 })
 const resolved = (userId: NodeId, found = true, changes: Partial<RegistryQuestion> = {}) =>
@@ -321,7 +331,13 @@ describe('a node that acts for a user by delegation', () => {
     story.handle({ type: 'nodeConnected', nodeId: node, actingFor: acting() })
     const effects = story.packet(node, statusOf(partA))
     const { delegation } = acting()
-    expect(effects).toContainEqual({ type: 'resolve', streamId, userId: user, cause: node, delegation })
+    expect(effects).toContainEqual({
+      type: 'resolve',
+      scope: streamId,
+      userId: user,
+      cause: node,
+      delegation,
+    })
     registry.readers.set(user, Infinity)
     story.handle(resolved(user, true, { cause: node, delegation }))
     expect(isIn(story)).toBe(true)
@@ -371,5 +387,53 @@ describe('a node that acts for a user by delegation', () => {
     registry.delegates.set(node, 0)
     story.handle({ type: 'permissionsChanged', streamId: undefined })
     expect(isIn(story)).toBe(false)
+  })
+})
+
+describe('the key part', () => {
+  it('has its own readers: publishers are in it as members, whoever may not read the stream', () => {
+    const { story, registry } = storyOf(1)
+    registry.readers.set(stranger, 0)
+    for (const id of [nodeId(1), stranger]) registry.keyReaders.set(id, Infinity)
+    story.join(nodeId(1), keyPart)
+    const effects = [...story.join(stranger, keyPart), ...story.advance(1_000)]
+    expect(instructions(effects).map(({ to }) => to)).toContain(stranger)
+    expect([...(story.core.streamParts.get(keyPart)?.members.keys() ?? [])]).toEqual([nodeId(1), stranger])
+    expect(codes(story.packet(stranger, statusOf(partA)))).toEqual(['NOT_PERMITTED'])
+    registry.keyReaders.set(stranger, 0)
+    expect(codes(story.handle({ type: 'permissionsChanged', streamId }))).toContain('NOT_PERMITTED')
+    expect(story.core.streamParts.get(keyPart)?.members.has(stranger)).toBe(false)
+  })
+
+  it('has no feeders', () => {
+    const { story, registry } = storyOf(1)
+    registry.publishers.set(stranger, true)
+    registry.keyReaders.set(stranger, Infinity)
+    story.connect(stranger)
+    const effects = story.packet(stranger, { ...statusOf(keyPart), membership: feeds })
+    expect(codes(effects)).toEqual(['NOT_PERMITTED'])
+  })
+
+  it('is asked about apart from the stream', () => {
+    const { story, registry } = storyOf(1)
+    expect(story.join(stranger)).toContainEqual(asked(stranger))
+    const ofKeys = { ...asked(stranger), scope: keyPart }
+    expect(story.packet(stranger, statusOf(keyPart))).toContainEqual(ofKeys)
+    registry.readers.set(stranger, Infinity)
+    registry.keyReaders.set(stranger, Infinity)
+    const isIn = (): boolean[] =>
+      [partA, keyPart].map((id) => story.core.streamParts.get(id)?.members.has(stranger) ?? false)
+    story.handle(resolved(stranger))
+    expect(isIn()).toEqual([true, false])
+    story.handle(resolved(stranger, true, { scope: keyPart }))
+    expect(isIn()).toEqual([true, true])
+    registry.readers.set(stranger, 0)
+    registry.keyReaders.delete(stranger)
+    story.handle({ type: 'permissionsChanged', streamId })
+    registry.keyReaders.set(stranger, 0)
+    story.handle(resolved(stranger))
+    expect(isIn()).toEqual([false, true])
+    story.handle(resolved(stranger, true, { scope: keyPart }))
+    expect(isIn()).toEqual([false, false])
   })
 })

@@ -8,16 +8,16 @@ export function registryAnswers(
   { clock, crypto }: { readonly clock: Clock; readonly crypto: Crypto },
 ): RegistryAnswers {
   return {
-    readsForMs(streamId, userId, acting) {
-      const delegatedMs = actsForMs(acting, 'reads', streamId, clock.now())
+    readsForMs(scope, userId, acting) {
+      const delegatedMs = actsForMs(acting, 'reads', scope, clock.now())
       if (delegatedMs <= 0) return 0
-      const forMs = readers.readsForMs(streamId, userId, acting?.delegation)
+      const forMs = readers.readsForMs(scope, userId, acting?.delegation)
       return forMs === undefined ? undefined : Math.min(forMs, delegatedMs)
     },
-    mayPublish(streamId, userId, acting) {
+    mayPublish(scope, userId, acting) {
       const wallMs = clock.now()
-      if (actsForMs(acting, 'publishes', streamId, wallMs) <= 0) return false
-      const answer = publishers.check(streamId, userId, wallMs, undefined, acting?.delegation)
+      if (actsForMs(acting, 'publishes', scope, wallMs) <= 0) return false
+      const answer = publishers.check(scope, userId, wallMs, undefined, acting?.delegation)
       return answer === 'unknown' ? undefined : answer === 'allowed'
     },
     verifyMembership: (token, nodeId) => verifyMembership(token, nodeId, clock.now(), crypto),

@@ -278,14 +278,14 @@ export class TrackerRuntime {
   #resolve(question: RegistryQuestion): void {
     const { permissions } = this.#modules
     if (permissions === undefined) return
-    const { streamId, userId, cause, delegation } = question
+    const { scope, userId, cause, delegation } = question
     const { readers, publishers } = permissions
     const ask = () =>
       Promise.all([
-        readers.resolve(streamId, userId, cause, delegation),
-        publishers.resolve(streamId, userId, cause, delegation),
+        readers.resolve(scope, userId, cause, delegation),
+        publishers.resolve(scope, userId, cause, delegation),
       ])
-    const key = questionKey(streamId, userId, cause, delegation)
+    const key = questionKey(scope, userId, cause, delegation)
     this.#questions.ask(key, ask, (found) => {
       if (!this.#stopped) this.#try(() => this.#handle({ ...question, type: 'userResolved', found }))
     })

@@ -1,5 +1,5 @@
 import type { Session } from '../noise/noise-nn.ts'
-import { tagBytes } from '../noise/noise-suite.ts'
+import { tagBytes } from '@runnel/protocol'
 import type { LinkPath } from '../ports.ts'
 import type { Channel, ChannelEvents } from './channel.ts'
 

@@ -1,4 +1,5 @@
-import type { Aead, Cipher, NoiseSuite } from './noise-suite.ts'
+import type { Aead, Cipher } from '@runnel/protocol'
+import type { NoiseSuite } from './noise-suite.ts'
 
 const nothing: Uint8Array = new Uint8Array(0)
 const zeros = new Uint8Array(32)

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { CipherState } from './cipher-state.ts'
 import { NoiseNN, type Session } from './noise-nn.ts'
 import { nodeSuite } from './node-suite.ts'
-import type { Cipher, NoiseSuite } from './noise-suite.ts'
+import type { Cipher } from '@runnel/protocol'
+import type { NoiseSuite } from './noise-suite.ts'
 import vectors from './noise-vectors.json' with { type: 'json' }
 import { pageSuite } from './page-suite.ts'
 

@@ -1,5 +1,6 @@
 import { CipherState } from './cipher-state.ts'
-import type { Cipher, NoiseSuite } from './noise-suite.ts'
+import type { Cipher } from '@runnel/protocol'
+import type { NoiseSuite } from './noise-suite.ts'
 
 const keyBytes = 32
 const nothing: Uint8Array = new Uint8Array(0)

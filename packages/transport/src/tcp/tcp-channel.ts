@@ -5,7 +5,7 @@ import type { PooledChannel } from '../connection/connection-pool.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import type { TransportErrorCode } from '../errors.ts'
 import { nodeSuite } from '../noise/node-suite.ts'
-import { tagBytes } from '../noise/noise-suite.ts'
+import { tagBytes } from '@runnel/protocol'
 import { FrameReader, headerOf } from './frame-reader.ts'
 
 const noBinding = new Uint8Array(0)

@@ -2,7 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import { maxPacketBytes, type LinkRole, type NodeId } from '@runnel/protocol'
 import type { Channel } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
-import { tagBytes } from '../noise/noise-suite.ts'
+import { tagBytes } from '@runnel/protocol'
 import type { AdmissionLimits } from './admission.ts'
 
 /** An address to listen on. */

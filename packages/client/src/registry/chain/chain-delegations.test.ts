@@ -161,6 +161,18 @@ describe('a contract account of two of three owners', () => {
     expect(await isBacked({ ...delegation, userId: nodeIdOf(3) })).toBe(false)
   })
 
+  it('is asked for its signature of anything else, at the newest block', async () => {
+    const digest = new Uint8Array(32).fill(5)
+    const accepts = (signature: Uint8Array, userId = account.nodeId) =>
+      registries.contracts.accepts({ userId, digest, signature })
+    const signature = jointSignature(account.owners, digest)
+    expect(await accepts(signature)).toBe(true)
+    expect(await accepts(jointSignature(account.owners.slice(1), digest))).toBe(false)
+    expect(await accepts(signature, nodeIdOf(3))).toBe(false)
+    await removeOwner()
+    expect(await accepts(signature)).toBe(false)
+  })
+
   it('backs no longer what an owner signed who was removed, but did when it was signed', async () => {
     const delegation = signedBy(account.owners)
     await removeOwner()

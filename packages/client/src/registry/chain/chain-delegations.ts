@@ -1,10 +1,11 @@
 import { acceptsSignature, delegationRevokedAt, streamRegistry } from '@runnel/contracts'
 import { delegationTypedData } from '@runnel/protocol'
-import { TypedDataEncoder, type BlockTag } from 'ethers'
+import type { BlockTag } from 'ethers'
 import { clientError } from '../../errors.ts'
 import type { DelegationRegistryReader, DelegationRegistryWriter } from '../ports.ts'
 import type { ChainAccount } from './chain-account.ts'
 import type { ChainConnection } from './chain-connection.ts'
+import { hashOfTypedData } from './hash-of-typed-data.ts'
 import type { TransactionSender } from './transaction-sender.ts'
 
 /** Reads from the stream registry which delegations were ended, and asks users that are contracts for their signatures. */
@@ -21,8 +22,7 @@ export function createChainDelegationReader(
       return seconds === undefined || seconds === 0n ? Infinity : Number(seconds) * 1000
     },
     async isBacked(delegation, at) {
-      const { domain, types, message } = delegationTypedData(delegation)
-      const digest = TypedDataEncoder.hash(domain, { Delegation: [...types.Delegation] }, message)
+      const digest = hashOfTypedData(delegationTypedData(delegation))
       const { userId: account, signature, block } = delegation
       const ask = (blockTag: BlockTag) => acceptsSignature(provider, { account, digest, signature, blockTag })
       if (at === 'signed') {

@@ -2,7 +2,7 @@ import { listsNodes, permissionedTrackerRegistry, textOf } from '@runnel/contrac
 import { toNodeId, type Clock } from '@runnel/protocol'
 import type { Registries, TrackerRegistryReader } from '../ports.ts'
 import { compare } from '../order.ts'
-import { accountsOnChain } from './accounts-on-chain.ts'
+import { accountsOnChain, contractsOnChain } from './accounts-on-chain.ts'
 import { openAccount, type AccountSource } from './chain-account.ts'
 import { ChainChanges } from './chain-changes.ts'
 import { openChainConnection, type ChainAddress, type ChainConnection } from './chain-connection.ts'
@@ -37,6 +37,7 @@ export async function openChainRegistries(
     chainId: connection.chainId,
     account: account.id,
     accounts: accountsOnChain(connection),
+    contracts: contractsOnChain(connection),
     streams: {
       ...createChainStreamReader(registries.streamRegistry, connection),
       ...createChainStreamWriter(registries.streamRegistry, sender, account),

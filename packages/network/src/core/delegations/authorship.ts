@@ -1,9 +1,16 @@
-import { coversBatch, type Delegation, type MessageBatch, type NodeId, type StreamId } from '@runnel/protocol'
+import {
+  coversBatch,
+  permissionScope,
+  type Delegation,
+  type MessageBatch,
+  type NodeId,
+  type PermissionScope,
+} from '@runnel/protocol'
 import type { DelegationBook } from './delegation-book.ts'
 
 /** Who published something in a stream: a user itself, or under a delegation. */
 export interface Author {
-  readonly streamId: StreamId
+  readonly scope: PermissionScope
   readonly publisherId: NodeId
   readonly delegation?: Delegation | undefined
 }
@@ -13,7 +20,7 @@ export interface AuthorshipModules {
   verify(batch: MessageBatch, signerId: NodeId): boolean
   /** May this publisher publish, and are messages of that time of this stream? With a delegation: is it in force? */
   checkPublisher(
-    streamId: StreamId,
+    scope: PermissionScope,
     publisherId: NodeId,
     wallMs: number,
     oldestMs?: number,
@@ -32,10 +39,11 @@ export class Authorship {
 
   /** Who published a batch, as it says; undefined when it names a delegation that is not known here. */
   authorOf({ chain, delegationRef: ref }: MessageBatch): Author | undefined {
-    const { streamId, publisherId } = chain
-    if (ref === undefined) return { streamId, publisherId }
+    const { publisherId } = chain
+    const scope = permissionScope(chain.streamId, chain.partition)
+    if (ref === undefined) return { scope, publisherId }
     const delegation = this.#modules.delegations.get(ref)
-    return delegation && { streamId, publisherId, delegation }
+    return delegation && { scope, publisherId, delegation }
   }
 
   /**
@@ -60,10 +68,10 @@ export class Authorship {
   }
 
   mayPublish(
-    { streamId, publisherId, delegation }: Author,
+    { scope, publisherId, delegation }: Author,
     wallMs: number,
     oldestMs?: number,
   ): 'allowed' | 'denied' | 'unknown' {
-    return this.#modules.checkPublisher(streamId, publisherId, wallMs, oldestMs, delegation)
+    return this.#modules.checkPublisher(scope, publisherId, wallMs, oldestMs, delegation)
   }
 }

@@ -26,7 +26,7 @@ const bring = (peer: number, of = delegation): OverlayEvent =>
   control(peer, { type: 'delegation', delegation: of })
 const resolved: OverlayEvent = {
   type: 'publisherResolved',
-  streamId,
+  scope: streamId,
   publisherId: delegation.userId,
   delegation,
   found: true,

@@ -93,7 +93,7 @@ describe('two signed messages for one place', () => {
     script.run(data(2, high), data(3, low))
     script.policy = 'allowed'
     const { streamId, publisherId } = low.chain
-    const resolved = { type: 'publisherResolved', streamId, publisherId, found: true } as const
+    const resolved = { type: 'publisherResolved', scope: streamId, publisherId, found: true } as const
     expect(script.run(resolved)).toEqual(['data 3', 'deliver 0', 'equivocation 0 delivered loser', 'data 2'])
   })
 

@@ -193,8 +193,8 @@ export class Flood {
     if (this.#held.hold(arrival, nowMs) === 'ask') this.#resolve(arrival.author, arrival.from)
   }
 
-  #resolve({ streamId, publisherId, delegation }: Author, from: NodeId | undefined): void {
-    this.#modules.effects.resolvePublisher(streamId, publisherId, from, delegation)
+  #resolve({ scope, publisherId, delegation }: Author, from: NodeId | undefined): void {
+    this.#modules.effects.resolvePublisher(scope, publisherId, from, delegation)
   }
 
   #accept(part: StreamPart, arrival: Arrival, nowMs: number): void {

@@ -4,7 +4,7 @@ import {
   Shares,
   type MessageBatch,
   type NodeId,
-  type StreamId,
+  type PermissionScope,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { Author } from '../delegations/authorship.ts'
@@ -40,14 +40,14 @@ export interface Lookup {
 }
 
 /**
- * What waits for a registry's answer, by stream and author. A registry that does not answer is asked again for a while.
+ * What waits for a registry's answer, by permission and author. A registry that does not answer is asked again for a while.
  * Places are shared out by who brings the batches: when they are full, the neighbour that holds most loses its newest.
  */
 export class HeldBatches {
   readonly #limits: HeldBatchesLimits
   readonly #counters: Counters
   readonly #onRefused: (held: HeldBatch) => void
-  readonly #streams = new Map<StreamId, Map<string, Lookup>>()
+  readonly #scopes = new Map<PermissionScope, Map<string, Lookup>>()
   readonly #lookups: Shares<Lookup>
   readonly #batches: Shares<HeldBatch>
   readonly #lookupOf = new WeakMap<HeldBatch, Lookup>()
@@ -124,16 +124,16 @@ export class HeldBatches {
   }
 
   #find(author: Author): Lookup | undefined {
-    return this.#streams.get(author.streamId)?.get(keyOf(author))
+    return this.#scopes.get(author.scope)?.get(keyOf(author))
   }
 
   #begin(author: Author, from: NodeId | undefined, nowMs: number): Lookup {
     const batches = new Set<HeldBatch>()
     const retryAtMs = Infinity
     const lookup = { author, from, sinceMs: nowMs, batches, failures: 0, retryAtMs }
-    const authors = this.#streams.get(author.streamId) ?? new Map<string, Lookup>()
+    const authors = this.#scopes.get(author.scope) ?? new Map<string, Lookup>()
     authors.set(keyOf(author), lookup)
-    this.#streams.set(author.streamId, authors)
+    this.#scopes.set(author.scope, authors)
     for (const lost of this.#lookups.add(lookup, causeOf(from))) this.#end(lost).forEach(this.#onRefused)
     return lookup
   }
@@ -159,9 +159,9 @@ export class HeldBatches {
   #end(lookup: Lookup): readonly HeldBatch[] {
     const { author, batches } = lookup
     this.#lookups.delete(lookup)
-    const authors = this.#streams.get(author.streamId)
+    const authors = this.#scopes.get(author.scope)
     if (authors?.get(keyOf(author)) === lookup) authors.delete(keyOf(author))
-    if (authors?.size === 0) this.#streams.delete(author.streamId)
+    if (authors?.size === 0) this.#scopes.delete(author.scope)
     for (const held of batches) this.#release(held)
     return [...batches]
   }
@@ -172,7 +172,7 @@ export class HeldBatches {
   }
 
   *#all(): Iterable<Lookup> {
-    for (const authors of this.#streams.values()) yield* authors.values()
+    for (const authors of this.#scopes.values()) yield* authors.values()
   }
 }
 

@@ -5,18 +5,18 @@ import {
   type Delegation,
   type Membership,
   type NodeId,
-  type StreamId,
+  type PermissionScope,
   type Time,
 } from '@runnel/protocol'
 import type { OverlayEffects } from '../overlay-effects.ts'
 
 export interface MemberCheckModules {
   readonly effects: Pick<OverlayEffects, 'resolveReader' | 'resolvePublisher'>
-  /** For how many milliseconds from now the user may read the stream; undefined when nothing is known. */
-  readsForMs(streamId: StreamId, userId: NodeId, delegation?: Delegation): number | undefined
+  /** For how many milliseconds from now the user may read; undefined when nothing is known. */
+  readsForMs(scope: PermissionScope, userId: NodeId, delegation?: Delegation): number | undefined
   /** May this publisher publish? With `oldestMs`, what is that old. */
   checkPublisher(
-    streamId: StreamId,
+    scope: PermissionScope,
     publisherId: NodeId,
     wallMs: number,
     oldestMs?: number,
@@ -86,24 +86,24 @@ export class MemberCheck {
   }
 
   /** Whether the user may read; when nobody knows, the registry is asked, and a `readerResolved` follows. */
-  reads(streamId: StreamId, nodeId: NodeId, userId: NodeId, { nowMs, wallMs }: Time): Permit {
+  reads(scope: PermissionScope, nodeId: NodeId, userId: NodeId, { nowMs, wallMs }: Time): Permit {
     const acting = this.#actingFor(nodeId, userId)
-    const delegatedMs = actsForMs(acting, 'reads', streamId, wallMs)
+    const delegatedMs = actsForMs(acting, 'reads', scope, wallMs)
     if (delegatedMs <= 0) return { untilMs: -Infinity }
-    const forMs = this.#modules.readsForMs(streamId, userId, acting?.delegation)
+    const forMs = this.#modules.readsForMs(scope, userId, acting?.delegation)
     if (forMs !== undefined) return { untilMs: nowMs + Math.min(forMs, delegatedMs) }
-    this.#modules.effects.resolveReader(streamId, userId, nodeId, acting?.delegation)
+    this.#modules.effects.resolveReader(scope, userId, nodeId, acting?.delegation)
     return 'unknown'
   }
 
   /** Whether the user may publish; when nobody knows, the registry is asked, and a `publisherResolved` follows. */
-  publishes(streamId: StreamId, nodeId: NodeId, userId: NodeId, { nowMs, wallMs }: Time): Permit {
+  publishes(scope: PermissionScope, nodeId: NodeId, userId: NodeId, { nowMs, wallMs }: Time): Permit {
     const acting = this.#actingFor(nodeId, userId)
-    const delegatedMs = actsForMs(acting, 'publishes', streamId, wallMs)
+    const delegatedMs = actsForMs(acting, 'publishes', scope, wallMs)
     if (delegatedMs <= 0) return { untilMs: -Infinity }
-    const answer = this.#modules.checkPublisher(streamId, userId, wallMs, undefined, acting?.delegation)
+    const answer = this.#modules.checkPublisher(scope, userId, wallMs, undefined, acting?.delegation)
     if (answer !== 'unknown') return { untilMs: answer === 'allowed' ? nowMs + delegatedMs : -Infinity }
-    this.#modules.effects.resolvePublisher(streamId, userId, nodeId, acting?.delegation)
+    this.#modules.effects.resolvePublisher(scope, userId, nodeId, acting?.delegation)
     return 'unknown'
   }
 

@@ -7,6 +7,7 @@ import {
   type FailureReason,
   type MessageChain,
   type NodeId,
+  type PermissionScope,
   type StreamId,
   type Time,
 } from '@runnel/protocol'
@@ -230,15 +231,15 @@ export class Neighbourhood {
   /** The registry's answer on whether a user may read or publish: the peers that waited for it are attached or refused. */
   userResolved(
     {
-      streamId,
+      scope,
       userId,
       toRead,
-    }: { readonly streamId: StreamId; readonly userId: NodeId; readonly toRead: boolean },
+    }: { readonly scope: PermissionScope; readonly userId: NodeId; readonly toRead: boolean },
     found: boolean,
     time: Time,
   ): void {
     this.#modules.parts.each((part) => {
-      if (part.streamId !== streamId) return
+      if (part.scope !== scope) return
       for (const [peerId, waiting] of [...part.members.waiting]) {
         if (waiting.userId !== userId || wantsToRead(waiting.packet) !== toRead) continue
         part.members.answered(peerId)

@@ -23,7 +23,7 @@ import type { OverlayEvent } from '../events.ts'
 const stranger = idOf(9)
 const resolved = (userId: NodeId, found = true): OverlayEvent => ({
   type: 'readerResolved',
-  streamId,
+  scope: streamId,
   userId,
   found,
 })
@@ -184,7 +184,12 @@ describe('while the registry has not answered', () => {
     script.readsForMs = (userId) => (userId === idOf(2) ? Infinity : undefined)
     script.policy = 'unknown'
     script.run(opened(8), feeds(8), opened(9), attach(9))
-    const published = { type: 'publisherResolved', streamId, publisherId: stranger, found: false } as const
+    const published = {
+      type: 'publisherResolved',
+      scope: streamId,
+      publisherId: stranger,
+      found: false,
+    } as const
     expect(script.run(published, resolved(idOf(8), false))).toEqual([])
     script.readsForMs = () => Infinity
     script.policy = 'allowed'
@@ -285,7 +290,7 @@ describe('a feeder', () => {
   const batch = batchAt([startMs], { publisher })
   const publisherFound = {
     type: 'publisherResolved',
-    streamId,
+    scope: streamId,
     publisherId: publisher.nodeId,
     found: true,
   } as const

@@ -49,7 +49,7 @@ export class Permits {
     const { memberCheck } = this.#modules
     const userId = this.#userOf(peerId, packet, time)
     if (userId === undefined) return undefined
-    const permit = memberCheck.reads(part.streamId, peerId, userId, time)
+    const permit = memberCheck.reads(part.scope, peerId, userId, time)
     const edge = part.edges.get(peerId)
     // An attached peer stays until the registry says no.
     if (permit === 'unknown' && edge?.received === true && edge.userId === userId)
@@ -67,7 +67,7 @@ export class Permits {
     for (const [peerId, edge] of [...part.edges]) {
       const { userId } = edge
       if (userId === undefined || userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.reads(part.streamId, peerId, userId, time)
+      const permit = memberCheck.reads(part.scope, peerId, userId, time)
       if (permit === 'unknown') {
         again()
         continue
@@ -77,7 +77,7 @@ export class Permits {
     }
     for (const [peerId, { userId }] of [...part.members.feeders]) {
       if (userId !== (onlyUserId ?? userId)) continue
-      const permit = memberCheck.publishes(part.streamId, peerId, userId, time)
+      const permit = memberCheck.publishes(part.scope, peerId, userId, time)
       if (permit === 'unknown') again()
       else if (permit.untilMs <= nowMs) this.#expel(part, peerId, nowMs)
       else dueMs = Math.min(dueMs, permit.untilMs)
@@ -104,7 +104,7 @@ export class Permits {
     }
     const userId = this.#userOf(peerId, packet, time)
     if (userId === undefined) return
-    const permit = memberCheck.publishes(part.streamId, peerId, userId, time)
+    const permit = memberCheck.publishes(part.scope, peerId, userId, time)
     const isIn = permit === 'unknown' && before?.userId === userId
     if (!isIn && this.#permitted(part, peerId, { userId, packet }, permit, nowMs) === undefined) return
     if (permit !== 'unknown') part.readersDueMs = Math.min(part.readersDueMs, permit.untilMs)

@@ -10,10 +10,13 @@ import {
   type NodeId,
   type Membership,
   type Status,
+  type PermissionScope,
   type StreamId,
   type StreamPartId,
   type Time,
-  parseStreamPartId,
+  isKeyPart,
+  scopeOfPart,
+  streamOfScope,
 } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { NetworkLimits } from '../../limits.ts'
@@ -40,6 +43,8 @@ export interface StreamPartModules {
 export class StreamPart {
   readonly id: StreamPartId
   readonly streamId: StreamId
+  /** What permissions are asked for here. */
+  readonly scope: PermissionScope
   /** By the monotonic clock. */
   readonly joinedMs: number
   /** False: the node is a feeder here, as it may publish and not read. */
@@ -81,7 +86,8 @@ export class StreamPart {
     modules: StreamPartModules,
   ) {
     this.id = options.id
-    this.streamId = parseStreamPartId(options.id).streamId
+    this.scope = scopeOfPart(options.id)
+    this.streamId = streamOfScope(this.scope)
     this.joinedMs = options.joinedMs
     this.#limits = options.limits
     this.#refusedUntilMs = new LRU(options.limits.maxRefused)
@@ -95,7 +101,11 @@ export class StreamPart {
       onLost: modules.onGapLost,
       waitMs: () => gapWaitMs(this.#attached, rttOf, limits),
     })
-    this.seen = new SeenMessages({ limits, joinedMs }, { counters, watch: this.gaps })
+    const maxChains = isKeyPart(this.scope) ? limits.maxKeyChains : limits.maxChains
+    this.seen = new SeenMessages(
+      { limits: { ...limits, maxChains }, joinedMs },
+      { counters, watch: this.gaps },
+    )
     this.recent = new RecentBatches(options.limits, {
       shared: modules.recentBytes,
       counters: modules.counters,

@@ -1,0 +1,157 @@
+import {
+  chainCipher,
+  EncryptionType,
+  isRunnelError,
+  keyPartition,
+  openBatch,
+  sealMessages,
+  toEpochId,
+  type Aead,
+  type Ciphers,
+  type EpochId,
+  type MessageBatch,
+  type MessageChain,
+  type MessageDraft,
+  type SealedContent,
+  type StreamId,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
+import type { ContentStep, MessageContent, SealContext } from '../content/content-step.ts'
+import { clientError } from '../errors.ts'
+import type { SealingEpoch } from './opener.ts'
+import type { StreamEncryption } from './stream-encryption.ts'
+
+export interface EncryptionStepModules {
+  readonly ciphers: Ciphers
+  /** What to seal a stream's messages with, at once: undefined where that takes time. */
+  readonly sealingNow: (streamId: StreamId) => SealingEpoch | 'clear' | undefined
+  readonly sealing: (streamId: StreamId) => Promise<SealingEpoch | 'clear'>
+  readonly streamNow: (streamId: StreamId) => StreamEncryption | undefined
+  readonly stream: (streamId: StreamId) => Promise<StreamEncryption>
+}
+
+/** Message chains whose ciphers are kept. */
+const maxChainCiphers = 2_000
+
+/** A batch whose contents are known. */
+interface OpenedBatch {
+  readonly messages: readonly StreamMessage[]
+  readonly contents: readonly SealedContent[]
+  /** Which message is probably asked for next. */
+  next: number
+}
+
+/** Encrypts and decrypts batches, with the keys of `StreamEncryption`. */
+export class EncryptionStep implements ContentStep {
+  readonly name = 'encryption'
+  readonly #modules: EncryptionStepModules
+  readonly #sealingCiphers = new LRU<Aead>(maxChainCiphers)
+  /** Those that may open a chain's batches in an epoch. */
+  readonly #openingCiphers = new LRU<readonly Aead[]>(maxChainCiphers)
+  /** Batches whose messages are being opened one after the other. */
+  readonly #opened = new WeakMap<MessageBatch, OpenedBatch>()
+
+  constructor(modules: EncryptionStepModules) {
+    this.#modules = modules
+  }
+
+  seal(
+    messages: readonly MessageDraft[],
+    { chain }: SealContext,
+  ): readonly MessageContent[] | Promise<readonly MessageContent[]> {
+    const now = this.#modules.sealingNow(chain.streamId)
+    if (now !== undefined) return this.#sealWith(now, messages, chain)
+    return this.#modules.sealing(chain.streamId).then((epoch) => this.#sealWith(epoch, messages, chain))
+  }
+
+  isSealed({ encryptionType }: StreamMessage): boolean {
+    return encryptionType === EncryptionType.sealedBatch
+  }
+
+  open(message: StreamMessage): MessageContent | Promise<MessageContent> {
+    const { batch } = message
+    const id = toEpochId(message.groupKeyId)
+    if (batch === undefined || id === undefined || message.partition === keyPartition)
+      throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
+    const opened = this.#opened.get(batch) ?? this.#openNow(batch, id)
+    return opened === undefined ? this.#openLater(batch, id, message) : contentOf(message, opened)
+  }
+
+  #sealWith(
+    epoch: SealingEpoch | 'clear',
+    messages: readonly MessageDraft[],
+    chain: MessageChain,
+  ): readonly MessageContent[] {
+    if (epoch === 'clear') return messages
+    try {
+      return sealMessages(messages, epoch.id, this.#sealingCipher(epoch, chain))
+    } catch (error) {
+      if (isRunnelError(error) && error.code === 'LIMIT_EXCEEDED')
+        throw clientError('MESSAGE_TOO_LARGE', 'encryption adds 17 bytes', { cause: error })
+      throw error
+    }
+  }
+
+  #sealingCipher({ id, publisherKey }: SealingEpoch, chain: MessageChain): Aead {
+    const name = nameOf(id, chain)
+    const known = this.#sealingCiphers.get(name)
+    if (known !== undefined) return known
+    const aead = chainCipher(this.#modules.ciphers, publisherKey, chain)
+    this.#sealingCiphers.set(name, aead)
+    return aead
+  }
+
+  /** Undefined where no key that is known opens it. */
+  #openNow(batch: MessageBatch, id: EpochId): OpenedBatch | undefined {
+    const { chain } = batch
+    const stream = this.#modules.streamNow(chain.streamId)
+    if (stream === undefined) return undefined
+    const keys = () => stream.known.publisherKeys(id, chain.publisherId)
+    for (const aead of this.#ciphersFor(id, chain, keys)) {
+      const contents = openBatch(batch, aead)
+      if (contents === undefined) continue
+      const opened = { messages: batch.messages, contents, next: 0 }
+      this.#opened.set(batch, opened)
+      return opened
+    }
+    return undefined
+  }
+
+  async #openLater(batch: MessageBatch, id: EpochId, message: StreamMessage): Promise<MessageContent> {
+    const { streamId, publisherId } = batch.chain
+    const stream = await this.#modules.stream(streamId)
+    if (stream.known.epochs(id).length === 0) await stream.find(publisherId, id)
+    this.#openingCiphers.delete(nameOf(id, batch.chain))
+    const opened = this.#openNow(batch, id)
+    if (opened === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${id} of ${publisherId}`)
+    return contentOf(message, opened)
+  }
+
+  #ciphersFor(id: EpochId, chain: MessageChain, keys: () => readonly Uint8Array[]): readonly Aead[] {
+    const name = nameOf(id, chain)
+    const known = this.#openingCiphers.get(name)
+    if (known !== undefined) return known
+    const made = keys().map((key) => chainCipher(this.#modules.ciphers, key, chain))
+    if (made.length > 0) this.#openingCiphers.set(name, made)
+    return made
+  }
+}
+
+const nameOf = (id: EpochId, { streamId, partition, publisherId, messageChainId }: MessageChain): string =>
+  `${id} ${streamId} ${partition} ${publisherId} ${messageChainId}`
+
+/** The place tells which one it is; mostly they are taken in order. */
+function contentOf(message: StreamMessage, opened: OpenedBatch): MessageContent {
+  const isIt = (one: StreamMessage | undefined) =>
+    one?.timestamp === message.timestamp && one.sequenceNumber === message.sequenceNumber
+  const { messages, contents, next } = opened
+  const at = isIt(messages[next]) ? next : messages.findIndex(isIt)
+  const content = contents[at]
+  if (content === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
+  opened.next = at + 1
+  return {
+    ...{ encryptionType: EncryptionType.none, groupKeyId: '', extensions: message.extensions },
+    ...content,
+  }
+}

@@ -1,0 +1,243 @@
+import {
+  answerChain,
+  cohortChain,
+  cohortIdOf,
+  commitmentOf,
+  epochChain,
+  epochIdOf,
+  groupOf,
+  isSameHash,
+  linkChain,
+  newestChain,
+  publishersChain,
+  readerTag,
+  toHex,
+  wrapKey,
+  type Ciphers,
+  type EpochId,
+  type EpochRecord,
+  type LinkSecret,
+  type NodeId,
+  type StreamId,
+} from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
+import type { EpochKey } from './epoch-plan.ts'
+import type { KeyPart } from './key-part.ts'
+import type { Keyring } from './keyring.ts'
+import type { KnownKeys } from './known-keys.ts'
+import type { CardKey } from './own-card.ts'
+import { openAnswer, openLink } from './sealed-records.ts'
+
+export interface KeyFinderModules {
+  readonly userId: NodeId
+  readonly streamId: StreamId
+  readonly ciphers: Ciphers
+  readonly keyPart: Pick<KeyPart, 'find' | 'newest'>
+  readonly known: KnownKeys
+  /** The keys of this user's cards. Throws NO_READING_KEY where there is none. */
+  readonly cardKeys: (signal: AbortSignal) => Promise<readonly CardKey[]>
+  /** This user's own keyring, if this process has it. */
+  readonly keyring: () => Keyring | undefined
+  /** Users whose answers are looked for, and whose epochs publishers may use. */
+  readonly openersFor: (publisherId: NodeId) => readonly NodeId[]
+}
+
+/** A link that opened, and to which card it was. */
+interface OpenedLink extends LinkSecret {
+  readonly cardHash: Uint8Array
+}
+
+/** Epochs that are gone back through for one key. */
+const maxStepsBack = 200
+/** Records looked through for an answer of somebody unexpected. */
+const maxNewest = 200
+const maxLinks = 2_000
+
+/** Finds the keys that are in a stream's key part for this user. */
+export class KeyFinder {
+  readonly #modules: KeyFinderModules
+  /** By opener and keyring. */
+  readonly #links = new LRU<OpenedLink>(maxLinks)
+
+  constructor(modules: KeyFinderModules) {
+    this.#modules = modules
+  }
+
+  /**
+   * Looks for the key of an epoch that a publisher used; true when it is known now. Throws NO_READING_KEY, READING_KEY_CHANGED, ABORTED, or
+   * what the registry throws.
+   */
+  async look(publisherId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+    const openers = this.#modules.openersFor(publisherId)
+    for (const openerId of openers) if (await this.#fromEpoch(openerId, id, signal)) return true
+    for (const userId of openers) if (await this.#fromAnswer(userId, id, signal)) return true
+    for (const openerId of openers) if (await this.#goBack(openerId, id, signal)) return true
+    return this.#fromStrangers(id, signal)
+  }
+
+  /** The key of an epoch, where this user has one: its own, or by its link to the opener. */
+  async open(openerId: NodeId, record: EpochRecord, signal: AbortSignal): Promise<EpochKey | undefined> {
+    const { userId, ciphers, known, keyring } = this.#modules
+    const { commitment, keyringId } = record
+    const [before] = known
+      .epochs(epochIdOf(commitment))
+      .filter((one) => isSameHash(one.commitment, commitment))
+    if (before !== undefined) return before
+    const own = openerId === userId ? keyring() : undefined
+    if (own !== undefined && isSameHash(own.id, keyringId)) {
+      const key = own.own(commitment, record.own)
+      if (isSameHash(commitmentOf(ciphers, key), commitment)) return known.add(key)
+    }
+    const link = await this.#link(openerId, keyringId, signal)
+    if (link?.isForReader !== true) return undefined
+    if (isSameHash(link.commitment, commitment)) return known.add(link.key)
+    const key = await this.#unwrapped(openerId, record, link, signal)
+    return key === undefined ? undefined : known.add(key)
+  }
+
+  /** This user's own key in an epoch of a holder, where it may publish and not read. */
+  async writerKey(
+    holderId: NodeId,
+    { keyringId, commitment, publisherRecords }: EpochRecord,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const { userId, ciphers, keyPart } = this.#modules
+    const link = await this.#link(holderId, keyringId, signal)
+    if (link === undefined || link.isForReader || publisherRecords === 0) return undefined
+    if (isSameHash(link.commitment, commitment)) return link.key
+    const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
+    const record = await keyPart.find(holderId, chain, signal)
+    if (record?.kind !== 'publishers') return undefined
+    const tag = readerTag(ciphers, userId, link.cardHash)
+    const found = record.publishers.find((one) => isSameHash(one.tag, tag))
+    return found && wrapKey(ciphers, link.secret, 'wrapped publisher', commitment, found.wrapped)
+  }
+
+  /** A record that floods may hold a newer link, or a link that was not there before. */
+  forgetLinks(openerId: NodeId): void {
+    for (const name of [...this.#links.keys()]) if (name.startsWith(openerId)) this.#links.delete(name)
+  }
+
+  async #record(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<EpochRecord | undefined> {
+    const record = await this.#modules.keyPart.find(openerId, epochChain(id), signal)
+    return record?.kind === 'epoch' && epochIdOf(record.commitment) === id ? record : undefined
+  }
+
+  async #fromEpoch(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+    const record = await this.#record(openerId, id, signal)
+    return record !== undefined && (await this.open(openerId, record, signal)) !== undefined
+  }
+
+  async #fromAnswer(userId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+    const { ciphers, keyPart } = this.#modules
+    const record = await keyPart.find(userId, answerChain(ciphers, this.#modules.userId), signal)
+    return record?.kind === 'answer' && (await this.#takeAnswer(record, id, signal))
+  }
+
+  async #takeAnswer(
+    record: Parameters<typeof openAnswer>[1],
+    id: EpochId,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { streamId, known, cardKeys } = this.#modules
+    for (const key of await openAnswer(streamId, record, await cardKeys(signal))) known.add(key)
+    return known.epochs(id).length > 0
+  }
+
+  /** From epochs that can be opened to those before them. */
+  async #goBack(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+    const { ciphers, known } = this.#modules
+    const starts = await this.#starts(openerId, id, signal)
+    const tried = new Set<string>()
+    for (let step = 0; step < maxStepsBack; step++) {
+      const next = starts.shift()
+      if (next === undefined) return false
+      if (tried.has(next.id)) continue
+      tried.add(next.id)
+      const record = await this.#record(openerId, next.id, signal)
+      if (record === undefined) continue
+      const earlier = record.earlier.flatMap((one) => {
+        const key = wrapKey(ciphers, next.key, 'earlier epoch', one.id, one.wrapped)
+        const isIt = isSameHash(commitmentOf(ciphers, key).subarray(0, one.id.length), one.id)
+        return isIt ? [known.add(key)] : []
+      })
+      if (known.epochs(id).length > 0) return true
+      // The oldest leads furthest back.
+      starts.unshift(...earlier.reverse())
+    }
+    return false
+  }
+
+  /** Epochs of the opener that this user can open: the newest, those of its links, and those of answers. */
+  async #starts(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<EpochKey[]> {
+    const { keyPart, known } = this.#modules
+    const starts: EpochKey[] = []
+    const newest = await keyPart.find(openerId, newestChain, signal)
+    if (newest?.kind === 'newest') {
+      const newestId = epochIdOf(newest.commitment)
+      const record = await this.#record(openerId, newestId, signal)
+      const opened = record === undefined ? undefined : await this.open(openerId, record, signal)
+      starts.push(...(opened === undefined ? known.epochs(newestId) : [opened]))
+      const link = await this.#link(openerId, newest.keyringId, signal)
+      if (link?.isForReader === true) starts.push(known.add(link.key))
+    }
+    const wanted = await this.#record(openerId, id, signal)
+    if (wanted !== undefined) {
+      const link = await this.#link(openerId, wanted.keyringId, signal)
+      if (link?.isForReader === true) starts.push(known.add(link.key))
+    }
+    return starts
+  }
+
+  /** Somebody who is neither the publisher nor the holder of the keys may have answered. */
+  async #fromStrangers(id: EpochId, signal: AbortSignal): Promise<boolean> {
+    const { userId, keyPart } = this.#modules
+    for (const { record } of await keyPart.newest(maxNewest, signal)) {
+      if (record.kind !== 'answer' || record.readerId !== userId) continue
+      if (await this.#takeAnswer(record, id, signal)) return true
+    }
+    return false
+  }
+
+  async #link(openerId: NodeId, keyringId: Uint8Array, signal: AbortSignal): Promise<OpenedLink | undefined> {
+    const { userId, streamId, ciphers, keyPart, cardKeys } = this.#modules
+    const name = `${openerId} ${toHex(keyringId)}`
+    const known = this.#links.get(name)
+    if (known !== undefined) return known
+    const record = await keyPart.find(openerId, linkChain(ciphers, keyringId, userId), signal)
+    if (record?.kind !== 'link' || !isSameHash(record.keyringId, keyringId)) return undefined
+    const secret = await openLink({ streamId, openerId }, record, await cardKeys(signal))
+    if (secret === undefined) return undefined
+    const opened = { ...secret, cardHash: record.cardHash }
+    this.#links.set(name, opened)
+    return opened
+  }
+
+  async #unwrapped(
+    openerId: NodeId,
+    { commitment, readers, cohorts }: EpochRecord,
+    { secret, cardHash }: OpenedLink,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const { userId, ciphers, keyPart } = this.#modules
+    const tag = readerTag(ciphers, userId, cardHash)
+    const fits = (key: Uint8Array) => isSameHash(commitmentOf(ciphers, key), commitment)
+    for (const one of readers) {
+      if (!isSameHash(one.tag, tag)) continue
+      const key = wrapKey(ciphers, secret, 'wrapped epoch', commitment, one.wrapped)
+      if (fits(key)) return key
+    }
+    const entry = cohorts[groupOf(ciphers, userId, cohorts.length)]
+    if (entry === undefined) return undefined
+    const cohort = await keyPart.find(openerId, cohortChain(entry.cohortId), signal)
+    if (cohort?.kind !== 'cohort') return undefined
+    for (const one of cohort.readers) {
+      if (!isSameHash(one.tag, tag)) continue
+      const cohortKey = wrapKey(ciphers, secret, 'wrapped cohort', entry.cohortId, one.wrapped)
+      if (!isSameHash(cohortIdOf(ciphers, cohortKey), entry.cohortId)) continue
+      const key = wrapKey(ciphers, cohortKey, 'wrapped epoch', commitment, entry.wrapped)
+      if (fits(key)) return key
+    }
+    return undefined
+  }
+}

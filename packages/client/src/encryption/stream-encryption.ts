@@ -1,0 +1,330 @@
+import {
+  bytesOfEpochId,
+  encodeCard,
+  epochIdOf,
+  isRunnelError,
+  newestChain,
+  requestChain,
+  type Card,
+  type Ciphers,
+  type Crypto,
+  type EncryptionChoice,
+  type EpochId,
+  type NodeId,
+  type Random,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { LRU } from 'tiny-lru'
+import { deadline } from '../deadline.ts'
+import { clientError, reasonOf } from '../errors.ts'
+import type { StreamInfo } from '../registry/ports.ts'
+import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import { AnswerDesk } from './answer-desk.ts'
+import { KeyFinder } from './key-finder.ts'
+import { KeyPart, type FoundRecord, type KeyPartModules } from './key-part.ts'
+import { keyringMaster } from './keyring.ts'
+import { KnownKeys } from './known-keys.ts'
+import { Opener, type SealingEpoch } from './opener.ts'
+import type { OwnCard } from './own-card.ts'
+import { ReaderSet, type ReaderSetModules } from './reader-set.ts'
+
+/** What is to be said of the encryption of a stream. */
+export type EncryptionNews =
+  /** A new key is in use, for so many readers with a card. */
+  | { readonly state: 'rotated'; readonly epochId: string; readonly readers: number }
+  /** Nobody can say who may read, and the key from before stays in use. */
+  | { readonly state: 'uncertain'; readonly error: Error }
+  /** A user who was given a permission has no card yet: it asks for keys when it comes. */
+  | { readonly state: 'no-card'; readonly userId: NodeId }
+  /** Keys could not be told to readers; they ask for them when they come. */
+  | { readonly state: 'unshared'; readonly error: Error }
+
+export interface StreamEncryptionOptions {
+  readonly stream: StreamInfo
+  readonly choice: EncryptionChoice
+}
+
+export interface StreamEncryptionModules extends KeyPartModules, ReaderSetModules {
+  readonly ciphers: Ciphers
+  readonly crypto: Crypto
+  readonly random: Random
+  readonly card: OwnCard
+  readonly cardsOf: (
+    users: readonly NodeId[],
+    streamId: string,
+    signal: AbortSignal,
+  ) => Promise<ReadonlyMap<NodeId, Card>>
+  /** Waits until storage nodes have records; rejects when that takes too long. */
+  readonly stored: (places: readonly MessagePlace[], signal: AbortSignal) => Promise<void>
+  readonly say: (news: EncryptionNews) => void
+  /** Aborted when the client closes. */
+  readonly signal: AbortSignal
+}
+
+/** A key that does not come in this time is given up. */
+const maxWaitMs = 30_000
+/** What was given up is not looked for again for so long, unless a new key comes. */
+const restMs = 15_000
+/** Between two requests for keys, and two looks for the same one. */
+const pauseMs = 2_000
+const maxGivenUp = 1_000
+/** Publishers whose keys are passed on to a new reader. */
+const maxSharedPublishers = 100
+const maxUnconfirmed = 1_000
+
+/** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
+export class StreamEncryption {
+  readonly choice: EncryptionChoice
+  readonly known: KnownKeys
+  readonly opener: Opener
+  readonly keyPart: KeyPart
+  readonly readers: ReaderSet
+  readonly #stream: StreamInfo
+  readonly #modules: StreamEncryptionModules
+  readonly #finder: KeyFinder
+  readonly #desk: AnswerDesk
+  readonly #finding = new Map<string, { readonly id: EpochId; readonly found: Promise<void> }>()
+  readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
+  #waiters: (() => void)[] = []
+  #askedMs = -Infinity
+  /** Records that are perhaps not stored yet, the newest last. */
+  #unconfirmed: MessagePlace[] = []
+
+  constructor(options: StreamEncryptionOptions, modules: StreamEncryptionModules) {
+    const { stream, choice } = options
+    const { ciphers, user } = modules
+    const { userId } = user
+    this.choice = choice
+    this.#stream = stream
+    this.#modules = modules
+    this.known = new KnownKeys({ ciphers })
+    this.keyPart = new KeyPart({ stream }, modules)
+    this.readers = new ReaderSet({ streamId: stream.id }, modules)
+    const onPublished = (place: MessagePlace) => this.#published(place)
+    const common = { ...modules, streamId: stream.id, userId, choice, onPublished }
+    const parts = { readers: this.readers, keyPart: this.keyPart, known: this.known }
+    const cardsOf = (users: readonly NodeId[], signal: AbortSignal) =>
+      modules.cardsOf(users, stream.id, signal)
+    this.#finder = new KeyFinder({
+      ...common,
+      ...parts,
+      cardKeys: (signal) => modules.card.keys(stream.id, signal),
+      keyring: () => this.opener.keyring,
+      openersFor: (publisherId) => this.#openersFor(publisherId),
+    })
+    this.opener = new Opener(
+      { streamId: stream.id, userId, choice },
+      {
+        ...common,
+        ...parts,
+        cardsOf,
+        finder: this.#finder,
+        keyringMaster: (signal) => this.#keyringMaster(signal),
+        onRotated: (epochId, count) => modules.say({ state: 'rotated', epochId, readers: count }),
+        onProblem: (error) => this.#problem(error),
+      },
+    )
+    this.#desk = new AnswerDesk({ ...common, ...parts, cardsOf, opener: this.opener })
+    this.keyPart.onRecord = (found) => this.#onRecord(found)
+    this.known.onKey = () => this.#wake()
+  }
+
+  /** The epoch to seal in, at once; undefined where that takes time. */
+  get sealingNow(): SealingEpoch | undefined {
+    return this.opener.current
+  }
+
+  /** The epoch to seal in. Throws KEYS_UNCERTAIN where nobody can say who may read and the owner wants nothing published then. */
+  async sealing(): Promise<SealingEpoch> {
+    this.keyPart.join()
+    try {
+      return await this.opener.epoch(this.#modules.signal)
+    } catch (error) {
+      const { last } = this.opener
+      if (!isRunnelError(error) || this.#modules.signal.aborted) throw error
+      if (last === undefined || this.choice.onOutage === 'stop')
+        throw clientError('KEYS_UNCERTAIN', reasonOf(error), { cause: error })
+      this.#modules.say({ state: 'uncertain', error })
+      return last
+    }
+  }
+
+  /** Finds the key of a publisher's epoch; afterwards it is among the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY or ABORTED. */
+  find(publisherId: NodeId, id: EpochId): Promise<void> {
+    const name = `${publisherId} ${id}`
+    const under = this.#finding.get(name)
+    if (under !== undefined) return under.found
+    const givenUp = this.#givenUp.get(name)
+    if (givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs)
+      return Promise.reject(givenUp.error)
+    const found = this.#find(publisherId, id).finally(() => this.#finding.delete(name))
+    this.#finding.set(name, { id, found })
+    return found
+  }
+
+  receive(message: StreamMessage): void {
+    this.keyPart.receive(message)
+  }
+
+  /** The permissions of a user, or of anybody, changed. */
+  changed(user: NodeId | undefined): void {
+    this.readers.changed(user)
+    this.#background(async () => {
+      const { clock, signal, user: self } = this.#modules
+      if (!this.opener.isOpen) return
+      if (this.choice.keyHolder === self.userId) await this.sealing()
+      else await this.readers.refresh()
+      const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
+      await this.opener.link(newcomers, signal)
+    })
+  }
+
+  /** Keeps keys for all publishers, where this user is the stream's key holder. */
+  async hold(): Promise<void> {
+    if (this.choice.keyHolder === this.#modules.user.userId) await this.sealing()
+  }
+
+  /** Makes a new key now. */
+  async rotate(): Promise<void> {
+    this.keyPart.join()
+    await this.opener.rotate(this.#modules.signal)
+  }
+
+  /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */
+  async share(readerId: NodeId, card?: Card): Promise<void> {
+    const { cardsOf, signal, say } = this.#modules
+    const found = card ?? (await cardsOf([readerId], this.#stream.id, signal)).get(readerId)
+    if (found === undefined) return say({ state: 'no-card', userId: readerId })
+    this.keyPart.join()
+    if (this.opener.isOpen) await this.opener.linkTo(found)
+    const keys = this.choice.history === 'none' ? [] : await this.#newestKeys()
+    if (keys.length > 0) await this.#desk.seal(found, keys)
+    await this.settled(signal)
+  }
+
+  /** Resolves when what was published is stored, where there are storage nodes. */
+  async settled(signal: AbortSignal): Promise<void> {
+    await this.opener.settled()
+    const places = this.#unconfirmed
+    this.#unconfirmed = []
+    if (places.length > 0) await this.#modules.stored(places, signal)
+  }
+
+  close(): void {
+    this.keyPart.leave()
+    this.#wake()
+  }
+
+  async #find(publisherId: NodeId, id: EpochId): Promise<void> {
+    const { clock, signal } = this.#modules
+    const limited = deadline(clock, maxWaitMs, signal)
+    const startMs = clock.monotonicMs()
+    try {
+      for (;;) {
+        if (this.known.epochs(id).length > 0) return
+        if (await this.#finder.look(publisherId, id, signal)) return
+        this.keyPart.join()
+        await this.#ask()
+        if (limited.signal.aborted) break
+        await this.#activity(limited.signal)
+      }
+    } finally {
+      limited.end()
+    }
+    signal.throwIfAborted()
+    const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
+    const error = clientError(
+      'KEY_NOT_FOUND',
+      `${id} of ${publisherId} in ${this.#stream.id}, after ${seconds} s`,
+    )
+    this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
+    throw error
+  }
+
+  /** Asks whoever is there for all that is looked for. */
+  async #ask(): Promise<void> {
+    const { clock, card, signal } = this.#modules
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.#askedMs < pauseMs) return
+    this.#askedMs = nowMs
+    const ids = new Set([...this.#finding.values()].map(({ id }) => id))
+    const own = await card.ensure(this.#stream.id, signal)
+    this.keyPart.publish(requestChain, {
+      kind: 'request',
+      card: encodeCard(own),
+      wanted: [...ids].slice(0, 64).map((id) => bytesOfEpochId(id)),
+    })
+  }
+
+  /** Waits for something that may help, or a while. */
+  async #activity(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiters.push(resolve)
+    const cancel = this.#modules.clock.schedule(pauseMs, resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    cancel()
+  }
+
+  #wake(): void {
+    this.#givenUp.clear()
+    for (const resolve of this.#waiters.splice(0)) resolve()
+  }
+
+  #onRecord(found: FoundRecord): void {
+    const { record, publisherId } = found
+    this.#desk.receive(found)
+    if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
+    const isForMe = 'readerId' in record && record.readerId === this.#modules.user.userId
+    if (isForMe || record.kind === 'epoch' || record.kind === 'cohort') this.#wake()
+  }
+
+  #openersFor(publisherId: NodeId): readonly NodeId[] {
+    const { keyHolder } = this.choice
+    return keyHolder === undefined || keyHolder === publisherId ? [publisherId] : [publisherId, keyHolder]
+  }
+
+  /** Undefined where this process has no reading key: then it opens with a keyring of its own. */
+  async #keyringMaster(signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const { card, ciphers } = this.#modules
+    try {
+      const readingKey = await card.readingKey(this.#stream.id, signal)
+      return keyringMaster(ciphers, readingKey, this.#stream.id)
+    } catch (error) {
+      if (!isRunnelError(error) || signal.aborted) throw error
+      return undefined
+    }
+  }
+
+  /** The keys of the newest epochs of publishers. */
+  async #newestKeys(): Promise<readonly Uint8Array[]> {
+    const { clock, signal } = this.#modules
+    const { keyHolder } = this.choice
+    await this.readers.refresh()
+    await this.opener.loadKeyring(signal)
+    const publishers = this.readers.publishersAt(clock.now()).slice(0, maxSharedPublishers)
+    const openers = new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])
+    const keys: Uint8Array[] = []
+    for (const openerId of openers) {
+      const newest = await this.keyPart.find(openerId, newestChain, signal)
+      if (newest?.kind !== 'newest') continue
+      const id = epochIdOf(newest.commitment)
+      if (this.known.epochs(id).length === 0) await this.#finder.look(openerId, id, signal)
+      keys.push(...this.known.epochs(id).map(({ key }) => key))
+    }
+    return keys
+  }
+
+  #published(place: MessagePlace): void {
+    this.#unconfirmed.push(place)
+    if (this.#unconfirmed.length > maxUnconfirmed) this.#unconfirmed.shift()
+  }
+
+  #problem(error: unknown): void {
+    if (!this.#modules.signal.aborted && isRunnelError(error)) this.#modules.say({ state: 'unshared', error })
+  }
+
+  #background(run: () => Promise<void>): void {
+    run().catch((error: unknown) => this.#problem(error))
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+} from 'node:crypto'
+import { tagBytes, type Aead, type Cipher, type Ciphers } from './ciphers.ts'
+
+const aeadOptions = { authTagLength: tagBytes }
+
+/** Node's ciphers. */
+export const nodeCiphers: Ciphers = {
+  sha256(...parts) {
+    const hash = createHash('sha256')
+    for (const part of parts) hash.update(part)
+    return new Uint8Array(hash.digest())
+  },
+  hmacSha256(key, ...parts) {
+    const hmac = createHmac('sha256', key)
+    for (const part of parts) hmac.update(part)
+    return new Uint8Array(hmac.digest())
+  },
+  aead: (cipher, key) => new NodeAead(cipher, key),
+}
+
+/** A KeyObject makes setting up a cipher five times as fast as the bytes of a key do. */
+class NodeAead implements Aead {
+  // Both algorithms are called in the same way, but each has its own type.
+  readonly #algorithm: 'aes-256-gcm'
+  readonly #key: KeyObject
+
+  constructor(cipher: Cipher, key: Uint8Array) {
+    this.#algorithm = cipher as 'aes-256-gcm'
+    this.#key = createSecretKey(key)
+  }
+
+  seal(nonce: Uint8Array, plaintext: Uint8Array, associated: Uint8Array): Uint8Array {
+    const cipher = createCipheriv(this.#algorithm, this.#key, nonce, aeadOptions)
+    if (associated.length > 0) cipher.setAAD(associated)
+    const ciphertext = cipher.update(plaintext)
+    cipher.final()
+    const sealed = new Uint8Array(plaintext.length + tagBytes)
+    sealed.set(ciphertext)
+    sealed.set(cipher.getAuthTag(), plaintext.length)
+    return sealed
+  }
+
+  open(nonce: Uint8Array, sealed: Uint8Array, associated: Uint8Array): Uint8Array | undefined {
+    const end = sealed.length - tagBytes
+    if (end < 0) return undefined
+    const decipher = createDecipheriv(this.#algorithm, this.#key, nonce, aeadOptions)
+    if (associated.length > 0) decipher.setAAD(associated)
+    decipher.setAuthTag(sealed.subarray(end))
+    const plaintext = decipher.update(sealed.subarray(0, end))
+    try {
+      decipher.final()
+      return plaintext
+    } catch {
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { NodeId } from '../ids/node-id.ts'
+
+/** A key wrapped for one reader, found by its tag: 4 bytes of a hash of the reader and its card. */
+export interface WrappedFor {
+  readonly tag: Uint8Array
+  readonly wrapped: Uint8Array
+}
+
+/** A cohort of readers in an epoch: 8 bytes that tell its key, all 0 where it has no reader; and the epoch's key under that. */
+export interface CohortEntry {
+  readonly cohortId: Uint8Array
+  readonly wrapped: Uint8Array
+}
+
+/** An epoch before this one: the first 6 bytes of its commitment, and its key under this epoch's. */
+export interface EarlierEpoch {
+  readonly id: Uint8Array
+  readonly wrapped: Uint8Array
+}
+
+/** Opener → reader: what is sealed by HPKE is a `LinkSecret`. */
+export interface LinkRecord {
+  readonly kind: 'link'
+  readonly keyringId: Uint8Array
+  readonly readerId: NodeId
+  /** Which of the reader's cards it is sealed to. */
+  readonly cardHash: Uint8Array
+  /** HPKE's encapsulated secret, 1,120 bytes. */
+  readonly encapsulated: Uint8Array
+  readonly sealed: Uint8Array
+}
+
+/** An epoch of an opener, and for whom. */
+export interface EpochRecord {
+  readonly kind: 'epoch'
+  /** Of the opener's keyring: 16 bytes. */
+  readonly keyringId: Uint8Array
+  readonly commitment: Uint8Array
+  /** Unix milliseconds. */
+  readonly createdMs: number
+  /** The permissions that it regards: all that was in force at this time (Unix milliseconds). */
+  readonly readersAtMs: number
+  /** The epoch's key under the opener's keyring. */
+  readonly own: Uint8Array
+  /** Each reader by itself, or, for many, cohorts of them: 2 to the power of a whole number, at least 1, of cohorts. */
+  readonly readers: readonly WrappedFor[]
+  readonly cohorts: readonly CohortEntry[]
+  /** Into how many records the keys of publishers that may not read are split; 0 where each publisher opens for itself. */
+  readonly publisherRecords: number
+  /** The newest first. */
+  readonly earlier: readonly EarlierEpoch[]
+}
+
+/** The key of a cohort for each of its readers. */
+export interface CohortRecord {
+  readonly kind: 'cohort'
+  readonly keyringId: Uint8Array
+  readonly readers: readonly WrappedFor[]
+}
+
+/** Keys of publishers that may not read, in one epoch. */
+export interface PublishersRecord {
+  readonly kind: 'publishers'
+  readonly keyringId: Uint8Array
+  readonly commitment: Uint8Array
+  readonly publishers: readonly WrappedFor[]
+}
+
+/** Which epoch is the opener's newest. */
+export interface NewestRecord {
+  readonly kind: 'newest'
+  readonly keyringId: Uint8Array
+  readonly commitment: Uint8Array
+}
+
+/** A reader asks for keys that it has not found. */
+export interface RequestRecord {
+  readonly kind: 'request'
+  /** An encoded card. */
+  readonly card: Uint8Array
+  /** The first 6 bytes of the commitments of the epochs that it wants; none: whatever is used now. */
+  readonly wanted: readonly Uint8Array[]
+}
+
+/** Anybody → reader: what is sealed by HPKE are the keys of epochs, 32 bytes each. */
+export interface AnswerRecord {
+  readonly kind: 'answer'
+  readonly readerId: NodeId
+  readonly cardHash: Uint8Array
+  readonly encapsulated: Uint8Array
+  readonly sealed: Uint8Array
+}
+
+/** The content of a message in a stream's key part. */
+export type KeyRecord =
+  LinkRecord | EpochRecord | CohortRecord | PublishersRecord | NewestRecord | RequestRecord | AnswerRecord
+
+/** What a link holds: the secret that later keys are wrapped under, and a key to begin with. */
+export interface LinkSecret {
+  /** 32 bytes. */
+  readonly secret: Uint8Array
+  /** The commitment of the epoch that was the newest. */
+  readonly commitment: Uint8Array
+  /** Of a reader, the epoch's key; of a publisher that may not read, its own key in the epoch. */
+  readonly key: Uint8Array
+  readonly isForReader: boolean
+}
