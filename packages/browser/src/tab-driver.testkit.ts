@@ -47,10 +47,8 @@ const inbox = new Inbox<unknown>()
 const statuses = new Inbox<PlainStatus>()
 
 /** What a wallet's extension would have put there. */
-function injected(): Runnel.Eip1193Provider {
-  const { ethereum } = globalThis as { ethereum?: Runnel.Eip1193Provider }
-  if (ethereum === undefined) throw new Error('no wallet is injected')
-  return ethereum
+function injected(): Runnel.Eip1193Provider | undefined {
+  return (globalThis as { ethereum?: Runnel.Eip1193Provider }).ethereum
 }
 
 function opened(): RunnelClient {
@@ -109,8 +107,6 @@ const driver = {
     const [part] = opened().network.metrics().streamParts
     return (part?.neighbours ?? []).map(({ nodeId, transport }) => ({ nodeId, transport }))
   },
-  keyFromWallet: () =>
-    outcome(() => runnel.keyFromWallet((globalThis as { ethereum?: Runnel.Eip1193Provider }).ethereum)),
   storedKey: () => outcome(() => runnel.storedKey()),
   /** Of the injected wallet's account, kept for all tabs: the delegate. */
   openSession: (wish: Runnel.DelegationWish) =>

@@ -12,8 +12,8 @@ import {
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { newIdentity } from './client.testkit.ts'
-import { openRegistry, type RegistryService } from './index.ts'
+import { Clients, newIdentity, take } from './client.testkit.ts'
+import { keySigner, openRegistry, type RegistryService } from './index.ts'
 import { mined, startTestChain, type TestChain } from './registry/chain.testkit.ts'
 
 const crypto = await loadCrypto()
@@ -118,4 +118,29 @@ it('neighbours and the tracker let go of a node whose delegation its user takes 
   })
   await mined(chain.streams.revokeDelegations(Date.now()))
   await ended
+}, 60_000)
+
+it('processes that can sign anew go on after their user ended all delegations, and so do those started then', async () => {
+  const { url: rpcUrl, registries, accounts, trackers } = chain
+  await mined(trackers.addTracker(tracker.nodeId, tracker.url, ''))
+  const { privateKey, nodeId } = accounts[0]
+  const streamId = `${nodeId}/delegated`
+  const clients = new Clients({
+    network: { kind: 'chain', rpcUrl, chainId, registries },
+    registry: { pollIntervalMs: 20 },
+  })
+  try {
+    const first = await clients.create({ privateKey })
+    const heard = await first.subscribe(streamId)
+    await first.revokeDelegations()
+    for (const config of [{ privateKey }, { signer: keySigner(privateKey) }]) {
+      const next = await clients.create(config)
+      await next.subscribe(streamId)
+      await next.publish(streamId, 'after')
+    }
+    const contents = await take(heard, 2)
+    expect(contents.map(({ content }) => content)).toEqual(['after', 'after'])
+  } finally {
+    await clients.closeAll()
+  }
 }, 60_000)

@@ -74,6 +74,22 @@ export const clientErrors = {
     remedy:
       'It is JSON: version 1, privateKey, delegation. Make another with runnel key delegate; a wallet’s keystore is made a key file with: runnel key import.',
   },
+  TOKEN_FILE_MISSING: {
+    summary: 'There is no token file',
+    remedy: 'Check the path.',
+  },
+  TOKEN_FILE_UNREADABLE: {
+    summary: 'The token file could not be read',
+    remedy: 'Check that it is a file and that you own it.',
+  },
+  TOKEN_FILE_TOO_OPEN: {
+    summary: 'Other users can read the token file',
+    remedy: 'Protect it with chmod 600; if others had access, have what takes the token take another.',
+  },
+  TOKEN_FILE_INVALID: {
+    summary: 'The token file has a mistake',
+    remedy: 'It is one line of printable ASCII without spaces: the token, and nothing else.',
+  },
 
   READING_KEY_FILE_MISSING: {
     summary: 'There is no reading key file',

@@ -20,6 +20,7 @@ it('exports what it promises, and nothing else', () => {
     'readDelegationFile',
     'readKeyFile',
     'readNetworkFile',
+    'readTokenFile',
     'readUserFile',
     'remoteSigner',
     'requestDelegation',

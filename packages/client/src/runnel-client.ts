@@ -248,8 +248,8 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Ends every delegation of `account` that began until now, by this machine's clock, as `revokeDelegate` does. Later ones are good;
-   * processes with one from before need another.
+   * Ends every delegation of `account` that began until now, by this machine's clock, as `revokeDelegate` does. Later ones are good:
+   * processes that have the user's key go on, others with one from before need another.
    */
   async revokeDelegations(): Promise<void> {
     this.#requireOpen()
@@ -563,6 +563,8 @@ export class RunnelClient implements AsyncDisposable {
     this.#registry.readerPolicy.onChange((streamId) => this.#rights.lookAgain(streamId))
     this.#registry.onChange = (change) => {
       this.#encryption.apply(change)
+      if (change.kind === 'delegations' && change.userId === this.userId && 'begunByMs' in change)
+        this.#user.endedUntil(change.begunByMs)
       status.emit({ type: 'registry', change })
     }
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })

@@ -85,9 +85,8 @@ export interface NetworkNodeModules {
 }
 
 /** The signature of a contract is for its chain to check. */
-function isBelievable(delegation: Delegation, chainId: number | undefined, crypto: Crypto): boolean {
-  const isHere = chainId === undefined || delegation.chainId === chainId
-  if (!isHere || boundsProblem(delegation) !== undefined) return false
+function isBelievable(delegation: Delegation, crypto: Crypto): boolean {
+  if (boundsProblem(delegation) !== undefined) return false
   return delegation.block > 0 || isSignedByKey(delegation, crypto)
 }
 
@@ -108,7 +107,8 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
-    verifyDelegation: (delegation) => isBelievable(delegation, modules.acting?.chainId, crypto),
+    chainId: modules.acting?.chainId,
+    verifyDelegation: (delegation) => isBelievable(delegation, crypto),
     membershipToken: () => tokens?.current(),
     verifyMembership: (token, nodeId, wallMs) => verifyMembership(token, nodeId, wallMs, crypto),
     wires: ({ signalling, contact, clock, onError }) => {

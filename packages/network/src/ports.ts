@@ -25,6 +25,8 @@ export type OnNetworkBack = (listener: () => void) => () => void
 /** The delegations that a node has come to know: those that batches name. */
 export interface NodeDelegations {
   get(ref: DelegationRef): Delegation | undefined
+  /** True for one that says nothing here: its user signed it for another chain. */
+  isOfOtherChain(delegation: Delegation): boolean
   /** True when it is known here, signed by its user as far as can be said without a chain, and within bounds. Checked once. */
   isGood(ref: DelegationRef): boolean
   /** Makes one known, so that it is sent along with what is signed under it. Returns its reference. */

@@ -35,12 +35,25 @@ const running = new Set<ChildProcess>()
 
 /** Starts `runnel` with these arguments in a directory of its own. */
 export function startRunnel(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const { cwd = newDirectory(), env = {}, input = '' } = options
+  const { input = '' } = options
+  const started = start(process.execPath, [program, ...args], options)
+  started.process.stdin?.end(input)
+  return started
+}
+
+/**
+ * Starts `runnel` at a terminal that `script` makes (util-linux). What the terminal shows is its standard output, and what is written
+ * to its standard input is typed there.
+ */
+export function startAtTerminal(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
+  return start('script', ['--quiet', '--return', '--command', command, '/dev/null'], options)
+}
+
+function start(file: string, args: readonly string[], options: CommandOptions): RunningCommand {
+  const { cwd = newDirectory(), env = {} } = options
   const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('RUNNEL_'))
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd,
-    env: { ...Object.fromEntries(clean), ...env },
-  })
+  const child = spawn(file, args, { cwd, env: { ...Object.fromEntries(clean), ...env } })
   running.add(child)
   let stdout = ''
   let stderr = ''
@@ -59,7 +72,6 @@ export function startRunnel(args: readonly string[], options: CommandOptions = {
   )
   // A command that refuses its arguments ends before it reads.
   child.stdin.on('error', () => {})
-  child.stdin.end(input)
   const ended = new Promise<CommandResult>((resolve) => {
     child.on('close', (code, signal) => {
       running.delete(child)

@@ -93,6 +93,37 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     expect(lines.map((line) => (JSON.parse(line) as { content: unknown }).content)).toEqual(numbers(5, 15))
   })
 
+  it('give it over HTTP to who acts for a subscriber, by two headers', async () => {
+    const stream = await newStream('http-as', [storage], false)
+    await owner.waitForStorage(await publish(stream, 0, 3))
+    const url = `${storage.httpUrl}/v1/streams/${encodeURIComponent(stream)}/partitions/0/messages?last=2`
+    const asOwner = { RUNNEL_PRIVATE_KEY: network.ownerKey }
+    const delegate = (file: string, rights: string) =>
+      network.run(`key delegate --out ${file} --rights ${rights} --network ${network.networkFile}`, asOwner)
+    await delegate('reader.delegation', 'read')
+    const token = `storage token ${storage.nodeId} --as`
+    const { stdout } = await network.run(`${token} reader.delegation`)
+    const [authorization = '', delegation = '', end] = stdout.split('\n')
+    expect(end).toBe('')
+    const answer = await fetch(url, { headers: { authorization, 'runnel-delegation': delegation } })
+    expect([answer.status, (await answer.text()).trim().split('\n').length]).toEqual([200, 2])
+    const alone = await fetch(url, { headers: { authorization } })
+    expect(alone.status).toBe(403)
+    const shown: unknown = JSON.parse((await network.run(`${token} reader.delegation --json`)).stdout)
+    expect(shown).toMatchObject({ 'runnel-delegation': delegation, authorization: expect.any(String) })
+
+    await delegate('publisher.delegation', 'publish')
+    expect(await network.run(`${token} publisher.delegation`)).toMatchObject({
+      code: 77,
+      stderr: expect.stringContaining('DELEGATION_SCOPE'),
+    })
+    expect(await network.run(`${token} reader.delegation --key x`)).toMatchObject({ code: 64 })
+    expect(await network.run(`storage token ${storage.nodeId}`)).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('KEY_REQUIRED'),
+    })
+  })
+
   it('refuse who may not subscribe, and streams that are not', async () => {
     const stream = await newStream('secret', [storage], false)
     await owner.waitForStorage(await publish(stream, 0, 3))

@@ -2,6 +2,7 @@ import {
   anyRequester,
   createIdentity,
   generatePrivateKey,
+  isRunnelError,
   keyPartition,
   loadCrypto,
   seededRandom,
@@ -35,6 +36,8 @@ describe('Access', () => {
   /** Whether delegations are in force; undefined: not known before the registry is asked. */
   let isInForce: boolean | undefined
   let asked: NodeId[]
+  /** What asking the registry about delegations throws. */
+  let away: Error | undefined
   let access: Access
   const clock = new TestClock()
 
@@ -46,9 +49,13 @@ describe('Access', () => {
     acting = new Map()
     isInForce = true
     asked = []
+    away = undefined
     const client = {
       nodeId: self,
-      getStream: async () => ({ id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 }),
+      getStream: async () => {
+        if (isRunnelError(away, 'STREAM_NOT_FOUND')) throw away
+        return { id: streamId, partitions: 1, metadata: '', trackers: [], createdMs: 0 }
+      },
       permissionsOf: async (_: string, user: string) => ({
         ...{ edit: false, delete: false, grant: false },
         publishUntilMs: publishers.some((publisher) => publisher === user) ? Infinity : 0,
@@ -63,6 +70,7 @@ describe('Access', () => {
       readerPolicy: {
         readsForMs: () => (isInForce === undefined ? undefined : isInForce ? Infinity : 0),
         resolve: async (_: string, userId: NodeId) => {
+          if (away !== undefined) throw away
           asked.push(userId)
           isInForce = true
         },
@@ -70,6 +78,7 @@ describe('Access', () => {
       publisherPolicy: {
         check: () => (isInForce === undefined ? 'unknown' : isInForce ? 'allowed' : 'denied'),
         resolve: async (_: string, userId: NodeId) => {
+          if (away !== undefined) throw away
           asked.push(userId)
           isInForce = true
         },
@@ -183,6 +192,64 @@ describe('Access', () => {
     await askAfter()
     actsFor(stranger, { publishes: false })
     await expect(askAfter()).rejects.toMatchObject(notPermitted)
+  })
+
+  describe('of those who ask after messages for their publisher', () => {
+    const asker = { requesterId: stranger, token: undefined }
+    const askAfter = (publisherId = user.nodeId) =>
+      access.requirePublisherOrSubscriber(part, publisherId, asker)
+
+    it('asks the registry whether the delegation is in force, and turns those away whose is not', async () => {
+      actsFor(stranger, { reads: false })
+      isInForce = undefined
+      await askAfter()
+      expect(asked).toEqual([user.nodeId])
+      isInForce = false
+      await expect(askAfter()).rejects.toMatchObject({ code: 'DELEGATION_SCOPE' })
+      // Nor by what it may read: the delegation is the same.
+      subscribers = [user.nodeId]
+      actsFor(stranger)
+      await expect(askAfter()).rejects.toMatchObject({ code: 'DELEGATION_REVOKED' })
+    })
+
+    it('lets nobody pass for another publisher, for another stream, or after the end', async () => {
+      actsFor(stranger, { reads: false })
+      await expect(askAfter(identity.nodeId)).rejects.toMatchObject({ code: 'DELEGATION_SCOPE' })
+      actsFor(stranger, { streams: [toStreamId(`${user.nodeId}/other`)] })
+      await expect(askAfter()).rejects.toMatchObject({ code: 'DELEGATION_SCOPE' })
+      actsFor(stranger, { untilMs: clock.now() })
+      await expect(askAfter()).rejects.toMatchObject({ code: 'DELEGATION_EXPIRED' })
+    })
+
+    it('takes a token of the delegate with the delegation for the publisher', async () => {
+      const claim = { requesterId: anyRequester, storageNodeId: self, expiresMs: clock.now() + 1000 }
+      const token = signAccessToken(claim, crypto, delegate)
+      const askWith = (delegation: ReturnType<typeof delegationOf>) =>
+        access.requirePublisherOrSubscriber(part, user.nodeId, {
+          ...{ requesterId: anyRequester, token, delegation },
+        })
+      await askWith(delegationOf({ reads: false }))
+      await expect(askWith(delegationOf({ publishes: false }))).rejects.toMatchObject(notPermitted)
+      isInForce = false
+      await expect(askWith(delegationOf({ reads: false }))).rejects.toMatchObject({
+        code: 'DELEGATION_SCOPE',
+      })
+    })
+
+    it('says that the registry does not answer, and why, instead of turning them away', async () => {
+      actsFor(stranger)
+      isInForce = undefined
+      away = new Error('no chain')
+      const failed = { code: 'STORE_FAILED', cause: away }
+      await expect(askAfter()).rejects.toMatchObject(failed)
+      subscribers = [user.nodeId]
+      await expect(ask(stranger)).rejects.toMatchObject(failed)
+    })
+  })
+
+  it('says of what is not there why it thinks so', async () => {
+    away = clientError('STREAM_NOT_FOUND')
+    await expect(ask(stranger)).rejects.toMatchObject({ code: 'UNKNOWN_STREAM', cause: away })
   })
 
   it('takes a delegation with a token of its delegate, where there is no link', async () => {

@@ -44,6 +44,7 @@ export class TestDelegations implements NodeDelegations {
   readonly known = new Map<DelegationRef, Delegation>()
 
   get = (ref: DelegationRef): Delegation | undefined => this.known.get(ref)
+  isOfOtherChain = ({ chainId }: Delegation): boolean => chainId !== 1
   isGood = (ref: DelegationRef): boolean => {
     const delegation = this.known.get(ref)
     return (

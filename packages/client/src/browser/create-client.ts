@@ -5,6 +5,7 @@ import { isRunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
 import { followRegistry, openClient, type ClientModules, type CreateNode } from '../client.ts'
 import type { ClientConfig } from '../config.ts'
+import { clientError } from '../errors.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 import type { SessionStore } from '../identity/session-store.ts'
 import type { RunnelClient } from '../runnel-client.ts'
@@ -12,14 +13,15 @@ import { originStore } from './origin-store.ts'
 
 /**
  * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
- * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, NO_WEBSOCKET, or
- * NO_WEBRTC unless WebRTC is turned off. Nothing is left running when it throws.
+ * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, NO_WEBSOCKET, NO_WALLET
+ * where `wallet: window.ethereum` is undefined, or NO_WEBRTC unless WebRTC is turned off. Nothing is left running when it throws.
  */
 export async function createClient(
   config: ClientConfig,
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   requirePlatform(config)
+  for (const given of [config, modules]) requireWallet(given)
   return openClient(namingPage(config), {
     createNode: createPageNode,
     sessions: sessionsOf(config),
@@ -61,6 +63,11 @@ function sessionsOf({ signer, wallet }: ClientConfig): SessionStore | undefined 
     if (isRunnelError(error, 'STORAGE_BLOCKED')) return undefined
     throw error
   }
+}
+
+/** A page that means its user's wallet must not act under a key of its own where there is none. */
+function requireWallet(given: { readonly wallet?: unknown }): void {
+  if ('wallet' in given && given.wallet === undefined) throw clientError('NO_WALLET')
 }
 
 /** Said at once, rather than when the first neighbour is dialled. */

@@ -1,5 +1,4 @@
 export { createClient, openRegistry } from './create-client.ts'
-export { keyFromWallet, type WalletKey } from './wallet-key.ts'
 export { storedKey } from './stored-key.ts'
 export { originStore } from './origin-store.ts'
 export type { ClientConfig, NetworkSource } from '../config.ts'

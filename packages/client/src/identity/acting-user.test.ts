@@ -23,8 +23,9 @@ const hourMs = 3_600_000
 function setUp(options: { lastsMs: number; renew?: () => Promise<number>; hasKey?: boolean }) {
   const { lastsMs, renew, hasKey = false } = options
   const clock = new VirtualClock({ startMs: Date.UTC(2026, 0, 1) })
-  const signed = (forMs: number): Delegation => {
-    const times = { fromMs: clock.now(), untilMs: clock.now() + forMs }
+  const signed = (forMs: number, notBeforeMs = 0): Delegation => {
+    const fromMs = Math.max(clock.now(), notBeforeMs)
+    const times = { fromMs, untilMs: fromMs + forMs }
     const parties = { chainId: 0, userId: user.nodeId, delegateId: delegate.nodeId, block: 0 }
     const rights = { publishes: true, reads: true, streams: [], requester: 'a test' }
     return signDelegation({ ...times, ...parties, ...rights }, crypto, user)
@@ -33,7 +34,7 @@ function setUp(options: { lastsMs: number; renew?: () => Promise<number>; hasKey
     {
       ...{ nodeId: node.nodeId, userId: user.nodeId, chainId: 0, delegate, delegation: signed(lastsMs) },
       ...(hasKey ? { key: user } : {}),
-      ...(renew ? { renew: async () => signed(await renew()) } : {}),
+      ...(renew ? { renew: async (notBeforeMs: number) => signed(await renew(), notBeforeMs) } : {}),
     },
     { crypto, clock },
   )
@@ -98,5 +99,28 @@ describe('a delegation that is renewed', () => {
     acting.stop()
     await pass(ownDelegationMs)
     expect(renewals).toBe(2)
+  })
+})
+
+describe('what its user ended', () => {
+  const ended = async (hasKey: boolean) => {
+    const renew = () => Promise.resolve(ownDelegationMs)
+    const { acting, clock } = setUp({ lastsMs: ownDelegationMs, hasKey, renew })
+    const begins = () => (acting.credential()?.delegation.fromMs ?? 0) - clock.now()
+    acting.endedUntil(clock.now() - 1)
+    await new Promise(setImmediate)
+    const before = begins()
+    // By a machine whose clock is ahead.
+    acting.endedUntil(clock.now() + 1000)
+    await new Promise(setImmediate)
+    return [before, begins()]
+  }
+
+  it('is replaced at once where the user’s key is at hand, by one that begins later', async () => {
+    expect(await ended(true)).toEqual([0, 1001])
+  })
+
+  it('stays ended where it is not', async () => {
+    expect(await ended(false)).toEqual([0, 0])
   })
 })

@@ -48,8 +48,8 @@ export interface ActingUserOptions {
   readonly delegate: Identity
   /** Undefined where the node is the user. */
   readonly delegation?: Delegation | undefined
-  /** Makes a new delegation without asking a person. Rejects when that fails. */
-  readonly renew?: (() => Delegation | Promise<Delegation>) | undefined
+  /** Makes a new delegation without asking a person, which begins at `notBeforeMs` or later. Rejects when that fails. */
+  readonly renew?: ((notBeforeMs: number) => Delegation | Promise<Delegation>) | undefined
   /** Default: the process cannot read what is encrypted. */
   readonly readingKeys?: ReadingKeySource | undefined
 }
@@ -77,6 +77,8 @@ export class ActingUser implements Acting {
   readonly #listeners = new Set<() => void>()
   #credential: Credential | undefined
   #signer: BatchSigner
+  /** The user ended what began before. */
+  #notBeforeMs = 0
   /** With so much left of the credential it is renewed, or its end is announced. */
   #noticeMs = 0
   #hasExpired = false
@@ -125,6 +127,18 @@ export class ActingUser implements Acting {
     const { delegation } = this
     if (delegation === undefined) return Infinity
     return allows(delegation, 'reads', scope) ? delegation.untilMs - this.#modules.clock.now() : 0
+  }
+
+  /**
+   * The user ended its delegations that began until then. Where its key is here, one that begins later takes the place of this
+   * one; who was let by another key needs its user for that.
+   */
+  endedUntil(begunByMs: number): void {
+    const { delegation } = this.#credential ?? {}
+    if (this.key === undefined || delegation === undefined || delegation.fromMs > begunByMs) return
+    this.#notBeforeMs = begunByMs + 1
+    this.#noticeMs = Infinity
+    void this.#look()
   }
 
   /** Renews nothing any more. */
@@ -199,7 +213,7 @@ export class ActingUser implements Acting {
     // Only the delegate's token for the node is at its end.
     if (delegation !== undefined && token !== undefined && token.expiresMs < delegation.untilMs)
       return delegation
-    return this.#options.renew?.()
+    return this.#options.renew?.(this.#notBeforeMs)
   }
 
   #announceEnd(error: Error | undefined): void {

@@ -53,9 +53,6 @@ export interface ActingUserConfig extends Pick<
   readonly signer: Signer | undefined
 }
 
-/** By how much a delegation that a process signs for itself begins in the past: clocks of others may be slow. */
-const slowClockMs = 3_600_000
-
 /**
  * In whose name the client of this configuration acts: its key's, its delegation's, its signer's, or its node's own. Throws
  * INVALID_KEY, a DELEGATION_ code, READING_KEY_NOT_YOURS, what decoding a delegation or a card throws, and what a signer throws.
@@ -92,11 +89,12 @@ function withKey(
 ): ActingUser {
   const { nodeId } = node
   const userId = key.nodeId
-  const renew = (): Delegation => {
-    const nowMs = clock.now()
+  // It begins no earlier than it is made, as the user may just have ended what began before: others let clocks differ.
+  const renew = (notBeforeMs = 0): Delegation => {
+    const fromMs = Math.max(clock.now(), notBeforeMs)
     const claim = {
       ...{ chainId, userId, delegateId: nodeId, block: 0 },
-      ...{ fromMs: Math.max(0, nowMs - slowClockMs), untilMs: nowMs + ownDelegationMs },
+      ...{ fromMs, untilMs: fromMs + ownDelegationMs },
       ...{ publishes: true, reads: true, streams: [], requester: 'the user itself' },
     }
     return signDelegation(claim, crypto, key)

@@ -9,7 +9,7 @@ export interface RemoteSignerOptions {
   readonly url: string
   /** The user's address. Without it the signer is asked, and must have one account only. With it, nothing is asked to find it out. */
   readonly address?: string | undefined
-  /** Sent as `Authorization: Bearer …`, for what guards the signer. */
+  /** Sent as `Authorization: Bearer …`, for what guards the signer. In Node `readTokenFile` reads it from a file. */
   readonly token?: string | undefined
   /** How long an answer may take, 30,000 unless given. */
   readonly timeoutMs?: number | undefined

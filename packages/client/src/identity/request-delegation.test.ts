@@ -12,6 +12,7 @@ import {
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { hashOfTypedData } from '../registry/chain/hash-of-typed-data.ts'
+import { fakeDelegations } from '../registry/delegations.testkit.ts'
 import { keySigner } from './key-signer.ts'
 import { requestDelegation, type DelegationWish } from './request-delegation.ts'
 import { keysOnly } from './request-signature.ts'
@@ -55,6 +56,16 @@ describe('a delegation that is asked for', () => {
       ...{ userId, delegateId, block: 0, fromMs: nowMs - 10 * 60_000, untilMs: nowMs + dayMs },
     })
     expect(signature).toHaveLength(65)
+  })
+
+  it('begins now where the user has just ended what began earlier', async () => {
+    const { registry, delegations } = fakeDelegations()
+    registry.endedByMs = nowMs - 1
+    const modules = { crypto, delegations, clock: { now: () => nowMs } }
+    expect((await requestDelegation(user, delegateId, wish, modules)).fromMs).toBe(nowMs)
+    registry.endedByMs = nowMs - 10 * 60_000 - 1
+    delegations.apply({ kind: 'unknown' })
+    expect((await requestDelegation(user, delegateId, wish, modules)).fromMs).toBe(nowMs - 10 * 60_000)
   })
 
   it('is the same whether the signer ends its signature with 27 and 28 or 0 and 1', async () => {

@@ -12,6 +12,7 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
+import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import {
   keysOnly,
   requestSignature,
@@ -21,7 +22,10 @@ import {
 } from './request-signature.ts'
 import type { Signer } from './signer.ts'
 
-/** A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. */
+/**
+ * A delegation begins this much before it is asked for: clocks of others may be behind, and messages a little older. Not where its user
+ * ended what began then.
+ */
 const backdatedMs = 10 * 60_000
 
 /** What a user is asked to let a key do. */
@@ -41,11 +45,13 @@ export interface DelegationWish {
 export interface RequestModules {
   /** Of the chain that the network's registries are on. Default: no user is a contract. */
   readonly accounts?: AccountsOnChain | undefined
+  /** Where it is asked what the user took back. Default: nowhere. */
+  readonly delegations?: DelegationChecks | undefined
   readonly crypto?: Crypto | undefined
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
-const delegations: Statement<DelegationClaim> = {
+const statement: Statement<DelegationClaim> = {
   typedData: delegationTypedData,
   isSignedByKey,
   encode(delegation) {
@@ -64,13 +70,23 @@ export async function requestDelegation(
   signer: Signer,
   delegateId: NodeId,
   wish: DelegationWish,
-  { accounts = keysOnly, crypto, clock = systemClock }: RequestModules = {},
+  { accounts = keysOnly, delegations, crypto, clock = systemClock }: RequestModules = {},
   signal?: AbortSignal,
 ): Promise<Delegation> {
   const user = await signingUser(signer, accounts, signal)
   const { lastsMs, ...rights } = wish
   const nowMs = clock.now()
   const times = { fromMs: Math.max(0, nowMs - backdatedMs), untilMs: nowMs + lastsMs }
-  const claim: DelegationClaim = { ...rights, ...times, ...user, delegateId }
-  return requestSignature(signer, delegations, { claim, crypto: crypto ?? (await loadCrypto()), signal })
+  const early: DelegationClaim = { ...rights, ...times, ...user, delegateId }
+  statement.encode({ ...early, signature: new Uint8Array(65) })
+  const claim = (await hasEnded(early, delegations)) ? { ...early, fromMs: nowMs } : early
+  return requestSignature(signer, statement, { claim, crypto: crypto ?? (await loadCrypto()), signal })
+}
+
+/** Whether the user ended all that began at the time of the claim, as it may have done a moment ago. */
+async function hasEnded(claim: DelegationClaim, delegations: DelegationChecks | undefined): Promise<boolean> {
+  // No contract is asked: there is no signature yet.
+  const unsigned = { ...claim, block: 0, signature: new Uint8Array() }
+  await delegations?.resolve(unsigned)
+  return delegations?.check(unsigned) === 'denied'
 }

@@ -28,8 +28,6 @@ export interface Session {
 
 export interface SessionModules extends RequestModules {
   readonly random?: Random | undefined
-  /** Where it is asked whether what is kept was taken back. Default: nowhere. */
-  readonly delegations?: DelegationChecks | undefined
 }
 
 /** A session that ends sooner than this is replaced by a new one. */

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, fstatSync, openSync, readFileSync, writeFileSync 
 import { clientError, clientErrorWithRemedy, reasonOf } from '../errors.ts'
 
 /** What the file holds: the beginning of its error codes. */
-export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'READING_KEY_FILE'
+export type SecretKind = 'KEY_FILE' | 'DELEGATION_FILE' | 'READING_KEY_FILE' | 'TOKEN_FILE'
 
 /** Permission bits of anybody but the owner. */
 const othersBits = 0o077
@@ -11,6 +11,7 @@ const othersBits = 0o077
 const ifOthersHadAccess = {
   KEY_FILE: 'Make a new key if others had access.',
   DELEGATION_FILE: 'If others had access, take the delegation back with runnel key revoke, and make another.',
+  TOKEN_FILE: 'If others had access, have what takes the token take another.',
   READING_KEY_FILE: 'If others had access, renew the key with runnel reading-key rotate.',
 } as const satisfies Record<SecretKind, string>
 
@@ -38,7 +39,7 @@ export function readSecretFile(kind: SecretKind, path: string): string {
 }
 
 /** Writes a new file with mode 600. Throws …_EXISTS or …_UNWRITABLE. */
-export function writeSecretFile(kind: SecretKind, path: string, text: string): void {
+export function writeSecretFile(kind: Exclude<SecretKind, 'TOKEN_FILE'>, path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
     // The mode above is cut by the umask, this one is not.

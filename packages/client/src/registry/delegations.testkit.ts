@@ -20,12 +20,15 @@ class FakeDelegationRegistry implements DelegationRegistryReader {
   readonly hasContracts = true
   readonly asked: string[] = []
   readonly revoked = new Map<NodeId, number>()
+  /** What began until then is ended. */
+  endedByMs = 0
   readonly backed = new Set<'now' | 'signed'>()
   isAway = false
 
-  async revokedMs({ delegateId }: Pick<Delegation, 'delegateId'>): Promise<number> {
+  async revokedMs({ delegateId, fromMs }: Pick<Delegation, 'delegateId' | 'fromMs'>): Promise<number> {
     this.asked.push('revoked')
     if (this.isAway) throw new Error('away')
+    if (fromMs <= this.endedByMs) return this.endedByMs
     return this.revoked.get(delegateId) ?? Infinity
   }
 

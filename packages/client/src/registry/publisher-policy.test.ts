@@ -1,6 +1,6 @@
 import { keyPartition, permissionScope, toNodeId, toStreamId } from '@runnel/protocol'
 import { VirtualClock } from '@runnel/transport'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createPublisherPolicy } from './publisher-policy.ts'
 import { createdToleranceMs } from './predates.ts'
 import { delegationOf, fakeDelegations, nodeIdOf } from './delegations.testkit.ts'
@@ -109,12 +109,45 @@ it('looks a delegation up too, and denies one that was taken back', async () => 
   expect(policy.check(closed, owner, 0)).toBe('allowed')
 })
 
-it('asks nothing about delegations of those who may not publish', async () => {
-  const { policy, registry } = setUp()
-  const delegation = delegationOf({ userId: stranger })
-  await policy.resolve(closed, stranger, 'a neighbour', delegation)
-  expect(policy.check(closed, stranger, 0, 0, delegation)).toBe('denied')
-  expect(registry.asked).toEqual([])
+describe('a delegation of which nothing is known', () => {
+  it('is asked about beside what its user may, in one round trip', async () => {
+    const { policy, cache, registry } = setUp()
+    const delegation = delegationOf({ userId: owner })
+    const asked = policy.resolve(closed, owner, 'a neighbour', delegation)
+    expect([registry.asked, cache.peekPermissions(closed, owner)]).toEqual([['revoked'], undefined])
+    await asked
+    expect(policy.check(closed, owner, 0, 0, delegation)).toBe('allowed')
+    expect(registry.asked).toEqual(['revoked'])
+  })
+
+  it('is not asked about when its user is known not to publish', async () => {
+    const { policy, registry } = setUp()
+    await policy.resolve(closed, stranger)
+    const delegation = delegationOf({ userId: stranger })
+    await policy.resolve(closed, stranger, 'a neighbour', delegation)
+    expect(policy.check(closed, stranger, 0, 0, delegation)).toBe('denied')
+    expect(registry.asked).toEqual([])
+  })
+
+  it('has no contract asked whose user may not publish', async () => {
+    const { policy, registry } = setUp()
+    registry.backed.add('now')
+    const of = (userId: typeof owner) => delegationOf({ userId, block: 7 })
+    await policy.resolve(closed, stranger, 'a neighbour', of(stranger))
+    expect(registry.asked).toEqual([])
+    await policy.resolve(closed, owner, 'a neighbour', of(owner))
+    expect(registry.asked.toSorted()).toEqual(['now', 'revoked'])
+    expect(policy.check(closed, owner, 0, 0, of(owner))).toBe('allowed')
+  })
+
+  it('says nothing of the permission when it cannot be asked about', async () => {
+    const { policy, registry } = setUp()
+    registry.isAway = true
+    const of = (userId: typeof owner) => delegationOf({ userId })
+    await policy.resolve(closed, stranger, 'a neighbour', of(stranger))
+    expect(policy.check(closed, stranger, 0, 0, of(stranger))).toBe('denied')
+    await expect(policy.resolve(closed, owner, 'a neighbour', of(owner))).rejects.toThrow('away')
+  })
 })
 
 it('lets publishers, subscribers and those who may grant publish in the key part, and only publishers elsewhere', async () => {
@@ -133,9 +166,13 @@ it('lets publishers, subscribers and those who may grant publish in the key part
 it('asks about the delegation of a reader that publishes in the key part', async () => {
   const { policy, registry } = setUp()
   const delegation = delegationOf({ userId: reader })
+  await policy.resolve(closed, reader)
   await policy.resolve(closed, reader, 'a neighbour', delegation)
   expect(registry.asked).toEqual([])
   const keys = permissionScope(closed, keyPartition)
-  await policy.resolve(keys, reader, 'a neighbour', delegation)
+  const asked = policy.resolve(keys, reader, 'a neighbour', delegation)
+  // At once: what its user may is known.
+  expect(registry.asked).toEqual(['revoked'])
+  await asked
   expect(policy.check(keys, reader, 0, 0, delegation)).toBe('allowed')
 })

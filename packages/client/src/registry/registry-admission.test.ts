@@ -1,5 +1,5 @@
 import { toNodeId } from '@runnel/protocol'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { delegationOf, fakeDelegations, nodeIdOf } from './delegations.testkit.ts'
 import { RegistryAdmission } from './registry-admission.ts'
 
@@ -48,6 +48,17 @@ describe('the admission of a node with a delegation', () => {
     await heard
     expect([admission.allows(a, delegation), admission.allows(a)]).toEqual([false, true])
     expect(registry.asked).toEqual(['revoked'])
+  })
+
+  it('asks in the name of whoever makes it ask, who pays for the look-up, and once at a time', async () => {
+    const { admission, delegation, delegations, told, registry } = setUp()
+    const resolve = vi.spyOn(delegations, 'resolve')
+    registry.revoked.set(nodeIdOf(2), 1500)
+    const heard = told()
+    admission.allows(a, delegation, '192.0.2.0/24')
+    admission.allows(a, delegation, '198.51.100.0/24')
+    await heard
+    expect(resolve.mock.calls).toEqual([[delegation, '192.0.2.0/24']])
   })
 
   it('says why one is out: not listed, or taken back, in a network open to all as well', async () => {

@@ -27,11 +27,20 @@ function delegatedBatch(timestamp: number, signer = delegate): MessageBatch {
   return buildBatch({ chain, messages }, crypto, { sign: signer.sign, delegationRef: ref })
 }
 
-function setUp({ isKnown = true, isGood = true, revokedMs = Infinity } = {}): BatchCheck {
+function setUp({
+  isKnown = true,
+  isGood = true,
+  isOfOtherChain = false,
+  revokedMs = Infinity,
+} = {}): BatchCheck {
   const clock = new VirtualClock({ startMs: startMs + 60_000 })
   return new BatchCheck({
     ...{ crypto, clock },
-    delegations: { get: () => (isKnown ? delegation : undefined), isGood: () => isGood },
+    delegations: {
+      get: () => (isKnown ? delegation : undefined),
+      isOfOtherChain: () => isOfOtherChain,
+      isGood: () => isGood,
+    },
     endings: { validUntilMs: () => Promise.resolve(revokedMs) },
     policy: {
       // Of a delegation it says how it is now, whatever the time.
@@ -55,6 +64,11 @@ it('takes for forged what no delegation covers', async () => {
     setUp().check(delegatedBatch(startMs, identityOf('mallory'))),
   ]
   expect(await Promise.all(cases)).toEqual(cases.map(() => 'forged'))
+})
+
+it('denies what is signed under a delegation for another chain, and takes nobody for a forger', async () => {
+  const check = setUp({ isOfOtherChain: true, isGood: false })
+  expect(await check.check(delegatedBatch(startMs))).toBe('denied')
 })
 
 it('needs witnesses for what is older than the end of a delegation, and refuses the rest', async () => {

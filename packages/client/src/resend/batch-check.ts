@@ -12,8 +12,8 @@ import {
 import { maxAheadMs } from '../publish/message-clock.ts'
 
 /**
- * `forged`: no honest node sends it. `denied`: its publisher had no permission at its time, or it belongs to an earlier stream
- * with that id. `doubtful`: its publisher had permission then but lost it, and could have signed it since; accepted when enough
+ * `forged`: no honest node sends it. `denied`: its publisher had no permission at its time, it is signed under a delegation for another
+ * chain, or it belongs to an earlier stream with that id. `doubtful`: its publisher had permission then but lost it, and could have signed it since; accepted when enough
  * storage nodes have it.
  */
 export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
@@ -27,7 +27,7 @@ export interface BatchCheckModules {
   readonly policy: PublisherPolicy
   readonly endings: DelegationHistory
   /** Storage nodes send those that their batches name. */
-  readonly delegations: Pick<NodeDelegations, 'get' | 'isGood'>
+  readonly delegations: Pick<NodeDelegations, 'get' | 'isOfOtherChain' | 'isGood'>
 }
 
 /**
@@ -57,6 +57,7 @@ export class BatchCheck {
     const { clock, policy, delegations, endings } = this.#modules
     const { delegationRef: ref } = batch
     const delegation = ref === undefined ? undefined : delegations.get(ref)
+    if (delegation !== undefined && delegations.isOfOtherChain(delegation)) return 'denied'
     const { streamId, partition, publisherId } = batch.chain
     const scope = permissionScope(streamId, partition)
     const newestMs = batch.messages.at(-1)?.timestamp ?? 0

@@ -154,6 +154,7 @@ export class CoreScript {
       {
         effects: this.#hostileEffects(),
         crypto,
+        chainId: 0,
         verify: (batch, signerId) => {
           this.hostile('verify', [batch])
           this.verified++

@@ -15,6 +15,7 @@ export const counterHelp = {
     'Batches dropped because their chain was forgotten and they may have been delivered before',
   'data.publisherDenied': 'Batches dropped because their publisher may not publish',
   'data.delegationUnknown': 'Batches dropped because their delegation is not known here; it was asked for',
+  'data.delegationOtherChain': 'Batches dropped because their delegation is for another chain',
   'delegations.refused': 'Delegations of neighbours that were not taken',
   'data.forged': 'Batches dropped because their signature was not that of their publisher',
   'data.equivocations': 'Places of messages for which a publisher was shown to have signed two',

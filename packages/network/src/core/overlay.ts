@@ -38,6 +38,8 @@ export interface OverlayModules
   readonly effects: OverlayEffects
   /** For the references of delegations. */
   readonly crypto: Crypto
+  /** The chain on which delegations have to be; undefined: any will do. */
+  readonly chainId?: number | undefined
   /** Whether a delegation is signed by its user, as far as can be said without a chain, and within bounds. */
   verifyDelegation(delegation: Delegation): boolean
   /** In whose name the node acts, when that is not its own. */
@@ -78,6 +80,7 @@ export class Overlay {
     const parts = this.#parts
     const delegations = new DelegationBook(options.limits, {
       crypto: given.crypto,
+      chainId: given.chainId,
       verify: (delegation) => given.verifyDelegation(delegation),
     })
     const modules = { ...given, effects: announcing(given.effects, delegations) }
@@ -157,7 +160,7 @@ export class Overlay {
         this.#neighbourhood.credentialRenewed(event.peerId, time)
         break
       case 'linkOpened':
-        this.delegations.forgetPeer(event.peerId)
+        this.delegations.linkOpened(event.peerId)
         this.#neighbourhood.linkOpened(event.peerId, nowMs)
         break
       case 'linkFailed':
@@ -166,7 +169,7 @@ export class Overlay {
       case 'linkClosed':
         this.#neighbourhood.linkClosed(event.peerId, nowMs)
         this.#flood.linkClosed(event.peerId)
-        this.delegations.forgetPeer(event.peerId)
+        this.delegations.linkClosed(event.peerId)
         this.#fetchServer.linkClosed(event.peerId)
         this.#fetches.linkClosed(event.peerId)
         break

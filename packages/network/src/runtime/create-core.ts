@@ -15,6 +15,7 @@ export function createCore(
     trackers: modules.trackers,
     random: () => modules.random.next(),
     crypto: modules.crypto,
+    chainId: modules.chainId,
     verify: (batch, signerId) => modules.verify(batch, signerId),
     verifyDelegation: (delegation) => modules.verifyDelegation(delegation),
     actingFor: (peerId) => peers.get(peerId)?.actingFor,

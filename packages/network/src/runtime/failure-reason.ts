@@ -8,6 +8,8 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   TOO_MANY_CONNECTIONS: 'refused',
   MISBEHAVED: 'refused',
   NODE_NOT_LISTED: 'refused',
+  DELEGATION_REVOKED: 'refused',
+  TOO_MANY_NODES_OF_USER: 'refused',
 }
 
 /** The reason to report to the tracker for a link that could not be opened. */

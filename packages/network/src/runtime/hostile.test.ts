@@ -1,15 +1,19 @@
 import {
   BATCH_VERSION,
+  buildBatch,
   encodePacket,
   packetBytes,
   PacketType,
   seededRandom,
+  signDelegation,
   toStreamPartId,
   type Packet,
 } from '@runnel/protocol'
 import type { CloseReason, Connection } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import {
+  crypto,
+  everybodyMay,
   identityOf,
   neighboursOf,
   partId,
@@ -206,4 +210,39 @@ describe('a hostile peer', () => {
     expect(failures[0]?.nodeId).toBe(absent)
     expect(node.metrics().streamParts[0]?.neighbours).toEqual([])
   })
+})
+
+it('A node that was told another chain keeps its neighbours, who forward what is signed under delegations', async () => {
+  const swarm = new Swarm()
+  const others = await swarm.grow(3)
+  const acting = { chainId: 5, credential: () => undefined, onChange: () => () => {} }
+  const misled = swarm.make('misled', {}, everybodyMay, swarm.clock, { acting })
+  await misled.node.start()
+  misled.node.join(partId)
+  swarm.clock.advanceBy(5_000)
+  const [user, delegate] = [identityOf('user'), identityOf('delegate')]
+  const nowMs = swarm.clock.now()
+  const claim = { chainId: 0, userId: user.nodeId, delegateId: delegate.nodeId, fromMs: nowMs, block: 0 }
+  const rights = { untilMs: nowMs + 60_000, publishes: true, reads: true, streams: [], requester: '' }
+  const delegation = signDelegation({ ...claim, ...rights }, crypto, user)
+  const [first] = others
+  const ref = first?.node.delegations.add(delegation)
+  const message = { timestamp: nowMs, sequenceNumber: 0, previous: undefined, contentType: 2 }
+  const content = new TextEncoder().encode('by a delegate')
+  const batch = buildBatch(
+    {
+      chain: { streamId, partition: 0, publisherId: user.nodeId, messageChainId: 'c' },
+      messages: [{ ...message, encryptionType: 0, groupKeyId: '', content }],
+    },
+    crypto,
+    { sign: delegate.sign, delegationRef: ref },
+  )
+  first?.node.publish(batch.bytes)
+  swarm.clock.advanceBy(1_000)
+  for (const member of others) expect(member.texts()).toEqual(['by a delegate'])
+  const { counters } = misled.node.metrics()
+  expect(counters).toMatchObject({ 'data.forged': 0, 'peers.misbehaved': 0 })
+  expect(counters['data.delegationOtherChain']).toBeGreaterThan(0)
+  expect(misled.texts()).toEqual([])
+  expectUnharmed(swarm, misled, others)
 })

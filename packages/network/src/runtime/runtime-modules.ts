@@ -29,7 +29,9 @@ export interface NodeRuntimeModules {
   readonly random: Random
   /** True when the key of this address signed a batch. */
   readonly verify: (batch: MessageBatch, signerId: NodeId) => boolean
-  /** Whether a delegation is signed by its user, as far as can be said without a chain, within bounds and for this chain. */
+  /** The chain on which delegations have to be; undefined: any will do. */
+  readonly chainId?: number | undefined
+  /** Whether a delegation is signed by its user, as far as can be said without a chain, and within bounds. */
   readonly verifyDelegation: (delegation: Delegation) => boolean
   /** True when the user that a token names lets the node act in its name. */
   readonly verifyMembership: (token: AccessToken, nodeId: NodeId, wallMs: number) => boolean

@@ -1,6 +1,14 @@
-import { readDelegationFile } from '@runnel/client'
-import { delegationRevokedAt } from '@runnel/contracts'
-import { protocolError, type Delegation, type RunnelError } from '@runnel/protocol'
+import { clientError, readDelegationFile } from '@runnel/client'
+import { acceptsSignature, delegationRevokedAt } from '@runnel/contracts'
+import {
+  delegationDigest,
+  isRunnelError,
+  loadCrypto,
+  protocolError,
+  toHex,
+  type Delegation,
+  type RunnelError,
+} from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
@@ -24,6 +32,8 @@ interface Registry {
   readonly chainId: number
   /** When its user took a delegation back, in Unix milliseconds; undefined where it did not. */
   revokedMs(delegation: Delegation): Promise<number | undefined>
+  /** Whether the contract that the delegation is of says that the signature is its own now. Throws CONTRACT_NEEDS_CHAIN. */
+  isBacked(delegation: Delegation): Promise<boolean>
 }
 
 export const keyDelegations = defineCommand({
@@ -33,7 +43,8 @@ export const keyDelegations = defineCommand({
   options: {
     network: {
       ...networkOptions.network,
-      describe: 'Network file: also ask its chain whether they were taken back',
+      describe:
+        'Network file: also ask its chain whether they were taken back, and contracts whether they back theirs',
     },
   },
   examples: [
@@ -41,7 +52,10 @@ export const keyDelegations = defineCommand({
       'key delegations server.delegation',
       'Who acts for whom, until when, and what is wrong with it, if anything',
     ],
-    ['key delegations *.delegation --network network.json', 'Also whether they were taken back'],
+    [
+      'key delegations *.delegation --network network.json',
+      'Also whether they were taken back, or their contract account backs them no longer',
+    ],
   ],
   run: async ({ files, network, json }) => {
     const list = (registry?: Registry) => Promise.all(files.map((file) => readListed(file, registry)))
@@ -50,40 +64,58 @@ export const keyDelegations = defineCommand({
   },
 })
 
-/** In a network without a chain nothing can be taken back. */
+/** In a network without a chain nothing can be taken back, and no contract asked. */
 async function withRegistry<T>(
   source: DescribedNetwork,
   work: (registry: Registry) => Promise<T>,
 ): Promise<T> {
-  if (source.kind === 'static')
-    return work({ chainId: await chainIdOf(source), revokedMs: async () => undefined })
+  if (source.kind === 'static') {
+    const isBacked = ({ userId }: Delegation) => Promise.reject(clientError('CONTRACT_NEEDS_CHAIN', userId))
+    return work({ chainId: await chainIdOf(source), revokedMs: async () => undefined, isBacked })
+  }
   const { rpcUrl, registries } = source
-  return withProvider(rpcUrl, (provider, chainId) => {
-    const revokedMs = async (delegation: Delegation) => {
-      const seconds = await delegationRevokedAt(registries.streamRegistry, provider, delegation)
-      return seconds === undefined || seconds === 0n ? undefined : Number(seconds) * 1000
-    }
-    return work({ chainId, revokedMs })
-  })
+  const crypto = await loadCrypto()
+  return withProvider(rpcUrl, (provider, chainId) =>
+    work({
+      chainId,
+      async revokedMs(delegation) {
+        const seconds = await delegationRevokedAt(registries.streamRegistry, provider, delegation)
+        return seconds === undefined || seconds === 0n ? undefined : Number(seconds) * 1000
+      },
+      isBacked(delegation) {
+        const { userId: account, signature } = delegation
+        const digest = toHex(delegationDigest(delegation, crypto))
+        return acceptsSignature(provider, { account, digest, signature })
+      },
+    }),
+  )
 }
 
 async function readListed(file: string, registry: Registry | undefined): Promise<ListedDelegation> {
   const { privateKey, delegation: text } = readDelegationFile(file)
   const delegation = parseDelegation(text)
   const holder = { privateKey, chainId: registry?.chainId, wallMs: Date.now() }
-  const problem = (await problemOfHolder(delegation, holder)) ?? (await revocation(delegation, registry))
+  const problem =
+    (await problemOfHolder(delegation, holder)) ?? (await problemInRegistry(delegation, registry))
   const said = problem && { code: problem.code, message: problem.message }
   return { file, ...shownDelegation(delegation), problem: said }
 }
 
-async function revocation(
+async function problemInRegistry(
   delegation: Delegation,
   registry: Registry | undefined,
 ): Promise<RunnelError | undefined> {
-  const revokedMs = await registry?.revokedMs(delegation)
-  return revokedMs === undefined
-    ? undefined
-    : protocolError('DELEGATION_REVOKED', new Date(revokedMs).toISOString())
+  if (registry === undefined) return undefined
+  const revokedMs = await registry.revokedMs(delegation)
+  if (revokedMs !== undefined) return protocolError('DELEGATION_REVOKED', new Date(revokedMs).toISOString())
+  if (delegation.block === 0) return undefined
+  try {
+    if (await registry.isBacked(delegation)) return undefined
+    return protocolError('DELEGATION_REVOKED', `the contract ${delegation.userId} does not back it`)
+  } catch (error) {
+    if (isRunnelError(error, 'CONTRACT_NEEDS_CHAIN')) return error
+    throw error
+  }
 }
 
 function linesOf({ file, problem, ...shown }: ListedDelegation): string[] {

@@ -1,8 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { requestDelegation } from '@runnel/client'
 import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { JsonRpcProvider, Wallet } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { deployMultisig, multisigSigner } from '../../../client/src/registry/multisig.testkit.ts'
 import { newDirectory, runRunnel, stopAll } from '../cli.testkit.ts'
+import { saveDelegation } from '../keys/delegations.ts'
+import { nameKey, randomKey } from '../keys/key-file.ts'
 
 /** Each command is a process, and the machine may be busy. */
 const timeoutMs = 300_000
@@ -44,6 +49,45 @@ describe('runnel key revoke', { timeout: timeoutMs }, () => {
     expect(await problems('laptop server')).toEqual(['DELEGATION_REVOKED', 'DELEGATION_REVOKED'])
     await delegate('next')
     expect(await problems('next')).toEqual([undefined])
+  })
+
+  it('is not needed where a contract account backs its delegation no longer', async () => {
+    const provider = new JsonRpcProvider(chain.url)
+    onTestFinished(() => provider.destroy())
+    const account = await deployMultisig(new Wallet(chain.privateKeys[0] ?? '', provider))
+    const key = await nameKey(randomKey())
+    const wish = {
+      chainId: 31337,
+      streams: [],
+      publishes: true,
+      reads: true,
+      lastsMs: 60_000,
+      requester: 'team',
+    }
+    const accounts = { contractBlock: () => Promise.resolve(account.block) }
+    const make = async (file: string, owners: Parameters<typeof multisigSigner>[1]) => {
+      const signer = multisigSigner(account, owners)
+      saveDelegation(
+        join(cwd, file),
+        key.privateKey,
+        await requestDelegation(signer, key.nodeId, wish, { accounts }),
+      )
+    }
+    await make('team', account.owners)
+    await make('alone', account.owners.slice(1))
+    expect(await problems('team alone')).toEqual([undefined, 'DELEGATION_REVOKED'])
+    await account.removeOwner(account.owners[0])
+    expect(await problems('team')).toEqual(['DELEGATION_REVOKED'])
+    const { stdout } = await run('key delegations team --network network.json')
+    expect(stdout).toContain(`the contract ${account.nodeId} does not back it (DELEGATION_REVOKED)`)
+    // Nothing is known of contracts where nothing is asked, or nobody can be.
+    expect((await run('key delegations team')).stdout).not.toContain('problem')
+    writeFileSync(
+      join(cwd, 'static.json'),
+      JSON.stringify({ version: 1, chainId: 31337, trackers: [], streams: [] }),
+    )
+    const { stdout: unasked } = await run('key delegations team --network static.json')
+    expect(unasked).toContain('(CONTRACT_NEEDS_CHAIN)')
   })
 
   it.each<[string, number, string, string]>([

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readDelegationFile } from '@runnel/client'
 import { afterEach, describe, expect, it } from 'vitest'
-import { newDirectory, runRunnel, stopAll } from '../cli.testkit.ts'
+import { newDirectory, runRunnel, startAtTerminal, stopAll } from '../cli.testkit.ts'
 
 afterEach(stopAll)
 
@@ -73,6 +73,30 @@ describe('runnel key import', () => {
       code: 78,
       stderr: expect.stringContaining('FILE_UNREADABLE'),
     })
+  })
+})
+
+/** A terminal is made by a program of Linux. */
+describe.skipIf(process.platform !== 'linux')('runnel key import at a terminal', () => {
+  const importWith = async (password: string, file: string) => {
+    const command = startAtTerminal(`key import ${file} --from typed.json`.split(' '), { cwd })
+    await command.said('Password of the keystore')
+    command.process.stdin?.write(`${password}\r`)
+    return command.ended
+  }
+
+  it('asks for the password of a keystore, and does not show it', async () => {
+    const { encryptKeystoreJsonSync } = await import('ethers')
+    const privateKey = `0x${readFileSync(join(cwd, 'alice.key'), 'utf8')}`
+    const account = { address: alice, privateKey }
+    write('typed.json', encryptKeystoreJsonSync(account, 'open sesame', { scrypt: { N: 2 } }))
+    const wrong = await importWith('open barley', 'typed.key')
+    expect(wrong).toMatchObject({ code: 77, stdout: expect.stringContaining('KEYSTORE_PASSWORD_WRONG') })
+    const right = await importWith('open sesame', 'typed.key')
+    expect(right).toMatchObject({ code: 0, stdout: expect.stringContaining(alice) })
+    for (const { stdout } of [wrong, right]) expect(stdout).not.toMatch(/sesame|barley/)
+    expect(readFileSync(join(cwd, 'typed.key'), 'utf8').trim()).toBe(privateKey.slice(2))
+    expect(modeOf('typed.key')).toBe(0o600)
   })
 })
 

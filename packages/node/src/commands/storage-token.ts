@@ -3,22 +3,26 @@ import {
   createIdentity,
   loadCrypto,
   parsePrivateKey,
+  protocolError,
   signAccessToken,
   toNodeId,
+  type Delegation,
 } from '@runnel/protocol'
-import { accessHeader } from '@runnel/storage/http'
+import { accessHeader, delegationHeader } from '@runnel/storage/http'
 import { defineCommand } from '../cli/command.ts'
-import { networkOptions } from '../cli/common-options.ts'
+import { userOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { printResult } from '../cli/output.ts'
-import { requireKey } from '../keys/resolve-key.ts'
+import { nodeError } from '../errors.ts'
+import { parseDelegation, problemOfHolder } from '../keys/delegations.ts'
+import { resolveUser } from '../keys/resolve-user.ts'
 
 export const storageToken = defineCommand({
   name: 'storage token',
   describe: 'Print an authorization header for reading from a storage node over HTTP',
   positionals: { node: { describe: 'Node id of the storage node', required: true } },
   options: {
-    ...networkOptions,
+    ...userOptions,
     for: { type: 'string', requiresArg: true, default: '1h', describe: 'How long it is good for, up to 24h' },
   },
   examples: [
@@ -26,16 +30,34 @@ export const storageToken = defineCommand({
       'storage token 0x5b38…ddc4 --key my.key',
       'Then: curl -H "authorization: …" http://127.0.0.1:7171/v1/streams/0xowner%2Flobby/partitions/0/messages?last=10',
     ],
+    [
+      'storage token 0x5b38…ddc4 --as server.delegation',
+      'Two lines: the authorization header, and what goes beside it: -H "runnel-delegation: …"',
+    ],
   ],
   epilogue:
-    'Whoever has it may read from that storage node what the user of the key may subscribe to, until it expires. Public streams need none. It is made without asking the network.',
-  run: async ({ node, key, for: duration, json }) => {
+    'Whoever has it may read from that storage node what the user may subscribe to, and its delegation allows, until it expires. Public streams need none. It is made without asking the network.',
+  run: async ({ node, key, as, for: duration, json }) => {
     const storageNodeId = toNodeId(node)
-    const expiresMs = Date.now() + Math.round(parseDurationMs(duration, 'for'))
+    const nowMs = Date.now()
+    const expiresMs = nowMs + Math.round(parseDurationMs(duration, 'for'))
+    const user = resolveUser({ as, key, env: process.env })
+    const privateKey = user?.delegation?.privateKey ?? user?.privateKey
+    if (privateKey === undefined) throw nodeError('KEY_REQUIRED')
+    const delegation = user?.delegation && parseDelegation(user.delegation.delegation)
+    if (delegation !== undefined) await requireReading(delegation, privateKey, nowMs)
     const crypto = await loadCrypto()
-    const identity = createIdentity(parsePrivateKey(requireKey({ key, env: process.env })), crypto)
+    const identity = createIdentity(parsePrivateKey(privateKey), crypto)
     const claim = { requesterId: anyRequester, storageNodeId, expiresMs }
     const authorization = accessHeader(signAccessToken(claim, crypto, identity))
-    printResult({ authorization, expiresMs }, json, [authorization])
+    const shown = delegation === undefined ? {} : { 'runnel-delegation': delegationHeader(delegation) }
+    printResult({ authorization, ...shown, expiresMs }, json, [authorization, ...Object.values(shown)])
   },
 })
+
+/** Throws what is wrong with a delegation for reading with this key: DELEGATION_…, as far as is known without the network. */
+async function requireReading(delegation: Delegation, privateKey: string, wallMs: number): Promise<void> {
+  const problem = await problemOfHolder(delegation, { privateKey, chainId: undefined, wallMs })
+  if (problem !== undefined) throw problem
+  if (!delegation.reads) throw protocolError('DELEGATION_SCOPE', `${delegation.delegateId} may not read`)
+}

@@ -1,5 +1,6 @@
 import {
   decodeDelegation,
+  encodeDelegation,
   isRunnelError,
   protocolError,
   Reader,
@@ -35,6 +36,11 @@ export function parseAccessHeader(header: string | undefined): AccessToken | und
     if (!isRunnelError(cause)) throw cause
     throw storageError('TOKEN_INVALID', 'it is not well-formed', { cause })
   }
+}
+
+/** The value of a `runnel-delegation` header: who signed the token acts under it. */
+export function delegationHeader(delegation: Delegation): string {
+  return Buffer.from(encodeDelegation(delegation)).toString('hex')
 }
 
 /** The delegation in a `runnel-delegation` header, as hexadecimal digits; undefined without one. Throws DELEGATION_FORGED. */

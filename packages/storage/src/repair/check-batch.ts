@@ -19,7 +19,7 @@ export interface CheckModules {
   readonly policy: PublisherPolicy
   readonly endings: DelegationHistory
   /** Of this node, which the other storage node sends a delegation before the first batch that names it. */
-  readonly delegations: Pick<NodeDelegations, 'get' | 'isGood'>
+  readonly delegations: Pick<NodeDelegations, 'get' | 'isOfOtherChain' | 'isGood'>
   readonly known: Pick<KnownDelegations, 'bytesOf'>
   readonly crypto: Crypto
   readonly clock: Pick<Clock, 'now'>
@@ -72,6 +72,7 @@ function isSigned(
 ): boolean {
   const { delegationRef: ref } = batch
   if (ref === undefined) return verifyBatch(batch, crypto)
-  if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
+  if (delegation === undefined || delegations.isOfOtherChain(delegation)) return false
+  if (!coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
   return verifyBatch(batch, crypto, delegation.delegateId)
 }

@@ -297,12 +297,13 @@ describe('Repair', () => {
     const tooLong = delegationFrom(publisher, other, { untilMs: 367 * 86_400_000 })
     const forged = { ...delegationFrom(publisher, other), requester: 'other' }
     const lost = delegationFrom(publisher, other, { requester: 'lost' })
-    for (const one of [delegation, ofOthers, readsOnly, tooLong, forged]) node.add(one)
+    const otherChain = delegationFrom(publisher, other, { chainId: 2 })
+    for (const one of [delegation, ofOthers, readsOnly, tooLong, forged, otherChain]) node.add(one)
     const good = delegatedBatchAt(at(1), delegation)
     const bad = [
       delegatedBatchAt(at(10), delegation),
       delegatedBatchAt(at(2), delegation, stranger),
-      ...[ofOthers, readsOnly, tooLong, forged, lost].map((one) => delegatedBatchAt(at(3), one)),
+      ...[ofOthers, readsOnly, tooLong, forged, otherChain, lost].map((one) => delegatedBatchAt(at(3), one)),
     ]
     others.set(first.nodeId, [good, ...bad])
     const { repair } = await startRepair()

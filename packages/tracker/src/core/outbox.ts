@@ -1,8 +1,8 @@
-import type { NodeId, PermissionScope } from '@runnel/protocol'
+import type { NodeId } from '@runnel/protocol'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
+import type { RegistryQuestion } from './askers.ts'
 import type { Counters } from './counters.ts'
 import type { NodeRecord } from './node-record.ts'
-import { userOf } from './roles.ts'
 import type { CoreToNode, TrackerEffect } from './tracker-events.ts'
 
 /** The effects of the present event: which packets are sent, and which nodes are refused. */
@@ -26,13 +26,8 @@ export class Outbox {
     this.#effects.push({ type: 'send', to, packet })
   }
 
-  /** Asks the registry about the user of a node. */
-  resolve(scope: PermissionScope, node: NodeRecord): void {
-    const { nodeId, network: cause = nodeId } = node
-    this.#effects.push({
-      ...{ type: 'resolve', scope, userId: userOf(node), cause },
-      delegation: node.actingFor?.delegation,
-    })
+  resolve(question: RegistryQuestion): void {
+    this.#effects.push({ type: 'resolve', ...question })
   }
 
   /** Tells a node what was wrong; one that is told so too often is refused. */

@@ -1,12 +1,12 @@
 import {
   scopeOfPart,
   streamOfScope,
-  type NodeId,
   type PermissionScope,
   type Status,
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
+import { Askers, type RegistryQuestion } from './askers.ts'
 import type { CoreState } from './core-state.ts'
 import type { NodeRecord } from './node-record.ts'
 import type { PartFaults } from './part-faults.ts'
@@ -17,6 +17,7 @@ import type { StreamPart } from './stream-part.ts'
 /** Which nodes may be in which stream part, as far as the registry has answered. */
 export class Permissions {
   readonly #state: CoreState
+  readonly #askers = new Askers()
   readonly #faults: PartFaults
   readonly #partTable: PartTable
   readonly #status: (node: NodeRecord, status: Status) => void
@@ -49,7 +50,7 @@ export class Permissions {
       return false
     }
     if (role.kind === 'unknown') {
-      this.#state.outbox.resolve(scope, node)
+      this.#ask(scope, node)
       const isThere =
         membership?.reads === false ? part?.feeds.has(node.nodeId) : part?.members.has(node.nodeId)
       if (isThere) return true
@@ -68,24 +69,35 @@ export class Permissions {
     this.#state.outbox.error(node, 'NOT_PERMITTED', id)
   }
 
-  /** The registry was asked about a user. If it gave no answer, it is asked again. */
-  userResolved(scope: PermissionScope, userId: NodeId, found: boolean): void {
+  /** Asks the registry about the user of a node. */
+  #ask(scope: PermissionScope, node: NodeRecord): void {
+    const { nodeId, network: cause = nodeId, actingFor } = node
+    const question = { scope, userId: userOf(node), cause, delegation: actingFor?.delegation }
+    this.#askers.add(question, node)
+    this.#state.outbox.resolve(question)
+  }
+
+  /** The registry was asked. If it gave no answer, it is asked again. */
+  userResolved(question: RegistryQuestion, found: boolean): void {
+    const { scope } = question
     const streamId = streamOfScope(scope)
-    const kept = this.#state.roles
-      .kept(streamId, userId)
-      .filter(({ status }) => scopeOfPart(status.streamPartId) === scope)
-    if (found) {
-      this.#tryAgain(kept)
-      for (const part of this.#partTable.partsOf(streamId))
-        if (scopeOfPart(part.id) === scope) this.#faults.within(part, () => this.#checkMembers(part, userId))
-      return
+    for (const node of this.#askers.take(question)) {
+      const kept = this.#state.roles
+        .kept(streamId, node.nodeId)
+        .filter(({ status }) => scopeOfPart(status.streamPartId) === scope)
+      if (found) {
+        this.#tryAgain(kept)
+        for (const part of this.#partTable.partsOf(streamId))
+          if (scopeOfPart(part.id) === scope) this.#faults.within(part, () => this.#checkNode(part, node))
+        continue
+      }
+      this.#state.permitsEndAtMs = Math.min(
+        this.#state.permitsEndAtMs,
+        this.#state.nowMs + this.#state.limits.registryRetryMs,
+      )
+      if (!this.#isPresent(node)) continue
+      for (const { status } of kept) this.#state.outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
     }
-    this.#state.permitsEndAtMs = Math.min(
-      this.#state.permitsEndAtMs,
-      this.#state.nowMs + this.#state.limits.registryRetryMs,
-    )
-    for (const { node, status } of kept)
-      if (this.#isPresent(node)) this.#state.outbox.error(node, 'REGISTRY_SILENT', status.streamPartId)
   }
 
   /** Lets nodes take part that may now. */
@@ -98,7 +110,7 @@ export class Permissions {
       }
       const scope = scopeOfPart(streamPartId)
       const role = this.#state.roles.roleOf(node, scope, membership?.reads ?? true, this.#state.nowMs)
-      if (role.kind === 'unknown') this.#state.outbox.resolve(scope, node)
+      if (role.kind === 'unknown') this.#ask(scope, node)
       else if (role.kind !== 'none') this.#status(node, status)
     }
   }
@@ -114,21 +126,22 @@ export class Permissions {
       this.#tryAgain(this.#state.roles.kept(id))
   }
 
-  /** Removes members that may no longer be there. A member whose permission is unknown stays until the registry answers. */
-  #checkMembers(part: StreamPart, onlyUserId?: NodeId): void {
-    const scope = scopeOfPart(part.id)
-    for (const [ids, reads] of [
-      [part.members.keys(), true],
-      [part.feeds.nodeIds, false],
-    ] as const) {
-      for (const nodeId of [...ids]) {
-        const node = this.#state.nodes.get(nodeId)
-        if (node?.member === undefined || userOf(node) !== (onlyUserId ?? userOf(node))) continue
-        const role = this.#state.roles.roleOf(node, scope, reads, this.#state.nowMs)
-        if (role.kind === 'none') this.#deny(node, part.id)
-        else if (role.kind === 'unknown') this.#state.outbox.resolve(scope, node)
-        else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
-      }
+  /** Removes nodes that may no longer be there. */
+  #checkMembers(part: StreamPart): void {
+    for (const nodeId of [...part.members.keys(), ...part.feeds.nodeIds]) {
+      const node = this.#state.nodes.get(nodeId)
+      if (node !== undefined) this.#checkNode(part, node)
     }
+  }
+
+  /** Removes a node that may no longer be there. One whose permission is unknown stays until the registry answers. */
+  #checkNode(part: StreamPart, node: NodeRecord): void {
+    const reads = part.members.has(node.nodeId)
+    if (node.member === undefined || !(reads || part.feeds.has(node.nodeId))) return
+    const scope = scopeOfPart(part.id)
+    const role = this.#state.roles.roleOf(node, scope, reads, this.#state.nowMs)
+    if (role.kind === 'none') this.#deny(node, part.id)
+    else if (role.kind === 'unknown') this.#ask(scope, node)
+    else this.#state.permitsEndAtMs = Math.min(this.#state.permitsEndAtMs, role.untilMs)
   }
 }

@@ -40,7 +40,7 @@ export class Roles {
   readonly #answers: RegistryAnswers | undefined
   /** By node and stream part; oldest first. */
   readonly #kept = new Map<string, KeptStatus>()
-  readonly #keysOf = new Map<StreamId, Set<string>>()
+  readonly #keysOf = new Map<StreamId, Map<NodeId, Set<string>>>()
   readonly #places: Shares<string>
 
   constructor({ maxWaitingStatuses }: { readonly maxWaitingStatuses: number }, answers?: RegistryAnswers) {
@@ -91,19 +91,18 @@ export class Roles {
     const { streamId } = parseStreamPartId(status.streamPartId)
     const key = keyOf(node.nodeId, status.streamPartId)
     this.#kept.set(key, { node, status })
-    const keys = this.#keysOf.get(streamId)
-    if (keys === undefined) this.#keysOf.set(streamId, new Set([key]))
-    else keys.add(key)
+    const nodes = this.#keysOf.get(streamId) ?? new Map<NodeId, Set<string>>()
+    this.#keysOf.set(streamId, nodes)
+    nodes.set(node.nodeId, (nodes.get(node.nodeId) ?? new Set()).add(key))
     if (this.#places.has(key)) return
     for (const evicted of this.#places.add(key, node.network ?? '')) this.#forget(evicted)
   }
 
-  /** The statuses kept of a stream, for one user or for all. */
-  kept(streamId: StreamId, userId?: NodeId): KeptStatus[] {
-    return [...(this.#keysOf.get(streamId) ?? [])].flatMap((key) => {
-      const kept = this.#kept.get(key)
-      return kept === undefined || userOf(kept.node) !== (userId ?? userOf(kept.node)) ? [] : [kept]
-    })
+  /** The statuses kept of a stream: of one node or of all. */
+  kept(streamId: StreamId, nodeId?: NodeId): KeptStatus[] {
+    const nodes = this.#keysOf.get(streamId)
+    const keys = nodeId === undefined ? [...(nodes?.values() ?? [])] : [nodes?.get(nodeId) ?? []]
+    return keys.flatMap((ofNode) => [...ofNode].flatMap((key) => this.#kept.get(key) ?? []))
   }
 
   /** The node has joined the stream part, or has left it. */
@@ -124,9 +123,11 @@ export class Roles {
     if (kept === undefined) return
     this.#kept.delete(key)
     const { streamId } = parseStreamPartId(kept.status.streamPartId)
-    const keys = this.#keysOf.get(streamId)
+    const nodes = this.#keysOf.get(streamId)
+    const keys = nodes?.get(kept.node.nodeId)
     keys?.delete(key)
-    if (keys?.size === 0) this.#keysOf.delete(streamId)
+    if (keys?.size === 0) nodes?.delete(kept.node.nodeId)
+    if (nodes?.size === 0) this.#keysOf.delete(streamId)
   }
 }
 

@@ -6,8 +6,9 @@ import {
   type Membership,
   type NodeId,
 } from '@runnel/protocol'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { defaultTrackerLimits } from '../limits.ts'
+import type { RegistryQuestion } from './askers.ts'
 import type { RegistryAnswers } from './roles.ts'
 import { instructions, nodeId, partA, statusOf, TrackerStory } from './tracker-core.testkit.ts'
 
@@ -22,10 +23,12 @@ class Registry implements RegistryAnswers {
   readonly publishers = new Map<NodeId, boolean>()
   /** By their delegations; without an entry those say nothing. */
   readonly delegates = new Map<NodeId, number>()
+  readonly unknownDelegates = new Set<NodeId>()
   /** In key parts. */
   readonly keyReaders = new Map<NodeId, number>()
   readsForMs = (scope: string, userId: NodeId, acting?: ActingFor) => {
     const forMs = (scope === keyPart ? this.keyReaders : this.readers).get(userId)
+    if (this.unknownDelegates.has(acting?.delegation.delegateId ?? stranger)) return undefined
     return forMs === undefined ? undefined : Math.min(forMs, this.#delegatedForMs(acting))
   }
   mayPublish = (_: string, userId: NodeId, acting?: ActingFor) =>
@@ -45,10 +48,13 @@ function storyOf(...members: number[]): { story: TrackerStory; registry: Registr
   return { story, registry }
 }
 
-const resolved = (userId: NodeId, found = true) =>
-  ({ type: 'userResolved', scope: streamId, userId, found }) as const
-const asked = (userId: NodeId) =>
-  ({ type: 'resolve', scope: streamId, userId, cause: userId, delegation: undefined }) as const
+const question = (userId: NodeId, changes: Partial<RegistryQuestion> = {}): RegistryQuestion => ({
+  ...{ scope: streamId, userId, cause: userId, delegation: undefined },
+  ...changes,
+})
+const resolved = (userId: NodeId, found = true, changes: Partial<RegistryQuestion> = {}) =>
+  ({ type: 'userResolved', ...question(userId, changes), found }) as const
+const asked = (userId: NodeId) => ({ type: 'resolve', ...question(userId) }) as const
 const codes = (effects: ReturnType<TrackerStory['handle']>) =>
   effects.flatMap((effect) =>
     effect.type === 'send' && effect.packet.type === 'trackerError' ? [effect.packet.code] : [],
@@ -126,8 +132,7 @@ describe('while the registry has not answered', () => {
     const { story, registry } = storyOf(1)
     story.join(stranger)
     expect(codes(story.handle(resolved(stranger, false)))).toEqual(['REGISTRY_SILENT'])
-    const question = asked(stranger)
-    expect(story.advance(defaultTrackerLimits.registryRetryMs)).toContainEqual(question)
+    expect(story.advance(defaultTrackerLimits.registryRetryMs)).toContainEqual(asked(stranger))
     registry.readers.set(stranger, Infinity)
     story.handle(resolved(stranger))
     expect(story.core.streamParts.get(partA)?.members.has(stranger)).toBe(true)
@@ -170,7 +175,7 @@ describe('while the registry has not answered', () => {
     }
     story.packet(stranger, statusOf(partA))
     registry.readers.set(stranger, Infinity)
-    story.handle(resolved(stranger))
+    story.handle(resolved(stranger, true, { cause: 'honest' }))
     expect([...(story.core.streamParts.get(partA)?.members.keys() ?? [])]).toEqual([stranger])
   })
 })
@@ -334,8 +339,28 @@ describe('a node that acts for a user by delegation', () => {
       delegation,
     })
     registry.readers.set(user, Infinity)
-    story.handle(resolved(user))
+    story.handle(resolved(user, true, { cause: node, delegation }))
     expect(isIn(story)).toBe(true)
+  })
+
+  it('is looked at when the answer is about it, and not with each of its user’s many', () => {
+    const { story, registry } = storyOf()
+    const answers = vi.spyOn(registry, 'readsForMs')
+    const count = 200
+    registry.readers.set(user, Infinity)
+    for (let n = 1_000; n < 1_000 + count; n++) {
+      const id = nodeId(n)
+      const { delegation } = acting()
+      const own = { ...delegation, delegateId: id }
+      registry.unknownDelegates.add(id)
+      story.connect(id)
+      story.handle({ type: 'nodeConnected', nodeId: id, actingFor: { ...acting(), delegation: own } })
+      story.packet(id, statusOf(partA))
+      registry.unknownDelegates.delete(id)
+      story.handle(resolved(user, true, { cause: id, delegation: own }))
+    }
+    expect(story.core.streamParts.get(partA)?.members.size).toBe(count)
+    expect(answers.mock.calls.length).toBeLessThanOrEqual(5 * count)
   })
 
   it('does so by nobody else, whatever its status says', () => {
@@ -391,13 +416,24 @@ describe('the key part', () => {
 
   it('is asked about apart from the stream', () => {
     const { story, registry } = storyOf(1)
-    registry.readers.set(stranger, Infinity)
+    expect(story.join(stranger)).toContainEqual(asked(stranger))
     const ofKeys = { ...asked(stranger), scope: keyPart }
-    expect(story.join(stranger, keyPart)).toContainEqual(ofKeys)
+    expect(story.packet(stranger, statusOf(keyPart))).toContainEqual(ofKeys)
+    registry.readers.set(stranger, Infinity)
     registry.keyReaders.set(stranger, Infinity)
+    const isIn = (): boolean[] =>
+      [partA, keyPart].map((id) => story.core.streamParts.get(id)?.members.has(stranger) ?? false)
     story.handle(resolved(stranger))
-    expect(story.core.streamParts.get(keyPart)?.members.has(stranger) ?? false).toBe(false)
-    story.handle({ ...resolved(stranger), scope: keyPart })
-    expect(story.core.streamParts.get(keyPart)?.members.has(stranger)).toBe(true)
+    expect(isIn()).toEqual([true, false])
+    story.handle(resolved(stranger, true, { scope: keyPart }))
+    expect(isIn()).toEqual([true, true])
+    registry.readers.set(stranger, 0)
+    registry.keyReaders.delete(stranger)
+    story.handle({ type: 'permissionsChanged', streamId })
+    registry.keyReaders.set(stranger, 0)
+    story.handle(resolved(stranger))
+    expect(isIn()).toEqual([false, true])
+    story.handle(resolved(stranger, true, { scope: keyPart }))
+    expect(isIn()).toEqual([false, false])
   })
 })

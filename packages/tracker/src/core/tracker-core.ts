@@ -52,7 +52,7 @@ export class TrackerCore {
     overlay: ({ streamId, overlay }) => this.#partTable.choose(streamId, overlay),
     streamMissing: ({ streamId }) => this.#partTable.streamMissing(streamId),
     streamsChanged: ({ streamId }) => this.#state.missing.forget(streamId),
-    userResolved: ({ scope, userId, found }) => this.#permissions.userResolved(scope, userId, found),
+    userResolved: ({ found, ...question }) => this.#permissions.userResolved(question, found),
     permissionsChanged: ({ streamId }) => this.#permissions.permissionsChanged(streamId),
     stalled: () => this.#nodeTable.forgetAll(),
     partFault: ({ streamPartId, error }) => this.#faults.partFault(streamPartId, error),

@@ -1,16 +1,15 @@
 import type {
   ActingFor,
-  Delegation,
   IceServers,
   NodeId,
   NodeToTracker,
   OverlayChoice,
-  PermissionScope,
   StreamId,
   StreamPartId,
   TrackerToNode,
 } from '@runnel/protocol'
 import type { TrackerErrorCode } from '../errors.ts'
+import type { RegistryQuestion } from './askers.ts'
 import type { Replica } from './replica.ts'
 
 export type { NodeToTracker }
@@ -55,13 +54,8 @@ export type TrackerEvent =
   | { readonly type: 'streamMissing'; readonly streamId: StreamId }
   /** The stream may exist now; any, when none is given. */
   | { readonly type: 'streamsChanged'; readonly streamId: StreamId | undefined }
-  /** A registry was asked about a user, as `resolve` wanted; `found` when it answered. */
-  | {
-      readonly type: 'userResolved'
-      readonly scope: PermissionScope
-      readonly userId: NodeId
-      readonly found: boolean
-    }
+  /** A registry was asked what `resolve` wanted to know; `found` when it answered. */
+  | ({ readonly type: 'userResolved'; readonly found: boolean } & RegistryQuestion)
   /** The permissions to read or publish may have changed: in one stream, or in all. */
   | { readonly type: 'permissionsChanged'; readonly streamId: StreamId | undefined }
   /** The tracker stalled, and its nodes may be elsewhere: it knows nothing any more, as after a restart. */
@@ -80,16 +74,7 @@ export interface TrackerFault {
 
 export type TrackerEffect =
   | { readonly type: 'send'; readonly to: NodeId; readonly packet: CoreToNode }
-  /**
-   * Ask the registry what a user may do; a `userResolved` follows. `cause` is the network, or the node, that caused the
-   * request.
-   */
-  | {
-      readonly type: 'resolve'
-      readonly scope: PermissionScope
-      readonly userId: NodeId
-      readonly delegation: Delegation | undefined
-      readonly cause: string
-    }
+  /** Ask the registry what a user may do; a `userResolved` with the same question follows. */
+  | ({ readonly type: 'resolve' } & RegistryQuestion)
   /** Close the connection with this reason. */
   | { readonly type: 'refuse'; readonly to: NodeId; readonly code: TrackerErrorCode; readonly text: string }

@@ -7,9 +7,10 @@ import {
   type Delegation,
   type IceServers,
   type Identity,
+  type NodeAdmission,
   type NodeId,
 } from '@runnel/protocol'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { partA, partB, statusOf, webrtcContact } from '../core/tracker-core.testkit.ts'
 import { MemoryWorld } from './memory-world.testkit.ts'
 
@@ -193,6 +194,37 @@ describe('the runtime', () => {
     world.clock.advanceBy(100)
     expect(new Set(nodes.map(({ closed }) => closed[0]?.code))).toEqual(new Set(['NODE_NOT_LISTED']))
     expect(world.core.nodes.size).toBe(0)
+  })
+
+  it('takes the renewed credential of a node, and drops one whose delegation was taken back or is of another user', async () => {
+    const world = await new MemoryWorld().start()
+    const [user, other] = [5, 6].map((fill) => createIdentity(new Uint8Array(32).fill(fill), crypto)) as [
+      Identity,
+      Identity,
+    ]
+    const of = (by: Identity, delegateId: NodeId) => delegationOf(by, delegateId, world.clock.now())
+    const revokedFromMs = new Set<number>()
+    const admission: NodeAdmission = world.admission
+    const allows = vi.spyOn(admission, 'allows')
+    allows.mockImplementation((_, delegation) => !revokedFromMs.has(delegation?.fromMs ?? 0))
+    const acts = (delegateId: NodeId): Credential => ({ delegation: of(user, delegateId) })
+    const [kept, back, stranger] = [
+      await world.node('kept', acts),
+      await world.node('taken back', acts),
+      await world.node('stranger', acts),
+    ]
+    const show = (node: typeof kept, delegation: Delegation) => {
+      node.send({ type: 'credential', delegation, token: undefined })
+      world.clock.advanceBy(100)
+    }
+    const renewed = of(user, kept.nodeId)
+    show(kept, renewed)
+    expect(world.core.nodes.get(kept.nodeId)?.actingFor?.delegation).toEqual(renewed)
+    revokedFromMs.add(world.clock.now())
+    show(back, of(user, back.nodeId))
+    show(stranger, of(other, stranger.nodeId))
+    const codes = [kept, back, stranger].map(({ closed }) => closed.map(({ code }) => code))
+    expect(codes).toEqual([[], ['DELEGATION_REVOKED'], ['PROTOCOL_VIOLATION']])
   })
 
   it('forgets at once a node that was removed while it was away', async () => {

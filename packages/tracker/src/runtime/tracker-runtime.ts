@@ -26,6 +26,7 @@ import type {
   TrackerEvent,
   TrackerFault,
 } from '../core/tracker-core.ts'
+import type { RegistryQuestion } from '../core/askers.ts'
 import { trackerErrors, type TrackerErrorCode } from '../errors.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 import { silentLogger, type TrackerLogger } from '../logger.ts'
@@ -274,9 +275,10 @@ export class TrackerRuntime {
     }
   }
 
-  #resolve({ scope, userId, cause, delegation }: Extract<TrackerEffect, { type: 'resolve' }>): void {
+  #resolve(question: RegistryQuestion): void {
     const { permissions } = this.#modules
     if (permissions === undefined) return
+    const { scope, userId, cause, delegation } = question
     const { readers, publishers } = permissions
     const ask = () =>
       Promise.all([
@@ -285,7 +287,7 @@ export class TrackerRuntime {
       ])
     const key = questionKey(scope, userId, cause, delegation)
     this.#questions.ask(key, ask, (found) => {
-      if (!this.#stopped) this.#try(() => this.#handle({ type: 'userResolved', scope, userId, found }))
+      if (!this.#stopped) this.#try(() => this.#handle({ ...question, type: 'userResolved', found }))
     })
   }
 

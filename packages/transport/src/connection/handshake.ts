@@ -60,7 +60,6 @@ type HandshakeModules = Pick<
  * over ids, roles, keys or nonces, and the address that was dialled. A signature is good for one verifier and one pair of
  * hellos, so it proves nothing to anybody else and cannot be replayed. Where nothing binds the channel to its ends, they agree
  * on keys with what is in the hellos, and the proofs and everything after them are sealed. docs/protocol.md, handshake.
- * is in the hellos, and the proofs and all that follows are sealed. docs/protocol.md, handshake.
  */
 export class Handshake {
   readonly #options: HandshakeOptions

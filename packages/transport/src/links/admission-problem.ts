@@ -10,8 +10,8 @@ export function userOf({
 }
 
 /**
- * Why a node may not be connected in a private network: NODE_NOT_LISTED, or TOO_MANY_NODES_OF_USER beside the open `others`;
- * undefined when it may.
+ * Why a node may not be connected in a private network: NODE_NOT_LISTED; DELEGATION_REVOKED where its user is listed; or
+ * TOO_MANY_NODES_OF_USER beside the open `others`. Undefined when it may.
  */
 export function admissionProblem(
   connection: Pick<Connection, 'peerId' | 'actingFor' | 'remoteAddress'>,
@@ -22,7 +22,9 @@ export function admissionProblem(
   const userId = userOf(connection)
   const { actingFor, remoteAddress, peerId } = connection
   const cause = remoteAddress === undefined ? peerId : networkOf(remoteAddress)
-  if (!admission.allows(userId, actingFor?.delegation, cause)) return protocolError('NODE_NOT_LISTED', userId)
+  if (!admission.allows(userId, undefined, cause)) return protocolError('NODE_NOT_LISTED', userId)
+  if (actingFor !== undefined && !admission.allows(userId, actingFor.delegation, cause))
+    return protocolError('DELEGATION_REVOKED', `or a contract, ${userId}, is not known to back it`)
   const nodes = new Set<string>()
   for (const other of others) if (userOf(other) === userId) nodes.add(other.peerId)
   nodes.delete(connection.peerId)

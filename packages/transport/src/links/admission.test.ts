@@ -1,7 +1,8 @@
-import { loadCrypto, seededRandom, signDelegation, type NodeId } from '@runnel/protocol'
+import { loadCrypto, seededRandom, signDelegation, type Delegation, type NodeId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { MemoryNetwork } from '../memory/memory-network.ts'
 import { VirtualClock } from '../memory/virtual-clock.ts'
+import type { Connection } from '../ports.ts'
 import { createTestNode, dialledByEverybody, identityOf, numbered } from './links.testkit.ts'
 
 const crypto = await loadCrypto()
@@ -27,6 +28,24 @@ function newAdmission() {
   }
 }
 
+/** Shows a delegation, and another when it is told to. */
+function actingBy(first: Delegation) {
+  let delegation = first
+  const listeners = new Set<() => void>()
+  return {
+    chainId: 0,
+    credential: () => ({ delegation }),
+    onChange: (listener: () => void) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    renew: (next: Delegation) => {
+      delegation = next
+      for (const listener of listeners) listener()
+    },
+  }
+}
+
 /** A node of a private network, and another that wants to be its peer. */
 async function privateAndOther(label: string) {
   const clock = new VirtualClock()
@@ -46,8 +65,7 @@ it('Links end when the peer connects again for another user', async () => {
   const fromMs = clock.now()
   const claim = { chainId: 0, userId: user.nodeId, delegateId: peer.nodeId, fromMs, untilMs: fromMs + 60_000 }
   const rights = { publishes: true, reads: true, streams: [], requester: '', block: 0 }
-  const credential = { delegation: signDelegation({ ...claim, ...rights }, crypto, user) }
-  const acting = { chainId: 0, credential: () => credential, onChange: () => () => undefined }
+  const acting = actingBy(signDelegation({ ...claim, ...rights }, crypto, user))
   const dial = async (shown: boolean): Promise<void> => {
     const random = seededRandom(String(shown))
     const modules = { clock, random, crypto, identity: peer, ...(shown ? { acting } : {}) }
@@ -115,6 +133,44 @@ describe('Links of a private network', () => {
       ['failed NODE_NOT_LISTED'],
       ['opened', 'closed NODE_NOT_LISTED'],
     ])
+  })
+
+  it('end when the peer shows a delegation that its user took back, or one of another user', async () => {
+    const user = identityOf('listed user')
+    for (const [signer, code] of [
+      [user, 'DELEGATION_REVOKED'],
+      [identityOf('another user'), 'PROTOCOL_VIOLATION'],
+    ] as const) {
+      const clock = new VirtualClock()
+      const network = new MemoryNetwork({ seed: code }, { clock })
+      const [own, peer] = [identityOf('own'), identityOf('peer')]
+      const delegationBy = (by: typeof user, requester: string) => {
+        const times = { fromMs: clock.now(), untilMs: clock.now() + 60_000 }
+        const claim = { chainId: 0, userId: by.nodeId, delegateId: peer.nodeId, ...times, block: 0 }
+        return signDelegation({ ...claim, publishes: true, reads: true, streams: [], requester }, crypto, by)
+      }
+      const admission = {
+        ...newAdmission(),
+        allows: (_: NodeId, delegation?: Delegation) => delegation?.requester !== 'revoked',
+      }
+      const member = await createTestNode(own, {}, { network, clock, admission })
+      const acting = actingBy(delegationBy(user, 'first'))
+      const modules = { clock, random: seededRandom(code), crypto, identity: peer, acting }
+      const transport = network.transport({ role: 'node' }, modules)
+      await transport.start()
+      const closed: string[] = []
+      const onOpen = (connection: Connection) => {
+        connection.events = { onPacket() {}, onDrain() {}, onClose: (reason) => closed.push(reason.code) }
+      }
+      transport.dial({ peerId: own.nodeId, onOpen, onFail: () => undefined })
+      clock.advanceBy(1000)
+      acting.renew(delegationBy(user, 'second'))
+      clock.advanceBy(1000)
+      expect(member.log).toEqual(['opened'])
+      acting.renew(delegationBy(signer, 'revoked'))
+      clock.advanceBy(1000)
+      expect([member.log, closed]).toEqual([['opened', `closed ${code}`], [code]])
+    }
   })
 
   it('follow the list no longer once they are stopped', async () => {

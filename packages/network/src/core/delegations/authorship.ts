@@ -26,7 +26,7 @@ export interface AuthorshipModules {
     oldestMs?: number,
     delegation?: Delegation,
   ): 'allowed' | 'denied' | 'unknown'
-  readonly delegations: Pick<DelegationBook, 'get' | 'isGood' | 'add'>
+  readonly delegations: Pick<DelegationBook, 'get' | 'isOfOtherChain' | 'isGood' | 'add'>
 }
 
 /** Whether batches are of the publishers that they name, and whether those may publish. */
@@ -44,6 +44,14 @@ export class Authorship {
     if (ref === undefined) return { scope, publisherId }
     const delegation = this.#modules.delegations.get(ref)
     return delegation && { scope, publisherId, delegation }
+  }
+
+  /**
+   * True when it published under a delegation for another chain. Whoever forwards it may be right: networks that are described by
+   * documents may name different chains, or none.
+   */
+  isOfOtherChain({ delegation }: Author): boolean {
+    return delegation !== undefined && this.#modules.delegations.isOfOtherChain(delegation)
   }
 
   /** True when the publisher signed the batch, or a delegate of its that was let at the time of each message. */

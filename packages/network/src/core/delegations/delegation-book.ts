@@ -29,6 +29,8 @@ interface Entry {
 
 export interface DelegationBookModules {
   readonly crypto: Crypto
+  /** The chain on which delegations have to be; undefined: any will do. */
+  readonly chainId?: number | undefined
   /** Whether its user signed it, or may have where that is a contract, and its bounds are kept. Costs a signature check. */
   verify(delegation: Delegation): boolean
 }
@@ -43,7 +45,7 @@ export class DelegationBook {
   readonly #decoded = new LRU<Delegation>(maxDecoded)
   readonly #places: Shares<DelegationRef>
   readonly #freeSlots: number[] = []
-  /** Which slots each neighbour has. */
+  /** Which slots each peer with a link has. */
   readonly #has = new Map<NodeId, Uint32Array>()
   readonly #words: number
 
@@ -69,6 +71,11 @@ export class DelegationBook {
     return delegation
   }
 
+  /** True for one that says nothing here: its user signed it for another chain. */
+  isOfOtherChain({ chainId }: Delegation): boolean {
+    return this.#modules.chainId !== undefined && chainId !== this.#modules.chainId
+  }
+
   /** True when the delegation is known and good; it is checked once. */
   isGood(ref: DelegationRef): boolean {
     const entry = this.#entries.get(ref)
@@ -92,7 +99,10 @@ export class DelegationBook {
     return ref
   }
 
-  /** What has to be sent to the neighbour before a batch with this reference; undefined when it has it, or nobody here does. */
+  /**
+   * What has to be sent to the peer before a batch with this reference; undefined when it has it, or nobody here does. What a peer
+   * without a link has is not remembered.
+   */
   takeFor(peerId: NodeId, ref: DelegationRef): Delegation | undefined {
     return this.#mark(ref, peerId) ? this.get(ref) : undefined
   }
@@ -103,8 +113,12 @@ export class DelegationBook {
     if (slot !== undefined && set !== undefined) clearBit(set, slot)
   }
 
-  /** The link to the peer is new, or gone. */
-  forgetPeer(peerId: NodeId): void {
+  /** The link is new: the peer has none. */
+  linkOpened(peerId: NodeId): void {
+    this.#has.set(peerId, noSlots)
+  }
+
+  linkClosed(peerId: NodeId): void {
     this.#has.delete(peerId)
   }
 
@@ -113,7 +127,8 @@ export class DelegationBook {
     const slot = this.#entries.get(ref)?.slot
     if (slot === undefined) return false
     let set = this.#has.get(peerId)
-    if (set === undefined) this.#has.set(peerId, (set = new Uint32Array(this.#words)))
+    if (set === undefined) return true
+    if (set === noSlots) this.#has.set(peerId, (set = new Uint32Array(this.#words)))
     const word = set[slot >>> 5] ?? 0
     const bit = 1 << (slot & 31)
     if ((word & bit) !== 0) return false
@@ -130,6 +145,9 @@ export class DelegationBook {
     for (const set of this.#has.values()) clearBit(set, entry.slot)
   }
 }
+
+/** Of a peer that has not had any. Nothing is written to it, as it has no words. */
+const noSlots = new Uint32Array()
 
 function clearBit(set: Uint32Array, bit: number): void {
   const word = bit >>> 5

@@ -82,6 +82,24 @@ describe('what a delegate signed', () => {
     expect(script.delivered).toEqual([])
   })
 
+  it('is dropped under one for another chain, and not held against who forwards it', () => {
+    const script = new CoreScript().withNeighbours(2, 3)
+    const foreign = delegationOf({ chainId: 5 })
+    const under = { identity: identityOf(8), delegation: foreign }
+    // Nor when it contradicts what was taken.
+    script.run(data(3, batchAt([startMs + 9])))
+    for (const policy of ['allowed', 'unknown', 'denied'] as const) {
+      script.policy = policy
+      expect(
+        script.run(bring(2, foreign), data(2, batchAt([startMs], { delegate: under, chainId: 'd' }))),
+      ).toEqual(['dropped data.delegationOtherChain'])
+    }
+    script.policy = 'allowed'
+    const contradicting = batchAt([startMs + 9], { delegate: under, content: [4] })
+    expect(script.run(data(2, contradicting))).toEqual([])
+    expect(script.delegationsVerified).toBe(0)
+  })
+
   it('is refused under one that was taken back, however early its messages', () => {
     const script = new CoreScript().withNeighbours(2, 3)
     script.run(bring(2), data(2, batchAt([startMs + 5], { delegate })))
@@ -152,13 +170,27 @@ describe('delegations', () => {
   })
 
   it('are taken for a peer again when they did not reach it', () => {
-    const { delegations } = new CoreScript().core
+    const { delegations } = new CoreScript().withNeighbours(2).core
     const ref = delegations.add(delegation)
     expect(delegations.takeFor(idOf(2), ref)).toEqual(delegation)
     expect(delegations.takeFor(idOf(2), ref)).toBeUndefined()
     delegations.notSent(idOf(2), ref)
     delegations.notSent(idOf(3), ref)
     expect(delegations.takeFor(idOf(2), ref)).toEqual(delegation)
+  })
+
+  it('are remembered of peers that have a link, and of no others', () => {
+    const script = new CoreScript().withNeighbours(2)
+    const { delegations } = script.core
+    const ref = delegations.add(delegation)
+    expect(delegations.takeFor(idOf(2), ref)).toEqual(delegation)
+    script.run(closed(2))
+    for (let n = 2; n < 100; n++) {
+      expect(delegations.takeFor(idOf(n), ref)).toEqual(delegation)
+      expect(delegations.takeFor(idOf(n), ref)).toEqual(delegation)
+      delegations.add(delegation, idOf(n))
+      expect(delegations.takeFor(idOf(n), ref)).toEqual(delegation)
+    }
   })
 
   it('are bounded: who brings most loses its own', () => {

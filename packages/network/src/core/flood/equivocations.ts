@@ -41,7 +41,7 @@ export class Equivocations {
       return 'handled'
     const { authorship } = this.#modules
     const author = authorship.authorOf(batch)
-    if (author === undefined) return 'handled'
+    if (author === undefined || authorship.isOfOtherChain(author)) return 'handled'
     if (!authorship.isSigned(batch, author)) return 'forged'
     if (authorship.mayPublish(author, time.wallMs) !== 'allowed') return 'handled'
     const isNews = this.#tellAll(part, found, batch)

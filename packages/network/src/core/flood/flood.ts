@@ -35,7 +35,7 @@ export interface FloodModules {
 }
 
 /**
- * What becomes of a batch. In this order: seen already? timestamps? delegation known? publisher? signature? Only then is it marked as seen,
+ * What becomes of a batch. In this order: seen already? timestamps? delegation known, and of this chain? publisher? signature? Only then is it marked as seen,
  * forwarded to all neighbours but the sender, and delivered: what was not checked leaves no trace.
  */
 export class Flood {
@@ -84,6 +84,10 @@ export class Flood {
     const author = authorship.authorOf(batch)
     if (author === undefined) {
       this.#askDelegation(arrival)
+      return 'handled'
+    }
+    if (authorship.isOfOtherChain(author)) {
+      this.#drop('data.delegationOtherChain', batch)
       return 'handled'
     }
     const permission = authorship.mayPublish(author, wallMs, batch.messages[0]?.timestamp)
