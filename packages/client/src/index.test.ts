@@ -3,10 +3,12 @@ import * as client from './index.ts'
 
 it('exports what it promises, and nothing else', () => {
   expect(Object.keys(client).sort()).toEqual([
+    'cardFingerprint',
     'clientError',
     'clientErrors',
     'createClient',
     'createdToleranceMs',
+    'exportReadingKey',
     'forgetSession',
     'isTrackerUrl',
     'keySigner',
@@ -20,6 +22,7 @@ it('exports what it promises, and nothing else', () => {
     'readDelegationFile',
     'readKeyFile',
     'readNetworkFile',
+    'readReadingKeyFile',
     'readUserFile',
     'remoteSigner',
     'requestDelegation',
@@ -28,5 +31,6 @@ it('exports what it promises, and nothing else', () => {
     'walletSigner',
     'writeDelegationFile',
     'writeKeyFile',
+    'writeReadingKeyFile',
   ])
 })

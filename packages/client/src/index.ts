@@ -2,5 +2,6 @@ export { createClient, openRegistry, type ClientConfig, type NetworkSource } fro
 export { readNetworkFile } from './node/network-file.ts'
 export { readKeyFile, writeKeyFile } from './node/key-file.ts'
 export { readDelegationFile, writeDelegationFile } from './node/delegation-file.ts'
+export { readReadingKeyFile, writeReadingKeyFile } from './node/reading-key-file.ts'
 export { readUserFile, type UserConfig } from './node/user-file.ts'
 export * from './common.ts'
