@@ -4,6 +4,7 @@ import type { ReadingKeyConfig } from '../config.ts'
 import type { RequestModules } from '../identity/request-delegation.ts'
 import { keysOnly } from '../identity/request-signature.ts'
 import type { StatementSigner } from '../identity/signer.ts'
+import { cardPublicKeyOf } from './card-key.ts'
 import { SignedReadingKeys } from './reading-key-sources.ts'
 
 /**
@@ -19,9 +20,7 @@ export async function exportReadingKey(
 ): Promise<ReadingKeyConfig> {
   const modules = { accounts, ciphers, clock, crypto: crypto ?? (await loadCrypto()) }
   const source = new SignedReadingKeys({ signer, chainId }, modules)
-  // Loaded when it is used: it is large.
-  const { cardPublicKeyOf } = await import('./card-key.ts')
   const readingKey = await source.readingKey(generation, signal)
-  const card = await source.signCard(generation, cardPublicKeyOf(ciphers, readingKey), signal)
+  const card = await source.signCard(generation, await cardPublicKeyOf(ciphers, readingKey), signal)
   return { userId: card.userId, generation, secret: toHex(readingKey), card: toHex(encodeCard(card)) }
 }

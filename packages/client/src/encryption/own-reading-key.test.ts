@@ -50,7 +50,11 @@ const exported = (generation: number) =>
 describe('the reading key of a user', () => {
   it('gets a card when it has none, and keeps it', async () => {
     const first = await open(sourceOf())
-    expect(first.card).toMatchObject({ userId, generation: 0, publicKey: publicKeyOf(first.readingKey) })
+    expect(first.card).toMatchObject({
+      userId,
+      generation: 0,
+      publicKey: await publicKeyOf(first.readingKey),
+    })
     expect(isCardSignedByKey(first.card, crypto)).toBe(true)
     expect(await open(sourceOf())).toEqual(first)
     expect(cards).toEqual([first.card])

@@ -17,6 +17,7 @@ import { identitySigner, keySigner } from '../identity/key-signer.ts'
 import { keysOnly } from '../identity/request-signature.ts'
 import { walletSigner } from '../identity/wallet-signer.ts'
 import { testWallet } from '../identity/wallet.testkit.ts'
+import { cardPublicKeyOf } from './card-key.ts'
 import { exportReadingKey } from './export-reading-key.ts'
 import { openReadingKeys } from './open-reading-keys.ts'
 
@@ -119,8 +120,7 @@ describe('a reading key that was given', () => {
     const exported = await exportReadingKey(keySigner(privateKey), { chainId: 137 }, { clock })
     const source = given(exported)
     expect(toHex(await source.readingKey(0))).toBe(toHex(await byKey().readingKey(0)))
-    const { cardPublicKeyOf } = await import('./card-key.ts')
-    const ofKey = cardPublicKeyOf(ciphers, await source.readingKey(0))
+    const ofKey = await cardPublicKeyOf(ciphers, await source.readingKey(0))
     const card = await source.signCard(0, ofKey)
     expect(isCardSignedByKey(card, crypto)).toBe(true)
     await expect(source.signCard(0, otherPublicKey)).rejects.toMatchObject({ code: 'CARD_NEEDS_USER' })
