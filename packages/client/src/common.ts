@@ -4,10 +4,13 @@ export type {
   DelegationRequestConfig,
   PublishConfig,
   QueueLimitsConfig,
+  ReadingKeyConfig,
   TransportsConfig,
 } from './config.ts'
 export type { ContentStep, MessageContent, OpenContext, SealContext } from './content/content-step.ts'
 export { typeInside } from './content/deflate.ts'
+export { cardFingerprint } from './encryption/card-fingerprint.ts'
+export { exportReadingKey } from './encryption/export-reading-key.ts'
 export type { RegistryService } from './registry/registry-service.ts'
 export type { ClientModules, CreateNode, NodeModules } from './client.ts'
 export type { ClientClosed, RunnelClient } from './runnel-client.ts'

@@ -3,10 +3,12 @@ import * as client from './index.ts'
 
 it('exports what it promises, and nothing else', () => {
   expect(Object.keys(client).sort()).toEqual([
+    'cardFingerprint',
     'clientError',
     'clientErrors',
     'createClient',
     'createdToleranceMs',
+    'exportReadingKey',
     'forgetSession',
     'isTrackerUrl',
     'keySigner',
@@ -20,6 +22,7 @@ it('exports what it promises, and nothing else', () => {
     'readDelegationFile',
     'readKeyFile',
     'readNetworkFile',
+    'readReadingKeyFile',
     'readTokenFile',
     'readUserFile',
     'remoteSigner',
@@ -29,5 +32,6 @@ it('exports what it promises, and nothing else', () => {
     'walletSigner',
     'writeDelegationFile',
     'writeKeyFile',
+    'writeReadingKeyFile',
   ])
 })

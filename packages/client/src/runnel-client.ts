@@ -1,9 +1,11 @@
 import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   keyPartition,
+  ciphers,
   parseStreamPartId,
   toNodeId,
   toStreamId,
+  type Card,
   type Clock,
   type DelegationHistory,
   type Crypto,
@@ -18,6 +20,9 @@ import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
+import { cardPublicKeyOf } from './encryption/card-key.ts'
+import { renewReadingKey } from './encryption/own-reading-key.ts'
+import type { CardDirectory } from './encryption/ports.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
@@ -76,6 +81,8 @@ export interface RunnelClientModules {
   readonly registry: RegistryService
   /** Whether the registries can be changed in the user's name: its key is here, or a wallet that signs. */
   readonly hasAccount: boolean
+  /** Where cards are found and kept. */
+  readonly cards?: CardDirectory | undefined
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
   readonly phases: Phases
@@ -96,6 +103,8 @@ export class RunnelClient implements AsyncDisposable {
   readonly chainId: number
   /** The node inside, for its metrics and what else an operator wants to see. */
   readonly network: NetworkNode
+  /** Where cards are found and kept: storage nodes. */
+  readonly cards: CardDirectory | undefined
   readonly #user: ActingUser
   readonly #hasAccount: boolean
   readonly #registry: RegistryService
@@ -123,6 +132,7 @@ export class RunnelClient implements AsyncDisposable {
     this.nodeId = node.nodeId
     this.network = node
     this.#user = user
+    this.cards = modules.cards
     this.#hasAccount = modules.hasAccount
     this.chainId = registry.chainId
     this.#registry = registry
@@ -254,6 +264,22 @@ export class RunnelClient implements AsyncDisposable {
   async revokeDelegations(): Promise<void> {
     this.#requireOpen()
     await this.#registry.delegationWriter.revokeDelegations(this.#clock.now())
+  }
+
+  /**
+   * Has the user read with its next reading key from now on: signs a card for it, which storage nodes keep. What was encrypted before stays
+   * readable with the key before, also for whoever has stolen that. Throws NO_STORAGE_NODE, READING_KEY_CHANGED, and NO_READING_KEY or
+   * READING_KEY_OTHER_GENERATION where the key was given to this client.
+   */
+  async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
+    this.#requireMember()
+    if (this.cards === undefined) throw clientError('NO_STORAGE_NODE', 'nobody keeps cards')
+    const modules = {
+      source: this.#user.readingKeys,
+      directory: this.cards,
+      publicKeyOf: (readingKey: Uint8Array) => cardPublicKeyOf(ciphers, readingKey),
+    }
+    return (await renewReadingKey(this.userId, modules, signal)).card
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */

@@ -1,5 +1,6 @@
 import {
   createClient,
+  readReadingKeyFile,
   readUserFile,
   type ClientConfig,
   type RunnelClient,
@@ -114,6 +115,7 @@ function clientConfigOf(
   }
   return {
     ...(config.as === undefined ? {} : readUserFile(config.as)),
+    readingKey: config.readingKey === undefined ? undefined : readReadingKeyFile(config.readingKey),
     // A storage node is registered by it.
     nodePrivateKey: resolveKey({ key: config.key, env }),
     network: readNetwork(config.network),

@@ -1,29 +1,12 @@
-import { MLKEM768X25519 } from '@noble/post-quantum/hybrid.js'
-import { nodeIdToBytes, toHex, type CardClaim, type Ciphers } from '@runnel/protocol'
-import { cardPrivateKeyOf } from './card-private-key.ts'
-import { u32 } from './reading-key.ts'
+import { deriveKey, type Ciphers } from '@runnel/protocol'
+import { publicKeyOf } from './hpke.ts'
 
-/** The public key of the card that goes with a reading key, 1,216 bytes. */
-export function cardPublicKeyOf(ciphers: Ciphers, readingKey: Uint8Array): Uint8Array {
-  return MLKEM768X25519.keygen(cardPrivateKeyOf(ciphers, readingKey)).publicKey
+/** The private key of X-Wing that goes with a reading key: a seed of 32 bytes. */
+export function cardPrivateKeyOf(ciphers: Ciphers, readingKey: Uint8Array): Uint8Array {
+  return deriveKey(ciphers, readingKey, 'card')
 }
 
-const fingerprintBytes = 16
-
-/**
- * For people to compare, over a telephone for instance: 32 hexadecimal digits in groups of four, the first half of SHA-256(ascii
- * "runnel card\0" ‖ user id ‖ u32 generation ‖ public key). A card that is signed again for the same key has the same.
- */
-export function cardFingerprint(
-  { sha256 }: Ciphers,
-  { userId, generation, publicKey }: Pick<CardClaim, 'userId' | 'generation' | 'publicKey'>,
-): string {
-  const hash = sha256(
-    new TextEncoder().encode('runnel card\0'),
-    nodeIdToBytes(userId),
-    u32(generation),
-    publicKey,
-  )
-  const digits = toHex(hash.subarray(0, fingerprintBytes)).slice(2)
-  return digits.match(/.{4}/g)?.join(' ') ?? ''
+/** The public key of the card that goes with a reading key. */
+export function cardPublicKeyOf(ciphers: Ciphers, readingKey: Uint8Array): Promise<Uint8Array> {
+  return publicKeyOf(cardPrivateKeyOf(ciphers, readingKey))
 }

@@ -7,8 +7,7 @@ import {
   type NodeId,
   type StreamId,
 } from '@runnel/protocol'
-import { cardPrivateKeyOf } from './card-private-key.ts'
-import { publicKeyOf } from './hpke.ts'
+import { cardPrivateKeyOf, cardPublicKeyOf } from './card-key.ts'
 import { openReadingKey, renewReadingKey, type OwnReadingKey } from './own-reading-key.ts'
 import type { CardDirectory, ReadingKeySource } from './ports.ts'
 
@@ -99,7 +98,7 @@ export class OwnCard {
     return {
       source,
       directory: whereThereIsOne(directory),
-      publicKeyOf: (readingKey: Uint8Array) => publicKeyOf(cardPrivateKeyOf(ciphers, readingKey)),
+      publicKeyOf: (readingKey: Uint8Array) => cardPublicKeyOf(ciphers, readingKey),
     }
   }
 

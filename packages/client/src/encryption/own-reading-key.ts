@@ -13,7 +13,7 @@ export interface OwnReadingKeyModules {
   readonly source: ReadingKeySource
   readonly directory: CardDirectory
   /** The public key of the card that goes with a reading key. */
-  readonly publicKeyOf: (readingKey: Uint8Array) => Uint8Array | Promise<Uint8Array>
+  readonly publicKeyOf: (readingKey: Uint8Array) => Promise<Uint8Array>
 }
 
 /**

@@ -42,11 +42,13 @@ export class SignedReadingKeys implements ReadingKeySource {
 
   async readingKey(generation: number, signal?: AbortSignal): Promise<Uint8Array> {
     const { kept } = this.#options
+    const known = this.#known.get(generation)
+    if (known !== undefined) return known
     const open = async (): Promise<Uint8Array> => {
-      const known = this.#known.get(generation) ?? kept?.get(generation)
-      const key = known ?? (await this.#ask(generation, signal))
+      const before = this.#known.get(generation) ?? kept?.get(generation)
+      const key = before ?? (await this.#ask(generation, signal))
       this.#known.set(generation, key)
-      if (known === undefined) kept?.set(generation, key)
+      if (before === undefined) kept?.set(generation, key)
       return key
     }
     return kept === undefined ? open() : kept.exclusively(open, signal)

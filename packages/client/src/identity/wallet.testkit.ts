@@ -1,4 +1,5 @@
-import type { Wallet, TransactionRequest } from 'ethers'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { getBytes, hexlify, type Wallet, type TransactionRequest } from 'ethers'
 import type { TypedData } from '@runnel/protocol'
 import { hashOfTypedData } from '../registry/chain/hash-of-typed-data.ts'
 import type { Eip1193Provider } from '../wallet.ts'
@@ -11,6 +12,8 @@ export interface TestWallet extends Eip1193Provider {
   /** The chains that it can change to. */
   readonly knownChains: number[]
   refuses: boolean
+  /** Its signatures differ each time, as those of keys that several machines share (MPC). */
+  signsRandomly: boolean
   /** While it is there, an answer waits for it. */
   until: Promise<unknown> | undefined
 }
@@ -22,6 +25,7 @@ export function testWallet(owner: Wallet, chainId: number): TestWallet {
     chainId,
     knownChains: [chainId],
     refuses: false,
+    signsRandomly: false,
     until: undefined,
     async request({ method, params = [] }) {
       wallet.asked.push(method)
@@ -53,7 +57,7 @@ async function answer(
     case 'eth_signTypedData_v4': {
       const data = JSON.parse(String(params[1])) as TypedData
       if (data.domain.chainId !== wallet.chainId) throw providerError(-32603, 'must match the active chainId')
-      return signTyped(owner, data)
+      return wallet.signsRandomly ? signRandomly(owner, data) : signTyped(owner, data)
     }
     case 'eth_sendTransaction': {
       // Its own idea of fees, as wallets have.
@@ -69,6 +73,16 @@ async function answer(
 /** As `eth_signTypedData_v4` does: what the types say is what is signed, and the signature ends with 27 or 28. */
 export function signTyped(owner: Wallet, data: TypedData): string {
   return owner.signingKey.sign(hashOfTypedData(data)).serialized
+}
+
+function signRandomly(owner: Wallet, data: TypedData): string {
+  const options = { prehash: false, format: 'recovered', extraEntropy: true } as const
+  const [parity = 0, ...rs] = secp256k1.sign(
+    getBytes(hashOfTypedData(data)),
+    getBytes(owner.privateKey),
+    options,
+  )
+  return hexlify(Uint8Array.of(...rs, parity + 27))
 }
 
 const providerError = (code: number, message: string): Error => Object.assign(new Error(message), { code })

@@ -26,6 +26,11 @@ export const userOptions = {
     conflicts: 'key',
     describe: 'In whose name: a delegation file, or the key file of the user itself (also RUNNEL_AS)',
   },
+  'reading-key': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'With a delegation: file with the key for what is encrypted (also RUNNEL_READING_KEY)',
+  },
 } as const satisfies Record<string, Options>
 
 export type GlobalArguments = InferredOptionTypes<typeof globalOptions>

@@ -11,6 +11,7 @@ const groups: Readonly<Record<string, string>> = {
   resend: 'Print stored messages of a stream',
   storage: 'Choose which storage nodes keep a stream',
   key: 'Make and look at keys, and let other keys act for yours',
+  'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',
   registry: 'Deploy and keep the registries on a chain',
 }
 

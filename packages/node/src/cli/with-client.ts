@@ -1,4 +1,5 @@
 import { createClient, type RunnelClient } from '@runnel/client'
+import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
 import type { UserArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
@@ -14,7 +15,7 @@ export interface WithClientOptions {
  * subscribes in the name of a user, through a node with a key of its own: commands of one user can run side by side.
  */
 export async function withClient<T>(
-  { network, key, as }: Partial<UserArguments>,
+  { network, key, as, 'reading-key': readingKeyFile }: Partial<UserArguments>,
   { needsKey = false }: WithClientOptions,
   work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
 ): Promise<T> {
@@ -22,6 +23,8 @@ export async function withClient<T>(
   const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
   const client = await createClient({
     ...user,
+    // What needs the key of the user reads nothing.
+    readingKey: needsKey ? undefined : resolveReadingKey(readingKeyFile, process.env),
     network: readNetwork(network),
     transports: { websocket: {}, webrtc: {} },
   })

@@ -39,6 +39,13 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./key-delegations.ts')).keyDelegations,
     (await import('./key-revoke.ts')).keyRevoke,
   ],
+  'reading-key': async () => [
+    (await import('./reading-key-new.ts')).readingKeyNew,
+    (await import('./reading-key-export.ts')).readingKeyExport,
+    (await import('./reading-key-show.ts')).readingKeyShow,
+    (await import('./reading-key-card.ts')).readingKeyCard,
+    (await import('./reading-key-rotate.ts')).readingKeyRotate,
+  ],
   registry: async () => [
     (await import('./registry-deploy.ts')).registryDeploy,
     (await import('./registry-show.ts')).registryShow,

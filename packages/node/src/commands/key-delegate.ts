@@ -1,3 +1,4 @@
+import { exportReadingKey, keySigner, writeReadingKeyFile } from '@runnel/client'
 import { toNodeId, type NodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
@@ -35,6 +36,11 @@ export const keyDelegate = defineCommand({
     streams: { type: 'string', requiresArg: true, describe: 'For these streams alone: id,id (at most 8)' },
     rights: { type: 'string', requiresArg: true, default: 'publish,read', describe: 'What it may do' },
     for: { type: 'string', requiresArg: true, default: '30d', describe: 'For how long, from now on' },
+    'with-reading-key': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Also write your reading key, which opens what is encrypted for you, to this file',
+    },
     label: {
       type: 'string',
       requiresArg: true,
@@ -53,12 +59,14 @@ export const keyDelegate = defineCommand({
     ],
   ],
   epilogue:
-    'Nothing is sent to the network; it is asked for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams 366. Its holder signs no transactions: it cannot create streams or grant permissions. Take it back with: runnel key revoke.',
-  run: async ({ out, to, network, key, json, ...args }) => {
+    'Nothing is sent to the network; it is asked for its chain id if the network file has none. A delegation for all streams lasts at most 92 days, one for named streams 366. Its holder signs no transactions: it cannot create streams or grant permissions. Take it back with: runnel key revoke. A reading key cannot be taken back, only renewed for what comes later: runnel reading-key rotate.',
+  run: async ({ out, to, network, key, json, 'with-reading-key': readingKeyFile, ...args }) => {
     const terms = parseTerms(args, Date.now())
     const delegateTo = async (delegateId: NodeId) => {
       const userKey = requireKey({ key, env: process.env })
       const chainId = await chainIdOf(readNetwork(network))
+      if (readingKeyFile !== undefined)
+        writeReadingKeyFile(readingKeyFile, await exportReadingKey(keySigner(userKey), { chainId }))
       return makeDelegation(userKey, { ...terms, chainId, delegateId })
     }
     if (out !== undefined) {

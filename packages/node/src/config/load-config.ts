@@ -28,6 +28,7 @@ const otherVariables = new Set(['RUNNEL_PRIVATE_KEY'])
 const fileSettings: readonly (readonly string[])[] = [
   ['network'],
   ['as'],
+  ['readingKey'],
   ['key'],
   ['websocket', 'certFile'],
   ['websocket', 'keyFile'],

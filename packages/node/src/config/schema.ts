@@ -69,6 +69,11 @@ export const brokerConfigSchema = z.strictObject({
     .describe(
       'In whose name this node acts: a delegation file of its operator, or the key file of a user, either with mode 600. Without it the node is its own user.',
     ),
+  readingKey: file()
+    .optional()
+    .describe(
+      'Reading key file: with what a node that acts by a delegation opens what is encrypted for its user; mode 600.',
+    ),
   key: file()
     .optional()
     .describe(

@@ -1,0 +1,42 @@
+import { exportReadingKey, keySigner, readReadingKeyFile, type ReadingKeyConfig } from '@runnel/client'
+import { encodeCard, toBase64Url } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { networkOptions } from '../cli/common-options.ts'
+import { readNetwork } from '../cli/network-source.ts'
+import { notice, printResult } from '../cli/output.ts'
+import { chainIdOf } from '../cli/with-chain.ts'
+import { cardOf, checkGeneration, shownCard } from '../keys/reading-keys.ts'
+import { requireKey } from '../keys/resolve-key.ts'
+import { generationOption } from './reading-key-options.ts'
+
+export const readingKeyCard = defineCommand({
+  name: 'reading-key card',
+  describe:
+    'Print the card with which others encrypt for a user, as text to hand over; its fingerprint on stderr',
+  options: {
+    ...networkOptions,
+    ...generationOption,
+    'reading-key': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'The card in this file, rather than a new one',
+    },
+  },
+  examples: [
+    ['reading-key card --network network.json --key my.key', 'A card of my.key, signed now'],
+    ['reading-key card --reading-key server.reading-key', 'The card in a reading key file'],
+  ],
+  epilogue:
+    'A card is no secret. Whoever takes it from you compares the fingerprint with you on another way. Nothing is sent to the network; it is asked for its chain id if the network file has none.',
+  run: async ({ 'reading-key': file, generation, network, key, json }) => {
+    checkGeneration(generation)
+    const signed = async (): Promise<ReadingKeyConfig> => {
+      const signer = keySigner(requireKey({ key, env: process.env }))
+      return exportReadingKey(signer, { chainId: await chainIdOf(readNetwork(network)), generation })
+    }
+    const card = cardOf(file === undefined ? await signed() : readReadingKeyFile(file))
+    const [text, shown] = [toBase64Url(encodeCard(card)), shownCard(card)]
+    printResult({ card: text, ...shown }, json, [text])
+    if (!json) notice(`card of ${shown.user}, generation ${shown.generation}: ${shown.fingerprint}`)
+  },
+})

@@ -1,0 +1,11 @@
+import type { Options } from 'yargs'
+
+/** Which of a user's reading keys. */
+export const generationOption = {
+  generation: {
+    type: 'number',
+    requiresArg: true,
+    default: 0,
+    describe: 'Which one: runnel reading-key rotate prints the newest',
+  },
+} as const satisfies Record<string, Options>
