@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { encodePacket, loadCrypto } from '../src/index.ts'
+import { encryptionVectors } from '../src/encryption/vectors.testkit.ts'
 import { malformedSamples } from '../src/messages/malformed.testkit.ts'
 import { samplePackets } from '../src/messages/samples.testkit.ts'
 import { packetToJson, toHex } from '../src/messages/plain-json.testkit.ts'
@@ -29,6 +30,7 @@ const files = {
   membership: membershipVectors(crypto),
   delegations: delegationVectors(crypto),
   cards: cardVectors(crypto),
+  encryption: await encryptionVectors(crypto),
   placement: placementVectors(),
   malformed: malformedSamples(crypto),
 }

@@ -1,0 +1,1 @@
+"""The encryption of Runnel, written from docs/protocol.md alone."""
