@@ -27,6 +27,7 @@ import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
 import { noCardDirectory } from './encryption/no-card-directory.ts'
+import { requireGoodCard } from './encryption/check-card.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
@@ -119,6 +120,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #shared: ResendModules
   readonly #status = new StatusHub()
   readonly #clock: Clock
+  readonly #crypto: Crypto
   readonly #closeTimeoutMs: number
   readonly #phases: Phases
   readonly #closed = Promise.withResolvers<ClientClosed>()
@@ -137,6 +139,7 @@ export class RunnelClient implements AsyncDisposable {
     this.chainId = registry.chainId
     this.#registry = registry
     this.#clock = clock
+    this.#crypto = modules.crypto
     this.#phases = modules.phases
     this.#closeTimeoutMs = config.closeTimeoutMs
     const { cache, delegations, publisherPolicy: policy, readerPolicy } = registry
@@ -307,6 +310,15 @@ export class RunnelClient implements AsyncDisposable {
   /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
   get readerPolicy(): ReaderPolicy {
     return this.#registry.readerPolicy
+  }
+
+  /**
+   * Throws unless a card is good now and its user's: CARD_OTHER_CHAIN, CARD_NOT_YET, CARD_FORGED, CONTRACT_NEEDS_CHAIN, or what the chain
+   * throws. For storage nodes, which check what others give them.
+   */
+  async checkCard(card: Card): Promise<void> {
+    const { chainId, contracts } = this.#registry
+    await requireGoodCard(card, { chainId, contracts, crypto: this.#crypto, clock: this.#clock })
   }
 
   /** The storage nodes assigned to a stream; from the cached registry. Throws STREAM_NOT_FOUND. */

@@ -154,5 +154,10 @@ export function isDelegationError(error: unknown): error is RunnelError {
   return isRunnelError(error) && error.code.startsWith('DELEGATION_')
 }
 
+/** True when a card was refused, and the code says why. */
+export function isCardError(error: unknown): error is RunnelError {
+  return isRunnelError(error) && error.code.startsWith('CARD_')
+}
+
 export type ProtocolErrorCode = keyof typeof protocolErrors
 export const protocolError = errorFactory(protocolErrors)

@@ -47,6 +47,8 @@ export interface AccessModules {
   }
   readonly crypto: Crypto
   readonly clock: Clock
+  /** A user was admitted to a stream part that not everybody may read. */
+  readonly onMember?: (userId: NodeId, streamPartId: StreamPartId) => void
 }
 
 /** In whose name something is asked for, and under what delegation. */
@@ -71,6 +73,7 @@ export class Access {
     await this.#requireStreamPart(streamPartId)
     this.#requireToken(asker)
     await this.#requireReader(streamPartId, asker)
+    await this.#noteMember(streamPartId, asker)
   }
 
   /**
@@ -122,6 +125,15 @@ export class Access {
     if (problem === undefined) return
     if (asker.token === undefined && (await this.#keeps(streamOfScope(scope), asker.requesterId))) return
     throw problem
+  }
+
+  async #noteMember(streamPartId: StreamPartId, asker: Asker): Promise<void> {
+    const { client, clock, onMember } = this.#modules
+    if (onMember === undefined) return
+    const scope = scopeOfPart(streamPartId)
+    // The zero address has the permissions of everybody.
+    const everybody = await this.#read(() => client.permissionsOf(streamOfScope(scope), anyRequester))
+    if (clock.now() >= readsUntilMs(everybody, scope)) onMember(this.#userOf(asker).userId, streamPartId)
   }
 
   /** A token says who asks; without one it is the user that the requester acts for on its link, or the requester itself. */

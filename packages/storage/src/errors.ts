@@ -40,6 +40,10 @@ export const refusals = {
     remedy:
       "Its operator does not want the owner's streams, or the owner's share there is used up: see runnel storage usage on that machine. Assign another storage node.",
   },
+  CARDS_FULL: {
+    summary: 'The storage node keeps as many cards as it can, all of users that read its streams',
+    remedy: 'Put the card on other storage nodes; its operator may start another storage node.',
+  },
   TOO_COSTLY: {
     summary: 'Too many batches of one message chain overlap there to search them',
     remedy: 'Publish with clocks that do not go back: then the batches of a message chain do not overlap.',

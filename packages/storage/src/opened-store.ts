@@ -41,6 +41,11 @@ export class OpenedStore implements MessageStore {
   prune: MessageStore['prune'] = async (streamPartId, limits) => this.#opened().prune(streamPartId, limits)
   usage: MessageStore['usage'] = async () => this.#opened().usage()
   getMark: MessageStore['getMark'] = async (name) => this.#opened().getMark(name)
+  putCard: MessageStore['putCard'] = async (card) => this.#opened().putCard(card)
+  cardsOf: MessageStore['cardsOf'] = async (userIds) => this.#opened().cardsOf(userIds)
+  vouchFor: MessageStore['vouchFor'] = async (userId) => this.#opened().vouchFor(userId)
+  cardCount: MessageStore['cardCount'] = async () => this.#opened().cardCount()
+  pruneCards: MessageStore['pruneCards'] = async (maxCards) => this.#opened().pruneCards(maxCards)
   setMark: MessageStore['setMark'] = async (name, value) => this.#opened().setMark(name, value)
 
   #opened(): MessageStore {

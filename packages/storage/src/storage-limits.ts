@@ -32,6 +32,22 @@ export const storageLimits = {
   awaitStoredMs: 30_000,
   /** A request waits this long at most for what has arrived and is not stored yet. */
   flushMs: 2_000,
+  /** Cards of users kept; of more, those that read no stream here go, the oldest first, and then more are refused (`CARDS_FULL`). */
+  maxCards: 100_000,
+  /** Users seen to read here that are remembered, so that their cards are noted once. */
+  maxKnownMembers: 10_000,
+  /** Requests about cards at once, of all peers (counter `storage.cards.refusedRequests`). */
+  maxCardRequests: 1_000,
+  /** The same of one peer. */
+  maxCardRequestsPerPeer: 64,
+  /** Cards that one link may bring at once, */
+  cardBurst: 16,
+  /** and from then on in a second. */
+  cardsPerSecond: 0.1,
+  /** Asks for cards, of up to 64 users each, on one link at once: 10,000 users and some more, */
+  cardAskBurst: 256,
+  /** and from then on in a second. */
+  cardAsksPerSecond: 8,
   /** First pause after the registries could not be read; doubles with each failure. */
   minRegistryBackoffMs: 1_000,
   /** Longest such pause. */

@@ -3,7 +3,7 @@ import type { StorageStatus } from './storage-status.ts'
 
 /** What a storage node counts and measures. */
 export function storageMetrics(storage: StorageStatus): Metric[] {
-  const { ingest, requests, repair, quota } = storage
+  const { ingest, requests, repair, quota, cards } = storage
   return [
     gauge('healthy', '1 while the store is open and takes what it is given.', storage.isHealthy ? 1 : 0),
     gauge('stream_parts', 'Stream parts kept.', storage.streamParts),
@@ -48,6 +48,14 @@ export function storageMetrics(storage: StorageStatus): Metric[] {
       repair.refusedBatches,
     ),
     counter('repair_failures', 'Times another storage node could not be copied from.', repair.failures),
+    counter('cards_kept', 'Cards of users that were new, or newer than the one before.', cards.kept),
+    counter('cards_refused', 'Cards that were forged or old, or found no room.', cards.refused),
+    counter('cards_evicted', 'Cards deleted because there were too many.', cards.evicted),
+    counter(
+      'card_requests_refused',
+      'Requests about cards refused because there were too many.',
+      cards.refusedRequests,
+    ),
     counter(
       'pruned_batches',
       'Batches deleted because they were beyond the retention.',

@@ -5,10 +5,13 @@ import {
   type Clock,
   type Crypto,
   type MessageBatch,
+  type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
 import type { FastifyInstance } from 'fastify'
 import { Access } from './access.ts'
+import { CardKeeper } from './cards/card-keeper.ts'
+import { CardServer } from './cards/card-server.ts'
 import type { StorageConfig } from './config.ts'
 import { DiskQuota } from './disk-quota.ts'
 import { storageError } from './errors.ts'
@@ -51,6 +54,8 @@ export class StorageNode {
   readonly #ingest: Ingest
   readonly #access: Access
   readonly #server: ResendServer
+  readonly #cards: CardKeeper
+  readonly #cardServer: CardServer
   readonly #marks: RepairMarks
   readonly #repair: Repair
   readonly #kept: KeptParts
@@ -70,7 +75,9 @@ export class StorageNode {
     this.#quota = new DiskQuota(options, { store })
     this.#delegations = new KnownDelegations(client.network.delegations)
     this.#ingest = this.#createIngest()
-    this.#access = new Access(modules)
+    this.#cards = this.#createCards()
+    this.#cardServer = this.#createCardServer()
+    this.#access = this.#createAccess()
     this.#server = this.#createServer()
     this.#repair = this.#createRepair()
     this.#kept = this.#createKeptParts()
@@ -97,6 +104,7 @@ export class StorageNode {
       ingest: this.#ingest.status(),
       requests: this.#server.status(),
       repair: this.#repair.status(),
+      cards: { ...this.#cards.status(), refusedRequests: this.#cardServer.refused },
       prunedBatches: this.#prunedBatches,
     }
   }
@@ -127,6 +135,7 @@ export class StorageNode {
     await this.#statuses?.return?.()
     await this.#following
     await this.#server.stop()
+    await this.#cardServer.stop()
     await this.#repair.stop()
     await this.#kept.stop()
     await this.#ingest.stop()
@@ -162,8 +171,14 @@ export class StorageNode {
         this.#store(streamPartId, batch)
         if (isKeyPart(streamPartId)) this.#repair.heard(streamPartId)
       }),
-      network.on('direct', (peerId, packet) => this.#server.handle(peerId, packet)),
-      network.on('linkClosed', (peerId) => this.#server.linkClosed(peerId)),
+      network.on('direct', (peerId, packet) => {
+        this.#server.handle(peerId, packet)
+        this.#cardServer.handle(peerId, packet)
+      }),
+      network.on('linkClosed', (peerId) => {
+        this.#server.linkClosed(peerId)
+        this.#cardServer.linkClosed(peerId)
+      }),
       network.on('gap', (gap) => {
         if (this.#kept.has(gap.streamPartId)) this.#repair.gap(gap)
       }),
@@ -209,6 +224,26 @@ export class StorageNode {
       { maxQueuedBytes, maxQueuedBatches, limits },
       { store: this.#quota, delegations: this.#delegations, clock, events },
     )
+  }
+
+  #createAccess(): Access {
+    const onMember = (userId: NodeId, streamPartId: StreamPartId) => {
+      if (this.#kept.has(streamPartId)) void this.#inBackground('marking', this.#cards.memberSeen(userId))
+    }
+    return new Access({ ...this.#modules, onMember })
+  }
+
+  #createCards(): CardKeeper {
+    const { client, store, clock } = this.#modules
+    return new CardKeeper(this.#options.limits, { store, clock, check: (card) => client.checkCard(card) })
+  }
+
+  #createCardServer(): CardServer {
+    const { client, clock } = this.#modules
+    const onError = (error: unknown) => this.#log.requestFailed(error)
+    return new CardServer(this.#options.limits, {
+      ...{ network: client.network, cards: this.#cards, clock, onError },
+    })
   }
 
   #createServer(): ResendServer {

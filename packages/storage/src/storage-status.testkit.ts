@@ -13,5 +13,6 @@ export const idleStorageStatus: StorageStatus = {
     ...{ active: 0, served: 0, failed: 0, refused: 0, cancelled: 0, sentBatches: 0, sentBytes: 0 },
     awaited: 0,
   },
+  cards: { kept: 0, refused: 0, evicted: 0, refusedRequests: 0 },
   repair: { gaps: 0, refusedGaps: 0, incompleteParts: 0, copiedBatches: 0, refusedBatches: 0, failures: 0 },
 }

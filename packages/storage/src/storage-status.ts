@@ -1,3 +1,4 @@
+import type { CardKeeperStatus } from './cards/card-keeper.ts'
 import type { QuotaStatus } from './disk-quota.ts'
 import type { IngestStatus } from './ingest.ts'
 import type { RepairStatus } from './repair/repair.ts'
@@ -21,5 +22,6 @@ export interface StorageStatus {
   readonly ingest: IngestStatus
   readonly requests: ResendServerStatus
   readonly repair: RepairStatus
+  readonly cards: CardKeeperStatus & { readonly refusedRequests: number }
   readonly prunedBatches: number
 }

@@ -11,7 +11,8 @@ import {
 import { expect, it } from 'vitest'
 import { hashOfTypedData } from '../registry/chain/hash-of-typed-data.ts'
 import { cardFingerprint } from './card-fingerprint.ts'
-import { cardPublicKeyOf, publicKeyOf } from './card-key.ts'
+import { cardPublicKeyOf } from './card-key.ts'
+import { publicKeyOf } from './hpke.ts'
 import { readingKeyOf, readingKeyTypedData } from './reading-key.ts'
 
 const crypto = await loadCrypto()

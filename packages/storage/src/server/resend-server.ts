@@ -111,6 +111,9 @@ export class ResendServer {
       case 'resendData':
       case 'resendEnd':
       case 'stored':
+      case 'keepCard':
+      case 'askCards':
+      case 'cards':
     }
   }
 

@@ -3,6 +3,7 @@ import {
   contradictionOf,
   seededRandom,
   decodeBatch,
+  keyPartition,
   limits,
   type MessageBatch,
   type MessageRef,
@@ -22,6 +23,7 @@ import {
   streamId,
 } from './batches.testkit.ts'
 import { lookUpLimits } from './last-messages.ts'
+import type { StoredCard } from './stored-cards.ts'
 import type { MessageStore, StoredRange } from './message-store.ts'
 import type { EncodedDelegations } from './stored-delegations.ts'
 
@@ -92,6 +94,68 @@ export function testMessageStore(
       expect(await read()).toEqual(hexOf(batches))
       await reopen()
       expect(await read()).toEqual(hexOf(batches))
+    })
+
+    it('finds the last record of each of 10,000 chains of one publisher in a key part', async () => {
+      const count = 10_000
+      const recordOf = (i: number, time: number) => batchOf(chainOf(`l${i}`, owner, keyPartition), [at(time)])
+      const records = Array.from({ length: count }, (_, i) => recordOf(i, hourMs + i * 40))
+      for (let i = 0; i < count; i += 1000) await store.append(records.slice(i, i + 1000))
+      // Some again, in the same chain: the later counts.
+      const again = [0, 5000].map((i) => recordOf(i, 3 * hourMs + i))
+      await store.append(again)
+      const keys = partOf(keyPartition)
+      const lastOf = async (i: number) => {
+        const filter = { publisherId: owner, messageChainId: `l${i}` }
+        const found = await store.last(keys, 1, filter)
+        if (found === undefined) return []
+        return { count: found.count, batches: await read({ streamPartId: keys, ...found, ...filter }) }
+      }
+      expect(await lastOf(0)).toEqual({ count: 1, batches: hexOf(again.slice(0, 1)) })
+      expect(await lastOf(5000)).toEqual({ count: 1, batches: hexOf(again.slice(1)) })
+      for (let i = 1; i < count; i += 499) {
+        expect(await lastOf(i)).toEqual({ count: 1, batches: hexOf(records.slice(i, i + 1)) })
+      }
+      expect(await lastOf(count)).toEqual([])
+      const filter = { publisherId: owner, messageChainId: 'l0' }
+      const both = hexOf([...records.slice(0, 1), ...again.slice(0, 1)])
+      expect(await read({ streamPartId: keys, ...filter }, 1)).toEqual(both)
+      expect(await store.has(chainOf('l0', owner, keyPartition), at(hourMs))).toBe(true)
+      expect(await read({ streamPartId: keys }, 100_000)).toHaveLength(count + 2)
+      expect((await store.prune(keys, { olderThanMs: hourMs + 1 })).batches).toBe(1)
+      expect(await read({ streamPartId: keys, ...filter })).toEqual(hexOf(again.slice(0, 1)))
+    })
+
+    it('keeps a card of each user, the last that was put', async () => {
+      const users = [1, 2, 3].map(nodeId)
+      const cardOf = (user: number, fill: number, keptMs: number, isVouched = false): StoredCard => {
+        return { userId: nodeId(user), bytes: new Uint8Array(1_300).fill(fill), keptMs, isVouched }
+      }
+      const fills = async () =>
+        Object.fromEntries([...(await store.cardsOf(users))].map(([id, bytes]) => [id, bytes[0]]))
+      expect([await fills(), await store.cardCount()]).toEqual([{}, 0])
+      await store.vouchFor(nodeId(1))
+      await store.putCard(cardOf(1, 1, 10))
+      await store.putCard(cardOf(2, 2, 20, true))
+      await store.putCard(cardOf(1, 3, 30))
+      await reopen()
+      expect(await fills()).toEqual({ [nodeId(1)]: 3, [nodeId(2)]: 2 })
+      expect(await store.cardCount()).toBe(2)
+    })
+
+    it('deletes the oldest cards that nobody vouched for, and no others', async () => {
+      const ids = Array.from({ length: 6 }, (_, i) => nodeId(i + 1))
+      for (const [i, userId] of ids.entries())
+        await store.putCard({ userId, bytes: new Uint8Array(9), keptMs: 100 - i, isVouched: i === 5 })
+      await store.vouchFor(nodeId(5))
+      // What comes again stays vouched for.
+      await store.putCard({ userId: nodeId(5), bytes: new Uint8Array(9), keptMs: 0, isVouched: false })
+      const left = async () => [...(await store.cardsOf(ids)).keys()].toSorted()
+      expect(await store.pruneCards(6)).toBe(0)
+      expect(await store.pruneCards(4)).toBe(2)
+      expect(await left()).toEqual([1, 2, 5, 6].map(nodeId))
+      expect(await store.pruneCards(0)).toBe(2)
+      expect([await left(), await store.cardCount()]).toEqual([[5, 6].map(nodeId), 2])
     })
 
     it('is empty at first', async () => {

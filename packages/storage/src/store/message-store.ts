@@ -1,4 +1,5 @@
 import type { MessageBatch, MessageChain, MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
+import type { CardTable } from './stored-cards.ts'
 import type { EncodedDelegations } from './stored-delegations.ts'
 
 /** Which part of a stream part's messages. Both ends belong to it. */
@@ -53,7 +54,7 @@ export interface StreamPartUsage {
  * by its chain, first and last message: of two that have the same place there, that is kept which counts everywhere
  * (`contradictionOf`), whichever came first.
  */
-export interface MessageStore {
+export interface MessageStore extends CardTable {
   /** File or cluster, for messages to people; without secrets. */
   readonly location: string
   /** Batches appended, since it was made, that contradicted one that was stored. */

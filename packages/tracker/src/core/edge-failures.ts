@@ -1,10 +1,9 @@
-import type { NodeId, Status } from '@runnel/protocol'
+import { TokenBucket, type NodeId, type Status } from '@runnel/protocol'
 import type { Adoption } from './adoption.ts'
 import type { Instructions } from './instructions.ts'
 import type { Member } from './member.ts'
 import type { Overlay } from './overlay.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
-import { TokenBucket } from './timing/token-bucket.ts'
 
 export interface EdgeFailuresModules {
   readonly members: ReadonlyMap<NodeId, Member>

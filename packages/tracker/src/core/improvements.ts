@@ -1,9 +1,8 @@
-import type { NodeId } from '@runnel/protocol'
+import { TokenBucket, type NodeId } from '@runnel/protocol'
 import type { Instructions } from './instructions.ts'
 import type { Member } from './member.ts'
 import type { Overlay } from './overlay.ts'
 import type { StreamPartHost } from './stream-part-host.ts'
-import { TokenBucket } from './timing/token-bucket.ts'
 
 export interface ImprovementsModules {
   readonly members: ReadonlyMap<NodeId, Member>

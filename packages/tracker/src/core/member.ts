@@ -1,6 +1,5 @@
-import type { Membership, NodeId, StreamPartId } from '@runnel/protocol'
+import type { Membership, NodeId, StreamPartId, TokenBucket } from '@runnel/protocol'
 import { transitionOf, type MemberInput, type MemberState, type Transition } from './member-states.ts'
-import type { TokenBucket } from './timing/token-bucket.ts'
 
 /** A node in a stream part, as the tracker sees it. */
 export class Member {

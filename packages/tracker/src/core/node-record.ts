@@ -1,7 +1,13 @@
-import type { AccessToken, ActingFor, Contact, NodeId, StreamPartId } from '@runnel/protocol'
+import {
+  TokenBucket,
+  type AccessToken,
+  type ActingFor,
+  type Contact,
+  type NodeId,
+  type StreamPartId,
+} from '@runnel/protocol'
 import type { TrackerLimits } from '../limits.ts'
 import type { StreamPart } from './stream-part.ts'
-import { TokenBucket } from './timing/token-bucket.ts'
 
 /** A node whose connection is open, or was until a moment ago. */
 export class NodeRecord {

@@ -1,6 +1,6 @@
+import { TokenBucket } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { TrackerLimits } from '../limits.ts'
-import { TokenBucket } from './timing/token-bucket.ts'
 
 /** Networks for which one stream part counts how often their nodes had an overlay taken over; the oldest is forgotten first. */
 const maxNetworks = 64

@@ -1,6 +1,5 @@
-import { networkOf } from '@runnel/protocol'
+import { networkOf, TokenBucket } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import { TokenBucket } from '../core/timing/token-bucket.ts'
 
 /** How often the views of a tracker may be requested. */
 export const requestLimits = {

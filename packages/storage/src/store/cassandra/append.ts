@@ -11,7 +11,8 @@ import { levelOf } from '../span-levels.ts'
 import { countedBytes, delegationOf, type EncodedDelegations } from '../stored-delegations.ts'
 import { forAll } from './concurrency.ts'
 import { writeDelegations } from './delegations.ts'
-import { bucketOf } from './partitions.ts'
+import { listKeyChains } from './key-chains.ts'
+import { bucketOf } from './stored-batch.ts'
 
 interface Statement {
   readonly query: string
@@ -57,6 +58,7 @@ export async function appendBatches(
   await forAll(buckets.values(), (bucket) => listBucket(client, keyspace, bucket))
   const added = [...buckets.values()].flatMap(({ batches }) => [...batches.values()])
   await writeDelegations(client, keyspace, added, delegations)
+  await listKeyChains(client, keyspace, added, delegations)
   const groups = [...buckets.values()].flatMap((bucket) => groupsOf(bucket, delegations, keyspace))
   await forAll(groups, (statements) =>
     client.batch(

@@ -97,7 +97,8 @@ describe('a store in Cassandra', () => {
     const { contactPoint, localDataCenter } = server
     const client = new Client({ contactPoints: [contactPoint], localDataCenter })
     await client.execute('DROP TABLE older.delegations')
-    await client.execute('DROP TABLE older.delegation_periods')
+    for (const table of ['delegation_periods', 'key_chains', 'cards'])
+      await client.execute(`DROP TABLE older.${table}`)
     await client.execute("UPDATE older.versions SET version = 1 WHERE name = 'tables'")
     await client.shutdown()
     await store.open()

@@ -7,6 +7,7 @@ import {
   type MessageBatch,
   type MessageChain,
   type MessageRef,
+  type NodeId,
   type StreamPartId,
 } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
@@ -20,12 +21,15 @@ import type {
   StoredRange,
   StreamPartUsage,
 } from '../message-store.ts'
+import type { StoredCard } from '../stored-cards.ts'
 import { fromCursor, toCursor } from '../page-cursor.ts'
 import { neededDelegations, noDelegations, type EncodedDelegations } from '../stored-delegations.ts'
 import { appendBatches } from './append.ts'
+import { CassandraCards } from './cards.ts'
 import { toStoreError } from './cassandra-errors.ts'
 import { forgetDelegations, readDelegations } from './delegations.ts'
-import { Partitions, type Filter, type StoredBatch } from './partitions.ts'
+import { Partitions } from './partitions.ts'
+import type { Filter, StoredBatch } from './stored-batch.ts'
 import { pruneBatches } from './prune.ts'
 import { createSchema } from './schema.ts'
 import { BucketTotals } from './totals.ts'
@@ -55,6 +59,12 @@ export const cassandraStoreDefaults = {
   maxWaitingBytes: 64 * 1024 * 1024,
 }
 
+interface Opened {
+  readonly client: Client
+  readonly totals: BucketTotals
+  readonly cards: CassandraCards
+}
+
 /** No page is larger than this and one batch, whatever is asked for. */
 const maxPageBytes = 8 * 1024 * 1024
 /** Names that need no quotes. */
@@ -72,7 +82,7 @@ export class CassandraStore implements MessageStore {
   readonly #now: () => number
   readonly #commits: GroupCommit
   #contradictions = 0
-  #opened: { readonly client: Client; readonly totals: BucketTotals } | undefined
+  #opened: Opened | undefined
   #opening: Promise<void> | undefined
 
   constructor(options: CassandraStoreOptions, { clock }: CassandraStoreModules) {
@@ -220,6 +230,26 @@ export class CassandraStore implements MessageStore {
     })
   }
 
+  putCard(card: StoredCard): Promise<void> {
+    return this.#do(({ cards }) => cards.putCard(card))
+  }
+
+  cardsOf(userIds: readonly NodeId[]): Promise<ReadonlyMap<NodeId, Uint8Array>> {
+    return this.#do(({ cards }) => cards.cardsOf(userIds))
+  }
+
+  vouchFor(userId: NodeId): Promise<void> {
+    return this.#do(({ cards }) => cards.vouchFor(userId))
+  }
+
+  cardCount(): Promise<number> {
+    return this.#do(({ cards }) => cards.cardCount())
+  }
+
+  pruneCards(maxCards: number): Promise<number> {
+    return this.#do(({ cards }) => cards.pruneCards(maxCards))
+  }
+
   async #open(): Promise<void> {
     const { contactPoints, localDataCenter, keyspace, username, password, consistency } = this.#options
     if (!keyspacePattern.test(keyspace))
@@ -237,12 +267,11 @@ export class CassandraStore implements MessageStore {
       await client.shutdown()
       throw toStoreError(error, this.location)
     }
-    this.#opened = { client, totals: new BucketTotals(client, keyspace, this.#now) }
+    const totals = new BucketTotals(client, keyspace, this.#now)
+    this.#opened = { client, totals, cards: new CassandraCards(client, keyspace) }
   }
 
-  async #do<T>(
-    work: (opened: { readonly client: Client; readonly totals: BucketTotals }) => Promise<T>,
-  ): Promise<T> {
+  async #do<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
     const opened = this.#requireOpen()
     try {
       return await work(opened)

@@ -1,33 +1,11 @@
 import type { Client, types } from 'cassandra-driver'
-import {
-  compareRefs,
-  laterPlace,
-  toNodeId,
-  type MessageRef,
-  type NodeId,
-  type StreamPartId,
-} from '@runnel/protocol'
-import { lastRef, type IndexedBatch, type RefRange } from '../last-messages.ts'
+import { compareRefs, laterPlace, limits, type MessageRef, type StreamPartId } from '@runnel/protocol'
+import { lastRef, type RefRange } from '../last-messages.ts'
 import type { BatchPlace } from '../page-cursor.ts'
 import { widthMsByLevel } from '../span-levels.ts'
 import { inSequence, mergeAsync } from './concurrency.ts'
-import { bucketMs } from './schema.ts'
-
-export interface StoredBatch extends IndexedBatch {
-  readonly level: number
-  readonly bucket: number
-  readonly publisher: NodeId
-  readonly name: string
-  readonly size: number
-  /** Only when asked for. */
-  readonly bytes: Uint8Array | undefined
-}
-
-/** Whose batches: of everybody, of a publisher, of one of its chains. */
-export interface Filter {
-  readonly publisherId?: NodeId | undefined
-  readonly messageChainId?: string | undefined
-}
+import { keyChainOf, readKeyChain, type KeyChain } from './key-chains.ts'
+import { bucketOf, keyOf, toBatch, type Filter, type StoredBatch } from './stored-batch.ts'
 
 /** Rows fetched at once when they hold no bytes. For rows with bytes: at first, until their size is known. */
 const [maxFetchRows, minFetchRows] = [1000, 8]
@@ -59,6 +37,8 @@ export class Partitions {
       after,
     }: { readonly withBytes?: boolean; readonly after?: BatchPlace | undefined } = {},
   ): AsyncGenerator<StoredBatch> {
+    const keyChain = keyChainOf(this.#part, filter)
+    if (keyChain !== undefined) return this.#overlappingInChain(keyChain, range, withBytes, after)
     const levels = widthMsByLevel.map((widthMs, level) =>
       this.#overlappingOf(level, widthMs, range, filter, withBytes, after),
     )
@@ -67,6 +47,8 @@ export class Partitions {
 
   /** All batches, the newest first message first. */
   backwards(filter: Filter = {}): AsyncGenerator<StoredBatch> {
+    const keyChain = keyChainOf(this.#part, filter)
+    if (keyChain !== undefined) return this.#backwardsInChain(keyChain)
     return mergeAsync(
       widthMsByLevel.map((_, level) => this.#backwardsOf(level, filter)),
       (a, b) => compareStored(b, a),
@@ -75,10 +57,18 @@ export class Partitions {
 
   async newest(filter: Filter = {}): Promise<MessageRef | undefined> {
     let newest: MessageRef | undefined
+    const keyChain = keyChainOf(this.#part, filter)
+    if (keyChain !== undefined) {
+      for await (const batch of this.#backwardsInChain(keyChain)) {
+        if (newest !== undefined && batch.firstTime + limits.maxBatchSpanMs < newest.timestamp) break
+        newest = laterPlace(newest, endOf(batch))
+      }
+      return newest
+    }
     for (const [level, widthMs] of widthMsByLevel.entries()) {
       for await (const batch of this.#backwardsOf(level, filter)) {
         if (newest !== undefined && batch.firstTime + widthMs < newest.timestamp) break
-        newest = laterPlace(newest, { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber })
+        newest = laterPlace(newest, endOf(batch))
       }
     }
     return newest
@@ -101,6 +91,29 @@ export class Partitions {
     return rows[0]?.get('bytes') as Uint8Array | undefined
   }
 
+  /** One that is listed and not there was not appended to the end. */
+  async *#overlappingInChain(
+    keyChain: KeyChain,
+    { from, to }: RefRange,
+    withBytes: boolean,
+    after: BatchPlace | undefined,
+  ): AsyncGenerator<StoredBatch> {
+    const fromMs = Math.max(0, from.timestamp - limits.maxBatchSpanMs)
+    for await (const batch of readKeyChain(this.#client, this.#keyspace, keyChain, 'ASC', fromMs)) {
+      const first = { timestamp: batch.firstTime, sequenceNumber: batch.firstNumber }
+      if (compareRefs(first, to) > 0) return
+      if (compareRefs(endOf(batch), from) < 0) continue
+      const order = after && (compareRefs(first, after.first) || compareRefs(endOf(batch), after.last))
+      if (order !== undefined && order <= 0) continue
+      const bytes = withBytes ? await this.bytesOf(batch) : undefined
+      if (!withBytes || bytes !== undefined) yield { ...batch, bytes }
+    }
+  }
+
+  #backwardsInChain(keyChain: KeyChain): AsyncGenerator<StoredBatch> {
+    return readKeyChain(this.#client, this.#keyspace, keyChain, 'DESC')
+  }
+
   async *#overlappingOf(
     level: number,
     widthMs: number,
@@ -119,8 +132,7 @@ export class Partitions {
     )
     for await (const batch of batches) {
       if (compareRefs({ timestamp: batch.firstTime, sequenceNumber: batch.firstNumber }, to) > 0) return
-      const last = { timestamp: batch.lastTime, sequenceNumber: batch.lastNumber }
-      if (compareRefs(last, from) >= 0 && matches(batch, filter)) yield batch
+      if (compareRefs(endOf(batch), from) >= 0 && matches(batch, filter)) yield batch
     }
   }
 
@@ -179,41 +191,14 @@ export class Partitions {
   }
 }
 
-export function bucketOf(timestampMs: number): number {
-  return Math.floor(timestampMs / bucketMs)
-}
-
-/** The columns of the key of a batch within its partition. */
-export function keyOf(
-  batch: Pick<StoredBatch, 'firstTime' | 'firstNumber' | 'lastTime' | 'lastNumber' | 'publisher' | 'name'>,
-): (string | number)[] {
-  const { firstTime, firstNumber, lastTime, lastNumber, publisher, name } = batch
-  return [firstTime, firstNumber, lastTime, lastNumber, publisher, name]
-}
-
 function placeKey({ first, last, publisherId, messageChainId }: BatchPlace): (string | number)[] {
   return [first, last]
     .flatMap(({ timestamp, sequenceNumber }): (string | number)[] => [timestamp, sequenceNumber])
     .concat(publisherId, messageChainId)
 }
 
-function toBatch(level: number, bucket: number, row: types.Row): StoredBatch {
-  const number = (column: string) => Number(row.get(column))
-  const [publisher, name] = [toNodeId(String(row.get('publisher'))), String(row.get('chain'))]
-  return {
-    level,
-    bucket,
-    firstTime: number('first_time'),
-    firstNumber: number('first_number'),
-    lastTime: number('last_time'),
-    lastNumber: number('last_number'),
-    chain: `${publisher} ${name}`,
-    publisher,
-    name,
-    messages: number('messages'),
-    size: number('size'),
-    bytes: row.get('bytes') as Uint8Array | undefined,
-  }
+function endOf({ lastTime, lastNumber }: StoredBatch): MessageRef {
+  return { timestamp: lastTime, sequenceNumber: lastNumber }
 }
 
 function matches({ publisher, name }: StoredBatch, { publisherId, messageChainId }: Filter): boolean {

@@ -3,7 +3,9 @@ import type { StreamPartId } from '@runnel/protocol'
 import { firstRef, lastRef } from '../last-messages.ts'
 import { listBucket } from './append.ts'
 import { forAll } from './concurrency.ts'
-import { keyOf, type Partitions, type StoredBatch } from './partitions.ts'
+import { unlistKeyChain } from './key-chains.ts'
+import type { Partitions } from './partitions.ts'
+import { keyOf, type StoredBatch } from './stored-batch.ts'
 import { settledMs } from './totals.ts'
 
 export interface PruneModules {
@@ -52,17 +54,18 @@ function bucketsOf(batches: readonly StoredBatch[]): Iterable<Bucket> {
   return new Map(batches.map((batch) => [`${batch.level} ${batch.bucket}`, batch])).values()
 }
 
-function deleteBatch(
+async function deleteBatch(
   { client, keyspace }: PruneModules,
   part: StreamPartId,
   batch: StoredBatch,
-): Promise<unknown> {
-  return client.execute(
+): Promise<void> {
+  await client.execute(
     `DELETE FROM ${keyspace}.batches WHERE part = ? AND level = ? AND bucket = ? AND first_time = ? AND first_number = ?
      AND last_time = ? AND last_number = ? AND publisher = ? AND chain = ?`,
     [part, batch.level, batch.bucket, ...keyOf(batch)],
     options,
   )
+  await unlistKeyChain(client, keyspace, part, batch)
 }
 
 /**

@@ -8,7 +8,7 @@ import { storageError } from '../../errors.ts'
 export const bucketMs = 60_000
 
 /** The version of the tables below. */
-const schemaVersion = 2
+const schemaVersion = 3
 
 /** Copies in a data centre, unless it has fewer nodes when the keyspace is made. */
 const largestReplication = 3
@@ -18,6 +18,8 @@ const largestReplication = 3
  *   minute, so that no partition grows without bound.
  * - `buckets`: which of these there are, so that nobody looks through empty minutes. Written before every append, so
  *   that its write time says when there was the last one.
+ * - `key_chains`: the batches of key parts by their message chains, to find the last of one among those of thousands.
+ * - `cards`: a card for each user.
  * - `delegations`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
  * - `delegation_periods`: for which hours there are some.
  */
@@ -31,6 +33,12 @@ const tables = [
   'buckets (part text, level tinyint, bucket bigint, written boolean, PRIMARY KEY ((part, level), bucket))',
   'delegations (part text, period bigint, ref text, bytes blob, PRIMARY KEY ((part, period), ref))',
   'delegation_periods (part text, period bigint, PRIMARY KEY (part, period))',
+  `key_chains (
+    part text, publisher text, chain text, level tinyint, bucket bigint,
+    first_time bigint, first_number bigint, last_time bigint, last_number bigint, messages int, size int,
+    PRIMARY KEY ((part, publisher, chain), first_time, first_number, last_time, last_number)
+  )`,
+  'cards (user text PRIMARY KEY, bytes blob, kept bigint, vouched boolean)',
   'parts (part text PRIMARY KEY)',
   'marks (name text PRIMARY KEY, value text)',
 ]

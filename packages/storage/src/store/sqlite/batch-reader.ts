@@ -11,6 +11,7 @@ import { storageError } from '../../errors.ts'
 import type { LastMessages, StreamPartUsage } from '../message-store.ts'
 import type { DelegationPlace, EncodedDelegations } from '../stored-delegations.ts'
 import { lastMessages, lastRef, lookUpLimits, type BatchIndex } from '../last-messages.ts'
+import { Cards } from './cards.ts'
 import { Delegations } from './delegations.ts'
 import { Entries, everything, type Entry, type EntryPlace, type Place } from './entries.ts'
 import { pack, type Packed } from './packing.ts'
@@ -39,6 +40,7 @@ interface UsageRow {
 
 /** All read-only queries of a database; each answer sees one consistent state. */
 export class BatchReader {
+  readonly cards: Cards
   readonly #database: Database.Database
   readonly #entries: Entries
   readonly #delegations: Delegations
@@ -49,6 +51,7 @@ export class BatchReader {
   readonly #mark: Database.Statement<[string], string>
 
   constructor(database: Database.Database) {
+    this.cards = new Cards(database)
     this.#database = database
     this.#entries = new Entries(database)
     this.#delegations = new Delegations(database)

@@ -7,6 +7,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import { wholeScope } from './batch-reader.ts'
+import { Cards } from './cards.ts'
 import { Delegations } from './delegations.ts'
 import { Entries, everything, type Entry } from './entries.ts'
 import { unpack, type Packed } from './packing.ts'
@@ -52,6 +53,7 @@ const maxPrunedAtOnce = 2000
 
 /** All that changes a database: each call is one transaction, on the disk when it returns. */
 export class BatchWriter {
+  readonly cards: Cards
   readonly #database: Database.Database
   readonly #entries: Entries
   readonly #delegations: Delegations
@@ -62,6 +64,7 @@ export class BatchWriter {
   #contradictions = 0
 
   constructor(database: Database.Database) {
+    this.cards = new Cards(database)
     this.#database = database
     this.#entries = new Entries(database)
     this.#delegations = new Delegations(database)

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
-import type { MessageChain, MessageRef } from '@runnel/protocol'
+import type { MessageChain, MessageRef, NodeId } from '@runnel/protocol'
+import type { StoredCard } from '../stored-cards.ts'
 import type { DelegationPlace } from '../stored-delegations.ts'
 import { BatchReader, type Filter, type ReadRequest } from './batch-reader.ts'
 import { BatchWriter, type AppendRequest, type PruneRequest } from './batch-writer.ts'
@@ -32,6 +33,9 @@ export function writerOperations(path: string) {
     append: (request: AppendRequest) => writer().append(request),
     prune: (request: PruneRequest) => writer().prune(request),
     setMark: (mark: { readonly name: string; readonly value: string }) => writer().setMark(mark),
+    putCard: (card: StoredCard) => writer().cards.put(card),
+    vouchFor: (userId: NodeId) => writer().cards.vouchFor(userId),
+    pruneCards: (maxCards: number) => writer().cards.prune(maxCards),
     close: (_: undefined) => {
       opened?.database.close()
       opened?.lock.close()
@@ -56,6 +60,8 @@ export function readerOperations(path: string) {
     delegations: (places: readonly DelegationPlace[]) => reader().delegations(places),
     usage: (_: undefined) => reader().usage(),
     mark: (name: string) => reader().mark(name),
+    cards: (userIds: readonly NodeId[]) => reader().cards.of(userIds),
+    cardCount: (_: undefined) => reader().cards.count(),
     close: (_: undefined) => {
       opened?.database.close()
       opened = undefined

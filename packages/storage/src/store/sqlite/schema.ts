@@ -6,6 +6,7 @@
  * - `batch`: the batches as they were published.
  * - `entry`: where they are in their two scopes, apart by how long they last (see `widthMsByLevel`). Narrow, so that
  *   counting back over many messages reads little; a table of its own order, without row ids.
+ * - `card`: a card for each user.
  * - `delegation`: those that batches of a stream part name, by the hour in which the batches begin (see `periodOf`).
  */
 export const migrations: readonly string[] = [
@@ -67,5 +68,9 @@ export const migrations: readonly string[] = [
     bytes BLOB NOT NULL,
     PRIMARY KEY (scope, period, ref)
   ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE card (user TEXT PRIMARY KEY, bytes BLOB NOT NULL, kept INTEGER NOT NULL, vouched INTEGER NOT NULL) STRICT;
+  CREATE INDEX card_order ON card (vouched, kept);
   `,
 ]

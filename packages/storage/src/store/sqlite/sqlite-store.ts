@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import type { MessageBatch, MessageChain, MessageRef, StreamPartId } from '@runnel/protocol'
+import type { MessageBatch, MessageChain, MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
 import type {
   LastMessages,
@@ -10,6 +10,7 @@ import type {
   StoredRange,
   StreamPartUsage,
 } from '../message-store.ts'
+import type { StoredCard } from '../stored-cards.ts'
 import { GroupCommit } from '../group-commit.ts'
 import {
   delegationPlaceOf,
@@ -174,6 +175,31 @@ export class SqliteStore implements MessageStore {
   async setMark(name: string, value: string): Promise<void> {
     this.#requireOpen()
     await this.#writer.call('setMark', { name, value })
+  }
+
+  async putCard(card: StoredCard): Promise<void> {
+    this.#requireOpen()
+    await this.#writer.call('putCard', card)
+  }
+
+  async cardsOf(userIds: readonly NodeId[]): Promise<ReadonlyMap<NodeId, Uint8Array>> {
+    this.#requireOpen()
+    return this.#reader.call('cards', userIds)
+  }
+
+  async vouchFor(userId: NodeId): Promise<void> {
+    this.#requireOpen()
+    await this.#writer.call('vouchFor', userId)
+  }
+
+  async cardCount(): Promise<number> {
+    this.#requireOpen()
+    return this.#reader.call('cardCount', undefined)
+  }
+
+  async pruneCards(maxCards: number): Promise<number> {
+    this.#requireOpen()
+    return this.#writer.call('pruneCards', maxCards)
   }
 
   async #open(): Promise<void> {

@@ -1,6 +1,5 @@
-import type { Crypto, NodeId, StreamPartId } from '@runnel/protocol'
+import { TokenBucket, type Crypto, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { DelayQueue } from '../../core/timing/delay-queue.ts'
-import { TokenBucket } from '../../core/timing/token-bucket.ts'
 import type { ClusterLimits } from '../limits.ts'
 import type { ClusterCounterName } from './cluster-counters.ts'
 import { isolated, type FaultModules } from './isolated.ts'

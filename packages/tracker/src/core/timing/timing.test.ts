@@ -2,7 +2,6 @@ import { seededRandom } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { DelayQueue } from './delay-queue.ts'
 import { ExpiringPairs } from './expiring-pairs.ts'
-import { TokenBucket } from './token-bucket.ts'
 
 describe('DelayQueue', () => {
   it('does as a sorted list would, whatever happens', () => {
@@ -31,17 +30,6 @@ describe('DelayQueue', () => {
       expect(queue.has(key)).toBe(model.has(key))
       expect(queue.nextAt).toBe([...model.values()][0])
     }
-  })
-})
-
-describe('TokenBucket', () => {
-  it('gives a burst, then as many as it earns, never saving more than a burst', () => {
-    const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 0)
-    expect([0, 0, 0, 0].map((now) => bucket.take(now))).toEqual([true, true, true, false])
-    expect([499, 500, 999, 1000].map((now) => bucket.take(now))).toEqual([false, true, false, true])
-    expect(bucket.take(1_000_000, 4)).toBe(false)
-    expect(bucket.take(1_000_000, 3)).toBe(true)
-    expect(bucket.take(1_000_000)).toBe(false)
   })
 })
 

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { TokenBucket } from './token-bucket.ts'
+
+it('gives a burst, then as many as it earns, never saving more than a burst', () => {
+  const bucket = new TokenBucket({ perSecond: 2, burst: 3 }, 0)
+  expect([0, 0, 0, 0].map((now) => bucket.take(now))).toEqual([true, true, true, false])
+  expect([499, 500, 999, 1000].map((now) => bucket.take(now))).toEqual([false, true, false, true])
+  expect(bucket.take(1_000_000, 4)).toBe(false)
+  expect(bucket.take(1_000_000, 3)).toBe(true)
+  expect(bucket.take(1_000_000)).toBe(false)
+})
