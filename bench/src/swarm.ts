@@ -126,9 +126,9 @@ export class Swarm {
     return node
   }
 
-  /** Each node acts for a user of its own. */
+  /** All nodes act for the publisher. */
   #actingOf({ nodeId }: Identity): Acting {
-    const credential = { delegation: newDelegation(this.crypto, newIdentity(this.crypto), nodeId) }
+    const credential = { delegation: newDelegation(this.crypto, this.publisher, nodeId) }
     return { chainId: undefined, credential: () => credential, onChange: () => () => undefined }
   }
 

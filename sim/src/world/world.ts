@@ -1,6 +1,7 @@
 import {
   createIdentity,
   loadCrypto,
+  memoisedRecovery,
   seededRandom,
   toStreamId,
   toStreamPartId,
@@ -28,7 +29,6 @@ import {
   type TrackerLimits,
 } from '@runnel/tracker'
 import { MemoryNetwork, VirtualClock, type ConnectionModules, type Transport } from '@runnel/transport'
-import { memoiseRecovery } from './memoised-crypto.ts'
 
 export interface WorldOptions {
   /** Same seed, same run. */
@@ -67,6 +67,9 @@ export interface SimNode {
 export type Death = 'silent' | 'closed'
 
 const allowEverybody = (): PublisherPolicy => ({ check: () => 'allowed', resolve: () => Promise.resolve() })
+
+/** Signatures whose signers are remembered: in one process every node would recover the same ones again. */
+const maxRecoveries = 50_000
 
 /** What the other ends of a dead process's sockets are told takes no longer than this to leave. */
 const closingMs = 1_000
@@ -113,7 +116,7 @@ export class World {
 
   /** A world with a tracker and no nodes. */
   static async create(options: WorldOptions): Promise<World> {
-    const world = new World(options, memoiseRecovery(await loadCrypto()))
+    const world = new World(options, memoisedRecovery(await loadCrypto(), maxRecoveries))
     await world.#tracker.start()
     return world
   }

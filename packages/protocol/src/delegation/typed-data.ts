@@ -1,3 +1,4 @@
+import { LRU } from 'tiny-lru'
 import { nodeIdToBytes, toNodeId } from '../ids/node-id.ts'
 import type { Crypto } from '../ports.ts'
 import type { DelegationClaim } from './delegation.ts'
@@ -54,8 +55,9 @@ export function delegationTypedData(claim: DelegationClaim): DelegationTypedData
   }
 }
 
-const typeText = (name: string, of: readonly { readonly name: string; readonly type: string }[]): string =>
-  `${name}(${of.map(({ name, type }) => `${type} ${name}`).join(',')})`
+function typeText(name: string, of: readonly { readonly name: string; readonly type: string }[]): string {
+  return `${name}(${of.map(({ name, type }) => `${type} ${name}`).join(',')})`
+}
 
 /** The 32 bytes that the user signs. */
 export function delegationDigest(claim: DelegationClaim, crypto: Crypto): Uint8Array {
@@ -64,18 +66,30 @@ export function delegationDigest(claim: DelegationClaim, crypto: Crypto): Uint8A
 
 /** What a signature of typed data signs: 32 bytes (EIP-712, section "Definition of hashStruct"). */
 export function typedDataDigest({ domain, message }: DelegationTypedData, crypto: Crypto): Uint8Array {
-  const hash = (text: string): Uint8Array => crypto.keccak256(new TextEncoder().encode(text))
-  const domainHash = crypto.keccak256(
-    hash(typeText('EIP712Domain', domainFields)),
-    hash(domain.name),
-    hash(domain.version),
-    word(numberBytes(domain.chainId)),
-  )
   const values = fields.map(({ name, type }) =>
-    type === 'address' ? word(nodeIdToBytes(toNodeId(message[name]))) : hash(message[name]),
+    type === 'address' ? word(nodeIdToBytes(toNodeId(message[name]))) : hashOfText(message[name], crypto),
   )
-  const messageHash = crypto.keccak256(hash(typeText('Delegation', fields)), ...values)
-  return crypto.keccak256(Uint8Array.of(0x19, 0x01), domainHash, messageHash)
+  const messageHash = crypto.keccak256(hashOfText(messageType, crypto), ...values)
+  return crypto.keccak256(Uint8Array.of(0x19, 0x01), domainHash(domain, crypto), messageHash)
+}
+
+const domainType = typeText('EIP712Domain', domainFields)
+const messageType = typeText('Delegation', fields)
+
+function domainHash({ name, version, chainId }: DelegationTypedData['domain'], crypto: Crypto): Uint8Array {
+  const texts = [domainType, name, version].map((text) => hashOfText(text, crypto))
+  return crypto.keccak256(...texts, word(numberBytes(chainId)))
+}
+
+/** Hashes of texts that are in every delegation, or in most. */
+const textHashes = new LRU<Uint8Array>(64)
+
+function hashOfText(text: string, crypto: Crypto): Uint8Array {
+  const known = textHashes.get(text)
+  if (known !== undefined) return known
+  const hash = crypto.keccak256(new TextEncoder().encode(text))
+  textHashes.set(text, hash)
+  return hash
 }
 
 /** At the end of 32 bytes. */
@@ -87,6 +101,8 @@ function word(bytes: Uint8Array): Uint8Array {
 
 function numberBytes(value: number): Uint8Array {
   const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, Math.floor(value / 2 ** 32))
+  view.setUint32(4, value % 2 ** 32)
   return bytes
 }
