@@ -8,6 +8,7 @@ import {
   type Crypto,
   type Identity,
   type LinkRole,
+  type NodeAdmission,
   type NodeId,
   type Random,
   type StreamPartId,
@@ -28,7 +29,13 @@ import {
   TrackerRuntime,
   type TrackerLimits,
 } from '@runnel/tracker'
-import { MemoryNetwork, VirtualClock, type ConnectionModules, type Transport } from '@runnel/transport'
+import {
+  MemoryNetwork,
+  VirtualClock,
+  type Acting,
+  type ConnectionModules,
+  type Transport,
+} from '@runnel/transport'
 
 export interface WorldOptions {
   /** Same seed, same run. */
@@ -51,6 +58,12 @@ export interface WorldOptions {
   readonly trackerLimits?: Partial<TrackerLimits>
   /** The address that an identity's bytes come from. Default none, as for a process on the same machine. */
   addressOf?(nodeId: NodeId): string | undefined
+  /** For whom a node acts. Default: for itself. */
+  actingOf?(nodeId: NodeId): Acting | undefined
+  /** Of a private network: whose nodes the tracker and nodes let in. */
+  readonly admission?: NodeAdmission
+  /** What a node's cryptography goes through: to count what it does. */
+  tappedCrypto?(nodeId: NodeId, crypto: Crypto): Crypto
 }
 
 /** What may stand between a node and the network: to watch what it receives, or to change what it sends. */
@@ -177,11 +190,15 @@ export class World {
   ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
-    const { nodeLimits: limits = {} } = this.#options
+    const { nodeLimits: limits = {}, admission } = this.#options
+    const self = modules.identity.nodeId
     const node = createNetworkNode(
       { limits },
       {
         ...modules,
+        crypto: this.#options.tappedCrypto?.(self, this.#crypto) ?? this.#crypto,
+        acting: this.#options.actingOf?.(self),
+        admission,
         archive,
         publisherPolicy: (this.#options.publisherPolicy ?? allowEverybody)(),
         trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
@@ -256,6 +273,7 @@ export class World {
     const modules = { ...this.#modules('tracker'), random }
     return new TrackerRuntime({
       core: this.#core,
+      admission: this.#options.admission,
       transport: this.network.transport({ role: 'tracker' }, modules),
       clock: this.clock,
       crypto: this.#crypto,
