@@ -50,10 +50,10 @@ export interface GuestReport {
 }
 
 /** Between two that join, between two messages, until all have their neighbours, and after the last message. */
-const joinEveryMs = 5
+const joinEveryMs = 1
 const publishEveryMs = 20
-const formingMs = 30_000
-const settlingMs = 10_000
+const formingMs = 10_000
+const settlingMs = 4_000
 const messagesEach = 2
 const latencyMs = 20
 const noArchive = { fill: () => Promise.resolve() }

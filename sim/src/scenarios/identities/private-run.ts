@@ -20,8 +20,8 @@ export interface PrivateReport {
   readonly connected: number
 }
 
-const joinEveryMs = 5
-const formingMs = 30_000
+const joinEveryMs = 1
+const formingMs = 10_000
 const latencyMs = 20
 const noArchive = { fill: () => Promise.resolve() }
 
