@@ -1,5 +1,6 @@
+import { limits } from '@runnel/protocol'
 import type { CommandModule } from 'yargs'
-import { runIdentities } from '../scenarios/identities/identities-run.ts'
+import { runIdentities, type IdentitiesReport } from '../scenarios/identities/identities-run.ts'
 import { runPrivate } from '../scenarios/identities/private-run.ts'
 import { wholeNumbers } from './arguments.ts'
 import { showProgress } from './progress.ts'
@@ -46,5 +47,14 @@ export const identitiesCommand: CommandModule<object, IdentitiesArguments> = {
     }
     showProgress('')
     process.stdout.write(`${JSON.stringify(report, null, json ? 0 : 2)}\n`)
+    const others = report.one.guests
+    const areServed = others.placed === guests && others.delivered === others.expected
+    const isLimited = report.private.mostOfUser <= limits.maxNodesOfUser
+    process.exitCode = isSound(report.one) && isSound(report.each) && areServed && isLimited ? 0 : 1
   },
+}
+
+/** Everything came once, and nobody checked a delegation twice. */
+function isSound({ expected, delivered, deliveredAgain, mostChecksOfOne }: IdentitiesReport): boolean {
+  return delivered === expected && deliveredAgain === 0 && mostChecksOfOne === 1
 }
