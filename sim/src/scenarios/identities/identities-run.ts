@@ -119,6 +119,7 @@ class IdentitiesScenario {
 
   async join(kind: 'process' | 'guest', count: number): Promise<Process[]> {
     const all: Process[] = []
+    if (count === 0) return all
     for (let i = 0; i < count; i++) {
       all.push(await this.#start(kind, i))
       await this.#pass(joinEveryMs)
@@ -129,6 +130,7 @@ class IdentitiesScenario {
 
   /** Each a few messages, in a chain of its own. */
   async publish(members: readonly Process[]): Promise<void> {
+    if (members.length === 0) return
     const { clock, crypto, streamPartId } = this.#world
     const chains = members.map(({ name, node, user, delegation }) => {
       const signer = delegatedSigner(this.#world.identity(name), delegation, crypto)
