@@ -35,7 +35,7 @@ export interface IdentitiesReport {
   readonly guests: GuestReport
 }
 
-export interface GuestReport {
+interface GuestReport {
   /** With a place at the tracker, whose table was full before they came. */
   readonly placed: number
   /** Places that the tracker has, and those taken from the others. */
