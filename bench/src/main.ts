@@ -78,14 +78,19 @@ await yargs(hideBin(process.argv))
     'what it costs that delegates sign for users and nodes act for them, against users that do so themselves',
     {
       json: link.json,
+      transport: { choices: ['websocket', 'webrtc'] as const, default: 'websocket' as const },
       nodes: { type: 'number' as const, default: 12 },
-      messages: { type: 'number' as const, default: 20_000 },
-      rounds: { type: 'number' as const, default: 5, describe: 'pairs of runs' },
+      messages: { type: 'number' as const, default: 10_000, describe: 'of each run; a tenth one a batch' },
+      rounds: { type: 'number' as const, default: 15, describe: 'pairs of runs' },
+      joins: { type: 'number' as const, default: 100, describe: 'pairs of nodes that join' },
       delegations: { type: 'number' as const, default: 10_000, describe: 'remembered by one node' },
       limit: { type: 'number' as const, default: 600, describe: 'seconds after which it fails' },
     },
-    async ({ nodes, messages, rounds, delegations, limit, json }) =>
-      print(await delegationBench({ nodes, messages, rounds, delegations, limitS: limit }), json),
+    async ({ transport, nodes, messages, rounds, joins, delegations, limit, json }) => {
+      process.stderr.write(`ends within ${limit} s\n`)
+      const size = { transport, nodes, messages, rounds, joins, delegations }
+      print(await delegationBench({ ...size, limitS: limit }), json)
+    },
   )
   .command(
     'join',

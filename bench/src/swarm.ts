@@ -47,6 +47,23 @@ export function newDelegation(crypto: Crypto, user: Identity, delegateId: NodeId
   return signDelegation(claim, crypto, user)
 }
 
+/** A fresh key that signs for a user. */
+export function newDelegate(
+  crypto: Crypto,
+  user: Identity,
+): { readonly signer: BatchSigner; readonly delegation: Delegation } {
+  const delegate = newIdentity(crypto)
+  const delegation = newDelegation(crypto, user, delegate.nodeId)
+  const ref = delegationRef(encodeDelegation(delegation), crypto)
+  return { signer: { ...delegate, delegationRef: ref }, delegation }
+}
+
+/** That a node acts for a user, which signed a delegation to its key. */
+export function actingFor(user: Identity, nodeId: NodeId, crypto: Crypto): Acting {
+  const credential = { delegation: newDelegation(crypto, user, nodeId) }
+  return { chainId: undefined, credential: () => credential, onChange: () => () => undefined }
+}
+
 export interface SwarmOptions {
   readonly transport: BenchTransport
   /** False takes every publisher's signature on trust; links still prove ids. */
@@ -54,7 +71,7 @@ export interface SwarmOptions {
   readonly degree?: number
   /** With `random` no edge is exchanged once all are in. Default: the tracker's. */
   readonly overlay?: OverlayStrategyName
-  /** Whether all nodes show a credential, and batches are signed by a delegate. Default: each is its own user. */
+  /** Whether all nodes act for the publisher, and a delegate signs batches. Default: each is its own user. */
   readonly delegated?: boolean
 }
 
@@ -74,12 +91,9 @@ export class Swarm {
     this.crypto = crypto
     this.#options = options
     this.publisher = newIdentity(crypto)
-    const delegate = newIdentity(crypto)
-    this.#delegation = options.delegated ? newDelegation(crypto, this.publisher, delegate.nodeId) : undefined
-    this.signer =
-      this.#delegation === undefined
-        ? this.publisher
-        : { ...delegate, delegationRef: delegationRef(encodeDelegation(this.#delegation), crypto) }
+    const delegate = options.delegated ? newDelegate(crypto, this.publisher) : undefined
+    this.#delegation = delegate?.delegation
+    this.signer = delegate?.signer ?? this.publisher
     this.streamPartId = toStreamPartId(toStreamId(`${this.publisher.nodeId}/bench`), 0)
     this.#tracker = createTracker(
       {
@@ -112,7 +126,7 @@ export class Swarm {
       },
       {
         identity,
-        ...(delegated ? { acting: this.#actingOf(identity) } : {}),
+        ...(delegated ? { acting: actingFor(this.publisher, identity.nodeId, this.crypto) } : {}),
         crypto: this.crypto,
         clock,
         random,
@@ -124,12 +138,6 @@ export class Swarm {
     // The first one publishes.
     if (this.#delegation !== undefined && this.nodes.length === 0) node.delegations.add(this.#delegation)
     return node
-  }
-
-  /** Each node acts for a user of its own. */
-  #actingOf({ nodeId }: Identity): Acting {
-    const credential = { delegation: newDelegation(this.crypto, newIdentity(this.crypto), nodeId) }
-    return { chainId: undefined, credential: () => credential, onChange: () => () => undefined }
   }
 
   /** Starts `count` more nodes, joined and with all their neighbours attached. */

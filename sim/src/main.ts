@@ -4,6 +4,7 @@ import { hideBin } from 'yargs/helpers'
 import { decodersCommand } from './cli/decoders-command.ts'
 import { experimentCommand } from './cli/experiment-command.ts'
 import { fuzzCommand } from './cli/fuzz-command.ts'
+import { identitiesCommand } from './cli/identities-command.ts'
 import { lossCommand } from './cli/loss-command.ts'
 import { placementCommand } from './cli/placement-command.ts'
 import { reportCommand } from './cli/report-command.ts'
@@ -24,6 +25,7 @@ const parser = yargs(hideBin(process.argv))
   .command(fuzzCommand)
   .command(decodersCommand)
   .command(placementCommand)
+  .command(identitiesCommand)
 for (const experiment of [matrix, diameter, redundancy, propagation, compare, churn, attack])
   parser.command(experimentCommand(experiment))
 

@@ -1,7 +1,8 @@
 import { bareDataChannelPair } from '../bare/bare-data-channel.ts'
 import { bareWebSocketPair } from '../bare/bare-websocket.ts'
-import { messageNumber, Source, Swarm, type BenchTransport } from '../swarm.ts'
 import { percentile, round } from '../statistics.ts'
+import { Swarm, type BenchTransport } from '../swarm.ts'
+import { LiveJoins } from './live-joins.ts'
 
 /**
  * A node joins a live stream part: the time from its start (tracker connection, handshakes and links included) to its
@@ -20,12 +21,10 @@ export async function joinBench({
 }) {
   const swarm = await Swarm.start({ transport, verify })
   await swarm.grow(nodes)
-  const source = new Source(swarm)
-  const feed = setInterval(() => swarm.nodes[0]?.publish(source.next(1).bytes), 10)
+  const live = new LiveJoins(swarm)
   const timesMs: number[] = []
-  for (let i = 0; i < joins; i++) timesMs.push(await oneJoin(swarm, source))
-  clearInterval(feed)
-  await swarm.stop()
+  for (let i = 0; i < joins; i++) timesMs.push(await live.join())
+  await live.stop()
   const bareMs: number[] = []
   for (let i = 0; i < joins; i++) bareMs.push(await bareOpenMs(transport))
   return {
@@ -41,22 +40,6 @@ export async function joinBench({
     },
     ratio: { p50: round(percentile(timesMs, 0.5) / percentile(bareMs, 0.5)) },
   }
-}
-
-async function oneJoin(swarm: Swarm, source: Source): Promise<number> {
-  const node = swarm.createNode()
-  const startMs = performance.now()
-  const firstNumber = source.count
-  const first = new Promise<number>((resolve) =>
-    node.on('message', ({ message }) => {
-      if (messageNumber(message.content) >= firstNumber) resolve(performance.now() - startMs)
-    }),
-  )
-  await node.start()
-  node.join(swarm.streamPartId)
-  const elapsedMs = await first
-  await node.stop()
-  return elapsedMs
 }
 
 async function bareOpenMs(transport: BenchTransport): Promise<number> {

@@ -11,7 +11,7 @@ import { createNetworkNode } from '@runnel/network'
 import { bareDataChannel, withRetries, type BareEnd } from '../bare/bare-data-channel.ts'
 import { packed, type BareLink } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
-import { Source } from '../swarm.ts'
+import { actingFor, newDelegate, newIdentity, Source } from '../swarm.ts'
 import { round } from '../statistics.ts'
 import { RelayProcess } from './relay-process.ts'
 import { LineTracker } from './scripted-tracker.ts'
@@ -28,9 +28,15 @@ export async function relayBench(options: { transport: LinkTransport; verify: bo
   const crypto = await loadCrypto()
   const bareUs = await bareRelay(transport, false, messages)
   const barePackedUs = await bareRelay(transport, true, messages)
-  const offUs = await nodeRelay(crypto, transport, false, messages, batchMessages)
-  const onUs = options.verify ? await nodeRelay(crypto, transport, true, messages, batchMessages) : undefined
-  const unbatchedUs = await nodeRelay(crypto, transport, options.verify, messages / 10, 1)
+  const run = { transport, messages, perBatch: batchMessages, delegated: false }
+  const offUs = await nodeRelay(crypto, { ...run, verify: false })
+  const onUs = options.verify ? await nodeRelay(crypto, { ...run, verify: true }) : undefined
+  const unbatchedUs = await nodeRelay(crypto, {
+    ...run,
+    verify: options.verify,
+    messages: messages / 10,
+    perBatch: 1,
+  })
   return {
     bench: 'relay',
     transport,
@@ -123,16 +129,24 @@ async function openBare(
   return pack ? { in: packed(open.in), out: packed(open.out) } : { in: open.in, out: open.out }
 }
 
-async function nodeRelay(
+export interface NodeRelayOptions {
+  readonly transport: LinkTransport
+  readonly verify: boolean
+  /** Whether all nodes show a credential, and a delegate signs. */
+  readonly delegated: boolean
+  readonly messages: number
+  readonly perBatch: number
+}
+
+/** CPU of a node that relays between two others, in microseconds a message. */
+export async function nodeRelay(
   crypto: Crypto,
-  transport: LinkTransport,
-  verify: boolean,
-  messages: number,
-  perBatch: number,
+  { transport, verify, delegated, messages, perBatch }: NodeRelayOptions,
 ): Promise<number> {
   const privateKeys = [0, 1, 2].map(() => generatePrivateKey(systemRandom))
   const identities = privateKeys.map((key) => createIdentity(key, crypto))
-  const publisher = createIdentity(generatePrivateKey(systemRandom), crypto)
+  const publisher = newIdentity(crypto)
+  const delegate = delegated ? newDelegate(crypto, publisher) : undefined
   const streamPartId = toStreamPartId(toStreamId(`${publisher.nodeId}/relay`), 0)
   const tracker = new LineTracker(crypto)
   tracker.line = identities.map((identity) => identity.nodeId)
@@ -145,6 +159,7 @@ async function nodeRelay(
     do: 'node',
     transport,
     verify,
+    delegated,
     privateKey: Buffer.from(privateKeys[1] ?? []).toString('hex'),
     tracker: address,
     streamPartId,
@@ -160,6 +175,7 @@ async function nodeRelay(
       },
       {
         identity,
+        ...(delegated ? { acting: actingFor(publisher, identity.nodeId, crypto) } : {}),
         crypto,
         clock: systemClock,
         random: systemRandom,
@@ -175,7 +191,8 @@ async function nodeRelay(
     end.join(streamPartId)
   }
   await Promise.all([ready, ...ends.map((end) => end.waitForNeighbours(streamPartId))])
-  const source = new Source({ crypto, publisher, signer: publisher, streamPartId })
+  if (delegate !== undefined) ends[0]?.delegations.add(delegate.delegation)
+  const source = new Source({ crypto, publisher, signer: delegate?.signer ?? publisher, streamPartId })
   const run = async (count: number) => {
     const batches = Array.from({ length: Math.ceil(count / perBatch) }, () => source.next(perBatch).bytes)
     await drive(

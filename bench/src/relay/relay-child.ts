@@ -5,6 +5,7 @@ import { bareDataChannel, type BareEnd, type BareSignal } from '../bare/bare-dat
 import { packed, type BareLink } from '../bare/bare-link.ts'
 import { dialBareWebSocket } from '../bare/bare-websocket.ts'
 import { cpuUs } from '../statistics.ts'
+import { actingFor, newIdentity } from '../swarm.ts'
 
 /** Orders for the relay under test. It runs in a process of its own, so that its CPU time is measured alone. */
 export type RelayOrder =
@@ -19,6 +20,8 @@ export type RelayOrder =
       readonly do: 'node'
       readonly transport: 'webrtc' | 'websocket'
       readonly verify: boolean
+      /** Whether it acts for a user. */
+      readonly delegated: boolean
       readonly privateKey: string
       readonly tracker: { readonly nodeId: NodeId; readonly url: string }
       readonly streamPartId: StreamPartId
@@ -47,6 +50,7 @@ async function bare(order: Extract<RelayOrder, { do: 'bare' }>): Promise<void> {
 
 async function node(order: Extract<RelayOrder, { do: 'node' }>): Promise<void> {
   const crypto = await loadCrypto()
+  const identity = createIdentity(parsePrivateKey(order.privateKey), crypto)
   const relay = createNetworkNode(
     {
       transports: {
@@ -55,7 +59,8 @@ async function node(order: Extract<RelayOrder, { do: 'node' }>): Promise<void> {
       },
     },
     {
-      identity: createIdentity(parsePrivateKey(order.privateKey), crypto),
+      identity,
+      ...(order.delegated ? { acting: actingFor(newIdentity(crypto), identity.nodeId, crypto) } : {}),
       crypto,
       clock: systemClock,
       random: systemRandom,

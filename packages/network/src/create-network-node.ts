@@ -1,6 +1,7 @@
 import {
   boundsProblem,
   isSignedByKey,
+  memoisedRecovery,
   verifyBatch,
   verifyMembership,
   type Clock,
@@ -97,26 +98,29 @@ const defaultDialTimeoutMs = 15_000
 export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkNodeModules): NetworkNode {
   const dialTimeoutMs = options.dialTimeoutMs ?? defaultDialTimeoutMs
   const { identity, crypto, random } = modules
+  const limits = { ...networkLimits, ...options.limits }
+  // On links and in batches a node meets the same delegations.
+  const credentialCrypto = memoisedRecovery(crypto, limits.maxRememberedSigners)
   const { tracing = false } = options
   const { user = identity } = modules
   const tokens =
     user.nodeId === identity.nodeId
       ? undefined
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
-  const runtimeOptions = { limits: { ...networkLimits, ...options.limits }, dialTimeoutMs, tracing }
+  const runtimeOptions = { limits, dialTimeoutMs, tracing }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
     chainId: modules.acting?.chainId,
-    verifyDelegation: (delegation) => isBelievable(delegation, crypto),
+    verifyDelegation: (delegation) => isBelievable(delegation, credentialCrypto),
     membershipToken: () => tokens?.current(),
     verifyMembership: (token, nodeId, wallMs) => verifyMembership(token, nodeId, wallMs, crypto),
     wires: ({ signalling, contact, clock, onError }) => {
-      const { connectionLimits: limits } = options
+      const { connectionLimits } = options
       const connection: ConnectionModules = {
-        ...{ identity, crypto, clock, random, onError },
+        ...{ identity, crypto, credentialCrypto, clock, random, onError },
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
-        ...(limits === undefined ? {} : { limits }),
+        ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }
       const create = modules.transports ?? ((wire) => createTransports(options.transports ?? {}, wire))
       const transports = create({ ...connection, signalling })

@@ -120,6 +120,8 @@ export const networkLimits = {
   membershipWindowMs: 10 * 60_000,
   /** Delegations remembered, of those under which others publish; of whoever brought most the oldest go first. */
   maxDelegations: 20_000,
+  /** Signatures of credentials and delegations whose signers are remembered; the ones met longest ago go first. */
+  maxRememberedSigners: 1_024,
   /** Neighbours of one stream part remembered as refused. */
   maxRefused: 64,
   /** How long a refused neighbour that no instruction named is refused again at once. */

@@ -2,6 +2,7 @@ import {
   buildBatch,
   ContentType,
   parseStreamPartId,
+  type BatchSigner,
   type Clock,
   type Crypto,
   type Identity,
@@ -20,6 +21,8 @@ export interface ChainPublisherModules {
   readonly clock: Clock
   readonly crypto: Crypto
   readonly identity: Identity
+  /** Who signs for the identity. Default: itself. */
+  readonly signer?: BatchSigner
 }
 
 /** Bytes of content in every message. */
@@ -53,11 +56,11 @@ export class ChainPublisher {
 
   /** The next message, or the next few, as a batch to publish. */
   next(messages = 1): Uint8Array {
-    const { crypto, identity } = this.#modules
+    const { crypto, identity, signer = identity } = this.#modules
     const { streamId, partition } = parseStreamPartId(this.#streamPartId)
     const chain = { streamId, partition, publisherId: identity.nodeId, messageChainId: this.#messageChainId }
     const drafts = Array.from({ length: messages }, () => this.#draft())
-    return buildBatch({ chain, messages: drafts }, crypto, identity).bytes
+    return buildBatch({ chain, messages: drafts }, crypto, signer).bytes
   }
 
   #draft(): MessageDraft {

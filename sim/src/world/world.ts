@@ -1,12 +1,14 @@
 import {
   createIdentity,
   loadCrypto,
+  memoisedRecovery,
   seededRandom,
   toStreamId,
   toStreamPartId,
   type Crypto,
   type Identity,
   type LinkRole,
+  type NodeAdmission,
   type NodeId,
   type Random,
   type StreamPartId,
@@ -27,8 +29,13 @@ import {
   TrackerRuntime,
   type TrackerLimits,
 } from '@runnel/tracker'
-import { MemoryNetwork, VirtualClock, type ConnectionModules, type Transport } from '@runnel/transport'
-import { memoiseRecovery } from './memoised-crypto.ts'
+import {
+  MemoryNetwork,
+  VirtualClock,
+  type Acting,
+  type ConnectionModules,
+  type Transport,
+} from '@runnel/transport'
 
 export interface WorldOptions {
   /** Same seed, same run. */
@@ -51,6 +58,12 @@ export interface WorldOptions {
   readonly trackerLimits?: Partial<TrackerLimits>
   /** The address that an identity's bytes come from. Default none, as for a process on the same machine. */
   addressOf?(nodeId: NodeId): string | undefined
+  /** For whom a node acts. Default: for itself. */
+  actingOf?(nodeId: NodeId): Acting | undefined
+  /** Of a private network: whose nodes the tracker and nodes let in. */
+  readonly admission?: NodeAdmission
+  /** What a node's cryptography goes through: to count what it does. */
+  tappedCrypto?(nodeId: NodeId, crypto: Crypto): Crypto
 }
 
 /** What may stand between a node and the network: to watch what it receives, or to change what it sends. */
@@ -67,6 +80,9 @@ export interface SimNode {
 export type Death = 'silent' | 'closed'
 
 const allowEverybody = (): PublisherPolicy => ({ check: () => 'allowed', resolve: () => Promise.resolve() })
+
+/** Signatures whose signers are remembered: in one process every node would recover the same ones again. */
+const maxRecoveries = 50_000
 
 /** What the other ends of a dead process's sockets are told takes no longer than this to leave. */
 const closingMs = 1_000
@@ -113,7 +129,7 @@ export class World {
 
   /** A world with a tracker and no nodes. */
   static async create(options: WorldOptions): Promise<World> {
-    const world = new World(options, memoiseRecovery(await loadCrypto()))
+    const world = new World(options, memoisedRecovery(await loadCrypto(), maxRecoveries))
     await world.#tracker.start()
     return world
   }
@@ -174,11 +190,15 @@ export class World {
   ): Promise<SimNode> {
     const modules = this.#modules(name)
     const { nodeId, url } = { nodeId: this.#trackerIdentity.nodeId, url: 'memory://tracker' }
-    const { nodeLimits: limits = {} } = this.#options
+    const { nodeLimits: limits = {}, admission } = this.#options
+    const self = modules.identity.nodeId
     const node = createNetworkNode(
       { limits },
       {
         ...modules,
+        crypto: this.#options.tappedCrypto?.(self, this.#crypto) ?? this.#crypto,
+        acting: this.#options.actingOf?.(self),
+        admission,
         archive,
         publisherPolicy: (this.#options.publisherPolicy ?? allowEverybody)(),
         trackers: { trackersFor: () => [{ nodeId, url }], onChange: () => () => {} },
@@ -253,6 +273,7 @@ export class World {
     const modules = { ...this.#modules('tracker'), random }
     return new TrackerRuntime({
       core: this.#core,
+      admission: this.#options.admission,
       transport: this.network.transport({ role: 'tracker' }, modules),
       clock: this.clock,
       crypto: this.#crypto,

@@ -63,8 +63,9 @@ export function boundsProblem(claim: DelegationClaim): RunnelError<ProtocolError
 /** True when the user's own key signed it. False says nothing where the user is a contract. Never throws. */
 export function isSignedByKey(delegation: Delegation, crypto: Crypto): boolean {
   if (delegation.signature.length !== 65) return false
-  const address = crypto.recover(delegationDigest(delegation, crypto), delegation.signature)
-  return address !== undefined && nodeIdFromBytes(address) === delegation.userId
+  const { userId, signature } = delegation
+  const address = crypto.recover(delegationDigest(delegation, crypto), signature, userId)
+  return address !== undefined && nodeIdFromBytes(address) === userId
 }
 
 /** Whether it is about a stream. */

@@ -1,5 +1,3 @@
-import { toHex } from '../codec/hex.ts'
-
 /** How a batch names the delegation that its signer acts under: 32 hexadecimal digits. */
 export type DelegationRef = string & { readonly __brand: 'DelegationRef' }
 
@@ -12,9 +10,27 @@ let lastRef = '' as DelegationRef
 
 /** The reference in these 16 bytes. */
 export function refOfBytes(bytes: Uint8Array): DelegationRef {
-  if (lastBytes.length === bytes.length && lastBytes.every((byte, i) => byte === bytes[i])) return lastRef
+  if (isLast(bytes)) return lastRef
   lastBytes = bytes.slice()
-  return (lastRef = toHex(bytes).slice(2) as DelegationRef)
+  return (lastRef = textOf(bytes))
+}
+
+/** Made in one piece, as nodes remember many of them: a text that is put together keeps its pieces in memory. */
+function textOf(bytes: Uint8Array): DelegationRef {
+  const digits: number[] = []
+  for (const byte of bytes) digits.push(digitOf(byte >> 4), digitOf(byte & 15))
+  return String.fromCharCode(...digits) as DelegationRef
+}
+
+/** The character code of a hexadecimal digit. */
+function digitOf(value: number): number {
+  return value + (value < 10 ? 0x30 : 0x57)
+}
+
+/** A loop, as every packet received comes here: a closure for each byte takes four times as long. */
+function isLast(bytes: Uint8Array): boolean {
+  for (let i = 0; i < delegationRefBytes; i++) if (bytes[i] !== lastBytes[i]) return false
+  return bytes.length === lastBytes.length
 }
 
 /** A reference as its 16 bytes. */

@@ -6,8 +6,8 @@ import type { Crypto } from '../ports.ts'
 import { ethereumMessageDigest } from './ethereum-message.ts'
 import { leafTag, merkleRoot } from './merkle.ts'
 
-/** What a delegate signs begins with it: no leaf and no inner node of a Merkle tree does. */
-const delegatedTag = Uint8Array.of(2)
+/** What a delegate signs begins with 2, as no leaf and no inner node of a Merkle tree does; its reference and the root follow. */
+const delegatedRoot = Uint8Array.of(2, ...new Uint8Array(delegationRefBytes + 32))
 
 /** The parts of a batch that are hashed. */
 export type HashedBatch = Pick<MessageBatch, 'bytes' | 'headerEnd' | 'messageOffsets' | 'delegationRef'>
@@ -30,11 +30,10 @@ export function batchDigest(batch: HashedBatch, crypto: Crypto): Uint8Array {
   const root = merkleRoot(leaves, crypto)
   if (batch.delegationRef === undefined) return ethereumMessageDigest(root, crypto)
   // Just before the signature, which is at the end.
-  const ref = bytes.subarray(
-    bytes.length - signatureBytes - delegationRefBytes,
-    bytes.length - signatureBytes,
-  )
-  return ethereumMessageDigest(crypto.keccak256(delegatedTag, ref, root), crypto)
+  const refEnd = bytes.length - signatureBytes
+  delegatedRoot.set(bytes.subarray(refEnd - delegationRefBytes, refEnd), 1)
+  delegatedRoot.set(root, 1 + delegationRefBytes)
+  return ethereumMessageDigest(crypto.keccak256(delegatedRoot), crypto)
 }
 
 /**

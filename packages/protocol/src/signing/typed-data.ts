@@ -1,3 +1,4 @@
+import { LRU } from 'tiny-lru'
 import { nodeIdToBytes, toNodeId } from '../ids/node-id.ts'
 import type { Crypto } from '../ports.ts'
 
@@ -51,7 +52,7 @@ export function typedDataDigest(
   { domain, types, primaryType, message }: TypedData,
   crypto: Crypto,
 ): Uint8Array {
-  const hash = (text: string): Uint8Array => crypto.keccak256(new TextEncoder().encode(text))
+  const hash = (text: string): Uint8Array => hashOfText(text, crypto)
   const typeHash = (name: string): Uint8Array => {
     const fields = (types[name] ?? []).map((field) => `${field.type} ${field.name}`)
     return hash(`${name}(${fields.join(',')})`)
@@ -70,6 +71,17 @@ export function typedDataDigest(
   return crypto.keccak256(Uint8Array.of(0x19, 0x01), domainHash, messageHash)
 }
 
+/** Hashes of texts that are in every statement of a kind, or in most. */
+const textHashes = new LRU<Uint8Array>(64)
+
+function hashOfText(text: string, crypto: Crypto): Uint8Array {
+  const known = textHashes.get(text)
+  if (known !== undefined) return known
+  const hash = crypto.keccak256(new TextEncoder().encode(text))
+  textHashes.set(text, hash)
+  return hash
+}
+
 /** At the end of 32 bytes. */
 function word(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(32)
@@ -79,6 +91,8 @@ function word(bytes: Uint8Array): Uint8Array {
 
 function numberBytes(value: number): Uint8Array {
   const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, Math.floor(value / 2 ** 32))
+  view.setUint32(4, value % 2 ** 32)
   return bytes
 }

@@ -18,7 +18,13 @@ import {
   type TrackerToNode,
   type RunnelError,
 } from '@runnel/protocol'
-import { admissionProblem, type CircuitListener, type Connection, type Transport } from '@runnel/transport'
+import {
+  admissionProblem,
+  listingProblem,
+  type CircuitListener,
+  type Connection,
+  type Transport,
+} from '@runnel/transport'
 import type {
   NodeToTracker,
   TrackerCore,
@@ -215,8 +221,9 @@ export class TrackerRuntime {
 
   /** Also those that were connected a moment ago. */
   #expelUnlisted(): void {
+    const { admission } = this.#modules
     for (const [nodeId, { actingFor, hasConnected }] of [...this.#core.nodes]) {
-      const refusal = hasConnected ? this.#refusalOf({ peerId: nodeId, actingFor }) : undefined
+      const refusal = hasConnected ? listingProblem({ peerId: nodeId, actingFor }, admission) : undefined
       if (refusal === undefined) continue
       const connection = this.#connections.get(nodeId)
       if (connection !== undefined) this.#drop(connection, refusal.code, refusal.message)

@@ -52,7 +52,15 @@ export interface Peer {
 
 type HandshakeModules = Pick<
   ConnectionModules,
-  'random' | 'crypto' | 'clock' | 'identity' | 'agent' | 'versions' | 'capabilities' | 'acting'
+  | 'random'
+  | 'crypto'
+  | 'credentialCrypto'
+  | 'clock'
+  | 'identity'
+  | 'agent'
+  | 'versions'
+  | 'capabilities'
+  | 'acting'
 >
 
 /**

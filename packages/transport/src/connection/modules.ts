@@ -22,6 +22,8 @@ export interface ConnectionModules {
   readonly agent?: string
   /** For whom this side acts, and what it takes of others. Default: for itself, and delegations for any chain. */
   readonly acting?: Acting
+  /** Checks credentials; it may remember signers, as peers show the same again. Default: `crypto`. */
+  readonly credentialCrypto?: Crypto
   /** Wire versions that the hello names. Default: those of this build; a test of an upgrade names later ones as well. */
   readonly versions?: VersionRange
   /** What this side can do besides; default: nothing. */

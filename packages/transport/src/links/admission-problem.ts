@@ -19,14 +19,26 @@ export function admissionProblem(
   admission: NodeAdmission | undefined,
 ): RunnelError | undefined {
   if (admission?.isPrivate !== true) return undefined
+  const unlisted = listingProblem(connection, admission)
+  if (unlisted !== undefined) return unlisted
   const userId = userOf(connection)
-  const { actingFor, remoteAddress, peerId } = connection
-  const cause = remoteAddress === undefined ? peerId : networkOf(remoteAddress)
-  if (!admission.allows(userId, undefined, cause)) return protocolError('NODE_NOT_LISTED', userId)
-  if (actingFor !== undefined && !admission.allows(userId, actingFor.delegation, cause))
-    return protocolError('DELEGATION_REVOKED', `or a contract, ${userId}, is not known to back it`)
   const nodes = new Set<string>()
   for (const other of others) if (userOf(other) === userId) nodes.add(other.peerId)
   nodes.delete(connection.peerId)
   return nodes.size < limits.maxNodesOfUser ? undefined : protocolError('TOO_MANY_NODES_OF_USER', userId)
+}
+
+/** NODE_NOT_LISTED or DELEGATION_REVOKED for a node that may be connected no longer; undefined when it may. Takes as long however many others there are. */
+export function listingProblem(
+  connection: Pick<Connection, 'peerId' | 'actingFor' | 'remoteAddress'>,
+  admission: NodeAdmission | undefined,
+): RunnelError | undefined {
+  if (admission?.isPrivate !== true) return undefined
+  const { actingFor, remoteAddress, peerId } = connection
+  const userId = userOf(connection)
+  const cause = remoteAddress === undefined ? peerId : networkOf(remoteAddress)
+  if (!admission.allows(userId, undefined, cause)) return protocolError('NODE_NOT_LISTED', userId)
+  if (actingFor !== undefined && !admission.allows(userId, actingFor.delegation, cause))
+    return protocolError('DELEGATION_REVOKED', `or a contract, ${userId}, is not known to back it`)
+  return undefined
 }

@@ -48,6 +48,8 @@ export class DelegationBook {
   /** Which slots each peer with a link has. */
   readonly #has = new Map<NodeId, Uint32Array>()
   readonly #words: number
+  /** Used last, and most often the next to be used. Nothing was used or added since, so that it need not be touched. */
+  #lastUsed: { readonly ref: DelegationRef; readonly delegation: Delegation } | undefined
 
   constructor(limits: DelegationBookLimits, modules: DelegationBookModules) {
     this.#modules = modules
@@ -61,13 +63,13 @@ export class DelegationBook {
 
   /** Using one keeps it: of those that one neighbour brought the one unused longest is forgotten first. */
   get(ref: DelegationRef): Delegation | undefined {
+    if (this.#lastUsed?.ref === ref) return this.#lastUsed.delegation
     const entry = this.#entries.get(ref)
     if (entry === undefined) return undefined
     this.#places.touch(ref)
-    const known = this.#decoded.get(ref)
-    if (known !== undefined) return known
-    const delegation = decodeDelegation(Uint8Array.from(entry.encoded, (char) => char.charCodeAt(0)))
+    const delegation = this.#decoded.get(ref) ?? decoded(entry)
     this.#decoded.set(ref, delegation)
+    this.#lastUsed = { ref, delegation }
     return delegation
   }
 
@@ -87,6 +89,7 @@ export class DelegationBook {
 
   /** Keeps a delegation; a neighbour that brought it has it. */
   add(delegation: Delegation, from?: NodeId): DelegationRef {
+    this.#lastUsed = undefined
     const bytes = encodeDelegation(delegation)
     const ref = delegationRef(bytes, this.#modules.crypto)
     const known = this.#entries.get(ref)
@@ -148,6 +151,10 @@ export class DelegationBook {
 
 /** Of a peer that has not had any. Nothing is written to it, as it has no words. */
 const noSlots = new Uint32Array()
+
+function decoded({ encoded }: Entry): Delegation {
+  return decodeDelegation(Uint8Array.from(encoded, (char) => char.charCodeAt(0)))
+}
 
 function clearBit(set: Uint32Array, bit: number): void {
   const word = bit >>> 5
