@@ -53,7 +53,7 @@ export class Clients {
   /** One that others can dial by WebSocket, unless told otherwise. */
   async create(
     config: Partial<ClientConfig> = {},
-    modules: Pick<ClientModules, 'contentSteps' | 'sessions'> = {},
+    modules: Pick<ClientModules, 'contentSteps' | 'sessions' | 'cards'> = {},
   ): Promise<RunnelClient> {
     const transports = { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } as const
     const client = await createClient(

@@ -60,6 +60,8 @@ describe('a configuration', () => {
       { privateKey },
       { privateKey: { privateKey }, network },
       { network, [`x`]: privateKey },
+      { network, readingKey: { userId: `0x${'ab'.repeat(20)}`, generation: 0, secret: privateKey } },
+      { network, readingKey: `0x${privateKey}` },
     ]) {
       try {
         parseConfig(config)
@@ -67,7 +69,7 @@ describe('a configuration', () => {
         seen.push(error)
       }
     }
-    expect(seen).toHaveLength(3)
+    expect(seen).toHaveLength(5)
     expect(seen.map(String).join()).not.toContain('f00d')
   })
 })
