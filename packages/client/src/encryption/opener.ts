@@ -1,23 +1,19 @@
 import {
   cardHash,
   cohortChain,
-  cohortIdOf,
   epochChain,
   epochIdOf,
   isRunnelError,
   isSameHash,
   keyBytes,
-  linkChain,
   newestChain,
   publisherKeyOf,
   publishersChain,
   readerTag,
   toHex,
-  wrapKey,
   type Card,
   type Ciphers,
   type Clock,
-  type CohortRecord,
   type Crypto,
   type EncryptionChoice,
   type EpochId,
@@ -27,13 +23,15 @@ import {
   type StreamId,
 } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
-import { planEpoch, type CardHolder, type Cohort, type EpochKey } from './epoch-plan.ts'
+import { cohortsIn, coverOf } from './epoch-cover.ts'
+import { planEpoch, type Cohort, type EpochKey } from './epoch-plan.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
+import { ReaderLinks } from './reader-links.ts'
 import type { ReaderSet } from './reader-set.ts'
-import { sealLinks, type Recipient } from './sealed-records.ts'
+import type { Recipient } from './sealed-records.ts'
 
 /** What messages are sealed with now. */
 export interface SealingEpoch {
@@ -81,29 +79,25 @@ interface CurrentEpoch extends SealingEpoch {
 }
 
 const dayMs = 86_400_000
-/** Links made together, before the first of them is published. */
-const linksAtOnce = 256
 
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
 export class Opener {
   readonly #options: OpenerOptions
   readonly #modules: OpenerModules
+  readonly #links: ReaderLinks
   #keyring: Keyring | undefined
   /** All processes of the user have the same one. */
   #isKeyringShared = false
   #current: CurrentEpoch | undefined
   #renewing: Promise<CurrentEpoch> | undefined
-  /** Tags of the readers with a link from the keyring. */
-  readonly #linked = new Set<string>()
   #cohorts: readonly (Cohort | undefined)[] = []
   /** This opener's epochs that new readers may read, the newest first. */
   #earlier: readonly EpochKey[] = []
-  /** Links being made. */
-  #linking: Promise<void> = Promise.resolve()
 
   constructor(options: OpenerOptions, modules: OpenerModules) {
     this.#options = options
     this.#modules = modules
+    this.#links = new ReaderLinks(options, { ...modules, roleOf: (userId) => this.#roleOf(userId) })
   }
 
   get keyring(): Keyring | undefined {
@@ -160,13 +154,13 @@ export class Opener {
     const current = this.#current
     if (current?.isOwn !== true) return
     const cards = await this.#modules.cardsOf(users, signal)
-    await this.#linkAll(this.#recipients(users, cards), current)
+    await this.#link(this.#recipients(users, cards), current)
   }
 
   /** Links one reader by a card that it sent itself. */
   async linkTo(card: Card): Promise<void> {
     const current = this.#current
-    if (current?.isOwn === true) await this.#linkAll([this.#recipient(card)], current)
+    if (current?.isOwn === true) await this.#link([this.#recipient(card)], current)
   }
 
   /** Prepares to open its own epochs. */
@@ -176,7 +170,7 @@ export class Opener {
 
   /** Resolves when all links that were begun are published. */
   async settled(): Promise<void> {
-    await this.#linking
+    await this.#links.settled()
   }
 
   async #renew(signal: AbortSignal): Promise<CurrentEpoch> {
@@ -241,52 +235,16 @@ export class Opener {
     readerIds: readonly NodeId[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const cards = await this.#cards(readerIds, signal)
-    const allowed = new Map(this.#recipients(readerIds, cards).map((one) => [this.#tag(one), one]))
-    const cohorts = await this.#cohortsOf(openerId, record, signal)
-    if (cohorts === undefined) return false
-    const wrapped = [record.readers, ...cohorts.map((cohort) => cohort?.readers ?? [])]
-    const tags = wrapped.flatMap((list) => list.map(({ tag }) => toHex(tag)))
-    if (!tags.every((tag) => allowed.has(tag))) return false
+    const { ciphers, keyPart } = this.#modules
+    const holders = this.#recipients(readerIds, await this.#cards(readerIds, signal))
+    const allowed = new Set(holders.map((one) => toHex(readerTag(ciphers, one.userId, one.cardHash))))
+    const cover = await coverOf(openerId, record, keyPart, signal)
+    if (cover === undefined || !cover.tags.every((tag) => allowed.has(tag))) return false
     if (openerId !== this.#options.userId) return true
-    for (const tag of tags) this.#linked.add(tag)
-    this.#cohorts = record.cohorts.map(({ cohortId }, i) => this.#knownCohort(cohortId, cohorts[i], allowed))
+    this.#links.add(cover.tags)
+    if (this.#keyring !== undefined)
+      this.#cohorts = cohortsIn(record, cover, holders, { keyring: this.#keyring, ciphers })
     return true
-  }
-
-  /** The records of an epoch's cohorts; undefined when one cannot be found. */
-  async #cohortsOf(
-    openerId: NodeId,
-    { cohorts }: EpochRecord,
-    signal: AbortSignal,
-  ): Promise<(CohortRecord | undefined)[] | undefined> {
-    const { keyPart } = this.#modules
-    const found: (CohortRecord | undefined)[] = []
-    for (const { cohortId } of cohorts) {
-      const isEmpty = cohortId.every((byte) => byte === 0)
-      const record = isEmpty ? undefined : await keyPart.find(openerId, cohortChain(cohortId), signal)
-      if (!isEmpty && record?.kind !== 'cohort') return undefined
-      found.push(record?.kind === 'cohort' ? record : undefined)
-    }
-    return found
-  }
-
-  /** The key of a cohort that another process made, as one of its readers finds it. */
-  #knownCohort(
-    id: Uint8Array,
-    record: CohortRecord | undefined,
-    readers: ReadonlyMap<string, CardHolder>,
-  ): Cohort | undefined {
-    const { ciphers } = this.#modules
-    const [first] = record?.readers ?? []
-    const reader = first && readers.get(toHex(first.tag))
-    const keyring = this.#keyring
-    if (record === undefined || first === undefined || reader === undefined || keyring === undefined)
-      return undefined
-    const secret = keyring.linkSecret(reader.userId, reader.cardHash)
-    const key = wrapKey(ciphers, secret, 'wrapped cohort', id, first.wrapped)
-    const members = record.readers.map(({ tag }) => toHex(tag)).sort()
-    return isSameHash(cohortIdOf(ciphers, key), id) ? { id, key, members: members.join() } : undefined
   }
 
   async #open(signal: AbortSignal): Promise<CurrentEpoch> {
@@ -325,7 +283,7 @@ export class Opener {
     say(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: planned.commitment })
     const current = { ...this.#accepted(planned.record, planned.key, true), changes }
     this.#current = current
-    this.#inBackground(() => this.#linkAll([...recipients, ...this.#recipients(writerIds, cards)], current))
+    this.#inBackground(() => this.#link([...recipients, ...this.#recipients(writerIds, cards)], current))
     onRotated(planned.id, recipients.length)
     return current
   }
@@ -383,41 +341,15 @@ export class Opener {
     }
   }
 
-  #tag({ userId, cardHash: hash }: CardHolder): string {
-    return toHex(readerTag(this.#modules.ciphers, userId, hash))
+  async #link(recipients: readonly Recipient[], { key, ...epoch }: CurrentEpoch): Promise<void> {
+    if (this.#keyring !== undefined && key !== undefined)
+      await this.#links.link(recipients, this.#keyring, { ...epoch, key })
   }
 
-  /** One lot after the other: each link takes a millisecond of CPU or more. */
-  #linkAll(recipients: readonly Recipient[], epoch: CurrentEpoch): Promise<void> {
-    const linked = this.#linking.then(async () => {
-      const wanted = recipients.filter((one) => !this.#linked.has(this.#tag(one)))
-      for (let i = 0; i < wanted.length; i += linksAtOnce)
-        await this.#linkSome(wanted.slice(i, i + linksAtOnce), epoch)
-    })
-    this.#linking = linked.catch(() => {})
-    return linked
-  }
-
-  async #linkSome(recipients: readonly Recipient[], { key, commitment }: CurrentEpoch): Promise<void> {
-    const { ciphers, keyPart, onPublished, readers, clock } = this.#modules
-    const { streamId, userId, choice } = this.#options
-    const keyring = this.#keyring
-    if (keyring === undefined || key === undefined) return
-    const readerIds = new Set(readers.readersAt(clock.now()))
-    const isForPublishers = choice.keyHolder === userId
-    const wanted = recipients.filter((one) => isForPublishers || readerIds.has(one.userId))
-    const secrets = wanted.map((to) => {
-      const isForReader = readerIds.has(to.userId)
-      const secret = keyring.linkSecret(to.userId, to.cardHash)
-      const given = isForReader ? key : publisherKeyOf(ciphers, key, to.userId)
-      return { to, secret: { secret, commitment, key: given, isForReader } }
-    })
-    const links = await sealLinks({ streamId, openerId: userId, keyringId: keyring.id }, secrets)
-    for (const [i, to] of wanted.entries()) {
-      const link = links[i]
-      this.#linked.add(this.#tag(to))
-      if (link !== undefined) onPublished(keyPart.publish(linkChain(ciphers, keyring.id, to.userId), link))
-    }
+  #roleOf(userId: NodeId): 'reader' | 'publisher' | undefined {
+    const { readers, clock } = this.#modules
+    if (readers.reads(userId, clock.now())) return 'reader'
+    return this.#options.choice.keyHolder === this.#options.userId ? 'publisher' : undefined
   }
 
   #inBackground(run: () => Promise<void>): void {

@@ -53,6 +53,10 @@ export class ReaderSet {
     return this.#with(({ subscribeUntilMs }) => subscribeUntilMs > wallMs)
   }
 
+  reads(userId: NodeId, wallMs: number): boolean {
+    return (this.#rights.get(userId)?.subscribeUntilMs ?? 0) > wallMs
+  }
+
   /** Who may publish and not read, by id. */
   writersAt(wallMs: number): readonly NodeId[] {
     return this.#with((rights) => rights.publishUntilMs > wallMs && rights.subscribeUntilMs <= wallMs)
