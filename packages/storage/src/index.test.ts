@@ -9,5 +9,5 @@ it('exports what it promises, and nothing else', () => {
     'storageErrors',
     'storagePlugin',
   ])
-  expect(Object.keys(http).sort()).toEqual(['accessHeader', 'parsePoint', 'pointHelp'])
+  expect(Object.keys(http).sort()).toEqual(['accessHeader', 'delegationHeader', 'parsePoint', 'pointHelp'])
 })
