@@ -17,7 +17,7 @@ import type { RegistryChange, StreamInfo, UserPermissions } from '../registry/po
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { EncryptionStep } from './encryption-step.ts'
-import type { KeyPartModules } from './key-part.ts'
+import { KeyPart, type KeyPartModules } from './key-part.ts'
 import type { SealingEpoch } from './opener.ts'
 import { OwnCard } from './own-card.ts'
 import type { CardDirectory, ReadingKeySource } from './ports.ts'
@@ -153,6 +153,8 @@ export class Encryption {
       { stream: info, choice: encryptionChoiceIn(info.metadata) },
       {
         ...this.#modules,
+        userId: this.#modules.user.userId,
+        keyPart: new KeyPart({ stream: info }, this.#modules),
         ciphers: this.#ciphers,
         card: this.card,
         list: listPermissions,

@@ -21,7 +21,7 @@ import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
 import { KeyFinder } from './key-finder.ts'
-import { KeyPart, type FoundRecord, type KeyPartModules } from './key-part.ts'
+import type { FoundRecord, KeyPart } from './key-part.ts'
 import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
 import { Opener, type SealingEpoch } from './opener.ts'
@@ -44,7 +44,9 @@ export interface StreamEncryptionOptions {
   readonly choice: EncryptionChoice
 }
 
-export interface StreamEncryptionModules extends KeyPartModules, ReaderSetModules {
+export interface StreamEncryptionModules extends ReaderSetModules {
+  readonly userId: NodeId
+  readonly keyPart: Pick<KeyPart, keyof KeyPart>
   readonly ciphers: Ciphers
   readonly crypto: Crypto
   readonly random: Random
@@ -77,7 +79,7 @@ export class StreamEncryption {
   readonly choice: EncryptionChoice
   readonly known: KnownKeys
   readonly opener: Opener
-  readonly keyPart: KeyPart
+  readonly keyPart: StreamEncryptionModules['keyPart']
   readonly readers: ReaderSet
   readonly #stream: StreamInfo
   readonly #modules: StreamEncryptionModules
@@ -92,16 +94,15 @@ export class StreamEncryption {
 
   constructor(options: StreamEncryptionOptions, modules: StreamEncryptionModules) {
     const { stream, choice } = options
-    const { ciphers, user } = modules
-    const { userId } = user
+    const { ciphers, userId } = modules
     this.choice = choice
     this.#stream = stream
     this.#modules = modules
     this.known = new KnownKeys({ ciphers })
-    this.keyPart = new KeyPart({ stream }, modules)
+    this.keyPart = modules.keyPart
     this.readers = new ReaderSet({ streamId: stream.id }, modules)
     const onPublished = (place: MessagePlace) => this.#published(place)
-    const common = { ...modules, streamId: stream.id, userId, choice, onPublished }
+    const common = { ...modules, streamId: stream.id, choice, onPublished }
     const parts = { readers: this.readers, keyPart: this.keyPart, known: this.known }
     const cardsOf = (users: readonly NodeId[], signal: AbortSignal) =>
       modules.cardsOf(users, stream.id, signal)
@@ -170,9 +171,9 @@ export class StreamEncryption {
   changed(user: NodeId | undefined): void {
     this.readers.changed(user)
     this.#background(async () => {
-      const { clock, signal, user: self } = this.#modules
+      const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
-      if (this.choice.keyHolder === self.userId) await this.sealing()
+      if (this.choice.keyHolder === userId) await this.sealing()
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)
@@ -181,7 +182,7 @@ export class StreamEncryption {
 
   /** Keeps keys for all publishers, where this user is the stream's key holder. */
   async hold(): Promise<void> {
-    if (this.choice.keyHolder === this.#modules.user.userId) await this.sealing()
+    if (this.choice.keyHolder === this.#modules.userId) await this.sealing()
   }
 
   /** Makes a new key now. */
@@ -275,7 +276,7 @@ export class StreamEncryption {
     const { record, publisherId } = found
     this.#desk.receive(found)
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
-    const isForMe = 'readerId' in record && record.readerId === this.#modules.user.userId
+    const isForMe = 'readerId' in record && record.readerId === this.#modules.userId
     if (isForMe || record.kind === 'epoch' || record.kind === 'cohort') this.#wake()
   }
 
