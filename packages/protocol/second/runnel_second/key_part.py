@@ -50,7 +50,7 @@ class KeyPart:
 
 @dataclass
 class KeyFinder:
-    """Finds keys for one user. `card_keys` are its private keys of X-Wing, of all generations; `ring` is its own keyring."""
+    """Finds keys for one user. `card_keys` are its private keys of X-Wing, one a generation; `ring` is its keyring."""
 
     user: bytes
     card_keys: list[bytes]
