@@ -188,6 +188,9 @@ def _check_finder(checks: Checks, given: Json, epoch_number: int, name: str) -> 
         keys = finder.publisher_keys(sealed.chain.publisher, sealed.messages[0].group_key_id)
         is_reader = not user["name"].startswith("publisher")
         checks.same(f"{name}: {user['name']}", any(open_batch(sealed, key) for key in keys), is_reader)
+        if not is_reader:
+            key = finder.writer_key(_id(given["openerId"]), sealed.messages[0].group_key_id)
+            checks.same(f"{name}: key of {user['name']}", key, given["epochs"][0]["publisherKeys"][1]["publisherKey"])
 
 
 def _check_batch(checks: Checks, vector: Json, private_key: bytes) -> None:
