@@ -20,6 +20,8 @@ import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
+import { CardDirectory } from './encryption/card-directory.ts'
+import { cardLimits } from './encryption/card-limits.ts'
 import { requireGoodCard } from './encryption/check-card.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
@@ -102,6 +104,7 @@ export class RunnelClient implements AsyncDisposable {
   readonly #history: HistorySource
   readonly #archive: StorageArchive
   readonly #waiter: StorageWaiter
+  readonly #cards: CardDirectory
   readonly #shared: ResendModules
   readonly #status = new StatusHub()
   readonly #clock: Clock
@@ -148,6 +151,11 @@ export class RunnelClient implements AsyncDisposable {
     this.#archive = new StorageArchive(shared)
     modules.archive.use(this.#archive)
     this.#waiter = new StorageWaiter(shared)
+    this.#cards = new CardDirectory(cardLimits, {
+      ...{ chainId: registry.chainId, contracts: registry.contracts, crypto: modules.crypto, clock },
+      ...{ requests: this.#history.sourceModules.requests, directory: this.#history.directory },
+      ...{ nodeId: node.nodeId, listStorageNodes: () => registry.listStorageNodes() },
+    })
     this.#publisher = new Publisher(
       {
         ...config.publish,
@@ -260,6 +268,11 @@ export class RunnelClient implements AsyncDisposable {
   /** Who may read, and under which delegations; from the cached registry. For storage nodes, which check who asks them. */
   get readerPolicy(): ReaderPolicy {
     return this.#registry.readerPolicy
+  }
+
+  /** Finds the cards of users, and puts one's own where others find it. */
+  get cards(): CardDirectory {
+    return this.#cards
   }
 
   /**
