@@ -1,7 +1,6 @@
 import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   keyPartition,
-  ciphers,
   parseStreamPartId,
   toNodeId,
   toStreamId,
@@ -20,8 +19,6 @@ import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
-import { cardPublicKeyOf } from './encryption/card-key.ts'
-import { renewReadingKey } from './encryption/own-reading-key.ts'
 import type { CardDirectory } from './encryption/ports.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
@@ -164,7 +161,7 @@ export class RunnelClient implements AsyncDisposable {
       history: this.#history,
       listPermissions: (streamId) => registry.listPermissions(streamId),
       source: user.readingKeys,
-      directory: noCardDirectory,
+      directory: modules.cards ?? noCardDirectory,
       stored: (places, signal) => this.#waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),
       say: (streamId, news) => status.emit({ type: 'encryption', streamId, ...news }),
       signal: this.#history.closing,
@@ -277,12 +274,7 @@ export class RunnelClient implements AsyncDisposable {
   async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
     if (this.cards === undefined) throw clientError('NO_STORAGE_NODE', 'nobody keeps cards')
-    const modules = {
-      source: this.#user.readingKeys,
-      directory: this.cards,
-      publicKeyOf: (readingKey: Uint8Array) => cardPublicKeyOf(ciphers, readingKey),
-    }
-    return (await renewReadingKey(this.userId, modules, signal)).card
+    return this.#encryption.renewCard(signal)
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */

@@ -82,6 +82,11 @@ export class Encryption {
     if (await this.isEncrypted(streamId)) await (await this.stream(streamId)).share(userId, card)
   }
 
+  /** Has the user read with its next reading key from now on. Throws what `renewReadingKey` throws. */
+  async renewCard(signal: AbortSignal): Promise<Card> {
+    return (await this.#load()).card.renew(signal)
+  }
+
   /** Resolves when all records that were published are stored, or cannot be. */
   async settled(signal: AbortSignal): Promise<void> {
     const streams = this.#streams?.all() ?? []
