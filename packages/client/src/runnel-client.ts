@@ -279,7 +279,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
-    return this.#encryption.card.renew(signal)
+    return this.#encryption.renewCard(signal)
   }
 
   /**
@@ -289,7 +289,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async ensureCard(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
-    return this.#encryption.card.ensure(undefined, signal)
+    return this.#encryption.ensureCard(signal)
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
