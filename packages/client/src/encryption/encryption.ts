@@ -1,4 +1,5 @@
 import {
+  clearUntilMs,
   encryptionChoiceIn,
   keyPartition,
   toNodeId,
@@ -17,6 +18,7 @@ import type { RegistryChange, StreamInfo, UserPermissions } from '../registry/po
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { EncryptionStep } from './encryption-step.ts'
+import { KeyHolding } from './key-holding.ts'
 import { KeyPart, type KeyPartModules } from './key-part.ts'
 import type { SealingEpoch } from './opener.ts'
 import { OwnCard } from './own-card.ts'
@@ -56,6 +58,8 @@ export class Encryption {
   readonly #decisions = new Map<StreamId, Decision>()
   /** Each is made again when the stream itself is changed. */
   readonly #streams = new Map<StreamId, StreamEncryption>()
+
+  readonly #holdings = new Map<StreamId, KeyHolding>()
 
   constructor(modules: EncryptionModules) {
     this.#modules = modules
@@ -111,12 +115,35 @@ export class Encryption {
     if (await this.isEncrypted(streamId)) await (await this.stream(streamId)).share(userId, card)
   }
 
+  /**
+   * Keeps a stream's keys for all its publishers until this client closes. Resolves when there is a key; throws NOT_KEY_HOLDER, and what
+   * `stream` and the registry throw.
+   */
+  async hold(streamId: StreamId): Promise<void> {
+    if (this.#holdings.has(streamId)) return
+    const { clock, say } = this.#modules
+    const holding = new KeyHolding({
+      stream: () => this.stream(streamId),
+      clock,
+      onProblem: (error) => say(streamId, { state: 'unheld', error }),
+    })
+    this.#holdings.set(streamId, holding)
+    try {
+      await holding.start()
+    } catch (error) {
+      holding.stop()
+      this.#holdings.delete(streamId)
+      throw error
+    }
+  }
+
   /** Resolves when all records that were published are stored, or cannot be. */
   async settled(signal: AbortSignal): Promise<void> {
     await Promise.allSettled([...this.#streams.values()].map((stream) => stream.settled(signal)))
   }
 
   close(): void {
+    for (const holding of this.#holdings.values()) holding.stop()
     for (const stream of this.#streams.values()) stream.close()
     this.#streams.clear()
   }
@@ -140,9 +167,7 @@ export class Encryption {
       this.stream(streamId),
       cache.permissionsOf(streamId, nobody),
     ])
-    const { content } = stream.choice
-    const publicUntilMs = content === 'always' ? 0 : permissions.subscribeUntilMs
-    const decision = { clearUntilMs: content === 'never' ? Infinity : publicUntilMs, stream }
+    const decision = { clearUntilMs: clearUntilMs(stream.choice, permissions.subscribeUntilMs), stream }
     this.#decisions.set(streamId, decision)
     return decision
   }

@@ -1,0 +1,97 @@
+import {
+  cardHash,
+  epochChain,
+  epochIdOf,
+  isSameHash,
+  linkChain,
+  newestChain,
+  type Card,
+  type Ciphers,
+  type Crypto,
+  type EpochId,
+  type EpochRecord,
+  type NodeId,
+} from '@runnel/protocol'
+import { coverOf } from './epoch-cover.ts'
+import type { KeyPart } from './key-part.ts'
+
+/** How a reader comes by an opener's keys: `linked` finds them with nobody there; `unlinked` has a card and `no-card` none, they ask. */
+export type ReaderState = 'linked' | 'unlinked' | 'no-card'
+
+/** A user whose keys are in use, and who can open what they close. No secrets. */
+export interface OpenerKeys {
+  readonly userId: NodeId
+  readonly epochId: EpochId
+  /** Unix milliseconds. */
+  readonly createdMs: number
+  /** The epoch regards all permissions that were in force then (Unix milliseconds). */
+  readonly readersAtMs: number
+  /** For how many the epoch was made, besides the opener; undefined where a part of it was not found. */
+  readonly readerCount: number | undefined
+  /** By id. */
+  readonly readers: readonly { readonly userId: NodeId; readonly state: ReaderState }[]
+  /** Readers with a card whose links were not looked for, as there are too many. */
+  readonly unchecked: number
+}
+
+export interface StreamKeysModules {
+  readonly ciphers: Ciphers
+  readonly crypto: Crypto
+  readonly keyPart: Pick<KeyPart, 'find'>
+  /** Of those that may read; undefined where nobody could be asked. */
+  readonly cards: ReadonlyMap<NodeId, Card>
+  readonly readerIds: readonly NodeId[]
+  readonly signal: AbortSignal
+}
+
+/** Links looked for of one opener; each is a request to storage nodes. */
+const maxLinkLookups = 1_000
+const lookupsAtOnce = 16
+
+/** What is known of an opener's keys; undefined where it has none. Throws what the registry throws, and ABORTED. */
+export async function openerKeys(
+  userId: NodeId,
+  modules: StreamKeysModules,
+): Promise<OpenerKeys | undefined> {
+  const { keyPart, cards, readerIds, signal } = modules
+  const newest = await keyPart.find(userId, newestChain, signal)
+  if (newest?.kind !== 'newest') return undefined
+  const epochId = epochIdOf(newest.commitment)
+  const record = await keyPart.find(userId, epochChain(epochId), signal)
+  if (record?.kind !== 'epoch') return undefined
+  const { createdMs, readersAtMs } = record
+  const others = readerIds.filter((id) => id !== userId)
+  const withCard = others.flatMap((id) => cards.get(id) ?? [])
+  const looked = withCard.slice(0, maxLinkLookups)
+  const linked = await linkedOf(userId, record, looked, modules)
+  const isLooked = new Set(looked.map((card) => card.userId))
+  const readers = others.flatMap((id) => {
+    if (!cards.has(id)) return [{ userId: id, state: 'no-card' as const }]
+    if (!isLooked.has(id)) return []
+    return [{ userId: id, state: linked.has(id) ? ('linked' as const) : ('unlinked' as const) }]
+  })
+  const readerCount = (await coverOf(userId, record, keyPart, signal))?.tags.length
+  return {
+    ...{ userId, epochId, createdMs, readersAtMs, readerCount },
+    ...{ readers, unchecked: withCard.length - looked.length },
+  }
+}
+
+/** Those that have a link to the opener's present keyring, sealed to the card that they have now. */
+async function linkedOf(
+  openerId: NodeId,
+  { keyringId }: EpochRecord,
+  cards: readonly Card[],
+  { ciphers, crypto, keyPart, signal }: StreamKeysModules,
+): Promise<ReadonlySet<NodeId>> {
+  const linked = new Set<NodeId>()
+  for (let i = 0; i < cards.length; i += lookupsAtOnce)
+    await Promise.all(
+      cards.slice(i, i + lookupsAtOnce).map(async (card) => {
+        const link = await keyPart.find(openerId, linkChain(ciphers, keyringId, card.userId), signal)
+        if (link?.kind === 'link' && isSameHash(link.cardHash, cardHash(card, crypto)))
+          linked.add(card.userId)
+      }),
+    )
+  return linked
+}
