@@ -12,6 +12,7 @@ export const testNeeds = {
   'packages/browser': ['chromium', 'firefox'],
   'packages/explorer': ['chromium'],
   'packages/node': ['openssl'],
+  'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
 }
 

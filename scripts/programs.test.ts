@@ -18,13 +18,15 @@ describe('the programs that tests need', () => {
   })
 
   it('are none for rooms that need Node alone', () => {
-    expect(forTests('packages/protocol')).toEqual([])
+    expect(forTests('packages/transport')).toEqual([])
+    expect(forTests('packages/protocol/src/codec')).toEqual([])
     expect(forTests('./packages/network/src/core', 'sim')).toEqual([])
   })
 
   it('are those of the folders that the paths lie in', () => {
     expect(forTests('packages/browser')).toEqual(['chromium', 'firefox'])
-    expect(forTests('packages/protocol', 'packages/tracker/src/ice')).toEqual(['openssl'])
+    expect(forTests('packages/protocol/src/codec', 'packages/tracker/src/ice')).toEqual(['openssl'])
+    expect(forTests('packages/protocol')).toEqual(['python3 with venv'])
     expect(forTests('explorer.browser')).toEqual(['chromium'])
     expect(forTests('aws', '-q')).toEqual(['python3 with venv'])
   })

@@ -112,7 +112,7 @@ function announce(needed, missing) {
     ...(isInstalled() ? [] : ['the npm packages of package-lock.json']),
     ...(missing.length > 0 ? [`${debianPackages(missing).join(' ')} (apt-get)`] : []),
     ...(needed.includes('python3 with venv') && !existsSync(pinsStamp)
-      ? ['the Python packages of aws/ (pip, into .tools/)']
+      ? ['Python packages (pip, into .tools/)']
       : []),
   ]
   if (parts.length > 0) say(`will install: ${parts.join('; ')}`)
@@ -182,6 +182,7 @@ const tasks = {
     }),
   lint: () => {
     python('-m', 'mypy', '--no-error-summary')
+    run(ensurePython(), ['-m', 'mypy', '--no-error-summary'], { cwd: join(root, 'packages/protocol/second') })
     node('node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json')
     node('node_modules/typescript/bin/tsc', '-p', 'tsconfig.pages.json')

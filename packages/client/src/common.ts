@@ -10,6 +10,7 @@ export type {
 export type { ContentStep, MessageContent, OpenContext, SealContext } from './content/content-step.ts'
 export { typeInside } from './content/deflate.ts'
 export { cardFingerprint } from './encryption/card-fingerprint.ts'
+export type { OpenerKeys, ReaderState, RotatedKeys, StreamKeys } from './encryption/stream-keys.ts'
 export { exportReadingKey } from './encryption/export-reading-key.ts'
 export type { RegistryService } from './registry/registry-service.ts'
 export type { ClientModules, CreateNode, NodeModules } from './client.ts'

@@ -44,6 +44,7 @@ export interface AnswerDeskModules {
 const maxDelayMs = 500
 /** One reader is answered this often at most. */
 const pauseMs = 5_000
+/** Readers of whom it is known when they were answered. */
 const maxReaders = 2_000
 
 /** Answers readers that ask for keys: with a link where this process opens epochs, else with the keys it knows itself. */

@@ -42,6 +42,11 @@ describe('X-Wing', () => {
   })
 })
 
+it('is native where Node says it has what that needs, from 24.7 on', () => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  expect(hasNativeKem()).toBe(major > 24 || (major === 24 && minor >= 7))
+})
+
 describe.each(kinds)('HPKE with X-Wing (%s)', (kind) => {
   it('opens what draft-ietf-hpke-pq sealed', async () => {
     const suite = await hpkeSuite(kind)

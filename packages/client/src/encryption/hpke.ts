@@ -23,7 +23,7 @@ export interface Sealed {
 export const maxSealsInJavaScript = 32
 
 /**
- * Which implementation of ML-KEM: `noble` in JavaScript, everywhere; `native` of Node 24.7 and later, eight times as fast. The rest of a
+ * Which implementation of ML-KEM: `noble` in JavaScript, everywhere; `native` of Node 24.7 and later, six times as fast. The rest of a
  * seal is cheaper in JavaScript than by the asynchronous calls of Web Cryptography.
  */
 export type KemKind = 'noble' | 'native'
@@ -83,7 +83,7 @@ export function hasNativeKem(): boolean {
   const { SubtleCrypto } = globalThis as {
     readonly SubtleCrypto?: { supports?(operation: string, name: string): boolean }
   }
-  const needs = { encapsulateBits: 'ML-KEM-768', deriveBits: 'X25519', digest: 'SHA3-256' }
+  const needs = { encapsulateBits: 'ML-KEM-768', importKey: 'X25519', digest: 'SHA3-256' }
   return Object.entries(needs).every((need) => SubtleCrypto?.supports?.(...need) === true)
 }
 

@@ -51,6 +51,7 @@ interface OpenedLink extends LinkSecret {
 const maxStepsBack = 200
 /** Records looked through for an answer of somebody unexpected. */
 const maxNewest = 200
+/** Links that are kept open. */
 const maxLinks = 2_000
 
 /** Finds the keys that are in a stream's key part for this user. */
@@ -115,7 +116,7 @@ export class KeyFinder {
 
   /** A record that floods may hold a newer link, or a link that was not there before. */
   forgetLinks(openerId: NodeId): void {
-    for (const name of [...this.#links.keys()]) if (name.startsWith(openerId)) this.#links.delete(name)
+    for (const name of this.#links.keys() as string[]) if (name.startsWith(openerId)) this.#links.delete(name)
   }
 
   async #record(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<EpochRecord | undefined> {

@@ -72,10 +72,13 @@ const maxWaitMs = 30_000
 const restMs = 15_000
 /** Between two requests for keys, and two looks for the same one. */
 const pauseMs = 2_000
+/** Keys remembered as not found. */
 const maxGivenUp = 1_000
 /** Openers whose keys are passed on to a new reader. */
 const maxSharedOpeners = 100
+/** Openers that are listed. */
 const maxListedOpeners = 100
+/** Records of which it is asked at the end whether they are stored. */
 const maxUnconfirmed = 1_000
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */

@@ -8,9 +8,11 @@ import {
   type Card,
   type Ciphers,
   type Crypto,
+  type EncryptionChoice,
   type EpochId,
   type EpochRecord,
   type NodeId,
+  type StreamId,
 } from '@runnel/protocol'
 import { coverOf } from './epoch-cover.ts'
 import type { KeyPart } from './key-part.ts'
@@ -34,11 +36,32 @@ export interface OpenerKeys {
   readonly unchecked: number
 }
 
+/** Who can open what is published to a stream. No secrets. */
+export interface StreamKeys {
+  readonly streamId: StreamId
+  /** What is published now. */
+  readonly isEncrypted: boolean
+  readonly choice: EncryptionChoice
+  /** Who may subscribe, by id, each with its card if storage nodes have one. */
+  readonly readers: ReadonlyMap<NodeId, Card | undefined>
+  /** The key holder, and publishers, as far as they have a key; at most 100. */
+  readonly openers: readonly OpenerKeys[]
+}
+
+/** A key that was just made. */
+export interface RotatedKeys {
+  readonly epochId: EpochId
+  /** For how many readers, besides the user itself. */
+  readonly readers: number
+  /** Storage nodes have it. Where they do not, only those that are there get it. */
+  readonly isStored: boolean
+}
+
 export interface StreamKeysModules {
   readonly ciphers: Ciphers
   readonly crypto: Crypto
   readonly keyPart: Pick<KeyPart, 'find'>
-  /** Of those that may read; undefined where nobody could be asked. */
+  /** Of those that may read. */
   readonly cards: ReadonlyMap<NodeId, Card>
   readonly readerIds: readonly NodeId[]
   readonly signal: AbortSignal

@@ -22,15 +22,14 @@ from .vectors import Checks, check_cards, check_encryption, check_standards, mak
 def main() -> int:
     parser = argparse.ArgumentParser(prog="runnel_second", description="The encryption of Runnel in Python.")
     commands = parser.add_subparsers(required=True)
-    commands.add_parser("records", help="read records of a key part, a line each in hex; print what they say").set_defaults(
-        run=records
-    )
+    reading = commands.add_parser("records", help="read records of a key part, a line each in hex; print what they say")
+    reading.set_defaults(run=records)
     opening = commands.add_parser(
         "open", help="read batches, a line each in hex, of a key part and of messages; print what a user can open"
     )
     opening.add_argument("--private-key-file", type=Path, required=True, help="hex; the user's")
     opening.add_argument("--chain-id", type=int, required=True, help="of the network's registries; 0: none")
-    opening.add_argument("--generations", type=int, default=1, help="of the user's card; default: 1, the first")
+    opening.add_argument("--generation", type=int, default=0, help="of the user's card; default: 0")
     opening.add_argument("--stream", required=True, help="the stream id")
     opening.add_argument("--holder", help="the stream's key holder, an address")
     opening.set_defaults(run=open_batches)
@@ -60,9 +59,9 @@ def open_batches(arguments: argparse.Namespace) -> int:
     user, part = address_of(key), KeyPart(arguments.stream)
     reading = [
         d.reading_key(reading_key_material(key, user, arguments.chain_id, generation), user, generation)
-        for generation in range(arguments.generations)
+        for generation in range(arguments.generation, -1, -1)
     ]
-    cards, ring = [d.card_private_key(one) for one in reversed(reading)], d.keyring(reading[-1], arguments.stream)
+    cards, ring = [d.card_private_key(one) for one in reading], d.keyring(reading[0], arguments.stream)
     finder = KeyFinder(user, cards, ring, part)
     holder = bytes.fromhex(arguments.holder[2:]) if arguments.holder else None
     batches = [decode_batch(data) for data in _lines()]

@@ -9,7 +9,13 @@ from .encoding import ProtocolError, Reader, checked, uint, varint
 from .hpke import PUBLIC_KEY_BYTES
 from .signatures import keccak256, recover, sign, typed_data_digest
 
-_FIELDS = [("string", "purpose"), ("address", "account"), ("string", "generation"), ("string", "date"), ("string", "key")]
+_FIELDS = [
+    ("string", "purpose"),
+    ("address", "account"),
+    ("string", "generation"),
+    ("string", "date"),
+    ("string", "key"),
+]
 _PURPOSE = "Let others encrypt for this account on the Runnel network. It moves no money."
 _READING_FIELDS = [("string", "purpose"), ("string", "warning"), ("address", "account"), ("string", "generation")]
 _READING_PURPOSE = (

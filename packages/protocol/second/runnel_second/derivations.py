@@ -79,6 +79,10 @@ def tag(user: bytes, card_hash: bytes) -> bytes:
     return digest("tag of", user, card_hash)[:4]
 
 
+def publisher_tag(publisher: bytes, key: bytes) -> bytes:
+    return digest("tag of key", publisher, key)[:4]
+
+
 def group(user: bytes, count: int) -> int:
     return int.from_bytes(digest("group of", user)[:2], "big") * count // 65_536
 

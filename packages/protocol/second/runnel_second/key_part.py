@@ -50,7 +50,7 @@ class KeyPart:
 
 @dataclass
 class KeyFinder:
-    """Finds keys for one user. `card_keys` are its private keys of X-Wing, of all generations; `ring` is its own keyring."""
+    """Finds keys for one user. `card_keys` are its private keys of X-Wing, one a generation; `ring` is its keyring."""
 
     user: bytes
     card_keys: list[bytes]
@@ -64,6 +64,21 @@ class KeyFinder:
             if not self._known.get(epoch_id):
                 self._look(opener, epoch_id)
         return [d.publisher_key(key, publisher) for key in self._known.get(epoch_id, [])]
+
+    def writer_key(self, holder: bytes, epoch_id: str) -> bytes | None:
+        """This user's own key in an epoch of the key holder, where it may publish and not read."""
+        record = self._epoch(holder, epoch_id)
+        link, _ = self._link(holder, record["keyringId"]) if record is not None else (None, b"")
+        if record is None or link is None or link.is_for_reader:
+            return None
+        committed, count = record["commitment"], record["publisherRecords"]
+        chain = d.publishers_chain(committed, d.group(self.user, count))
+        found = self.part.find(holder, chain, "publishers") if count > 0 else None
+        for entry in [] if found is None else found["publishers"]:
+            key = d.wrap(link.secret, "wrapped publisher", committed, entry["wrapped"])
+            if d.publisher_tag(self.user, key) == entry["tag"]:
+                return key
+        return link.key if link.commitment == committed else None
 
     def _look(self, opener: bytes, epoch_id: str) -> None:
         if self._open(opener, epoch_id) is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -12,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from . import derivations as d
 from .batches import Batch, Chain, Message, batch_key, decode_batch, open_batch, seal, sign_batch
 from .cards import decode_card, reading_key_material
-from .encoding import ProtocolError, base64url
+from .encoding import ProtocolError
 from .hpke import XWING, decapsulate, key_schedule, open_seal, public_key
 from .hpke import seal as seal_to
 from .key_part import KeyFinder, KeyPart
@@ -189,6 +188,9 @@ def _check_finder(checks: Checks, given: Json, epoch_number: int, name: str) -> 
         keys = finder.publisher_keys(sealed.chain.publisher, sealed.messages[0].group_key_id)
         is_reader = not user["name"].startswith("publisher")
         checks.same(f"{name}: {user['name']}", any(open_batch(sealed, key) for key in keys), is_reader)
+        if not is_reader:
+            key = finder.writer_key(_id(given["openerId"]), sealed.messages[0].group_key_id)
+            checks.same(f"{name}: key of {user['name']}", key, given["epochs"][0]["publisherKeys"][1]["publisherKey"])
 
 
 def _check_batch(checks: Checks, vector: Json, private_key: bytes) -> None:

@@ -40,6 +40,14 @@ export function readerTag(ciphers: Ciphers, readerId: NodeId, cardHash: Uint8Arr
   return hashOf(ciphers, 'tag of', 4, nodeIdToBytes(readerId), cardHash)
 }
 
+/**
+ * How a publisher that may not read knows its key among those of its record: nothing else tells whether what it unwrapped is a key. Nobody
+ * can choose to have the tag of another.
+ */
+export function publisherTag(ciphers: Ciphers, publisherId: NodeId, publisherKey: Uint8Array): Uint8Array {
+  return hashOf(ciphers, 'tag of key', 4, nodeIdToBytes(publisherId), publisherKey)
+}
+
 /** In which of `count` groups a user is; `count` is a power of two, at most 65,536. */
 export function groupOf(ciphers: Ciphers, userId: NodeId, count: number): number {
   const [high = 0, low = 0] = hashOf(ciphers, 'group of', 2, nodeIdToBytes(userId))

@@ -1,6 +1,6 @@
 import type { NodeId } from '../ids/node-id.ts'
 
-/** A key wrapped for one reader, found by its tag: 4 bytes of a hash of the reader and its card. */
+/** A key wrapped for one user, found by its tag of 4 bytes: `readerTag`, or of a publisher that may not read `publisherTag`. */
 export interface WrappedFor {
   readonly tag: Uint8Array
   readonly wrapped: Uint8Array

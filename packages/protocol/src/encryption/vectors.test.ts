@@ -3,10 +3,12 @@ import vectors from '../../vectors/encryption.json' with { type: 'json' }
 import { nodeCiphers } from '../ciphers/node-ciphers.ts'
 import { pageCiphers } from '../ciphers/page-ciphers.ts'
 import { loadCrypto } from '../crypto/load-crypto.ts'
+import { toNodeId } from '../ids/node-id.ts'
 import { decodeBatch } from '../messages/batch-codec.ts'
 import { fromHex, toHex, toPlainJson } from '../messages/plain-json.testkit.ts'
 import { commitmentOf, publisherKeyOf, wrapKey } from './epoch-keys.ts'
 import { openWith } from './hpke.testkit.ts'
+import { publisherTag } from './key-chains.ts'
 import { decodeKeyRecord, decodeLinkSecret, encodeKeyRecord } from './key-record-codec.ts'
 import type { KeyRecord, WrappedFor } from './key-records.ts'
 import { chainCipher, openBatch } from './seal-batch.ts'
@@ -97,7 +99,12 @@ describe('the vectors of encryption', () => {
     expect(keys).toEqual(vectors.epochs.slice(1).map((epoch) => of(epoch.epochKey)))
     const [{ publishers } = expect.fail()] = recordsOf('publishers')
     const publisherKey = vectors.epochs[0]?.publisherKeys[1]?.publisherKey ?? expect.fail()
-    expect(unwrapped(publishers, 'wrapped publisher', commitment)).toEqual([of(publisherKey)])
+    const [{ tag, wrapped } = expect.fail()] = publishers
+    const { userId, tag: cardTag } = others[3] ?? expect.fail()
+    const secret = secrets.get(cardTag.hex) ?? expect.fail()
+    const key = wrapKey(nodeCiphers, secret, 'wrapped publisher', commitment, wrapped)
+    expect(key).toEqual(of(publisherKey))
+    expect(publisherTag(nodeCiphers, toNodeId(userId), key)).toEqual(tag)
   })
 
   it.each([

@@ -16,6 +16,7 @@ import {
   linkChain,
   newestChain,
   publishersChain,
+  publisherTag,
   readerTag,
   requestChain,
 } from './key-chains.ts'
@@ -118,9 +119,12 @@ export async function encryptionVectors(crypto: Crypto) {
       const record = { kind: 'cohort' as const, keyringId, readers: keys }
       return { ...recordVector('cohort', cohortChain(cohortId), record), cohortKey: key, cohortId }
     })
-  const publishers = wrapped([publisher], (secret) =>
-    wrapKey(ciphers, secret, 'wrapped publisher', commitment, publisherKey),
-  )
+  const publishers = [
+    {
+      tag: publisherTag(ciphers, publisher.identity.nodeId, publisherKey),
+      wrapped: wrapKey(ciphers, secretOf(publisher), 'wrapped publisher', commitment, publisherKey),
+    },
+  ]
 
   const links = await Promise.all(readers.map((reader) => linkTo(reader, true)))
   const chain = epochChain(epochIdOf(commitment))

@@ -86,7 +86,7 @@ describe('a keeper of cards', () => {
 
   it('has the oldest cards of strangers go when there are too many, and then refuses more', async () => {
     const keeper = keeperOf(3)
-    const [a, b, c, d, e, f] = users as [Identity, ...Identity[]] as Identity[]
+    const [a, b, c, d, e, f] = users
     const keep = async (identity: Identity | undefined) => {
       clock.pass(1)
       await keeper.keep(cardOf(identity))
