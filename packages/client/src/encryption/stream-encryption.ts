@@ -191,7 +191,10 @@ export class StreamEncryption {
   async hold(): Promise<void> {
     const { keyHolder } = this.choice
     if (keyHolder !== this.#modules.userId)
-      throw clientError('NOT_KEY_HOLDER', `of ${this.#stream.id}: ${keyHolder ?? 'each publisher has its own keys'}`)
+      throw clientError(
+        'NOT_KEY_HOLDER',
+        `of ${this.#stream.id}: ${keyHolder ?? 'each publisher has its own keys'}`,
+      )
     await this.sealing()
   }
 
@@ -213,7 +216,10 @@ export class StreamEncryption {
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
-    const cards = await cardsOf(readerIds, this.#stream.id, signal)
+    const cards = await cardsOf(readerIds, this.#stream.id, signal).catch((error: unknown) => {
+      if (isRunnelError(error) && error.code === 'NO_STORAGE_NODE') return new Map<NodeId, Card>()
+      throw error
+    })
     const modules = { ...this.#modules, cards, readerIds }
     const found: OpenerKeys[] = []
     for (const openerId of this.#openers().slice(0, maxListedOpeners)) {

@@ -30,8 +30,8 @@ export interface OpenerKeys {
   readonly readersAtMs: number
   /** For how many the epoch was made, besides the opener; undefined where a part of it was not found. */
   readonly readerCount: number | undefined
-  /** By id. */
-  readonly readers: readonly { readonly userId: NodeId; readonly state: ReaderState }[]
+  /** Of those that may read, without the opener itself. */
+  readonly readers: ReadonlyMap<NodeId, ReaderState>
   /** Readers with a card whose links were not looked for, as there are too many. */
   readonly unchecked: number
 }
@@ -86,17 +86,14 @@ export async function openerKeys(
   const others = readerIds.filter((id) => id !== userId)
   const withCard = others.flatMap((id) => cards.get(id) ?? [])
   const looked = withCard.slice(0, maxLinkLookups)
+  const states = new Map<NodeId, ReaderState>()
+  for (const id of others) if (!cards.has(id)) states.set(id, 'no-card')
   const linked = await linkedOf(userId, record, looked, modules)
-  const isLooked = new Set(looked.map((card) => card.userId))
-  const readers = others.flatMap((id) => {
-    if (!cards.has(id)) return [{ userId: id, state: 'no-card' as const }]
-    if (!isLooked.has(id)) return []
-    return [{ userId: id, state: linked.has(id) ? ('linked' as const) : ('unlinked' as const) }]
-  })
+  for (const card of looked) states.set(card.userId, linked.has(card.userId) ? 'linked' : 'unlinked')
   const readerCount = (await coverOf(userId, record, keyPart, signal))?.tags.length
   return {
     ...{ userId, epochId, createdMs, readersAtMs, readerCount },
-    ...{ readers, unchecked: withCard.length - looked.length },
+    ...{ readers: states, unchecked: withCard.length - looked.length },
   }
 }
 
