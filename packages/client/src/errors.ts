@@ -298,6 +298,18 @@ export const clientErrors = {
     remedy:
       'It is broken or was deleting messages at that moment: check it; other storage nodes are asked instead.',
   },
+  STORAGE_SILENT: {
+    summary: 'A storage node did not answer',
+    remedy: 'Nothing to do when others answer; otherwise check that it runs and can be reached.',
+  },
+  CARD_NOT_KEPT: {
+    summary: 'No storage node has taken the card',
+    remedy: 'Try again when one can be reached; its message says why each did not.',
+  },
+  CARDS_UNAVAILABLE: {
+    summary: 'No storage node that may have the cards answered',
+    remedy: 'Try again when one of them can be reached: those of the stream, or of the storage registry.',
+  },
   NOT_STORED_IN_TIME: {
     summary: 'Not enough storage nodes have confirmed the message in time',
     remedy: 'It may still be stored: wait again, or check the storage nodes of the stream.',

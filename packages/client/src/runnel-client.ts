@@ -1,7 +1,6 @@
 import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   keyPartition,
-  ciphers,
   parseStreamPartId,
   toNodeId,
   toStreamId,
@@ -20,13 +19,12 @@ import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
-import { cardPublicKeyOf } from './encryption/card-key.ts'
-import { renewReadingKey } from './encryption/own-reading-key.ts'
-import type { CardDirectory } from './encryption/ports.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
-import { noCardDirectory } from './encryption/no-card-directory.ts'
+import type { Cards } from './encryption/ports.ts'
+import { CardDirectory } from './encryption/card-directory.ts'
+import { cardLimits } from './encryption/card-limits.ts'
 import { requireGoodCard } from './encryption/check-card.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
@@ -85,11 +83,11 @@ export interface RunnelClientModules {
   readonly registry: RegistryService
   /** Whether the registries can be changed in the user's name: its key is here, or a wallet that signs. */
   readonly hasAccount: boolean
-  /** Where cards are found and kept. */
-  readonly cards?: CardDirectory | undefined
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
   readonly phases: Phases
+  /** Where cards are found and kept. Default: storage nodes. */
+  readonly cards?: Cards | undefined
   /** Content steps between the application and the wire, in addition to compression. */
   readonly contentSteps: readonly ContentStep[]
 }
@@ -107,8 +105,8 @@ export class RunnelClient implements AsyncDisposable {
   readonly chainId: number
   /** The node inside, for its metrics and what else an operator wants to see. */
   readonly network: NetworkNode
-  /** Where cards are found and kept: storage nodes. */
-  readonly cards: CardDirectory | undefined
+  /** Finds the cards of users, and puts one's own where others find it. */
+  readonly cards: Cards
   readonly #user: ActingUser
   readonly #hasAccount: boolean
   readonly #registry: RegistryService
@@ -137,7 +135,6 @@ export class RunnelClient implements AsyncDisposable {
     this.nodeId = node.nodeId
     this.network = node
     this.#user = user
-    this.cards = modules.cards
     this.#hasAccount = modules.hasAccount
     this.chainId = registry.chainId
     this.#registry = registry
@@ -160,6 +157,12 @@ export class RunnelClient implements AsyncDisposable {
       status,
     })
     this.#waiter = new StorageWaiter({ history: this.#history, cache })
+    const storageCards = new CardDirectory(cardLimits, {
+      ...{ chainId: registry.chainId, contracts: registry.contracts, crypto: modules.crypto, clock },
+      ...{ requests: this.#history.sourceModules.requests, directory: this.#history.directory },
+      ...{ nodeId: node.nodeId, listStorageNodes: () => registry.listStorageNodes() },
+    })
+    this.cards = modules.cards ?? storageCards
     const encryption = new Encryption({
       ...modules,
       cache,
@@ -167,7 +170,7 @@ export class RunnelClient implements AsyncDisposable {
       history: this.#history,
       listPermissions: (streamId) => registry.listPermissions(streamId),
       source: user.readingKeys,
-      directory: noCardDirectory,
+      directory: this.cards,
       stored: (places, signal) => this.#waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),
       say: (streamId, news) => status.emit({ type: 'encryption', streamId, ...news }),
       signal: this.#history.closing,
@@ -282,13 +285,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
-    if (this.cards === undefined) throw clientError('NO_STORAGE_NODE', 'nobody keeps cards')
-    const modules = {
-      source: this.#user.readingKeys,
-      directory: this.cards,
-      publicKeyOf: (readingKey: Uint8Array) => cardPublicKeyOf(ciphers, readingKey),
-    }
-    return (await renewReadingKey(this.userId, modules, signal)).card
+    return this.#encryption.card.renew(signal)
   }
 
   /**

@@ -22,14 +22,14 @@ import { KeyHolding } from './key-holding.ts'
 import { KeyPart, type KeyPartModules } from './key-part.ts'
 import type { SealingEpoch } from './opener.ts'
 import { OwnCard } from './own-card.ts'
-import type { CardDirectory, ReadingKeySource } from './ports.ts'
+import type { Cards, ReadingKeySource } from './ports.ts'
 import { StreamEncryption, type EncryptionNews } from './stream-encryption.ts'
 
 export interface EncryptionModules extends KeyPartModules {
   readonly cache: RegistryCache
   readonly listPermissions: (streamId: StreamId) => Promise<readonly UserPermissions[]>
   readonly source: ReadingKeySource
-  readonly directory: CardDirectory
+  readonly directory: Cards
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -184,7 +184,7 @@ export class Encryption {
         card: this.card,
         list: listPermissions,
         permissionsOf: (streamId, user) => cache.permissionsOf(streamId, user),
-        cardsOf: (users, streamId, signal) => directory.cardsOf(users, streamId, signal),
+        cardsOf: (users, stream, signal) => directory.cardsOf(users, stream, signal),
         say: (news) => say(info.id, news),
       },
     )

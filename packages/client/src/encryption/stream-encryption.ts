@@ -56,7 +56,7 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly card: OwnCard
   readonly cardsOf: (
     users: readonly NodeId[],
-    streamId: string,
+    stream: StreamInfo,
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<NodeId, Card>>
   /** Waits until storage nodes have records; rejects when that takes too long. */
@@ -111,12 +111,11 @@ export class StreamEncryption {
     const onPublished = (place: MessagePlace) => this.#published(place)
     const common = { ...modules, streamId: stream.id, choice, onPublished }
     const parts = { readers: this.readers, keyPart: this.keyPart, known: this.known }
-    const cardsOf = (users: readonly NodeId[], signal: AbortSignal) =>
-      modules.cardsOf(users, stream.id, signal)
+    const cardsOf = (users: readonly NodeId[], signal: AbortSignal) => modules.cardsOf(users, stream, signal)
     this.#finder = new KeyFinder({
       ...common,
       ...parts,
-      cardKeys: (signal) => modules.card.keys(stream.id, signal),
+      cardKeys: (signal) => modules.card.keys(stream, signal),
       keyring: () => this.opener.keyring,
       openersFor: (publisherId) => this.#openersFor(publisherId),
     })
@@ -232,7 +231,7 @@ export class StreamEncryption {
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */
   async share(readerId: NodeId, card?: Card): Promise<void> {
     const { cardsOf, signal, say } = this.#modules
-    const found = card ?? (await cardsOf([readerId], this.#stream.id, signal)).get(readerId)
+    const found = card ?? (await cardsOf([readerId], this.#stream, signal)).get(readerId)
     if (found === undefined) return say({ state: 'no-card', userId: readerId })
     this.keyPart.join()
     if (this.opener.isOpen) await this.opener.linkTo(found)
@@ -287,7 +286,7 @@ export class StreamEncryption {
     if (nowMs - this.#askedMs < pauseMs) return
     this.#askedMs = nowMs
     const ids = new Set([...this.#finding.values()].map(({ id }) => id))
-    const own = await card.ensure(this.#stream.id, signal)
+    const own = await card.ensure(this.#stream, signal)
     this.keyPart.publish(requestChain, {
       kind: 'request',
       card: encodeCard(own),
@@ -331,7 +330,7 @@ export class StreamEncryption {
     // Nobody is asked for leave to read because of a message that it publishes.
     if (!card.isSilent) return undefined
     try {
-      const readingKey = await card.readingKey(this.#stream.id, signal)
+      const readingKey = await card.readingKey(this.#stream, signal)
       return keyringMaster(ciphers, readingKey, this.#stream.id)
     } catch (error) {
       if (!isRunnelError(error) || signal.aborted) throw error
