@@ -215,10 +215,7 @@ export class StreamEncryption {
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
-    const cards = await cardsOf(readerIds, this.#stream.id, signal).catch((error: unknown) => {
-      if (isRunnelError(error) && error.code === 'NO_STORAGE_NODE') return new Map<NodeId, Card>()
-      throw error
-    })
+    const cards = await cardsOf(readerIds, this.#stream, signal)
     const modules = { ...this.#modules, cards, readerIds }
     const found: OpenerKeys[] = []
     for (const openerId of this.#openers().slice(0, maxListedOpeners)) {
