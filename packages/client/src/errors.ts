@@ -366,6 +366,20 @@ export const clientErrors = {
     summary: 'Encrypted content does not open with its key',
     remedy: 'Nothing to do here: its publisher sealed it wrongly, or two keys have one name.',
   },
+  NOT_KEY_HOLDER: {
+    summary: 'Another user holds the keys of the stream',
+    remedy:
+      'Do it in the name of the key holder: encryption.keyHolder in the metadata of the stream, which runnel stream show prints.',
+  },
+  NOT_ENCRYPTED: {
+    summary: 'The stream is not encrypted',
+    remedy:
+      'Take the subscribe permission from the public, or make a stream with encryption.content always; see runnel stream show.',
+  },
+  CARD_OF_OTHER_USER: {
+    summary: 'The card is of another user',
+    remedy: 'Give the card of the user who gets the permission: runnel reading-key card prints it.',
+  },
   KEYS_UNCERTAIN: {
     summary: 'Nothing can be encrypted, as the registry does not say who may read',
     remedy:

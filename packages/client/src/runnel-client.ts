@@ -48,7 +48,10 @@ import type { HistorySelection } from './resend/selection.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
+import { requirePermission } from './permission.ts'
+import type { RotatedKeys, StreamKeys } from './encryption/stream-keys.ts'
 import {
+  cardIn,
   draftOf,
   grantOf,
   revokedOf,
@@ -237,15 +240,18 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Gives permissions to a user or to the public; permissions not named stay unchanged. Only publish and subscribe can be public
-   * or expire.
+   * or expire. Who may subscribe to an encrypted stream is passed the keys that this client can read, and waits for nobody then; where that
+   * fails the status 'encryption' says so. Throws also INVALID_ARGUMENT, CARD_OF_OTHER_USER, and what `checkCard` throws.
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
     this.#requireAccount()
     const given = grantOf(grant)
+    const card = cardIn(grant)
+    if (card !== undefined) await this.checkCard(card)
     const id = toStreamId(streamId)
     await this.#registry.writer.grant(id, given)
     const { user, permissions } = given
-    if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user)
+    if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user, card)
   }
 
   /** Takes permissions away; public permissions still apply to the user. */
@@ -290,6 +296,52 @@ export class RunnelClient implements AsyncDisposable {
   async ensureCard(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
     return this.#encryption.ensureCard(signal)
+  }
+
+  /**
+   * Whether a stream is encrypted, whose keys are in use, and which readers find them with nobody there. No secrets. Needs publish, subscribe
+   * or grant. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, and what the registry throws.
+   */
+  async keysOf(streamId: string): Promise<StreamKeys> {
+    this.#requireMember()
+    const id = toStreamId(streamId)
+    const { grant, publishUntilMs } = await this.permissionsOf(id, this.userId)
+    if (!grant && publishUntilMs <= this.#clock.now()) await requirePermission('subscribe', id, this.#shared)
+    const stream = await this.#encryption.stream(id)
+    const isEncrypted = await this.#encryption.isEncrypted(id)
+    return { streamId: id, isEncrypted, choice: stream.choice, ...(await stream.keys()) }
+  }
+
+  /**
+   * Makes a new key now: for what this user publishes, or for the whole stream where it is the key holder. Processes of the user that run,
+   * and publishers that use the holder's keys, go over to it. What is older stays readable. Throws NOT_ENCRYPTED, NOT_KEY_HOLDER,
+   * NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and what the registry throws.
+   */
+  async rotateKeys(streamId: string): Promise<RotatedKeys> {
+    this.#requireMember()
+    const id = toStreamId(streamId)
+    const stream = await this.#encryption.stream(id)
+    if (stream.choice.keyHolder === undefined) await requirePermission('publish', id, this.#shared)
+    if (!(await this.#encryption.isEncrypted(id))) throw clientError('NOT_ENCRYPTED', id)
+    const { id: epochId, readers } = await stream.rotate()
+    const isStored = await stream.settled(this.#history.closing).then(
+      () => true,
+      (error: unknown) => {
+        if (!isRunnelError(error)) throw error
+        return false
+      },
+    )
+    return { epochId, readers, isStored }
+  }
+
+  /**
+   * As the key holder of a stream, has a valid key ready for all its publishers until this client closes: a new one when a reader goes, or the
+   * key gets old. Resolves when there is one. The status 'encryption' tells when there cannot be one later. Throws NOT_KEY_HOLDER,
+   * KEYS_UNCERTAIN, STREAM_NOT_FOUND, and what the registry throws.
+   */
+  async holdKeys(streamId: string): Promise<void> {
+    this.#requireMember()
+    await this.#encryption.hold(toStreamId(streamId))
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
@@ -537,9 +589,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /** The permission is given, whether or not keys can be: the user asks for them when it comes. */
-  async #shareKeys(streamId: StreamId, user: NodeId): Promise<void> {
+  async #shareKeys(streamId: StreamId, user: NodeId, card: Card | undefined): Promise<void> {
     try {
-      await this.#encryption.share(streamId, user)
+      await this.#encryption.share(streamId, user, card)
     } catch (error) {
       if (!isRunnelError(error)) throw error
       this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })

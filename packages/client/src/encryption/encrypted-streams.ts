@@ -3,6 +3,7 @@ import type { Clock, Random } from '@runnel/protocol'
 import type { StreamInfo, UserPermissions } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import { KeyHolding } from './key-holding.ts'
 import { KeyPart, type KeyPartModules } from './key-part.ts'
 import { OwnCard } from './own-card.ts'
 import type { Cards, ReadingKeySource } from './ports.ts'
@@ -30,6 +31,8 @@ export class EncryptedStreams {
   /** Each is made again when the stream itself is changed. */
   readonly #streams = new Map<StreamId, StreamEncryption>()
 
+  readonly #holdings = new Map<StreamId, KeyHolding>()
+
   constructor(modules: EncryptedStreamsModules) {
     this.#modules = modules
     this.card = new OwnCard({ ...modules, userId: modules.user.userId })
@@ -53,7 +56,27 @@ export class EncryptedStreams {
     this.#streams.delete(streamId)
   }
 
+  /** Keeps a stream's keys for all its publishers until `close`. Throws NOT_KEY_HOLDER, and what the registry throws. */
+  async hold(streamId: StreamId, stream: () => Promise<StreamEncryption>): Promise<void> {
+    if (this.#holdings.has(streamId)) return
+    const { clock, say } = this.#modules
+    const holding = new KeyHolding({
+      stream,
+      clock,
+      onProblem: (error) => say(streamId, { state: 'unheld', error }),
+    })
+    this.#holdings.set(streamId, holding)
+    try {
+      await holding.start()
+    } catch (error) {
+      holding.stop()
+      this.#holdings.delete(streamId)
+      throw error
+    }
+  }
+
   close(): void {
+    for (const holding of this.#holdings.values()) holding.stop()
     for (const streamId of [...this.#streams.keys()]) this.remove(streamId)
   }
 

@@ -1,5 +1,6 @@
 import {
   ciphers,
+  clearUntilMs,
   encryptionChoiceIn,
   keyPartition,
   toNodeId,
@@ -95,6 +96,14 @@ export class Encryption {
     return (await this.#load()).card.ensure(undefined, signal)
   }
 
+  /**
+   * Keeps a stream's keys for all its publishers until this client closes. Resolves when there is a key; throws NOT_KEY_HOLDER, and what
+   * `stream` and the registry throw.
+   */
+  async hold(streamId: StreamId): Promise<void> {
+    await (await this.#load()).hold(streamId, () => this.stream(streamId))
+  }
+
   /** Resolves when all records that were published are stored, or cannot be. */
   async settled(signal: AbortSignal): Promise<void> {
     const streams = this.#streams?.all() ?? []
@@ -106,9 +115,9 @@ export class Encryption {
   }
 
   #sealingNow(streamId: StreamId): SealingEpoch | 'clear' | undefined {
-    const clearUntilMs = this.#clearUntilMs.get(streamId)
-    if (clearUntilMs === undefined) return undefined
-    return this.#modules.clock.now() < clearUntilMs ? 'clear' : this.#streams?.get(streamId)?.sealingNow
+    const untilMs = this.#clearUntilMs.get(streamId)
+    if (untilMs === undefined) return undefined
+    return this.#modules.clock.now() < untilMs ? 'clear' : this.#streams?.get(streamId)?.sealingNow
   }
 
   async #sealing(streamId: StreamId): Promise<SealingEpoch | 'clear'> {
@@ -124,13 +133,11 @@ export class Encryption {
       this.#infoOf(streamId),
       this.#modules.cache.permissionsOf(streamId, nobody),
     ])
-    const { content } = encryptionChoiceIn(metadata)
-    const publicUntilMs = content === 'always' ? 0 : permissions.subscribeUntilMs
-    const clearUntilMs = content === 'never' ? Infinity : publicUntilMs
     // What was read while something changed may be from before.
     if (changes !== this.#changes) return this.#decide(streamId)
-    this.#clearUntilMs.set(streamId, clearUntilMs)
-    return clearUntilMs
+    const untilMs = clearUntilMs(encryptionChoiceIn(metadata), permissions.subscribeUntilMs)
+    this.#clearUntilMs.set(streamId, untilMs)
+    return untilMs
   }
 
   async #infoOf(streamId: StreamId): Promise<StreamInfo> {
