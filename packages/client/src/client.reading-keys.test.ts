@@ -1,7 +1,7 @@
 import { createIdentity, isCardSignedByKey, loadCrypto, parsePrivateKey, type Card } from '@runnel/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { Clients } from './client.testkit.ts'
-import type { CardDirectory } from './encryption/ports.ts'
+import type { Cards } from './encryption/ports.ts'
 import { exportReadingKey, keySigner } from './index.ts'
 
 const crypto = await loadCrypto()
@@ -16,7 +16,7 @@ beforeEach(() => {
   kept = []
 })
 afterEach(() => clients.closeAll())
-const cards: CardDirectory = {
+const cards: Cards = {
   put: async (card) => void kept.push(card),
   cardsOf: async () => new Map(kept.slice(-1).map((card) => [card.userId, card])),
 }

@@ -18,7 +18,7 @@ import type { Acting } from '@runnel/transport'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { parseConfig, type ClientConfig, type ParsedClientConfig, type ParsedTransports } from './config.ts'
 import type { ContentStep } from './content/content-step.ts'
-import type { CardDirectory } from './encryption/ports.ts'
+import type { Cards } from './encryption/ports.ts'
 import { Faults } from './faults.ts'
 import { openActingUser } from './identity/open-acting-user.ts'
 import type { ActingUser } from './identity/acting-user.ts'
@@ -72,8 +72,8 @@ export interface ClientModules {
   readonly wallet?: Eip1193Provider | Signer | undefined
   /** Where delegations of a signer or a wallet are kept. Default: in memory; in a page for all of its origin. */
   readonly sessions?: SessionStore | undefined
-  /** Where cards are found and kept. */
-  readonly cards?: CardDirectory | undefined
+  /** Where cards are found and kept. Default: storage nodes. */
+  readonly cards?: Cards | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**

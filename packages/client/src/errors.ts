@@ -298,6 +298,18 @@ export const clientErrors = {
     remedy:
       'It is broken or was deleting messages at that moment: check it; other storage nodes are asked instead.',
   },
+  STORAGE_SILENT: {
+    summary: 'A storage node did not answer',
+    remedy: 'Nothing to do when others answer; otherwise check that it runs and can be reached.',
+  },
+  CARD_NOT_KEPT: {
+    summary: 'No storage node has taken the card',
+    remedy: 'Try again when one can be reached; its message says why each did not.',
+  },
+  CARDS_UNAVAILABLE: {
+    summary: 'No storage node that may have the cards answered',
+    remedy: 'Try again when one of them can be reached: those of the stream, or of the storage registry.',
+  },
   NOT_STORED_IN_TIME: {
     summary: 'Not enough storage nodes have confirmed the message in time',
     remedy: 'It may still be stored: wait again, or check the storage nodes of the stream.',
@@ -353,6 +365,20 @@ export const clientErrors = {
   CONTENT_NOT_AUTHENTIC: {
     summary: 'Encrypted content does not open with its key',
     remedy: 'Nothing to do here: its publisher sealed it wrongly, or two keys have one name.',
+  },
+  NOT_KEY_HOLDER: {
+    summary: 'Another user holds the keys of the stream',
+    remedy:
+      'Do it in the name of the key holder: encryption.keyHolder in the metadata of the stream, which runnel stream show prints.',
+  },
+  NOT_ENCRYPTED: {
+    summary: 'The stream is not encrypted',
+    remedy:
+      'Take the subscribe permission from the public, or make a stream with encryption.content always; see runnel stream show.',
+  },
+  CARD_OF_OTHER_USER: {
+    summary: 'The card is of another user',
+    remedy: 'Give the card of the user who gets the permission: runnel reading-key card prints it.',
   },
   KEYS_UNCERTAIN: {
     summary: 'Nothing can be encrypted, as the registry does not say who may read',

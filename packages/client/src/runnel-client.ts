@@ -19,12 +19,11 @@ import type { ParsedClientConfig } from './config.ts'
 import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
-import type { CardDirectory } from './encryption/ports.ts'
 import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
-import { noCardDirectory } from './encryption/no-card-directory.ts'
-import { requireGoodCard } from './encryption/check-card.ts'
+import type { Cards } from './encryption/ports.ts'
+import { lazyCards } from './encryption/lazy-cards.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
@@ -47,7 +46,10 @@ import type { HistorySelection } from './resend/selection.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
+import { requirePermission } from './permission.ts'
+import type { RotatedKeys, StreamKeys } from './encryption/stream-keys.ts'
 import {
+  cardIn,
   draftOf,
   grantOf,
   revokedOf,
@@ -79,11 +81,11 @@ export interface RunnelClientModules {
   readonly registry: RegistryService
   /** Whether the registries can be changed in the user's name: its key is here, or a wallet that signs. */
   readonly hasAccount: boolean
-  /** Where cards are found and kept. */
-  readonly cards?: CardDirectory | undefined
   /** Of the node: what fills its gaps is given to it. */
   readonly archive: LateArchive
   readonly phases: Phases
+  /** Where cards are found and kept. Default: storage nodes. */
+  readonly cards?: Cards | undefined
   /** Content steps between the application and the wire, in addition to compression. */
   readonly contentSteps: readonly ContentStep[]
 }
@@ -101,8 +103,8 @@ export class RunnelClient implements AsyncDisposable {
   readonly chainId: number
   /** The node inside, for its metrics and what else an operator wants to see. */
   readonly network: NetworkNode
-  /** Where cards are found and kept: storage nodes. */
-  readonly cards: CardDirectory | undefined
+  /** Finds the cards of users, and puts one's own where others find it. */
+  readonly cards: Cards
   readonly #user: ActingUser
   readonly #hasAccount: boolean
   readonly #registry: RegistryService
@@ -131,7 +133,6 @@ export class RunnelClient implements AsyncDisposable {
     this.nodeId = node.nodeId
     this.network = node
     this.#user = user
-    this.cards = modules.cards
     this.#hasAccount = modules.hasAccount
     this.chainId = registry.chainId
     this.#registry = registry
@@ -154,6 +155,12 @@ export class RunnelClient implements AsyncDisposable {
       status,
     })
     this.#waiter = new StorageWaiter({ history: this.#history, cache })
+    const storageCards = lazyCards({
+      ...{ chainId: registry.chainId, contracts: registry.contracts, crypto: modules.crypto, clock },
+      ...{ requests: this.#history.sourceModules.requests, directory: this.#history.directory },
+      ...{ nodeId: node.nodeId, listStorageNodes: () => registry.listStorageNodes() },
+    })
+    this.cards = modules.cards ?? storageCards
     const encryption = new Encryption({
       ...modules,
       cache,
@@ -161,7 +168,7 @@ export class RunnelClient implements AsyncDisposable {
       history: this.#history,
       listPermissions: (streamId) => registry.listPermissions(streamId),
       source: user.readingKeys,
-      directory: modules.cards ?? noCardDirectory,
+      directory: this.cards,
       stored: (places, signal) => this.#waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),
       say: (streamId, news) => status.emit({ type: 'encryption', streamId, ...news }),
       signal: this.#history.closing,
@@ -231,15 +238,18 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Gives permissions to a user or to the public; permissions not named stay unchanged. Only publish and subscribe can be public
-   * or expire.
+   * or expire. Who may subscribe to an encrypted stream is passed the keys that this client can read, and waits for nobody then; where that
+   * fails the status 'encryption' says so. Throws also INVALID_ARGUMENT, CARD_OF_OTHER_USER, and what `checkCard` throws.
    */
   async grant(streamId: string, grant: GrantOptions): Promise<void> {
     this.#requireAccount()
     const given = grantOf(grant)
+    const card = cardIn(grant)
+    if (card !== undefined) await this.checkCard(card)
     const id = toStreamId(streamId)
     await this.#registry.writer.grant(id, given)
     const { user, permissions } = given
-    if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user)
+    if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user, card)
   }
 
   /** Takes permissions away; public permissions still apply to the user. */
@@ -273,8 +283,63 @@ export class RunnelClient implements AsyncDisposable {
    */
   async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
-    if (this.cards === undefined) throw clientError('NO_STORAGE_NODE', 'nobody keeps cards')
     return this.#encryption.renewCard(signal)
+  }
+
+  /**
+   * Has storage nodes keep the user's card, so that whoever gives it a permission can give it the keys as well; done by itself when the
+   * user first reads something encrypted. A user of a wallet is asked to sign. Throws NO_READING_KEY, READING_KEY_CHANGED, CARD_NEEDS_USER,
+   * CARD_NOT_KEPT, CARDS_UNAVAILABLE, or what signing throws.
+   */
+  async ensureCard(signal: AbortSignal = this.#history.closing): Promise<Card> {
+    this.#requireMember()
+    return this.#encryption.ensureCard(signal)
+  }
+
+  /**
+   * Whether a stream is encrypted, whose keys are in use, and which readers find them with nobody there. No secrets. Needs publish, subscribe
+   * or grant. Throws STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, and what the registry throws.
+   */
+  async keysOf(streamId: string): Promise<StreamKeys> {
+    this.#requireMember()
+    const id = toStreamId(streamId)
+    const { grant, publishUntilMs } = await this.permissionsOf(id, this.userId)
+    if (!grant && publishUntilMs <= this.#clock.now()) await requirePermission('subscribe', id, this.#shared)
+    const stream = await this.#encryption.stream(id)
+    const isEncrypted = await this.#encryption.isEncrypted(id)
+    return { streamId: id, isEncrypted, choice: stream.choice, ...(await stream.keys()) }
+  }
+
+  /**
+   * Makes a new key now: for what this user publishes, or for the whole stream where it is the key holder. Processes of the user that run,
+   * and publishers that use the holder's keys, go over to it. What is older stays readable. Throws NOT_ENCRYPTED, NOT_KEY_HOLDER,
+   * NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and what the registry throws.
+   */
+  async rotateKeys(streamId: string): Promise<RotatedKeys> {
+    this.#requireMember()
+    const id = toStreamId(streamId)
+    const stream = await this.#encryption.stream(id)
+    if (stream.choice.keyHolder === undefined) await requirePermission('publish', id, this.#shared)
+    if (!(await this.#encryption.isEncrypted(id))) throw clientError('NOT_ENCRYPTED', id)
+    const { id: epochId, readers } = await stream.rotate()
+    const isStored = await stream.settled(this.#history.closing).then(
+      () => true,
+      (error: unknown) => {
+        if (!isRunnelError(error)) throw error
+        return false
+      },
+    )
+    return { epochId, readers, isStored }
+  }
+
+  /**
+   * As the key holder of a stream, has a valid key ready for all its publishers until this client closes: a new one when a reader goes, or the
+   * key gets old. Resolves when there is one. The status 'encryption' tells when there cannot be one later. Throws NOT_KEY_HOLDER,
+   * KEYS_UNCERTAIN, STREAM_NOT_FOUND, and what the registry throws.
+   */
+  async holdKeys(streamId: string): Promise<void> {
+    this.#requireMember()
+    await this.#encryption.hold(toStreamId(streamId))
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
@@ -310,6 +375,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async checkCard(card: Card): Promise<void> {
     const { chainId, contracts } = this.#registry
+    const { requireGoodCard } = await import('./encryption/check-card.ts')
     await requireGoodCard(card, { chainId, contracts, crypto: this.#crypto, clock: this.#clock })
   }
 
@@ -522,9 +588,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /** The permission is given, whether or not keys can be: the user asks for them when it comes. */
-  async #shareKeys(streamId: StreamId, user: NodeId): Promise<void> {
+  async #shareKeys(streamId: StreamId, user: NodeId, card: Card | undefined): Promise<void> {
     try {
-      await this.#encryption.share(streamId, user)
+      await this.#encryption.share(streamId, user, card)
     } catch (error) {
       if (!isRunnelError(error)) throw error
       this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })

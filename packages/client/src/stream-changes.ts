@@ -1,10 +1,13 @@
 import {
+  decodeCard,
   encryptionChoiceFault,
+  fromBase64Url,
   limits,
   metadataField,
   overlayChoiceFault,
   toNodeId,
   toStreamId,
+  type Card,
   type NodeId,
 } from '@runnel/protocol'
 import { clientError } from './errors.ts'
@@ -31,9 +34,14 @@ export interface GrantOptions {
   readonly permissions: readonly PermissionName[]
   /** When publish and subscribe end: a date or Unix milliseconds. Default: never. */
   readonly expiresAt?: Date | number | undefined
+  /**
+   * The user's card, by which keys are passed on to it, as `runnel reading-key card` prints it. Default: the one that storage nodes have; where
+   * there is none the user asks for keys when it comes.
+   */
+  readonly card?: string | undefined
 }
 
-export type RevokeOptions = Omit<GrantOptions, 'expiresAt'>
+export type RevokeOptions = Omit<GrantOptions, 'expiresAt' | 'card'>
 
 /** Throws INVALID_ARGUMENT, NOT_STREAM_OWNER, INVALID_STREAM_ID or INVALID_NODE_ID. */
 export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
@@ -65,10 +73,29 @@ export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
 }
 
 /** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */
-export function grantOf({ expiresAt, ...rest }: GrantOptions): Grant {
+export function grantOf(options: GrantOptions): Grant {
+  const { expiresAt } = options
   const untilMs = expiresAt === undefined ? Infinity : Number(expiresAt)
   if (!(untilMs > 0)) throw clientError('INVALID_ARGUMENT', 'expiresAt is no date')
-  return { ...revokedOf(rest), untilMs }
+  return { ...revokedOf(options), untilMs }
+}
+
+/** The card in a grant, not yet checked. Throws INVALID_ARGUMENT and CARD_OF_OTHER_USER. */
+export function cardIn({ card: text, user }: GrantOptions): Card | undefined {
+  if (text === undefined) return undefined
+  const card = decodedCard(text)
+  if (card.userId !== user.toLowerCase()) throw clientError('CARD_OF_OTHER_USER', card.userId)
+  return card
+}
+
+function decodedCard(text: string): Card {
+  try {
+    return decodeCard(fromBase64Url(text.trim()) ?? new Uint8Array())
+  } catch (error) {
+    throw clientError('INVALID_ARGUMENT', 'the card is not what runnel reading-key card prints', {
+      cause: error,
+    })
+  }
 }
 
 /** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */

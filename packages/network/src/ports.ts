@@ -187,12 +187,12 @@ export interface NetworkNode {
   /**
    * Opens a direct link to any node, or shares the one there is, and keeps it until `release`; the peer may close it when it
    * has had no use for it for a while.
-   * For WebRTC the tracker of `streamPartId` must have told one of the two of the other (`findStorage`).
+   * For WebRTC the tracker of `streamPartId` must have told one of the two of the other (`findStorage`); without it addresses are dialled.
    * Rejects with LINK_FAILED, ABORTED, NODE_NOT_RUNNING.
    */
   connect(
     peer: WantedNeighbour,
-    options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
+    options: { readonly streamPartId?: StreamPartId | undefined; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }>
   /**
    * Keeps an open link until the returned function is called: a link with a request in progress must not be closed as

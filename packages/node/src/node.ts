@@ -19,7 +19,7 @@ import { httpPlugin } from './plugins/http/http-plugin.ts'
 import { loadPlugins } from './plugins/load-plugins.ts'
 import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/plugins.ts'
 import type { NodeSnapshot } from './snapshot.ts'
-import { watchMembership, watchFaults, watchTrackers } from './watch-client.ts'
+import { watchEncryption, watchFaults, watchMembership, watchTrackers } from './watch-client.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */
 export interface Broker {
@@ -54,6 +54,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
   void watchFaults(client, logger)
+  void watchEncryption(client, logger)
   const startedMs = performance.now()
   const snapshot = (): NodeSnapshot => ({
     nodeId: client.nodeId,

@@ -1,7 +1,11 @@
 import type { RunnelClient } from '@runnel/client'
-import { protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
+import { isRunnelError, protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
+import { encryptionSentence } from './encryption-news.ts'
 import type { Logger } from './logger.ts'
 import type { TrackerState } from './snapshot.ts'
+
+/** Stream parts of which it is logged that messages cannot be opened. */
+const maxNamedParts = 100
 
 export interface TrackerWatch {
   states(): TrackerState[]
@@ -42,6 +46,26 @@ export async function watchMembership(client: RunnelClient, logger: Logger): Pro
       sayError(protocolError('DELEGATION_EXPIRED', userId))
     if (status.type === 'delegation' && status.state === 'ending')
       logger.warn({ leftMs: status.leftMs }, 'the delegation ends: make a new file with runnel key delegate')
+  }
+}
+
+/** What becomes of keys; and, once for each stream and reason, that messages cannot be opened. */
+export async function watchEncryption(client: RunnelClient, logger: Logger): Promise<void> {
+  const told = new Set<string>()
+  for await (const status of client.status()) {
+    if (status.type === 'encryption') {
+      const level = status.state === 'rotated' || status.state === 'no-card' ? 'info' : 'warn'
+      logger[level]({ streamId: status.streamId }, encryptionSentence(status.streamId, status))
+    } else if (status.type === 'undecodable' && isRunnelError(status.error)) {
+      const { streamPartId, error } = status
+      const name = `${streamPartId} ${error.code}`
+      if (told.has(name) || told.size === maxNamedParts) continue
+      told.add(name)
+      logger.warn(
+        { streamPart: streamPartId, code: error.code },
+        `left out: ${error.message}. ${error.remedy}`,
+      )
+    }
   }
 }
 

@@ -3,9 +3,10 @@ import type { Clock, Random } from '@runnel/protocol'
 import type { StreamInfo, UserPermissions } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import { KeyHolding } from './key-holding.ts'
 import { KeyPart, type KeyPartModules } from './key-part.ts'
 import { OwnCard } from './own-card.ts'
-import type { CardDirectory, ReadingKeySource } from './ports.ts'
+import type { Cards, ReadingKeySource } from './ports.ts'
 import { StreamEncryption, type EncryptionNews } from './stream-encryption.ts'
 
 export interface EncryptedStreamsModules extends KeyPartModules {
@@ -13,7 +14,7 @@ export interface EncryptedStreamsModules extends KeyPartModules {
   readonly cache: RegistryCache
   readonly listPermissions: (streamId: StreamId) => Promise<readonly UserPermissions[]>
   readonly source: ReadingKeySource
-  readonly directory: CardDirectory
+  readonly directory: Cards
   readonly crypto: Crypto
   readonly clock: Clock
   readonly random: Random
@@ -29,6 +30,8 @@ export class EncryptedStreams {
   readonly #modules: EncryptedStreamsModules
   /** Each is made again when the stream itself is changed. */
   readonly #streams = new Map<StreamId, StreamEncryption>()
+
+  readonly #holdings = new Map<StreamId, KeyHolding>()
 
   constructor(modules: EncryptedStreamsModules) {
     this.#modules = modules
@@ -53,7 +56,27 @@ export class EncryptedStreams {
     this.#streams.delete(streamId)
   }
 
+  /** Keeps a stream's keys for all its publishers until `close`. Throws NOT_KEY_HOLDER, and what the registry throws. */
+  async hold(streamId: StreamId, stream: () => Promise<StreamEncryption>): Promise<void> {
+    if (this.#holdings.has(streamId)) return
+    const { clock, say } = this.#modules
+    const holding = new KeyHolding({
+      stream,
+      clock,
+      onProblem: (error) => say(streamId, { state: 'unheld', error }),
+    })
+    this.#holdings.set(streamId, holding)
+    try {
+      await holding.start()
+    } catch (error) {
+      holding.stop()
+      this.#holdings.delete(streamId)
+      throw error
+    }
+  }
+
   close(): void {
+    for (const holding of this.#holdings.values()) holding.stop()
     for (const streamId of [...this.#streams.keys()]) this.remove(streamId)
   }
 
@@ -68,7 +91,7 @@ export class EncryptedStreams {
         card: this.card,
         list: listPermissions,
         permissionsOf: (streamId: StreamId, user: NodeId) => cache.permissionsOf(streamId, user),
-        cardsOf: (users, streamId, signal) => directory.cardsOf(users, streamId, signal),
+        cardsOf: (users, stream, signal) => directory.cardsOf(users, stream, signal),
         say: (news) => say(info.id, news),
       },
     )

@@ -1,5 +1,6 @@
 import {
   ciphers,
+  clearUntilMs,
   encryptionChoiceIn,
   keyPartition,
   toNodeId,
@@ -29,6 +30,8 @@ export class Encryption {
   readonly #modules: EncryptionModules
   /** Of streams, the time (Unix milliseconds) until which everybody may subscribe, so that nothing is encrypted. */
   readonly #clearUntilMs = new Map<StreamId, number>()
+  /** Of the registry, so far. */
+  #changes = 0
   #loading: Promise<EncryptedStreams> | undefined
   /** Undefined until it is loaded. */
   #streams: EncryptedStreams | undefined
@@ -64,6 +67,7 @@ export class Encryption {
 
   /** The registry changed. */
   apply(change: RegistryChange): void {
+    this.#changes++
     if (change.kind === 'unknown') {
       this.#clearUntilMs.clear()
       for (const stream of this.#streams?.all() ?? []) stream.changed(undefined)
@@ -87,6 +91,19 @@ export class Encryption {
     return (await this.#load()).card.renew(signal)
   }
 
+  /** The user's card, which is signed and put where others find it if there is none. Throws what `OwnCard.ensure` throws. */
+  async ensureCard(signal: AbortSignal): Promise<Card> {
+    return (await this.#load()).card.ensure(undefined, signal)
+  }
+
+  /**
+   * Keeps a stream's keys for all its publishers until this client closes. Resolves when there is a key; throws NOT_KEY_HOLDER, and what
+   * `stream` and the registry throw.
+   */
+  async hold(streamId: StreamId): Promise<void> {
+    await (await this.#load()).hold(streamId, () => this.stream(streamId))
+  }
+
   /** Resolves when all records that were published are stored, or cannot be. */
   async settled(signal: AbortSignal): Promise<void> {
     const streams = this.#streams?.all() ?? []
@@ -98,9 +115,9 @@ export class Encryption {
   }
 
   #sealingNow(streamId: StreamId): SealingEpoch | 'clear' | undefined {
-    const clearUntilMs = this.#clearUntilMs.get(streamId)
-    if (clearUntilMs === undefined) return undefined
-    return this.#modules.clock.now() < clearUntilMs ? 'clear' : this.#streams?.get(streamId)?.sealingNow
+    const untilMs = this.#clearUntilMs.get(streamId)
+    if (untilMs === undefined) return undefined
+    return this.#modules.clock.now() < untilMs ? 'clear' : this.#streams?.get(streamId)?.sealingNow
   }
 
   async #sealing(streamId: StreamId): Promise<SealingEpoch | 'clear'> {
@@ -111,15 +128,16 @@ export class Encryption {
   async #decide(streamId: StreamId): Promise<number> {
     const known = this.#clearUntilMs.get(streamId)
     if (known !== undefined) return known
+    const changes = this.#changes
     const [{ metadata }, permissions] = await Promise.all([
       this.#infoOf(streamId),
       this.#modules.cache.permissionsOf(streamId, nobody),
     ])
-    const { content } = encryptionChoiceIn(metadata)
-    const publicUntilMs = content === 'always' ? 0 : permissions.subscribeUntilMs
-    const clearUntilMs = content === 'never' ? Infinity : publicUntilMs
-    this.#clearUntilMs.set(streamId, clearUntilMs)
-    return clearUntilMs
+    // What was read while something changed may be from before.
+    if (changes !== this.#changes) return this.#decide(streamId)
+    const untilMs = clearUntilMs(encryptionChoiceIn(metadata), permissions.subscribeUntilMs)
+    this.#clearUntilMs.set(streamId, untilMs)
+    return untilMs
   }
 
   async #infoOf(streamId: StreamId): Promise<StreamInfo> {

@@ -6,6 +6,7 @@ import {
   groupOf,
   limits,
   publisherKeyOf,
+  publisherTag,
   readerTag,
   toHex,
   wrapKey,
@@ -110,11 +111,14 @@ export function planEpoch(
     kind: 'publishers',
     keyringId: keyring.id,
     commitment,
-    publishers: members.map((one) =>
-      wrapFor(one, (secret) =>
-        wrapKey(ciphers, secret, 'wrapped publisher', commitment, publisherKeyOf(ciphers, key, one.userId)),
-      ),
-    ),
+    publishers: members.map(({ userId, cardHash }) => {
+      const publisherKey = publisherKeyOf(ciphers, key, userId)
+      const secret = keyring.linkSecret(userId, cardHash)
+      return {
+        tag: publisherTag(ciphers, userId, publisherKey),
+        wrapped: wrapKey(ciphers, secret, 'wrapped publisher', commitment, publisherKey),
+      }
+    }),
   }))
   const record: EpochRecord = {
     kind: 'epoch',

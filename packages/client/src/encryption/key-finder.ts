@@ -10,6 +10,7 @@ import {
   linkChain,
   newestChain,
   publishersChain,
+  publisherTag,
   readerTag,
   toHex,
   wrapKey,
@@ -109,9 +110,12 @@ export class KeyFinder {
     const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
     const record = await keyPart.find(holderId, chain, signal)
     if (record?.kind !== 'publishers') return undefined
-    const tag = readerTag(ciphers, userId, link.cardHash)
-    const found = record.publishers.find((one) => isSameHash(one.tag, tag))
-    return found && wrapKey(ciphers, link.secret, 'wrapped publisher', commitment, found.wrapped)
+    return record.publishers
+      .map(({ tag, wrapped }) => ({
+        tag,
+        key: wrapKey(ciphers, link.secret, 'wrapped publisher', commitment, wrapped),
+      }))
+      .find(({ tag, key }) => isSameHash(publisherTag(ciphers, userId, key), tag))?.key
   }
 
   /** A record that floods may hold a newer link, or a link that was not there before. */

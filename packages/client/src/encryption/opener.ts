@@ -67,6 +67,7 @@ export interface OpenerModules {
 
 interface CurrentEpoch extends SealingEpoch {
   readonly commitment: Uint8Array
+  readonly createdMs: number
   readonly keyringId: Uint8Array
   /** The epoch's key; undefined where this user may only publish and another opens. */
   readonly key: Uint8Array | undefined
@@ -143,10 +144,40 @@ export class Opener {
     return this.#options.choice.history === 'none' ? losses + gains : losses
   }
 
-  /** Makes a new epoch, whether or not one is needed. */
-  async rotate(signal: AbortSignal): Promise<SealingEpoch> {
+  /** How long the present epoch can be used, if nothing changes; 0 when it cannot be. */
+  get validForMs(): number {
+    return Math.max(0, (this.#valid?.validUntilMs ?? 0) - this.#modules.clock.now())
+  }
+
+  /** Makes a new epoch, whether or not one is needed; for so many readers. */
+  async rotate(signal: AbortSignal): Promise<{ readonly id: EpochId; readonly readers: number }> {
     await this.#modules.readers.refresh()
+    // The one before may be another process's.
+    if (!this.isOpen) await this.#resumed(signal)
     return this.#open(signal)
+  }
+
+  /**
+   * Another process of the opener told of a new epoch: that is used from now on, if it is newer than the present one and for nobody who may
+   * not read. Of two that are made at once, all processes take the same.
+   */
+  async follow(openerId: NodeId, signal: AbortSignal): Promise<void> {
+    const { readers, clock, keyPart } = this.#modules
+    const { choice, userId } = this.#options
+    const current = this.#current
+    if (current === undefined || openerId !== (choice.keyHolder ?? userId)) return
+    const newest = await keyPart.find(openerId, newestChain, signal)
+    if (newest?.kind !== 'newest') return
+    const record = await keyPart.find(openerId, epochChain(epochIdOf(newest.commitment)), signal)
+    const isOfSame = current.isOwn === (openerId === userId)
+    if (record?.kind !== 'epoch' || (isOfSame && record.createdMs <= current.createdMs)) return
+    await readers.refresh()
+    const sinceMs = readers.lossMs(clock.now())
+    const changes = this.#changes
+    const found =
+      openerId === userId ? await this.#resumed(signal) : await this.#ofHolder(openerId, sinceMs, signal)
+    if (this.#current !== current || found === undefined || !this.#isUsable(found, sinceMs)) return
+    this.#current = { ...found, changes }
   }
 
   /** Links readers that have no link yet, so that they can read when nobody is there. Resolves when their links are published. */
@@ -181,14 +212,18 @@ export class Opener {
     const changes = this.#changes
     if (choice.keyHolder !== undefined && choice.keyHolder !== userId) {
       const held = await this.#ofHolder(choice.keyHolder, sinceMs, signal)
-      if (held !== undefined) return (this.#current = { ...held, changes })
+      if (held !== undefined && this.#isUsable(held, sinceMs)) return (this.#current = { ...held, changes })
     }
-    if (this.#current?.isOwn !== true) {
+    if (!this.isOpen) {
       const before = await this.#resumed(signal)
-      if (before !== undefined && before.readersAtMs >= sinceMs && clock.now() < before.validUntilMs)
+      if (before !== undefined && this.#isUsable(before, sinceMs))
         return (this.#current = { ...before, changes })
     }
-    return this.#open(signal)
+    return (await this.#open(signal)).epoch
+  }
+
+  #isUsable({ readersAtMs, validUntilMs }: CurrentEpoch, sinceMs: number): boolean {
+    return readersAtMs >= sinceMs && this.#modules.clock.now() < validUntilMs
   }
 
   /** The holder's newest epoch, while it is for nobody who may not read. */
@@ -247,7 +282,9 @@ export class Opener {
     return true
   }
 
-  async #open(signal: AbortSignal): Promise<CurrentEpoch> {
+  async #open(
+    signal: AbortSignal,
+  ): Promise<{ readonly id: EpochId; readonly readers: number; readonly epoch: CurrentEpoch }> {
     const { ciphers, random, readers, clock, keyPart, onPublished, onRotated } = this.#modules
     const { choice, userId } = this.#options
     const keyring = await this.#ownKeyring(signal)
@@ -285,7 +322,7 @@ export class Opener {
     this.#current = current
     this.#inBackground(() => this.#link([...recipients, ...this.#recipients(writerIds, cards)], current))
     onRotated(planned.id, recipients.length)
-    return current
+    return { id: planned.id, readers: recipients.length, epoch: current }
   }
 
   /** That no storage node answers is no reason not to publish: readers ask when they come. */
@@ -314,7 +351,7 @@ export class Opener {
     const { readers, clock } = this.#modules
     const { rotateAfterDays = 7 } = this.#options.choice
     const validUntilMs = Math.min(createdMs + rotateAfterDays * dayMs, readers.nextEndMs(clock.now()))
-    const epoch = { id: epochIdOf(commitment), commitment, keyringId, key, publisherKey }
+    const epoch = { id: epochIdOf(commitment), commitment, createdMs, keyringId, key, publisherKey }
     return { ...epoch, readersAtMs, changes: this.#changes, validUntilMs, isOwn }
   }
 

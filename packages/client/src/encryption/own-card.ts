@@ -1,15 +1,8 @@
-import {
-  cardHash,
-  isRunnelError,
-  type Card,
-  type Ciphers,
-  type Crypto,
-  type NodeId,
-  type StreamId,
-} from '@runnel/protocol'
+import { cardHash, isRunnelError, type Card, type Ciphers, type Crypto, type NodeId } from '@runnel/protocol'
 import { cardPrivateKeyOf, cardPublicKeyOf } from './card-key.ts'
+import type { StreamInfo } from '../registry/ports.ts'
 import { openReadingKey, renewReadingKey, type OwnReadingKey } from './own-reading-key.ts'
-import type { CardDirectory, ReadingKeySource } from './ports.ts'
+import type { Cards, ReadingKeySource } from './ports.ts'
 
 /** Generations before the present one whose links can still be opened. */
 const maxOlderGenerations = 16
@@ -24,7 +17,7 @@ export interface CardKey {
 export interface OwnCardModules {
   readonly userId: NodeId
   readonly source: ReadingKeySource
-  readonly directory: CardDirectory
+  readonly directory: Cards
   readonly ciphers: Ciphers
   readonly crypto: Crypto
 }
@@ -45,24 +38,24 @@ export class OwnCard {
   }
 
   /** The card that counts; signs and publishes one where there is none. Throws what `openReadingKey` throws. */
-  async ensure(streamId: StreamId | undefined, signal: AbortSignal): Promise<Card> {
-    return (await this.#open(streamId, signal)).card
+  async ensure(stream: StreamInfo | undefined, signal: AbortSignal): Promise<Card> {
+    return (await this.#open(stream, signal)).card
   }
 
   /** The reading key of the present generation. Throws as `ensure` does. */
-  async readingKey(streamId: StreamId | undefined, signal: AbortSignal): Promise<Uint8Array> {
-    return (await this.#open(streamId, signal)).readingKey
+  async readingKey(stream: StreamInfo | undefined, signal: AbortSignal): Promise<Uint8Array> {
+    return (await this.#open(stream, signal)).readingKey
   }
 
   /** The hash of the card. Throws as `ensure` does. */
-  async hash(streamId: StreamId | undefined, signal: AbortSignal): Promise<Uint8Array> {
-    return cardHash(await this.ensure(streamId, signal), this.#modules.crypto)
+  async hash(stream: StreamInfo | undefined, signal: AbortSignal): Promise<Uint8Array> {
+    return cardHash(await this.ensure(stream, signal), this.#modules.crypto)
   }
 
   /** The keys of the card and of those before it, the newest first. Throws as `ensure` does. */
-  async keys(streamId: StreamId | undefined, signal: AbortSignal): Promise<readonly CardKey[]> {
+  async keys(stream: StreamInfo | undefined, signal: AbortSignal): Promise<readonly CardKey[]> {
     const { source, ciphers } = this.#modules
-    const { card, readingKey } = await this.#open(streamId, signal)
+    const { card, readingKey } = await this.#open(stream, signal)
     const newest = { generation: card.generation, privateKey: cardPrivateKeyOf(ciphers, readingKey) }
     if (source.onlyGeneration !== undefined) return [newest]
     const oldest = Math.max(0, card.generation - maxOlderGenerations)
@@ -76,14 +69,14 @@ export class OwnCard {
 
   /** Takes the next generation into use. Throws what `renewReadingKey` throws. */
   async renew(signal: AbortSignal): Promise<Card> {
-    const { userId } = this.#modules
-    const renewed = await renewReadingKey(userId, this.#reading(), signal)
+    const { userId, directory } = this.#modules
+    const renewed = await renewReadingKey(userId, { ...this.#reading(), directory }, signal)
     this.#own = Promise.resolve(renewed)
     return renewed.card
   }
 
-  #open(streamId: StreamId | undefined, signal: AbortSignal): Promise<OwnReadingKey> {
-    this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), streamId, signal).catch(
+  #open(stream: StreamInfo | undefined, signal: AbortSignal): Promise<OwnReadingKey> {
+    this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), stream, signal).catch(
       (error: unknown) => {
         // Asked again the next time: a person may have said no by mistake.
         this.#own = undefined
@@ -113,7 +106,7 @@ export class OwnCard {
 }
 
 /** In a network without storage nodes a card is handed over with a request for keys. */
-function whereThereIsOne(directory: CardDirectory): CardDirectory {
+function whereThereIsOne(directory: Cards): Cards {
   const unless =
     <T>(instead: T) =>
     (error: unknown): T => {
@@ -121,8 +114,8 @@ function whereThereIsOne(directory: CardDirectory): CardDirectory {
       throw error
     }
   return {
-    put: (card, streamId, signal) => directory.put(card, streamId, signal).catch(unless(undefined)),
-    cardsOf: (users, streamId, signal) =>
-      directory.cardsOf(users, streamId, signal).catch(unless(new Map<NodeId, Card>())),
+    put: (card, stream, signal) => directory.put(card, stream, signal).catch(unless(undefined)),
+    cardsOf: (users, stream, signal) =>
+      directory.cardsOf(users, stream, signal).catch(unless(new Map<NodeId, Card>())),
   }
 }

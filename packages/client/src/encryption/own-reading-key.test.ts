@@ -17,7 +17,7 @@ import { cardPublicKeyOf } from './card-key.ts'
 import { exportReadingKey } from './export-reading-key.ts'
 import { openReadingKeys } from './open-reading-keys.ts'
 import { openReadingKey, renewReadingKey } from './own-reading-key.ts'
-import type { CardDirectory, ReadingKeySource } from './ports.ts'
+import type { Cards, ReadingKeySource } from './ports.ts'
 
 const crypto = await loadCrypto()
 const clock = { now: () => Date.UTC(2031, 3, 5) }
@@ -31,7 +31,7 @@ let cards: Card[]
 beforeEach(() => {
   cards = []
 })
-const directory: CardDirectory = {
+const directory: Cards = {
   put: async (card) => void cards.push(card),
   cardsOf: async () => new Map(cards.slice(-1).map((card) => [card.userId, card])),
 }
@@ -40,7 +40,7 @@ const sourceOf = (signer = identitySigner(user, crypto)) =>
   openReadingKeys(undefined, { userId, signer }, context)
 const delegateWith = (config: Parameters<typeof openReadingKeys>[0]) =>
   openReadingKeys(config, { userId }, context)
-const open = (source: ReadingKeySource, changed: Partial<CardDirectory> = {}) =>
+const open = (source: ReadingKeySource, changed: Partial<Cards> = {}) =>
   openReadingKey(userId, { source, publicKeyOf, directory: { ...directory, ...changed } }, undefined, signal)
 const renew = (source: ReadingKeySource) =>
   renewReadingKey(userId, { source, publicKeyOf, directory }, signal)

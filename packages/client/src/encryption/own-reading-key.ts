@@ -1,6 +1,7 @@
+import type { StreamInfo } from '../registry/ports.ts'
 import type { Card, NodeId } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
-import type { CardDirectory, ReadingKeySource } from './ports.ts'
+import type { Cards, ReadingKeySource } from './ports.ts'
 import { isSameBytes } from './reading-key.ts'
 
 /** With what a user reads, and others encrypt for it. */
@@ -11,7 +12,7 @@ export interface OwnReadingKey {
 
 export interface OwnReadingKeyModules {
   readonly source: ReadingKeySource
-  readonly directory: CardDirectory
+  readonly directory: Cards
   /** The public key of the card that goes with a reading key. */
   readonly publicKeyOf: (readingKey: Uint8Array) => Promise<Uint8Array>
 }
@@ -24,10 +25,10 @@ export interface OwnReadingKeyModules {
 export async function openReadingKey(
   userId: NodeId,
   { source, directory, publicKeyOf }: OwnReadingKeyModules,
-  streamId: string | undefined,
+  stream: StreamInfo | undefined,
   signal: AbortSignal,
 ): Promise<OwnReadingKey> {
-  const known = await cardOf(userId, directory, streamId, signal)
+  const known = await cardOf(userId, directory, stream, signal)
   const generation = Math.max(source.onlyGeneration ?? 0, known?.generation ?? 0)
   const readingKey = await source.readingKey(generation, signal)
   const publicKey = await publicKeyOf(readingKey)
@@ -39,7 +40,7 @@ export async function openReadingKey(
     )
   }
   const card = await source.signCard(generation, publicKey, signal)
-  await directory.put(card, streamId, signal)
+  await directory.put(card, stream, signal)
   return { readingKey, card }
 }
 
@@ -62,9 +63,9 @@ export async function renewReadingKey(
 
 async function cardOf(
   userId: NodeId,
-  directory: CardDirectory,
-  streamId: string | undefined,
+  directory: Cards,
+  stream: StreamInfo | undefined,
   signal: AbortSignal,
 ): Promise<Card | undefined> {
-  return (await directory.cardsOf([userId], streamId, signal)).get(userId)
+  return (await directory.cardsOf([userId], stream, signal)).get(userId)
 }

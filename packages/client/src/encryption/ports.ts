@@ -1,4 +1,5 @@
 import type { Card, NodeId } from '@runnel/protocol'
+import type { StreamInfo } from '../registry/ports.ts'
 
 /**
  * Where the reading keys of this process's user come from: one fixed signature, by the user's key in this process or by a wallet, or a key
@@ -24,13 +25,13 @@ export interface ReadingKeySource {
 }
 
 /** Where cards are found and kept: storage nodes. */
-export interface CardDirectory {
-  /** Has storage nodes keep a card of this user. Rejects when none did. */
-  put(card: Card, streamId: string | undefined, signal: AbortSignal): Promise<void>
-  /** The newest valid card of each user that has one, and can be found. Checked. Rejects when no storage node could be asked. */
+export interface Cards {
+  /** Puts a card of this user where others find it, also for those of a stream. Throws NO_STORAGE_NODE where there is none. */
+  put(card: Card, stream?: StreamInfo, signal?: AbortSignal): Promise<unknown>
+  /** The newest card of each user, as far as they are found and good. Throws CARDS_UNAVAILABLE when nobody can be asked who has more. */
   cardsOf(
     userIds: readonly NodeId[],
-    streamId: string | undefined,
-    signal: AbortSignal,
+    stream?: StreamInfo,
+    signal?: AbortSignal,
   ): Promise<ReadonlyMap<NodeId, Card>>
 }

@@ -26,6 +26,7 @@ import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
 import { Opener, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
+import { openerKeys, type OpenerKeys } from './stream-keys.ts'
 import { ReaderSet, type ReaderSetModules } from './reader-set.ts'
 
 /** What is to be said of the encryption of a stream. */
@@ -36,6 +37,8 @@ export type EncryptionNews =
   | { readonly state: 'uncertain'; readonly error: Error }
   /** A user who was given a permission has no card yet: it asks for keys when it comes. */
   | { readonly state: 'no-card'; readonly userId: NodeId }
+  /** This user, the key holder, could not make a valid key; it goes on trying. */
+  | { readonly state: 'unheld'; readonly error: Error }
   /** Keys could not be told to readers; they ask for them when they come. */
   | { readonly state: 'unshared'; readonly error: Error }
 
@@ -53,7 +56,7 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly card: OwnCard
   readonly cardsOf: (
     users: readonly NodeId[],
-    streamId: string,
+    stream: StreamInfo,
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<NodeId, Card>>
   /** Waits until storage nodes have records; rejects when that takes too long. */
@@ -71,8 +74,10 @@ const restMs = 15_000
 const pauseMs = 2_000
 /** Keys remembered as not found. */
 const maxGivenUp = 1_000
-/** Publishers whose keys are passed on to a new reader. */
-const maxSharedPublishers = 100
+/** Openers whose keys are passed on to a new reader. */
+const maxSharedOpeners = 100
+/** Openers that are listed. */
+const maxListedOpeners = 100
 /** Records of which it is asked at the end whether they are stored. */
 const maxUnconfirmed = 1_000
 
@@ -106,12 +111,11 @@ export class StreamEncryption {
     const onPublished = (place: MessagePlace) => this.#published(place)
     const common = { ...modules, streamId: stream.id, choice, onPublished }
     const parts = { readers: this.readers, keyPart: this.keyPart, known: this.known }
-    const cardsOf = (users: readonly NodeId[], signal: AbortSignal) =>
-      modules.cardsOf(users, stream.id, signal)
+    const cardsOf = (users: readonly NodeId[], signal: AbortSignal) => modules.cardsOf(users, stream, signal)
     this.#finder = new KeyFinder({
       ...common,
       ...parts,
-      cardKeys: (signal) => modules.card.keys(stream.id, signal),
+      cardKeys: (signal) => modules.card.keys(stream, signal),
       keyring: () => this.opener.keyring,
       openersFor: (publisherId) => this.#openersFor(publisherId),
     })
@@ -182,21 +186,49 @@ export class StreamEncryption {
     })
   }
 
-  /** Keeps keys for all publishers, where this user is the stream's key holder. */
+  /** Has a valid key for all publishers. Throws NOT_KEY_HOLDER, and what `sealing` throws. */
   async hold(): Promise<void> {
-    if (this.choice.keyHolder === this.#modules.userId) await this.sealing()
+    const { keyHolder } = this.choice
+    if (keyHolder !== this.#modules.userId)
+      throw clientError(
+        'NOT_KEY_HOLDER',
+        `of ${this.#stream.id}: ${keyHolder ?? 'each publisher has its own keys'}`,
+      )
+    await this.sealing()
   }
 
-  /** Makes a new key now. */
-  async rotate(): Promise<void> {
+  /** Makes a new key now, for so many readers. Throws NOT_KEY_HOLDER, and what the registry throws when it cannot say who may read. */
+  async rotate(): Promise<{ readonly id: EpochId; readonly readers: number }> {
+    const { userId, signal } = this.#modules
+    const { keyHolder = userId } = this.choice
+    if (keyHolder !== userId) throw clientError('NOT_KEY_HOLDER', `of ${this.#stream.id}: ${keyHolder}`)
     this.keyPart.join()
-    await this.opener.rotate(this.#modules.signal)
+    return this.opener.rotate(signal)
+  }
+
+  /** Whose keys are in use, by id, and who can open what they close; with their cards. No secrets. */
+  async keys(): Promise<{
+    readonly readers: ReadonlyMap<NodeId, Card | undefined>
+    readonly openers: readonly OpenerKeys[]
+  }> {
+    const { clock, cardsOf, signal } = this.#modules
+    this.keyPart.join()
+    await this.readers.refresh()
+    const readerIds = this.readers.readersAt(clock.now())
+    const cards = await cardsOf(readerIds, this.#stream, signal)
+    const modules = { ...this.#modules, cards, readerIds }
+    const found: OpenerKeys[] = []
+    for (const openerId of this.#openers().slice(0, maxListedOpeners)) {
+      const keys = await openerKeys(openerId, modules)
+      if (keys !== undefined) found.push(keys)
+    }
+    return { readers: new Map(readerIds.map((id) => [id, cards.get(id)])), openers: found }
   }
 
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */
   async share(readerId: NodeId, card?: Card): Promise<void> {
     const { cardsOf, signal, say } = this.#modules
-    const found = card ?? (await cardsOf([readerId], this.#stream.id, signal)).get(readerId)
+    const found = card ?? (await cardsOf([readerId], this.#stream, signal)).get(readerId)
     if (found === undefined) return say({ state: 'no-card', userId: readerId })
     this.keyPart.join()
     if (this.opener.isOpen) await this.opener.linkTo(found)
@@ -251,7 +283,7 @@ export class StreamEncryption {
     if (nowMs - this.#askedMs < pauseMs) return
     this.#askedMs = nowMs
     const ids = new Set([...this.#finding.values()].map(({ id }) => id))
-    const own = await card.ensure(this.#stream.id, signal)
+    const own = await card.ensure(this.#stream, signal)
     this.keyPart.publish(requestChain, {
       kind: 'request',
       card: encodeCard(own),
@@ -278,6 +310,8 @@ export class StreamEncryption {
     const { record, publisherId } = found
     this.#desk.receive(found)
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
+    if (record.kind === 'newest' || record.kind === 'epoch')
+      this.#background(() => this.opener.follow(publisherId, this.#modules.signal))
     const isForMe = 'readerId' in record && record.readerId === this.#modules.userId
     if (isForMe || record.kind === 'epoch' || record.kind === 'cohort') this.#wake()
   }
@@ -293,7 +327,7 @@ export class StreamEncryption {
     // Nobody is asked for leave to read because of a message that it publishes.
     if (!card.isSilent) return undefined
     try {
-      const readingKey = await card.readingKey(this.#stream.id, signal)
+      const readingKey = await card.readingKey(this.#stream, signal)
       return keyringMaster(ciphers, readingKey, this.#stream.id)
     } catch (error) {
       if (!isRunnelError(error) || signal.aborted) throw error
@@ -303,14 +337,11 @@ export class StreamEncryption {
 
   /** The keys of the newest epochs of publishers. */
   async #newestKeys(): Promise<readonly Uint8Array[]> {
-    const { clock, signal } = this.#modules
-    const { keyHolder } = this.choice
+    const { signal } = this.#modules
     await this.readers.refresh()
     await this.opener.loadKeyring(signal)
-    const publishers = this.readers.publishersAt(clock.now()).slice(0, maxSharedPublishers)
-    const openers = new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])
     const keys: Uint8Array[] = []
-    for (const openerId of openers) {
+    for (const openerId of this.#openers().slice(0, maxSharedOpeners)) {
       const newest = await this.keyPart.find(openerId, newestChain, signal)
       if (newest?.kind !== 'newest') continue
       const id = epochIdOf(newest.commitment)
@@ -318,6 +349,13 @@ export class StreamEncryption {
       keys.push(...this.known.epochs(id).map(({ key }) => key))
     }
     return keys
+  }
+
+  /** Who may open epochs now: the key holder, and publishers. */
+  #openers(): readonly NodeId[] {
+    const { keyHolder } = this.choice
+    const publishers = this.readers.publishersAt(this.#modules.clock.now())
+    return [...new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])]
   }
 
   #published(place: MessagePlace): void {

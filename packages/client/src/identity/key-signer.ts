@@ -35,6 +35,7 @@ export function keySigner(privateKey: string): Signer {
 /** Has a user whose key is in this process sign statements as others do with a wallet. */
 export function identitySigner({ nodeId, sign }: Identity, crypto: Crypto): StatementSigner {
   return {
+    isSilent: true,
     address: () => Promise.resolve(nodeId),
     signTypedData: (data) => Promise.resolve(toHex(sign(typedDataDigest(data, crypto)))),
   }

@@ -7,6 +7,7 @@ import type {
   StreamPartId,
   WantedNeighbour,
 } from '@runnel/protocol'
+import { asError, clientError } from '../errors.ts'
 
 /** Hears the answers to one request. */
 export interface AnswerListener {
@@ -38,10 +39,12 @@ export class DirectRequests {
     node.on('linkClosed', (peerId) => this.#onLinkClosed(peerId))
   }
 
-  /** Connects, if need be. Rejects with what connecting rejects with. */
+  /**
+   * Connects, if need be; with the help of the stream part's tracker where one is given. Rejects with what connecting rejects with.
+   */
   async open(
     peer: WantedNeighbour,
-    streamPartId: StreamPartId,
+    streamPartId: StreamPartId | undefined,
     listener: AnswerListener,
     signal: AbortSignal,
   ): Promise<DirectRequest> {
@@ -66,6 +69,30 @@ export class DirectRequests {
         if (listeners.size === 0) this.#listeners.delete(nodeId)
         link.release()
       },
+    }
+  }
+
+  /** Sends one request, and gives the first answer. Rejects with what connecting rejects with, STORAGE_SILENT, or what the signal says. */
+  async askOnce(
+    peer: WantedNeighbour,
+    streamPartId: StreamPartId | undefined,
+    packetOf: (requestId: number) => StorageRequest,
+    signal: AbortSignal,
+  ): Promise<StorageAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<StorageAnswer>()
+    // It may be settled before it is waited for.
+    promise.catch(() => {})
+    const lost = () => reject(clientError('STORAGE_SILENT', `${peer.nodeId}: the link was lost`))
+    const link = await this.open(peer, streamPartId, { onAnswer: resolve, onLinkClosed: lost }, signal)
+    const onAbort = () => reject(asError(signal.reason))
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      if (signal.aborted) onAbort()
+      if (!(await link.send(packetOf(link.requestId)))) lost()
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      link.close()
     }
   }
 

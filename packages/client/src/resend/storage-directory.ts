@@ -113,7 +113,7 @@ function untilAborted<T>(promise: Promise<readonly T[]>, signal: AbortSignal): P
 }
 
 /** Undefined when there is no way to reach it. */
-function toContact(
+export function toContact(
   { nodeId, url }: StorageNodeInfo,
   told: WantedNeighbour | undefined,
 ): WantedNeighbour | undefined {

@@ -5,7 +5,6 @@ import {
   type MessageChain,
   type MessageRef,
   type NodeId,
-  type StorageAnswer,
   type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
@@ -129,36 +128,15 @@ export class StorageWaiter {
   async #ask(peer: WantedNeighbour, place: Awaited, signal: AbortSignal): Promise<string | undefined> {
     const { requests, tokens } = this.#modules.history.sourceModules
     const { streamPartId, publisherId, messageChainId, timestamp, sequenceNumber } = place
-    const answered = Promise.withResolvers<string | undefined>()
-    const onAbort = () => answered.resolve(undefined)
-    signal.addEventListener('abort', onAbort, { once: true })
-    const listener = {
-      onAnswer: (answer: StorageAnswer) => {
-        if (answer.type === 'stored') answered.resolve([answer.code, answer.text].filter(Boolean).join(': '))
-      },
-      onLinkClosed: () => answered.resolve('the link was lost'),
-    }
+    const packetOf = (requestId: number) => ({
+      ...({ type: 'awaitStored', requestId, streamPartId, publisherId, messageChainId } as const),
+      ...{ timestamp, sequenceNumber, token: tokens.tokenFor(peer.nodeId) },
+    })
     try {
-      const link = await requests.open(peer, streamPartId, listener, signal)
-      try {
-        const isSent = await link.send({
-          type: 'awaitStored',
-          requestId: link.requestId,
-          streamPartId,
-          publisherId,
-          messageChainId,
-          timestamp,
-          sequenceNumber,
-          token: tokens.tokenFor(peer.nodeId),
-        })
-        return isSent ? await answered.promise : 'the link was lost'
-      } finally {
-        link.close()
-      }
+      const answer = await requests.askOnce(peer, streamPartId, packetOf, signal)
+      return answer.type === 'stored' ? [answer.code, answer.text].filter(Boolean).join(': ') : answer.type
     } catch (error) {
       return signal.aborted ? undefined : reasonOf(error)
-    } finally {
-      signal.removeEventListener('abort', onAbort)
     }
   }
 

@@ -195,10 +195,13 @@ export class NodeRuntime implements NetworkNode {
 
   connect(
     peer: WantedNeighbour,
-    options: { readonly streamPartId: StreamPartId; readonly signal?: AbortSignal },
+    {
+      streamPartId,
+      signal,
+    }: { readonly streamPartId?: StreamPartId | undefined; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }> {
-    this.#dispatch({ type: 'found', peerId: peer.nodeId, streamPartId: options.streamPartId })
-    return this.#direct.connect(peer, options.signal)
+    if (streamPartId !== undefined) this.#dispatch({ type: 'found', peerId: peer.nodeId, streamPartId })
+    return this.#direct.connect(peer, signal)
   }
 
   hold(peerId: NodeId): () => void {

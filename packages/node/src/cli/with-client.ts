@@ -3,6 +3,7 @@ import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
 import type { UserArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
+import { tellOfEncryption } from './tell-of-encryption.ts'
 import { watchTrackers, type TrackerWatch } from './tracker-watch.ts'
 
 export interface WithClientOptions {
@@ -23,16 +24,18 @@ export async function withClient<T>(
   const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
   const client = await createClient({
     ...user,
-    // What needs the key of the user reads nothing.
+    // Whoever has the key of the user has its reading keys.
     readingKey: needsKey ? undefined : resolveReadingKey(readingKeyFile, process.env),
     network: readNetwork(network),
     transports: { websocket: {}, webrtc: {} },
   })
   const trackers = watchTrackers(client)
+  const told = tellOfEncryption(client)
   try {
     return await work(client, trackers)
   } finally {
     trackers.stop()
     await client.close()
+    await told
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs'
 import type { PermissionName } from '@runnel/client'
 import { toNodeId, type NodeId } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
@@ -33,4 +34,19 @@ export function parseDate(text: string): Date {
   if (Number.isNaN(date.getTime()))
     throw nodeError('USAGE', `"${text}" is no date such as 2030-01-31 or 2030-01-31T12:00:00Z`)
   return date
+}
+
+/** A card is one line of text of this size at most. */
+const maxCardFileBytes = 65_536
+
+/** The text of a card. Throws USAGE. */
+export function readCardFile(file: string): string {
+  const isThere = statSync(file, { throwIfNoEntry: false })?.isFile() === true
+  if (!isThere)
+    throw nodeError(
+      'USAGE',
+      `there is no file ${file}; --card takes one with what runnel reading-key card prints`,
+    )
+  if (statSync(file).size > maxCardFileBytes) throw nodeError('USAGE', `${file} is too large for a card`)
+  return readFileSync(file, 'utf8')
 }

@@ -17,6 +17,8 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./stream-delete.ts')).streamDelete,
     (await import('./stream-grant.ts')).streamGrant,
     (await import('./stream-revoke.ts')).streamRevoke,
+    (await import('./stream-keys.ts')).streamKeys,
+    (await import('./stream-rotate.ts')).streamRotate,
   ],
   storage: async () => [
     (await import('./storage-add.ts')).storageAdd,

@@ -3,7 +3,7 @@ import { toNodeId, type NodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
-import { printResult } from '../cli/output.ts'
+import { notice, printResult } from '../cli/output.ts'
 import { chainIdOf } from '../cli/with-chain.ts'
 import { nodeError } from '../errors.ts'
 import {
@@ -63,6 +63,10 @@ export const keyDelegate = defineCommand({
   run: async ({ out, to, network, key, json, 'with-reading-key': readingKeyFile, ...args }) => {
     const terms = parseTerms(args, Date.now())
     const delegateTo = async (delegateId: NodeId) => {
+      if (terms.reads && readingKeyFile === undefined)
+        notice(
+          'no reading key goes along: the delegate cannot open what is encrypted; give --with-reading-key FILE, or later: runnel reading-key export FILE',
+        )
       const userKey = requireKey({ key, env: process.env })
       const chainId = await chainIdOf(readNetwork(network))
       if (readingKeyFile !== undefined)

@@ -2,6 +2,7 @@ import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
+import { encryptionOptions, metadataWith } from './encryption-options.ts'
 
 export const streamCreate = defineCommand({
   name: 'stream create',
@@ -18,6 +19,7 @@ export const streamCreate = defineCommand({
       describe:
         'Free text, by convention JSON; its field overlay is a strategy of trackers, or {strategy, degree}',
     },
+    ...encryptionOptions,
     tracker: {
       type: 'string',
       array: true,
@@ -25,9 +27,18 @@ export const streamCreate = defineCommand({
       describe: 'Node id of a tracker of its own; may be repeated',
     },
   },
-  examples: [['stream create sensors/kitchen --network network.json --key my.key', 'Prints the stream id']],
-  run: async ({ path, partitions, metadata, tracker, json, ...network }) => {
-    await withClient(network, { needsKey: true }, async (client) => {
+  examples: [
+    ['stream create sensors/kitchen --network network.json --key my.key', 'Prints the stream id'],
+    [
+      'stream create team --history none --key-holder me --network network.json --key my.key',
+      'New readers read what comes later; one process has the keys for all publishers',
+    ],
+  ],
+  epilogue:
+    'A stream is encrypted as long as not everybody may subscribe: what is published goes to those who were granted it. The flags from --encrypt on are written into the metadata, field encryption.',
+  run: async ({ path, partitions, metadata: text, tracker, json, ...args }) => {
+    await withClient(args, { needsKey: true }, async (client) => {
+      const metadata = metadataWith(text, args, client.account)
       const stream = await client.createStream({
         ...(path.startsWith('0x') && path.includes('/') ? { id: path } : { path }),
         partitions,

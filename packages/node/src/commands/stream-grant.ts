@@ -3,7 +3,7 @@ import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
-import { grantPositionals, parseDate, parsePermissions, parseUser } from './grant-arguments.ts'
+import { grantPositionals, parseDate, parsePermissions, parseUser, readCardFile } from './grant-arguments.ts'
 
 export const streamGrant = defineCommand({
   name: 'stream grant',
@@ -16,6 +16,11 @@ export const streamGrant = defineCommand({
       requiresArg: true,
       describe: 'When publish and subscribe end, such as 2030-01-31',
     },
+    card: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'File with the user’s card, to pass keys on to who has none on storage nodes yet',
+    },
   },
   examples: [
     ['stream grant 0xowner/lobby public publish subscribe --key owner.key', 'Everybody may use it'],
@@ -23,13 +28,20 @@ export const streamGrant = defineCommand({
       'stream grant 0xowner/lobby 0x5b38…ddc4 publish --until 2030-01-31 --key owner.key',
       'One may publish for a while',
     ],
+    [
+      'stream grant 0xowner/private 0x5b38…ddc4 subscribe --card alice.card --key owner.key',
+      'One may read, also what is stored, with nobody else there',
+    ],
   ],
-  run: async ({ stream, user, permissions, until, json, ...network }) => {
+  epilogue:
+    'Of an encrypted stream, who may subscribe is passed the keys that the granting user can open itself. The text of a card comes from: runnel reading-key card.',
+  run: async ({ stream, user, permissions, until, card: cardFile, json, ...network }) => {
     const id = toStreamId(stream)
     const grant = { user: parseUser(user), permissions: parsePermissions(permissions) }
     const expiry = until === undefined ? {} : { expiresAt: parseDate(until) }
+    const card = cardFile === undefined ? undefined : readCardFile(cardFile)
     await withClient(network, { needsKey: true }, async (client) => {
-      await client.grant(id, { ...grant, ...expiry })
+      await client.grant(id, { ...grant, ...expiry, card })
       printResult({ id, ...grant, ...expiry }, json, [
         `granted ${grant.permissions.join(', ')} on ${id} to ${grant.user}`,
       ])

@@ -1,8 +1,9 @@
-import { toStreamId } from '@runnel/protocol'
+import { clearUntilMs, encryptionChoiceIn, toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
+import { describeEncryption } from './encryption-text.ts'
 import { describePermissions, permissionsAsJson } from './permissions-text.ts'
 
 export const streamShow = defineCommand({
@@ -16,11 +17,16 @@ export const streamShow = defineCommand({
     await withClient(network, {}, async (client) => {
       const info = await client.getStream(streamId)
       const permissions = await client.getPermissions(streamId)
-      printResult({ ...info, permissions: permissions.map(permissionsAsJson) }, json, [
+      const choice = encryptionChoiceIn(info.metadata)
+      const publicUntilMs = permissions.find(({ user }) => user === 'public')?.subscribeUntilMs ?? 0
+      const nowMs = Date.now()
+      const encryption = { isEncrypted: clearUntilMs(choice, publicUntilMs) <= nowMs, ...choice }
+      printResult({ ...info, encryption, permissions: permissions.map(permissionsAsJson) }, json, [
         `stream      ${info.id}`,
         `partitions  ${info.partitions}`,
         `metadata    ${info.metadata}`,
         `trackers    ${info.trackers.join(' ') || "the network's"}`,
+        ...describeEncryption(choice, publicUntilMs, nowMs),
         ...permissions.map((user) => `permission  ${describePermissions(user)}`),
       ])
     })

@@ -1,6 +1,7 @@
 import { storagePlugin } from '@runnel/storage'
 import { controlPlugin } from '../control/control-plugin.ts'
 import { httpPlugin } from './http/http-plugin.ts'
+import { keysPlugin } from './keys/keys-plugin.ts'
 import { measurementsPlugin } from './measurements/measurements-plugin.ts'
 import { observerPlugin } from './observer/observer-plugin.ts'
 import type { PluginDefinition } from './plugin.ts'
@@ -10,6 +11,7 @@ export const builtInPlugins = {
   [httpPlugin.name]: httpPlugin,
   [measurementsPlugin.name]: measurementsPlugin,
   [observerPlugin.name]: observerPlugin,
+  [keysPlugin.name]: keysPlugin,
   [storagePlugin.name]: storagePlugin,
   [controlPlugin.name]: controlPlugin,
 } as const satisfies Readonly<Record<string, PluginDefinition>>

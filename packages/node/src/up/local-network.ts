@@ -116,7 +116,7 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
   const place = { rpcUrl: chain.url, registries: deployment.registries }
   const streams = await setUpRegistries({
     ...{ ...place, ownerKey: owner.privateKey },
-    publisher: publisher.nodeId,
+    ...{ publisher: publisher.nodeId, user: user.nodeId },
     trackers: trackers.map(({ ready }) => ({ nodeId: ready.nodeId, url: ready.url ?? '' })),
   })
   const startAndAssign = async () => {

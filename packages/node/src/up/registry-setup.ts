@@ -21,7 +21,15 @@ export interface LocalStreams {
   readonly measurements: Readonly<Record<MeasurementKind, StreamId>>
   /** Everybody may publish and subscribe. */
   readonly lobby: StreamId
+  /** Encrypted: the owner and the user may publish and subscribe. */
+  readonly private: StreamId
 }
+
+/** All of them. */
+export const streamIdsOf = ({ measurements, ...others }: LocalStreams): readonly StreamId[] => [
+  ...Object.values(measurements),
+  ...Object.values(others),
+]
 
 export interface Deployment {
   readonly owner: { readonly privateKey: string; readonly nodeId: NodeId }
@@ -60,20 +68,22 @@ export interface RegistrySetup {
   readonly rpcUrl: string
   readonly registries: RegistryAddresses
   readonly ownerKey: string
-  /** Accounts that may publish measurements. */
+  /** The account that may publish measurements. */
   readonly publisher: NodeId
+  /** The account that may use the private stream, beside the owner. */
+  readonly user: NodeId
   readonly trackers: readonly { readonly nodeId: NodeId; readonly url: string }[]
 }
 
 /** Registers the trackers, creates the streams, and grants the permissions to publish and subscribe. */
 export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStreams> {
-  const { rpcUrl, registries, ownerKey, publisher, trackers } = setup
+  const { rpcUrl, registries, ownerKey, publisher, user, trackers } = setup
   return withWallet(rpcUrl, ownerKey, async (wallet) => {
     const streams = streamRegistry(registries.streamRegistry, wallet)
     const trackerList = trackerRegistry(registries.trackerRegistry, wallet)
     const idOf = (path: string) => toStreamId(`${wallet.address.toLowerCase()}/${path}`)
-    const lobby = idOf('lobby')
-    const lobbyMetadata = JSON.stringify({ description: 'open to everybody' })
+    const [lobby, privateStream] = [idOf('lobby'), idOf('private')]
+    const described = (description: string) => JSON.stringify({ description })
     await sendInOrder(wallet, [
       ...trackers.map(
         ({ nodeId, url }): Transaction =>
@@ -86,11 +96,18 @@ export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStream
           streams.grantPermission(idOf(`system/${kind}`), publisher, Permission.publish, FOREVER, nonce),
         (nonce) => streams.setPublicPermissions(idOf(`system/${kind}`), 0n, FOREVER, nonce),
       ]),
-      (nonce) => streams.createStream('lobby', lobbyMetadata, 1, [], nonce),
+      (nonce) => streams.createStream('lobby', described('open to everybody'), 1, [], nonce),
       (nonce) => streams.setPublicPermissions(lobby, FOREVER, FOREVER, nonce),
+      (nonce) => streams.createStream('private', described('encrypted'), 1, [], nonce),
+      ...[Permission.publish, Permission.subscribe].map(
+        (permission): Transaction =>
+          (nonce) =>
+            streams.grantPermission(privateStream, user, permission, FOREVER, nonce),
+      ),
     ])
     const byKind = measurementKinds.map((kind) => [kind, idOf(`system/${kind}`)] as const)
-    return { measurements: Object.fromEntries(byKind) as LocalStreams['measurements'], lobby }
+    const measurements = Object.fromEntries(byKind) as LocalStreams['measurements']
+    return { measurements, lobby, private: privateStream }
   })
 }
 
@@ -114,13 +131,13 @@ export async function assignStorage(
   { rpcUrl, registries }: RegistryPlace,
   ownerKey: string,
   storageId: NodeId,
-  { measurements, lobby }: LocalStreams,
+  streams: LocalStreams,
 ): Promise<void> {
   await withWallet(rpcUrl, ownerKey, async (wallet) => {
     const registry = storageRegistry(registries.storageRegistry, wallet)
     await sendInOrder(
       wallet,
-      [...Object.values(measurements), lobby].map(
+      streamIdsOf(streams).map(
         (streamId): Transaction =>
           (nonce) =>
             registry.assign(streamId, storageId, nonce),

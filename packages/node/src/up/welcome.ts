@@ -17,6 +17,7 @@ export function welcome(network: LocalNetwork, directory: UpDirectory, startedIn
     ...trackerAddresses(network).map(({ id, url }) => `  tracker   ${url}  ${id}`),
     `  status    ${nodes[0].ready.httpUrl ?? ''}/v1/status  (of the publisher)`,
     `  storage   ${storage.ready.httpUrl ?? ''}/v1/storage  ${storage.ready.nodeId}`,
+    `  private   ${streams.private}  encrypted, for the owner and the user: the nodes cannot read it`,
     `  files     ${pathFromHere(directory.path)}: network file, keys, logs, stored messages`,
     '',
     'In another terminal:',

@@ -46,6 +46,12 @@ export function encryptionChoiceIn(metadata: string): EncryptionChoice {
   return encryptionChoiceFault(value) === undefined ? (value as EncryptionChoice) : { content: 'always' }
 }
 
+/** Until when (Unix milliseconds) a stream is in the clear, of which everybody may read what is published until `publicUntilMs`. */
+export function clearUntilMs({ content }: EncryptionChoice, publicUntilMs: number): number {
+  if (content === 'never') return Infinity
+  return content === 'always' ? 0 : publicUntilMs
+}
+
 function isOneOf(value: unknown, ...words: readonly string[]): boolean {
   return value === undefined || words.some((word) => word === value)
 }

@@ -5,6 +5,7 @@ import {
   createIdentity,
   encodeDelegation,
   generatePrivateKey,
+  keyPartition,
   loadCrypto,
   seededRandom,
   type BatchSigner,
@@ -47,8 +48,9 @@ function batchAt(
   publisherOf = publisher,
   partition = 0,
   signer: BatchSigner = publisherOf,
+  messageChainId = 'chain',
 ): MessageBatch {
-  const chain = chainOf('chain', publisherOf.nodeId, partition)
+  const chain = chainOf(messageChainId, publisherOf.nodeId, partition)
   const content = new Uint8Array(10)
   const rest = { previous: undefined, contentType: ContentType.binary, encryptionType: 0, groupKeyId: '' }
   return buildBatch({ chain, messages: [{ ...place, ...rest, content }] }, crypto, signer)
@@ -174,6 +176,37 @@ describe('Repair', () => {
     expect(repair.status()).toMatchObject({ incompleteParts: 0, copiedBatches: 2 })
     await repair.run()
     expect(asked).toHaveLength(1)
+  })
+
+  it('copies the records of 10,000 chains of a key part, and those that came while others did', async () => {
+    const keys = partOf(keyPartition)
+    const recordAt = (i: number, timestamp: number) =>
+      batchAt(at(timestamp), publisher, keyPartition, publisher, `l${i}`)
+    const records = Array.from({ length: 10_000 }, (_, i) => recordAt(i, 1_000 + i))
+    others.set(first.nodeId, records)
+    const { repair } = await startRepair()
+    await repair.joined(keys)
+    await repair.run()
+    expect(repair.status()).toMatchObject({
+      incompleteParts: 0,
+      copiedBatches: 10_000,
+      gaps: 0,
+      refusedGaps: 0,
+    })
+    for (const i of [0, 4_321, 9_999]) {
+      const filter = { publisherId: publisher.nodeId, messageChainId: `l${i}` }
+      expect(await own.store.last(keys, 1, filter)).toMatchObject({ from: at(1_000 + i), count: 1 })
+    }
+    clock.pass(100_000)
+    const heardMs = clock.now()
+    repair.heard(keys)
+    others.set(first.nodeId, [...records, recordAt(0, heardMs + 5)])
+    clock.pass(60_000)
+    await repair.run()
+    expect(asked.at(-1)).toEqual({ node: first.nodeId, fromMs: heardMs - limits.repairMarginMs })
+    expect(repair.status().copiedBatches).toBe(10_001)
+    await repair.run()
+    expect(asked).toHaveLength(2)
   })
 
   it('begins by itself, a while after a stream part is joined or as soon as it has neighbours', async () => {

@@ -29,6 +29,9 @@ export interface SeenMessagesModules {
   readonly watch: ChainWatch
 }
 
+/** Of all chains, how many are forgotten at once. */
+const forgottenShare = 0.01
+
 type ChainId = Pick<MessageChain, 'publisherId' | 'messageChainId'>
 
 /** How far a chain was received, and related state. */
@@ -149,7 +152,7 @@ export class SeenMessages {
   }
 
   #add(chain: MessageChain, floor: MessageRef | undefined): ChainProgress {
-    if (this.#chains >= this.#limits.maxChains) this.#forgetOne()
+    if (this.#chains >= this.#limits.maxChains) this.#forgetSome()
     let chains = this.#publishers.get(chain.publisherId)
     if (chains === undefined) {
       chains = new Map()
@@ -170,29 +173,33 @@ export class SeenMessages {
   }
 
   /**
-   * Evicts the least recently used chain of the publisher with the most, so that a publisher with many evicts its own. `Shares`
-   * would refuse newcomers when all have equally many; where anybody may publish, they are let in.
-   * Linear, but only a chain's first message pays it, after a signature check that costs more.
+   * Evicts the least recently used chains of the publisher with the most, so that a publisher with many evicts its own; several at once, as
+   * finding them takes a look at all, but never so many that another publisher has more. `Shares` would refuse newcomers when all have
+   * equally many; where anybody may publish, they are let in.
    */
-  #forgetOne(): void {
-    let most = 1
-    let oldest: ChainProgress | undefined
+  #forgetSome(): void {
+    let [most, second] = [0, 0]
+    let heaviest: ChainProgress[][] = []
     for (const chains of this.#publishers.values()) {
       const others = [...chains.values()].filter(({ isOwn }) => !isOwn)
-      if (others.length < most) continue
-      if (others.length > most) oldest = undefined
-      most = others.length
-      for (const chain of others)
-        if (oldest === undefined || chain.lastUsedMs < oldest.lastUsedMs) oldest = chain
+      if (others.length > most) [second, most, heaviest] = [most, others.length, [others]]
+      else if (others.length === most) heaviest.push(others)
+      else second = Math.max(second, others.length)
     }
-    if (oldest === undefined) return
-    const { publisherId, messageChainId } = oldest.chain
+    const lead = heaviest.length === 1 ? most - second : 1
+    const count = Math.max(1, Math.min(lead, Math.floor(this.#limits.maxChains * forgottenShare)))
+    const oldest = heaviest.flat().sort((a, b) => a.lastUsedMs - b.lastUsedMs)
+    for (const progress of oldest.slice(0, count)) this.#forget(progress)
+  }
+
+  #forget(progress: ChainProgress): void {
+    const { publisherId, messageChainId } = progress.chain
     const chains = this.#publishers.get(publisherId)
-    this.#modules.watch.chainForgotten(oldest)
+    this.#modules.watch.chainForgotten(progress)
     chains?.delete(messageChainId)
     if (chains?.size === 0) this.#publishers.delete(publisherId)
     this.#chains--
-    if (oldest.newest !== undefined) this.#forgotten.add(publisherId, oldest.newest)
+    if (progress.newest !== undefined) this.#forgotten.add(publisherId, progress.newest)
     this.#modules.counters['dedup.chainsDropped']++
   }
 }

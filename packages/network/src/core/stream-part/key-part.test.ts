@@ -55,7 +55,8 @@ describe('the key part', () => {
     part.seen.mark(other, undefined, startMs)
     for (let i = 0; i < networkLimits.maxKeyChains + 9; i++)
       part.seen.mark(record(i, startMs + i), undefined, startMs + i)
-    expect([part.seen.chains, counters['dedup.chainsDropped']]).toEqual([networkLimits.maxKeyChains, 10])
+    expect(part.seen.chains + counters['dedup.chainsDropped']).toBe(networkLimits.maxKeyChains + 10)
+    expect(part.seen.chains).toBeGreaterThan(0.98 * networkLimits.maxKeyChains)
     expect(part.seen.find(other.chain)).toBeDefined()
   })
 
@@ -63,6 +64,6 @@ describe('the key part', () => {
     const { part } = openPart(0)
     for (let i = 0; i < networkLimits.maxChains + 9; i++)
       part.seen.mark(record(i, startMs + i), undefined, startMs + i)
-    expect(part.seen.chains).toBe(networkLimits.maxChains)
+    expect(part.seen.chains).toBeLessThanOrEqual(networkLimits.maxChains)
   })
 })

@@ -1,0 +1,117 @@
+import {
+  cardHash,
+  epochChain,
+  epochIdOf,
+  isSameHash,
+  linkChain,
+  newestChain,
+  type Card,
+  type Ciphers,
+  type Crypto,
+  type EncryptionChoice,
+  type EpochId,
+  type EpochRecord,
+  type NodeId,
+  type StreamId,
+} from '@runnel/protocol'
+import { coverOf } from './epoch-cover.ts'
+import type { KeyPart } from './key-part.ts'
+
+/** How a reader comes by an opener's keys: `linked` finds them with nobody there; `unlinked` has a card and `no-card` none, they ask. */
+export type ReaderState = 'linked' | 'unlinked' | 'no-card'
+
+/** A user whose keys are in use, and who can open what they close. No secrets. */
+export interface OpenerKeys {
+  readonly userId: NodeId
+  readonly epochId: EpochId
+  /** Unix milliseconds. */
+  readonly createdMs: number
+  /** The epoch regards all permissions that were in force then (Unix milliseconds). */
+  readonly readersAtMs: number
+  /** For how many the epoch was made, besides the opener; undefined where a part of it was not found. */
+  readonly readerCount: number | undefined
+  /** Of those that may read, without the opener itself. */
+  readonly readers: ReadonlyMap<NodeId, ReaderState>
+  /** Readers with a card whose links were not looked for, as there are too many. */
+  readonly unchecked: number
+}
+
+/** Who can open what is published to a stream. No secrets. */
+export interface StreamKeys {
+  readonly streamId: StreamId
+  /** What is published now. */
+  readonly isEncrypted: boolean
+  readonly choice: EncryptionChoice
+  /** Who may subscribe, by id, each with its card if storage nodes have one. */
+  readonly readers: ReadonlyMap<NodeId, Card | undefined>
+  /** The key holder, and publishers, as far as they have a key; at most 100. */
+  readonly openers: readonly OpenerKeys[]
+}
+
+/** A key that was just made. */
+export interface RotatedKeys {
+  readonly epochId: EpochId
+  /** For how many readers, besides the user itself. */
+  readonly readers: number
+  /** Storage nodes have it. Where they do not, only those that are there get it. */
+  readonly isStored: boolean
+}
+
+export interface StreamKeysModules {
+  readonly ciphers: Ciphers
+  readonly crypto: Crypto
+  readonly keyPart: Pick<KeyPart, 'find'>
+  /** Of those that may read. */
+  readonly cards: ReadonlyMap<NodeId, Card>
+  readonly readerIds: readonly NodeId[]
+  readonly signal: AbortSignal
+}
+
+/** Links looked for of one opener; each is a request to storage nodes. */
+const maxLinkLookups = 1_000
+const lookupsAtOnce = 16
+
+/** What is known of an opener's keys; undefined where it has none. Throws what the registry throws, and ABORTED. */
+export async function openerKeys(
+  userId: NodeId,
+  modules: StreamKeysModules,
+): Promise<OpenerKeys | undefined> {
+  const { keyPart, cards, readerIds, signal } = modules
+  const newest = await keyPart.find(userId, newestChain, signal)
+  if (newest?.kind !== 'newest') return undefined
+  const epochId = epochIdOf(newest.commitment)
+  const record = await keyPart.find(userId, epochChain(epochId), signal)
+  if (record?.kind !== 'epoch') return undefined
+  const { createdMs, readersAtMs } = record
+  const others = readerIds.filter((id) => id !== userId)
+  const withCard = others.flatMap((id) => cards.get(id) ?? [])
+  const looked = withCard.slice(0, maxLinkLookups)
+  const states = new Map<NodeId, ReaderState>()
+  for (const id of others) if (!cards.has(id)) states.set(id, 'no-card')
+  const linked = await linkedOf(userId, record, looked, modules)
+  for (const card of looked) states.set(card.userId, linked.has(card.userId) ? 'linked' : 'unlinked')
+  const readerCount = (await coverOf(userId, record, keyPart, signal))?.tags.length
+  return {
+    ...{ userId, epochId, createdMs, readersAtMs, readerCount },
+    ...{ readers: states, unchecked: withCard.length - looked.length },
+  }
+}
+
+/** Those that have a link to the opener's present keyring, sealed to the card that they have now. */
+async function linkedOf(
+  openerId: NodeId,
+  { keyringId }: EpochRecord,
+  cards: readonly Card[],
+  { ciphers, crypto, keyPart, signal }: StreamKeysModules,
+): Promise<ReadonlySet<NodeId>> {
+  const linked = new Set<NodeId>()
+  for (let i = 0; i < cards.length; i += lookupsAtOnce)
+    await Promise.all(
+      cards.slice(i, i + lookupsAtOnce).map(async (card) => {
+        const link = await keyPart.find(openerId, linkChain(ciphers, keyringId, card.userId), signal)
+        if (link?.kind === 'link' && isSameHash(link.cardHash, cardHash(card, crypto)))
+          linked.add(card.userId)
+      }),
+    )
+  return linked
+}

@@ -1,0 +1,22 @@
+import type { RunnelClient } from '@runnel/client'
+import { isRunnelError } from '@runnel/protocol'
+import { encryptionSentence } from '../encryption-news.ts'
+import { errorLine } from './describe-error.ts'
+import { notice } from './output.ts'
+
+/** Publishers that are named when their messages cannot be opened. */
+const maxNamed = 100
+
+/** Tells the person at the terminal what becomes of keys, and, once for each publisher and reason, that messages cannot be opened. Ends with the client. */
+export async function tellOfEncryption(client: RunnelClient): Promise<void> {
+  const told = new Set<string>()
+  for await (const status of client.status()) {
+    if (status.type === 'encryption') notice(encryptionSentence(status.streamId, status))
+    if (status.type !== 'undecodable' || !isRunnelError(status.error)) continue
+    const { publisherId, error } = status
+    const name = `${publisherId} ${error.code}`
+    if (told.has(name) || told.size === maxNamed) continue
+    told.add(name)
+    notice(`messages of ${publisherId} are left out: ${errorLine(error)}`)
+  }
+}

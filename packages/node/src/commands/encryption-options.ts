@@ -1,0 +1,70 @@
+import { encryptionChoiceFault, metadataField } from '@runnel/protocol'
+import type { InferredOptionTypes, Options } from 'yargs'
+import { nodeError } from '../errors.ts'
+
+/** What the owner of a stream says of its encryption. */
+export const encryptionOptions = {
+  encrypt: {
+    choices: ['always', 'never'],
+    requiresArg: true,
+    describe: 'Default: as long as not everybody may subscribe',
+  },
+  history: {
+    choices: ['all', 'none'],
+    requiresArg: true,
+    describe: 'What is older than a reader’s permission: it can read all (default), or none',
+  },
+  'key-holder': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Address of a user whose keys all publishers use, or me; default: each has its own',
+  },
+  'on-outage': {
+    choices: ['continue', 'stop'],
+    requiresArg: true,
+    describe: 'Publishers that cannot learn who may read go on with the last key (default), or stop',
+  },
+  'rotate-after-days': {
+    type: 'number',
+    requiresArg: true,
+    describe: 'The age at which a key is replaced, 1 to 365; default 7',
+  },
+} as const satisfies Record<string, Options>
+
+type EncryptionArguments = InferredOptionTypes<typeof encryptionOptions>
+
+/** Metadata with what the flags say in its field `encryption`; as it was without flags. `me` is who creates the stream. Throws USAGE. */
+export function metadataWith(
+  text: string | undefined,
+  args: EncryptionArguments,
+  me: string,
+): string | undefined {
+  const holder = args['key-holder']
+  const choice = {
+    ...{ content: args.encrypt, history: args.history, onOutage: args['on-outage'] },
+    keyHolder: holder === 'me' ? me : holder?.toLowerCase(),
+    rotateAfterDays: args['rotate-after-days'],
+  }
+  const given = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined))
+  if (Object.keys(given).length === 0) return text
+  const fault = encryptionChoiceFault(given)
+  if (fault !== undefined) throw nodeError('USAGE', fault)
+  if (text !== undefined && metadataField(text, 'encryption') !== undefined)
+    throw nodeError('USAGE', 'say it in --metadata or by flags, not both: encryption')
+  return JSON.stringify({ ...objectIn(text ?? '{}'), encryption: given })
+}
+
+/** Throws USAGE. */
+function objectIn(text: string): object {
+  const value = parsed(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw nodeError('USAGE', 'beside --encrypt and its like, --metadata takes a JSON object')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+import type { OpenerKeys, ReaderState, StreamKeys } from '@runnel/client'
+import { toStreamId } from '@runnel/protocol'
+import { defineCommand } from '../cli/command.ts'
+import { userOptions } from '../cli/common-options.ts'
+import { printResult } from '../cli/output.ts'
+import { withClient } from '../cli/with-client.ts'
+import { readersText } from '../encryption-news.ts'
+
+export const streamKeys = defineCommand({
+  name: 'stream keys',
+  describe: 'Print whose keys close a stream now, and which readers can open them; no secrets',
+  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  options: userOptions,
+  examples: [['stream keys 0xowner/private --network network.json --key my.key', '']],
+  epilogue:
+    'A reader with a link finds the keys on storage nodes with nobody else there. One without asks when it comes, and whoever has the keys answers. Needs the permission to publish, subscribe or grant.',
+  run: async ({ stream, json, ...network }) => {
+    const streamId = toStreamId(stream)
+    await withClient(network, {}, async (client) => {
+      const keys = await client.keysOf(streamId)
+      printResult(asJson(keys, Date.now()), json, describe(keys, Date.now()))
+    })
+  },
+})
+
+function describe({ streamId, isEncrypted, choice, readers, openers }: StreamKeys, nowMs: number): string[] {
+  const withCard = [...readers.values()].filter((card) => card !== undefined).length
+  return [
+    `stream      ${streamId}`,
+    `encryption  ${isEncrypted ? 'yes' : 'none now'}`,
+    `readers     ${readers.size}, ${withCard} with a card`,
+    ...(openers.length === 0
+      ? ['keys        none found: nothing was published, or no storage node has them']
+      : []),
+    ...openers.flatMap((opener) => describeOpener(opener, choice.keyHolder, nowMs)),
+  ]
+}
+
+function describeOpener(opener: OpenerKeys, keyHolder: string | undefined, nowMs: number): string[] {
+  const { userId, epochId, createdMs, readerCount, unchecked } = opener
+  const count = readerCount === undefined ? '' : `, made for ${readersText(readerCount)}`
+  const without = (state: ReaderState, remark: string) =>
+    usersIn(opener, state).map((id) => `  ${state.padEnd(8)}  ${id}: ${remark}`)
+  return [
+    `keys of     ${userId}${userId === keyHolder ? ', the key holder' : ''}`,
+    `  newest    ${epochId}, ${ageText(nowMs - createdMs)} old${count}`,
+    `  linked    ${readersText(usersIn(opener, 'linked').length)}`,
+    ...without('unlinked', 'has a card, and asks when it comes'),
+    ...without('no-card', 'asks when it comes'),
+    ...(unchecked > 0 ? [`  ${readersText(unchecked)} more with a card`] : []),
+  ]
+}
+
+const usersIn = ({ readers }: OpenerKeys, wanted: ReaderState): string[] =>
+  [...readers].flatMap(([id, state]) => (state === wanted ? [id] : []))
+
+function asJson({ readers, openers, choice, ...rest }: StreamKeys, nowMs: number) {
+  return {
+    ...rest,
+    choice,
+    readers: [...readers].map(([user, card]) => ({ user, cardGeneration: card?.generation ?? null })),
+    openers: openers.map((opener) => ({
+      user: opener.userId,
+      isKeyHolder: opener.userId === choice.keyHolder,
+      epochId: opener.epochId,
+      created: new Date(opener.createdMs).toISOString(),
+      ageMs: nowMs - opener.createdMs,
+      madeForReaders: opener.readerCount ?? null,
+      linked: usersIn(opener, 'linked'),
+      unlinked: usersIn(opener, 'unlinked'),
+      noCard: usersIn(opener, 'no-card'),
+      unchecked: opener.unchecked,
+    })),
+  }
+}
+
+const units: readonly (readonly [string, number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+]
+
+/** In the largest unit of which it has one; clocks may differ. */
+function ageText(ageMs: number): string {
+  const [unit, unitMs] = units.find(([, each]) => ageMs >= each) ?? ['second', 1_000]
+  const count = Math.max(0, Math.floor(ageMs / unitMs))
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
