@@ -24,7 +24,7 @@ import type { Cards, ReadingKeySource } from './ports.ts'
 import { StreamEncryption, type EncryptionNews } from './stream-encryption.ts'
 
 export interface EncryptionModules extends KeyPartModules {
-  readonly cache: RegistryCache
+  readonly cache: Pick<RegistryCache, 'getStream' | 'permissionsOf'>
   readonly listPermissions: (streamId: StreamId) => Promise<readonly UserPermissions[]>
   readonly source: ReadingKeySource
   readonly directory: Cards
@@ -56,6 +56,8 @@ export class Encryption {
   readonly #decisions = new Map<StreamId, Decision>()
   /** Each is made again when the stream itself is changed. */
   readonly #streams = new Map<StreamId, StreamEncryption>()
+  /** Of the registry, counted. */
+  #changes = 0
 
   constructor(modules: EncryptionModules) {
     this.#modules = modules
@@ -67,16 +69,21 @@ export class Encryption {
       sealing: (streamId) => this.#sealing(streamId),
       streamNow: (streamId) => this.#streams.get(streamId),
       stream: (streamId) => this.stream(streamId),
+      signal: modules.signal,
     })
   }
 
   /** The encryption of a stream, whether or not it is encrypted now. Throws STREAM_NOT_FOUND, and what the registry throws. */
   async stream(streamId: StreamId): Promise<StreamEncryption> {
-    const known = this.#streams.get(streamId)
-    if (known !== undefined) return known
-    const info = await this.#modules.cache.getStream(streamId)
-    if (info === undefined) throw streamNotFound(streamId)
-    return this.#streams.get(streamId) ?? this.#add(info)
+    for (;;) {
+      const changes = this.#changes
+      const known = this.#streams.get(streamId)
+      if (known !== undefined) return known
+      const info = await this.#modules.cache.getStream(streamId)
+      if (info === undefined) throw streamNotFound(streamId)
+      // What changed meanwhile may have made this wrong.
+      if (changes === this.#changes) return this.#streams.get(streamId) ?? this.#add(info)
+    }
   }
 
   /** Whether messages that are published now are encrypted. Throws as `stream` does. */
@@ -92,13 +99,16 @@ export class Encryption {
 
   /** The registry changed. */
   apply(change: RegistryChange): void {
+    this.#changes++
     if (change.kind === 'unknown') {
       this.#decisions.clear()
-      for (const stream of this.#streams.values()) stream.changed(undefined)
+      for (const stream of this.#streams.values()) {
+        stream.changed(undefined)
+        // Where the registry does not answer, it tells again when it does.
+        this.#compare(stream).catch(() => {})
+      }
     } else if (change.kind === 'stream') {
-      this.#decisions.delete(change.streamId)
-      this.#streams.get(change.streamId)?.close()
-      this.#streams.delete(change.streamId)
+      this.#drop(change.streamId)
     } else if (change.kind === 'permissions') {
       const { streamId, user } = change
       if (user === 'public') this.#decisions.delete(streamId)
@@ -128,23 +138,46 @@ export class Encryption {
   }
 
   async #sealing(streamId: StreamId): Promise<SealingEpoch | 'clear'> {
-    const { clearUntilMs, stream } = await this.#decide(streamId)
-    return this.#modules.clock.now() < clearUntilMs ? 'clear' : stream.sealing()
+    for (;;) {
+      const { clearUntilMs, stream } = await this.#decide(streamId)
+      if (this.#modules.clock.now() < clearUntilMs) return 'clear'
+      try {
+        return await stream.sealing()
+      } catch (error) {
+        if (!stream.isClosed || this.#modules.signal.aborted) throw error
+      }
+    }
+  }
+
+  /** A change of the stream may have been missed. */
+  async #compare({ stream }: StreamEncryption): Promise<void> {
+    const info = await this.#modules.cache.getStream(stream.id)
+    if (info?.metadata !== stream.metadata || info.createdMs !== stream.createdMs) this.#drop(stream.id)
+  }
+
+  #drop(streamId: StreamId): void {
+    this.#decisions.delete(streamId)
+    this.#streams.get(streamId)?.close()
+    this.#streams.delete(streamId)
   }
 
   async #decide(streamId: StreamId): Promise<Decision> {
-    const known = this.#decisions.get(streamId)
-    if (known !== undefined) return known
     const { cache } = this.#modules
-    const [stream, permissions] = await Promise.all([
-      this.stream(streamId),
-      cache.permissionsOf(streamId, nobody),
-    ])
-    const { content } = stream.choice
-    const publicUntilMs = content === 'always' ? 0 : permissions.subscribeUntilMs
-    const decision = { clearUntilMs: content === 'never' ? Infinity : publicUntilMs, stream }
-    this.#decisions.set(streamId, decision)
-    return decision
+    for (;;) {
+      const changes = this.#changes
+      const known = this.#decisions.get(streamId)
+      if (known !== undefined) return known
+      const [stream, permissions] = await Promise.all([
+        this.stream(streamId),
+        cache.permissionsOf(streamId, nobody),
+      ])
+      if (changes !== this.#changes) continue
+      const { content } = stream.choice
+      const publicUntilMs = content === 'always' ? 0 : permissions.subscribeUntilMs
+      const decision = { clearUntilMs: content === 'never' ? Infinity : publicUntilMs, stream }
+      this.#decisions.set(streamId, decision)
+      return decision
+    }
   }
 
   #add(info: StreamInfo): StreamEncryption {
