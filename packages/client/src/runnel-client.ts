@@ -285,7 +285,17 @@ export class RunnelClient implements AsyncDisposable {
    */
   async renewReadingKey(signal: AbortSignal = this.#history.closing): Promise<Card> {
     this.#requireMember()
-    return this.#encryption.card.renew(signal)
+    return this.#encryption.renewCard(signal)
+  }
+
+  /**
+   * Has storage nodes keep the user's card, so that whoever gives it a permission can give it the keys as well; done by itself when the
+   * user first reads something encrypted. A user of a wallet is asked to sign. Throws NO_READING_KEY, READING_KEY_CHANGED, CARD_NEEDS_USER,
+   * CARD_NOT_KEPT, CARDS_UNAVAILABLE, or what signing throws.
+   */
+  async ensureCard(signal: AbortSignal = this.#history.closing): Promise<Card> {
+    this.#requireMember()
+    return this.#encryption.ensureCard(signal)
   }
 
   /**

@@ -4,7 +4,6 @@ import type { ReadingKeyConfig } from '../config.ts'
 import type { RequestModules } from '../identity/request-delegation.ts'
 import { keysOnly } from '../identity/request-signature.ts'
 import type { StatementSigner } from '../identity/signer.ts'
-import { cardPublicKeyOf } from './card-key.ts'
 import { SignedReadingKeys } from './reading-key-sources.ts'
 
 /**
@@ -18,6 +17,7 @@ export async function exportReadingKey(
   { accounts = keysOnly, crypto, clock = systemClock }: RequestModules = {},
   signal?: AbortSignal,
 ): Promise<ReadingKeyConfig> {
+  const { cardPublicKeyOf } = await import('./card-key.ts')
   const modules = { accounts, ciphers, clock, crypto: crypto ?? (await loadCrypto()) }
   const source = new SignedReadingKeys({ signer, chainId }, modules)
   const readingKey = await source.readingKey(generation, signal)

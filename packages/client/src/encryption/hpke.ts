@@ -30,9 +30,8 @@ export type KemKind = 'noble' | 'native'
 
 /** HPKE (RFC 9180) with X-Wing (KEM 0x647a of draft-ietf-hpke-pq), HKDF-SHA256 and ChaCha20-Poly1305. Loaded when it is needed. */
 export async function hpkeSuite(kind: KemKind): Promise<CipherSuite> {
-  const [hpke, noble] = await Promise.all([import('hpke'), import('@panva/hpke-noble')])
-  const { KEM_MLKEM768_X25519: kem } = kind === 'native' ? hpke : noble
-  return new hpke.CipherSuite(kem, noble.KDF_HKDF_SHA256, noble.AEAD_ChaCha20Poly1305)
+  const { newSuite } = await (kind === 'native' ? import('./hpke-native.ts') : import('./hpke-noble.ts'))
+  return newSuite()
 }
 
 /** Seals in HPKE's base mode, without associated data. Undefined where `publicKey` is none: whoever made a card chose its bytes. */
@@ -73,8 +72,7 @@ export async function openSealed(
 
 /** The public key of X-Wing, 1,216 bytes, to a private key: a seed of 32 bytes. */
 export async function publicKeyOf(privateKey: Uint8Array): Promise<Uint8Array> {
-  const { XWing } = await import('@noble/post-quantum/hybrid.js')
-  return XWing.keygen(privateKey).publicKey
+  return (await import('./hpke-noble.ts')).publicKeyOf(privateKey)
 }
 
 /** Whether this platform has what `native` needs. Node warns once that it is experimental. */

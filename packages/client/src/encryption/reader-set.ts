@@ -35,9 +35,9 @@ export class ReaderSet {
     else this.#changed.add(user)
   }
 
-  /** All changes that were told of are regarded. */
+  /** All changes that were told of are regarded; not while they are being looked up. */
   get isCurrent(): boolean {
-    return !this.#isUnknown && this.#changed.size === 0
+    return !this.#isUnknown && this.#changed.size === 0 && this.#refreshing === undefined
   }
 
   /** Regards all changes told of so far. Throws what the registry throws; they are regarded the next time then. */
