@@ -184,4 +184,39 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     expect(await as('owner', grant)).toMatchObject({ code: 0 })
     expect((await as('alice', `resend from 0 ${stream}`)).stdout).toMatch(/^"before"\n("after"\n)+$/)
   })
+
+  it('has one key for all publishers while a broker holds it, also for those that may not read', async () => {
+    const stream = await newStream('held', ' --key-holder me')
+    expect(await as('bob', 'reading-key card --publish')).toMatchObject({ code: 0 })
+    await as('owner', `stream grant ${stream} ${id('bob')} publish`)
+    expect(await as('bob', `stream rotate ${stream}`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('(NOT_KEY_HOLDER). '),
+    })
+    const broker = startRunnel(
+      [
+        'node',
+        '--as',
+        'owner.key',
+        '--keys-hold',
+        stream,
+        '--http-port',
+        '0',
+        '--websocket-port',
+        '0',
+      ].concat('--network', network.networkFile),
+      { cwd: network.directory },
+    )
+    await broker.said(`a new key of ${stream}`)
+    await broker.said('status at')
+    const published = await as('bob', `publish ${stream}`, '1\n')
+    expect(published).toMatchObject({ code: 0, stderr: expect.not.stringContaining('a new key of') })
+    broker.process.kill('SIGTERM')
+    await broker.ended
+    const { openers } = await keysOf(stream)
+    expect(openers).toMatchObject([{ user: id('owner') }])
+    const owner = await network.client({ privateKey: network.ownerKey })
+    expect(await storedKeyIds(owner, stream)).toEqual([openers[0]?.epochId])
+    expect(await as('owner', `resend last 1 ${stream}`)).toMatchObject({ code: 0, stdout: '1\n' })
+  })
 })
