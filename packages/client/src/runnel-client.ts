@@ -23,9 +23,7 @@ import { ContentSteps } from './content/content-steps.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
 import type { Cards } from './encryption/ports.ts'
-import { CardDirectory } from './encryption/card-directory.ts'
-import { cardLimits } from './encryption/card-limits.ts'
-import { requireGoodCard } from './encryption/check-card.ts'
+import { lazyCards } from './encryption/lazy-cards.ts'
 import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
@@ -157,7 +155,7 @@ export class RunnelClient implements AsyncDisposable {
       status,
     })
     this.#waiter = new StorageWaiter({ history: this.#history, cache })
-    const storageCards = new CardDirectory(cardLimits, {
+    const storageCards = lazyCards({
       ...{ chainId: registry.chainId, contracts: registry.contracts, crypto: modules.crypto, clock },
       ...{ requests: this.#history.sourceModules.requests, directory: this.#history.directory },
       ...{ nodeId: node.nodeId, listStorageNodes: () => registry.listStorageNodes() },
@@ -377,6 +375,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async checkCard(card: Card): Promise<void> {
     const { chainId, contracts } = this.#registry
+    const { requireGoodCard } = await import('./encryption/check-card.ts')
     await requireGoodCard(card, { chainId, contracts, crypto: this.#crypto, clock: this.#clock })
   }
 

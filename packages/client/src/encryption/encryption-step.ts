@@ -16,7 +16,6 @@ import {
   type StreamId,
   type StreamMessage,
 } from '@runnel/protocol'
-import { LRU } from 'tiny-lru'
 import type { ContentStep, MessageContent, SealContext } from '../content/content-step.ts'
 import { clientError } from '../errors.ts'
 import type { SealingEpoch } from './opener.ts'
@@ -31,8 +30,11 @@ export interface EncryptionStepModules {
   readonly stream: (streamId: StreamId) => Promise<StreamEncryption>
 }
 
-/** Message chains whose ciphers are kept. */
-const maxChainCiphers = 2_000
+/** The ciphers of a message chain in the epoch in which it was used last. */
+interface ChainCiphers<T> {
+  readonly id: EpochId
+  readonly ciphers: T
+}
 
 /** A batch whose contents are known. */
 interface OpenedBatch {
@@ -46,9 +48,10 @@ interface OpenedBatch {
 export class EncryptionStep implements ContentStep {
   readonly name = 'encryption'
   readonly #modules: EncryptionStepModules
-  readonly #sealingCiphers = new LRU<Aead>(maxChainCiphers)
-  /** Those that may open a chain's batches in an epoch. */
-  readonly #openingCiphers = new LRU<readonly Aead[]>(maxChainCiphers)
+  /** By chain, as an outbox and the decoder have one object for each. */
+  readonly #sealingCiphers = new WeakMap<MessageChain, ChainCiphers<Aead>>()
+  /** Those that may open a chain's batches. */
+  readonly #openingCiphers = new WeakMap<MessageChain, ChainCiphers<readonly Aead[]>>()
   /** Batches whose messages are being opened one after the other. */
   readonly #opened = new WeakMap<MessageBatch, OpenedBatch>()
 
@@ -71,10 +74,12 @@ export class EncryptionStep implements ContentStep {
 
   open(message: StreamMessage): MessageContent | Promise<MessageContent> {
     const { batch } = message
+    const before = batch && this.#opened.get(batch)
+    if (before !== undefined) return contentOf(message, before)
     const id = toEpochId(message.groupKeyId)
     if (batch === undefined || id === undefined || message.partition === keyPartition)
       throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
-    const opened = this.#opened.get(batch) ?? this.#openNow(batch, id)
+    const opened = this.#openNow(batch, id)
     return opened === undefined ? this.#openLater(batch, id, message) : contentOf(message, opened)
   }
 
@@ -94,11 +99,10 @@ export class EncryptionStep implements ContentStep {
   }
 
   #sealingCipher({ id, publisherKey }: SealingEpoch, chain: MessageChain): Aead {
-    const name = nameOf(id, chain)
-    const known = this.#sealingCiphers.get(name)
-    if (known !== undefined) return known
+    const known = this.#sealingCiphers.get(chain)
+    if (known?.id === id) return known.ciphers
     const aead = chainCipher(this.#modules.ciphers, publisherKey, chain)
-    this.#sealingCiphers.set(name, aead)
+    this.#sealingCiphers.set(chain, { id, ciphers: aead })
     return aead
   }
 
@@ -122,24 +126,20 @@ export class EncryptionStep implements ContentStep {
     const { streamId, publisherId } = batch.chain
     const stream = await this.#modules.stream(streamId)
     if (stream.known.epochs(id).length === 0) await stream.find(publisherId, id)
-    this.#openingCiphers.delete(nameOf(id, batch.chain))
+    this.#openingCiphers.delete(batch.chain)
     const opened = this.#openNow(batch, id)
     if (opened === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${id} of ${publisherId}`)
     return contentOf(message, opened)
   }
 
   #ciphersFor(id: EpochId, chain: MessageChain, keys: () => readonly Uint8Array[]): readonly Aead[] {
-    const name = nameOf(id, chain)
-    const known = this.#openingCiphers.get(name)
-    if (known !== undefined) return known
+    const known = this.#openingCiphers.get(chain)
+    if (known?.id === id) return known.ciphers
     const made = keys().map((key) => chainCipher(this.#modules.ciphers, key, chain))
-    if (made.length > 0) this.#openingCiphers.set(name, made)
+    if (made.length > 0) this.#openingCiphers.set(chain, { id, ciphers: made })
     return made
   }
 }
-
-const nameOf = (id: EpochId, { streamId, partition, publisherId, messageChainId }: MessageChain): string =>
-  `${id} ${streamId} ${partition} ${publisherId} ${messageChainId}`
 
 /** The place tells which one it is; mostly they are taken in order. */
 function contentOf(message: StreamMessage, opened: OpenedBatch): MessageContent {
@@ -151,7 +151,10 @@ function contentOf(message: StreamMessage, opened: OpenedBatch): MessageContent 
   if (content === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
   opened.next = at + 1
   return {
-    ...{ encryptionType: EncryptionType.none, groupKeyId: '', extensions: message.extensions },
-    ...content,
+    contentType: content.contentType,
+    encryptionType: EncryptionType.none,
+    groupKeyId: '',
+    extensions: message.extensions,
+    content: content.content,
   }
 }

@@ -40,7 +40,8 @@ export class Writer {
   }
 
   u8(value: number): void {
-    this.#bigEndian(value, 1)
+    wholeUpTo(value, 0xff)
+    this.#byte(value)
   }
 
   u16(value: number): void {
@@ -52,17 +53,21 @@ export class Writer {
   }
 
   u48(value: number): void {
-    this.#bigEndian(value, 6)
+    wholeUpTo(value, 2 ** 48 - 1)
+    this.u16(Math.floor(value / 2 ** 32))
+    this.u32(value >>> 0)
   }
 
+  #byte(value: number): void {
+    const at = this.#grow(1)
+    this.#buffer[at] = value
+  }
+
+  /** Up to four bytes, by bits: dividing takes ten times as long. */
   #bigEndian(value: number, length: number): void {
     wholeUpTo(value, 2 ** (8 * length) - 1)
-    const start = this.#grow(length)
-    let left = value
-    for (let i = start + length - 1; i >= start; i--) {
-      this.#buffer[i] = left % 256
-      left = Math.floor(left / 256)
-    }
+    const end = this.#grow(length) + length
+    for (let i = 1; i <= length; i++) this.#buffer[end - i] = value >>> (8 * (i - 1))
   }
 
   /** See Reader.varint. */
@@ -70,10 +75,10 @@ export class Writer {
     wholeUpTo(value, max)
     let left = value
     while (left >= 0x80) {
-      this.#bigEndian((left % 128) | 0x80, 1)
+      this.#byte((left % 128) | 0x80)
       left = Math.floor(left / 128)
     }
-    this.#bigEndian(left, 1)
+    this.#byte(left)
   }
 
   /** A varint that counts what follows. */

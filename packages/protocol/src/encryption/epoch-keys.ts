@@ -13,6 +13,9 @@ export const epochIdBytes = 6
 /** Which epoch a message is sealed in: the group key id of its header, 8 characters. */
 export type EpochId = string & { readonly __brand: 'EpochId' }
 
+/** Base64url of 6 bytes: all 48 bits are used. */
+const epochIdPattern = /^[A-Za-z0-9_-]{8}$/
+
 const commitmentLabel = new TextEncoder().encode('runnel epoch\0')
 const cohortLabel = new TextEncoder().encode('runnel cohort\0')
 
@@ -28,7 +31,7 @@ export function epochIdOf(commitment: Uint8Array): EpochId {
 
 /** The epoch that a group key id names; undefined when it names none. */
 export function toEpochId(groupKeyId: string): EpochId | undefined {
-  return fromBase64Url(groupKeyId)?.length === epochIdBytes ? (groupKeyId as EpochId) : undefined
+  return epochIdPattern.test(groupKeyId) ? (groupKeyId as EpochId) : undefined
 }
 
 /** The 6 bytes of an id. */

@@ -40,26 +40,32 @@ export function sealMessages(
   aead: Aead,
 ): readonly MessageDraft[] {
   const last = messages.length - 1
-  const sealed = messages.map((message) => ({ ...message, ...sealedHeader, groupKeyId: epochId }))
-  const envelopes = envelopesOf((at) => {
-    for (const [i, message] of sealed.entries())
-      writeEnvelope(at, message, typeBytes + message.content.length + (i === last ? tagBytes : 0))
-  })
-  const plaintext = new Uint8Array(messages.reduce((sum, { content }) => sum + typeBytes + content.length, 0))
-  let end = 0
-  for (const { contentType, content } of messages) {
-    plaintext[end] = contentType
-    plaintext.set(content, end + typeBytes)
-    end += typeBytes + content.length
-  }
-  const ciphertext = aead.seal(nonceOf(messages[0]), plaintext, envelopes)
+  const sealedBytes = messages.reduce((sum, { content }) => sum + typeBytes + content.length, tagBytes)
+  // First the plaintext, then, in the same place, what comes of it: each message has a view of its part.
+  const all = new Uint8Array(sealedBytes)
   let start = 0
-  return sealed.map((message, i) => {
-    const length = typeBytes + message.content.length + (i === last ? tagBytes : 0)
-    const content = ciphertext.subarray(start, start + length)
-    start += length
-    return { ...message, content }
+  const sealed = messages.map(({ timestamp, sequenceNumber, previous, contentType, extensions, content }, i) => {
+    const end = i === last ? sealedBytes : start + typeBytes + content.length
+    all[start] = contentType
+    all.set(content, start + typeBytes)
+    const view = all.subarray(start, end)
+    start = end
+    return {
+      timestamp,
+      sequenceNumber,
+      previous,
+      contentType: ContentType.binary,
+      encryptionType: EncryptionType.sealedBatch,
+      groupKeyId: epochId,
+      extensions,
+      content: view,
+    }
   })
+  writer.reset()
+  for (const message of sealed) writeEnvelope(writer, message, message.content.length)
+  const plaintext = all.subarray(0, sealedBytes - tagBytes)
+  all.set(aead.seal(nonceOf(messages[0]), plaintext, writer.view()))
+  return sealed
 }
 
 /** The content of each message of a sealed batch; undefined when the key is another one, or the batch is not authentic. */
@@ -70,17 +76,24 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
     (one) => one.encryptionType === EncryptionType.sealedBatch && one.groupKeyId === groupKeyId,
   )
   if (!isSealed) return undefined
-  const envelopes = envelopesOf((at) => {
-    for (const [i, { content }] of messages.entries())
-      at.raw(bytes.subarray(messageOffsets[2 * i] ?? 0, (messageOffsets[2 * i + 1] ?? 0) - content.length))
+  // Envelopes and contents take turns in a batch: each goes together with its like.
+  const contentBytes = messages.reduce((sum, { content }) => sum + content.length, 0)
+  const envelopes = new Uint8Array((messageOffsets.at(-1) ?? 0) - (messageOffsets[0] ?? 0) - contentBytes)
+  const ciphertext = new Uint8Array(contentBytes)
+  let [envelopesEnd, ciphertextEnd] = [0, 0]
+  messages.forEach(({ content }, i) => {
+    const contentAt = (messageOffsets[2 * i + 1] ?? 0) - content.length
+    // Byte by byte: they are few, and a view of them costs more.
+    for (let at = messageOffsets[2 * i] ?? 0; at < contentAt; at++) envelopes[envelopesEnd++] = bytes[at] ?? 0
+    ciphertext.set(content, ciphertextEnd)
+    ciphertextEnd += content.length
   })
-  const ciphertext = joined(messages.map(({ content }) => content))
   const plaintext = aead.open(nonceOf(messages[0]), ciphertext, envelopes)
   if (plaintext === undefined) return undefined
   const opened: SealedContent[] = []
   let start = 0
-  for (const [i, { content }] of messages.entries()) {
-    const end = start + content.length - (i === messages.length - 1 ? tagBytes : 0)
+  for (const { content } of messages) {
+    const end = Math.min(start + content.length, plaintext.length)
     const contentType = plaintext[start]
     // Its publisher sealed a message without a type: nobody else could.
     if (contentType === undefined || end <= start) return undefined
@@ -89,8 +102,6 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
   }
   return opened
 }
-
-const sealedHeader = { contentType: ContentType.binary, encryptionType: EncryptionType.sealedBatch }
 
 /** u48 timestamp ‖ u32 sequence number ‖ u16 0, of the first message: no other batch of the chain begins there. */
 function nonceOf(first: MessageRef | undefined): Uint8Array {
@@ -101,23 +112,4 @@ function nonceOf(first: MessageRef | undefined): Uint8Array {
   view.setUint32(2, timestamp >>> 0)
   view.setUint32(6, first?.sequenceNumber ?? 0)
   return nonce
-}
-
-/** A view that is good until the next one. */
-function envelopesOf(write: (writer: Writer) => void): Uint8Array {
-  writer.reset()
-  write(writer)
-  return writer.view()
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts
-  if (parts.length === 1 && only !== undefined) return only
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
