@@ -37,8 +37,8 @@ export interface KeyFinderModules {
   readonly known: KnownKeys
   /** The keys of this user's cards. Throws NO_READING_KEY where there is none. */
   readonly cardKeys: (signal: AbortSignal) => Promise<readonly CardKey[]>
-  /** This user's own keyring, if this process has it. */
-  readonly keyring: () => Keyring | undefined
+  /** This user's keyring with that id: the one that this process encrypts with, or one that follows from its reading keys. */
+  readonly keyring: (keyringId: Uint8Array, signal: AbortSignal) => Promise<Keyring | undefined>
   /** Users whose answers are looked for, and whose epochs publishers may use. */
   readonly openersFor: (publisherId: NodeId) => readonly NodeId[]
 }
@@ -85,8 +85,8 @@ export class KeyFinder {
       .epochs(epochIdOf(commitment))
       .filter((one) => isSameHash(one.commitment, commitment))
     if (before !== undefined) return before
-    const own = openerId === userId ? keyring() : undefined
-    if (own !== undefined && isSameHash(own.id, keyringId)) {
+    const own = openerId === userId ? await keyring(keyringId, signal) : undefined
+    if (own !== undefined) {
       const key = own.own(commitment, record.own)
       if (isSameHash(commitmentOf(ciphers, key), commitment)) return known.add(key)
     }

@@ -249,12 +249,16 @@ export class Opener {
     const { userId } = this.#options
     const keyring = await this.#ownKeyring(signal)
     const newest = await keyPart.find(userId, newestChain, signal)
-    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, keyring.id)) return undefined
+    if (newest?.kind !== 'newest') return undefined
     const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch' || !isSameHash(record.keyringId, keyring.id)) return undefined
+    if (record?.kind !== 'epoch') return undefined
+    const isOfKeyring = isSameHash(record.keyringId, keyring.id)
+    if (!isOfKeyring && !this.#isKeyringShared) return undefined
     const opened = await this.#modules.finder.open(userId, record, signal)
     if (opened === undefined) return undefined
     this.#earlier = [opened]
+    // The reading key was renewed: what was before stays readable for those who come.
+    if (!isOfKeyring) return undefined
     const readerIds = readers.readersAt(clock.now())
     if (!(await this.#isForNobodyElse(userId, record, readerIds, signal))) return undefined
     const epoch = this.#accepted(record, opened.key, true)

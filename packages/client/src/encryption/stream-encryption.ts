@@ -3,6 +3,7 @@ import {
   encodeCard,
   epochIdOf,
   isRunnelError,
+  isSameHash,
   newestChain,
   requestChain,
   type Card,
@@ -22,7 +23,7 @@ import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
 import { KeyFinder } from './key-finder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
-import { keyringMaster } from './keyring.ts'
+import { Keyring, keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
 import { Opener, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
@@ -116,7 +117,7 @@ export class StreamEncryption {
       ...common,
       ...parts,
       cardKeys: (signal) => modules.card.keys(stream, signal),
-      keyring: () => this.opener.keyring,
+      keyring: (keyringId, signal) => this.#ownKeyring(keyringId, signal),
       openersFor: (publisherId) => this.#openersFor(publisherId),
     })
     this.opener = new Opener(
@@ -319,6 +320,17 @@ export class StreamEncryption {
   #openersFor(publisherId: NodeId): readonly NodeId[] {
     const { keyHolder } = this.choice
     return keyHolder === undefined || keyHolder === publisherId ? [publisherId] : [publisherId, keyHolder]
+  }
+
+  async #ownKeyring(keyringId: Uint8Array, signal: AbortSignal): Promise<Keyring | undefined> {
+    const { card, ciphers } = this.#modules
+    const inUse = this.opener.keyring
+    if (inUse !== undefined && isSameHash(inUse.id, keyringId)) return inUse
+    const keys = await card.keys(this.#stream, signal)
+    const masters = keys.map(({ readingKey }) => keyringMaster(ciphers, readingKey, this.#stream.id))
+    return masters
+      .map((master) => new Keyring({ master }, { ciphers }))
+      .find(({ id }) => isSameHash(id, keyringId))
   }
 
   /** Undefined where this process has no reading key: then it opens with a keyring of its own. */
