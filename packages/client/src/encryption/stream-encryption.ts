@@ -180,7 +180,8 @@ export class StreamEncryption {
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
-      if (this.choice.keyHolder === userId) await this.sealing()
+      // A link begins with the present key, which should not open what is older than the reader's permission.
+      if (this.choice.keyHolder === userId || this.choice.history === 'none') await this.sealing()
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)
@@ -232,7 +233,11 @@ export class StreamEncryption {
     const found = card ?? (await cardsOf([readerId], this.#stream, signal)).get(readerId)
     if (found === undefined) return say({ state: 'no-card', userId: readerId })
     this.keyPart.join()
-    if (this.opener.isOpen) await this.opener.linkTo(found)
+    if (this.opener.isOpen) {
+      this.readers.changed(readerId)
+      await this.opener.epoch(signal)
+      await this.opener.linkTo(found)
+    }
     const keys = this.choice.history === 'none' ? [] : await this.#newestKeys()
     if (keys.length > 0) await this.#desk.seal(found, keys)
     await this.settled(signal)
