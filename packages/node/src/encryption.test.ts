@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createClient, type ClientConfig, type Message, type RunnelClient } from '@runnel/client'
 import { deployRegistries, trackerRegistry } from '@runnel/contracts'
 import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
+import { createIdentity, generatePrivateKey, isRunnelError, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { storagePlugin } from '@runnel/storage'
 import { createTracker, type Tracker } from '@runnel/tracker'
@@ -159,7 +159,27 @@ describe('an encrypted stream', { timeout: 60_000 }, () => {
     expect(await history(owner, streamId)).toEqual(['for both', 'for one'])
     expect(new Set(epochs).size).toBe(2)
   })
+
+  it('that keeps its history to itself gives a newcomer what comes later', async () => {
+    const newcomer = await clientOf(4)
+    await newcomer.ensureCard()
+    const owner = await clientOf(2)
+    const streamId = await newStream(owner, { history: 'none' })
+    await publishStored(owner, streamId, ['before'])
+    await owner.grant(streamId, { user: newcomer.userId, permissions: ['subscribe'] })
+    await publishStored(owner, streamId, ['after'])
+    const leftOut = nextUndecodable(newcomer)
+    expect(await history(newcomer, streamId)).toEqual(['after'])
+    expect(await leftOut).toBe('KEY_NOT_FOUND')
+  })
 })
+
+/** The code of the error for which the next message is left out. */
+async function nextUndecodable(client: RunnelClient): Promise<string | undefined> {
+  for await (const status of client.status())
+    if (status.type === 'undecodable') return isRunnelError(status.error) ? status.error.code : undefined
+  return undefined
+}
 
 async function freePort(): Promise<number> {
   const server = createServer()

@@ -30,7 +30,6 @@ export class EncryptedStreams {
   readonly #modules: EncryptedStreamsModules
   /** Each is made again when the stream itself is changed. */
   readonly #streams = new Map<StreamId, StreamEncryption>()
-
   readonly #holdings = new Map<StreamId, KeyHolding>()
 
   constructor(modules: EncryptedStreamsModules) {

@@ -1,9 +1,14 @@
 import { isRunnelError, type Cancel, type Clock } from '@runnel/protocol'
-import type { StreamEncryption } from './stream-encryption.ts'
+
+/** What holds keys: the encryption of a stream. */
+export interface HeldStream {
+  hold(): Promise<void>
+  readonly opener: { readonly validForMs: number }
+}
 
 export interface KeyHoldingModules {
   /** The stream whose keys are held; another one after its metadata changed. */
-  readonly stream: () => Promise<StreamEncryption>
+  readonly stream: () => Promise<HeldStream>
   readonly clock: Clock
   readonly onProblem: (error: Error) => void
 }

@@ -283,11 +283,14 @@ export class Opener {
     const { keyPart, finder, ciphers } = this.#modules
     const { userId } = this.#options
     const newest = await keyPart.find(userId, newestChain, signal)
-    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, keyring.id)) return
+    if (newest?.kind !== 'newest') return
     const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch' || !isSameHash(record.keyringId, keyring.id)) return
+    const isOfKeyring = record?.kind === 'epoch' && isSameHash(record.keyringId, keyring.id)
+    // Another keyring is one of a reading key before, or that of another process.
+    if (record?.kind !== 'epoch' || (!isOfKeyring && !this.#isKeyringShared)) return
     const opened = await finder.open(userId, record, signal)
     if (opened !== undefined) this.#earlier = [opened]
+    if (!isOfKeyring) return
     const cover = await coverOf(userId, record, keyPart, signal)
     if (cover === undefined) return
     this.#links.add(cover.tags)

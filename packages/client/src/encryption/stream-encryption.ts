@@ -191,7 +191,8 @@ export class StreamEncryption {
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
-      if (this.choice.keyHolder === userId) await this.sealing()
+      // A link begins with the present key, which should not open what is older than the reader's permission.
+      if (this.choice.keyHolder === userId || this.choice.history === 'none') await this.sealing()
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)

@@ -5,6 +5,7 @@ import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { chainIdOf } from '../cli/with-chain.ts'
+import { withClient } from '../cli/with-client.ts'
 import { cardOf, checkGeneration, shownCard } from '../keys/reading-keys.ts'
 import { requireKey } from '../keys/resolve-key.ts'
 import { generationOption } from './reading-key-options.ts'
@@ -21,20 +22,29 @@ export const readingKeyCard = defineCommand({
       requiresArg: true,
       describe: 'The card in this file, rather than a new one',
     },
+    publish: {
+      type: 'boolean',
+      default: false,
+      conflicts: 'reading-key',
+      describe: 'Have storage nodes keep it, so that whoever gives you a permission needs no file',
+    },
   },
   examples: [
     ['reading-key card --network network.json --key my.key', 'A card of my.key, signed now'],
     ['reading-key card --reading-key server.reading-key', 'The card in a reading key file'],
+    ['reading-key card --publish --network network.json --key my.key', 'Storage nodes have it from now on'],
   ],
   epilogue:
-    'A card is no secret. Whoever takes it from you compares the fingerprint with you on another way. Nothing is sent to the network; it is asked for its chain id if the network file has none.',
-  run: async ({ 'reading-key': file, generation, network, key, json }) => {
+    'A card is no secret. Whoever takes it from you compares the fingerprint with you on another way. Without --publish nothing is sent to the network; it is asked for its chain id if the network file has none. The first time that you read something encrypted, storage nodes get your card anyway.',
+  run: async ({ 'reading-key': file, publish, generation, network, key, json }) => {
     checkGeneration(generation)
     const signed = async (): Promise<ReadingKeyConfig> => {
       const signer = keySigner(requireKey({ key, env: process.env }))
       return exportReadingKey(signer, { chainId: await chainIdOf(readNetwork(network)), generation })
     }
-    const card = cardOf(file === undefined ? await signed() : readReadingKeyFile(file))
+    const published = () => withClient({ network, key }, { needsKey: true }, (client) => client.ensureCard())
+    const made = async () => cardOf(file === undefined ? await signed() : readReadingKeyFile(file))
+    const card = publish ? await published() : await made()
     const [text, shown] = [toBase64Url(encodeCard(card)), shownCard(card)]
     printResult({ card: text, ...shown }, json, [text])
     if (!json) notice(`card of ${shown.user}, generation ${shown.generation}: ${shown.fingerprint}`)

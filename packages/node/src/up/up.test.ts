@@ -84,6 +84,25 @@ describe('runnel up', { timeout: timeoutMs }, () => {
     expect(told).toEqual({ kind: 'chain', ...file.chain })
   })
 
+  it('has an encrypted stream, which the user reads back and nobody else', async () => {
+    const secret = /private {3}(0x\w+\/private) {2}encrypted/.exec(up.stdout())?.[1] ?? ''
+    const published = await runRunnel(['publish', secret, ...withKey], { cwd, input: '"psst"\n' })
+    expect(published).toMatchObject({ code: 0, stderr: expect.stringContaining('a new key of') })
+    expect(await runRunnel(['resend', 'last', '1', secret, ...withKey], { cwd })).toMatchObject({
+      code: 0,
+      stdout: '"psst"\n',
+    })
+    // Neither the page that shows overlays nor the storage node needs a key for that.
+    const explorer = /explorer {2}(http:\S+)/.exec(up.stdout())?.[1] ?? ''
+    const listed = await (await fetch(new URL('/v1/stream-parts?contains=private', explorer))).text()
+    expect(listed).toContain(`${secret}#0`)
+    const node = ['--network', '.runnel/up/network.json', '--key', '.runnel/up/keys/node-2.key']
+    expect(await runRunnel(['resend', 'last', '1', secret, ...node], { cwd })).toMatchObject({
+      code: 77,
+      stdout: '',
+    })
+  })
+
   it('prints commands that work', async () => {
     const subscriber = startRunnel([...printedCommand('subscribe', lobby), '--count', '2'], { cwd })
     await subscriber.said('subscribed to')
