@@ -82,6 +82,7 @@ interface CurrentEpoch extends SealingEpoch {
   readonly isOwn: boolean
 }
 
+/** A day. */
 const dayMs = 86_400_000
 
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
