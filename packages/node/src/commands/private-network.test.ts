@@ -125,10 +125,13 @@ describe('a private network', { timeout: timeoutMs }, () => {
     expect(await run(`stream create servers ${asOwner}`)).toMatchObject({ code: 0 })
     const stream = `${ownerId}/servers`
     expect(await run(`registry allow-node ${ownerId} ${asOwner}`)).toMatchObject({ code: 0 })
-    const { stdout } = await run(`key delegate --out server.delegation --json ${asOwner}`)
+    const { stdout } = await run(
+      `key delegate --out server.delegation --with-reading-key server.reading --json ${asOwner}`,
+    )
     const { delegate } = JSON.parse(stdout) as { delegate: string }
 
-    const asServer = '--network network.json --as server.delegation'
+    const delegated = '--network network.json --as server.delegation'
+    const asServer = `${delegated} --reading-key server.reading`
     const observing = `--observer-streams ${stream} --http-port 0 --websocket-port 0`
     const [node, other] = [start(`node ${asServer} ${observing}`), start(`node ${asServer} ${observing}`)]
     await Promise.all([node.said('tracker connected'), other.said('tracker connected')])
@@ -138,7 +141,7 @@ describe('a private network', { timeout: timeoutMs }, () => {
     const publish = () => runRunnel(`publish ${stream} ${asServer}`.split(' '), { cwd, input: '{"n":1}\n' })
     expect(await publish()).toMatchObject({ code: 0 })
     await subscriber.said(`"publisherId":"${ownerId}"`)
-    expect(await run(`stream delete ${stream} ${asServer}`)).toMatchObject({
+    expect(await run(`stream delete ${stream} ${delegated}`)).toMatchObject({
       code: 78,
       stderr: expect.stringContaining('(NO_USER_KEY). '),
     })
