@@ -65,7 +65,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 const histories: fc.Arbitrary<History> = fc.record({
   history: fc.constantFrom('all' as const, 'none' as const),
   hasHolder: fc.boolean(),
-  steps: fc.array(steps, { minLength: 4, maxLength: 24 }),
+  steps: fc.array(fc.record({ step: steps, isQuick: fc.boolean() }), { minLength: 4, maxLength: 24 }),
 })
 
 /** Plaintexts by the key and the nonce that they were sealed with. */

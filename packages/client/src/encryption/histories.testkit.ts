@@ -23,7 +23,8 @@ export type Step =
 export interface History {
   readonly history: 'all' | 'none'
   readonly hasHolder: boolean
-  readonly steps: readonly Step[]
+  /** Others go on at once, or wait until what was begun is done. */
+  readonly steps: readonly { readonly step: Step; readonly isQuick: boolean }[]
 }
 
 interface Published {
@@ -77,7 +78,7 @@ export class Life {
     return life
   }
 
-  async take(step: Step): Promise<void> {
+  async take({ step, isQuick }: History['steps'][number]): Promise<void> {
     this.#at++
     const { world } = this
     const process = 'process' in step ? pick([...world.processes], step.process) : undefined
@@ -122,7 +123,7 @@ export class Life {
       case 'weather':
         this.#setWeather(step.weather)
     }
-    await world.settle()
+    if (!isQuick) await world.settle()
   }
 
   /** Messages that somebody can open who must not. */
