@@ -51,6 +51,8 @@ export class Life {
   readonly #ofUser = new Map<KnownKeys, TestUser>()
   readonly #history: History
   readonly #grants = new Map<NodeId, number>()
+  /** How many records there were when a user's card came. */
+  readonly #cardAt = new Map<NodeId, number>()
   #at = 0
   #hasLost = false
 
@@ -68,9 +70,10 @@ export class Life {
   static async begin(history: History, held: Held): Promise<Life> {
     const life = new Life(history, await Promise.all(names.map(userOf)), held)
     const { world, users } = life
-    for (const [i, { userId, card }] of users.entries()) {
+    for (const [i, user] of users.entries()) {
+      const { userId } = user
       // Two have no card yet.
-      if (i % 3 !== 2) world.cards.set(userId, card)
+      if (i % 3 !== 2) life.#putCard(user)
       if (i < 2)
         world.rights.set(userId, { ...{ edit: true, delete: true, grant: i === 0 }, ...forEver('both') })
     }
@@ -92,7 +95,7 @@ export class Life {
         if (user !== undefined) world.setRights(user.userId, {})
         break
       case 'card':
-        if (user !== undefined) world.cards.set(user.userId, user.card)
+        if (user !== undefined) this.#putCard(user)
         break
       case 'share':
         if (user !== undefined) await this.#share(user)
@@ -151,7 +154,7 @@ export class Life {
     for (const process of world.processes) process.clock.skewMs = 0
     const readers = this.users.filter(({ userId }) => this.#isReader(userId))
     const online = [...world.processes]
-    for (const user of readers) world.cards.set(user.userId, user.card)
+    for (const user of readers) this.#putCard(user)
     for (const process of [...world.processes])
       if (this.#may(process, 'publishUntilMs')) await this.#publish(process)
     await world.settle()
@@ -161,7 +164,11 @@ export class Life {
       const stored = await this.#secretsOf(user, false)
       for (const { batch, at, readers: then } of this.published) {
         const isThere = stored.opens(batch) || this.#isAnswered(batch, process)
-        const isMissed = !this.#hasLost && this.#isOnline(batch, online) && then.has(user.userId)
+        const isMissed =
+          !this.#hasLost &&
+          this.#isOnline(batch, online) &&
+          then.has(user.userId) &&
+          this.#isNamed(user, batch)
         if (!isThere && !isMissed) continue
         const isOpen = await world.run(process.open(batch).then(isContent, (error: Error) => error.message))
         if (isOpen !== true) found.push(`${this.#name(user)} cannot open ${at}: ${isOpen}`)
@@ -178,6 +185,11 @@ export class Life {
     const untilMs = forMs === 0 ? Infinity : this.world.clock.now() + forMs
     this.world.setRights(userId, forEver(as, untilMs))
     if (as !== 'writer') this.#grants.set(userId, this.#at)
+  }
+
+  #putCard({ userId, card }: TestUser): void {
+    if (!this.world.cards.has(userId)) this.#cardAt.set(userId, this.world.records.length)
+    this.world.cards.set(userId, card)
   }
 
   async #share({ userId }: TestUser): Promise<void> {
@@ -221,14 +233,10 @@ export class Life {
     if (batch === undefined) return
     const after = this.#readersFor(process)
     const ids = this.users.map(({ userId }) => userId)
-    // Without history a key is not given to whom comes with a card when its opener is gone.
-    const isAll = this.#history.history === 'all'
     this.published.push({
       ...{ batch, at },
       strangers: new Set(ids.filter((id) => !before.some.has(id) && !after.some.has(id))),
-      readers: new Set(
-        ids.filter((id) => before.all.has(id) && after.all.has(id) && (isAll || this.world.cards.has(id))),
-      ),
+      readers: new Set(ids.filter((id) => before.all.has(id) && after.all.has(id))),
     })
   }
 
@@ -260,6 +268,13 @@ export class Life {
         this.#isReader(user.userId) &&
         known.epochs(id as never).length > 0,
     )
+  }
+
+  /** Without history, whoever has no card when an epoch begins may come when its opener has gone on to another. */
+  #isNamed({ userId }: TestUser, batch: MessageBatch): boolean {
+    const chain = `e${batch.messages[0]?.groupKeyId}`
+    const begunAt = this.world.records.findIndex(({ message }) => message.messageChainId === chain)
+    return this.#history.history === 'all' || (this.#cardAt.get(userId) ?? Infinity) <= begunAt
   }
 
   /** A process of its publisher, or the key holder's, is there, and published just now. */
