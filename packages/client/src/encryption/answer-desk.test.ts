@@ -85,7 +85,9 @@ const ask = async (desk: AnswerDesk, ids: readonly string[], card: Uint8Array = 
 const keysFor = async ({ readingKey, cardPrivateKey: privateKey }: TestUser) => {
   const keys = await Promise.all(
     published.map((one) =>
-      one.kind === 'answer' ? openAnswer(streamId, one, [{ generation: 0, readingKey, privateKey }]) : [],
+      one.kind === 'answer'
+        ? openAnswer(streamId, one, [{ generation: 0, readingKey, privateKey }])
+        : Promise.resolve([]),
     ),
   )
   return keys.flat()

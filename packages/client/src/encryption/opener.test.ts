@@ -1,4 +1,4 @@
-import { decodeKeyRecord, type KeyRecord, type MessageBatch } from '@runnel/protocol'
+import { decodeKeyRecord, isRunnelError, type KeyRecord, type MessageBatch } from '@runnel/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
 
@@ -32,7 +32,7 @@ const opens = (process: TestProcess, batch: MessageBatch) =>
   world.run(
     process.open(batch).then(
       () => 'opened',
-      (error: { code?: string }) => error.code,
+      (error: unknown) => (isRunnelError(error) ? error.code : undefined),
     ),
   )
 const records = <K extends KeyRecord['kind']>(kind: K) =>
@@ -258,7 +258,7 @@ describe('the epoch of a key holder', () => {
     expect(await opens(world.start(writer), own)).toBe('opened')
   })
 
-  it.each([
+  it.each<{ what: string; change: () => Promise<void> | void }>([
     { what: 'somebody in it may not read any more', change: () => world.setRights(reader.userId, {}) },
     { what: 'the holder may not grant any more', change: () => world.setRights(owner.userId, both) },
     {
