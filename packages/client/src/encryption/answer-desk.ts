@@ -110,7 +110,7 @@ export class AnswerDesk {
     const mayRead = () => readers.reads(readerId, clock.now() + clockToleranceMs)
     await readers.refresh()
     if (mayRead()) return true
-    readers.changed(readerId)
+    readers.doubt(readerId)
     await readers.refresh()
     return mayRead()
   }

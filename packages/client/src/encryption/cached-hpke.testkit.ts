@@ -1,7 +1,8 @@
 import { nodeCiphers, toHex } from '@runnel/protocol'
 import { randomBytes } from 'node:crypto'
+import type * as hpke from './hpke.ts'
 
-type Hpke = typeof import('./hpke.ts')
+type Hpke = typeof hpke
 
 const label = new TextEncoder().encode('pair')
 const { aead } = nodeCiphers

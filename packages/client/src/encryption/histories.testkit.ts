@@ -1,4 +1,5 @@
 import { toHex, type MessageBatch, type NodeId } from '@runnel/protocol'
+import { reasonOf } from '../errors.ts'
 import type { KnownKeys } from './known-keys.ts'
 import { Secrets } from './secrets.testkit.ts'
 import { streamId, userOf, World, type TestProcess, type TestUser, type Weather } from './world.testkit.ts'
@@ -23,7 +24,8 @@ export type Step =
 export interface History {
   readonly history: 'all' | 'none'
   readonly hasHolder: boolean
-  readonly steps: readonly Step[]
+  /** Others go on at once, or wait until what was begun is done. */
+  readonly steps: readonly { readonly step: Step; readonly isQuick: boolean }[]
 }
 
 interface Published {
@@ -50,6 +52,8 @@ export class Life {
   readonly #ofUser = new Map<KnownKeys, TestUser>()
   readonly #history: History
   readonly #grants = new Map<NodeId, number>()
+  /** How many records there were when a user's card came. */
+  readonly #cardAt = new Map<NodeId, number>()
   #at = 0
   #hasLost = false
 
@@ -67,9 +71,10 @@ export class Life {
   static async begin(history: History, held: Held): Promise<Life> {
     const life = new Life(history, await Promise.all(names.map(userOf)), held)
     const { world, users } = life
-    for (const [i, { userId, card }] of users.entries()) {
+    for (const [i, user] of users.entries()) {
+      const { userId } = user
       // Two have no card yet.
-      if (i % 3 !== 2) world.cards.set(userId, card)
+      if (i % 3 !== 2) life.#putCard(user)
       if (i < 2)
         world.rights.set(userId, { ...{ edit: true, delete: true, grant: i === 0 }, ...forEver('both') })
     }
@@ -77,7 +82,7 @@ export class Life {
     return life
   }
 
-  async take(step: Step): Promise<void> {
+  async take({ step, isQuick }: History['steps'][number]): Promise<void> {
     this.#at++
     const { world } = this
     const process = 'process' in step ? pick([...world.processes], step.process) : undefined
@@ -91,7 +96,7 @@ export class Life {
         if (user !== undefined) world.setRights(user.userId, {})
         break
       case 'card':
-        if (user !== undefined) world.cards.set(user.userId, user.card)
+        if (user !== undefined) this.#putCard(user)
         break
       case 'share':
         if (user !== undefined) await this.#share(user)
@@ -107,7 +112,7 @@ export class Life {
           await this.#quietly(rotate(process))
         break
       case 'read':
-        if (process !== undefined) await this.#read(process)
+        if (process !== undefined) await this.#read(process, step.process)
         break
       case 'publish':
         if (process !== undefined) await this.#publish(process)
@@ -122,7 +127,7 @@ export class Life {
       case 'weather':
         this.#setWeather(step.weather)
     }
-    await world.settle()
+    if (!isQuick) await world.settle()
   }
 
   /** Messages that somebody can open who must not. */
@@ -133,6 +138,9 @@ export class Life {
       for (const { batch, at, strangers } of this.published) {
         const { publisherId } = batch.chain
         if (publisherId === user.userId || !strangers.has(user.userId)) continue
+        // A publisher that starts finds no newer epoch of the key holder where its records were lost, nor who went before: not prevented.
+        const [owner] = this.users
+        if (this.#history.hasHolder && this.#hasLost && publisherId !== owner?.userId) continue
         const grantedAt = this.#grants.get(user.userId) ?? -1
         const isGivenHistory = this.#history.history === 'all' && grantedAt >= at
         if (!isGivenHistory && secrets.opens(batch))
@@ -150,7 +158,7 @@ export class Life {
     for (const process of world.processes) process.clock.skewMs = 0
     const readers = this.users.filter(({ userId }) => this.#isReader(userId))
     const online = [...world.processes]
-    for (const user of readers) world.cards.set(user.userId, user.card)
+    for (const user of readers) this.#putCard(user)
     for (const process of [...world.processes])
       if (this.#may(process, 'publishUntilMs')) await this.#publish(process)
     await world.settle()
@@ -160,9 +168,13 @@ export class Life {
       const stored = await this.#secretsOf(user, false)
       for (const { batch, at, readers: then } of this.published) {
         const isThere = stored.opens(batch) || this.#isAnswered(batch, process)
-        const isMissed = !this.#hasLost && this.#isOnline(batch, online) && then.has(user.userId)
+        const isMissed =
+          !this.#hasLost &&
+          this.#isOnline(batch, online) &&
+          then.has(user.userId) &&
+          this.#isNamed(user, batch)
         if (!isThere && !isMissed) continue
-        const isOpen = await world.run(process.open(batch).then(isContent, (error: Error) => error.message))
+        const isOpen = await world.run(process.open(batch).then(isContent, reasonOf))
         if (isOpen !== true) found.push(`${this.#name(user)} cannot open ${at}: ${isOpen}`)
       }
     }
@@ -177,6 +189,11 @@ export class Life {
     const untilMs = forMs === 0 ? Infinity : this.world.clock.now() + forMs
     this.world.setRights(userId, forEver(as, untilMs))
     if (as !== 'writer') this.#grants.set(userId, this.#at)
+  }
+
+  #putCard({ userId, card }: TestUser): void {
+    if (!this.world.cards.has(userId)) this.#cardAt.set(userId, this.world.records.length)
+    this.world.cards.set(userId, card)
   }
 
   async #share({ userId }: TestUser): Promise<void> {
@@ -207,9 +224,9 @@ export class Life {
     if (process.user === owner && this.#history.hasHolder) await this.#start(process.user, 0)
   }
 
-  async #read(process: TestProcess): Promise<void> {
-    const last = this.published.at(-1)
-    if (last !== undefined) await this.#quietly(process.open(last.batch))
+  async #read(process: TestProcess, step: number): Promise<void> {
+    const one = pick(this.published, step)
+    if (one !== undefined) await this.#quietly(process.open(one.batch))
   }
 
   async #publish(process: TestProcess): Promise<void> {
@@ -220,14 +237,10 @@ export class Life {
     if (batch === undefined) return
     const after = this.#readersFor(process)
     const ids = this.users.map(({ userId }) => userId)
-    // Without history a key is not given to whom comes with a card when its opener is gone.
-    const isAll = this.#history.history === 'all'
     this.published.push({
       ...{ batch, at },
       strangers: new Set(ids.filter((id) => !before.some.has(id) && !after.some.has(id))),
-      readers: new Set(
-        ids.filter((id) => before.all.has(id) && after.all.has(id) && (isAll || this.world.cards.has(id))),
-      ),
+      readers: new Set(ids.filter((id) => before.all.has(id) && after.all.has(id))),
     })
   }
 
@@ -259,6 +272,13 @@ export class Life {
         this.#isReader(user.userId) &&
         known.epochs(id as never).length > 0,
     )
+  }
+
+  /** Without history, whoever has no card when an epoch begins may come when its opener has gone on to another. */
+  #isNamed({ userId }: TestUser, batch: MessageBatch): boolean {
+    const chain = `e${batch.messages[0]?.groupKeyId}`
+    const begunAt = this.world.records.findIndex(({ message }) => message.messageChainId === chain)
+    return this.#history.history === 'all' || (this.#cardAt.get(userId) ?? Infinity) <= begunAt
   }
 
   /** A process of its publisher, or the key holder's, is there, and published just now. */

@@ -219,6 +219,8 @@ export class KeyFinder {
     if (record?.kind !== 'link' || !isSameHash(record.keyringId, keyringId)) return undefined
     const secret = await openLink({ streamId, openerId }, record, await cardKeys(signal))
     if (secret === undefined) return undefined
+    if (secret.isForReader && !isSameHash(commitmentOf(ciphers, secret.key), secret.commitment))
+      return undefined
     const opened = { ...secret, cardHash: record.cardHash }
     this.#links.set(name, opened)
     return opened

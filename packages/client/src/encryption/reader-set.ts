@@ -24,8 +24,9 @@ export class ReaderSet {
   /** Unix milliseconds: they are counted again from `#nextEndMs` on, or when the clock was set back before `#countedMs`. */
   #countedMs = 0
   #nextEndMs = Infinity
-  /** Users to look up again. */
-  readonly #changed = new Set<NodeId>()
+  /** Users to look up again, and whether the registry told of a change. */
+  readonly #changed = new Map<NodeId, boolean>()
+  #isListed = false
   #isUnknown = true
   #refreshing: Promise<void> | undefined
   #lossMs = 0
@@ -40,7 +41,12 @@ export class ReaderSet {
   /** The registry told of a change: of a user, or, undefined, of anybody. */
   changed(user: NodeId | undefined): void {
     if (user === undefined) this.#isUnknown = true
-    else this.#changed.add(user)
+    else this.#changed.set(user, true)
+  }
+
+  /** The registry may not have told yet of a change of a user. */
+  doubt(user: NodeId): void {
+    if (!this.#changed.has(user)) this.#changed.set(user, false)
   }
 
   /** All changes that were told of are regarded; not while they are being looked up. */
@@ -93,7 +99,7 @@ export class ReaderSet {
     return lossMs
   }
 
-  /** How many readers, or key holders, were seen to go: by a revocation, or by time. */
+  /** How often readers, or key holders, went or may have gone: by a revocation, or by time. */
   losses(wallMs: number): number {
     this.#countAll(wallMs)
     return this.#losses
@@ -138,31 +144,33 @@ export class ReaderSet {
   }
 
   async #refresh(): Promise<void> {
-    const { list, permissionsOf } = this.#modules
-    if (this.#isUnknown) {
-      this.#isUnknown = false
-      const users = [...this.#changed]
-      this.#changed.clear()
-      try {
-        this.#replace(await list(this.#streamId))
-      } catch (error) {
-        this.#isUnknown = true
-        for (const user of users) this.#changed.add(user)
-        throw error
-      }
-      return
-    }
-    const users = [...this.#changed]
+    const isUnknown = this.#isUnknown
+    const changed = [...this.#changed]
+    this.#isUnknown = false
     this.#changed.clear()
     try {
-      const all = await Promise.all(users.map((user) => permissionsOf(this.#streamId, user)))
-      for (const [i, user] of users.entries()) {
-        const rights = all[i]
-        if (rights !== undefined) this.#set(user, rights)
-      }
+      if (isUnknown) this.#replace(await this.#modules.list(this.#streamId))
+      else await this.#update(changed)
     } catch (error) {
-      for (const user of users) this.#changed.add(user)
+      this.#isUnknown ||= isUnknown
+      for (const [user, isTold] of changed)
+        this.#changed.set(user, isTold || this.#changed.get(user) === true)
       throw error
+    }
+  }
+
+  async #update(changed: readonly (readonly [NodeId, boolean])[]): Promise<void> {
+    const { permissionsOf, clock } = this.#modules
+    const looked = await Promise.all(
+      changed.map(async ([user, isTold]) => {
+        return { user, isTold, rights: await permissionsOf(this.#streamId, user) }
+      }),
+    )
+    for (const { user, isTold, rights } of looked) {
+      const losses = this.#losses
+      this.#set(user, rights)
+      // It may have come and gone between two looks, and others gave it keys.
+      if (isTold && losses === this.#losses && !this.#reading.has(user)) this.#lost(clock.now())
     }
   }
 
@@ -170,6 +178,9 @@ export class ReaderSet {
     const listed = new Map(all.flatMap((one) => (one.user === 'public' ? [] : [[one.user, one] as const])))
     for (const user of [...this.#rights.keys()]) if (!listed.has(user)) this.#set(user, noPermissions)
     for (const [user, rights] of listed) this.#set(user, rights)
+    // Nobody knows who came and went since the last time.
+    if (this.#isListed) this.#lost(this.#modules.clock.now())
+    this.#isListed = true
   }
 
   #set(user: NodeId, { publishUntilMs, subscribeUntilMs, grant }: Rights): void {

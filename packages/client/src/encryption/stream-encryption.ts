@@ -245,7 +245,7 @@ export class StreamEncryption {
     if (found === undefined) return say({ state: 'no-card', userId: readerId })
     this.keyPart.join()
     // Its permission may not have been told of yet.
-    this.readers.changed(readerId)
+    this.readers.doubt(readerId)
     await this.readers.refresh()
     if (this.opener.isOpen) await this.opener.linkTo(found)
     const keys = this.choice.history === 'none' ? [] : await this.#newestKeys()

@@ -284,7 +284,9 @@ export class TestProcess {
     this.encryption.close()
   }
 
-  #ask<T>(answer: () => T): T {
+  /** Its answer takes a turn of the event loop. */
+  async #ask<T>(answer: () => T): Promise<T> {
+    await turns(1)
     if (this.#world.weather.isOutage) throw clientError('CHAIN_UNREACHABLE')
     return answer()
   }

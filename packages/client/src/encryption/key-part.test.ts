@@ -1,0 +1,115 @@
+import { seededRandom, type KeyRecord, type StreamMessage } from '@runnel/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { clientError } from '../errors.ts'
+import { KeyPart } from './key-part.ts'
+import { crypto, userOf, World, type TestUser } from './world.testkit.ts'
+
+const publisher: TestUser = await userOf('publisher')
+const { signal } = new AbortController()
+const pauseMs = 2_000
+
+let world: World
+let asked: number
+let isAway: boolean
+let joined: number
+let part: KeyPart
+beforeEach(() => {
+  world = new World()
+  asked = 0
+  isAway = false
+  joined = 0
+  const process = world.start(publisher)
+  part = new KeyPart(
+    { stream: world.stream },
+    {
+      node: { publish: (bytes) => (world.publish(process, bytes), true) },
+      parts: { join: () => (joined++, () => joined--) },
+      history: {
+        plan: async () => [],
+        read: async function* (_, { publisherId, messageChainId, selection }) {
+          asked++
+          if (isAway) throw clientError('NO_STORAGE_NODE')
+          if (selection.kind === 'last')
+            yield world.stored(publisherId, messageChainId).slice(-selection.count)
+        },
+      },
+      user: { userId: publisher.userId, signer: publisher.identity },
+      ...{ crypto, clock: world.clock, random: seededRandom('part') },
+    },
+  )
+})
+const newest = (byte: number): KeyRecord => ({
+  kind: 'newest',
+  keyringId: new Uint8Array(16),
+  commitment: new Uint8Array(32).fill(byte),
+})
+/** The message of a record, which this part has not seen. */
+const messageOf = (byte: number, chain = 'n'): StreamMessage => {
+  part.publish(chain, newest(byte))
+  const { message } = world.records.at(-1) as { message: StreamMessage }
+  return message
+}
+const find = (chain = 'n') => part.find(publisher.userId, chain, signal)
+
+describe('the key part', () => {
+  it('finds what it published, also where there is no storage node', async () => {
+    isAway = true
+    part.publish('n', newest(1))
+    part.publish('n', newest(2))
+    expect(await find()).toEqual(newest(2))
+  })
+
+  it('does not go back to an older record that comes late', async () => {
+    const older = messageOf(1)
+    part.publish('n', newest(2))
+    part.receive(older)
+    expect(await find()).toEqual(newest(2))
+  })
+
+  it('asks storage nodes again for what goes on, after a pause', async () => {
+    messageOf(1)
+    await find()
+    world.clock.advanceBy(pauseMs - 1)
+    await find()
+    expect(asked).toBe(1)
+    world.clock.advanceBy(1)
+    await find()
+    expect(asked).toBe(2)
+  })
+
+  it('asks once for what stays as it is, and each time for what is not there', async () => {
+    messageOf(1, 'eAAAAAAAA')
+    await find('eAAAAAAAA')
+    expect(asked).toBe(0)
+    await find('eBBBBBBBB')
+    await find('eBBBBBBBB')
+    expect(asked).toBe(2)
+  })
+
+  it('keeps what it cannot read from nobody but itself', async () => {
+    const heard: unknown[] = []
+    part.onRecord = (found) => heard.push(found)
+    const message = messageOf(1, 'x')
+    part.receive({ ...message, content: Uint8Array.of(99) })
+    part.receive({ ...message, content: new Uint8Array(300_000) })
+    expect(heard).toEqual([])
+    part.receive(message)
+    expect(heard).toHaveLength(1)
+  })
+
+  it('never takes one place twice, when the clock is set back', () => {
+    const places = [messageOf(1)]
+    world.clock.moveWall(-60_000)
+    places.push(messageOf(2))
+    expect(places[1]?.timestamp).toBeGreaterThan(places[0]?.timestamp as number)
+  })
+
+  it('is joined once, and not again after it was left', () => {
+    part.join()
+    part.publish('n', newest(1))
+    expect(joined).toBe(1)
+    part.leave()
+    part.publish('n', newest(2))
+    expect(joined).toBe(0)
+  })
+})

@@ -1,0 +1,287 @@
+import { decodeKeyRecord, isRunnelError, type KeyRecord, type MessageBatch } from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
+
+const dayMs = 86_400_000
+const content = new TextEncoder().encode('a secret')
+const [owner, publisher, reader, writer] = (await Promise.all(
+  ['owner', 'publisher', 'reader', 'writer'].map(userOf),
+)) as [TestUser, TestUser, TestUser, TestUser]
+const both = { publishUntilMs: Infinity, subscribeUntilMs: Infinity }
+const reads = { subscribeUntilMs: Infinity }
+
+let world: World
+const begin = (encryption: object = {}) => {
+  world = new World(encryption)
+  for (const user of [owner, publisher, reader]) world.cards.set(user.userId, user.card)
+  world.setRights(owner.userId, { ...both, grant: true })
+  world.setRights(publisher.userId, both)
+  world.setRights(reader.userId, reads)
+}
+beforeEach(() => begin())
+afterEach(() => {
+  for (const process of [...world.processes]) process.crash()
+})
+const publish = async (process: TestProcess): Promise<MessageBatch> => {
+  const batch = await world.run(process.publish(content))
+  await world.settle()
+  return batch
+}
+const epochOf = (batch: MessageBatch) => batch.messages[0]?.groupKeyId
+const opens = (process: TestProcess, batch: MessageBatch) =>
+  world.run(
+    process.open(batch).then(
+      () => 'opened',
+      (error: unknown) => (isRunnelError(error) ? error.code : undefined),
+    ),
+  )
+const records = <K extends KeyRecord['kind']>(kind: K) =>
+  world.records
+    .map(({ message }) => decodeKeyRecord(message.content))
+    .filter((one): one is Extract<KeyRecord, { kind: K }> => one.kind === kind)
+const streamOf = (process: TestProcess) => world.run(process.encryption.stream(streamId))
+
+describe('the epoch of a publisher', () => {
+  it('is for as long as nobody goes', async () => {
+    const process = world.start(publisher)
+    const first = await publish(process)
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+    world.setRights(writer.userId, reads)
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+  })
+
+  it('is another one before the next message after a revocation', async () => {
+    const process = world.start(publisher)
+    const gone = world.start(reader)
+    const first = await publish(process)
+    expect(await opens(gone, first)).toBe('opened')
+    world.setRights(reader.userId, {})
+    const second = await publish(process)
+    expect(epochOf(second)).not.toBe(epochOf(first))
+    expect(await opens(gone, second)).toBe('KEY_NOT_FOUND')
+  })
+
+  it('is another one when a permission has ended, of which nobody tells', async () => {
+    world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+    const process = world.start(publisher)
+    const gone = world.start(reader)
+    const first = await publish(process)
+    await world.pass(dayMs)
+    expect(await opens(gone, await publish(process))).toBe('KEY_NOT_FOUND')
+    expect(await opens(gone, first)).toBe('opened')
+  })
+
+  it('ends with a permission that was given or shortened after it began', async () => {
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+    world.setRights(writer.userId, { subscribeUntilMs: world.clock.now() + 2 * dayMs })
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+    await world.pass(dayMs)
+    const second = await publish(process)
+    await world.pass(dayMs)
+    const third = await publish(process)
+    expect(new Set([first, second, third].map(epochOf)).size).toBe(3)
+  })
+
+  it('is another one after the days that the owner says', async () => {
+    begin({ rotateAfterDays: 2 })
+    const process = world.start(publisher)
+    const first = await publish(process)
+    await world.pass(2 * dayMs - 10_000)
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+    await world.pass(10_000)
+    expect(epochOf(await publish(process))).not.toBe(epochOf(first))
+  })
+
+  it('is another one on demand', async () => {
+    const process = world.start(publisher)
+    const first = await publish(process)
+    await world.run((await streamOf(process)).rotate())
+    expect(epochOf(await publish(process))).not.toBe(epochOf(first))
+  })
+
+  it('is made anew where somebody goes while it is made', async () => {
+    const process = world.start(publisher)
+    const gone = world.start(reader)
+    await streamOf(process)
+    const sealed = process.publish(content)
+    // The registry was asked who may read; the cards of the readers were not yet.
+    await Promise.resolve()
+    world.setRights(reader.userId, {})
+    expect(await opens(gone, await world.run(sealed))).toBe('KEY_NOT_FOUND')
+  })
+
+  it('leads to the earlier ones, where readers get the history', async () => {
+    const process = world.start(publisher)
+    const first = await publish(process)
+    await world.run((await streamOf(process)).rotate())
+    await publish(process)
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    process.crash()
+    expect(await opens(world.start(writer), first)).toBe('opened')
+  })
+
+  it('is another one when somebody comes, where readers do not get the history', async () => {
+    begin({ history: 'none' })
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    const newcomer = world.start(writer)
+    const second = await publish(process)
+    expect(epochOf(second)).not.toBe(epochOf(first))
+    expect(await opens(newcomer, second)).toBe('opened')
+    expect(await opens(newcomer, first)).toBe('KEY_NOT_FOUND')
+  })
+})
+
+describe('after a restart', () => {
+  it('there is a new epoch, that leads to the last, and readers keep their links', async () => {
+    const before = world.start(publisher)
+    const first = await publish(before)
+    const links = records('link').length
+    before.crash()
+    const second = await publish(world.start(publisher))
+    expect(epochOf(second)).not.toBe(epochOf(first))
+    expect(records('link')).toHaveLength(links)
+    expect(records('epoch').at(-1)?.earlier).toHaveLength(1)
+    const late = world.start(reader)
+    expect(await opens(late, second)).toBe('opened')
+    expect(await opens(late, first)).toBe('opened')
+  })
+
+  it('nobody reads on who was given the key since, and went before the restart', async () => {
+    const before = world.start(publisher)
+    await publish(before)
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    before.crash()
+    world.setRights(writer.userId, {})
+    const second = await publish(world.start(publisher))
+    expect(await opens(world.start(writer), second)).toBe('KEY_NOT_FOUND')
+  })
+
+  it('readers that went have no part in it', async () => {
+    const before = world.start(publisher)
+    await publish(before)
+    before.crash()
+    world.setRights(reader.userId, {})
+    await publish(world.start(publisher))
+    expect(records('epoch').map((one) => one.readers.length)).toEqual([2, 1])
+  })
+})
+
+describe('where the registry does not answer', () => {
+  it('the key from before stays in use', async () => {
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.setOutage(true)
+    process.tell({ kind: 'permissions', streamId, user: writer.userId })
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+    expect(process.news).toContain('uncertain')
+  })
+
+  it('permissions end all the same', async () => {
+    world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+    const process = world.start(publisher)
+    const gone = world.start(reader)
+    await publish(process)
+    world.setOutage(true)
+    process.tell({ kind: 'permissions', streamId, user: writer.userId })
+    await world.pass(dayMs)
+    const second = await publish(process)
+    world.setOutage(false)
+    expect(await opens(gone, second)).toBe('KEY_NOT_FOUND')
+  })
+
+  it('nothing is published where the owner wants that, nor where nothing was known before', async () => {
+    begin({ onOutage: 'stop' })
+    const process = world.start(publisher)
+    await publish(process)
+    world.setOutage(true)
+    process.tell({ kind: 'permissions', streamId, user: writer.userId })
+    await expect(publish(process)).rejects.toMatchObject({ code: 'KEYS_UNCERTAIN' })
+    world.setOutage(false)
+    await expect(publish(process)).resolves.toBeDefined()
+  })
+})
+
+describe('the epoch of a key holder', () => {
+  let holder: TestProcess
+  const hold = async (encryption: object = {}) => {
+    begin({ keyHolder: owner.userId, ...encryption })
+    world.cards.set(writer.userId, writer.card)
+    world.setRights(writer.userId, { publishUntilMs: Infinity })
+    holder = world.start(owner)
+    await world.run((await streamOf(holder)).hold())
+    await world.settle()
+  }
+
+  it('is for all publishers, each with its own key', async () => {
+    await hold()
+    const batches = [await publish(world.start(publisher)), await publish(world.start(writer))]
+    expect(new Set([...batches, await publish(holder)].map(epochOf)).size).toBe(1)
+    expect(await opens(world.start(reader), batches[1] as MessageBatch)).toBe('opened')
+    expect(await opens(world.start(writer), batches[0] as MessageBatch)).not.toBe('opened')
+  })
+
+  it('is followed when it changes', async () => {
+    await hold()
+    const process = world.start(writer)
+    const first = await publish(process)
+    await world.run((await streamOf(holder)).rotate())
+    await world.settle()
+    const second = await publish(process)
+    expect(epochOf(second)).not.toBe(epochOf(first))
+    expect(epochOf(await publish(holder))).toBe(epochOf(second))
+  })
+
+  it('is used by publishers that came after it was made, and became readers since', async () => {
+    world = new World({ keyHolder: owner.userId })
+    for (const user of [owner, writer]) world.cards.set(user.userId, user.card)
+    world.setRights(owner.userId, { ...both, grant: true })
+    holder = world.start(owner)
+    await publish(holder)
+    world.setRights(writer.userId, { publishUntilMs: Infinity })
+    await world.settle()
+    const own = await publish(holder)
+    const process = world.start(writer)
+    expect(epochOf(await publish(process))).toBe(epochOf(own))
+    world.setRights(writer.userId, both)
+    await world.settle()
+    holder.crash()
+    expect(await opens(world.start(writer), own)).toBe('opened')
+  })
+
+  it.each<{ what: string; change: () => Promise<void> | void }>([
+    { what: 'somebody in it may not read any more', change: () => world.setRights(reader.userId, {}) },
+    { what: 'the holder may not grant any more', change: () => world.setRights(owner.userId, both) },
+    {
+      what: 'the holder may not read any more',
+      change: () => world.setRights(owner.userId, { grant: true }),
+    },
+    { what: 'it is too old', change: () => world.pass(8 * dayMs) },
+  ])('is not used where $what', async ({ change }) => {
+    await hold()
+    const first = await publish(holder)
+    holder.crash()
+    const process = world.start(publisher)
+    expect(epochOf(await publish(process))).toBe(epochOf(first))
+    await change()
+    expect(epochOf(await publish(process))).not.toBe(epochOf(first))
+  })
+
+  it('is not used where it names fewer than there are, and those may not get it', async () => {
+    await hold({ history: 'none' })
+    holder.crash()
+    const process = world.start(publisher)
+    const first = await publish(process)
+    world.setRights(writer.userId, reads)
+    expect(epochOf(await publish(process))).not.toBe(epochOf(first))
+  })
+})

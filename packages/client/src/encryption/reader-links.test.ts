@@ -1,0 +1,109 @@
+import {
+  ciphers,
+  commitmentOf,
+  epochIdOf,
+  readerTag,
+  seededRandom,
+  toHex,
+  type KeyRecord,
+} from '@runnel/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Keyring } from './keyring.ts'
+import { ReaderLinks } from './reader-links.ts'
+import { openLink } from './sealed-records.ts'
+import { streamId, userOf, type TestUser } from './world.testkit.ts'
+
+const [opener, reader, other] = (await Promise.all(['opener', 'reader', 'other'].map(userOf))) as [
+  TestUser,
+  TestUser,
+  TestUser,
+]
+const random = seededRandom('links')
+const keyring = new Keyring({ master: random.bytes(32) }, { ciphers })
+const key = random.bytes(32)
+const commitment = commitmentOf(ciphers, key)
+const epoch = { key, commitment, id: epochIdOf(commitment) }
+const recipient = ({ userId, cardHash, card }: TestUser) => ({ userId, cardHash, publicKey: card.publicKey })
+
+let published: KeyRecord[]
+let roles: Map<string, 'reader' | 'publisher'>
+let links: ReaderLinks
+beforeEach(() => {
+  published = []
+  roles = new Map([
+    [reader.userId, 'reader'],
+    [other.userId, 'reader'],
+  ])
+  links = new ReaderLinks(
+    { streamId, userId: opener.userId },
+    {
+      ciphers,
+      keyPart: {
+        publish: (messageChainId, record) => {
+          published.push(record)
+          const place = { streamId, partition: 100, publisherId: opener.userId, messageChainId }
+          return { ...place, timestamp: 0, sequenceNumber: 0 }
+        },
+      },
+      roleOf: (userId) => roles.get(userId),
+      onPublished: () => {},
+    },
+  )
+})
+const link = (...users: readonly TestUser[]) => links.link(users.map(recipient), keyring, epoch)
+const opened = async (record: KeyRecord | undefined, { readingKey, cardPrivateKey: privateKey }: TestUser) =>
+  record?.kind === 'link'
+    ? openLink({ streamId, openerId: opener.userId }, record, [{ generation: 0, readingKey, privateKey }])
+    : undefined
+
+describe('links to readers', () => {
+  it('are made once for each, and open for nobody else', async () => {
+    await link(reader, other)
+    await link(reader, other)
+    expect(published).toHaveLength(2)
+    expect(await opened(published[0], reader)).toMatchObject({ isForReader: true, key })
+    expect(await opened(published[0], other)).toBeUndefined()
+  })
+
+  it('are made again for whom asks, and may have missed the first', async () => {
+    await link(reader)
+    await links.linkAgain(recipient(reader), keyring, epoch)
+    expect(published).toHaveLength(2)
+  })
+
+  it('are made again for whom may read now and might only publish before, and the other way round', async () => {
+    roles.set(reader.userId, 'publisher')
+    await link(reader)
+    roles.set(reader.userId, 'reader')
+    await link(reader)
+    roles.set(reader.userId, 'publisher')
+    await link(reader)
+    const all = await Promise.all(published.map((one) => opened(one, reader)))
+    expect(all.map((one) => one?.isForReader)).toEqual([false, true, false])
+    expect(all[0]?.key).not.toEqual(key)
+  })
+
+  it('are not made for whom lost its permission, also while they are made', async () => {
+    roles.delete(reader.userId)
+    await link(reader)
+    const linked = link(other)
+    await Promise.resolve()
+    await Promise.resolve()
+    roles.delete(other.userId)
+    await linked
+    expect(published).toEqual([])
+  })
+
+  it('that another process made are not made again', async () => {
+    await link(reader)
+    links.add([toHex(readerTag(ciphers, other.userId, other.cardHash))])
+    await link(other)
+    expect(published).toHaveLength(1)
+  })
+
+  it('are not made to a card without a key', async () => {
+    const publicKey = new Uint8Array(1216).fill(255)
+    await links.link([{ ...recipient(reader), publicKey }], keyring, epoch)
+    expect(published).toEqual([])
+  })
+})
