@@ -126,6 +126,7 @@ function stepWith(ciphers: Ciphers, publisherId: Parameters<typeof publisherKeyO
     sealing: () => Promise.resolve(epoch),
     streamNow: () => stream,
     stream: () => Promise.resolve(stream),
+    signal: new AbortController().signal,
   })
 }
 
