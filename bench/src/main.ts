@@ -3,6 +3,7 @@ import { hideBin } from 'yargs/helpers'
 import { browserBench } from './browser/browser-bench.ts'
 import { tabsBench } from './browser/tabs-bench.ts'
 import { delegationBench } from './delegation/delegation-bench.ts'
+import { encryptionBench } from './encryption/encryption-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
@@ -90,6 +91,24 @@ await yargs(hideBin(process.argv))
       process.stderr.write(`ends within ${limit} s\n`)
       const size = { transport, nodes, messages, rounds, joins, delegations }
       print(await delegationBench({ ...size, limitS: limit }), json)
+    },
+  )
+  .command(
+    'encryption',
+    'what end-to-end encryption costs: CPU, bytes, the way from a grant to the first line, and until a revoked reader is blind',
+    {
+      json: link.json,
+      messages: { type: 'number' as const, default: 32_768, describe: 'of each round; a multiple of 16,384' },
+      readers: { type: 'number' as const, default: 10_000, describe: 'with cards, of one stream' },
+      grants: { type: 'number' as const, default: 40, describe: 'to readers, in new streams' },
+      revocations: { type: 'number' as const, default: 40 },
+      rate: { type: 'number' as const, default: 100, describe: 'messages a second in each of two streams' },
+      limit: { type: 'number' as const, default: 600, describe: 'seconds after which it fails' },
+    },
+    async ({ messages, readers, grants, revocations, rate, limit, json }) => {
+      process.stderr.write(`ends within ${limit} s\n`)
+      const size = { messages, readers, grants, revocations, ratePerS: rate, limitS: limit }
+      print(await encryptionBench(size), json)
     },
   )
   .command(

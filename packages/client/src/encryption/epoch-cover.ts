@@ -2,7 +2,6 @@ import {
   cohortChain,
   cohortIdOf,
   isSameHash,
-  readerTag,
   toHex,
   wrapKey,
   type Ciphers,
@@ -10,7 +9,8 @@ import {
   type EpochRecord,
   type NodeId,
 } from '@runnel/protocol'
-import type { CardHolder, Cohort } from './epoch-plan.ts'
+import { tagTextOf, type CardHolder } from './card-holder.ts'
+import type { Cohort } from './epoch-plan.ts'
 import type { KeyPart } from './key-part.ts'
 import type { Keyring } from './keyring.ts'
 
@@ -47,9 +47,7 @@ export function cohortsIn(
   holders: readonly CardHolder[],
   { keyring, ciphers }: { readonly keyring: Keyring; readonly ciphers: Ciphers },
 ): readonly (Cohort | undefined)[] {
-  const byTag = new Map(
-    holders.map((one) => [toHex(readerTag(ciphers, one.userId, one.cardHash)), one] as const),
-  )
+  const byTag = new Map(holders.map((one) => [tagTextOf(one, ciphers), one] as const))
   return cohorts.map(({ cohortId: id }, i) => {
     const readers = cover.cohorts[i]?.readers ?? []
     const [first] = readers

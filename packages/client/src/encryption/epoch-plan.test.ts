@@ -12,13 +12,8 @@ import {
   type CohortRecord,
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import {
-  maxFlatReaders,
-  planEpoch,
-  type CardHolder,
-  type EpochDraft,
-  type PlannedEpoch,
-} from './epoch-plan.ts'
+import { maxFlatReaders, planEpoch, type EpochDraft, type PlannedEpoch } from './epoch-plan.ts'
+import type { CardHolder } from './card-holder.ts'
 import { Keyring } from './keyring.ts'
 
 const random = seededRandom('plan')

@@ -3,29 +3,21 @@ import {
   commitmentOf,
   epochIdBytes,
   epochIdOf,
-  groupOf,
   limits,
   publisherKeyOf,
   publisherTag,
   readerTag,
-  toHex,
   wrapKey,
   type Ciphers,
   type CohortRecord,
   type EpochId,
   type EpochRecord,
-  type NodeId,
   type PublishersRecord,
   type Random,
   type WrappedFor,
 } from '@runnel/protocol'
+import { groupOfHolder, tagTextOf, type CardHolder } from './card-holder.ts'
 import type { Keyring } from './keyring.ts'
-
-/** Somebody with a card. */
-export interface CardHolder {
-  readonly userId: NodeId
-  readonly cardHash: Uint8Array
-}
 
 /** The key of an epoch, and what it is called. */
 export interface EpochKey {
@@ -154,7 +146,7 @@ const powerOfTwoFor = (count: number, max: number): number =>
 
 function grouped(holders: readonly CardHolder[], count: number, ciphers: Ciphers): CardHolder[][] {
   const groups = Array.from({ length: count }, (): CardHolder[] => [])
-  if (count > 0) for (const one of holders) groups[groupOf(ciphers, one.userId, count)]?.push(one)
+  if (count > 0) for (const one of holders) groups[groupOfHolder(one, count, ciphers)]?.push(one)
   return groups
 }
 
@@ -171,6 +163,6 @@ function newCohort(members: string, ciphers: Ciphers, random: Random): Cohort {
 
 const membersOf = (members: readonly CardHolder[], ciphers: Ciphers): string =>
   members
-    .map(({ userId, cardHash }) => toHex(readerTag(ciphers, userId, cardHash)))
+    .map((one) => tagTextOf(one, ciphers))
     .sort()
     .join()

@@ -1,5 +1,4 @@
 import {
-  cardHash,
   cohortChain,
   epochChain,
   epochIdOf,
@@ -9,8 +8,6 @@ import {
   newestChain,
   publisherKeyOf,
   publishersChain,
-  readerTag,
-  toHex,
   type Card,
   type Ciphers,
   type Clock,
@@ -24,14 +21,14 @@ import {
 } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { cohortsIn, coverOf } from './epoch-cover.ts'
-import { planEpoch, type CardHolder, type Cohort, type EpochKey } from './epoch-plan.ts'
+import { planEpoch, type Cohort, type EpochKey } from './epoch-plan.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import { ReaderLinks } from './reader-links.ts'
 import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
-import type { Recipient } from './sealed-records.ts'
+import { recipientOf, tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
 
 /** What messages are sealed with now. */
 export interface SealingEpoch {
@@ -268,7 +265,7 @@ export class Opener {
     const holders = this.#recipients(readerIds, cards)
     const wanted = holders.map((one) => ({
       ...one,
-      tag: toHex(readerTag(ciphers, one.userId, one.cardHash)),
+      tag: tagTextOf(one, ciphers),
     }))
     const allowed = new Set(wanted.map(({ tag }) => tag))
     if (!cover.tags.every((tag) => allowed.has(tag))) return false
@@ -387,11 +384,7 @@ export class Opener {
   }
 
   #recipient(card: Card): Recipient {
-    return {
-      userId: card.userId,
-      publicKey: card.publicKey,
-      cardHash: cardHash(card, this.#modules.crypto),
-    }
+    return recipientOf(card, this.#modules.crypto)
   }
 
   #roleOf(userId: NodeId): 'reader' | 'publisher' | undefined {

@@ -1,17 +1,10 @@
-import {
-  linkChain,
-  publisherKeyOf,
-  readerTag,
-  toHex,
-  type Ciphers,
-  type NodeId,
-  type StreamId,
-} from '@runnel/protocol'
+import { linkChain, publisherKeyOf, type Ciphers, type NodeId, type StreamId } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
-import type { CardHolder, EpochKey } from './epoch-plan.ts'
+import { tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
+import type { EpochKey } from './epoch-plan.ts'
 import type { KeyPart } from './key-part.ts'
 import type { Keyring } from './keyring.ts'
-import { sealLinks, type Recipient } from './sealed-records.ts'
+import { sealLinks } from './sealed-records.ts'
 
 export interface ReaderLinksOptions {
   readonly streamId: StreamId
@@ -98,7 +91,7 @@ export class ReaderLinks {
     }
   }
 
-  #tag({ userId, cardHash }: CardHolder): string {
-    return toHex(readerTag(this.#modules.ciphers, userId, cardHash))
+  #tag(holder: CardHolder): string {
+    return tagTextOf(holder, this.#modules.ciphers)
   }
 }

@@ -9,15 +9,8 @@ import {
   type NodeId,
 } from '@runnel/protocol'
 import { openSealed, sealTo, sealToMany } from './hpke.ts'
+import type { Recipient } from './card-holder.ts'
 import type { CardKey } from './own-card.ts'
-
-/** To whom something is sealed. */
-export interface Recipient {
-  readonly userId: NodeId
-  readonly cardHash: Uint8Array
-  /** Of its card. */
-  readonly publicKey: Uint8Array
-}
 
 const encoder = new TextEncoder()
 

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { encryptionBench } from './encryption-bench.ts'
+
+it('sets encryption beside the same in the clear', { timeout: 100_000 }, async () => {
+  const size = { messages: 16_384, readers: 200, grants: 1, revocations: 1, ratePerS: 20, limitS: 90 }
+  const { seal, readers, grant, revocation, page } = await encryptionBench(size)
+  for (const { batchesOf64, batchesOf4, alone } of [seal.node, seal.pageCiphersInNode]) {
+    for (const { ratio, sealCpuUs, openCpuUs, clear } of [batchesOf64, batchesOf4, alone])
+      expect(Math.min(ratio, sealCpuUs, openCpuUs, clear.allCpuUs)).toBeGreaterThan(0)
+    // A content type, and a tag of 16 bytes and what names the epoch.
+    expect(alone.addedBytes).toBeLessThanOrEqual(28)
+    expect(batchesOf64.addedBytes).toBeLessThanOrEqual(12)
+  }
+  expect(readers.once.recordBytes).toBeLessThanOrEqual(1_400 * size.readers)
+  expect(readers.revoked.bytes).toBeLessThanOrEqual(10_000)
+  expect(grant.firstLineMs.max).toBeGreaterThanOrEqual(grant.p50Ms.alone)
+  expect(revocation.unreadByOthers).toBe(0)
+  expect(revocation.blindMs.max).toBeGreaterThan(0)
+  expect(page.atFirst).toBeGreaterThan(page.forEncryption)
+})
