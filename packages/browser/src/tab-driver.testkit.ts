@@ -87,6 +87,19 @@ const driver = {
     outcome(async () => {
       await opened().publish(streamId, content)
     }),
+  /** The contents of the newest stored messages. */
+  history: (streamId: string, last: number) =>
+    outcome(async () => {
+      const contents: unknown[] = []
+      for await (const { content } of opened().resend(streamId, { last })) contents.push(content)
+      return contents
+    }),
+  /** The public key of the user's card, in hexadecimal digits. */
+  ensureCard: () =>
+    outcome(async () => {
+      const { publicKey } = await opened().ensureCard()
+      return Array.from(publicKey, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    }),
   async received(count: number): Promise<unknown[]> {
     await inbox.until(({ length }) => length >= count)
     return inbox.items

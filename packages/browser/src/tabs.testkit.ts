@@ -6,6 +6,7 @@ import { build } from 'esbuild'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { bundleForPages, pageOptions } from './bundle.ts'
 import { launchChromium } from './chromium.testkit.ts'
+import type { Firefox } from './firefox.testkit.ts'
 import { servePages, type PageServer } from './page-server.testkit.ts'
 import type { Driver, Outcome } from './tab-driver.testkit.ts'
 
@@ -16,12 +17,13 @@ const pageWith = (bundle: string): string =>
 <script type="module">
 import * as runnel from './${bundle}'
 globalThis.runnel = runnel
-await import('./driver.js')
-</script>`
+</script>
+<script type="module" src="driver.js"></script>`
 
 type Async<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : never
 /** The driver of a page, as it is called from outside. */
-export type Tab = { readonly [K in keyof Driver]: Async<Driver[K]> } & { readonly page: Page }
+export type DrivenPage = { readonly [K in keyof Driver]: Async<Driver[K]> }
+export type Tab = DrivenPage & { readonly page: Page }
 
 export interface TabOptions {
   /** With the ES module build, or the single file. */
@@ -74,7 +76,13 @@ export class Tabs {
     await prepare?.(opened)
     await opened.goto(`${this.server.url}${build}`)
     await driverLoaded(opened)
-    return driven(opened)
+    return driven({ page: opened }, callIn(opened))
+  }
+
+  /** The page of a Firefox with the ES module build. */
+  async openFirefox(firefox: Firefox): Promise<DrivenPage> {
+    await firefox.open(`${this.server.url}modules`)
+    return driven({}, (name, args) => firefox.evaluate(`driver.${name}(...${JSON.stringify(args)})`))
   }
 
   /** Stops the processes of all pages, as a machine that sleeps does; they find their clock ahead when the result is called. */
@@ -98,27 +106,28 @@ export class Tabs {
   }
 }
 
-/** Calls of the driver in a page. */
-function driven(page: Page): Tab {
-  const call = (name: string, args: unknown[]): Promise<unknown> =>
-    page.evaluate(
-      ([name, args]) => {
-        const { driver } = globalThis as unknown as {
-          driver: Record<string, (...args: unknown[]) => unknown>
-        }
-        const run = driver[name]
-        if (run === undefined) throw new Error(`the driver has no ${name}`)
-        return run(...args)
-      },
-      [name, args] as const,
-    )
-  return new Proxy({ page } as Tab, {
-    get: (target, name) =>
-      name === 'page' || typeof name !== 'string' || name === 'then'
+/** Calls of the driver in a page, beside what is there already. */
+function driven<T extends object>(target: T, call: (name: string, args: unknown[]) => Promise<unknown>) {
+  return new Proxy(target as T & DrivenPage, {
+    get: (_, name) =>
+      name in target || typeof name !== 'string' || name === 'then'
         ? (Reflect.get(target, name) as unknown)
         : (...args: unknown[]) => call(name, args),
   })
 }
+
+const callIn = (page: Page) => (name: string, args: unknown[]) =>
+  page.evaluate(
+    ([name, args]) => {
+      const { driver } = globalThis as unknown as {
+        driver: Record<string, (...args: unknown[]) => unknown>
+      }
+      const run = driver[name]
+      if (run === undefined) throw new Error(`the driver has no ${name}`)
+      return run(...args)
+    },
+    [name, args] as const,
+  )
 
 /** What a call in a page resolved with. Throws what it was refused with. */
 export async function value<T>(outcome: Promise<Outcome<T>>): Promise<T> {

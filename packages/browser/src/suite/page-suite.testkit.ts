@@ -1,10 +1,12 @@
 /// <reference lib="dom" />
 /**
- * Runs in the page: the transport conformance suite over the browser's own WebSocket and RTCPeerConnection, and compressed
- * content with its own streams.
+ * Runs in the page: the transport conformance suite over the browser's own WebSocket and RTCPeerConnection, compressed content
+ * with its own streams, and the vectors of encryption.
  */
+import { ciphers } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
 import { describeDeflate } from '../../../client/src/content/deflate-suite.testkit.ts'
+import { describeEncryption } from '../../../client/src/encryption/vectors-suite.testkit.ts'
 import { testModules } from '../../../transport/src/conformance/modules.testkit.ts'
 import type {
   PairOptions,
@@ -51,6 +53,7 @@ async function makeWebSocketPair({ limits, limitsOfB }: PairOptions): Promise<Tr
 describeTransport('WebRtcTransport of the browser', makeWebRtcPair, { faults: false })
 describeTransport('WebSocketTransport of the browser', makeWebSocketPair, { faults: true })
 describeDeflate()
+describeEncryption('the page', ciphers)
 
 export const suite = { testNames, runTest }
 Object.assign(globalThis, { suite })

@@ -2,7 +2,6 @@ import {
   ciphers,
   createIdentity,
   loadCrypto,
-  pageCiphers,
   parsePrivateKey,
   toHex,
   toNodeId,
@@ -10,8 +9,6 @@ import {
 } from '@runnel/protocol'
 import { expect, it } from 'vitest'
 import { hashOfTypedData } from '../registry/chain/hash-of-typed-data.ts'
-import { cardFingerprint } from './card-fingerprint.ts'
-import { cardPublicKeyOf } from './card-key.ts'
 import { publicKeyOf } from './hpke.ts'
 import { readingKeyOf, readingKeyTypedData } from './reading-key.ts'
 
@@ -23,24 +20,6 @@ const data = readingKeyTypedData(claim)
 it('what is signed for a reading key has the hash that ethers gives it', () => {
   expect(toHex(typedDataDigest(data, crypto))).toBe(hashOfTypedData(data))
   expect(data.message['warning']).toContain('can read everything that is encrypted for this account')
-})
-
-it.each([
-  ['Node', ciphers],
-  ['pages', pageCiphers],
-])('a private key has the same reading key and card for ever, in %s', async (_, platform) => {
-  const signature = user.sign(typedDataDigest(data, crypto))
-  const readingKey = readingKeyOf(platform, signature.subarray(0, 64), user.nodeId, 3)
-  const publicKey = await cardPublicKeyOf(platform, readingKey)
-  expect({
-    readingKey: toHex(readingKey),
-    publicKey: toHex(crypto.keccak256(publicKey)),
-    fingerprint: cardFingerprint(platform, { ...claim, publicKey }),
-  }).toEqual({
-    readingKey: '0x131d0e157c45d868f82b52099b9ee2172affe3a93888837186a3d7865a69befa',
-    publicKey: '0xe569adafcb61df0d9ddc5f7282df82df7c92e4a9a7604e2e55728bff0e2fd303',
-    fingerprint: 'd5e3 b8a4 ff1d 067a 842d 048f e5ef 6f74',
-  })
 })
 
 it('each user and generation has another', () => {
