@@ -215,7 +215,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
     expect(await runRunnel(['stream', 'delete', id, ...withKey], { cwd })).not.toMatchObject({ code: 0 })
     expect(await runRunnel(['stream', 'delete', id, ...owner], { cwd })).toMatchObject({ code: 0 })
     const list = await runRunnel(['stream', 'list', ...network], { cwd })
-    expect(list.stdout.trim().split('\n')).toHaveLength(5)
+    expect(list.stdout.trim().split('\n')).toHaveLength(6)
   })
 
   it('ends a subscription without a fuss when its reader goes away', async () => {
