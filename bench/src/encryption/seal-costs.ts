@@ -84,7 +84,9 @@ function costsOf(
     const [batches, publish] = measured(() =>
       sealed.map((one) => buildBatch({ chain, messages: one }, crypto, publisher)),
     )
-    const [received, receive] = measured(() => batches.map(({ bytes }) => verified(decodeBatch(bytes), crypto)))
+    const [received, receive] = measured(() =>
+      batches.map(({ bytes }) => verified(decodeBatch(bytes), crypto)),
+    )
     const [, open] = measured(() =>
       received.forEach(({ messages }) => messages.forEach((message) => opened(steps, message))),
     )
@@ -124,6 +126,7 @@ function stepWith(ciphers: Ciphers, publisherId: Parameters<typeof publisherKeyO
     sealing: () => Promise.resolve(epoch),
     streamNow: () => stream,
     stream: () => Promise.resolve(stream),
+    signal: new AbortController().signal,
   })
 }
 

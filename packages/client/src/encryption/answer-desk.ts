@@ -1,6 +1,7 @@
 import {
   answerChain,
   cardHash,
+  cardProblem,
   decodeCard,
   isCardSignedByKey,
   newerCard,
@@ -21,7 +22,7 @@ import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { Opener } from './opener.ts'
-import type { ReaderSet } from './reader-set.ts'
+import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
 import { sealAnswer } from './sealed-records.ts'
 
 export interface AnswerDeskModules {
@@ -34,7 +35,7 @@ export interface AnswerDeskModules {
   readonly readers: ReaderSet
   readonly keyPart: Pick<KeyPart, 'publish'>
   readonly known: KnownKeys
-  readonly opener: Pick<Opener, 'isOpen' | 'epoch' | 'linkTo'>
+  readonly opener: Pick<Opener, 'isOpen' | 'current' | 'epoch' | 'linkTo'>
   readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
   readonly onPublished: (place: MessagePlace) => void
   readonly signal: AbortSignal
@@ -47,11 +48,13 @@ const pauseMs = 5_000
 /** Readers of whom it is known when they were answered. */
 const maxReaders = 2_000
 
-/** Answers readers that ask for keys: with a link where this process opens epochs, else with the keys it knows itself. */
+/** Answers readers that ask for keys: with a link where this process opens epochs, and with the keys it knows itself. */
 export class AnswerDesk {
   readonly #modules: AnswerDeskModules
-  /** When a reader was answered last, here or by somebody else. */
-  readonly #answeredMs = new LRU<number>(maxReaders)
+  /** When a request of a reader was taken, by the monotonic clock: the next one is after a pause. */
+  readonly #takenMs = new LRU<number>(maxReaders)
+  /** When somebody else sealed something to a reader: nobody can tell what. */
+  readonly #othersMs = new LRU<number>(maxReaders)
 
   constructor(modules: AnswerDeskModules) {
     this.#modules = modules
@@ -59,40 +62,57 @@ export class AnswerDesk {
 
   /** A record came: a request, or somebody else's answer to one. */
   receive({ publisherId, record }: FoundRecord): void {
-    const { clock, random } = this.#modules
-    if (record.kind === 'link' || record.kind === 'answer')
-      this.#answeredMs.set(record.readerId, clock.monotonicMs())
-    if (record.kind !== 'request') return
-    if (this.#modules.opener.isOpen) return this.#answerNow(publisherId, record)
+    const { clock, random, opener, signal } = this.#modules
+    const nowMs = clock.monotonicMs()
+    if (record.kind === 'link' || record.kind === 'answer') this.#othersMs.set(record.readerId, nowMs)
+    if (record.kind !== 'request' || nowMs - (this.#takenMs.get(publisherId) ?? -Infinity) < pauseMs) return
+    this.#takenMs.set(publisherId, nowMs)
+    if (opener.isOpen) return this.#answerNow(publisherId, record)
     clock.schedule(random.next() * maxDelayMs, () => {
-      if (!this.#modules.signal.aborted) this.#answerNow(publisherId, record)
+      const isAnswered = (this.#othersMs.get(publisherId) ?? -Infinity) >= nowMs
+      // If it asks again, the answer was of no use.
+      if (isAnswered) this.#takenMs.delete(publisherId)
+      else if (!signal.aborted) this.#answerNow(publisherId, record)
     })
   }
 
   #answerNow(readerId: NodeId, record: RequestRecord): void {
-    const nowMs = this.#modules.clock.monotonicMs()
-    if (nowMs - (this.#answeredMs.get(readerId) ?? -Infinity) < pauseMs) return
-    this.#answeredMs.set(readerId, nowMs)
     // Whoever asks goes on asking: what fails now is tried again then.
-    this.#answer(readerId, record).catch(() => this.#answeredMs.delete(readerId))
+    this.#answer(readerId, record).catch(() => this.#takenMs.delete(readerId))
   }
 
   async #answer(readerId: NodeId, { card: cardBytes, wanted }: RequestRecord): Promise<void> {
-    const { readers, clock, opener, choice, known, signal } = this.#modules
-    readers.changed(readerId)
-    await readers.refresh()
-    if (!readers.readersAt(clock.now()).includes(readerId)) return
+    const { opener, known, signal } = this.#modules
+    const ids = wanted.map((id) => toBase64Url(id) as EpochId)
+    const keysOf = (id: EpochId) => known.epochs(id).map(({ key }) => key)
+    if (!opener.isOpen && ids.flatMap(keysOf).length === 0) return
+    if (!(await this.#mayRead(readerId))) return
     const card = await this.#checkedCard(readerId, cardBytes)
     if (card === undefined) return
     if (opener.isOpen) {
       await opener.epoch(signal)
       await opener.linkTo(card)
-      return
     }
-    if (choice.history === 'none') return
-    const ids = wanted.map((id) => toBase64Url(id) as EpochId)
-    const keys = ids.flatMap((id) => known.epochs(id).map(({ key }) => key))
+    const keys = ids.filter((id) => this.#mayGive(id)).flatMap(keysOf)
     if (keys.length > 0) await this.seal(card, keys)
+  }
+
+  /** Without history an opener gives what is in use now, and others nothing. */
+  #mayGive(id: EpochId): boolean {
+    const { choice, opener } = this.#modules
+    return choice.history !== 'none' || (opener.isOpen && opener.current?.id === id)
+  }
+
+  /** The registry may not have told yet that it may. */
+  async #mayRead(readerId: NodeId): Promise<boolean> {
+    const { readers, clock } = this.#modules
+    // Where a publisher's clock is ahead, what it uses now may be for others than this reader.
+    const mayRead = () => readers.reads(readerId, clock.now() + clockToleranceMs)
+    await readers.refresh()
+    if (mayRead()) return true
+    readers.changed(readerId)
+    await readers.refresh()
+    return mayRead()
   }
 
   /** Seals keys of epochs to a reader. */
@@ -105,13 +125,14 @@ export class AnswerDesk {
 
   /** The card in a request, unless storage nodes have a newer one. Undefined when it is not the reader's. */
   async #checkedCard(readerId: NodeId, bytes: Uint8Array): Promise<Card | undefined> {
-    const { crypto, cardsOf, signal } = this.#modules
+    const { crypto, clock, cardsOf, signal } = this.#modules
     const found = await cardsOf([readerId], signal).then(
       (cards) => cards.get(readerId),
       () => undefined,
     )
     const sent = decodedCard(bytes)
     if (sent?.userId !== readerId || !isCardSignedByKey(sent, crypto)) return found
+    if (cardProblem(sent, { chainId: undefined, wallMs: clock.now() }) !== undefined) return found
     return found === undefined ? sent : newerCard(found, sent)
   }
 }

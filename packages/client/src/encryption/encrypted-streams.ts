@@ -11,7 +11,7 @@ import { StreamEncryption, type EncryptionNews } from './stream-encryption.ts'
 
 export interface EncryptedStreamsModules extends KeyPartModules {
   readonly ciphers: Ciphers
-  readonly cache: RegistryCache
+  readonly cache: Pick<RegistryCache, 'getStream' | 'permissionsOf'>
   readonly listPermissions: (streamId: StreamId) => Promise<readonly UserPermissions[]>
   readonly source: ReadingKeySource
   readonly directory: Cards

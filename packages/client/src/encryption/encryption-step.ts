@@ -28,6 +28,8 @@ export interface EncryptionStepModules {
   readonly sealing: (streamId: StreamId) => Promise<SealingEpoch | 'clear'>
   readonly streamNow: (streamId: StreamId) => StreamEncryption | undefined
   readonly stream: (streamId: StreamId) => Promise<StreamEncryption>
+  /** Aborted when the client closes. */
+  readonly signal: AbortSignal
 }
 
 /** The ciphers of a message chain in the epoch in which it was used last. */
@@ -124,8 +126,17 @@ export class EncryptionStep implements ContentStep {
 
   async #openLater(batch: MessageBatch, id: EpochId, message: StreamMessage): Promise<MessageContent> {
     const { streamId, publisherId } = batch.chain
-    const stream = await this.#modules.stream(streamId)
-    if (stream.known.epochs(id).length === 0) await stream.find(publisherId, id)
+    for (;;) {
+      const stream = await this.#modules.stream(streamId)
+      if (stream.known.epochs(id).length > 0) break
+      try {
+        await stream.find(publisherId, id)
+        break
+      } catch (error) {
+        // The stream was changed while its key was looked for.
+        if (!stream.isClosed || this.#modules.signal.aborted) throw error
+      }
+    }
     this.#openingCiphers.delete(batch.chain)
     const opened = this.#openNow(batch, id)
     if (opened === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${id} of ${publisherId}`)

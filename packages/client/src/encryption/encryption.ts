@@ -44,15 +44,20 @@ export class Encryption {
       sealing: (streamId) => this.#sealing(streamId),
       streamNow: (streamId) => this.#streams?.get(streamId),
       stream: (streamId) => this.stream(streamId),
+      signal: modules.signal,
     })
   }
 
   /** The encryption of a stream, whether or not it is encrypted now. Throws STREAM_NOT_FOUND, and what the registry throws. */
   async stream(streamId: StreamId): Promise<StreamEncryption> {
-    const known = this.#streams?.get(streamId)
-    if (known !== undefined) return known
-    const streams = await this.#load()
-    return streams.of(await this.#infoOf(streamId))
+    for (;;) {
+      const changes = this.#changes
+      const known = this.#streams?.get(streamId)
+      if (known !== undefined) return known
+      const [streams, info] = await Promise.all([this.#load(), this.#infoOf(streamId)])
+      // What changed meanwhile may have made this wrong.
+      if (changes === this.#changes) return streams.of(info)
+    }
   }
 
   /** Whether messages that are published now are encrypted. Throws as `stream` does. */
@@ -70,10 +75,13 @@ export class Encryption {
     this.#changes++
     if (change.kind === 'unknown') {
       this.#clearUntilMs.clear()
-      for (const stream of this.#streams?.all() ?? []) stream.changed(undefined)
+      for (const stream of this.#streams?.all() ?? []) {
+        stream.changed(undefined)
+        // Where the registry does not answer, it tells again when it does.
+        this.#compare(stream).catch(() => {})
+      }
     } else if (change.kind === 'stream') {
-      this.#clearUntilMs.delete(change.streamId)
-      this.#streams?.remove(change.streamId)
+      this.#drop(change.streamId)
     } else if (change.kind === 'permissions') {
       const { streamId, user } = change
       if (user === 'public') this.#clearUntilMs.delete(streamId)
@@ -121,7 +129,26 @@ export class Encryption {
   }
 
   async #sealing(streamId: StreamId): Promise<SealingEpoch | 'clear'> {
-    return (await this.isEncrypted(streamId)) ? (await this.stream(streamId)).sealing() : 'clear'
+    for (;;) {
+      if (!(await this.isEncrypted(streamId))) return 'clear'
+      const stream = await this.stream(streamId)
+      try {
+        return await stream.sealing()
+      } catch (error) {
+        if (!stream.isClosed || this.#modules.signal.aborted) throw error
+      }
+    }
+  }
+
+  /** A change of the stream may have been missed. */
+  async #compare({ stream }: StreamEncryption): Promise<void> {
+    const info = await this.#modules.cache.getStream(stream.id)
+    if (info?.metadata !== stream.metadata || info.createdMs !== stream.createdMs) this.#drop(stream.id)
+  }
+
+  #drop(streamId: StreamId): void {
+    this.#clearUntilMs.delete(streamId)
+    this.#streams?.remove(streamId)
   }
 
   /** Until when the stream is in the clear: 0 when it is encrypted, Infinity when it never is. */

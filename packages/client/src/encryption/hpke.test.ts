@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { XWing } from '@noble/post-quantum/hybrid.js'
-import { AEAD_ChaCha20Poly1305, KDF_HKDF_SHA256, KEM_DHKEM_X25519_HKDF_SHA256 } from '@panva/hpke-noble'
+import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
+import { KEM_DHKEM_X25519_HKDF_SHA256, KEM_MLKEM768_X25519 } from '@panva/hpke-noble'
 import { CipherSuite } from 'hpke'
 import { describe, expect, it } from 'vitest'
 import {
@@ -13,6 +13,7 @@ import {
   sealTo,
   sealToMany,
 } from './hpke.ts'
+import { chaCha20Poly1305, hkdfSha256 } from './hpke-symmetric.ts'
 
 /** What the standards publish for everybody to compare with. */
 const standards = JSON.parse(
@@ -35,10 +36,10 @@ describe('X-Wing', () => {
     const seed = hex(vector['seedHex'])
     const ofSeed = await publicKeyOf(seed)
     expect(sha256(ofSeed)).toBe(vector['publicKeySha256'])
-    const { cipherText, sharedSecret } = XWing.encapsulate(ofSeed, hex(vector['encapsulationSeedHex']))
+    const { cipherText, sharedSecret } = xWing.encapsulate(ofSeed, hex(vector['encapsulationSeedHex']))
     expect(sha256(cipherText)).toBe(vector['ciphertextSha256'])
     expect(sharedSecret).toEqual(hex(vector['sharedSecretHex']))
-    expect(XWing.decapsulate(cipherText, seed)).toEqual(sharedSecret)
+    expect(xWing.decapsulate(cipherText, seed)).toEqual(sharedSecret)
   })
 })
 
@@ -51,6 +52,25 @@ describe.each(kinds)('HPKE with X-Wing (%s)', (kind) => {
   it('opens what draft-ietf-hpke-pq sealed', async () => {
     const suite = await hpkeSuite(kind)
     await expectToOpen(suite, standards.hpkeXwing)
+  })
+
+  it('exchanges seals with another implementation of X-Wing', async () => {
+    const [ours, theirs] = [
+      await hpkeSuite(kind),
+      new CipherSuite(KEM_MLKEM768_X25519, hkdfSha256, chaCha20Poly1305),
+    ]
+    for (const [from, to] of [
+      [ours, theirs],
+      [theirs, ours],
+    ] as const) {
+      const { encapsulatedSecret, ciphertext } = await from.Seal(
+        await from.DeserializePublicKey(publicKey),
+        plaintext,
+        { info },
+      )
+      const key = await to.DeserializePrivateKey(privateKey)
+      expect(Buffer.from(await to.Open(key, encapsulatedSecret, ciphertext, { info }))).toEqual(plaintext)
+    }
   })
 
   it('opens what either sealed', async () => {
@@ -69,7 +89,7 @@ describe.each(kinds)('HPKE with X-Wing (%s)', (kind) => {
 
 describe('HPKE', () => {
   it('has the key schedule and the cipher of RFC 9180', async () => {
-    const suite = new CipherSuite(KEM_DHKEM_X25519_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_ChaCha20Poly1305)
+    const suite = new CipherSuite(KEM_DHKEM_X25519_HKDF_SHA256, hkdfSha256, chaCha20Poly1305)
     await expectToOpen(suite, standards.hpkeX25519)
   })
 

@@ -89,22 +89,11 @@ async function seal(
   suite: CipherSuite,
   { publicKey, info, plaintext }: SealRequest,
 ): Promise<Sealed | undefined> {
-  if (!isReduced(publicKey)) return undefined
   return undefinedOn(noKey, async () => {
     const key = await suite.DeserializePublicKey(publicKey)
     const { encapsulatedSecret, ciphertext } = await suite.Seal(key, plaintext, { info })
     return { encapsulated: encapsulatedSecret, sealed: ciphertext }
   })
-}
-
-/** The modulus check of FIPS 203, section 7.2: of 384 × 3 bytes, each three are two coefficients of 12 bits. `noble` does not make it. */
-function isReduced(publicKey: Uint8Array): boolean {
-  const modulus = 3329
-  for (let at = 0; at < 1152; at += 3) {
-    const [a = 0, b = 0, c = 0] = publicKey.subarray(at, at + 3)
-    if ((a | ((b & 15) << 8)) >= modulus || ((b >> 4) | (c << 4)) >= modulus) return false
-  }
-  return true
 }
 
 /** Names of the library's errors: where its classes are loaded twice, `instanceof` would not know them. */

@@ -14,6 +14,7 @@ import {
   readerTag,
   toHex,
   wrapKey,
+  type AnswerRecord,
   type Ciphers,
   type EpochId,
   type EpochRecord,
@@ -24,7 +25,7 @@ import {
 import { LRU } from 'tiny-lru'
 import type { EpochKey } from './epoch-plan.ts'
 import type { KeyPart } from './key-part.ts'
-import type { Keyring } from './keyring.ts'
+import { Keyring, keyringMaster } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { CardKey } from './own-card.ts'
 import { openAnswer, openLink } from './sealed-records.ts'
@@ -37,8 +38,8 @@ export interface KeyFinderModules {
   readonly known: KnownKeys
   /** The keys of this user's cards. Throws NO_READING_KEY where there is none. */
   readonly cardKeys: (signal: AbortSignal) => Promise<readonly CardKey[]>
-  /** This user's keyring with that id: the one that this process encrypts with, or one that follows from its reading keys. */
-  readonly keyring: (keyringId: Uint8Array, signal: AbortSignal) => Promise<Keyring | undefined>
+  /** This user's own keyring, if this process has it. */
+  readonly keyring: () => Keyring | undefined
   /** Users whose answers are looked for, and whose epochs publishers may use. */
   readonly openersFor: (publisherId: NodeId) => readonly NodeId[]
 }
@@ -70,22 +71,27 @@ export class KeyFinder {
    * what the registry throws.
    */
   async look(publisherId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+    return (await this.lookAgain(publisherId, id, signal)) || this.#fromStrangers(id, signal)
+  }
+
+  /** As `look`, without what anybody may have answered before: that takes long. */
+  async lookAgain(publisherId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
     const openers = this.#modules.openersFor(publisherId)
     for (const openerId of openers) if (await this.#fromEpoch(openerId, id, signal)) return true
     for (const userId of openers) if (await this.#fromAnswer(userId, id, signal)) return true
     for (const openerId of openers) if (await this.#goBack(openerId, id, signal)) return true
-    return this.#fromStrangers(id, signal)
+    return false
   }
 
   /** The key of an epoch, where this user has one: its own, or by its link to the opener. */
   async open(openerId: NodeId, record: EpochRecord, signal: AbortSignal): Promise<EpochKey | undefined> {
-    const { userId, ciphers, known, keyring } = this.#modules
+    const { userId, ciphers, known } = this.#modules
     const { commitment, keyringId } = record
     const [before] = known
       .epochs(epochIdOf(commitment))
       .filter((one) => isSameHash(one.commitment, commitment))
     if (before !== undefined) return before
-    const own = openerId === userId ? await keyring(keyringId, signal) : undefined
+    const own = openerId === userId ? await this.#ownKeyring(keyringId, signal) : undefined
     if (own !== undefined) {
       const key = own.own(commitment, record.own)
       if (isSameHash(commitmentOf(ciphers, key), commitment)) return known.add(key)
@@ -105,8 +111,9 @@ export class KeyFinder {
   ): Promise<Uint8Array | undefined> {
     const { userId, ciphers, keyPart } = this.#modules
     const link = await this.#link(holderId, keyringId, signal)
-    if (link === undefined || link.isForReader || publisherRecords === 0) return undefined
+    if (link === undefined || link.isForReader) return undefined
     if (isSameHash(link.commitment, commitment)) return link.key
+    if (publisherRecords === 0) return undefined
     const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
     const record = await keyPart.find(holderId, chain, signal)
     if (record?.kind !== 'publishers') return undefined
@@ -136,17 +143,15 @@ export class KeyFinder {
   async #fromAnswer(userId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
     const { ciphers, keyPart } = this.#modules
     const record = await keyPart.find(userId, answerChain(ciphers, this.#modules.userId), signal)
-    return record?.kind === 'answer' && (await this.#takeAnswer(record, id, signal))
+    if (record?.kind !== 'answer') return false
+    await this.takeAnswer(record, signal)
+    return this.#modules.known.epochs(id).length > 0
   }
 
-  async #takeAnswer(
-    record: Parameters<typeof openAnswer>[1],
-    id: EpochId,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  /** The keys of an answer are known afterwards, whoever gave it. */
+  async takeAnswer(record: AnswerRecord, signal: AbortSignal): Promise<void> {
     const { streamId, known, cardKeys } = this.#modules
     for (const key of await openAnswer(streamId, record, await cardKeys(signal))) known.add(key)
-    return known.epochs(id).length > 0
   }
 
   /** From epochs that can be opened to those before them. */
@@ -199,7 +204,8 @@ export class KeyFinder {
     const { userId, keyPart } = this.#modules
     for (const { record } of await keyPart.newest(maxNewest, signal)) {
       if (record.kind !== 'answer' || record.readerId !== userId) continue
-      if (await this.#takeAnswer(record, id, signal)) return true
+      await this.takeAnswer(record, signal)
+      if (this.#modules.known.epochs(id).length > 0) return true
     }
     return false
   }
@@ -216,6 +222,17 @@ export class KeyFinder {
     const opened = { ...secret, cardHash: record.cardHash }
     this.#links.set(name, opened)
     return opened
+  }
+
+  /** The keyring of this user with that id: of this process, or of any that has the user's reading key, as it is or was. */
+  async #ownKeyring(id: Uint8Array, signal: AbortSignal): Promise<Keyring | undefined> {
+    const { ciphers, streamId, keyring, cardKeys } = this.#modules
+    const present = keyring()
+    if (present !== undefined && isSameHash(present.id, id)) return present
+    return (await cardKeys(signal))
+      .map(({ readingKey }) => keyringMaster(ciphers, readingKey, streamId))
+      .map((master) => new Keyring({ master }, { ciphers }))
+      .find((one) => isSameHash(one.id, id))
   }
 
   async #unwrapped(

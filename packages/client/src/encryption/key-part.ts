@@ -1,6 +1,7 @@
 import type { NetworkNode } from '@runnel/network'
 import {
   buildBatch,
+  compareRefs,
   ContentType,
   decodeKeyRecord,
   EncryptionType,
@@ -8,9 +9,11 @@ import {
   isRunnelError,
   keyPartition,
   limits,
+  placeOf,
   type Clock,
   type Crypto,
   type KeyRecord,
+  type MessageRef,
   type NodeId,
   type Random,
   type StreamMessage,
@@ -27,12 +30,13 @@ export interface FoundRecord {
   readonly publisherId: NodeId
   readonly messageChainId: string
   readonly record: KeyRecord
+  readonly place: MessageRef
 }
 
 export interface KeyPartModules {
-  readonly node: NetworkNode
-  readonly parts: StreamParts
-  readonly history: HistorySource
+  readonly node: Pick<NetworkNode, 'publish'>
+  readonly parts: Pick<StreamParts, 'join'>
+  readonly history: Pick<HistorySource, 'plan' | 'read'>
   readonly user: Pick<ActingUser, 'userId' | 'signer'>
   readonly crypto: Crypto
   readonly clock: Clock
@@ -41,6 +45,10 @@ export interface KeyPartModules {
 
 /** Records of a stream kept from what floods: about 10 MB at most, mostly far less. */
 const maxRecent = 1_000
+/** Storage nodes are asked so often at most for a newer record of a chain that goes on: floods lose some. */
+const pauseMs = 2_000
+/** The kinds of chains with one record for ever: epochs, cohorts, and keys of publishers. */
+const lasting = ['e', 'c', 'w']
 
 /** The part of a stream in which its keys are: publishes records, finds them, and hears of new ones. */
 export class KeyPart {
@@ -49,6 +57,8 @@ export class KeyPart {
   readonly #stream: StreamInfo
   readonly #modules: KeyPartModules
   readonly #recent = new LRU<FoundRecord>(maxRecent)
+  /** When storage nodes were asked for a chain, by the monotonic clock. */
+  readonly #askedMs = new LRU<number>(maxRecent)
   /** The time of the last record of each chain that goes on. */
   #lastMs = 0
   #leave: (() => void) | undefined
@@ -64,9 +74,10 @@ export class KeyPart {
     this.#leave ??= this.#modules.parts.join(this.#stream, keyPartition, { fillGaps: false })
   }
 
+  /** For good. */
   leave(): void {
     this.#leave?.()
-    this.#leave = undefined
+    this.#leave = () => {}
   }
 
   /** Signs a record and floods it. Returns its place, to wait until it is stored. */
@@ -87,26 +98,20 @@ export class KeyPart {
       ...{ encryptionType: EncryptionType.none, groupKeyId: '', content: encodeKeyRecord(record) },
     }
     node.publish(buildBatch({ chain, messages: [message] }, crypto, user.signer).bytes)
-    this.#keep({ publisherId: user.userId, messageChainId, record })
+    this.#keep({ publisherId: user.userId, messageChainId, record, place: ref })
     return { ...chain, ...ref }
   }
 
   /** A message of this part came. */
-  receive({ publisherId, messageChainId, content }: StreamMessage): void {
-    const record = decoded(content)
-    if (record === undefined) return
-    const found = { publisherId, messageChainId, record }
+  receive(message: StreamMessage): void {
+    const found = foundIn(message)
+    if (found === undefined) return
     this.#keep(found)
     this.onRecord(found)
   }
 
-  /** The newest record of a chain that was seen or published here. */
-  recent(publisherId: NodeId, messageChainId: string): KeyRecord | undefined {
-    return this.#recent.get(`${publisherId} ${messageChainId}`)?.record
-  }
-
   /**
-   * The newest record of a chain: what was seen of it, else what storage nodes have; undefined where there is none. Throws what the
+   * The newest record of a chain: of what was seen of it, and what storage nodes have; undefined where there is none. Throws what the
    * registry throws, and ABORTED.
    */
   async find(
@@ -114,11 +119,19 @@ export class KeyPart {
     messageChainId: string,
     signal: AbortSignal,
   ): Promise<KeyRecord | undefined> {
-    const known = this.recent(publisherId, messageChainId)
-    if (known !== undefined) return known
+    const name = nameOf({ publisherId, messageChainId })
+    const known = this.#recent.get(name)
+    const nowMs = this.#modules.clock.monotonicMs()
+    const isNew = lasting.includes(messageChainId.slice(0, 1)) || this.#wasAsked(name, nowMs)
+    if (known !== undefined && isNew) return known.record
+    this.#askedMs.set(name, nowMs)
     const [found] = await this.#stored({ publisherId, messageChainId }, 1, signal)
     if (found !== undefined) this.#keep(found)
-    return found?.record
+    return this.#recent.get(name)?.record
+  }
+
+  #wasAsked(name: string, nowMs: number): boolean {
+    return nowMs - (this.#askedMs.get(name) ?? -Infinity) < pauseMs
   }
 
   /** The newest records of all, for what is nowhere else. */
@@ -137,10 +150,7 @@ export class KeyPart {
       const plan = await history.plan(this.#stream, [keyPartition], signal)
       const wanted = { ...chain, selection: { kind: 'last', count } as const }
       for await (const run of history.read(plan, wanted, { signal, onGap: () => {} }))
-        for (const { publisherId, messageChainId, content } of run) {
-          const record = decoded(content)
-          if (record !== undefined) found.push({ publisherId, messageChainId, record })
-        }
+        found.push(...run.flatMap((message) => foundIn(message) ?? []))
     } catch (error) {
       // No storage node, or none that answers: then there is what was seen.
       if (signal.aborted || !isRunnelError(error)) throw error
@@ -148,16 +158,23 @@ export class KeyPart {
     return found.reverse()
   }
 
+  /** What comes late does not replace what is newer. */
   #keep(found: FoundRecord): void {
-    this.#recent.set(`${found.publisherId} ${found.messageChainId}`, found)
+    const name = nameOf(found)
+    const known = this.#recent.get(name)
+    if (known === undefined || compareRefs(known.place, found.place) < 0) this.#recent.set(name, found)
   }
 }
 
+const nameOf = ({ publisherId, messageChainId }: Pick<FoundRecord, 'publisherId' | 'messageChainId'>) =>
+  `${publisherId} ${messageChainId}`
+
 /** Undefined for what is none, and for kinds of later versions. */
-function decoded(content: Uint8Array): KeyRecord | undefined {
+function foundIn(message: StreamMessage): FoundRecord | undefined {
+  const { publisherId, messageChainId, content } = message
   if (content.length > limits.maxKeyRecordBytes) return undefined
   try {
-    return decodeKeyRecord(content)
+    return { publisherId, messageChainId, record: decodeKeyRecord(content), place: placeOf(message) }
   } catch {
     return undefined
   }

@@ -24,13 +24,13 @@ import {
 } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { cohortsIn, coverOf } from './epoch-cover.ts'
-import { planEpoch, type Cohort, type EpochKey } from './epoch-plan.ts'
+import { planEpoch, type CardHolder, type Cohort, type EpochKey } from './epoch-plan.ts'
 import type { KeyFinder } from './key-finder.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
 import { ReaderLinks } from './reader-links.ts'
-import type { ReaderSet } from './reader-set.ts'
+import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
 import type { Recipient } from './sealed-records.ts'
 
 /** What messages are sealed with now. */
@@ -65,16 +65,19 @@ export interface OpenerModules {
   readonly onProblem: (error: unknown) => void
 }
 
+/** A new epoch, and for how many readers with a card. */
+export interface RotatedEpoch {
+  readonly id: EpochId
+  readonly readers: number
+}
+
 interface CurrentEpoch extends SealingEpoch {
   readonly commitment: Uint8Array
-  readonly createdMs: number
-  readonly keyringId: Uint8Array
   /** The epoch's key; undefined where this user may only publish and another opens. */
   readonly key: Uint8Array | undefined
-  readonly readersAtMs: number
-  /** The changes of readers that it regards. */
+  /** The changes that it regards. */
   readonly changes: number
-  /** Unix milliseconds: until a reader's permission ends, or the epoch is too old. */
+  /** Unix milliseconds: then it is too old. */
   readonly validUntilMs: number
   readonly isOwn: boolean
 }
@@ -90,7 +93,12 @@ export class Opener {
   /** All processes of the user have the same one. */
   #isKeyringShared = false
   #current: CurrentEpoch | undefined
+  /** Of the last epoch that was made here. */
+  #readerCount = 0
+  /** How often the key holder changed its epoch. */
+  #followed = 0
   #renewing: Promise<CurrentEpoch> | undefined
+  #background: Promise<void> = Promise.resolve()
   #cohorts: readonly (Cohort | undefined)[] = []
   /** This opener's epochs that new readers may read, the newest first. */
   #earlier: readonly EpochKey[] = []
@@ -112,6 +120,10 @@ export class Opener {
 
   /** The epoch to seal in, if it needs no thought: everybody who can read it may. */
   get current(): SealingEpoch | undefined {
+    return this.#freshEpoch
+  }
+
+  get #freshEpoch(): CurrentEpoch | undefined {
     return this.#modules.readers.isCurrent ? this.#valid : undefined
   }
 
@@ -122,26 +134,19 @@ export class Opener {
 
   /** The epoch to seal in; makes one if need be. Throws what the registry throws when it cannot say who may read. */
   async epoch(signal: AbortSignal): Promise<SealingEpoch> {
-    const { readers } = this.#modules
     for (;;) {
-      await readers.refresh()
-      const valid = this.#valid
-      if (valid !== undefined) return valid
-      this.#renewing ??= this.#renew(signal).finally(() => (this.#renewing = undefined))
-      await this.#renewing
+      await this.#modules.readers.refresh()
+      const epoch = this.#valid ?? (await this.#once(() => this.#renew(signal)))
+      if (this.current === epoch) return epoch
     }
   }
 
-  get #valid(): CurrentEpoch | undefined {
-    const current = this.#current
-    const isValid = current?.changes === this.#changes && this.#modules.clock.now() < current.validUntilMs
-    return isValid ? current : undefined
-  }
-
-  /** Of readers, those after which an epoch has to be replaced. */
-  get #changes(): number {
-    const { losses, gains } = this.#modules.readers
-    return this.#options.choice.history === 'none' ? losses + gains : losses
+  /** The epoch to seal in, by what is known of the readers, where more cannot be learnt: some of it ends by time. */
+  async epochAsKnown(signal: AbortSignal): Promise<SealingEpoch> {
+    for (;;) {
+      const epoch = this.#valid ?? (await this.#once(() => this.#renew(signal)))
+      if (this.#valid === epoch) return epoch
+    }
   }
 
   /** How long the present epoch can be used, if nothing changes; 0 when it cannot be. */
@@ -149,49 +154,57 @@ export class Opener {
     return Math.max(0, (this.#valid?.validUntilMs ?? 0) - this.#modules.clock.now())
   }
 
-  /** Makes a new epoch, whether or not one is needed; for so many readers. */
-  async rotate(signal: AbortSignal): Promise<{ readonly id: EpochId; readonly readers: number }> {
+  /** Makes a new epoch, whether or not one is needed. Throws what the registry throws when it cannot say who may read. */
+  async rotate(signal: AbortSignal): Promise<RotatedEpoch> {
     await this.#modules.readers.refresh()
-    // The one before may be another process's.
-    if (!this.isOpen) await this.#resumed(signal)
-    return this.#open(signal)
+    await this.#renewing?.catch(() => {})
+    const { id } = await this.#once(() => this.#open(signal))
+    return { id, readers: this.#readerCount }
   }
 
-  /**
-   * Another process of the opener told of a new epoch: that is used from now on, if it is newer than the present one and for nobody who may
-   * not read. Of two that are made at once, all processes take the same.
-   */
-  async follow(openerId: NodeId, signal: AbortSignal): Promise<void> {
-    const { readers, clock, keyPart } = this.#modules
-    const { choice, userId } = this.#options
+  /** The key holder has another epoch. */
+  follow(): void {
+    this.#followed++
+  }
+
+  get #valid(): CurrentEpoch | undefined {
     const current = this.#current
-    if (current === undefined || openerId !== (choice.keyHolder ?? userId)) return
-    const newest = await keyPart.find(openerId, newestChain, signal)
-    if (newest?.kind !== 'newest') return
-    const record = await keyPart.find(openerId, epochChain(epochIdOf(newest.commitment)), signal)
-    const isOfSame = current.isOwn === (openerId === userId)
-    if (record?.kind !== 'epoch' || (isOfSame && record.createdMs <= current.createdMs)) return
-    await readers.refresh()
-    const sinceMs = readers.lossMs(clock.now())
-    const changes = this.#changes
-    const found =
-      openerId === userId ? await this.#resumed(signal) : await this.#ofHolder(openerId, sinceMs, signal)
-    if (this.#current !== current || found === undefined || !this.#isUsable(found, sinceMs)) return
-    this.#current = { ...found, changes }
+    const nowMs = this.#modules.clock.now()
+    return current?.changes === this.#changes(nowMs) && nowMs < current.validUntilMs ? current : undefined
+  }
+
+  /** All after which an epoch has to be replaced, counted. */
+  #changes(wallMs: number): number {
+    const { readers } = this.#modules
+    const gains = this.#options.choice.history === 'none' ? readers.gains(wallMs) : 0
+    return readers.losses(wallMs) + gains + this.#followed
+  }
+
+  #once(make: () => Promise<CurrentEpoch>): Promise<CurrentEpoch> {
+    this.#renewing ??= make().finally(() => (this.#renewing = undefined))
+    return this.#renewing
   }
 
   /** Links readers that have no link yet, so that they can read when nobody is there. Resolves when their links are published. */
   async link(users: readonly NodeId[], signal: AbortSignal): Promise<void> {
-    const current = this.#current
-    if (current?.isOwn !== true) return
-    const cards = await this.#modules.cardsOf(users, signal)
-    await this.#link(this.#recipients(users, cards), current)
+    if (this.#shared === undefined) return
+    const recipients = this.#recipients(users, await this.#modules.cardsOf(users, signal))
+    const { keyring, epoch } = this.#shared ?? {}
+    if (keyring !== undefined && epoch !== undefined) await this.#links.link(recipients, keyring, epoch)
   }
 
   /** Links one reader by a card that it sent itself. */
   async linkTo(card: Card): Promise<void> {
-    const current = this.#current
-    if (current?.isOwn === true) await this.#link([this.#recipient(card)], current)
+    const { keyring, epoch } = this.#shared ?? {}
+    if (keyring !== undefined && epoch !== undefined)
+      await this.#links.linkAgain(this.#recipient(card), keyring, epoch)
+  }
+
+  /** What a new reader may be given: without history it gets no key that was used before it came. */
+  get #shared(): { readonly keyring: Keyring; readonly epoch: EpochKey } | undefined {
+    const epoch = this.#options.choice.history === 'none' ? this.#freshEpoch : this.#current
+    if (this.#keyring === undefined || epoch?.isOwn !== true || epoch.key === undefined) return undefined
+    return { keyring: this.#keyring, epoch: { ...epoch, key: epoch.key } }
   }
 
   /** Prepares to open its own epochs. */
@@ -201,105 +214,99 @@ export class Opener {
 
   /** Resolves when all links that were begun are published. */
   async settled(): Promise<void> {
+    await this.#background
     await this.#links.settled()
   }
 
   async #renew(signal: AbortSignal): Promise<CurrentEpoch> {
-    const { readers, clock } = this.#modules
     const { choice, userId } = this.#options
-    const sinceMs = readers.lossMs(clock.now())
-    // Readers that go meanwhile make what comes out invalid again.
-    const changes = this.#changes
     if (choice.keyHolder !== undefined && choice.keyHolder !== userId) {
-      const held = await this.#ofHolder(choice.keyHolder, sinceMs, signal)
-      if (held !== undefined && this.#isUsable(held, sinceMs)) return (this.#current = { ...held, changes })
+      const held = await this.#ofHolder(choice.keyHolder, signal)
+      if (held !== undefined) return (this.#current = held)
     }
-    if (!this.isOpen) {
-      const before = await this.#resumed(signal)
-      if (before !== undefined && this.#isUsable(before, sinceMs))
-        return (this.#current = { ...before, changes })
-    }
-    return (await this.#open(signal)).epoch
-  }
-
-  #isUsable({ readersAtMs, validUntilMs }: CurrentEpoch, sinceMs: number): boolean {
-    return readersAtMs >= sinceMs && this.#modules.clock.now() < validUntilMs
+    return this.#open(signal)
   }
 
   /** The holder's newest epoch, while it is for nobody who may not read. */
-  async #ofHolder(holderId: NodeId, sinceMs: number, signal: AbortSignal): Promise<CurrentEpoch | undefined> {
-    const { keyPart, readers, clock } = this.#modules
+  async #ofHolder(holderId: NodeId, signal: AbortSignal): Promise<CurrentEpoch | undefined> {
+    const { keyPart, readers, clock, finder } = this.#modules
+    // Who goes while the records are looked up makes what comes out invalid again.
+    const nowMs = clock.now()
+    const changes = this.#changes(nowMs)
+    const sinceMs = readers.lossMs(nowMs) - clockToleranceMs
+    const readerIds = readers.readersAt(nowMs)
+    if (!readers.holds(holderId, nowMs)) return undefined
     const newest = await keyPart.find(holderId, newestChain, signal)
     if (newest?.kind !== 'newest') return undefined
-    const id = epochIdOf(newest.commitment)
-    const record = await keyPart.find(holderId, epochChain(id), signal)
-    if (record?.kind !== 'epoch' || record.readersAtMs < sinceMs) return undefined
-    const readerIds = readers.readersAt(clock.now())
-    if (!readerIds.includes(holderId) || !(await this.#isForNobodyElse(holderId, record, readerIds, signal)))
+    const record = await keyPart.find(holderId, epochChain(epochIdOf(newest.commitment)), signal)
+    if (record?.kind !== 'epoch' || record.readersAtMs < sinceMs || this.#endMs(record) <= nowMs)
       return undefined
-    const opened = await this.#modules.finder.open(holderId, record, signal)
-    if (opened !== undefined) return this.#accepted(record, opened.key, false)
-    const publisherKey = await this.#modules.finder.writerKey(holderId, record, signal)
-    return publisherKey === undefined ? undefined : this.#acceptedAs(record, undefined, publisherKey, false)
+    if (!(await this.#isForReadersOnly(holderId, record, readerIds, signal))) return undefined
+    const key = (await finder.open(holderId, record, signal))?.key
+    const publisherKey =
+      key === undefined
+        ? await finder.writerKey(holderId, record, signal)
+        : publisherKeyOf(this.#modules.ciphers, key, this.#options.userId)
+    return publisherKey && this.#accepted(record, { key, publisherKey, changes, isOwn: false })
   }
 
-  /** The last epoch of this user, made by this or another process, if everybody in it may still read. */
-  async #resumed(signal: AbortSignal): Promise<CurrentEpoch | undefined> {
-    const { keyPart, readers, clock } = this.#modules
-    const { userId } = this.#options
-    const keyring = await this.#ownKeyring(signal)
-    const newest = await keyPart.find(userId, newestChain, signal)
-    if (newest?.kind !== 'newest') return undefined
-    const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch') return undefined
-    const isOfKeyring = isSameHash(record.keyringId, keyring.id)
-    if (!isOfKeyring && !this.#isKeyringShared) return undefined
-    const opened = await this.#modules.finder.open(userId, record, signal)
-    if (opened === undefined) return undefined
-    this.#earlier = [opened]
-    // The reading key was renewed: what was before stays readable for those who come.
-    if (!isOfKeyring) return undefined
-    const readerIds = readers.readersAt(clock.now())
-    if (!(await this.#isForNobodyElse(userId, record, readerIds, signal))) return undefined
-    const epoch = this.#accepted(record, opened.key, true)
-    // It may be for fewer than there are now.
-    this.#inBackground(() => this.link(readerIds, signal))
-    return epoch
-  }
-
-  /** Whether all whom an epoch is for are readers now, with the cards they have now. Takes over what is known of an own one. */
-  async #isForNobodyElse(
+  /** Whether an epoch is for nobody but readers with the cards they have now; and without history, for all of these. */
+  async #isForReadersOnly(
     openerId: NodeId,
     record: EpochRecord,
     readerIds: readonly NodeId[],
     signal: AbortSignal,
   ): Promise<boolean> {
     const { ciphers, keyPart } = this.#modules
-    const holders = this.#recipients(readerIds, await this.#cards(readerIds, signal))
-    const allowed = new Set(holders.map((one) => toHex(readerTag(ciphers, one.userId, one.cardHash))))
+    const cards = await this.#cards(readerIds, signal)
     const cover = await coverOf(openerId, record, keyPart, signal)
-    if (cover === undefined || !cover.tags.every((tag) => allowed.has(tag))) return false
-    if (openerId !== this.#options.userId) return true
-    this.#links.add(cover.tags)
-    if (this.#keyring !== undefined)
-      this.#cohorts = cohortsIn(record, cover, holders, { keyring: this.#keyring, ciphers })
-    return true
+    if (cover === undefined) return false
+    // Two may have the same tag: each stands for one of them.
+    const tags = new Set(cover.tags)
+    if (tags.size !== cover.tags.length) return false
+    const holders = this.#recipients(readerIds, cards)
+    const wanted = holders.map((one) => ({
+      ...one,
+      tag: toHex(readerTag(ciphers, one.userId, one.cardHash)),
+    }))
+    const allowed = new Set(wanted.map(({ tag }) => tag))
+    if (!cover.tags.every((tag) => allowed.has(tag))) return false
+    const isForAll = wanted.every(({ userId, tag }) => userId === openerId || tags.has(tag))
+    return this.#options.choice.history !== 'none' || isForAll
   }
 
-  async #open(
-    signal: AbortSignal,
-  ): Promise<{ readonly id: EpochId; readonly readers: number; readonly epoch: CurrentEpoch }> {
+  /**
+   * Goes on from the last epoch of this user, made by this or another process: readers keep their links and cohorts, and the new epoch leads
+   * to it. It is not used again: nobody knows who was given its key since, and may not read any more.
+   */
+  async #takeOver(keyring: Keyring, holders: readonly CardHolder[], signal: AbortSignal): Promise<void> {
+    const { keyPart, finder, ciphers } = this.#modules
+    const { userId } = this.#options
+    const newest = await keyPart.find(userId, newestChain, signal)
+    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, keyring.id)) return
+    const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
+    if (record?.kind !== 'epoch' || !isSameHash(record.keyringId, keyring.id)) return
+    const opened = await finder.open(userId, record, signal)
+    if (opened !== undefined) this.#earlier = [opened]
+    const cover = await coverOf(userId, record, keyPart, signal)
+    if (cover === undefined) return
+    this.#links.add(cover.tags)
+    this.#cohorts = cohortsIn(record, cover, holders, { keyring, ciphers })
+  }
+
+  async #open(signal: AbortSignal): Promise<CurrentEpoch> {
     const { ciphers, random, readers, clock, keyPart, onPublished, onRotated } = this.#modules
     const { choice, userId } = this.#options
     const keyring = await this.#ownKeyring(signal)
     const createdMs = clock.now()
-    const changes = this.#changes
+    const changes = this.#changes(createdMs)
     // The user itself has its keyring, unless that is this process's alone.
     const readerIds = readers.readersAt(createdMs).filter((id) => !this.#isKeyringShared || id !== userId)
     const writerIds = choice.keyHolder === userId ? readers.writersAt(createdMs) : []
     const cards = await this.#cards([...readerIds, ...writerIds], signal)
     const recipients = this.#recipients(readerIds, cards)
     const before = this.#current?.isOwn === true ? this.#current : undefined
+    if (before === undefined) await this.#takeOver(keyring, recipients, signal)
     if (before?.key !== undefined)
       this.#earlier = [{ ...before, key: before.key }, ...this.#earlier].slice(0, 16)
     const planned = planEpoch(
@@ -322,11 +329,16 @@ export class Opener {
       say(publishersChain(planned.commitment, i), record)
     say(epochChain(planned.id), planned.record)
     say(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: planned.commitment })
-    const current = { ...this.#accepted(planned.record, planned.key, true), changes }
+    const { key } = planned
+    const publisherKey = publisherKeyOf(ciphers, key, userId)
+    const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
-    this.#inBackground(() => this.#link([...recipients, ...this.#recipients(writerIds, cards)], current))
+    this.#inBackground(() =>
+      this.#links.link([...recipients, ...this.#recipients(writerIds, cards)], keyring, planned),
+    )
+    this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
-    return { id: planned.id, readers: recipients.length, epoch: current }
+    return current
   }
 
   /** That no storage node answers is no reason not to publish: readers ask when they come. */
@@ -341,22 +353,18 @@ export class Opener {
     }
   }
 
-  #accepted(record: EpochRecord, key: Uint8Array, isOwn: boolean): CurrentEpoch {
-    const publisherKey = publisherKeyOf(this.#modules.ciphers, key, this.#options.userId)
-    return this.#acceptedAs(record, key, publisherKey, isOwn)
+  #accepted(
+    record: EpochRecord,
+    own: Pick<CurrentEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
+  ): CurrentEpoch {
+    const { commitment } = record
+    return { ...own, id: epochIdOf(commitment), commitment, validUntilMs: this.#endMs(record) }
   }
 
-  #acceptedAs(
-    { commitment, keyringId, createdMs, readersAtMs }: EpochRecord,
-    key: Uint8Array | undefined,
-    publisherKey: Uint8Array,
-    isOwn: boolean,
-  ): CurrentEpoch {
-    const { readers, clock } = this.#modules
+  /** Unix milliseconds: when it is too old. A date that is still to come does not make it younger. */
+  #endMs({ createdMs }: EpochRecord): number {
     const { rotateAfterDays = 7 } = this.#options.choice
-    const validUntilMs = Math.min(createdMs + rotateAfterDays * dayMs, readers.nextEndMs(clock.now()))
-    const epoch = { id: epochIdOf(commitment), commitment, createdMs, keyringId, key, publisherKey }
-    return { ...epoch, readersAtMs, changes: this.#changes, validUntilMs, isOwn }
+    return Math.min(createdMs, this.#modules.clock.now()) + rotateAfterDays * dayMs
   }
 
   async #ownKeyring(signal: AbortSignal): Promise<Keyring> {
@@ -382,18 +390,17 @@ export class Opener {
     }
   }
 
-  async #link(recipients: readonly Recipient[], { key, ...epoch }: CurrentEpoch): Promise<void> {
-    if (this.#keyring !== undefined && key !== undefined)
-      await this.#links.link(recipients, this.#keyring, { ...epoch, key })
-  }
-
   #roleOf(userId: NodeId): 'reader' | 'publisher' | undefined {
     const { readers, clock } = this.#modules
-    if (readers.reads(userId, clock.now())) return 'reader'
-    return this.#options.choice.keyHolder === this.#options.userId ? 'publisher' : undefined
+    const nowMs = clock.now()
+    // A link gives what publishers use whose clocks may be ahead.
+    if (readers.reads(userId, nowMs + clockToleranceMs)) return 'reader'
+    const isHolder = this.#options.choice.keyHolder === this.#options.userId
+    return isHolder && readers.publishes(userId, nowMs) ? 'publisher' : undefined
   }
 
   #inBackground(run: () => Promise<void>): void {
-    run().catch((error: unknown) => this.#modules.onProblem(error))
+    const done = run().catch((error: unknown) => this.#modules.onProblem(error))
+    this.#background = Promise.all([this.#background, done]).then(() => {})
   }
 }

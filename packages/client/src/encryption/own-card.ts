@@ -10,7 +10,7 @@ const maxOlderGenerations = 16
 /** A key pair with which others encrypt for this user. */
 export interface CardKey {
   readonly generation: number
-  /** From which the rest follows: 32 bytes. */
+  /** From which the rest follows. */
   readonly readingKey: Uint8Array
   /** 32 bytes. */
   readonly privateKey: Uint8Array
@@ -58,15 +58,16 @@ export class OwnCard {
   async keys(stream: StreamInfo | undefined, signal: AbortSignal): Promise<readonly CardKey[]> {
     const { source, ciphers } = this.#modules
     const { card, readingKey } = await this.#open(stream, signal)
-    const of = (generation: number, readingKey: Uint8Array): CardKey => ({
-      ...{ generation, readingKey },
-      privateKey: cardPrivateKeyOf(ciphers, readingKey),
+    const cardKey = (generation: number, key: Uint8Array): CardKey => ({
+      ...{ generation, readingKey: key, privateKey: cardPrivateKeyOf(ciphers, key) },
     })
-    const newest = of(card.generation, readingKey)
+    const newest = cardKey(card.generation, readingKey)
     if (source.onlyGeneration !== undefined) return [newest]
     const oldest = Math.max(0, card.generation - maxOlderGenerations)
     const older = Array.from({ length: card.generation - oldest }, (_, i) => card.generation - 1 - i)
-    const keys = older.map(async (generation) => of(generation, await this.#olderKey(generation, signal)))
+    const keys = older.map(async (generation) =>
+      cardKey(generation, await this.#olderKey(generation, signal)),
+    )
     return [newest, ...(await Promise.all(keys))]
   }
 

@@ -22,9 +22,11 @@ export interface ReaderLinksModules {
   readonly ciphers: Ciphers
   readonly keyPart: Pick<KeyPart, 'publish'>
   /** Which users may be linked now, as a reader or as a publisher that may not read. */
-  readonly roleOf: (userId: NodeId) => 'reader' | 'publisher' | undefined
+  readonly roleOf: (userId: NodeId) => Role | undefined
   readonly onPublished: (place: MessagePlace) => void
 }
+
+type Role = 'reader' | 'publisher'
 
 /** Links made together, before the first of them is published. */
 const linksAtOnce = 256
@@ -33,8 +35,8 @@ const linksAtOnce = 256
 export class ReaderLinks {
   readonly #options: ReaderLinksOptions
   readonly #modules: ReaderLinksModules
-  /** Tags of those that have one. */
-  readonly #linked = new Set<string>()
+  /** By the tags of those that have one: as what. */
+  readonly #linked = new Map<string, Role>()
   #linking: Promise<void> = Promise.resolve()
 
   constructor(options: ReaderLinksOptions, modules: ReaderLinksModules) {
@@ -42,16 +44,23 @@ export class ReaderLinks {
     this.#modules = modules
   }
 
-  /** Links that another process of the user made. */
+  /** Links of readers that another process of the user made. */
   add(tags: readonly string[]): void {
-    for (const tag of tags) this.#linked.add(tag)
+    for (const tag of tags) this.#linked.set(tag, 'reader')
+  }
+
+  /** Makes the link of somebody who asks, and so may not have found the one that was made. Resolves when it is published. */
+  linkAgain(recipient: Recipient, keyring: Keyring, epoch: EpochKey): Promise<void> {
+    this.#linked.delete(this.#tag(recipient))
+    return this.link([recipient], keyring, epoch)
   }
 
   /** Makes links for those that have none; each begins with the key of the epoch. Resolves when they are published. */
   link(recipients: readonly Recipient[], keyring: Keyring, epoch: EpochKey): Promise<void> {
+    const { roleOf } = this.#modules
     // One lot after the other: each link takes a millisecond of CPU or more.
     const linked = this.#linking.then(async () => {
-      const wanted = recipients.filter((one) => !this.#linked.has(this.#tag(one)))
+      const wanted = recipients.filter((one) => this.#linked.get(this.#tag(one)) !== roleOf(one.userId))
       for (let i = 0; i < wanted.length; i += linksAtOnce)
         await this.#linkSome(wanted.slice(i, i + linksAtOnce), keyring, epoch)
     })
@@ -71,20 +80,21 @@ export class ReaderLinks {
   ): Promise<void> {
     const { ciphers, keyPart, roleOf, onPublished } = this.#modules
     const { streamId, userId } = this.#options
-    // Who lost its permission meanwhile gets none.
+    // Who lost its permission gets none, nor who loses it while links are made.
     const secrets = recipients.flatMap((to) => {
       const role = roleOf(to.userId)
       if (role === undefined) return []
       const isForReader = role === 'reader'
       const secret = keyring.linkSecret(to.userId, to.cardHash)
       const given = isForReader ? key : publisherKeyOf(ciphers, key, to.userId)
-      return [{ to, secret: { secret, commitment, key: given, isForReader } }]
+      return [{ to, role, secret: { secret, commitment, key: given, isForReader } }]
     })
     const links = await sealLinks({ streamId, openerId: userId, keyringId: keyring.id }, secrets)
-    for (const [i, { to }] of secrets.entries()) {
+    for (const [i, { to, role }] of secrets.entries()) {
       const link = links[i]
-      this.#linked.add(this.#tag(to))
+      if (roleOf(to.userId) !== role) continue
       if (link !== undefined) onPublished(keyPart.publish(linkChain(ciphers, keyring.id, to.userId), link))
+      this.#linked.set(this.#tag(to), role)
     }
   }
 

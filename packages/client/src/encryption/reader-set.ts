@@ -1,5 +1,5 @@
 import type { Clock, NodeId, StreamId } from '@runnel/protocol'
-import type { Permissions, UserPermissions } from '../registry/ports.ts'
+import { noPermissions, type Permissions, type UserPermissions } from '../registry/ports.ts'
 
 export interface ReaderSetModules {
   readonly clock: Clock
@@ -9,13 +9,21 @@ export interface ReaderSetModules {
   readonly permissionsOf: (streamId: StreamId, user: NodeId) => Promise<Permissions>
 }
 
-type Rights = Pick<Permissions, 'publishUntilMs' | 'subscribeUntilMs'>
+/** How far clocks differ, together with when processes hear of a change. */
+export const clockToleranceMs = 5 * 60_000
+
+type Rights = Pick<Permissions, 'publishUntilMs' | 'subscribeUntilMs' | 'grant'>
 
 /** Who may read a stream, and when somebody last ceased to. Follows the registry by its changes. */
 export class ReaderSet {
   readonly #streamId: StreamId
   readonly #modules: ReaderSetModules
   readonly #rights = new Map<NodeId, Rights>()
+  /** Who could read when that was counted last. */
+  readonly #reading = new Set<NodeId>()
+  /** Unix milliseconds: they are counted again from `#nextEndMs` on, or when the clock was set back before `#countedMs`. */
+  #countedMs = 0
+  #nextEndMs = Infinity
   /** Users to look up again. */
   readonly #changed = new Set<NodeId>()
   #isUnknown = true
@@ -67,30 +75,62 @@ export class ReaderSet {
     return this.#with(({ publishUntilMs }) => publishUntilMs > wallMs)
   }
 
+  publishes(userId: NodeId, wallMs: number): boolean {
+    return (this.#rights.get(userId)?.publishUntilMs ?? 0) > wallMs
+  }
+
+  /** May read and grant: what a key holder has to. */
+  holds(userId: NodeId, wallMs: number): boolean {
+    return this.#rights.get(userId)?.grant === true && this.reads(userId, wallMs)
+  }
+
   /** When somebody last ceased to be a reader, by a revocation that was seen or by time; 0 when that is not known to have happened. */
   lossMs(wallMs: number): number {
+    this.#countAll(wallMs)
     let lossMs = this.#lossMs
     for (const { subscribeUntilMs } of this.#rights.values())
       if (subscribeUntilMs <= wallMs && subscribeUntilMs > lossMs) lossMs = subscribeUntilMs
     return lossMs
   }
 
-  /** When the next reader's permission ends, after that time; Infinity when none does. */
-  nextEndMs(wallMs: number): number {
-    let endMs = Infinity
-    for (const { subscribeUntilMs } of this.#rights.values())
-      if (subscribeUntilMs > wallMs && subscribeUntilMs < endMs) endMs = subscribeUntilMs
-    return endMs
-  }
-
-  /** How many readers were seen to go by a revocation. */
-  get losses(): number {
+  /** How many readers, or key holders, were seen to go: by a revocation, or by time. */
+  losses(wallMs: number): number {
+    this.#countAll(wallMs)
     return this.#losses
   }
 
   /** How many readers were seen to come. */
-  get gains(): number {
+  gains(wallMs: number): number {
+    this.#countAll(wallMs)
     return this.#gains
+  }
+
+  /** Cheap unless somebody's permission has ended. */
+  #countAll(wallMs: number): void {
+    if (wallMs >= this.#countedMs && wallMs < this.#nextEndMs) return
+    this.#countedMs = wallMs
+    this.#nextEndMs = Infinity
+    for (const [user, { subscribeUntilMs }] of this.#rights) this.#count(user, wallMs, subscribeUntilMs)
+  }
+
+  /** `changedMs` is when it ceased to be a reader, if it did. */
+  #count(user: NodeId, wallMs: number, changedMs: number): void {
+    const untilMs = this.#rights.get(user)?.subscribeUntilMs ?? 0
+    const isReading = untilMs > wallMs
+    if (isReading) this.#nextEndMs = Math.min(this.#nextEndMs, untilMs)
+    if (isReading === this.#reading.has(user)) return
+    if (isReading) {
+      this.#reading.add(user)
+      this.#gains++
+    } else {
+      this.#reading.delete(user)
+      this.#lost(changedMs)
+    }
+  }
+
+  #lost(atMs: number): void {
+    this.#lossMs = Math.max(this.#lossMs, atMs)
+    this.#losses++
   }
 
   #with(matches: (rights: Rights) => boolean): readonly NodeId[] {
@@ -128,20 +168,18 @@ export class ReaderSet {
 
   #replace(all: readonly UserPermissions[]): void {
     const listed = new Map(all.flatMap((one) => (one.user === 'public' ? [] : [[one.user, one] as const])))
-    for (const user of [...this.#rights.keys()])
-      if (!listed.has(user)) this.#set(user, { publishUntilMs: 0, subscribeUntilMs: 0 })
+    for (const user of [...this.#rights.keys()]) if (!listed.has(user)) this.#set(user, noPermissions)
     for (const [user, rights] of listed) this.#set(user, rights)
   }
 
-  #set(user: NodeId, { publishUntilMs, subscribeUntilMs }: Rights): void {
+  #set(user: NodeId, { publishUntilMs, subscribeUntilMs, grant }: Rights): void {
     const nowMs = this.#modules.clock.now()
-    const before = this.#rights.get(user)?.subscribeUntilMs ?? 0
-    if (before > nowMs && subscribeUntilMs <= nowMs) {
-      this.#lossMs = nowMs
-      this.#losses++
-    }
-    if (before <= nowMs && subscribeUntilMs > nowMs) this.#gains++
+    const before = this.#rights.get(user)
+    // What ended before this change is counted as it was.
+    this.#countAll(nowMs)
     if (publishUntilMs === 0 && subscribeUntilMs === 0) this.#rights.delete(user)
-    else this.#rights.set(user, { publishUntilMs, subscribeUntilMs })
+    else this.#rights.set(user, { publishUntilMs, subscribeUntilMs, grant })
+    this.#count(user, nowMs, nowMs)
+    if (before?.grant === true && !grant) this.#lost(nowMs)
   }
 }

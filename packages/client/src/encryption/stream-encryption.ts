@@ -3,9 +3,9 @@ import {
   encodeCard,
   epochIdOf,
   isRunnelError,
-  isSameHash,
   newestChain,
   requestChain,
+  type AnswerRecord,
   type Card,
   type Ciphers,
   type Crypto,
@@ -16,16 +16,16 @@ import {
   type StreamMessage,
 } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
-import { deadline } from '../deadline.ts'
-import { clientError, reasonOf } from '../errors.ts'
+import { deadline, throwIfAborted } from '../deadline.ts'
+import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
 import { KeyFinder } from './key-finder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
-import { Keyring, keyringMaster } from './keyring.ts'
+import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
-import { Opener, type SealingEpoch } from './opener.ts'
+import { Opener, type RotatedEpoch, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
 import { openerKeys, type OpenerKeys } from './stream-keys.ts'
 import { ReaderSet, type ReaderSetModules } from './reader-set.ts'
@@ -67,6 +67,13 @@ export interface StreamEncryptionModules extends ReaderSetModules {
   readonly signal: AbortSignal
 }
 
+/** A key that is looked for. */
+interface Finding {
+  readonly publisherId: NodeId
+  readonly id: EpochId
+  readonly found: Promise<void>
+}
+
 /** A key that does not come in this time is given up. */
 const maxWaitMs = 30_000
 /** What was given up is not looked for again for so long, unless a new key comes. */
@@ -84,27 +91,32 @@ const maxUnconfirmed = 1_000
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
 export class StreamEncryption {
+  readonly stream: StreamInfo
   readonly choice: EncryptionChoice
   readonly known: KnownKeys
   readonly opener: Opener
   readonly keyPart: StreamEncryptionModules['keyPart']
   readonly readers: ReaderSet
-  readonly #stream: StreamInfo
   readonly #modules: StreamEncryptionModules
   readonly #finder: KeyFinder
   readonly #desk: AnswerDesk
-  readonly #finding = new Map<string, { readonly id: EpochId; readonly found: Promise<void> }>()
+  readonly #finding = new Map<string, Finding>()
   readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
-  #waiters: (() => void)[] = []
+  readonly #waiters = new Set<() => void>()
+  readonly #closing = new AbortController()
+  #isTaking = false
   #askedMs = -Infinity
+  /** What was begun in the background. */
+  #done: Promise<void> = Promise.resolve()
   /** Records that are perhaps not stored yet, the newest last. */
   #unconfirmed: MessagePlace[] = []
 
-  constructor(options: StreamEncryptionOptions, modules: StreamEncryptionModules) {
+  constructor(options: StreamEncryptionOptions, outside: StreamEncryptionModules) {
     const { stream, choice } = options
-    const { ciphers, userId } = modules
+    const { ciphers, userId } = outside
+    const modules = { ...outside, signal: AbortSignal.any([outside.signal, this.#closing.signal]) }
     this.choice = choice
-    this.#stream = stream
+    this.stream = stream
     this.#modules = modules
     this.known = new KnownKeys({ ciphers })
     this.keyPart = modules.keyPart
@@ -117,7 +129,7 @@ export class StreamEncryption {
       ...common,
       ...parts,
       cardKeys: (signal) => modules.card.keys(stream, signal),
-      keyring: (keyringId, signal) => this.#ownKeyring(keyringId, signal),
+      keyring: () => this.opener.keyring,
       openersFor: (publisherId) => this.#openersFor(publisherId),
     })
     this.opener = new Opener(
@@ -148,12 +160,11 @@ export class StreamEncryption {
     try {
       return await this.opener.epoch(this.#modules.signal)
     } catch (error) {
-      const { last } = this.opener
       if (!isRunnelError(error) || this.#modules.signal.aborted) throw error
-      if (last === undefined || this.choice.onOutage === 'stop')
+      if (this.opener.last === undefined || this.choice.onOutage === 'stop')
         throw clientError('KEYS_UNCERTAIN', reasonOf(error), { cause: error })
       this.#modules.say({ state: 'uncertain', error })
-      return last
+      return this.opener.epochAsKnown(this.#modules.signal)
     }
   }
 
@@ -166,7 +177,7 @@ export class StreamEncryption {
     if (givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs)
       return Promise.reject(givenUp.error)
     const found = this.#find(publisherId, id).finally(() => this.#finding.delete(name))
-    this.#finding.set(name, { id, found })
+    this.#finding.set(name, { publisherId, id, found })
     return found
   }
 
@@ -180,8 +191,7 @@ export class StreamEncryption {
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
-      // A link begins with the present key, which should not open what is older than the reader's permission.
-      if (this.choice.keyHolder === userId || this.choice.history === 'none') await this.sealing()
+      if (this.choice.keyHolder === userId) await this.sealing()
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)
@@ -194,16 +204,16 @@ export class StreamEncryption {
     if (keyHolder !== this.#modules.userId)
       throw clientError(
         'NOT_KEY_HOLDER',
-        `of ${this.#stream.id}: ${keyHolder ?? 'each publisher has its own keys'}`,
+        `of ${this.stream.id}: ${keyHolder ?? 'each publisher has its own keys'}`,
       )
     await this.sealing()
   }
 
   /** Makes a new key now, for so many readers. Throws NOT_KEY_HOLDER, and what the registry throws when it cannot say who may read. */
-  async rotate(): Promise<{ readonly id: EpochId; readonly readers: number }> {
+  async rotate(): Promise<RotatedEpoch> {
     const { userId, signal } = this.#modules
     const { keyHolder = userId } = this.choice
-    if (keyHolder !== userId) throw clientError('NOT_KEY_HOLDER', `of ${this.#stream.id}: ${keyHolder}`)
+    if (keyHolder !== userId) throw clientError('NOT_KEY_HOLDER', `of ${this.stream.id}: ${keyHolder}`)
     this.keyPart.join()
     return this.opener.rotate(signal)
   }
@@ -217,7 +227,7 @@ export class StreamEncryption {
     this.keyPart.join()
     await this.readers.refresh()
     const readerIds = this.readers.readersAt(clock.now())
-    const cards = await cardsOf(readerIds, this.#stream, signal)
+    const cards = await cardsOf(readerIds, this.stream, signal)
     const modules = { ...this.#modules, cards, readerIds }
     const found: OpenerKeys[] = []
     for (const openerId of this.#openers().slice(0, maxListedOpeners)) {
@@ -230,14 +240,13 @@ export class StreamEncryption {
   /** Passes on to a new reader what this process can read itself, so that the reader needs nobody. Resolves when it is stored. */
   async share(readerId: NodeId, card?: Card): Promise<void> {
     const { cardsOf, signal, say } = this.#modules
-    const found = card ?? (await cardsOf([readerId], this.#stream, signal)).get(readerId)
+    const found = card ?? (await cardsOf([readerId], this.stream, signal)).get(readerId)
     if (found === undefined) return say({ state: 'no-card', userId: readerId })
     this.keyPart.join()
-    if (this.opener.isOpen) {
-      this.readers.changed(readerId)
-      await this.opener.epoch(signal)
-      await this.opener.linkTo(found)
-    }
+    // Its permission may not have been told of yet.
+    this.readers.changed(readerId)
+    await this.readers.refresh()
+    if (this.opener.isOpen) await this.opener.linkTo(found)
     const keys = this.choice.history === 'none' ? [] : await this.#newestKeys()
     if (keys.length > 0) await this.#desk.seal(found, keys)
     await this.settled(signal)
@@ -245,15 +254,22 @@ export class StreamEncryption {
 
   /** Resolves when what was published is stored, where there are storage nodes. */
   async settled(signal: AbortSignal): Promise<void> {
+    await this.#done
     await this.opener.settled()
     const places = this.#unconfirmed
     this.#unconfirmed = []
     if (places.length > 0) await this.#modules.stored(places, signal)
   }
 
+  /** What waits for a key rejects with ABORTED. */
   close(): void {
+    this.#closing.abort()
     this.keyPart.leave()
-    this.#wake()
+  }
+
+  /** The stream was changed: there is another one in place of this. */
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted
   }
 
   async #find(publisherId: NodeId, id: EpochId): Promise<void> {
@@ -261,22 +277,24 @@ export class StreamEncryption {
     const limited = deadline(clock, maxWaitMs, signal)
     const startMs = clock.monotonicMs()
     try {
-      for (;;) {
-        if (this.known.epochs(id).length > 0) return
-        if (await this.#finder.look(publisherId, id, signal)) return
+      if (await this.#finder.look(publisherId, id, signal)) return
+      while (!limited.signal.aborted) {
         this.keyPart.join()
         await this.#ask()
-        if (limited.signal.aborted) break
         await this.#activity(limited.signal)
+        if (await this.#finder.lookAgain(publisherId, id, signal)) return
       }
+    } catch (error) {
+      throwIfAborted(signal)
+      throw error
     } finally {
       limited.end()
     }
-    signal.throwIfAborted()
+    throwIfAborted(signal)
     const seconds = Math.round((clock.monotonicMs() - startMs) / 1000)
     const error = clientError(
       'KEY_NOT_FOUND',
-      `${id} of ${publisherId} in ${this.#stream.id}, after ${seconds} s`,
+      `${id} of ${publisherId} in ${this.stream.id}, after ${seconds} s`,
     )
     this.#givenUp.set(`${publisherId} ${id}`, { untilMs: clock.monotonicMs() + restMs, error })
     throw error
@@ -289,7 +307,7 @@ export class StreamEncryption {
     if (nowMs - this.#askedMs < pauseMs) return
     this.#askedMs = nowMs
     const ids = new Set([...this.#finding.values()].map(({ id }) => id))
-    const own = await card.ensure(this.#stream, signal)
+    const own = await card.ensure(this.stream, signal)
     this.keyPart.publish(requestChain, {
       kind: 'request',
       card: encodeCard(own),
@@ -299,43 +317,50 @@ export class StreamEncryption {
 
   /** Waits for something that may help, or a while. */
   async #activity(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#waiters.push(resolve)
-    const cancel = this.#modules.clock.schedule(pauseMs, resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    const done = () => resolve()
+    this.#waiters.add(done)
+    const cancel = this.#modules.clock.schedule(pauseMs, done)
+    signal.addEventListener('abort', done, { once: true })
     await promise
     cancel()
+    signal.removeEventListener('abort', done)
+    this.#waiters.delete(done)
   }
 
   #wake(): void {
     this.#givenUp.clear()
-    for (const resolve of this.#waiters.splice(0)) resolve()
+    for (const resolve of this.#waiters) resolve()
   }
 
   #onRecord(found: FoundRecord): void {
     const { record, publisherId } = found
+    const { userId } = this.#modules
     this.#desk.receive(found)
+    if (record.kind === 'answer' && record.readerId === userId) this.#takeAnswer(record)
+    if (record.kind === 'newest' && publisherId === this.choice.keyHolder && publisherId !== userId)
+      this.opener.follow()
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
-    if (record.kind === 'newest' || record.kind === 'epoch')
-      this.#background(() => this.opener.follow(publisherId, this.#modules.signal))
-    const isForMe = 'readerId' in record && record.readerId === this.#modules.userId
-    if (isForMe || record.kind === 'epoch' || record.kind === 'cohort') this.#wake()
+    const isForMe = record.kind === 'link' && record.readerId === userId
+    const isOfOpener = [...this.#finding.values()].some((one) =>
+      this.#openersFor(one.publisherId).includes(publisherId),
+    )
+    if (isOfOpener && (isForMe || record.kind === 'epoch' || record.kind === 'cohort')) this.#wake()
+  }
+
+  /** One after the other: opening takes time, and anybody can send some. */
+  #takeAnswer(record: AnswerRecord): void {
+    if (this.#isTaking || this.#finding.size === 0) return
+    this.#isTaking = true
+    // What fails here fails also in the look that waits for it, and is thrown there.
+    const done = () => (this.#isTaking = false)
+    this.#finder.takeAnswer(record, this.#modules.signal).then(done, done)
   }
 
   #openersFor(publisherId: NodeId): readonly NodeId[] {
     const { keyHolder } = this.choice
     return keyHolder === undefined || keyHolder === publisherId ? [publisherId] : [publisherId, keyHolder]
-  }
-
-  async #ownKeyring(keyringId: Uint8Array, signal: AbortSignal): Promise<Keyring | undefined> {
-    const { card, ciphers } = this.#modules
-    const inUse = this.opener.keyring
-    if (inUse !== undefined && isSameHash(inUse.id, keyringId)) return inUse
-    const keys = await card.keys(this.#stream, signal)
-    const masters = keys.map(({ readingKey }) => keyringMaster(ciphers, readingKey, this.#stream.id))
-    return masters
-      .map((master) => new Keyring({ master }, { ciphers }))
-      .find(({ id }) => isSameHash(id, keyringId))
   }
 
   /** Undefined where this process has no reading key: then it opens with a keyring of its own. */
@@ -344,8 +369,8 @@ export class StreamEncryption {
     // Nobody is asked for leave to read because of a message that it publishes.
     if (!card.isSilent) return undefined
     try {
-      const readingKey = await card.readingKey(this.#stream, signal)
-      return keyringMaster(ciphers, readingKey, this.#stream.id)
+      const readingKey = await card.readingKey(this.stream, signal)
+      return keyringMaster(ciphers, readingKey, this.stream.id)
     } catch (error) {
       if (!isRunnelError(error) || signal.aborted) throw error
       return undefined
@@ -381,10 +406,11 @@ export class StreamEncryption {
   }
 
   #problem(error: unknown): void {
-    if (!this.#modules.signal.aborted && isRunnelError(error)) this.#modules.say({ state: 'unshared', error })
+    if (!this.#modules.signal.aborted) this.#modules.say({ state: 'unshared', error: asError(error) })
   }
 
   #background(run: () => Promise<void>): void {
-    run().catch((error: unknown) => this.#problem(error))
+    const done = run().catch((error: unknown) => this.#problem(error))
+    this.#done = Promise.all([this.#done, done]).then(() => {})
   }
 }

@@ -53,10 +53,11 @@ class NodeAead implements Aead {
     const decipher = createDecipheriv(this.#algorithm, this.#key, nonce, aeadOptions)
     if (associated.length > 0) decipher.setAAD(associated)
     decipher.setAuthTag(sealed.subarray(end))
-    const plaintext = decipher.update(sealed.subarray(0, end))
+    const { buffer, byteOffset, byteLength } = decipher.update(sealed.subarray(0, end))
     try {
       decipher.final()
-      return plaintext
+      // Parts of a Buffer cost more than of what it is a view of.
+      return new Uint8Array(buffer, byteOffset, byteLength)
     } catch {
       return undefined
     }

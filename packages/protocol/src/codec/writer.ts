@@ -45,15 +45,15 @@ export class Writer {
   }
 
   u16(value: number): void {
-    this.#bigEndian(value, 2)
+    this.#bigEndian(value, 2, 0xffff)
   }
 
   u32(value: number): void {
-    this.#bigEndian(value, 4)
+    this.#bigEndian(value, 4, 0xffff_ffff)
   }
 
   u48(value: number): void {
-    wholeUpTo(value, 2 ** 48 - 1)
+    wholeUpTo(value, 0xffff_ffff_ffff)
     this.u16(Math.floor(value / 2 ** 32))
     this.u32(value >>> 0)
   }
@@ -64,8 +64,8 @@ export class Writer {
   }
 
   /** Up to four bytes, by bits: dividing takes ten times as long. */
-  #bigEndian(value: number, length: number): void {
-    wholeUpTo(value, 2 ** (8 * length) - 1)
+  #bigEndian(value: number, length: number, max: number): void {
+    wholeUpTo(value, max)
     const end = this.#grow(length) + length
     for (let i = 1; i <= length; i++) this.#buffer[end - i] = value >>> (8 * (i - 1))
   }
@@ -91,6 +91,13 @@ export class Writer {
     // Grows first: the buffer may be another one afterwards.
     const start = this.#grow(bytes.length)
     this.#buffer.set(bytes, start)
+  }
+
+  /** A few bytes of others, from `start` to before `end`: one by one, which takes less than making a view of them. */
+  few(bytes: Uint8Array, start: number, end: number): void {
+    const at = this.#grow(end - start)
+    const buffer = this.#buffer
+    for (let i = start; i < end; i++) buffer[at + i - start] = bytes[i] ?? 0
   }
 
   /** Exactly `length` bytes. */

@@ -1,8 +1,8 @@
-import { XWing } from '@noble/post-quantum/hybrid.js'
+import { ml_kem768_x25519 as xWing } from '@noble/post-quantum/hybrid.js'
 import { AEAD_ChaCha20Poly1305, KDF_HKDF_SHA256, KEM_MLKEM768_X25519 } from '@panva/hpke-noble'
 import { CipherSuite, type KEM } from 'hpke'
 
-export const xwingPublicKey = (privateKey: Uint8Array): Uint8Array => XWing.keygen(privateKey).publicKey
+export const xwingPublicKey = (privateKey: Uint8Array): Uint8Array => xWing.keygen(privateKey).publicKey
 
 /** A seal of HPKE's base mode that is always the same: `encapsulationSeed` (64 bytes) is what X-Wing would draw. */
 export async function sealWith(
@@ -16,7 +16,7 @@ export async function sealWith(
     ...drawn,
     async Encap(key) {
       const to = await drawn.SerializePublicKey(key)
-      const { sharedSecret, cipherText } = XWing.encapsulate(to, encapsulationSeed)
+      const { sharedSecret, cipherText } = xWing.encapsulate(to, encapsulationSeed)
       return { shared_secret: sharedSecret, enc: cipherText }
     },
   }

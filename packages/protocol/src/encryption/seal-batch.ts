@@ -14,19 +14,25 @@ import type { EpochId } from './epoch-keys.ts'
 /** Bytes that sealing adds to each message: its content type. The last of a batch has a tag in addition. */
 const typeBytes = 1
 
+/** While its batch is being sealed. */
+type Unfinished = Omit<MessageDraft, 'content'> & { content: Uint8Array }
+
 /** What of a message is sealed. */
 export interface SealedContent {
   readonly contentType: number
   readonly content: Uint8Array
 }
 
-const writer = new Writer()
+/** Of a batch: what is around the contents, and the contents. Used again, as they are needed during one call only. */
+const [envelopes, contents] = [new Writer(), new Writer()]
+const nonce = new Uint8Array(12)
+const nonceView = new DataView(nonce.buffer)
 
 /** The cipher of one message chain: its key comes from the publisher's key and the chain's header. */
 export function chainCipher(ciphers: Ciphers, publisherKey: Uint8Array, chain: MessageChain): Aead {
-  writer.reset()
-  writeChainHeader(writer, chain)
-  return ciphers.aead('chacha20-poly1305', deriveKey(ciphers, publisherKey, 'batch', writer.view()))
+  envelopes.reset()
+  writeChainHeader(envelopes, chain)
+  return ciphers.aead('chacha20-poly1305', deriveKey(ciphers, publisherKey, 'batch', envelopes.view()))
 }
 
 /**
@@ -40,17 +46,8 @@ export function sealMessages(
   aead: Aead,
 ): readonly MessageDraft[] {
   const last = messages.length - 1
-  const sealedBytes = messages.reduce((sum, { content }) => sum + typeBytes + content.length, tagBytes)
-  // First the plaintext, then, in the same place, what comes of it: each message has a view of its part.
-  const all = new Uint8Array(sealedBytes)
-  let start = 0
-  const sealed = messages.map(({ timestamp, sequenceNumber, previous, contentType, extensions, content }, i) => {
-    const end = i === last ? sealedBytes : start + typeBytes + content.length
-    all[start] = contentType
-    all.set(content, start + typeBytes)
-    const view = all.subarray(start, end)
-    start = end
-    return {
+  const sealed = messages.map(
+    ({ timestamp, sequenceNumber, previous, extensions, content }): Unfinished => ({
       timestamp,
       sequenceNumber,
       previous,
@@ -58,13 +55,25 @@ export function sealMessages(
       encryptionType: EncryptionType.sealedBatch,
       groupKeyId: epochId,
       extensions,
-      content: view,
-    }
+      content,
+    }),
+  )
+  envelopes.reset()
+  contents.reset()
+  for (const { contentType, content } of messages) {
+    contents.u8(contentType)
+    contents.raw(content)
+  }
+  sealed.forEach((message, i) =>
+    writeEnvelope(envelopes, message, typeBytes + message.content.length + (i === last ? tagBytes : 0)),
+  )
+  const ciphertext = aead.seal(nonceOf(messages[0]), contents.view(), envelopes.view())
+  let start = 0
+  sealed.forEach((message, i) => {
+    const end = i === last ? ciphertext.length : start + typeBytes + message.content.length
+    message.content = ciphertext.subarray(start, end)
+    start = end
   })
-  writer.reset()
-  for (const message of sealed) writeEnvelope(writer, message, message.content.length)
-  const plaintext = all.subarray(0, sealedBytes - tagBytes)
-  all.set(aead.seal(nonceOf(messages[0]), plaintext, writer.view()))
   return sealed
 }
 
@@ -77,18 +86,13 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
   )
   if (!isSealed) return undefined
   // Envelopes and contents take turns in a batch: each goes together with its like.
-  const contentBytes = messages.reduce((sum, { content }) => sum + content.length, 0)
-  const envelopes = new Uint8Array((messageOffsets.at(-1) ?? 0) - (messageOffsets[0] ?? 0) - contentBytes)
-  const ciphertext = new Uint8Array(contentBytes)
-  let [envelopesEnd, ciphertextEnd] = [0, 0]
+  envelopes.reset()
+  contents.reset()
   messages.forEach(({ content }, i) => {
-    const contentAt = (messageOffsets[2 * i + 1] ?? 0) - content.length
-    // Byte by byte: they are few, and a view of them costs more.
-    for (let at = messageOffsets[2 * i] ?? 0; at < contentAt; at++) envelopes[envelopesEnd++] = bytes[at] ?? 0
-    ciphertext.set(content, ciphertextEnd)
-    ciphertextEnd += content.length
+    envelopes.few(bytes, messageOffsets[2 * i] ?? 0, (messageOffsets[2 * i + 1] ?? 0) - content.length)
+    contents.raw(content)
   })
-  const plaintext = aead.open(nonceOf(messages[0]), ciphertext, envelopes)
+  const plaintext = aead.open(nonceOf(messages[0]), contents.view(), envelopes.view())
   if (plaintext === undefined) return undefined
   const opened: SealedContent[] = []
   let start = 0
@@ -104,12 +108,9 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
 }
 
 /** u48 timestamp ‖ u32 sequence number ‖ u16 0, of the first message: no other batch of the chain begins there. */
-function nonceOf(first: MessageRef | undefined): Uint8Array {
-  const nonce = new Uint8Array(12)
-  const view = new DataView(nonce.buffer)
-  const timestamp = first?.timestamp ?? 0
-  view.setUint16(0, Math.floor(timestamp / 2 ** 32))
-  view.setUint32(2, timestamp >>> 0)
-  view.setUint32(6, first?.sequenceNumber ?? 0)
+function nonceOf({ timestamp, sequenceNumber }: MessageRef = { timestamp: 0, sequenceNumber: 0 }): Uint8Array {
+  nonceView.setUint16(0, Math.floor(timestamp / 2 ** 32))
+  nonceView.setUint32(2, timestamp >>> 0)
+  nonceView.setUint32(6, sequenceNumber)
   return nonce
 }

@@ -1,0 +1,166 @@
+import { VirtualClock } from '@runnel/transport'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { noPermissions, type Permissions } from '../registry/ports.ts'
+import { identityOf, streamId } from '../resend/batches.testkit.ts'
+import { ReaderSet } from './reader-set.ts'
+
+const [a, b] = [identityOf('a').nodeId, identityOf('b').nodeId]
+const hourMs = 3_600_000
+
+let clock: VirtualClock
+let registry: Map<typeof a, Permissions>
+let asked: string[]
+/** The registry answers when this resolves. */
+let answering: Promise<void>
+let readers: ReaderSet
+beforeEach(() => {
+  clock = new VirtualClock()
+  registry = new Map()
+  asked = []
+  answering = Promise.resolve()
+  readers = new ReaderSet(
+    { streamId },
+    {
+      clock,
+      list: async () => {
+        asked.push('all')
+        const all = [...registry].map(([user, rights]) => ({ user, ...rights }))
+        await answering
+        return all
+      },
+      permissionsOf: async (_, user) => {
+        asked.push(user)
+        await answering
+        return registry.get(user) ?? noPermissions
+      },
+    },
+  )
+})
+const may = (user: typeof a, untilMs: number, more: Partial<Permissions> = {}) =>
+  registry.set(user, { ...noPermissions, subscribeUntilMs: untilMs, ...more })
+const told = async (user: typeof a) => {
+  readers.changed(user)
+  await readers.refresh()
+}
+const counts = () => ({ losses: readers.losses(clock.now()), gains: readers.gains(clock.now()) })
+
+describe('who may read a stream', () => {
+  it('is asked for as a whole once, and by user after a change', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    may(b, Infinity)
+    await told(b)
+    await readers.refresh()
+    expect(asked).toEqual(['all', b])
+    expect(readers.readersAt(clock.now())).toEqual([a, b].sort())
+  })
+
+  it('tells writers from readers', async () => {
+    may(a, Infinity, { publishUntilMs: Infinity })
+    may(b, 0, { publishUntilMs: Infinity })
+    await readers.refresh()
+    expect(readers.writersAt(clock.now())).toEqual([b])
+    expect(readers.publishersAt(clock.now())).toEqual([a, b].sort())
+  })
+
+  it('counts who is revoked, and when that was seen', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    clock.advanceBy(hourMs)
+    may(a, 0)
+    await told(a)
+    expect(counts()).toEqual({ losses: 1, gains: 1 })
+    expect(readers.lossMs(clock.now())).toBe(clock.now())
+  })
+
+  it('counts whose permission ends, without any event', async () => {
+    may(a, clock.now() + hourMs)
+    may(b, clock.now() + 2 * hourMs)
+    await readers.refresh()
+    const endMs = clock.now() + hourMs
+    clock.advanceBy(hourMs - 1)
+    expect(counts().losses).toBe(0)
+    clock.advanceBy(1)
+    expect(counts().losses).toBe(1)
+    expect(readers.lossMs(clock.now())).toBe(endMs)
+    clock.advanceBy(hourMs)
+    expect(counts().losses).toBe(2)
+  })
+
+  it('counts who came later and whose permission was shortened', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    may(b, clock.now() + hourMs)
+    await told(b)
+    may(a, clock.now() + hourMs)
+    await told(a)
+    expect(counts().losses).toBe(0)
+    clock.advanceBy(hourMs)
+    expect(counts().losses).toBe(2)
+  })
+
+  it('counts again what ends again after the clock was set back', async () => {
+    may(a, clock.now() + hourMs)
+    await readers.refresh()
+    clock.advanceBy(hourMs)
+    expect(counts().losses).toBe(1)
+    clock.moveWall(-10_000)
+    expect(counts()).toEqual({ losses: 1, gains: 2 })
+    clock.advanceBy(10_000)
+    expect(counts().losses).toBe(2)
+  })
+
+  it('counts a grant and a revocation between two looks as one of each', async () => {
+    may(a, clock.now() + hourMs)
+    await readers.refresh()
+    clock.advanceBy(2 * hourMs)
+    may(a, Infinity)
+    await told(a)
+    expect(counts()).toEqual({ losses: 1, gains: 2 })
+  })
+
+  it('counts a key holder that may not grant any more', async () => {
+    may(a, Infinity, { grant: true })
+    await readers.refresh()
+    expect(readers.holds(a, clock.now())).toBe(true)
+    may(a, Infinity)
+    await told(a)
+    expect(readers.holds(a, clock.now())).toBe(false)
+    expect(counts().losses).toBe(1)
+  })
+
+  it('looks up what changed while it was being asked for', async () => {
+    may(a, Infinity)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    answering = promise
+    const refreshed = readers.refresh()
+    may(b, Infinity)
+    readers.changed(b)
+    resolve()
+    await refreshed
+    expect(readers.readersAt(clock.now())).toEqual([a, b].sort())
+    expect(readers.isCurrent).toBe(true)
+  })
+
+  it('regards later what the registry did not answer', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    answering = Promise.reject(new Error('away'))
+    may(a, 0)
+    await expect(told(a)).rejects.toThrow('away')
+    expect(readers.isCurrent).toBe(false)
+    answering = Promise.resolve()
+    await readers.refresh()
+    expect(readers.reads(a, clock.now())).toBe(false)
+  })
+
+  it('takes away who is not listed any more', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    registry.delete(a)
+    readers.changed(undefined)
+    await readers.refresh()
+    expect(counts().losses).toBe(1)
+    expect(readers.readersAt(clock.now())).toEqual([])
+  })
+})
