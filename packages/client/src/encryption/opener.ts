@@ -73,6 +73,8 @@ export interface RotatedEpoch {
 
 interface CurrentEpoch extends SealingEpoch {
   readonly commitment: Uint8Array
+  /** Unix milliseconds. */
+  readonly createdMs: number
   /** The epoch's key; undefined where this user may only publish and another opens. */
   readonly key: Uint8Array | undefined
   /** The changes that it regards. */
@@ -165,6 +167,30 @@ export class Opener {
   /** The key holder has another epoch. */
   follow(): void {
     this.#followed++
+  }
+
+  /**
+   * Another process of this user told of an epoch: it is used here too, if it is newer and for nobody but readers. Of two that are made at
+   * once, both take the same. Who was given its key since may still read, as this process has seen nobody go.
+   */
+  async join(signal: AbortSignal): Promise<void> {
+    const { keyPart, readers, clock, finder, ciphers } = this.#modules
+    const { userId } = this.#options
+    const current = this.#freshEpoch
+    if (current?.isOwn !== true || current.key === undefined || this.#keyring === undefined) return
+    const nowMs = clock.now()
+    const changes = this.#changes(nowMs)
+    const newest = await keyPart.find(userId, newestChain, signal)
+    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, this.#keyring.id)) return
+    const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
+    if (record?.kind !== 'epoch' || record.createdMs <= current.createdMs) return
+    if (record.readersAtMs < readers.lossMs(nowMs)) return
+    if (!(await this.#isForReadersOnly(userId, record, readers.readersAt(nowMs), signal))) return
+    const key = (await finder.open(userId, record, signal))?.key
+    if (key === undefined || this.#current !== current || this.#renewing !== undefined) return
+    this.#earlier = [{ ...current, key: current.key }, ...this.#earlier].slice(0, 16)
+    const publisherKey = publisherKeyOf(ciphers, key, userId)
+    this.#current = this.#accepted(record, { key, publisherKey, changes, isOwn: true })
   }
 
   get #valid(): CurrentEpoch | undefined {
@@ -357,8 +383,8 @@ export class Opener {
     record: EpochRecord,
     own: Pick<CurrentEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
   ): CurrentEpoch {
-    const { commitment } = record
-    return { ...own, id: epochIdOf(commitment), commitment, validUntilMs: this.#endMs(record) }
+    const { commitment, createdMs } = record
+    return { ...own, id: epochIdOf(commitment), commitment, createdMs, validUntilMs: this.#endMs(record) }
   }
 
   /** Unix milliseconds: when it is too old. A date that is still to come does not make it younger. */

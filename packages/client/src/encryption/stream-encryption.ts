@@ -341,6 +341,8 @@ export class StreamEncryption {
     if (record.kind === 'answer' && record.readerId === userId) this.#takeAnswer(record)
     if (record.kind === 'newest' && publisherId === this.choice.keyHolder && publisherId !== userId)
       this.opener.follow()
+    if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
+      this.#background(() => this.opener.join(this.#modules.signal))
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
     const isForMe = record.kind === 'link' && record.readerId === userId
     const isOfOpener = [...this.#finding.values()].some((one) =>
