@@ -171,12 +171,13 @@ export class Opener {
 
   /**
    * Another process of this user told of an epoch: it is used here too, if it is newer and for nobody but readers. Of two that are made at
-   * once, both take the same. Who was given its key since may still read, as this process has seen nobody go.
+   * once, both take the same. Who was given its key since may still read, as this process has seen nobody go. Without history each process
+   * keeps its own, which it goes on giving to those who ask: one epoch does not lead to another.
    */
   async join(signal: AbortSignal): Promise<void> {
     const { keyPart, readers, clock, finder, ciphers } = this.#modules
-    const { userId } = this.#options
-    const current = this.#freshEpoch
+    const { userId, choice } = this.#options
+    const current = choice.history === 'none' ? undefined : this.#freshEpoch
     if (current?.isOwn !== true || current.key === undefined || this.#keyring === undefined) return
     const nowMs = clock.now()
     const changes = this.#changes(nowMs)
@@ -309,11 +310,15 @@ export class Opener {
     const { keyPart, finder, ciphers } = this.#modules
     const { userId } = this.#options
     const newest = await keyPart.find(userId, newestChain, signal)
-    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, keyring.id)) return
+    if (newest?.kind !== 'newest') return
     const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch' || !isSameHash(record.keyringId, keyring.id)) return
+    if (record?.kind !== 'epoch') return
+    // After the reading key was renewed the keyring is another one, and what was before stays readable.
+    const isOfKeyring = isSameHash(record.keyringId, keyring.id)
+    if (!isOfKeyring && !this.#isKeyringShared) return
     const opened = await finder.open(userId, record, signal)
     if (opened !== undefined) this.#earlier = [opened]
+    if (!isOfKeyring) return
     const cover = await coverOf(userId, record, keyPart, signal)
     if (cover === undefined) return
     this.#links.add(cover.tags)
