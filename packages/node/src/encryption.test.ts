@@ -160,6 +160,21 @@ describe('an encrypted stream', { timeout: 60_000 }, () => {
     expect(new Set(epochs).size).toBe(2)
   })
 
+  it('is read by a newcomer from before its publisher renewed its reading key, too', async () => {
+    const newcomer = await clientOf(5)
+    await newcomer.ensureCard()
+    const owner = await clientOf(6)
+    const streamId = await newStream(owner)
+    await publishStored(owner, streamId, ['before'])
+    await owner.renewReadingKey()
+    await owner.close()
+    const again = await clientOf(6)
+    await publishStored(again, streamId, ['after'])
+    await again.grant(streamId, { user: newcomer.userId, permissions: ['subscribe'] })
+    await again.close()
+    expect(await history(newcomer, streamId)).toEqual(['before', 'after'])
+  })
+
   it('that keeps its history to itself gives a newcomer what comes later', async () => {
     const newcomer = await clientOf(4)
     await newcomer.ensureCard()

@@ -70,6 +70,8 @@ export interface RotatedEpoch {
 
 interface CurrentEpoch extends SealingEpoch {
   readonly commitment: Uint8Array
+  /** Unix milliseconds. */
+  readonly createdMs: number
   /** The epoch's key; undefined where this user may only publish and another opens. */
   readonly key: Uint8Array | undefined
   /** The changes that it regards. */
@@ -163,6 +165,31 @@ export class Opener {
   /** The key holder has another epoch. */
   follow(): void {
     this.#followed++
+  }
+
+  /**
+   * Another process of this user told of an epoch: it is used here too, if it is newer and for nobody but readers. Of two that are made at
+   * once, both take the same. Who was given its key since may still read, as this process has seen nobody go. Without history each process
+   * keeps its own, which it goes on giving to those who ask: one epoch does not lead to another.
+   */
+  async join(signal: AbortSignal): Promise<void> {
+    const { keyPart, readers, clock, finder, ciphers } = this.#modules
+    const { userId, choice } = this.#options
+    const current = choice.history === 'none' ? undefined : this.#freshEpoch
+    if (current?.isOwn !== true || current.key === undefined || this.#keyring === undefined) return
+    const nowMs = clock.now()
+    const changes = this.#changes(nowMs)
+    const newest = await keyPart.find(userId, newestChain, signal)
+    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, this.#keyring.id)) return
+    const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
+    if (record?.kind !== 'epoch' || record.createdMs <= current.createdMs) return
+    if (record.readersAtMs < readers.lossMs(nowMs)) return
+    if (!(await this.#isForReadersOnly(userId, record, readers.readersAt(nowMs), signal))) return
+    const key = (await finder.open(userId, record, signal))?.key
+    if (key === undefined || this.#current !== current || this.#renewing !== undefined) return
+    this.#earlier = [{ ...current, key: current.key }, ...this.#earlier].slice(0, 16)
+    const publisherKey = publisherKeyOf(ciphers, key, userId)
+    this.#current = this.#accepted(record, { key, publisherKey, changes, isOwn: true })
   }
 
   get #valid(): CurrentEpoch | undefined {
@@ -283,9 +310,10 @@ export class Opener {
     const newest = await keyPart.find(userId, newestChain, signal)
     if (newest?.kind !== 'newest') return
     const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    const isOfKeyring = record?.kind === 'epoch' && isSameHash(record.keyringId, keyring.id)
-    // Another keyring is one of a reading key before, or that of another process.
-    if (record?.kind !== 'epoch' || (!isOfKeyring && !this.#isKeyringShared)) return
+    if (record?.kind !== 'epoch') return
+    // After the reading key was renewed the keyring is another one, and what was before stays readable.
+    const isOfKeyring = isSameHash(record.keyringId, keyring.id)
+    if (!isOfKeyring && !this.#isKeyringShared) return
     const opened = await finder.open(userId, record, signal)
     if (opened !== undefined) this.#earlier = [opened]
     if (!isOfKeyring) return
@@ -358,8 +386,8 @@ export class Opener {
     record: EpochRecord,
     own: Pick<CurrentEpoch, 'key' | 'publisherKey' | 'changes' | 'isOwn'>,
   ): CurrentEpoch {
-    const { commitment } = record
-    return { ...own, id: epochIdOf(commitment), commitment, validUntilMs: this.#endMs(record) }
+    const { commitment, createdMs } = record
+    return { ...own, id: epochIdOf(commitment), commitment, createdMs, validUntilMs: this.#endMs(record) }
   }
 
   /** Unix milliseconds: when it is too old. A date that is still to come does not make it younger. */

@@ -191,8 +191,7 @@ export class StreamEncryption {
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
-      // A link begins with the present key, which should not open what is older than the reader's permission.
-      if (this.choice.keyHolder === userId || this.choice.history === 'none') await this.sealing()
+      if (this.choice.keyHolder === userId) await this.sealing()
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)
@@ -342,6 +341,8 @@ export class StreamEncryption {
     if (record.kind === 'answer' && record.readerId === userId) this.#takeAnswer(record)
     if (record.kind === 'newest' && publisherId === this.choice.keyHolder && publisherId !== userId)
       this.opener.follow()
+    if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
+      this.#background(() => this.opener.join(this.#modules.signal))
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
     const isForMe = record.kind === 'link' && record.readerId === userId
     const isOfOpener = [...this.#finding.values()].some((one) =>

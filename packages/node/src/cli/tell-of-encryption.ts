@@ -11,7 +11,9 @@ const maxNamed = 100
 export async function tellOfEncryption(client: RunnelClient): Promise<void> {
   const told = new Set<string>()
   for await (const status of client.status()) {
-    if (status.type === 'encryption') notice(encryptionSentence(status.streamId, status))
+    // A process that publishes begins with a key of its own: that is no news here.
+    if (status.type === 'encryption' && status.state !== 'rotated')
+      notice(encryptionSentence(status.streamId, status))
     if (status.type !== 'undecodable' || !isRunnelError(status.error)) continue
     const { publisherId, error } = status
     const name = `${publisherId} ${error.code}`

@@ -24,7 +24,6 @@ export const readingKeyCard = defineCommand({
     },
     publish: {
       type: 'boolean',
-      default: false,
       conflicts: 'reading-key',
       describe: 'Have storage nodes keep it, so that whoever gives you a permission needs no file',
     },
@@ -44,7 +43,7 @@ export const readingKeyCard = defineCommand({
     }
     const published = () => withClient({ network, key }, { needsKey: true }, (client) => client.ensureCard())
     const made = async () => cardOf(file === undefined ? await signed() : readReadingKeyFile(file))
-    const card = publish ? await published() : await made()
+    const card = publish === true ? await published() : await made()
     const [text, shown] = [toBase64Url(encodeCard(card)), shownCard(card)]
     printResult({ card: text, ...shown }, json, [text])
     if (!json) notice(`card of ${shown.user}, generation ${shown.generation}: ${shown.fingerprint}`)

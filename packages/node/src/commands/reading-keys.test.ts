@@ -76,7 +76,7 @@ describe('runnel reading-key', () => {
 
   it('is written beside a delegation on demand', async () => {
     const line = `key delegate --out d.delegation --with-reading-key d.reading-key ${asAlice}`
-    expect(await run(line)).toMatchObject({ code: 0 })
+    expect(await run(line)).toMatchObject({ code: 0, stderr: '' })
     expect(readReadingKeyFile(join(cwd, 'd.reading-key'))).toMatchObject({ userId: alice, generation: 0 })
     expect(readFileSync(join(cwd, 'd.delegation'), 'utf8')).not.toContain('secret')
   })
