@@ -9,7 +9,8 @@ import {
 } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { cohortsIn, coverOf } from './epoch-cover.ts'
-import { planEpoch, type CardHolder, type PlannedEpoch } from './epoch-plan.ts'
+import type { CardHolder } from './card-holder.ts'
+import { planEpoch, type PlannedEpoch } from './epoch-plan.ts'
 import { Keyring } from './keyring.ts'
 
 const random = seededRandom('cover')
