@@ -1,9 +1,9 @@
 import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
 import type { Tracker } from '@runnel/tracker'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { take } from '../../client/src/client.testkit.ts'
 import { mined, startTestChain, type TestChain } from '../../client/src/registry/chain.testkit.ts'
+import { askedOf, injectWallet } from './injected-wallet.testkit.ts'
 import { startTracker } from './network.testkit.ts'
 import { driverLoaded, Tabs, value, type Tab } from './tabs.testkit.ts'
 
@@ -28,33 +28,12 @@ const config = (): Omit<ClientConfig, 'network'> & { readonly network: ChainNetw
 })
 type ChainNetwork = Extract<ClientConfig['network'], { kind: 'chain' }>
 
-/** A wallet whose accounts are the chain's own, and whose user says yes, or no. */
-const inject =
-  (answer: 'yes' | 'no') =>
-  async (page: Page): Promise<void> => {
-    await page.addInitScript(
-      ([rpcUrl, account, answer]) => {
-        const ask = async (method: string, params: unknown): Promise<unknown> => {
-          const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-          const headers = { 'content-type': 'application/json' }
-          const response = await fetch(rpcUrl as string, { method: 'POST', headers, body })
-          const { result, error } = (await response.json()) as { result: unknown; error?: unknown }
-          if (error !== undefined) throw error
-          return result
-        }
-        const asksUser = /^(eth_requestAccounts|eth_sendTransaction|eth_signTypedData_v4)$/
-        const { walletAsked } = globalThis as { walletAsked?: (method: string) => unknown }
-        const request = ({ method, params = [] }: { method: string; params?: unknown }): Promise<unknown> => {
-          walletAsked?.(method)
-          if (answer === 'no' && asksUser.test(method))
-            return Promise.reject(Object.assign(new Error('the user said no'), { code: 4001 }))
-          return /Accounts$|_accounts$/.test(method) ? Promise.resolve([account]) : ask(method, params)
-        }
-        Object.assign(globalThis, { ethereum: { request } })
-      },
-      [chain.url, chain.accounts[2].wallet.address, answer],
-    )
-  }
+/** A wallet whose user says yes, or no. */
+const inject = (answer: 'yes' | 'no') =>
+  injectWallet(
+    { rpcUrl: chain.url, address: chain.accounts[2].wallet.address },
+    answer === 'no' ? { refuses: /^(eth_requestAccounts|eth_sendTransaction|Delegation)$/ } : {},
+  )
 
 describe('a page with the registries of a chain', () => {
   it('reads them, and loads what reads them only then', async () => {
@@ -94,8 +73,7 @@ describe('a page with the registries of a chain', () => {
 
   it('asks a wallet once for a session, which other tabs and a reloaded one share', async () => {
     const context = await tabs.browser.newContext()
-    const asked: string[] = []
-    await context.exposeFunction('walletAsked', (method: string) => void asked.push(method))
+    const asked = await askedOf(context)
     const prepare = inject('yes')
     const [first, second] = [await tabs.open({ context, prepare }), await tabs.open({ context, prepare })]
     const wish = {
@@ -108,7 +86,7 @@ describe('a page with the registries of a chain', () => {
     await second.page.reload()
     await driverLoaded(second.page)
     expect(await value(second.openSession(wish))).toEqual(one)
-    expect(asked.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(1)
+    expect(asked).toEqual(['Delegation'])
     await context.close()
   })
 
@@ -117,11 +95,11 @@ describe('a page with the registries of a chain', () => {
     clients.push(owner)
     const { id } = await owner.createStream({ path: 'of-a-wallet' })
     const account = chain.accounts[2].nodeId
-    await owner.grant(id, { user: account, permissions: ['publish', 'subscribe'] })
+    await owner.grant(id, { user: account, permissions: ['publish'] })
+    await owner.grant(id, { user: 'public', permissions: ['subscribe'] })
     const heard = await owner.subscribe(id)
     const context = await tabs.browser.newContext()
-    const asked: string[] = []
-    await context.exposeFunction('walletAsked', (method: string) => void asked.push(method))
+    const asked = await askedOf(context)
     const prepare = inject('yes')
     const pair = [await tabs.open({ context, prepare }), await tabs.open({ context, prepare })] as const
     const open = (tab: Tab) => value(tab.open(config(), { actsForWallet: true }))
@@ -138,7 +116,7 @@ describe('a page with the registries of a chain', () => {
     const messages = await take(heard, 3)
     expect(messages.map(({ content }) => content).toSorted()).toEqual([0, 1, 2])
     expect(new Set(messages.map(({ publisherId }) => publisherId))).toEqual(new Set([account]))
-    expect(asked.filter((method) => /sign|send/i.test(method))).toEqual(['eth_signTypedData_v4'])
+    expect(asked).toEqual(['Delegation'])
     await context.close()
   })
 

@@ -1,4 +1,5 @@
 import { createClient, type RunnelClient } from '@runnel/client'
+import type { NetworkSource } from '@runnel/client/browser'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newAccount, take } from '../../client/src/client.testkit.ts'
@@ -20,7 +21,7 @@ let tabs: Tabs
 let firefox: Firefox
 let tracker: Tracker
 let storage: TestStorage
-let network: NonNullable<Parameters<typeof createClient>[0]['network']>
+let network: Extract<NetworkSource, { readonly document: unknown }>
 const clients: RunnelClient[] = []
 
 beforeAll(async () => {

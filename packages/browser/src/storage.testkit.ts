@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, type ClientConfig, type RunnelClient } from '@runnel/client'
+import { createClient, type RunnelClient } from '@runnel/client'
+import type { ClientConfig } from '@runnel/client/browser'
 import { storagePlugin } from '@runnel/storage'
 
 const log = () => {}

@@ -136,6 +136,12 @@ const driver = {
     await statuses.until((items) => items.some(has))
     return statuses.items.find(has) ?? {}
   },
+  /** The codes with which so many messages could not be read. */
+  async undecodable(count: number): Promise<(string | undefined)[]> {
+    const ofMessages = () => statuses.items.filter(({ type }) => type === 'undecodable')
+    await statuses.until(() => ofMessages().length >= count)
+    return ofMessages().map(({ code }) => code)
+  },
   phases: () => opened().phases,
   async close(): Promise<void> {
     await client?.close()

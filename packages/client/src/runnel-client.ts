@@ -288,7 +288,8 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Has storage nodes keep the user's card, so that whoever gives it a permission can give it the keys as well; done by itself when the
-   * user first reads something encrypted. A user of a wallet is asked to sign. Throws NO_READING_KEY, READING_KEY_CHANGED, CARD_NEEDS_USER,
+   * user first reads something encrypted. A user of a wallet is asked to sign, also one that refused
+   * before. Throws NO_READING_KEY, READING_KEY_CHANGED, CARD_NEEDS_USER,
    * CARD_NOT_KEPT, CARDS_UNAVAILABLE, or what signing throws.
    */
   async ensureCard(signal: AbortSignal = this.#history.closing): Promise<Card> {

@@ -1,4 +1,12 @@
-import { cardHash, isRunnelError, type Card, type Ciphers, type Crypto, type NodeId } from '@runnel/protocol'
+import {
+  cardHash,
+  isRunnelError,
+  type Card,
+  type Ciphers,
+  type Crypto,
+  type NodeId,
+  type RunnelError,
+} from '@runnel/protocol'
 import { cardPrivateKeyOf, cardPublicKeyOf } from './card-key.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import { openReadingKey, renewReadingKey, type OwnReadingKey } from './own-reading-key.ts'
@@ -29,6 +37,8 @@ export class OwnCard {
   readonly #modules: OwnCardModules
   readonly #olderKeys = new Map<number, Promise<Uint8Array>>()
   #own: Promise<OwnReadingKey> | undefined
+  /** What the user refused. */
+  #refusal: RunnelError | undefined
 
   constructor(modules: OwnCardModules) {
     this.#modules = modules
@@ -79,11 +89,15 @@ export class OwnCard {
     return renewed.card
   }
 
+  /** A person that said no is not asked again for each message: only for no stream, when the application wants the card. */
   #open(stream: StreamInfo | undefined, signal: AbortSignal): Promise<OwnReadingKey> {
+    if (this.#refusal !== undefined && stream !== undefined) return Promise.reject(this.#refusal)
+    this.#refusal = undefined
     this.#own ??= openReadingKey(this.#modules.userId, this.#reading(), stream, signal).catch(
       (error: unknown) => {
-        // Asked again the next time: a person may have said no by mistake.
         this.#own = undefined
+        if (isRunnelError(error, 'WALLET_REFUSED') || isRunnelError(error, 'SIGNER_REFUSED'))
+          this.#refusal = error
         throw error
       },
     )

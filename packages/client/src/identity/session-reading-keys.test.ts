@@ -1,4 +1,4 @@
-import { ciphers, loadCrypto, toHex, toNodeId } from '@runnel/protocol'
+import { cardPublicKeyBytes, ciphers, loadCrypto, toHex, toNodeId } from '@runnel/protocol'
 import { Wallet } from 'ethers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { originStore } from '../browser/origin-store.ts'
@@ -70,6 +70,25 @@ describe.each<[string, () => SessionStore]>([
     const next = await reloaded.source.readingKey(1)
     expect(toHex(next)).not.toBe(toHex(keys[0] ?? new Uint8Array()))
     expect(readingKeySignatures()).toBe(2)
+  })
+
+  it('come with their card, which is signed once, too, and again where it is of no use', async () => {
+    const publicKey = new Uint8Array(cardPublicKeyBytes).fill(3)
+    const tabs = [await openTab(nextStore()), await openTab(nextStore())]
+    const [card, same] = await Promise.all(tabs.map(({ source }) => source.signCard(0, publicKey)))
+    // For the key, for the key again, and for the card.
+    expect(readingKeySignatures()).toBe(3)
+    expect(same).toEqual(card)
+    const store = nextStore()
+    const reloaded = await openTab(store)
+    expect(await reloaded.source.signCard(0, publicKey)).toEqual(card)
+    expect(readingKeySignatures()).toBe(3)
+    expect(await reloaded.source.signCard(0, publicKey.with(0, 4))).not.toEqual(card)
+    expect(readingKeySignatures()).toBe(5)
+    const kept = JSON.parse(store.get(name) ?? '') as Record<string, unknown>
+    store.set(name, JSON.stringify({ ...kept, card: '0x12' }))
+    await reloaded.source.signCard(0, publicKey)
+    expect(readingKeySignatures()).toBe(7)
   })
 
   it('go when the session is forgotten', async () => {
