@@ -46,18 +46,16 @@ export function sealMessages(
   aead: Aead,
 ): readonly MessageDraft[] {
   const last = messages.length - 1
-  const sealed = messages.map(
-    ({ timestamp, sequenceNumber, previous, extensions, content }): Unfinished => ({
-      timestamp,
-      sequenceNumber,
-      previous,
-      contentType: ContentType.binary,
-      encryptionType: EncryptionType.sealedBatch,
-      groupKeyId: epochId,
-      extensions,
-      content,
-    }),
-  )
+  const sealed = messages.map(({ timestamp, sequenceNumber, previous, extensions, content }): Unfinished => ({
+    timestamp,
+    sequenceNumber,
+    previous,
+    contentType: ContentType.binary,
+    encryptionType: EncryptionType.sealedBatch,
+    groupKeyId: epochId,
+    extensions,
+    content,
+  }))
   envelopes.reset()
   contents.reset()
   for (const { contentType, content } of messages) {
@@ -108,7 +106,9 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
 }
 
 /** u48 timestamp ‖ u32 sequence number ‖ u16 0, of the first message: no other batch of the chain begins there. */
-function nonceOf({ timestamp, sequenceNumber }: MessageRef = { timestamp: 0, sequenceNumber: 0 }): Uint8Array {
+function nonceOf(
+  { timestamp, sequenceNumber }: MessageRef = { timestamp: 0, sequenceNumber: 0 },
+): Uint8Array {
   nonceView.setUint16(0, Math.floor(timestamp / 2 ** 32))
   nonceView.setUint32(2, timestamp >>> 0)
   nonceView.setUint32(6, sequenceNumber)
