@@ -4,6 +4,8 @@ import { percentile, round } from '../statistics.ts'
 import type { KeyNetwork } from './key-network.ts'
 
 const historyMessages = 20
+/** It is a fault when a reader has no history then. */
+const maxWaitMs = 60_000
 
 /** Milliseconds since `grant` was called. */
 interface GrantTimes {
@@ -83,13 +85,16 @@ async function grantOnce(
   return { granted, alone, firstLine }
 }
 
+/** A storage node that has not heard of the grant yet gives nothing: a reader asks again. */
 async function firstLineOf(reader: RunnelClient, streamId: StreamId, sinceMs: () => number): Promise<number> {
-  let firstMs: number | undefined
-  let lines = 0
-  for await (const { content } of reader.resend(streamId, { last: historyMessages })) {
-    if (content !== lines++) throw new Error(`message ${lines} was ${String(content)}`)
-    firstMs ??= sinceMs()
+  while (sinceMs() < maxWaitMs) {
+    let firstMs: number | undefined
+    let lines = 0
+    for await (const { content } of reader.resend(streamId, { last: historyMessages })) {
+      if (content !== lines++) throw new Error(`message ${lines} was ${String(content)}`)
+      firstMs ??= sinceMs()
+    }
+    if (firstMs !== undefined && lines === historyMessages) return firstMs
   }
-  if (firstMs === undefined || lines !== historyMessages) throw new Error(`${lines} messages came`)
-  return firstMs
+  throw new Error(`no history in ${maxWaitMs / 1000} s`)
 }
