@@ -86,7 +86,7 @@ export class AnswerDesk {
     if (card === undefined) return
     if (opener.isOpen) {
       await opener.epoch(signal)
-      await opener.linkTo(card, { again: true })
+      await opener.linkTo(card)
       return
     }
     if (choice.history === 'none') return

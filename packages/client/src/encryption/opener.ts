@@ -188,13 +188,10 @@ export class Opener {
     await this.#link(this.#recipients(users, cards), current)
   }
 
-  /** Links one reader by its card. `again`: it asked, so it does not find the link that it may have; nobody may have stored it. */
-  async linkTo(card: Card, { again = false } = {}): Promise<void> {
+  /** Links one reader by a card that it sent itself. */
+  async linkTo(card: Card): Promise<void> {
     const current = this.#current
-    if (current?.isOwn !== true) return
-    const recipient = this.#recipient(card)
-    if (again) this.#links.forget(recipient)
-    await this.#link([recipient], current)
+    if (current?.isOwn === true) await this.#link([this.#recipient(card)], current)
   }
 
   /** Prepares to open its own epochs. */

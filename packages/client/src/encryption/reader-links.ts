@@ -47,11 +47,6 @@ export class ReaderLinks {
     for (const tag of tags) this.#linked.add(tag)
   }
 
-  /** One that has a link gets another the next time. */
-  forget(holder: CardHolder): void {
-    this.#linked.delete(this.#tag(holder))
-  }
-
   /** Makes links for those that have none; each begins with the key of the epoch. Resolves when they are published. */
   link(recipients: readonly Recipient[], keyring: Keyring, epoch: EpochKey): Promise<void> {
     // One lot after the other: each link takes a millisecond of CPU or more.
