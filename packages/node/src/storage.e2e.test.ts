@@ -17,6 +17,8 @@ import {
 const timeoutMs = 300_000
 const endOfTime = { timestamp: 2 ** 48 - 1, sequenceNumber: 2 ** 32 - 1 }
 
+const inTheClear = { encryption: { content: 'never' } }
+
 describe('storage nodes', { timeout: timeoutMs }, () => {
   const network = new StorageNetwork()
   let owner: RunnelClient
@@ -41,7 +43,8 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     nodes: readonly StorageProcess[],
     isPublic = true,
   ): Promise<StreamId> {
-    const { id } = await owner.createStream({ path })
+    // In the clear: what is stored is compared with what was published.
+    const { id } = await owner.createStream({ path, metadata: inTheClear })
     if (isPublic) await owner.grant(id, { user: 'public', permissions: ['publish', 'subscribe'] })
     for (const node of nodes) {
       await owner.addToStorageNode(id, node.nodeId)
@@ -228,7 +231,7 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     await owner.waitForStorage(await publish(mine[0] ?? '', 0, 10))
 
     const other = await network.client({ privateKey: network.newKey() })
-    const { id: theirs } = await other.createStream({ path: 'many', partitions: 10 })
+    const { id: theirs } = await other.createStream({ path: 'many', partitions: 10, metadata: inTheClear })
     await other.addToStorageNode(theirs, small.nodeId)
     const { kept } = await untilReport(small, ({ kept }) => kept.length === 4)
     for (const id of mine) expect(kept).toContain(toStreamPartId(id, 0))

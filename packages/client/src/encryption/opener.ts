@@ -84,6 +84,7 @@ interface CurrentEpoch extends SealingEpoch {
   readonly isOwn: boolean
 }
 
+/** A day. */
 const dayMs = 86_400_000
 
 /** Opens epochs of a stream: makes their keys, tells the readers, and makes new ones when readers go. */
@@ -312,10 +313,9 @@ export class Opener {
     const newest = await keyPart.find(userId, newestChain, signal)
     if (newest?.kind !== 'newest') return
     const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch') return
-    // After the reading key was renewed the keyring is another one, and what was before stays readable.
-    const isOfKeyring = isSameHash(record.keyringId, keyring.id)
-    if (!isOfKeyring && !this.#isKeyringShared) return
+    const isOfKeyring = record?.kind === 'epoch' && isSameHash(record.keyringId, keyring.id)
+    // Another keyring is one of a reading key before, or that of another process.
+    if (record?.kind !== 'epoch' || (!isOfKeyring && !this.#isKeyringShared)) return
     const opened = await finder.open(userId, record, signal)
     if (opened !== undefined) this.#earlier = [opened]
     if (!isOfKeyring) return
