@@ -312,9 +312,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Makes a new key now: for what this user publishes, or for the whole stream where it is the key holder. Processes of the user that run,
-   * and publishers that use the holder's keys, go over to it. What is older stays readable. Throws NOT_ENCRYPTED, NOT_KEY_HOLDER,
-   * NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and what the registry throws.
+   * Makes a new key now: for what this user publishes, or for the whole stream where it is the key holder. Processes of the user that run
+   * (unless the stream has no history for newcomers), and publishers that use the holder's keys, go over to it. What is older stays
+   * readable. Throws NOT_ENCRYPTED, NOT_KEY_HOLDER, NO_PUBLISH_PERMISSION, STREAM_NOT_FOUND, and what the registry throws.
    */
   async rotateKeys(streamId: string): Promise<RotatedKeys> {
     this.#requireMember()

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunnelClient } from '@runnel/client'
 import { decodeBatch, toStreamId, toStreamPartId } from '@runnel/protocol'
@@ -116,6 +116,11 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
       await as('owner', `stream grant ${stream} ${id('alice')} subscribe --card alice.card`),
     ).toMatchObject({ code: 0, stderr: '' })
     expect(await as('alice', `resend last 10 ${stream}`)).toMatchObject({ code: 0, stdout: '1\n2\n' })
+    const privateKey = readFileSync(join(network.directory, 'alice.key'), 'utf8')
+    const alice = await network.client({ privateKey })
+    const played = await collect(alice.playback(stream, { last: 2 }, { speed: Infinity }))
+    expect(played.map(({ content }) => content)).toEqual([1, 2])
+    await alice.close()
     // Bob has no card anywhere.
     expect(await as('owner', `stream grant ${stream} ${id('bob')} subscribe`)).toMatchObject({
       code: 0,
