@@ -114,6 +114,8 @@ async function live(history: History): Promise<void> {
 
 describe('the encryption of a stream', () => {
   it('opens messages for whoever may read them and for nobody else, whatever happens', async () => {
-    await fc.assert(fc.asyncProperty(histories, live), { numRuns: 150 })
+    // The same each time; SEED=… tries others.
+    const seed = Number(process.env['SEED'] ?? 43)
+    await fc.assert(fc.asyncProperty(histories, live), { numRuns: 150, seed })
   })
 })
