@@ -1,5 +1,5 @@
 import type { MessageRef, NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
-import type { EncryptionNews } from './encryption/stream-encryption.ts'
+import type { EncryptionNews } from './encryption/encryption-news.ts'
 import type { DelegationNews } from './identity/acting-user.ts'
 import type { PhaseName } from './phases.ts'
 import type { RegistryChange } from './registry/ports.ts'

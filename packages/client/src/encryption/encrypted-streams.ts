@@ -7,7 +7,8 @@ import { KeyHolding } from './key-holding.ts'
 import { KeyPart, type KeyPartModules } from './key-part.ts'
 import { OwnCard } from './own-card.ts'
 import type { Cards, ReadingKeySource } from './ports.ts'
-import { StreamEncryption, type EncryptionNews } from './stream-encryption.ts'
+import type { EncryptionNews } from './encryption-news.ts'
+import { StreamEncryption } from './stream-encryption.ts'
 
 export interface EncryptedStreamsModules extends KeyPartModules {
   readonly ciphers: Ciphers

@@ -1,7 +1,7 @@
 import { isRunnelError, type Cancel, type Clock } from '@runnel/protocol'
 
 /** What holds keys: the encryption of a stream. */
-export interface HeldStream {
+interface HeldStream {
   hold(): Promise<void>
   readonly opener: { readonly validForMs: number }
 }

@@ -134,7 +134,7 @@ export interface DelegationRegistryReader {
 }
 
 /** A signature that a user which is a contract is asked about. */
-export interface ContractSignature {
+interface ContractSignature {
   readonly userId: NodeId
   /** What was signed: 32 bytes. */
   readonly digest: Uint8Array

@@ -26,7 +26,7 @@ export interface LocalStreams {
 }
 
 /** All of them. */
-export const streamIdsOf = ({ measurements, ...others }: LocalStreams): readonly StreamId[] => [
+const streamIdsOf = ({ measurements, ...others }: LocalStreams): readonly StreamId[] => [
   ...Object.values(measurements),
   ...Object.values(others),
 ]
