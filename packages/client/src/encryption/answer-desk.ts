@@ -1,6 +1,5 @@
 import {
   answerChain,
-  cardHash,
   cardProblem,
   decodeCard,
   isCardSignedByKey,
@@ -19,6 +18,7 @@ import {
 } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
+import { recipientOf } from './card-holder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import type { KnownKeys } from './known-keys.ts'
 import type { Opener } from './opener.ts'
@@ -118,8 +118,7 @@ export class AnswerDesk {
   /** Seals keys of epochs to a reader. */
   async seal(card: Card, keys: readonly Uint8Array[]): Promise<void> {
     const { streamId, ciphers, crypto, keyPart, onPublished } = this.#modules
-    const to = { userId: card.userId, publicKey: card.publicKey, cardHash: cardHash(card, crypto) }
-    const record = await sealAnswer(streamId, to, keys)
+    const record = await sealAnswer(streamId, recipientOf(card, crypto), keys)
     if (record !== undefined) onPublished(keyPart.publish(answerChain(ciphers, card.userId), record))
   }
 

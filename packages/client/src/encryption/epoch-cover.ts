@@ -1,7 +1,7 @@
 import {
   cohortChain,
   cohortIdOf,
-  isSameHash,
+  isSameBytes,
   toHex,
   wrapKey,
   type Ciphers,
@@ -56,6 +56,6 @@ export function cohortsIn(
     const secret = keyring.linkSecret(holder.userId, holder.cardHash)
     const key = wrapKey(ciphers, secret, 'wrapped cohort', id, first.wrapped)
     const members = readers.map(({ tag }) => toHex(tag)).sort()
-    return isSameHash(cohortIdOf(ciphers, key), id) ? { id, key, members: members.join() } : undefined
+    return isSameBytes(cohortIdOf(ciphers, key), id) ? { id, key, members: members.join() } : undefined
   })
 }

@@ -2,7 +2,7 @@ import {
   ciphers,
   cohortIdOf,
   encodeKeyRecord,
-  isSameHash,
+  isSameBytes,
   nodeIdFromBytes,
   publisherKeyOf,
   readerTag,
@@ -42,14 +42,14 @@ function keyFor(
 ): Uint8Array | undefined {
   const tag = readerTag(ciphers, userId, cardHash)
   const secret = keyring.linkSecret(userId, cardHash)
-  const mine = readers.find((one) => isSameHash(one.tag, tag))
+  const mine = readers.find((one) => isSameBytes(one.tag, tag))
   if (mine !== undefined) return wrapKey(ciphers, secret, 'wrapped epoch', commitment, mine.wrapped)
   for (const { cohortId, record } of cohortRecords) {
-    const entry = cohorts.find((one) => isSameHash(one.cohortId, cohortId))
-    const found = record.readers.find((one) => isSameHash(one.tag, tag))
+    const entry = cohorts.find((one) => isSameBytes(one.cohortId, cohortId))
+    const found = record.readers.find((one) => isSameBytes(one.tag, tag))
     if (entry === undefined || found === undefined) continue
     const key = wrapKey(ciphers, secret, 'wrapped cohort', cohortId, found.wrapped)
-    if (isSameHash(cohortIdOf(ciphers, key), cohortId))
+    if (isSameBytes(cohortIdOf(ciphers, key), cohortId))
       return wrapKey(ciphers, key, 'wrapped epoch', commitment, entry.wrapped)
   }
   return undefined

@@ -6,7 +6,7 @@ import {
   epochChain,
   epochIdOf,
   groupOf,
-  isSameHash,
+  isSameBytes,
   linkChain,
   newestChain,
   publishersChain,
@@ -89,16 +89,16 @@ export class KeyFinder {
     const { commitment, keyringId } = record
     const [before] = known
       .epochs(epochIdOf(commitment))
-      .filter((one) => isSameHash(one.commitment, commitment))
+      .filter((one) => isSameBytes(one.commitment, commitment))
     if (before !== undefined) return before
     const own = openerId === userId ? await this.#ownKeyring(keyringId, signal) : undefined
     if (own !== undefined) {
       const key = own.own(commitment, record.own)
-      if (isSameHash(commitmentOf(ciphers, key), commitment)) return known.add(key)
+      if (isSameBytes(commitmentOf(ciphers, key), commitment)) return known.add(key)
     }
     const link = await this.#link(openerId, keyringId, signal)
     if (link?.isForReader !== true) return undefined
-    if (isSameHash(link.commitment, commitment)) return known.add(link.key)
+    if (isSameBytes(link.commitment, commitment)) return known.add(link.key)
     const key = await this.#unwrapped(openerId, record, link, signal)
     return key === undefined ? undefined : known.add(key)
   }
@@ -112,7 +112,7 @@ export class KeyFinder {
     const { userId, ciphers, keyPart } = this.#modules
     const link = await this.#link(holderId, keyringId, signal)
     if (link === undefined || link.isForReader) return undefined
-    if (isSameHash(link.commitment, commitment)) return link.key
+    if (isSameBytes(link.commitment, commitment)) return link.key
     if (publisherRecords === 0) return undefined
     const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
     const record = await keyPart.find(holderId, chain, signal)
@@ -122,7 +122,7 @@ export class KeyFinder {
         tag,
         key: wrapKey(ciphers, link.secret, 'wrapped publisher', commitment, wrapped),
       }))
-      .find(({ tag, key }) => isSameHash(publisherTag(ciphers, userId, key), tag))?.key
+      .find(({ tag, key }) => isSameBytes(publisherTag(ciphers, userId, key), tag))?.key
   }
 
   /** A record that floods may hold a newer link, or a link that was not there before. */
@@ -168,7 +168,7 @@ export class KeyFinder {
       if (record === undefined) continue
       const earlier = record.earlier.flatMap((one) => {
         const key = wrapKey(ciphers, next.key, 'earlier epoch', one.id, one.wrapped)
-        const isIt = isSameHash(commitmentOf(ciphers, key).subarray(0, one.id.length), one.id)
+        const isIt = isSameBytes(commitmentOf(ciphers, key).subarray(0, one.id.length), one.id)
         return isIt ? [known.add(key)] : []
       })
       if (known.epochs(id).length > 0) return true
@@ -216,10 +216,10 @@ export class KeyFinder {
     const known = this.#links.get(name)
     if (known !== undefined) return known
     const record = await keyPart.find(openerId, linkChain(ciphers, keyringId, userId), signal)
-    if (record?.kind !== 'link' || !isSameHash(record.keyringId, keyringId)) return undefined
+    if (record?.kind !== 'link' || !isSameBytes(record.keyringId, keyringId)) return undefined
     const secret = await openLink({ streamId, openerId }, record, await cardKeys(signal))
     if (secret === undefined) return undefined
-    if (secret.isForReader && !isSameHash(commitmentOf(ciphers, secret.key), secret.commitment))
+    if (secret.isForReader && !isSameBytes(commitmentOf(ciphers, secret.key), secret.commitment))
       return undefined
     const opened = { ...secret, cardHash: record.cardHash }
     this.#links.set(name, opened)
@@ -230,11 +230,11 @@ export class KeyFinder {
   async #ownKeyring(id: Uint8Array, signal: AbortSignal): Promise<Keyring | undefined> {
     const { ciphers, streamId, keyring, cardKeys } = this.#modules
     const present = keyring()
-    if (present !== undefined && isSameHash(present.id, id)) return present
+    if (present !== undefined && isSameBytes(present.id, id)) return present
     return (await cardKeys(signal))
       .map(({ readingKey }) => keyringMaster(ciphers, readingKey, streamId))
       .map((master) => new Keyring({ master }, { ciphers }))
-      .find((one) => isSameHash(one.id, id))
+      .find((one) => isSameBytes(one.id, id))
   }
 
   async #unwrapped(
@@ -245,9 +245,9 @@ export class KeyFinder {
   ): Promise<Uint8Array | undefined> {
     const { userId, ciphers, keyPart } = this.#modules
     const tag = readerTag(ciphers, userId, cardHash)
-    const fits = (key: Uint8Array) => isSameHash(commitmentOf(ciphers, key), commitment)
+    const fits = (key: Uint8Array) => isSameBytes(commitmentOf(ciphers, key), commitment)
     for (const one of readers) {
-      if (!isSameHash(one.tag, tag)) continue
+      if (!isSameBytes(one.tag, tag)) continue
       const key = wrapKey(ciphers, secret, 'wrapped epoch', commitment, one.wrapped)
       if (fits(key)) return key
     }
@@ -256,9 +256,9 @@ export class KeyFinder {
     const cohort = await keyPart.find(openerId, cohortChain(entry.cohortId), signal)
     if (cohort?.kind !== 'cohort') return undefined
     for (const one of cohort.readers) {
-      if (!isSameHash(one.tag, tag)) continue
+      if (!isSameBytes(one.tag, tag)) continue
       const cohortKey = wrapKey(ciphers, secret, 'wrapped cohort', entry.cohortId, one.wrapped)
-      if (!isSameHash(cohortIdOf(ciphers, cohortKey), entry.cohortId)) continue
+      if (!isSameBytes(cohortIdOf(ciphers, cohortKey), entry.cohortId)) continue
       const key = wrapKey(ciphers, cohortKey, 'wrapped epoch', commitment, entry.wrapped)
       if (fits(key)) return key
     }

@@ -1,7 +1,7 @@
 import {
   commitmentOf,
   epochIdOf,
-  isSameHash,
+  isSameBytes,
   publisherKeyOf,
   type Ciphers,
   type EpochId,
@@ -38,7 +38,7 @@ export class KnownKeys {
     const commitment = commitmentOf(this.#ciphers, key)
     const epoch = { id: epochIdOf(commitment), commitment, key }
     const known = this.epochs(epoch.id)
-    if (known.some((one) => isSameHash(one.commitment, commitment))) return epoch
+    if (known.some((one) => isSameBytes(one.commitment, commitment))) return epoch
     // Two honest epochs of a stream hardly ever have one id; of those made on purpose a few are enough.
     const epochs = [epoch, ...known].slice(0, maxEpochsOfId)
     this.#entries.set(epoch.id, { epochs, publisherKeys: new Map() })

@@ -3,8 +3,9 @@ import {
   epochChain,
   epochIdOf,
   isRunnelError,
-  isSameHash,
+  isSameBytes,
   keyBytes,
+  limits,
   newestChain,
   publisherKeyOf,
   publishersChain,
@@ -26,6 +27,7 @@ import type { KeyFinder } from './key-finder.ts'
 import type { KeyPart } from './key-part.ts'
 import { Keyring } from './keyring.ts'
 import type { KnownKeys } from './known-keys.ts'
+import { newestEpochOf } from './newest-epoch.ts'
 import { ReaderLinks } from './reader-links.ts'
 import { clockToleranceMs, type ReaderSet } from './reader-set.ts'
 import { recipientOf, tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
@@ -179,15 +181,14 @@ export class Opener {
     if (current?.isOwn !== true || current.key === undefined || this.#keyring === undefined) return
     const nowMs = clock.now()
     const changes = this.#changes(nowMs)
-    const newest = await keyPart.find(userId, newestChain, signal)
-    if (newest?.kind !== 'newest' || !isSameHash(newest.keyringId, this.#keyring.id)) return
-    const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch' || record.createdMs <= current.createdMs) return
+    const record = await newestEpochOf(userId, keyPart, signal)
+    if (record === undefined || !isSameBytes(record.keyringId, this.#keyring.id)) return
+    if (record.createdMs <= current.createdMs) return
     if (record.readersAtMs < readers.lossMs(nowMs)) return
     if (!(await this.#isForReadersOnly(userId, record, readers.readersAt(nowMs), signal))) return
     const key = (await finder.open(userId, record, signal))?.key
     if (key === undefined || this.#current !== current || this.#renewing !== undefined) return
-    this.#earlier = [{ ...current, key: current.key }, ...this.#earlier].slice(0, 16)
+    this.#leaves({ ...current, key: current.key })
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     this.#current = this.#accepted(record, { key, publisherKey, changes, isOwn: true })
   }
@@ -261,11 +262,8 @@ export class Opener {
     const sinceMs = readers.lossMs(nowMs) - clockToleranceMs
     const readerIds = readers.readersAt(nowMs)
     if (!readers.holds(holderId, nowMs)) return undefined
-    const newest = await keyPart.find(holderId, newestChain, signal)
-    if (newest?.kind !== 'newest') return undefined
-    const record = await keyPart.find(holderId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch' || record.readersAtMs < sinceMs || this.#endMs(record) <= nowMs)
-      return undefined
+    const record = await newestEpochOf(holderId, keyPart, signal)
+    if (record === undefined || record.readersAtMs < sinceMs || this.#endMs(record) <= nowMs) return undefined
     if (!(await this.#isForReadersOnly(holderId, record, readerIds, signal))) return undefined
     const key = (await finder.open(holderId, record, signal))?.key
     const publisherKey =
@@ -290,10 +288,7 @@ export class Opener {
     const tags = new Set(cover.tags)
     if (tags.size !== cover.tags.length) return false
     const holders = this.#recipients(readerIds, cards)
-    const wanted = holders.map((one) => ({
-      ...one,
-      tag: tagTextOf(one, ciphers),
-    }))
+    const wanted = holders.map((one) => ({ userId: one.userId, tag: tagTextOf(one, ciphers) }))
     const allowed = new Set(wanted.map(({ tag }) => tag))
     if (!cover.tags.every((tag) => allowed.has(tag))) return false
     const isForAll = wanted.every(({ userId, tag }) => userId === openerId || tags.has(tag))
@@ -307,12 +302,10 @@ export class Opener {
   async #takeOver(keyring: Keyring, holders: readonly CardHolder[], signal: AbortSignal): Promise<void> {
     const { keyPart, finder, ciphers } = this.#modules
     const { userId } = this.#options
-    const newest = await keyPart.find(userId, newestChain, signal)
-    if (newest?.kind !== 'newest') return
-    const record = await keyPart.find(userId, epochChain(epochIdOf(newest.commitment)), signal)
-    if (record?.kind !== 'epoch') return
+    const record = await newestEpochOf(userId, keyPart, signal)
+    if (record === undefined) return
     // After the reading key was renewed the keyring is another one, and what was before stays readable.
-    const isOfKeyring = isSameHash(record.keyringId, keyring.id)
+    const isOfKeyring = isSameBytes(record.keyringId, keyring.id)
     if (!isOfKeyring && !this.#isKeyringShared) return
     const opened = await finder.open(userId, record, signal)
     if (opened !== undefined) this.#earlier = [opened]
@@ -336,8 +329,7 @@ export class Opener {
     const recipients = this.#recipients(readerIds, cards)
     const before = this.#current?.isOwn === true ? this.#current : undefined
     if (before === undefined) await this.#takeOver(keyring, recipients, signal)
-    if (before?.key !== undefined)
-      this.#earlier = [{ ...before, key: before.key }, ...this.#earlier].slice(0, 16)
+    if (before?.key !== undefined) this.#leaves({ ...before, key: before.key })
     const planned = planEpoch(
       {
         readers: recipients,
@@ -409,6 +401,11 @@ export class Opener {
       const card = cards.get(user)
       return card === undefined ? [] : [this.#recipient(card)]
     })
+  }
+
+  /** The next epoch leads to this one. */
+  #leaves(epoch: EpochKey): void {
+    this.#earlier = [epoch, ...this.#earlier].slice(0, limits.maxEarlierEpochs)
   }
 
   #recipient(card: Card): Recipient {

@@ -1,8 +1,7 @@
 import type { StreamInfo } from '../registry/ports.ts'
-import type { Card, NodeId } from '@runnel/protocol'
+import { isSameBytes, type Card, type NodeId } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import type { Cards, ReadingKeySource } from './ports.ts'
-import { isSameBytes } from './reading-key.ts'
 
 /** With what a user reads, and others encrypt for it. */
 export interface OwnReadingKey {

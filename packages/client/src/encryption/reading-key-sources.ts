@@ -1,11 +1,19 @@
-import { cardProblem, type Card, type Ciphers, type Clock, type Crypto, type NodeId } from '@runnel/protocol'
+import {
+  cardProblem,
+  isSameBytes,
+  type Card,
+  type Ciphers,
+  type Clock,
+  type Crypto,
+  type NodeId,
+} from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import { requestCard } from '../identity/request-card.ts'
 import { requestSignature, signingUser, type AccountsOnChain } from '../identity/request-signature.ts'
 import type { KeptReadingKeys } from '../identity/session-reading-keys.ts'
 import type { StatementSigner } from '../identity/signer.ts'
 import type { ReadingKeySource } from './ports.ts'
-import { isSameBytes, readingKeyOf, readingKeyStatement } from './reading-key.ts'
+import { readingKeyOf, readingKeyStatement } from './reading-key.ts'
 
 export interface ReadingKeyModules {
   /** Which users are contracts. */

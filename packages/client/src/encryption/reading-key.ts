@@ -67,7 +67,3 @@ export function u32(value: number): Uint8Array {
   new DataView(bytes.buffer).setUint32(0, value)
   return bytes
 }
-
-export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
-}

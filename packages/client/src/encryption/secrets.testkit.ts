@@ -3,7 +3,7 @@ import {
   ciphers,
   commitmentOf,
   decodeKeyRecord,
-  isSameHash,
+  isSameBytes,
   openBatch,
   publisherKeyOf,
   toHex,
@@ -94,11 +94,11 @@ export class Secrets {
     if (key === undefined) return
     for (const { id, wrapped } of earlier) {
       const before = wrapKey(ciphers, key, 'earlier epoch', id, wrapped)
-      if (isSameHash(commitmentOf(ciphers, before).subarray(0, id.length), id)) this.#add(before)
+      if (isSameBytes(commitmentOf(ciphers, before).subarray(0, id.length), id)) this.#add(before)
     }
   }
 
   #try(key: Uint8Array, commitment: Uint8Array): void {
-    if (isSameHash(commitmentOf(ciphers, key), commitment)) this.#add(key)
+    if (isSameBytes(commitmentOf(ciphers, key), commitment)) this.#add(key)
   }
 }

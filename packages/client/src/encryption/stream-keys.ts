@@ -1,10 +1,8 @@
 import {
   cardHash,
-  epochChain,
   epochIdOf,
-  isSameHash,
+  isSameBytes,
   linkChain,
-  newestChain,
   type Card,
   type Ciphers,
   type Crypto,
@@ -16,6 +14,7 @@ import {
 } from '@runnel/protocol'
 import { coverOf } from './epoch-cover.ts'
 import type { KeyPart } from './key-part.ts'
+import { newestEpochOf } from './newest-epoch.ts'
 
 /** How a reader comes by an opener's keys: `linked` finds them with nobody there; `unlinked` has a card and `no-card` none, they ask. */
 export type ReaderState = 'linked' | 'unlinked' | 'no-card'
@@ -77,12 +76,10 @@ export async function openerKeys(
   modules: StreamKeysModules,
 ): Promise<OpenerKeys | undefined> {
   const { keyPart, cards, readerIds, signal } = modules
-  const newest = await keyPart.find(userId, newestChain, signal)
-  if (newest?.kind !== 'newest') return undefined
-  const epochId = epochIdOf(newest.commitment)
-  const record = await keyPart.find(userId, epochChain(epochId), signal)
-  if (record?.kind !== 'epoch') return undefined
-  const { createdMs, readersAtMs } = record
+  const record = await newestEpochOf(userId, keyPart, signal)
+  if (record === undefined) return undefined
+  const { commitment, createdMs, readersAtMs } = record
+  const epochId = epochIdOf(commitment)
   const others = readerIds.filter((id) => id !== userId)
   const withCard = others.flatMap((id) => cards.get(id) ?? [])
   const looked = withCard.slice(0, maxLinkLookups)
@@ -109,7 +106,7 @@ async function linkedOf(
     await Promise.all(
       cards.slice(i, i + lookupsAtOnce).map(async (card) => {
         const link = await keyPart.find(openerId, linkChain(ciphers, keyringId, card.userId), signal)
-        if (link?.kind === 'link' && isSameHash(link.cardHash, cardHash(card, crypto)))
+        if (link?.kind === 'link' && isSameBytes(link.cardHash, cardHash(card, crypto)))
           linked.add(card.userId)
       }),
     )

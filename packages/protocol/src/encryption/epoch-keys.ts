@@ -64,7 +64,7 @@ export function wrapKey(
   return pad.map((byte, i) => byte ^ (key[i] ?? 0))
 }
 
-/** Whether two hashes are the same. They are public. */
-export function isSameHash(a: Uint8Array, b: Uint8Array): boolean {
+/** Whether two have the same bytes. How long it takes tells where they differ: not for secrets that others can guess at. */
+export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }

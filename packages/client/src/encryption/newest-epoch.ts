@@ -1,0 +1,21 @@
+import {
+  epochChain,
+  epochIdOf,
+  isSameBytes,
+  newestChain,
+  type EpochRecord,
+  type NodeId,
+} from '@runnel/protocol'
+import type { KeyPart } from './key-part.ts'
+
+/** The epoch that an opener says is its newest; undefined where it has none, or its record cannot be found. Throws what the registry throws, and ABORTED. */
+export async function newestEpochOf(
+  openerId: NodeId,
+  keyPart: Pick<KeyPart, 'find'>,
+  signal: AbortSignal,
+): Promise<EpochRecord | undefined> {
+  const newest = await keyPart.find(openerId, newestChain, signal)
+  if (newest?.kind !== 'newest') return undefined
+  const record = await keyPart.find(openerId, epochChain(epochIdOf(newest.commitment)), signal)
+  return record?.kind === 'epoch' && isSameBytes(record.commitment, newest.commitment) ? record : undefined
+}
