@@ -13,6 +13,18 @@ export function deadline(
   return { signal: AbortSignal.any([controller.signal, ...given]), end }
 }
 
+/** Resolves after a while, or when the signal is aborted. */
+export async function pause(clock: Pick<Clock, 'schedule'>, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = () => resolve()
+  const cancel = clock.schedule(ms, done)
+  signal.addEventListener('abort', done, { once: true })
+  await promise
+  cancel()
+  signal.removeEventListener('abort', done)
+}
+
 /** Throws ABORTED. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw clientError('ABORTED', undefined, { cause: signal.reason })

@@ -462,7 +462,11 @@ export class RunnelClient implements AsyncDisposable {
     onMessage?: OnMessage,
   ): Promise<Subscription> {
     this.#requireMember()
-    return this.#subscriber.subscribe(toStreamId(streamId), options, onMessage)
+    const id = toStreamId(streamId)
+    const subscription = await this.#subscriber.subscribe(id, options, onMessage)
+    // What fails now is done again with the first message that needs it, and reported.
+    this.#encryption.attend(id).catch(() => {})
+    return subscription
   }
 
   /**
@@ -552,8 +556,9 @@ export class RunnelClient implements AsyncDisposable {
   }
 
   /**
-   * Refuses new calls, waits until published messages are sent (at most `closeTimeoutMs`), ends subscriptions and statuses after
-   * their queued items, leaves the network and stops. Idempotent.
+   * Refuses new calls, waits until published messages are sent, and until what opens them is stored, or those who are there have
+   * asked for it (at most `closeTimeoutMs`); then ends subscriptions and statuses after their queued items, leaves the network and
+   * stops. Idempotent.
    */
   close(): Promise<ClientClosed> {
     this.#closing ??= this.#close()
@@ -573,7 +578,7 @@ export class RunnelClient implements AsyncDisposable {
     const { signal, end } = deadline(this.#clock, this.#closeTimeoutMs)
     const unsentMessages = await this.#publisher.drain(signal)
     this.#publisher.close()
-    await this.#encryption.settled(signal)
+    await this.#encryption.finish(signal)
     end()
     this.#history.close()
     this.#encryption.close()

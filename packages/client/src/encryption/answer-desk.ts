@@ -55,9 +55,22 @@ export class AnswerDesk {
   readonly #takenMs = new LRU<number>(maxReaders)
   /** When somebody else sealed something to a reader: nobody can tell what. */
   readonly #othersMs = new LRU<number>(maxReaders)
+  /** Those under way. */
+  #answers: Promise<unknown> = Promise.resolve()
+  #requests = 0
 
   constructor(modules: AnswerDeskModules) {
     this.#modules = modules
+  }
+
+  /** Requests of readers so far. */
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** Resolves when all answers that were begun are published. */
+  async settled(): Promise<void> {
+    await this.#answers
   }
 
   /** A record came: a request, or somebody else's answer to one. */
@@ -65,6 +78,7 @@ export class AnswerDesk {
     const { clock, random, opener, signal } = this.#modules
     const nowMs = clock.monotonicMs()
     if (record.kind === 'link' || record.kind === 'answer') this.#othersMs.set(record.readerId, nowMs)
+    if (record.kind === 'request') this.#requests++
     if (record.kind !== 'request' || nowMs - (this.#takenMs.get(publisherId) ?? -Infinity) < pauseMs) return
     this.#takenMs.set(publisherId, nowMs)
     if (opener.isOpen) return this.#answerNow(publisherId, record)
@@ -78,7 +92,8 @@ export class AnswerDesk {
 
   #answerNow(readerId: NodeId, record: RequestRecord): void {
     // Whoever asks goes on asking: what fails now is tried again then.
-    this.#answer(readerId, record).catch(() => this.#takenMs.delete(readerId))
+    const answered = this.#answer(readerId, record).catch(() => this.#takenMs.delete(readerId))
+    this.#answers = Promise.all([this.#answers, answered])
   }
 
   async #answer(readerId: NodeId, { card: cardBytes, wanted }: RequestRecord): Promise<void> {

@@ -112,10 +112,17 @@ export class Encryption {
     await (await this.#load()).hold(streamId, () => this.stream(streamId))
   }
 
-  /** Resolves when all records that were published are stored, or cannot be. */
-  async settled(signal: AbortSignal): Promise<void> {
+  /** Messages of a stream are read from now on. Resolves when what comes with encryption is begun; throws as `stream` does. */
+  async attend(streamId: StreamId): Promise<void> {
+    if (!(await this.isEncrypted(streamId))) return
+    const stream = await this.stream(streamId)
+    if (!this.#modules.signal.aborted) stream.attend()
+  }
+
+  /** Resolves when others can read without this process what it published, as far as that can be. */
+  async finish(signal: AbortSignal): Promise<void> {
     const streams = this.#streams?.all() ?? []
-    await Promise.allSettled(streams.map((stream) => stream.settled(signal)))
+    await Promise.allSettled(streams.map((stream) => stream.finish(signal)))
   }
 
   close(): void {
@@ -176,6 +183,11 @@ export class Encryption {
   async #load(): Promise<EncryptedStreams> {
     this.#loading ??= import('./encrypted-streams.ts').then(
       ({ EncryptedStreams }) => (this.#streams = new EncryptedStreams({ ...this.#modules, ciphers })),
+      (error: unknown) => {
+        // A page may be without a network just now.
+        this.#loading = undefined
+        throw error
+      },
     )
     return this.#loading
   }

@@ -12,18 +12,29 @@ let world: World
 let asked: number
 let isAway: boolean
 let joined: number
+let waited: string[]
+/** The stream part in which there is a neighbour. */
+let company: string | undefined
 let part: KeyPart
 beforeEach(() => {
   world = new World()
   asked = 0
   isAway = false
   joined = 0
+  waited = []
+  company = undefined
   const process = world.start(publisher)
   part = new KeyPart(
     { stream: world.stream },
     {
-      node: { publish: (bytes) => (world.publish(process, bytes), true) },
-      parts: { join: () => (joined++, () => joined--) },
+      node: {
+        publish: (bytes) => (world.publish(process, bytes), true),
+        waitForNeighbours: async (streamPartId) => void waited.push(streamPartId),
+      },
+      parts: {
+        join: () => (joined++, () => joined--),
+        neighbourCount: (streamPartId) => (streamPartId === company ? 1 : 0),
+      },
       history: {
         plan: async () => [],
         read: async function* (_, { publisherId, messageChainId, selection }) {
@@ -111,5 +122,15 @@ describe('the key part', () => {
     part.leave()
     part.publish('n', newest(2))
     expect(joined).toBe(0)
+  })
+
+  it('is waited in for a neighbour, as long as there is somebody in the stream', async () => {
+    company = `${world.stream.id}#100`
+    expect(part.hasCompany).toBe(false)
+    company = `${world.stream.id}#0`
+    expect(part.hasCompany).toBe(true)
+    await part.waitForNeighbour(signal)
+    expect(joined).toBe(1)
+    expect(waited).toEqual([`${world.stream.id}#100`])
   })
 })

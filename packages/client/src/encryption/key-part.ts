@@ -10,6 +10,7 @@ import {
   keyPartition,
   limits,
   placeOf,
+  toStreamPartId,
   type Clock,
   type Crypto,
   type KeyRecord,
@@ -34,8 +35,8 @@ export interface FoundRecord {
 }
 
 export interface KeyPartModules {
-  readonly node: Pick<NetworkNode, 'publish'>
-  readonly parts: Pick<StreamParts, 'join'>
+  readonly node: Pick<NetworkNode, 'publish' | 'waitForNeighbours'>
+  readonly parts: Pick<StreamParts, 'join' | 'neighbourCount'>
   readonly history: Pick<HistorySource, 'plan' | 'read'>
   readonly user: Pick<ActingUser, 'userId' | 'signer'>
   readonly crypto: Crypto
@@ -72,6 +73,21 @@ export class KeyPart {
   join(): void {
     // Each record stands by itself: there are no gaps between them.
     this.#leave ??= this.#modules.parts.join(this.#stream, keyPartition, { fillGaps: false })
+  }
+
+  /** Somebody else is in the stream. */
+  get hasCompany(): boolean {
+    const { id, partitions } = this.#stream
+    const { parts } = this.#modules
+    return Array.from({ length: partitions }, (_, partition) => toStreamPartId(id, partition)).some(
+      (streamPartId) => parts.neighbourCount(streamPartId) > 0,
+    )
+  }
+
+  /** Joins, and resolves when there is a neighbour. Rejects when the signal is aborted first. */
+  async waitForNeighbour(signal: AbortSignal): Promise<void> {
+    this.join()
+    await this.#modules.node.waitForNeighbours(toStreamPartId(this.#stream.id, keyPartition), { signal })
   }
 
   /** For good. */

@@ -21,6 +21,7 @@ import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
+import { answerLastRequests } from './last-requests.ts'
 import { KeyFinder } from './key-finder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import { keyringMaster } from './keyring.ts'
@@ -98,6 +99,8 @@ export class StreamEncryption {
   #done: Promise<void> = Promise.resolve()
   /** Records that are perhaps not stored yet, the newest last. */
   #unconfirmed: MessagePlace[] = []
+  /** The stream has no storage node: keys are only where somebody has them. */
+  #isUnstored = false
 
   constructor(options: StreamEncryptionOptions, outside: StreamEncryptionModules) {
     const { stream, choice } = options
@@ -135,6 +138,14 @@ export class StreamEncryption {
     this.#desk = new AnswerDesk({ ...common, ...parts, cardsOf, opener: this.opener })
     this.keyPart.onRecord = (found) => this.#onRecord(found)
     this.known.onKey = () => this.#wake()
+  }
+
+  /** Messages are read from now on: new keys come as they are made, and others can encrypt for this user. */
+  attend(): void {
+    this.keyPart.join()
+    const { card, signal } = this.#modules
+    // A person is asked when there is something to read; whatever else fails now is tried again then, and reported.
+    if (card.isSilent) card.ensure(this.stream, signal).catch(() => {})
   }
 
   /** The epoch to seal in, at once; undefined where that takes time. */
@@ -240,13 +251,29 @@ export class StreamEncryption {
     await this.settled(signal)
   }
 
-  /** Resolves when what was published is stored, where there are storage nodes. */
+  /** Resolves when what was published is stored. Throws what `stored` throws. */
   async settled(signal: AbortSignal): Promise<void> {
     await this.#done
     await this.opener.settled()
     const places = this.#unconfirmed
     this.#unconfirmed = []
-    if (places.length > 0) await this.#modules.stored(places, signal)
+    if (places.length === 0) return
+    try {
+      await this.#modules.stored(places, signal)
+      this.#isUnstored = false
+    } catch (error) {
+      this.#isUnstored = isRunnelError(error, 'NO_STORAGE_NODE')
+      throw error
+    }
+  }
+
+  /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
+  async finish(signal: AbortSignal): Promise<void> {
+    // What else keeps it from being stored, nobody can mend now.
+    await this.settled(signal).catch((error: unknown) => {
+      if (!isRunnelError(error)) throw error
+    })
+    if (this.#isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
   }
 
   /** What waits for a key rejects with ABORTED. */

@@ -168,7 +168,7 @@ export class World {
   /** Everything that was begun is done, answers to requests as well. */
   async settle(): Promise<void> {
     const { signal } = new AbortController()
-    for (const { encryption } of this.processes) await this.run(encryption.settled(signal))
+    for (const { encryption } of this.processes) await this.run(encryption.finish(signal))
     await this.pass(700)
   }
 
@@ -213,12 +213,13 @@ export class TestProcess {
       endOfTurn: (fn) => void setImmediate(fn),
     }
     this.encryption = new Encryption({
-      node: { publish: (bytes) => (world.publish(this, bytes), true) },
+      node: { publish: (bytes) => (world.publish(this, bytes), true), waitForNeighbours: async () => {} },
       parts: {
         join: () => {
           this.isJoined = true
           return () => (this.isJoined = false)
         },
+        neighbourCount: () => 0,
       },
       history: {
         plan: async () => [],

@@ -8,7 +8,7 @@ import {
   type StreamPartId,
   type WantedNeighbour,
 } from '@runnel/protocol'
-import { deadline, throwIfAborted } from '../deadline.ts'
+import { deadline, pause, throwIfAborted } from '../deadline.ts'
 import { clientError, reasonOf, streamNotFound } from '../errors.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { HistorySource } from './history-source.ts'
@@ -153,16 +153,4 @@ function toAwaited(message: MessagePlace): Awaited {
   const streamPartId = toStreamPartId(streamId, partition)
   const publisherId = toNodeId(message.publisherId)
   return { streamId, partition, streamPartId, publisherId, messageChainId, timestamp, sequenceNumber }
-}
-
-function pause(clock: { schedule(ms: number, fn: () => void): () => void }, ms: number, signal: AbortSignal) {
-  return new Promise<void>((resolve) => {
-    const done = () => {
-      cancel()
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const cancel = clock.schedule(ms, done)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }
