@@ -16,7 +16,7 @@ async function ended(requestsAtMs: readonly number[], { neighbourMs = 0, hasComp
   const { signal } = new AbortController()
   let isDone = false
   const done = answerLastRequests({ clock, desk, keyPart: { hasCompany, waitForNeighbour } }, signal)
-  done.then(() => (isDone = true))
+  void done.then(() => (isDone = true))
   await turns(2)
   while (!isDone && clock.step()) await turns(2)
   await done
