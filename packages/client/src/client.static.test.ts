@@ -170,15 +170,28 @@ describe('publish and subscribe', () => {
     expect(texts.sort()).toEqual(['anna', 'ben', 'carla', 'chosen'])
   })
 
-  it('says so when nobody else is there, and keeps the message for who comes soon', async () => {
-    const publisher = await clients.create({ privateKey: owner.privateKey, waitForNeighboursMs: 1 })
+  it('says so at once when nobody else is there, and keeps the message for who comes soon', async () => {
+    // Far longer than a test may take.
+    const publisher = await clients.create({ privateKey: owner.privateKey, waitForNeighboursMs: 3_600_000 })
     const alone = nextStatus(publisher, 'publishing-alone')
     const { neighbours } = await publisher.publish(id('one'), 'anybody?')
     expect(neighbours).toBe(0)
-    expect(await alone).toMatchObject({ streamPartId: `${id('one')}#0`, waitedMs: 1 })
+    expect(await alone).toMatchObject({ streamPartId: `${id('one')}#0` })
     const subscriber = await clients.create()
     const subscription = await subscriber.subscribe(id('one'))
     expect((await take(subscription, 1))[0]?.content).toBe('anybody?')
+  })
+
+  it('gives a message to who joins while its publisher ends', async () => {
+    const [publisher, subscriber] = [
+      await clients.create({ privateKey: owner.privateKey }),
+      await clients.create(),
+    ]
+    expect((await publisher.publish(id('one'), 'and gone')).neighbours).toBe(0)
+    const closed = publisher.close()
+    const subscription = await subscriber.subscribe(id('one'))
+    expect((await take(subscription, 1))[0]?.content).toBe('and gone')
+    await closed
   })
 
   it('can stop publishing, and go on with the same chain', async () => {

@@ -433,9 +433,9 @@ export class RunnelClient implements AsyncDisposable {
    * Publishes a message: a Uint8Array as bytes, a string as text, anything else as JSON; at most 1 MiB. Messages of one call
    * after the other stay in order, those of one turn of the event loop share a signature. Resolves when the message was handed to
    * the network, after all earlier ones: await it so as not to publish faster than can be sent. Joins the stream part with the
-   * first message, waits up to `waitForNeighboursMs` for a first neighbour, and stays in it until `stopPublishing` or `close`.
-   * Without a neighbour the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps the message for a while for
-   * nodes that join.
+   * first message, waits up to `waitForNeighboursMs` for a first neighbour unless nobody else is there, and stays in it until
+   * `stopPublishing` or `close`. Without a neighbour the status 'publishing-alone' is given, `neighbours` is 0, and the node keeps
+   * the message for a while for nodes that join.
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     this.#requireMember()

@@ -147,7 +147,7 @@ export interface NodeEvents {
   linkClosed: (peerId: NodeId) => void
   /** A link to a peer could not be opened in any way; its tracker is told too. */
   linkFailed: (peerId: NodeId, error: RunnelError) => void
-  /** The set of attached neighbours of a joined stream part changed. */
+  /** The set of attached neighbours of a joined stream part changed, or its tracker says that there is nobody to be one. */
   neighbours: (streamPartId: StreamPartId, neighbours: readonly NodeId[]) => void
   /** A connection to a tracker opened, perhaps by a better way than one that is open already; or the last one closed. */
   tracker: (trackerId: NodeId, state: 'connected' | 'disconnected', error?: RunnelError) => void
@@ -157,6 +157,14 @@ export interface NodeEvents {
   fault: (fault: NodeFault) => void
   /** Something was dropped or refused; `counter` is the name of the metric that grew. */
   dropped: (counter: string, detail: string) => void
+}
+
+export interface WaitForNeighboursOptions {
+  /** Default 1. */
+  readonly count?: number
+  /** Resolves also when the tracker says that nobody else is in the stream part. Default false. */
+  readonly orAlone?: boolean
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The embeddable node. */
@@ -170,10 +178,7 @@ export interface NetworkNode {
   leave(streamPartId: StreamPartId): void
   readonly streamParts: readonly StreamPartId[]
   /** Resolves when the stream part has at least `count` attached neighbours (default 1). */
-  waitForNeighbours(
-    streamPartId: StreamPartId,
-    options?: { count?: number; signal?: AbortSignal },
-  ): Promise<void>
+  waitForNeighbours(streamPartId: StreamPartId, options?: WaitForNeighboursOptions): Promise<void>
   /**
    * Floods a batch this process signed. Does not join. False when every neighbour's queue is above its high mark: the batch is
    * sent all the same, but wait for `writable` before the next. Throws NOT_JOINED, NODE_NOT_RUNNING and STREAM_PART_FAILED; in

@@ -84,10 +84,13 @@ export class KeyPart {
     )
   }
 
-  /** Joins, and resolves when there is a neighbour. Rejects when the signal is aborted first. */
+  /** Joins, and resolves when there is a neighbour, or nobody to be one. Rejects when the signal is aborted first. */
   async waitForNeighbour(signal: AbortSignal): Promise<void> {
     this.join()
-    await this.#modules.node.waitForNeighbours(toStreamPartId(this.#stream.id, keyPartition), { signal })
+    await this.#modules.node.waitForNeighbours(toStreamPartId(this.#stream.id, keyPartition), {
+      orAlone: true,
+      signal,
+    })
   }
 
   /** For good. */

@@ -61,6 +61,7 @@ export class PartOutbox {
   /** The place of the message that was sent last. */
   #head: MessageRef | undefined
   #flushing = false
+  #aloneMs = -Infinity
 
   /** Nothing is sent before `ready` resolves. */
   constructor(
@@ -72,6 +73,11 @@ export class PartOutbox {
     this.#ready = options.ready
     this.#modules = modules
     this.#streamPartId = toStreamPartId(options.chain.streamId, options.chain.partition)
+  }
+
+  /** When something was sent last while there was no neighbour, by the monotonic clock. */
+  get aloneMs(): number {
+    return this.#aloneMs
   }
 
   /** Resolves when the message was handed to the network. Rejects with a TIMESTAMP_… or DELEGATION_ code, ABORTED or CLIENT_CLOSED. */
@@ -192,11 +198,12 @@ export class PartOutbox {
   /** False when the next batch should wait. */
   #send(entries: readonly Entry[], messages: Sealed): boolean {
     if (messages === undefined) return true
-    const { node, crypto, user, neighbourCount } = this.#modules
+    const { node, crypto, user, neighbourCount, clock } = this.#modules
     try {
       if (this.#closing.signal.aborted) throw clientError('CLIENT_CLOSED', 'before it was sent')
       const batch = buildBatch({ chain: this.#chain, messages }, crypto, user.signer)
       const neighbours = neighbourCount(this.#streamPartId)
+      if (neighbours === 0) this.#aloneMs = clock.monotonicMs()
       const writable = node.publish(batch.bytes)
       for (const [i, message] of messages.entries()) {
         this.#head = placeOf(message)

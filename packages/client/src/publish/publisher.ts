@@ -60,6 +60,9 @@ export interface PublisherModules {
   readonly steps: Pick<ContentSteps, 'seal'>
 }
 
+/** So long after a message that was published alone somebody may come who joined at the same time. */
+const joiningMs = 1_000
+
 interface JoinedOutbox {
   readonly outbox: PartOutbox
   /** Leaves the stream part; undefined after that was done. */
@@ -106,7 +109,10 @@ export class Publisher {
     }
   }
 
-  /** Waits until all that was published is handed over, or the signal is aborted. Returns how many messages are left. */
+  /**
+   * Waits until all that was published is handed over, or the signal is aborted; what was published alone just now waits a second for
+   * somebody who joins. Returns how many messages are left.
+   */
   async drain(signal: AbortSignal): Promise<number> {
     if (this.#budget.messages > 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -114,7 +120,24 @@ export class Publisher {
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
     }
+    await Promise.all([...this.#outboxes].map(([id, joined]) => this.#company(id, joined, signal)))
     return this.#budget.messages
+  }
+
+  /** Waits for whoever joins at the same time as a message was published alone. */
+  async #company(
+    streamPartId: StreamPartId,
+    { outbox, leave }: JoinedOutbox,
+    ending: AbortSignal,
+  ): Promise<void> {
+    const { node, clock } = this.#modules
+    const patienceMs = Math.min(joiningMs, this.#options.waitForNeighboursMs)
+    const leftMs = outbox.aloneMs + patienceMs - clock.monotonicMs()
+    if (leave === undefined || leftMs <= 0) return
+    const { signal, end } = deadline(clock, leftMs, ending)
+    // Nobody came.
+    await node.waitForNeighbours(streamPartId, { signal }).catch(() => {})
+    end()
   }
 
   /** Rejects unsent messages with CLIENT_CLOSED. */
@@ -199,20 +222,21 @@ export class Publisher {
     return outbox
   }
 
-  /** Waits for a limited time: the node keeps a message published alone for nodes that join soon. */
+  /** Waits for a limited time, and not where nobody else is: the node keeps a message published alone for nodes that join soon. */
   async #firstNeighbour(streamPartId: StreamPartId): Promise<void> {
     const { node, clock, status, parts } = this.#modules
-    const { waitForNeighboursMs } = this.#options
-    const { signal, end } = deadline(clock, waitForNeighboursMs, this.#closing.signal)
+    const { signal, end } = deadline(clock, this.#options.waitForNeighboursMs, this.#closing.signal)
+    const beganMs = clock.monotonicMs()
     try {
-      await node.waitForNeighbours(streamPartId, { signal })
+      await node.waitForNeighbours(streamPartId, { orAlone: true, signal })
     } catch {
       // No neighbour came in time, or the client is closing.
     } finally {
       end()
     }
     if (parts.neighbourCount(streamPartId) === 0 && !this.#closing.signal.aborted) {
-      status.emit({ type: 'publishing-alone', streamPartId, waitedMs: waitForNeighboursMs })
+      const waitedMs = Math.round(clock.monotonicMs() - beganMs)
+      status.emit({ type: 'publishing-alone', streamPartId, waitedMs })
     }
   }
 }

@@ -169,13 +169,14 @@ export class Subscriber {
   }
 
   /**
-   * Resolves when there is a neighbour to receive live messages from, or none came in time; undefined when there is one already.
+   * Resolves when there is a neighbour to receive live messages from, when there is nobody to be one, or when none came in time;
+   * undefined when there is one already.
    */
   #connected({ streamPartIds }: QueuedSubscription): Promise<void> | undefined {
     const { node, clock, parts } = this.#modules
     if (streamPartIds.every((id) => parts.neighbourCount(id) > 0)) return undefined
     const { signal, end } = deadline(clock, this.#options.waitForNeighboursMs, this.#modules.history.closing)
-    return Promise.all(streamPartIds.map((id) => node.waitForNeighbours(id, { signal })))
+    return Promise.all(streamPartIds.map((id) => node.waitForNeighbours(id, { signal, orAlone: true })))
       .then(end)
       .catch(() => {
         // No neighbour came in time, or the client is closing.

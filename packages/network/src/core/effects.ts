@@ -46,7 +46,7 @@ export type NodeEffect =
   | { readonly type: 'fillFromArchive'; readonly gap: Gap }
   /** A gap was given up: delivery continues after it. */
   | { readonly type: 'gapLost'; readonly gap: Gap }
-  /** The attached neighbours changed. */
+  /** The attached neighbours changed, or there is nobody to be one. */
   | {
       readonly type: 'neighbours'
       readonly streamPartId: StreamPartId

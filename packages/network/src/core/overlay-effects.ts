@@ -34,7 +34,7 @@ export interface OverlayEffects {
   fillFromArchive(gap: Gap): void
   /** A gap was given up: delivery continues after it. */
   gapLost(gap: Gap): void
-  /** The attached neighbours changed. */
+  /** The attached neighbours changed, or there is nobody to be one. */
   neighbours(streamPartId: StreamPartId, neighbours: readonly NodeId[]): void
   /** The tracker should hear of the stream part: take the status when it can be sent. */
   statusDue(streamPartId: StreamPartId): void

@@ -47,7 +47,7 @@ describe('joining', () => {
   })
 
   it('never takes itself for a neighbour', () => {
-    expect(new CoreScript().run(join, instruct(1, 1))).toEqual(['status', 'status'])
+    expect(new CoreScript().run(join, instruct(1, 1))).toEqual(['status', 'status', 'neighbours []'])
   })
 
   it('tells everybody when it leaves, and drops what still comes', () => {

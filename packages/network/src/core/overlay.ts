@@ -427,6 +427,7 @@ export class Overlay {
     } else {
       this.counters['instruction.handled']++
       this.#neighbourhood.instructed(part, nowMs)
+      if (part.isAlone && part.attached.length === 0) this.#modules.effects.neighbours(part.id, [])
     }
   }
 

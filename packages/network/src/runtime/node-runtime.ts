@@ -19,7 +19,13 @@ import type { NodeEvent } from '../core/events.ts'
 import type { NodeCore } from '../core/node-core.ts'
 import { keptBy, type Kept } from '../core/stream-part/kept.ts'
 import { networkError } from '../errors.ts'
-import type { JoinOptions, NetworkNode, NodeDelegations, NodeEvents } from '../ports.ts'
+import type {
+  JoinOptions,
+  NetworkNode,
+  NodeDelegations,
+  NodeEvents,
+  WaitForNeighboursOptions,
+} from '../ports.ts'
 import { Tracer } from '../trace/tracer.ts'
 import { ArchiveRequests } from './archive-requests.ts'
 import { createCore } from './create-core.ts'
@@ -161,11 +167,8 @@ export class NodeRuntime implements NetworkNode {
     this.#waiters.check()
   }
 
-  waitForNeighbours(
-    streamPartId: StreamPartId,
-    options: { count?: number; signal?: AbortSignal } = {},
-  ): Promise<void> {
-    return this.#neighbours.wait(streamPartId, options.count ?? 1, options.signal)
+  waitForNeighbours(streamPartId: StreamPartId, options: WaitForNeighboursOptions = {}): Promise<void> {
+    return this.#neighbours.wait(streamPartId, options)
   }
 
   publish(batchBytes: Uint8Array): boolean {

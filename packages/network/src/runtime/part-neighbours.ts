@@ -1,7 +1,9 @@
 import type { NodeId, StreamPartId } from '@runnel/protocol'
 import type { Links } from '@runnel/transport'
 import type { NodeCore } from '../core/node-core.ts'
+import type { StreamPart } from '../core/stream-part/stream-part.ts'
 import { networkError } from '../errors.ts'
+import type { WaitForNeighboursOptions } from '../ports.ts'
 import type { Waiters } from './waiters.ts'
 
 export interface PartNeighboursModules {
@@ -20,14 +22,20 @@ export class PartNeighbours {
     this.#modules = modules
   }
 
-  /** Resolves when there are so many. */
-  wait(streamPartId: StreamPartId, count: number, signal: AbortSignal | undefined): Promise<void> {
-    return this.#modules.waiters.wait(() => this.#attached(streamPartId).length >= count, signal)
+  /** Resolves when there are so many, or, if that is enough, when the tracker knows nobody. */
+  wait(
+    streamPartId: StreamPartId,
+    { count = 1, orAlone = false, signal }: WaitForNeighboursOptions,
+  ): Promise<void> {
+    return this.#modules.waiters.wait(() => {
+      const { attached, isAlone } = this.#joined(streamPartId)
+      return attached.length >= count || (orAlone && isAlone)
+    }, signal)
   }
 
   /** Resolves when one of them takes more, or there are none. */
   writable(streamPartId: StreamPartId, signal: AbortSignal | undefined): Promise<void> {
-    return this.#modules.waiters.wait(() => this.isWritable(this.#attached(streamPartId)), signal)
+    return this.#modules.waiters.wait(() => this.isWritable(this.#joined(streamPartId).attached), signal)
   }
 
   isWritable(attached: readonly NodeId[]): boolean {
@@ -35,10 +43,10 @@ export class PartNeighbours {
     return attached.some((peerId) => this.#modules.peers.get(peerId)?.writable === true)
   }
 
-  #attached(streamPartId: StreamPartId): readonly NodeId[] {
+  #joined(streamPartId: StreamPartId): StreamPart {
     this.#modules.assertRunning()
     const part = this.#modules.core.streamParts.get(streamPartId)
     if (part === undefined) throw networkError('NOT_JOINED', streamPartId)
-    return part.attached
+    return part
   }
 }

@@ -172,6 +172,11 @@ export class StreamPart {
     for (const edge of this.edges.values()) edge.reported = false
   }
 
+  /** Its tracker knows nobody else in it. */
+  get isAlone(): boolean {
+    return this.#sessionCounter > 0 && this.wanted.size === 0
+  }
+
   /** Sets the wanted peers; false when the instruction is not newer than the one before. */
   instruct(instruction: Instruction, self: NodeId, nowMs: number): boolean {
     if (instruction.counter <= this.#sessionCounter) return false
