@@ -194,6 +194,16 @@ describe('publish and subscribe', () => {
     await closed
   })
 
+  it('takes messages until its signal ends the subscription', async () => {
+    const client = await clients.create({ privateKey: owner.privateKey })
+    const ending = new AbortController()
+    const subscription = await client.subscribe('/one', { signal: ending.signal })
+    expect(subscription.streamId).toBe(id('one'))
+    ending.abort()
+    expect(await subscription[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined })
+    expect(client.network.streamParts).toEqual([])
+  })
+
   it('can stop publishing, and go on with the same chain', async () => {
     const [publisher, subscriber] = [
       await clients.create({ privateKey: owner.privateKey }),
@@ -365,12 +375,42 @@ describe('refusals', () => {
         'INVALID_ARGUMENT',
       ],
       [client.listStreams({ owner: 'me' }), 'INVALID_NODE_ID'],
+      [client.subscribe(id('one'), { partition: [0] } as object), 'INVALID_ARGUMENT'],
+      [client.subscribe(id('one'), { signal: AbortSignal.abort() }), 'ABORTED'],
+      [client.publish(id('one'), 1, { partitionkey: 'a' } as object), 'INVALID_ARGUMENT'],
+      [client.createStream({ path: 'a', partition: 3 } as object), 'INVALID_ARGUMENT'],
+      [client.grant(id('one'), { permissions: ['publish'] } as never), 'INVALID_ARGUMENT'],
+      [
+        client.grant(id('one'), { public: true, user: 'public', permissions: [] } as never),
+        'INVALID_ARGUMENT',
+      ],
+      [client.revoke(id('one'), { public: true } as never), 'INVALID_ARGUMENT'],
+      [client.resend(id('one'), { last: 1 }, { rav: true } as object).next(), 'INVALID_ARGUMENT'],
     ]
     for (const [refusal, code] of refused) await expect(refusal).rejects.toMatchObject({ code })
     const subscription = await client.subscribe(id('one'), {}, () => {})
     expect(() => subscription[Symbol.asyncIterator]()).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
     )
+  })
+
+  it('do not befall whoever publishes many, in order, and waits for room', async () => {
+    const publisher = await clients.create({
+      privateKey: owner.privateKey,
+      publish: { maxQueuedMessages: 20 },
+    })
+    const subscriber = await clients.create()
+    const subscription = await subscriber.subscribe(id('one'))
+    const numbers = Array.from({ length: 1_000 }, (_, n) => n)
+    const taken = take(subscription, 1_000)
+    expect(await publisher.publishMany('/one', numbers)).toMatchObject({ messages: 1_000 })
+    expect((await taken).map(({ content }) => content)).toEqual(numbers)
+    const withBad = async function* () {
+      yield* [1, 2, undefined]
+      throw new Error('it goes on after what was refused')
+    }
+    await expect(publisher.publishMany('/one', withBad())).rejects.toMatchObject({ code: 'INVALID_CONTENT' })
+    await publisher.writable()
   })
 
   it('of too much at once are said, never silent', async () => {

@@ -3,7 +3,7 @@ import {
   keyPartition,
   parseStreamPartId,
   toNodeId,
-  toStreamId,
+  streamIdOf,
   type Card,
   type Clock,
   type DelegationHistory,
@@ -28,6 +28,7 @@ import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
+import { publishMany, type PublishedMany } from './publish/publish-many.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { checkPartition } from './publish/partition.ts'
 import type { Phases, PhaseTimes } from './phases.ts'
@@ -92,7 +93,7 @@ export interface RunnelClientModules {
 
 /**
  * A member of a Runnel network: manages streams, publishes and subscribes. Made by `createClient`.
- * Stream ids are `0xowner/path`; whatever cannot be done is a RunnelError with a code of `clientErrors`.
+ * Stream ids are `0xowner/path`, or `/path` for the account's own; whatever cannot be done is a RunnelError with a code of `clientErrors`.
  */
 export class RunnelClient implements AsyncDisposable {
   /** Who publishes and reads: the address of the user's key, which any number of clients may act for. */
@@ -200,6 +201,11 @@ export class RunnelClient implements AsyncDisposable {
     this.network.on('fault', (fault) => modules.faults.report(fault))
   }
 
+  /** The id of a stream: `0xowner/path`, or `/path` for one of `account`'s. Throws INVALID_STREAM_ID. */
+  streamId(text: string): StreamId {
+    return streamIdOf(text, this.account)
+  }
+
   /** In whose name registries are changed: the address of the wallet, or of the user. */
   get account(): NodeId {
     return (this.#hasAccount ? this.#registry.account : undefined) ?? this.userId
@@ -218,7 +224,7 @@ export class RunnelClient implements AsyncDisposable {
   /** Throws STREAM_NOT_FOUND, or what a chain throws when nothing is known. */
   async getStream(streamId: string): Promise<StreamInfo> {
     this.#requireOpen()
-    const stream = await this.#registry.cache.getStream(toStreamId(streamId))
+    const stream = await this.#registry.cache.getStream(this.streamId(streamId))
     if (stream === undefined) throw streamNotFound(streamId)
     return stream
   }
@@ -233,7 +239,7 @@ export class RunnelClient implements AsyncDisposable {
   /** Deletes a stream and every permission on it. */
   async deleteStream(streamId: string): Promise<void> {
     this.#requireAccount()
-    await this.#registry.writer.deleteStream(toStreamId(streamId))
+    await this.#registry.writer.deleteStream(this.streamId(streamId))
   }
 
   /**
@@ -246,7 +252,7 @@ export class RunnelClient implements AsyncDisposable {
     const given = grantOf(grant)
     const card = cardIn(grant)
     if (card !== undefined) await this.checkCard(card)
-    const id = toStreamId(streamId)
+    const id = this.streamId(streamId)
     await this.#registry.writer.grant(id, given)
     const { user, permissions } = given
     if (user !== 'public' && permissions.includes('subscribe')) await this.#shareKeys(id, user, card)
@@ -255,7 +261,7 @@ export class RunnelClient implements AsyncDisposable {
   /** Takes permissions away; public permissions still apply to the user. */
   async revoke(streamId: string, revoked: RevokeOptions): Promise<void> {
     this.#requireAccount()
-    await this.#registry.writer.revoke(toStreamId(streamId), revokedOf(revoked))
+    await this.#registry.writer.revoke(this.streamId(streamId), revokedOf(revoked))
   }
 
   /**
@@ -303,7 +309,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async keysOf(streamId: string): Promise<StreamKeys> {
     this.#requireMember()
-    const id = toStreamId(streamId)
+    const id = this.streamId(streamId)
     const { grant, publishUntilMs } = await this.permissionsOf(id, this.userId)
     if (!grant && publishUntilMs <= this.#clock.now()) await requirePermission('subscribe', id, this.#shared)
     const stream = await this.#encryption.stream(id)
@@ -318,7 +324,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async rotateKeys(streamId: string): Promise<RotatedKeys> {
     this.#requireMember()
-    const id = toStreamId(streamId)
+    const id = this.streamId(streamId)
     const stream = await this.#encryption.stream(id)
     if (stream.choice.keyHolder === undefined) await requirePermission('publish', id, this.#shared)
     if (!(await this.#encryption.isEncrypted(id))) throw clientError('NOT_ENCRYPTED', id)
@@ -340,7 +346,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async holdKeys(streamId: string): Promise<void> {
     this.#requireMember()
-    await this.#encryption.hold(toStreamId(streamId))
+    await this.#encryption.hold(this.streamId(streamId))
   }
 
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
@@ -352,7 +358,7 @@ export class RunnelClient implements AsyncDisposable {
   /** The permissions of a user on a stream, public or their own; from the cached registry. */
   async permissionsOf(streamId: string, user: string): Promise<Permissions> {
     this.#requireOpen()
-    return this.#registry.cache.permissionsOf(toStreamId(streamId), toNodeId(user))
+    return this.#registry.cache.permissionsOf(this.streamId(streamId), toNodeId(user))
   }
 
   /** Who may publish, and under which delegations; from the cached registry. For storage nodes, which check what others give them. */
@@ -401,13 +407,13 @@ export class RunnelClient implements AsyncDisposable {
   /** Has a registered storage node keep a stream. Needs the edit permission on it. */
   async addToStorageNode(streamId: string, nodeId: string): Promise<void> {
     this.#requireAccount()
-    await this.#registry.storageWriter.assign(toStreamId(streamId), toNodeId(nodeId))
+    await this.#registry.storageWriter.assign(this.streamId(streamId), toNodeId(nodeId))
   }
 
   /** Has a storage node keep a stream no longer. */
   async removeFromStorageNode(streamId: string, nodeId: string): Promise<void> {
     this.#requireAccount()
-    await this.#registry.storageWriter.unassign(toStreamId(streamId), toNodeId(nodeId))
+    await this.#registry.storageWriter.unassign(this.streamId(streamId), toNodeId(nodeId))
   }
 
   /** Registers the account as a storage node, or changes where it is reached: a ws:// or wss:// URL. Its node needs that key. */
@@ -439,7 +445,30 @@ export class RunnelClient implements AsyncDisposable {
    */
   async publish(streamId: string, content: unknown, options: PublishOptions = {}): Promise<PublishedMessage> {
     this.#requireMember()
-    return this.#publisher.publish(toStreamId(streamId), content, options)
+    return this.#publisher.publish(this.streamId(streamId), content, options)
+  }
+
+  /**
+   * Publishes all of an iterable, in order and as fast as it can be sent, waiting where `publish` would throw PUBLISH_QUEUE_FULL. The
+   * first message that is refused ends it, with its error. Throws what `publish` throws.
+   */
+  async publishMany(
+    streamId: string,
+    contents: Iterable<unknown> | AsyncIterable<unknown>,
+    options: Omit<PublishOptions, 'timestamp'> = {},
+  ): Promise<PublishedMany> {
+    this.#requireMember()
+    const id = this.streamId(streamId)
+    return publishMany(contents, {
+      publish: (content) => this.#publisher.publish(id, content, options),
+      room: () => this.#publisher.room(),
+    })
+  }
+
+  /** Resolves when `publish` can take many more messages: await it now and then instead of each `publish`. */
+  async writable(): Promise<void> {
+    this.#requireOpen()
+    await this.#publisher.room()
   }
 
   /**
@@ -448,7 +477,7 @@ export class RunnelClient implements AsyncDisposable {
    */
   async stopPublishing(streamId: string): Promise<void> {
     this.#requireOpen()
-    await this.#publisher.leave(toStreamId(streamId))
+    await this.#publisher.leave(this.streamId(streamId))
   }
 
   /**
@@ -462,7 +491,7 @@ export class RunnelClient implements AsyncDisposable {
     onMessage?: OnMessage,
   ): Promise<Subscription> {
     this.#requireMember()
-    const id = toStreamId(streamId)
+    const id = this.streamId(streamId)
     const subscription = await this.#subscriber.subscribe(id, options, onMessage)
     // What fails now is done again with the first message that needs it, and reported.
     this.#encryption.attend(id).catch(() => {})
@@ -625,7 +654,7 @@ export class RunnelClient implements AsyncDisposable {
     options: ResendOptions,
   ): AsyncGenerator<Message, void, undefined> {
     this.#requireMember()
-    yield* resend(streamId, selection, options, this.#shared)
+    yield* resend(this.streamId(streamId), selection, options, this.#shared)
   }
 
   /** Before the node starts, so that nothing is missed. */

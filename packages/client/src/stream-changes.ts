@@ -6,18 +6,19 @@ import {
   metadataField,
   overlayChoiceFault,
   toNodeId,
-  toStreamId,
+  streamIdOf,
   type Card,
   type NodeId,
 } from '@runnel/protocol'
 import { clientError } from './errors.ts'
+import { checkOptions, type OptionNames } from './options.ts'
 import type { Grant, PermissionName, StreamDraft } from './registry/ports.ts'
 
 /** A stream to create. */
 export interface NewStream {
   /** What follows the account's address in the id; or give `id`. */
   readonly path?: string | undefined
-  /** The whole id, beginning with the account's address; or give `path`. */
+  /** The id: `/path`, or the whole of it, beginning with the account's address; or give `path`. */
   readonly id?: string | undefined
   /** 1 to 100. Default 1. */
   readonly partitions?: number | undefined
@@ -27,10 +28,17 @@ export interface NewStream {
   readonly trackers?: readonly string[] | undefined
 }
 
-/** Permissions to grant, and the user to grant them to. */
-export interface GrantOptions {
-  /** A node id, or 'public' for all users. */
-  readonly user: string
+/** To whom: a user, or everybody. */
+export type Grantee =
+  | {
+      /** A node id, or 'public' for all users. */
+      readonly user: string
+      readonly public?: undefined
+    }
+  | { readonly public: true; readonly user?: undefined }
+
+/** Permissions to grant, and to whom. */
+export type GrantOptions = Grantee & {
   readonly permissions: readonly PermissionName[]
   /** When publish and subscribe end: a date or Unix milliseconds. Default: never. */
   readonly expiresAt?: Date | number | undefined
@@ -41,15 +49,23 @@ export interface GrantOptions {
   readonly card?: string | undefined
 }
 
-export type RevokeOptions = Omit<GrantOptions, 'expiresAt' | 'card'>
+/** Permissions to take away, and from whom. */
+export type RevokeOptions = Grantee & { readonly permissions: readonly PermissionName[] }
+
+const newStreamOptions: OptionNames<NewStream> = {
+  ...{ path: true, id: true, partitions: true, metadata: true, trackers: true },
+}
+const revokeOptions: OptionNames<RevokeOptions> = { user: true, public: true, permissions: true }
+const grantOptions: OptionNames<GrantOptions> = { ...revokeOptions, expiresAt: true, card: true }
 
 /** Throws INVALID_ARGUMENT, NOT_STREAM_OWNER, INVALID_STREAM_ID or INVALID_NODE_ID. */
 export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
+  checkOptions('createStream', stream, newStreamOptions)
   const { path, partitions = 1, metadata = {}, trackers = [] } = stream
   if ((path === undefined) === (stream.id === undefined)) {
     throw clientError('INVALID_ARGUMENT', 'a new stream has either a path or an id')
   }
-  const id = toStreamId(stream.id ?? `${owner}/${path}`)
+  const id = streamIdOf(stream.id ?? `/${path}`, owner)
   if (!id.startsWith(`${owner}/`)) throw clientError('NOT_STREAM_OWNER', `${id} is not under ${owner}`)
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > limits.maxPartitions) {
     throw clientError(
@@ -74,17 +90,18 @@ export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
 
 /** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */
 export function grantOf(options: GrantOptions): Grant {
+  checkOptions('grant', options, grantOptions)
   const { expiresAt } = options
   const untilMs = expiresAt === undefined ? Infinity : Number(expiresAt)
   if (!(untilMs > 0)) throw clientError('INVALID_ARGUMENT', 'expiresAt is no date')
-  return { ...revokedOf(options), untilMs }
+  return { ...toChange(options), untilMs }
 }
 
 /** The card in a grant, not yet checked. Throws INVALID_ARGUMENT and CARD_OF_OTHER_USER. */
 export function cardIn({ card: text, user }: GrantOptions): Card | undefined {
   if (text === undefined) return undefined
   const card = decodedCard(text)
-  if (card.userId !== user.toLowerCase()) throw clientError('CARD_OF_OTHER_USER', card.userId)
+  if (card.userId !== user?.toLowerCase()) throw clientError('CARD_OF_OTHER_USER', card.userId)
   return card
 }
 
@@ -99,12 +116,27 @@ function decodedCard(text: string): Card {
 }
 
 /** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */
-export function revokedOf({ user, permissions }: RevokeOptions): Omit<Grant, 'untilMs'> {
-  if (permissions.length === 0) throw clientError('INVALID_ARGUMENT', 'no permissions named')
+export function revokedOf(options: RevokeOptions): Omit<Grant, 'untilMs'> {
+  checkOptions('revoke', options, revokeOptions)
+  return toChange(options)
+}
+
+function toChange(options: RevokeOptions): Omit<Grant, 'untilMs'> {
+  const { permissions } = options
+  if (!Array.isArray(permissions) || permissions.length === 0)
+    throw clientError('INVALID_ARGUMENT', 'no permissions named')
   for (const name of permissions) {
     if (!permissionNames.has(name)) throw clientError('INVALID_ARGUMENT', `no permission "${String(name)}"`)
   }
-  return { user: user === 'public' ? user : toNodeId(user), permissions: [...new Set(permissions)] }
+  return { user: granteeOf(options), permissions: [...new Set(permissions)] }
+}
+
+function granteeOf({ user, public: isPublic }: Grantee): Grant['user'] {
+  if (isPublic !== undefined && isPublic !== true)
+    throw clientError('INVALID_ARGUMENT', 'public is true, or left out')
+  if ((user === undefined) === (isPublic === undefined))
+    throw clientError('INVALID_ARGUMENT', 'permissions are for a user, or public: true')
+  return isPublic || user === 'public' ? 'public' : toNodeId(user)
 }
 
 const permissionNames: ReadonlySet<string> = new Set<PermissionName>([

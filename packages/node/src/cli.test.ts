@@ -59,7 +59,7 @@ describe('runnel refuses', () => {
     [`publish ${stream} --network mistyped.json`, 78, 'NETWORK_FILE_INVALID', 'trackerz'],
     [`publish ${stream} --network static.json --key bad.key`, 78, 'INVALID_KEY', 'private key'],
     [`publish ${stream} --network static.json --key gone.key`, 78, 'KEY_FILE_MISSING', 'gone.key'],
-    ['stream create x --network static.json', 78, 'KEY_REQUIRED', 'runnel key new'],
+    ['stream create /x --network static.json', 78, 'KEY_REQUIRED', 'runnel key new'],
     ['registry show --network static.json', 78, 'CHAIN_NOT_CONFIGURED', 'chain'],
     [`publish ${stream} --network chain.json`, 69, 'CHAIN_UNREACHABLE', `127.0.0.1:${deadPort}`],
     ['registry show --network chain.json', 69, 'CHAIN_UNREACHABLE', `127.0.0.1:${deadPort}`],

@@ -55,7 +55,8 @@ export const protocolErrors = {
   },
   INVALID_STREAM_ID: {
     summary: 'Not a stream id',
-    remedy: 'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 of a-z A-Z 0-9 . _ - /.',
+    remedy:
+      'A stream id is 0xowner/path: an Ethereum address, a slash, and 1 to 200 of a-z A-Z 0-9 . _ - /. For a stream of your own write /path.',
   },
   INVALID_PARTITION: {
     summary: 'Not a partition',

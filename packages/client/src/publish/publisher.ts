@@ -13,6 +13,7 @@ import { encodeContent, type EncodedContent } from '../content/encode.ts'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
 import type { StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
@@ -38,6 +39,10 @@ export interface PublishOptions {
   readonly timestamp?: number | undefined
   /** Calls the message off, unless it was handed to the network already. */
   readonly signal?: AbortSignal | undefined
+}
+
+const publishOptions: OptionNames<PublishOptions> = {
+  ...{ partition: true, partitionKey: true, timestamp: true, signal: true },
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
@@ -94,6 +99,7 @@ export class Publisher {
 
   /** Resolves when the message was handed to the network. */
   async publish(streamId: StreamId, content: unknown, options: PublishOptions): Promise<PublishedMessage> {
+    checkOptions('publish', options, publishOptions)
     if (options.signal?.aborted) throw clientError('ABORTED', undefined, { cause: options.signal.reason })
     if (options.partition !== undefined && options.partitionKey !== undefined) {
       throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
@@ -107,6 +113,11 @@ export class Publisher {
       this.#budget.giveBack(encoded.bytes.length)
       if (this.#budget.messages === 0) this.#onEmpty()
     }
+  }
+
+  /** Resolves when half of the queue is free; undefined when it is. */
+  room(): Promise<void> | undefined {
+    return this.#budget.hasRoom ? undefined : this.#budget.room()
   }
 
   /**

@@ -20,3 +20,18 @@ it('refuses more bytes than it may hold, but takes a single message of any size'
   budget.take(6)
   expect(() => budget.take(1)).toThrow(expect.objectContaining({ code: 'PUBLISH_QUEUE_FULL' }))
 })
+
+it('says when half of it is free again', async () => {
+  const budget = new QueueBudget({ maxQueuedMessages: 4, maxQueuedBytes: 100 })
+  await budget.room()
+  for (const bytes of [1, 1, 60]) budget.take(bytes)
+  expect(budget.hasRoom).toBe(false)
+  const told: string[] = []
+  const waiting = [1, 2].map(async () => (await budget.room(), told.push('room')))
+  budget.giveBack(1)
+  await Promise.resolve()
+  expect(told).toEqual([])
+  budget.giveBack(60)
+  await Promise.all(waiting)
+  expect(told).toEqual(['room', 'room'])
+})

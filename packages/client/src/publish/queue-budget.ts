@@ -10,6 +10,7 @@ export class QueueBudget {
   readonly #limits: QueueBudgetLimits
   #messages = 0
   #bytes = 0
+  readonly #waiting: (() => void)[] = []
 
   constructor(limits: QueueBudgetLimits) {
     this.#limits = limits
@@ -33,5 +34,17 @@ export class QueueBudget {
   giveBack(bytes: number): void {
     this.#messages--
     this.#bytes -= bytes
+    if (this.#waiting.length > 0 && this.hasRoom) for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  /** Resolves when half of it is free. */
+  async room(): Promise<void> {
+    while (!this.hasRoom) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Half of it is free. */
+  get hasRoom(): boolean {
+    const { maxQueuedMessages, maxQueuedBytes } = this.#limits
+    return this.#messages <= maxQueuedMessages / 2 && this.#bytes <= maxQueuedBytes / 2
   }
 }

@@ -1,6 +1,7 @@
-import { toStreamId, type Clock, type StreamMessage } from '@runnel/protocol'
+import type { Clock, StreamId, StreamMessage } from '@runnel/protocol'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
@@ -21,6 +22,10 @@ export interface ResendOptions extends HistoryFilter {
   readonly signal?: AbortSignal | undefined
 }
 
+const resendOptions: OptionNames<ResendOptions> = {
+  ...{ publisherId: true, messageChainId: true, partitions: true, raw: true, onGap: true, signal: true },
+}
+
 export interface ResendModules {
   readonly history: HistorySource
   readonly cache: RegistryCache
@@ -36,14 +41,15 @@ export interface ResendModules {
  * them; leaving the loop ends the request.
  */
 export async function* resend(
-  streamId: string,
+  streamId: StreamId,
   selection: HistorySelection,
   options: ResendOptions,
   modules: ResendModules,
 ): AsyncGenerator<Message, void, undefined> {
+  checkOptions('resend', options, resendOptions)
   const { history, status, steps } = modules
   if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
-  const stream = await requirePermission('subscribe', toStreamId(streamId), modules)
+  const stream = await requirePermission('subscribe', streamId, modules)
   const wanted = historyOf(selection, options, stream)
   const plan = await history.plan(stream, wanted.partitions, options.signal)
   const onGap: OnGap = (found) => {

@@ -3,10 +3,11 @@ import { toStreamPartId, type Clock, type StreamId, type StreamPartId } from '@r
 import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { reportUndecodable } from '../content/decode.ts'
-import { deadline } from '../deadline.ts'
+import { deadline, throwIfAborted } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
 import type { Faults } from '../faults.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
+import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import {
@@ -50,6 +51,13 @@ export interface SubscribeOptions {
   readonly onGap?: ((gap: MessageGap) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
   readonly onEquivocation?: ((equivocation: MessageEquivocation) => void) | undefined
+  /** Ends the subscription as `unsubscribe` does; before there is one, `subscribe` rejects with ABORTED. */
+  readonly signal?: AbortSignal | undefined
+}
+
+const subscribeOptions: OptionNames<SubscribeOptions> = {
+  ...{ partitions: true, raw: true, maxQueuedMessages: true, maxQueuedBytes: true, resend: true },
+  ...{ order: true, fillGaps: true, onGap: true, onEquivocation: true, signal: true },
 }
 
 export interface SubscriberOptions {
@@ -129,6 +137,9 @@ export class Subscriber {
     options: SubscribeOptions,
     onMessage: OnMessage | undefined,
   ): Promise<Subscription> {
+    checkOptions('subscribe', options, subscribeOptions)
+    const { signal } = options
+    throwIfAborted(signal)
     const stream = await requirePermission('subscribe', streamId, this.#modules)
     if (this.#closed) throw clientError('CLIENT_CLOSED')
     if (options.order !== undefined && options.order !== 'chain' && options.order !== 'arrival') {
@@ -138,7 +149,10 @@ export class Subscriber {
     const join =
       options.resend && (await this.#prepareHistory(stream, { ...options, partitions }, options.resend))
     if (this.#closed) throw clientError('CLIENT_CLOSED')
+    throwIfAborted(signal)
     const subscription = this.#open(stream, partitions, options)
+    // It also ends what is still read of history.
+    signal?.addEventListener('abort', () => void subscription.unsubscribe(), { once: true })
     if (join !== undefined) void subscription.readFirst(join(subscription))
     if (onMessage !== undefined) void subscription.deliverTo(onMessage)
     return subscription

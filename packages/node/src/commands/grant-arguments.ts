@@ -3,12 +3,13 @@ import type { PermissionName } from '@runnel/client'
 import { toNodeId, type NodeId } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 import { didYouMean } from '../cli/nearest.ts'
+import { streamPositional } from '../cli/stream-argument.ts'
 
 const permissionNames: readonly PermissionName[] = ['publish', 'subscribe', 'edit', 'delete', 'grant']
 
 /** Positional arguments of `stream grant` and `stream revoke`. */
 export const grantPositionals = {
-  stream: { describe: 'Stream id: 0xowner/path', required: true },
+  stream: streamPositional,
   user: { describe: 'Address of the user, or public', required: true },
   permissions: { describe: permissionNames.join(', '), required: true, many: true },
 } as const

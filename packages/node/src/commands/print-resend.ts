@@ -1,7 +1,7 @@
 import type { HistorySelection } from '@runnel/client'
-import { toStreamId } from '@runnel/protocol'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
+import { streamArgument } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { formatMessage } from './format-message.ts'
 import { filterOf, type ResendArguments } from './resend-options.ts'
@@ -12,7 +12,7 @@ export async function printResend(
   selection: HistorySelection,
   args: ResendArguments,
 ): Promise<void> {
-  const streamId = toStreamId(stream)
+  const streamOf = streamArgument(stream)
   const filter = filterOf(args)
   const { raw = false, meta = false } = args
   const stop = listenForStop()
@@ -25,7 +25,7 @@ export async function printResend(
   await withClient(args, {}, async (client) => {
     const options = { ...filter, raw, signal: ending.signal, onGap: () => missing++ }
     try {
-      for await (const message of client.resend(streamId, selection, options)) {
+      for await (const message of client.resend(streamOf(client), selection, options)) {
         const bytes =
           raw && message.content instanceof Uint8Array ? message.content : formatMessage(message, meta)
         if (!(await output.write(bytes))) break

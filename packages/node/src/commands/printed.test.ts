@@ -177,7 +177,7 @@ describe('what others wrote', { timeout: timeoutMs }, () => {
   it('reaches the terminal as text, and programs as it is', async () => {
     const metadata = '\u009b2J \u001b]0;title\u0007 \u202egnp.exe \u2066a\u200b\u2028b'
     const network = ['--network', 'secret.json', '--key', 'owner.key']
-    const create = ['stream', 'create', 'hostile', '--metadata', metadata, ...network]
+    const create = ['stream', 'create', '/hostile', '--metadata', metadata, ...network]
     const id = (await runRunnel(create, { cwd })).stdout.trim()
     const shown = await runRunnel(['stream', 'show', id, ...network], { cwd })
     expect(shown.stdout).toContain('metadata    �2J �]0;title� �gnp.exe �a��b\n')

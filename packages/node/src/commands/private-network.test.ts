@@ -85,7 +85,7 @@ describe('a private network', { timeout: timeoutMs }, () => {
     const registering = '--register --network network.json --owner-key owner.key'
     const tracker = start(`tracker --port 0 --key tracker.key ${registering}`)
     await tracker.said(/HTTP at \S+\n/)
-    expect(await run(`stream create news ${asOwner}`)).toMatchObject({ code: 0 })
+    expect(await run(`stream create /news ${asOwner}`)).toMatchObject({ code: 0 })
     const stream = `${ownerId}/news`
     for (const permission of ['publish', 'subscribe']) {
       expect(await run(`stream grant ${stream} public ${permission} ${asOwner}`)).toMatchObject({ code: 0 })
@@ -123,7 +123,7 @@ describe('a private network', { timeout: timeoutMs }, () => {
     const tracker = start(`tracker --port 0 --key server-tracker.key ${registering}`)
     await tracker.said(/HTTP at \S+\n/)
     // Encrypted, as nobody is said to read it; without a storage node, and by publishers that end at once.
-    expect(await run(`stream create servers ${asOwner}`)).toMatchObject({ code: 0 })
+    expect(await run(`stream create /servers ${asOwner}`)).toMatchObject({ code: 0 })
     const stream = `${ownerId}/servers`
     expect(await run(`registry allow-node ${ownerId} ${asOwner}`)).toMatchObject({ code: 0 })
     const { stdout } = await run(

@@ -1,17 +1,17 @@
-import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/describe-error.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { standardInput } from '../cli/standard-input.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { publishLines, type PublishedLines } from './publish-lines.ts'
 
 export const publish = defineCommand({
   name: 'publish',
   describe: 'Publish the lines of standard input',
-  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  positionals: { stream: streamPositional },
   options: {
     ...userOptions,
     text: { type: 'boolean', default: false, describe: 'Lines are plain text rather than JSON' },
@@ -39,9 +39,10 @@ export const publish = defineCommand({
     json,
     ...network
   }) => {
-    const streamId = toStreamId(stream)
+    const streamOf = streamArgument(stream)
     const stop = listenForStop()
     await withClient(network, {}, async (client, trackers) => {
+      const streamId = streamOf(client)
       const result = await publishLines(client, standardInput(stop.signal), {
         ...{ streamId, text, partitionKey, skipInvalid, signal: stop.signal },
         onInvalid: (error) => notice(errorLine(error)),

@@ -1,4 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
+import { streamPositional } from '../cli/stream-argument.ts'
 import { printResend } from './print-resend.ts'
 import { parsePlace, resendEpilogue, resendOptions } from './resend-options.ts'
 
@@ -7,7 +8,7 @@ export const resendFrom = defineCommand({
   describe: 'Print the stored messages of a stream since a time, one JSON value a line',
   positionals: {
     time: { describe: 'ISO 8601, Unix milliseconds, or how long ago: -10m', required: true },
-    stream: { describe: 'Stream id: 0xowner/path', required: true },
+    stream: streamPositional,
   },
   options: resendOptions,
   examples: [

@@ -1,4 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
+import { streamPositional } from '../cli/stream-argument.ts'
 import { printResend } from './print-resend.ts'
 import { parseCount, resendEpilogue, resendOptions } from './resend-options.ts'
 
@@ -7,7 +8,7 @@ export const resendLast = defineCommand({
   describe: 'Print the last stored messages of a stream, one JSON value a line',
   positionals: {
     count: { describe: 'How many', required: true },
-    stream: { describe: 'Stream id: 0xowner/path', required: true },
+    stream: streamPositional,
   },
   options: resendOptions,
   examples: [['resend last 20 0xowner/system/cpu --network .runnel/up/network.json', '']],

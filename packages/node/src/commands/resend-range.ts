@@ -1,5 +1,6 @@
 import { compareRefs } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
+import { streamPositional } from '../cli/stream-argument.ts'
 import { nodeError } from '../errors.ts'
 import { printResend } from './print-resend.ts'
 import { parsePlace, resendEpilogue, resendOptions } from './resend-options.ts'
@@ -10,7 +11,7 @@ export const resendRange = defineCommand({
   positionals: {
     from: { describe: 'ISO 8601, Unix milliseconds, or how long ago: -10m', required: true },
     to: { describe: 'The same; what is of this very time belongs to it', required: true },
-    stream: { describe: 'Stream id: 0xowner/path', required: true },
+    stream: streamPositional,
   },
   options: resendOptions,
   examples: [['resend range -2h -1h 0xowner/lobby --network network.json', 'An hour, an hour ago']],

@@ -1,23 +1,27 @@
-import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 
 export const storageList = defineCommand({
   name: 'storage list',
   describe: 'Print the storage nodes of a stream, or all that are registered',
-  positionals: { stream: { describe: 'Stream id: 0xowner/path; none: all storage nodes' } },
+  positionals: {
+    stream: { describe: 'Stream id: 0xowner/path, or /path of your own; none: all storage nodes' },
+  },
   options: userOptions,
   examples: [
     ['storage list --network network.json', 'A line for each storage node'],
     ['storage list 0xowner/lobby --network network.json', 'Those that keep the stream'],
   ],
   run: async ({ stream, json, ...network }) => {
-    const streamId = stream === undefined ? undefined : toStreamId(stream)
+    const streamOf = stream === undefined ? undefined : streamArgument(stream)
     await withClient(network, {}, async (client) => {
       const nodes =
-        streamId === undefined ? await client.listStorageNodes() : await client.getStorageNodes(streamId)
+        streamOf === undefined
+          ? await client.listStorageNodes()
+          : await client.getStorageNodes(streamOf(client))
       printResult(
         nodes,
         json,

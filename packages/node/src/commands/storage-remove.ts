@@ -1,14 +1,15 @@
-import { toNodeId, toStreamId } from '@runnel/protocol'
+import { toNodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 
 export const storageRemove = defineCommand({
   name: 'storage remove',
   describe: 'Have a storage node keep a stream no longer',
   positionals: {
-    stream: { describe: 'Stream id: 0xowner/path', required: true },
+    stream: streamPositional,
     node: { describe: 'Node id of the storage node', required: true },
   },
   options: userOptions,
@@ -16,8 +17,9 @@ export const storageRemove = defineCommand({
   epilogue:
     'Needs the edit permission on the stream, or the key of the storage node. What it has stored stays until its retention ends.',
   run: async ({ stream, node, json, ...network }) => {
-    const [streamId, nodeId] = [toStreamId(stream), toNodeId(node)]
+    const [streamOf, nodeId] = [streamArgument(stream), toNodeId(node)]
     await withClient(network, { needsKey: true }, async (client) => {
+      const streamId = streamOf(client)
       await client.removeFromStorageNode(streamId, nodeId)
       printResult({ streamId, nodeId, assigned: false }, json, [`${nodeId} no longer keeps ${streamId}`])
     })

@@ -1,6 +1,7 @@
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { encryptionOptions, metadataWith } from './encryption-options.ts'
 
@@ -8,7 +9,10 @@ export const streamCreate = defineCommand({
   name: 'stream create',
   describe: 'Create a stream, owned by your key',
   positionals: {
-    path: { describe: 'Path such as sensors/kitchen; its id becomes 0xyou/path', required: true },
+    stream: {
+      describe: 'Path such as /sensors/kitchen; the id becomes 0xyou/sensors/kitchen',
+      required: true,
+    },
   },
   options: {
     ...userOptions,
@@ -28,24 +32,25 @@ export const streamCreate = defineCommand({
     },
   },
   examples: [
-    ['stream create sensors/kitchen --network network.json --key my.key', 'Prints the stream id'],
+    ['stream create /sensors/kitchen --network network.json --key my.key', 'Prints the stream id'],
     [
-      'stream create team --history none --key-holder me --network network.json --key my.key',
+      'stream create /team --history none --key-holder me --network network.json --key my.key',
       'New readers read what comes later; one process has the keys for all publishers',
     ],
   ],
   epilogue:
     'A stream is encrypted as long as not everybody may subscribe: what is published goes to those who were granted it. The flags from --encrypt on are written into the metadata, field encryption.',
-  run: async ({ path, partitions, metadata: text, tracker, json, ...args }) => {
+  run: async ({ stream, partitions, metadata: text, tracker, json, ...args }) => {
+    const streamOf = streamArgument(stream)
     await withClient(args, { needsKey: true }, async (client) => {
       const metadata = metadataWith(text, args, client.account)
-      const stream = await client.createStream({
-        ...(path.startsWith('0x') && path.includes('/') ? { id: path } : { path }),
+      const created = await client.createStream({
+        id: streamOf(client),
         partitions,
         ...(metadata === undefined ? {} : { metadata }),
         ...(tracker === undefined ? {} : { trackers: tracker }),
       })
-      printResult(stream, json, [stream.id])
+      printResult(created, json, [created.id])
     })
   },
 })

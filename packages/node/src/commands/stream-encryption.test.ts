@@ -96,7 +96,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     ['--encrypt always --metadata text', 'JSON object'],
     ['--encrypt always --metadata {"encryption":{}}', 'not both'],
   ])('is not created with %s', async (flags, reason) => {
-    expect(await as('owner', `stream create wrong ${flags}`)).toMatchObject({
+    expect(await as('owner', `stream create /wrong ${flags}`)).toMatchObject({
       code: 64,
       stderr: expect.stringContaining(reason),
     })

@@ -1,7 +1,7 @@
-import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { grantPositionals, parseDate, parsePermissions, parseUser, readCardFile } from './grant-arguments.ts'
 
@@ -36,11 +36,12 @@ export const streamGrant = defineCommand({
   epilogue:
     'Of an encrypted stream, who may subscribe is passed the keys that the granting user can open itself. The text of a card comes from: runnel reading-key card.',
   run: async ({ stream, user, permissions, until, card: cardFile, json, ...network }) => {
-    const id = toStreamId(stream)
+    const streamOf = streamArgument(stream)
     const grant = { user: parseUser(user), permissions: parsePermissions(permissions) }
     const expiry = until === undefined ? {} : { expiresAt: parseDate(until) }
     const card = cardFile === undefined ? undefined : readCardFile(cardFile)
     await withClient(network, { needsKey: true }, async (client) => {
+      const id = streamOf(client)
       await client.grant(id, { ...grant, ...expiry, card })
       printResult({ id, ...grant, ...expiry }, json, [
         `granted ${grant.permissions.join(', ')} on ${id} to ${grant.user}`,

@@ -1,22 +1,23 @@
 import type { OpenerKeys, ReaderState, StreamKeys } from '@runnel/client'
-import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { readersText } from '../encryption-news.ts'
 
 export const streamKeys = defineCommand({
   name: 'stream keys',
   describe: 'Print whose keys close a stream now, and which readers can open them; no secrets',
-  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  positionals: { stream: streamPositional },
   options: userOptions,
   examples: [['stream keys 0xowner/private --network network.json --key my.key', '']],
   epilogue:
     'A reader with a link finds the keys on storage nodes with nobody else there. One without asks when it comes, and whoever has the keys answers. Needs the permission to publish, subscribe or grant.',
   run: async ({ stream, json, ...network }) => {
-    const streamId = toStreamId(stream)
+    const streamOf = streamArgument(stream)
     await withClient(network, {}, async (client) => {
+      const streamId = streamOf(client)
       const keys = await client.keysOf(streamId)
       printResult(asJson(keys, Date.now()), json, describe(keys, Date.now()))
     })

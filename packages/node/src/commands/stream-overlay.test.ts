@@ -30,8 +30,8 @@ describe('the overlay of a stream', { timeout: timeoutMs }, () => {
     )
     await tracker.said('HTTP at')
     const metadata = ['--metadata', '{"overlay":"random"}']
-    const chosen = (await run('stream', 'create', 'chosen', ...metadata, ...network)).stdout.trim()
-    const plain = (await run('stream', 'create', 'plain', ...network)).stdout.trim()
+    const chosen = (await run('stream', 'create', '/chosen', ...metadata, ...network)).stdout.trim()
+    const plain = (await run('stream', 'create', '/plain', ...network)).stdout.trim()
     for (const id of [plain, chosen]) startRunnel(['subscribe', id, ...network], { cwd })
     await tracker.said(`"streamId":"${chosen}","overlay":{"strategy":"random"}`)
     const http = /HTTP at (http:\S+)/.exec(tracker.stderr())?.[1] ?? ''

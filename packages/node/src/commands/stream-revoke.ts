@@ -1,7 +1,7 @@
-import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { grantPositionals, parsePermissions, parseUser } from './grant-arguments.ts'
 
@@ -14,9 +14,10 @@ export const streamRevoke = defineCommand({
     ['stream revoke 0xowner/lobby public publish --key owner.key', 'Only those named may publish now'],
   ],
   run: async ({ stream, user, permissions, json, ...network }) => {
-    const id = toStreamId(stream)
+    const streamOf = streamArgument(stream)
     const revoked = { user: parseUser(user), permissions: parsePermissions(permissions) }
     await withClient(network, { needsKey: true }, async (client) => {
+      const id = streamOf(client)
       await client.revoke(id, revoked)
       printResult({ id, ...revoked }, json, [
         `revoked ${revoked.permissions.join(', ')} on ${id} from ${revoked.user}`,

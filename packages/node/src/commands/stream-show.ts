@@ -1,7 +1,8 @@
-import { clearUntilMs, encryptionChoiceIn, toStreamId } from '@runnel/protocol'
+import { clearUntilMs, encryptionChoiceIn } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { describeEncryption } from './encryption-text.ts'
 import { describePermissions, permissionsAsJson } from './permissions-text.ts'
@@ -9,12 +10,13 @@ import { describePermissions, permissionsAsJson } from './permissions-text.ts'
 export const streamShow = defineCommand({
   name: 'stream show',
   describe: 'Print a stream and its permissions',
-  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  positionals: { stream: streamPositional },
   options: userOptions,
   examples: [['stream show 0xowner/lobby --network network.json --json', '']],
   run: async ({ stream, json, ...network }) => {
-    const streamId = toStreamId(stream)
+    const streamOf = streamArgument(stream)
     await withClient(network, {}, async (client) => {
+      const streamId = streamOf(client)
       const info = await client.getStream(streamId)
       const permissions = await client.getPermissions(streamId)
       const choice = encryptionChoiceIn(info.metadata)

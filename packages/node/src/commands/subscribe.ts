@@ -1,10 +1,10 @@
-import { toStreamId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { tellOfEnd } from '../cli/tell-of-end.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
@@ -13,7 +13,7 @@ import { formatOptions, historyOf } from './resend-options.ts'
 export const subscribe = defineCommand({
   name: 'subscribe',
   describe: 'Print the messages of a stream, one JSON value a line',
-  positionals: { stream: { describe: 'Stream id: 0xowner/path', required: true } },
+  positionals: { stream: streamPositional },
   options: {
     ...userOptions,
     count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
@@ -39,7 +39,7 @@ export const subscribe = defineCommand({
   epilogue:
     'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
   run: async ({ stream, count, for: duration, last, from, raw = false, meta = false, ...network }) => {
-    const streamId = toStreamId(stream)
+    const streamOf = streamArgument(stream)
     if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
       throw nodeError('USAGE', '--count takes a whole number from 1')
     }
@@ -48,6 +48,7 @@ export const subscribe = defineCommand({
     const stop = listenForStop()
     const output = standardOutput()
     await withClient(network, {}, async (client, trackers) => {
+      const streamId = streamOf(client)
       void tellOfEnd(client)
       let missing = 0
       const subscription = await client.subscribe(streamId, { raw, resend, onGap: () => missing++ })

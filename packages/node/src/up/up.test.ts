@@ -195,7 +195,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
 
   it('lets streams be made, shared and deleted', async () => {
     const owner = [...network, '--key', '.runnel/up/keys/owner.key']
-    const created = await runRunnel(['stream', 'create', 'mine', '--partitions', '3', ...owner], { cwd })
+    const created = await runRunnel(['stream', 'create', '/mine', '--partitions', '3', ...owner], { cwd })
     const id = created.stdout.trim()
     expect(id).toBe(lobby.replace('lobby', 'mine'))
     expect(await runRunnel(['stream', 'grant', id, 'public', 'subscribe', ...owner], { cwd })).toMatchObject({

@@ -1,5 +1,6 @@
 import { protocolError } from '../errors.ts'
 import { limits } from '../limits.ts'
+import type { NodeId } from './node-id.ts'
 
 /** `0xowner/path`: the lower-case address of the key that created the stream, and a path of its choice. */
 export type StreamId = string & { readonly __brand: 'StreamId' }
@@ -53,6 +54,11 @@ export function toStreamId(text: string): StreamId {
     throw protocolError('INVALID_STREAM_ID', JSON.stringify(text.slice(0, 80)))
   }
   return id as StreamId
+}
+
+/** As `toStreamId`, and `/path` is a stream of `owner`. Throws INVALID_STREAM_ID. */
+export function streamIdOf(text: string, owner: NodeId): StreamId {
+  return toStreamId(text.startsWith('/') ? owner + text : text)
 }
 
 /** The stream part of a stream and a partition number. Throws INVALID_PARTITION. */

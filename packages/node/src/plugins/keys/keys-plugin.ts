@@ -1,4 +1,3 @@
-import { toStreamId } from '@runnel/protocol'
 import { z } from 'zod'
 import type { Plugin, PluginDefinition } from '../plugin.ts'
 
@@ -24,10 +23,9 @@ export const keysPlugin = {
 } as const satisfies PluginDefinition<KeysConfig>
 
 function createKeysPlugin({ hold }: KeysConfig): Plugin {
-  const streamIds = hold.map(toStreamId)
   return {
     start: async ({ client }) => {
-      await Promise.all(streamIds.map((streamId) => client.holdKeys(streamId)))
+      await Promise.all(hold.map((stream) => client.holdKeys(stream)))
     },
     // They are held until the client closes.
     stop: async () => {},

@@ -1,5 +1,5 @@
 import type { Message, Subscription } from '@runnel/client'
-import { toStreamId, toStreamPartId } from '@runnel/protocol'
+import { toStreamPartId } from '@runnel/protocol'
 import { z } from 'zod'
 import type { ObservedChain, ObserverStatus } from '../../snapshot.ts'
 import type { Plugin, PluginDefinition } from '../plugin.ts'
@@ -55,9 +55,7 @@ function createObserverPlugin({ streams }: ObserverConfig): ObserverPlugin {
   }
   return {
     start: async ({ client }) => {
-      subscriptions = await Promise.all(
-        streams.map((stream) => client.subscribe(toStreamId(stream), {}, record)),
-      )
+      subscriptions = await Promise.all(streams.map((stream) => client.subscribe(stream, {}, record)))
     },
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()))

@@ -1,0 +1,49 @@
+import type { PublishedMessage } from './part-outbox.ts'
+
+/** How many messages were published. */
+export interface PublishedMany {
+  readonly messages: number
+  /** Of them, those that had no neighbour to go to: only nodes that join soon get them. */
+  readonly alone: number
+  /** Undefined where there was none. */
+  readonly last: PublishedMessage | undefined
+}
+
+export interface PublishManyModules {
+  readonly publish: (content: unknown) => Promise<PublishedMessage>
+  /** Resolves when `publish` can take more; undefined when it can already. */
+  readonly room: () => Promise<void> | undefined
+}
+
+/**
+ * Publishes all contents in order, as fast as they can be sent. The first that is refused ends it: those before are published, those
+ * under way may be, and its error is thrown when none is under way any more.
+ */
+export async function publishMany(
+  contents: Iterable<unknown> | AsyncIterable<unknown>,
+  { publish, room }: PublishManyModules,
+): Promise<PublishedMany> {
+  const result = { messages: 0, alone: 0, last: undefined as PublishedMessage | undefined }
+  let failure: { readonly error: unknown } | undefined
+  const underWay = new Set<Promise<void>>()
+  for await (const content of contents) {
+    const sent = publish(content)
+      .then(
+        (published) => {
+          result.messages++
+          if (published.neighbours === 0) result.alone++
+          result.last = published
+        },
+        (error: unknown) => {
+          failure ??= { error }
+        },
+      )
+      .finally(() => underWay.delete(sent))
+    underWay.add(sent)
+    await room()
+    if (failure !== undefined) break
+  }
+  await Promise.all(underWay)
+  if (failure !== undefined) throw failure.error
+  return result
+}
