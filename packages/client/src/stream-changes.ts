@@ -122,9 +122,8 @@ export function revokedOf(options: RevokeOptions): Omit<Grant, 'untilMs'> {
 }
 
 function toChange(options: RevokeOptions): Omit<Grant, 'untilMs'> {
-  const { permissions } = options
-  if (!Array.isArray(permissions) || permissions.length === 0)
-    throw clientError('INVALID_ARGUMENT', 'no permissions named')
+  const permissions: readonly PermissionName[] | undefined = options.permissions
+  if (!permissions?.length) throw clientError('INVALID_ARGUMENT', 'no permissions named')
   for (const name of permissions) {
     if (!permissionNames.has(name)) throw clientError('INVALID_ARGUMENT', `no permission "${String(name)}"`)
   }

@@ -48,7 +48,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     })
 
   async function newStream(path: string, flags = ''): Promise<string> {
-    const created = await as('owner', `stream create ${path}${flags}`)
+    const created = await as('owner', `stream create /${path}${flags}`)
     expect(created).toMatchObject({ code: 0 })
     const stream = created.stdout.trim()
     expect(await as('owner', `storage add ${stream} ${id('storage')}`)).toMatchObject({ code: 0 })
