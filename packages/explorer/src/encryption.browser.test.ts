@@ -25,6 +25,8 @@ let storage: TestStorage
 let owner: RunnelClient
 const crypto = await loadCrypto()
 const pages: Page[] = []
+/** All that pages asked for and sent, as text and as hexadecimal digits. */
+const sent: string[] = []
 
 const config = (): ClientConfig => ({
   network: { kind: 'chain', rpcUrl: chain.url, chainId: 31337, registries: chain.registries },
@@ -45,6 +47,8 @@ beforeAll(async () => {
 }, 60_000)
 afterEach(async () => {
   for (const page of pages.splice(0)) await page.close()
+  const key = chain.accounts[2].privateKey.replace(/^0x/, '')
+  expect(sent.splice(0).filter((text) => text.includes(key))).toEqual([])
 })
 afterAll(async () => {
   await browser.close()
@@ -64,10 +68,14 @@ async function newStream(path: string, metadata = {}): Promise<string> {
   return id
 }
 
-/** The page of a stream; whose keys are not left anywhere. */
+/** The page of a stream. */
 async function open(streamId: string, prepare?: (page: Page) => Promise<void>): Promise<Page> {
   const page = await browser.newPage()
   pages.push(page)
+  page.on('request', (request) => sent.push(request.url(), request.postData() ?? ''))
+  page.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => sent.push(Buffer.from(payload).toString('hex'))),
+  )
   await prepare?.(page)
   await page.goto(`${tracker.httpUrl}/explorer/#/part/${encodeURIComponent(`${streamId}#0`)}?show=live`)
   return page
