@@ -29,7 +29,8 @@ const sentences: Readonly<Record<string, string>> = {
   NO_STORAGE_NODE: 'No storage node keeps this stream: there is nothing but what is published from now on.',
   NO_PUBLISH_PERMISSION: 'The key of this page may not publish to this stream. Its owner can permit it.',
   NODE_NOT_LISTED: 'This is a private network, and the key of this page is not on its list.',
-  PARTITION_OUT_OF_RANGE: 'The stream has fewer partitions than this one.',
+  PARTITION_OUT_OF_RANGE:
+    'The stream has no messages in this partition: it has fewer, or its keys travel here, sealed.',
   MESSAGE_TOO_LARGE: 'The message is too large: at most 1 MiB.',
   PUBLISH_QUEUE_FULL: 'Too many messages wait to be sent. Try again in a moment.',
   NETWORK_NOT_TOLD:

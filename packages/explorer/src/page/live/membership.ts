@@ -1,4 +1,3 @@
-import { encryptionChoiceIn } from '@runnel/protocol'
 import type {
   ClientConfig,
   ClientStatus,
@@ -156,7 +155,17 @@ function configOf(network: NetworkSource, as: ActsAs, streamId: string): ClientC
 async function isClosedBy(error: unknown, client: RunnelClient, streamId: string): Promise<boolean> {
   if (codeOf(error) !== 'NO_SUBSCRIBE_PERMISSION') return false
   const { metadata } = await client.getStream(streamId)
-  return encryptionChoiceIn(metadata).content !== 'never'
+  return !isInTheClear(metadata)
+}
+
+/** Whether its owner wants a stream that not everybody may read in the clear. */
+function isInTheClear(metadata: string): boolean {
+  try {
+    const { encryption } = (JSON.parse(metadata) ?? {}) as { encryption?: { content?: unknown } | null }
+    return encryption?.content === 'never'
+  } catch {
+    return false
+  }
 }
 
 function encryptedStream(): Error {
