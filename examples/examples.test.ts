@@ -1,5 +1,5 @@
 import { createClient, type NetworkSource, type RunnelClient, type StaticNetwork } from '@runnel/client'
-import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
+import { createIdentity, generatePrivateKey, loadCrypto, toHex } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
 import type { Browser, Page } from 'playwright-core'
@@ -9,6 +9,9 @@ import { serveExample, type Example } from './serve.ts'
 
 const owner = `0x${'a'.repeat(40)}`
 const errors: string[] = []
+const crypto = await loadCrypto()
+/** Two users who may use the private room. */
+const memberKeys = [generatePrivateKey(systemRandom), generatePrivateKey(systemRandom)] as const
 const stops: (() => Promise<unknown>)[] = []
 let browser: Browser
 let network: NetworkSource
@@ -28,7 +31,6 @@ afterAll(async () => {
 })
 
 async function startTracker(): Promise<Tracker> {
-  const crypto = await loadCrypto()
   const identity = createIdentity(generatePrivateKey(systemRandom), crypto)
   const modules = { identity, crypto, clock: systemClock, random: systemRandom }
   const tracker = createTracker({ listen: { port: 0 } }, modules)
@@ -42,17 +44,34 @@ function documentOf({ nodeId, url }: Tracker): StaticNetwork {
     { user: 'public', publish: true, subscribe: true },
   ]
   const streams = ['lobby', 'system/cpu'].map((path) => ({ id: `${owner}/${path}`, permissions }))
-  return { version: 1, trackers: [{ nodeId, url }], streams }
+  const members = memberKeys.map((key) => {
+    const user = createIdentity(key, crypto).nodeId
+    return { user, publish: true, subscribe: true }
+  })
+  const room = { id: `${owner}/private`, permissions: members }
+  return { version: 1, trackers: [{ nodeId, url }], streams: [...streams, room] }
 }
 
-async function open(example: Example, pages: number): Promise<Page[]> {
+interface OpenOptions {
+  /** What stands behind the address of the page. */
+  readonly query?: string
+  /** What the page finds in `localStorage`. */
+  readonly keeps?: Readonly<Record<string, string>>
+}
+
+async function open(
+  example: Example,
+  pages: number,
+  { query = '', keeps = {} }: OpenOptions = {},
+): Promise<Page[]> {
   const served = await serveExample(example, network)
   stops.push(() => served.stop())
   return Promise.all(
     Array.from({ length: pages }, async () => {
       const page = await browser.newPage()
       page.on('pageerror', (error) => errors.push(String(error)))
-      await page.goto(served.url)
+      await page.addInitScript((items) => Object.assign(localStorage, items), keeps)
+      await page.goto(`${served.url}${query}`)
       return page
     }),
   )
@@ -85,6 +104,25 @@ describe('the examples', () => {
     await second?.getByRole('button').click()
     await first?.locator('li').getByText('hello Ada').waitFor()
     expect(await first?.locator('li').count()).toBe(2)
+  })
+
+  it('chat in an encrypted room with those who may', async () => {
+    const member = await createClient({ network, privateKey: toHex(memberKeys[0]) })
+    stops.push(() => member.close())
+    const received = Promise.withResolvers<unknown>()
+    await member.subscribe(`${owner}/private`, {}, ({ content }) => received.resolve(content))
+    const [stranger] = await open('chat', 1, { query: '?room=private' })
+    await stranger?.getByText(/No permission to subscribe: .* runs: runnel stream grant/).waitFor()
+    const keeps = { 'runnel-key-0': toHex(memberKeys[1]) }
+    const [page] = await open('chat', 1, { query: '?room=private', keeps })
+    await page?.getByText('You are in the room.').waitFor()
+    await page?.getByLabel('Your name').fill('Ada')
+    await page?.getByLabel('Message', { exact: true }).fill('psst')
+    await page?.getByRole('button').click()
+    expect(await received.promise).toEqual({ name: 'Ada', text: 'psst' })
+    await member.publish(`${owner}/private`, { name: 'Ben', text: 'I hear you' })
+    await page?.locator('li').getByText('I hear you').waitFor()
+    expect(await member.keysOf(`${owner}/private`)).toMatchObject({ isEncrypted: true })
   })
 
   it('draw a live chart', async () => {

@@ -1,3 +1,4 @@
+import { storedKey } from '@runnel/client/browser'
 import { join, onSubmit, run, say, show, streamCalled } from '../shared/page.ts'
 
 interface ChatMessage {
@@ -13,8 +14,10 @@ function isChatMessage(content: unknown): content is ChatMessage {
 }
 
 run(async () => {
-  const client = await join()
-  const room = await streamCalled(client, 'lobby')
+  // The same user at the next visit, so that somebody can let it into a room.
+  const client = await join({ privateKey: await storedKey() })
+  // What not everybody may read, as ?room=private, is encrypted without another line of code.
+  const room = await streamCalled(client, new URLSearchParams(location.search).get('room') ?? 'lobby')
   const subscription = await client.subscribe(room, {}, ({ content, publisherId }) => {
     // Names can be chosen freely; the beginning of the key's address tells who is who.
     if (isChatMessage(content)) show(`${content.name} (${publisherId.slice(0, 8)})`, content.text)

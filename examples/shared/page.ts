@@ -1,13 +1,19 @@
-import { createClient, type NetworkSource, type RunnelClient } from '@runnel/client/browser'
+import {
+  createClient,
+  isRunnelError,
+  type ClientConfig,
+  type NetworkSource,
+  type RunnelClient,
+} from '@runnel/client/browser'
 
 /** Messages shown; older ones are taken off the page. */
 const maxShown = 100
 
-/** Joins the network that this page was served for. */
-export async function join(): Promise<RunnelClient> {
+/** Joins the network that this page was served for, as a user of its own or as the one who is given. */
+export async function join(user: Pick<ClientConfig, 'privateKey'> = {}): Promise<RunnelClient> {
   const response = await fetch('network.json')
   const network = (await response.json()) as NetworkSource
-  return createClient({ network })
+  return createClient({ network, ...user })
 }
 
 /** The id of the network's stream with this path. */
@@ -54,7 +60,8 @@ export function say(state: string): void {
 }
 
 function sayWhatFailed(error: unknown): void {
-  say(error instanceof Error ? error.message : String(error))
+  const remedy = isRunnelError(error) ? `. ${error.remedy}` : ''
+  say(error instanceof Error ? `${error.message}${remedy}` : String(error))
 }
 
 /** Runs a page, and says what went wrong. */

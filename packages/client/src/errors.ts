@@ -360,7 +360,7 @@ export const clientErrors = {
   KEY_NOT_FOUND: {
     summary: 'The key of an encrypted message was not found',
     remedy:
-      'Have the publisher, the stream’s key holder or another reader run for a moment: who has the key gives it to whoever may read. With a storage node the keys are there when nobody runs.',
+      'Have the publisher, the stream’s key holder or another reader run for a moment: who has the key gives it to whoever may read. Or have the subscribe permission granted again, by somebody who can read: that stores the keys for the card of this user.',
   },
   CONTENT_NOT_AUTHENTIC: {
     summary: 'Encrypted content does not open with its key',

@@ -61,7 +61,10 @@ export type ClientStatus =
       readonly type: 'undecodable'
       readonly streamPartId: StreamPartId
       readonly publisherId: NodeId
+      readonly messageChainId: string
       readonly ref: MessageRef
+      /** As in `Message`. */
+      readonly keyId: string | undefined
       readonly error: Error
     }
   /** Messages of a chain did not come and will not, though a very late one may still: all after `after`, up to and including `upTo`. */

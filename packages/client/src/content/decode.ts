@@ -13,9 +13,9 @@ const contentTypes = new Map<number, Message['contentType']>([
 
 /**
  * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT,
- * INVALID_JSON_CONTENT or INVALID_TEXT_CONTENT, none of them when `raw`.
+ * INVALID_JSON_CONTENT or INVALID_TEXT_CONTENT, none of them when `raw`. `sealed` is the message as it came.
  */
-export function decodeMessage(message: StreamMessage, raw: boolean): Message {
+export function decodeMessage(message: StreamMessage, raw: boolean, sealed = message): Message {
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous } = message
   const contentType = contentTypes.get(message.contentType) ?? 'unknown'
   const content = raw ? new Uint8Array(message.content) : decodeContent(message, contentType)
@@ -27,6 +27,7 @@ export function decodeMessage(message: StreamMessage, raw: boolean): Message {
     timestamp,
     sequenceNumber,
     previous,
+    keyId: keyIdOf(sealed),
     contentType,
     content,
   }
@@ -34,10 +35,19 @@ export function decodeMessage(message: StreamMessage, raw: boolean): Message {
 
 /** Says that a message was left out, and why. */
 export function reportUndecodable(message: StreamMessage, error: unknown, status: StatusHub): void {
-  const { streamId, partition, publisherId, timestamp, sequenceNumber } = message
+  const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber } = message
   const ref = { timestamp, sequenceNumber }
   const streamPartId = toStreamPartId(streamId, partition)
-  status.emit({ type: 'undecodable', streamPartId, publisherId, ref, error: asError(error) })
+  status.emit({
+    type: 'undecodable',
+    ...{ streamPartId, publisherId, messageChainId, ref },
+    keyId: keyIdOf(message),
+    error: asError(error),
+  })
+}
+
+function keyIdOf({ groupKeyId }: StreamMessage): string | undefined {
+  return groupKeyId === '' ? undefined : groupKeyId
 }
 
 function decodeContent(message: StreamMessage, contentType: Message['contentType']): unknown {

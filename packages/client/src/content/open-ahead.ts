@@ -1,8 +1,9 @@
 import type { StreamMessage } from '@runnel/protocol'
 
-/** What a message was before it was sealed, or why that cannot be known. */
-export type Opened =
-  { readonly opened: StreamMessage } | { readonly message: StreamMessage; readonly error: unknown }
+/** A message as it came, and what it was before it was sealed, or why that cannot be known. */
+export type Opened = { readonly message: StreamMessage } & (
+  { readonly opened: StreamMessage } | { readonly error: unknown }
+)
 
 /** Messages that are being opened, or are open, before the one whose turn it is. */
 const maxAhead = 32
@@ -28,9 +29,9 @@ function openOne(
 ): Opened | Promise<Opened> {
   try {
     const opened = open(message)
-    if (!(opened instanceof Promise)) return { opened }
+    if (!(opened instanceof Promise)) return { message, opened }
     return opened.then(
-      (then) => ({ opened: then }),
+      (then) => ({ message, opened: then }),
       (error: unknown) => ({ message, error }),
     )
   } catch (error) {

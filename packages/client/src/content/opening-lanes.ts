@@ -9,7 +9,8 @@ export interface OpeningLimits {
 }
 
 export interface OpeningEvents {
-  opened(message: StreamMessage): void
+  /** `sealed` is the message as it came. */
+  opened(message: StreamMessage, sealed: StreamMessage): void
   failed(message: StreamMessage, error: unknown): void
 }
 
@@ -84,7 +85,7 @@ export class OpeningLanes {
         return 0
       }
       if (!(opened instanceof Promise)) {
-        this.#events.opened(opened)
+        this.#events.opened(opened, message)
         return 0
       }
       this.#follow(this.#hold(message, undefined), opened)
@@ -183,7 +184,7 @@ export class OpeningLanes {
     for (let first = lane.held[0]; first?.result !== undefined; first = lane.held[0]) {
       const { message, result } = first
       this.#remove(first)
-      if ('opened' in result) this.#events.opened(result.opened)
+      if ('opened' in result) this.#events.opened(result.opened, message)
       else this.#events.failed(message, result.error)
     }
     if (this.#lanes.get(lane.key) === lane) this.#noteReady(lane)

@@ -64,7 +64,7 @@ export async function* resend(
       const one = next instanceof Promise ? await next : next
       if ('error' in one) reportUndecodable(one.message, one.error, status)
       else {
-        const decoded = decodeOrReport(one.opened, raw, status)
+        const decoded = decodeOrReport(one.opened, one.message, raw, status)
         if (decoded !== undefined) yield decoded
       }
     }
@@ -73,11 +73,16 @@ export async function* resend(
 
 const asItCame = (message: StreamMessage) => message
 
-function decodeOrReport(message: StreamMessage, raw: boolean, status: StatusHub): Message | undefined {
+function decodeOrReport(
+  message: StreamMessage,
+  sealed: StreamMessage,
+  raw: boolean,
+  status: StatusHub,
+): Message | undefined {
   try {
-    return decodeMessage(message, raw)
+    return decodeMessage(message, raw, sealed)
   } catch (error) {
-    reportUndecodable(message, error, status)
+    reportUndecodable(sealed, error, status)
     return undefined
   }
 }

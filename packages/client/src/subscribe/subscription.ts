@@ -114,7 +114,7 @@ export class QueuedSubscription implements Subscription, Sink {
     this.#opening = new OpeningLanes(options, {
       open: (message) => modules.steps.open(message),
       events: {
-        opened: (message) => this.#enqueue(message),
+        opened: (message, sealed) => this.#enqueue(message, sealed),
         failed: (message, error) => this.#leaveOut(message, error),
       },
     })
@@ -142,16 +142,16 @@ export class QueuedSubscription implements Subscription, Sink {
    */
   message(message: StreamMessage): void {
     this.#counters.received++
-    if (this.#raw) this.#enqueue(message)
+    if (this.#raw) this.#enqueue(message, message)
     else this.#noteDropped(this.#opening.push(message))
   }
 
-  #enqueue(message: StreamMessage): void {
+  #enqueue(message: StreamMessage, sealed: StreamMessage): void {
     let decoded
     try {
-      decoded = decodeMessage(message, this.#raw)
+      decoded = decodeMessage(message, this.#raw, sealed)
     } catch (error) {
-      this.#leaveOut(message, error)
+      this.#leaveOut(sealed, error)
       return
     }
     this.#noteDropped(this.#queue.push(decoded, message.content.length))

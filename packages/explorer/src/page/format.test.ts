@@ -1,8 +1,10 @@
+import { keyPartition } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   formatAge,
   formatCount,
   formatMs,
+  partitionText,
   plural,
   shortId,
   shownHost,
@@ -29,6 +31,7 @@ describe('formats', () => {
       path: 'room/1',
       partition: 12,
     })
+    expect([partitionText(99), partitionText(keyPartition)]).toEqual(['partition 99', 'keys'])
     expect([0, 12_000, 180_000].map(formatAge)).toEqual(['just now', '12 s ago', '3 min ago'])
   })
 

@@ -37,6 +37,14 @@ export function splitPart(id: string): {
   return { owner: id.slice(0, slash), path: id.slice(slash + 1, hash), partition: Number(id.slice(hash + 1)) }
 }
 
+/** `keyPartition` of the protocol, which is not loaded before somebody joins. */
+const keyPartition = 100
+
+/** `partition 3`; the one after all others is where the keys of an encrypted stream travel. */
+export function partitionText(partition: number): string {
+  return partition === keyPartition ? 'keys' : `partition ${partition}`
+}
+
 /** `just now`, `12 s ago`, `3 min ago`. */
 export function formatAge(ms: number): string {
   if (ms < 1_500) return 'just now'

@@ -5,7 +5,7 @@ import { formatMessage } from './format-message.ts'
 const publisherId = toNodeId(`0x${'a'.repeat(40)}`)
 const message = {
   ...{ streamId: toStreamId(`${publisherId}/x`), partition: 0, publisherId, messageChainId: 'c' },
-  ...{ timestamp: 5, sequenceNumber: 1, previous: undefined, contentType: 'json' as const },
+  ...{ timestamp: 5, sequenceNumber: 1, previous: undefined, keyId: undefined, contentType: 'json' as const },
 }
 
 describe('formatMessage', () => {

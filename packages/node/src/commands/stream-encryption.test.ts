@@ -149,6 +149,18 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
     expect(await live.ended).toMatchObject({ code: 0, stdout: '1\n2\n3\n' })
   })
 
+  it('tells a reader that loses its permission while it reads', async () => {
+    const stream = await newStream('taken-back')
+    await as('owner', `stream grant ${stream} ${id('alice')} subscribe`)
+    const options = ['--network', network.networkFile, '--key', 'alice.key']
+    const reader = startRunnel(['subscribe', stream, ...options], { cwd: network.directory })
+    await reader.said('subscribed to')
+    await as('owner', `stream revoke ${stream} ${id('alice')} subscribe`)
+    await reader.said(/it was taken back \(NO_SUBSCRIBE_PERMISSION\)\. Ask someone/)
+    reader.process.kill('SIGINT')
+    expect(await reader.ended).toMatchObject({ code: 0, stdout: '' })
+  })
+
   it('refuses the card of somebody else, and what is none', async () => {
     const stream = await newStream('carded')
     writeFileSync(join(network.directory, 'bob.card'), (await as('bob', 'reading-key card')).stdout)

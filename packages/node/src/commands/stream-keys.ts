@@ -13,7 +13,7 @@ export const streamKeys = defineCommand({
   options: userOptions,
   examples: [['stream keys 0xowner/private --network network.json --key my.key', '']],
   epilogue:
-    'A reader with a link finds the keys on storage nodes with nobody else there. One without asks when it comes, and whoever has the keys answers. Needs the permission to publish, subscribe or grant.',
+    'A reader with a link finds the keys on storage nodes with nobody else there. One without finds those that a grant passed on to its card, and asks for others when it comes: whoever has them answers. The next key of the publisher links all that have a card then. Needs the permission to publish, subscribe or grant.',
   run: async ({ stream, json, ...network }) => {
     const streamOf = streamArgument(stream)
     await withClient(network, {}, async (client) => {
@@ -46,7 +46,7 @@ function describeOpener(opener: OpenerKeys, keyHolder: string | undefined, nowMs
     `keys of     ${userId}${userId === keyHolder ? ', the key holder' : ''}`,
     `  newest    ${epochId}, ${ageText(nowMs - createdMs)} old${count}`,
     `  linked    ${readersText(usersIn(opener, 'linked').length)}`,
-    ...without('unlinked', 'has a card, and asks when it comes'),
+    ...without('unlinked', 'has a card; finds what a grant passed on, else asks when it comes'),
     ...without('no-card', 'asks when it comes'),
     ...(unchecked > 0 ? [`  ${readersText(unchecked)} more with a card`] : []),
   ]

@@ -5,6 +5,7 @@ import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { tellOfEnd } from '../cli/tell-of-end.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { tellOfRevocation } from '../cli/tell-of-revocation.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
@@ -50,6 +51,7 @@ export const subscribe = defineCommand({
     await withClient(network, {}, async (client, trackers) => {
       const streamId = streamOf(client)
       void tellOfEnd(client)
+      void tellOfRevocation(client, streamId)
       let missing = 0
       const subscription = await client.subscribe(streamId, { raw, resend, onGap: () => missing++ })
       const end = () => void subscription.unsubscribe()

@@ -15,6 +15,7 @@ import {
   type Deployment,
   type LocalStreams,
 } from './registry-setup.ts'
+import { storeCards } from './store-cards.ts'
 
 export interface LocalNetworkOptions {
   /** Broker nodes, at least 2. The first publishes. */
@@ -123,6 +124,7 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
     const child = await startStorage(directory, options, storageKey.file, keep)
     await registerStorage(place, storageKey.privateKey, child.ready.url ?? '')
     await assignStorage(place, owner.privateKey, storageKey.nodeId, streams)
+    await storeCards({ kind: 'chain', ...place }, [owner.privateKey, user.privateKey])
     return child
   }
   const [storage, nodes] = await bothOrNone(startAndAssign(), startNodes(directory, options, streams, keep))

@@ -86,8 +86,10 @@ describe('runnel up', { timeout: timeoutMs }, () => {
 
   it('has an encrypted stream, which the user reads back and nobody else', async () => {
     const secret = /private {3}(0x\w+\/private) {2}encrypted/.exec(up.stdout())?.[1] ?? ''
-    const published = await runRunnel(['publish', secret, ...withKey], { cwd, input: '"psst"\n' })
+    const published = await runRunnel(printedCommand('publish', secret), { cwd, input: '"psst"\n' })
     expect(published).toMatchObject({ code: 0 })
+    const asOwner = [...printedCommand('subscribe', secret), '--count', '1']
+    expect(await runRunnel(asOwner, { cwd })).toMatchObject({ code: 0, stdout: '"psst"\n' })
     expect(await runRunnel(['resend', 'last', '1', secret, ...withKey], { cwd })).toMatchObject({
       code: 0,
       stdout: '"psst"\n',

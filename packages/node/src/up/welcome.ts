@@ -29,6 +29,8 @@ export function welcome(network: LocalNetwork, directory: UpDirectory, startedIn
       ]),
     `  npx runnel subscribe ${streams.lobby} ${options}`,
     `  echo '{"hello":"world"}' | npx runnel publish ${streams.lobby} ${options}`,
+    `  echo '{"hello":"friend"}' | npx runnel publish ${streams.private} ${options}`,
+    `  npx runnel subscribe ${streams.private} --last 10 ${ownerOptions}`,
     `  npx runnel stream list --network ${pathFromHere(directory.networkFile)}`,
     ...(network.permissioned ? [`  npx runnel registry allow-node NODE ${ownerOptions}`] : []),
     '',

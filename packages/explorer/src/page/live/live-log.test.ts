@@ -4,21 +4,45 @@ import { liveSentence } from './live-sentences.ts'
 
 const publisherId = `0x${'a'.repeat(40)}`
 
+const at = (timestamp: number, sequenceNumber = 0, keyId?: string) => ({
+  ...{ publisherId, messageChainId: 'chain', timestamp, sequenceNumber, keyId },
+})
+
 describe('the live log', () => {
   it('keeps the newest messages, and counts all', () => {
     const log = new LiveLog()
-    for (let n = 0; n < 1_500; n++) log.add({ publisherId, timestamp: 1_000, content: { n } }, 1_000 + n)
+    for (let n = 0; n < 1_500; n++) {
+      log.came(at(1_000, n), 1_000 + n)
+      log.opened(at(1_000, n), { n })
+    }
     expect(log.received).toBe(1_500)
     expect(log.messages).toHaveLength(liveLogLimits.maxMessages)
-    expect(log.messages[0]).toMatchObject({ key: 1_500, text: '{"n":1499}', delayMs: 1_499 })
+    expect(log.messages[0]).toMatchObject({ sequenceNumber: 1_499, text: '{"n":1499}', delayMs: 1_499 })
     const delays = log.delaysMs()
     expect([delays.length, delays[0], delays.at(-1)]).toEqual([liveLogLimits.maxDelays, 500, 1_499])
+    log.opened(at(1_000, 7), 'too late')
+    expect(log.messages[199]).toMatchObject({ sequenceNumber: 1_300 })
   })
 
   it('shows no delay below zero, where clocks differ', () => {
     const log = new LiveLog()
-    log.add({ publisherId, timestamp: 2_000, content: '' }, 1_000)
+    log.came(at(2_000), 1_000)
     expect(log.delaysMs()).toEqual([0])
+  })
+
+  it('shows each message once, whatever is known of it first', () => {
+    const log = new LiveLog()
+    log.opened(at(3, 0, 'key'), 'early')
+    log.came(at(3, 0, 'key'), 5)
+    log.stored(at(1, 0, 'key'))
+    log.unread(at(2, 0, 'key'), 'no key')
+    log.stored(at(3, 0, 'key'))
+    expect(log.received).toBe(1)
+    expect(log.messages).toMatchObject([
+      { timestamp: 3, keyId: 'key', text: 'early', trouble: undefined, delayMs: 2 },
+      { timestamp: 2, keyId: 'key', text: undefined, trouble: 'no key', delayMs: undefined },
+      { timestamp: 1, keyId: 'key', text: undefined, trouble: undefined },
+    ])
   })
 
   it('shows any content as text of bounded length', () => {

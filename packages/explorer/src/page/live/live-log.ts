@@ -1,20 +1,26 @@
 import { shownText } from '../format.ts'
 
-/** A message ready for display. */
-export interface ShownMessage {
-  readonly key: number
+/** Where a message is in its stream part, and the key that it is encrypted with. */
+export interface MessagePlace {
   readonly publisherId: string
+  readonly messageChainId: string
   /** When it was published, by its publisher's clock; Unix milliseconds. */
   readonly timestamp: number
-  readonly text: string
-  /** From the publisher's clock to this device's. */
-  readonly delayMs: number
+  readonly sequenceNumber: number
+  /** Undefined in the clear. */
+  readonly keyId: string | undefined
 }
 
-export interface ReceivedMessage {
-  readonly publisherId: string
-  readonly timestamp: number
-  readonly content: unknown
+/** A message ready for display. */
+export interface ShownMessage extends MessagePlace {
+  /** What no other message has. */
+  readonly id: string
+  /** Undefined while nothing has opened it. */
+  readonly text: string | undefined
+  /** Why nothing opens it, as a sentence. */
+  readonly trouble: string | undefined
+  /** From the publisher's clock to this device's; undefined for a stored message. */
+  readonly delayMs: number | undefined
 }
 
 /** Messages kept to be shown, and delays kept to be measured. */
@@ -29,12 +35,13 @@ export const liveLogLimits = {
   maxShownBytes: 64,
 } as const
 
-/** What was received lately. */
+/** What was received lately, and what was read from storage. What is told of a message comes in any order. */
 export class LiveLog {
   #received = 0
   #messages: ShownMessage[] = []
   readonly #delaysMs: number[] = []
 
+  /** Without those from storage. */
   get received(): number {
     return this.#received
   }
@@ -49,14 +56,47 @@ export class LiveLog {
     return this.#delaysMs.toSorted((a, b) => a - b)
   }
 
-  add({ publisherId, timestamp, content }: ReceivedMessage, nowMs: number): void {
-    const delayMs = Math.max(0, nowMs - timestamp)
-    const key = ++this.#received
-    const message = { key, publisherId, timestamp, delayMs, text: contentText(content) }
-    this.#messages = [message, ...this.#messages.slice(0, liveLogLimits.maxMessages - 1)]
+  /** A live message came; what it says may be known later. */
+  came(place: MessagePlace, nowMs: number): void {
+    const delayMs = Math.max(0, nowMs - place.timestamp)
+    this.#received++
     this.#delaysMs.push(delayMs)
     if (this.#delaysMs.length > liveLogLimits.maxDelays) this.#delaysMs.shift()
+    this.#put(place, { delayMs })
   }
+
+  /** A message was read from storage; what it says may be known later. */
+  stored(place: MessagePlace): void {
+    this.#put(place, {})
+  }
+
+  /** What a message says. */
+  opened(place: MessagePlace, content: unknown): void {
+    this.#put(place, { text: contentText(content) })
+  }
+
+  /** Why it is not known what a message says, as a sentence. */
+  unread(place: MessagePlace, trouble: string): void {
+    this.#put(place, { trouble })
+  }
+
+  #put(place: MessagePlace, known: Partial<ShownMessage>): void {
+    const id = idOf(place)
+    const before = this.#messages.find((message) => message.id === id)
+    const { publisherId, messageChainId, timestamp, sequenceNumber, keyId } = place
+    const message = {
+      ...{ id, publisherId, messageChainId, timestamp, sequenceNumber, keyId },
+      ...{ text: before?.text, trouble: before?.trouble, delayMs: before?.delayMs },
+      ...known,
+    }
+    this.#messages = [message, ...this.#messages.filter((other) => other !== before)]
+      .sort((a, b) => b.timestamp - a.timestamp || b.sequenceNumber - a.sequenceNumber)
+      .slice(0, liveLogLimits.maxMessages)
+  }
+}
+
+function idOf({ publisherId, messageChainId, timestamp, sequenceNumber }: MessagePlace): string {
+  return `${publisherId} ${messageChainId} ${timestamp} ${sequenceNumber}`
 }
 
 /** A content as text: bytes as hexadecimal digits, what is no text as JSON. */

@@ -1,12 +1,23 @@
-import type { NetworkSource, PhaseTimes, RunnelClient } from '@runnel/client/browser'
+import type {
+  ClientConfig,
+  ClientStatus,
+  Eip1193Provider,
+  NetworkSource,
+  PhaseTimes,
+  RunnelClient,
+} from '@runnel/client/browser'
 import { object, type Decode } from '../api/decode.ts'
 import { Failure } from '../api/failure.ts'
 import { fetchJson } from '../api/fetch-json.ts'
+import type { ActsAs } from './acts-as.ts'
 import { LiveLog } from './live-log.ts'
+import { codeOf, liveSentence } from './live-sentences.ts'
 
 /** How this page takes part in a stream part. */
 export interface MembershipState {
   readonly nodeId: string | undefined
+  /** In whose name. */
+  readonly userId: string | undefined
   readonly neighbours: readonly string[]
   readonly received: number
   readonly published: number
@@ -16,6 +27,9 @@ export interface MembershipState {
   /** And from then on. */
   readonly phases: PhaseTimes
 }
+
+/** Messages read from storage at once. */
+const storedMessages = 50
 
 /** The network is for the client to check. */
 const networkAnswer: Decode<{ kind: unknown }> = (value) => {
@@ -41,6 +55,7 @@ export class Membership {
   state(): MembershipState {
     return {
       nodeId: this.#client?.nodeId,
+      userId: this.#client?.userId,
       neighbours: this.#neighbours,
       received: this.log.received,
       published: this.#published,
@@ -50,24 +65,54 @@ export class Membership {
     }
   }
 
-  /** Joins the network of the tracker at `base`, and subscribes. Throws Failure, or what the client throws. */
-  async join(base: string, partId: string): Promise<void> {
+  /**
+   * Joins the network of the tracker at `base` in a user's name, and subscribes. Keys and what a wallet signs stay in memory. Throws
+   * Failure, what the client throws, or an error with the code ENCRYPTED_STREAM.
+   */
+  async join(base: string, partId: string, as: ActsAs): Promise<void> {
     const { signal } = this.#stop
-    const [{ createClient }, network] = await Promise.all([
+    const [{ createClient, memoryStore }, network] = await Promise.all([
       import('@runnel/client/browser'),
       readNetwork(base, signal),
     ])
     this.#loadedMs = performance.now() - this.#startedMs
-    const client = await createClient({ network })
+    const { streamId, partition } = splitId(partId)
+    // Whatever else the tracker serves reads what this origin keeps.
+    const client = await createClient(configOf(network, as, streamId), { sessions: memoryStore() })
     if (signal.aborted) return void client.close()
     this.#client = client
     void this.#follow(client, partId)
-    const { streamId, partition } = splitId(partId)
-    await client.subscribe(streamId, { partitions: [partition] }, (message) => {
-      this.log.add(message, Date.now())
-      this.#onChange()
+    await this.#subscribe(client, streamId, partition).catch(async (error: unknown) => {
+      throw (await isClosedBy(error, client, streamId)) ? encryptedStream() : error
     })
     this.#onChange()
+  }
+
+  /** Shows every message when it comes, and what it says when that is known. */
+  async #subscribe(client: RunnelClient, streamId: string, partition: number): Promise<void> {
+    const partitions = [partition]
+    await client.subscribe(streamId, { partitions, raw: true, order: 'arrival' }, (message) => {
+      this.log.came(message, Date.now())
+      this.#onChange()
+    })
+    await client.subscribe(streamId, { partitions }, (message) => {
+      this.log.opened(message, message.content)
+      this.#onChange()
+    })
+  }
+
+  /** Shows the newest stored messages, at once, and what they say when that is known. Throws what the client throws. */
+  async readStored(partId: string): Promise<void> {
+    const { streamId, partition } = splitId(partId)
+    const options = { partitions: [partition], signal: this.#stop.signal }
+    const read = (raw: boolean) =>
+      this.#client?.resend(streamId, { last: storedMessages }, { ...options, raw }) ?? []
+    for await (const message of read(true)) this.log.stored(message)
+    this.#onChange()
+    for await (const message of read(false)) {
+      this.log.opened(message, message.content)
+      this.#onChange()
+    }
   }
 
   /** Throws what the client throws. */
@@ -87,10 +132,44 @@ export class Membership {
   async #follow(client: RunnelClient, partId: string): Promise<void> {
     for await (const status of client.status()) {
       if (status.type === 'neighbours' && status.streamPartId === partId) this.#neighbours = status.neighbours
+      else if (status.type === 'undecodable' && status.streamPartId === partId) this.#noteUnread(status)
       else if (status.type !== 'phase') continue
       this.#onChange()
     }
   }
+
+  #noteUnread({ ref, error, ...status }: Extract<ClientStatus, { type: 'undecodable' }>): void {
+    this.log.unread({ ...status, ...ref }, liveSentence(error))
+  }
+}
+
+function configOf(network: NetworkSource, as: ActsAs, streamId: string): ClientConfig {
+  if (as.kind === 'nobody') return { network }
+  if (as.kind === 'files') return { network, ...as.user }
+  const { ethereum } = globalThis as { ethereum?: Eip1193Provider }
+  if (ethereum === undefined) throw Object.assign(new Error('no wallet'), { code: 'NO_WALLET' })
+  return { network, wallet: ethereum, delegationRequest: { streams: [streamId] } }
+}
+
+/** Whether the user may not read the stream, and could not without its keys either. */
+async function isClosedBy(error: unknown, client: RunnelClient, streamId: string): Promise<boolean> {
+  if (codeOf(error) !== 'NO_SUBSCRIBE_PERMISSION') return false
+  const { metadata } = await client.getStream(streamId)
+  return !isInTheClear(metadata)
+}
+
+/** Whether its owner wants a stream that not everybody may read in the clear. */
+function isInTheClear(metadata: string): boolean {
+  try {
+    const { encryption } = (JSON.parse(metadata) ?? {}) as { encryption?: { content?: unknown } | null }
+    return encryption?.content === 'never'
+  } catch {
+    return false
+  }
+}
+
+function encryptedStream(): Error {
+  return Object.assign(new Error('an encrypted stream'), { code: 'ENCRYPTED_STREAM' })
 }
 
 async function readNetwork(base: string, signal: AbortSignal): Promise<NetworkSource> {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure, sentenceFor } from '../api/failure.ts'
+import type { ActsAs } from './acts-as.ts'
 import { liveSentence } from './live-sentences.ts'
 import { Membership, type MembershipState } from './membership.ts'
 
@@ -11,8 +12,10 @@ export interface Live {
   readonly state: MembershipState | undefined
   /** What went wrong, as a sentence. */
   readonly trouble: string | undefined
-  join(): void
+  /** What `as` rejects with is said as trouble. */
+  join(as: Promise<ActsAs>): void
   leave(): void
+  readStored(): void
   /** False when it failed; `trouble` says why. */
   publish(content: unknown): Promise<boolean>
 }
@@ -32,7 +35,7 @@ export function useMembership(partId: string, base: string): Live {
   useEffect(() => leave, [partId])
   const fail = (error: unknown) =>
     setTrouble(error instanceof Failure ? sentenceFor(error) : liveSentence(error))
-  const join = () => {
+  const join = (as: Promise<ActsAs>) => {
     if (member.current !== undefined) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const joining = new Membership(() => {
@@ -44,7 +47,8 @@ export function useMembership(partId: string, base: string): Live {
     member.current = joining
     setPhase('joining')
     setTrouble(undefined)
-    joining.join(base, partId).then(
+    const joined = as.then((user) => joining.join(base, partId, user))
+    joined.then(
       () => member.current === joining && setPhase('in'),
       (error: unknown) => {
         if (member.current !== joining) return
@@ -63,5 +67,10 @@ export function useMembership(partId: string, base: string): Live {
       return false
     }
   }
-  return { phase, state, trouble, join, leave, publish }
+  const readStored = () => {
+    setTrouble(undefined)
+    const reading = member.current
+    reading?.readStored(partId).catch((error: unknown) => member.current === reading && fail(error))
+  }
+  return { phase, state, trouble, join, leave, readStored, publish }
 }

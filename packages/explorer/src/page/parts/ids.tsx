@@ -1,4 +1,4 @@
-import { shortId, splitPart } from '../format.ts'
+import { partitionText, shortId, splitPart } from '../format.ts'
 import { nodeHref, partHref } from '../route.ts'
 
 /** A node's id, linked to the page about it. */
@@ -25,7 +25,7 @@ function PartName({ partId }: { readonly partId: string }) {
     <>
       <span class="part-path">{path}</span>
       <span class="part-more">
-        {shortId(owner)} · partition {partition}
+        {shortId(owner)} · {partitionText(partition)}
       </span>
     </>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { formatCount, formatMs, plural } from '../format.ts'
+import { formatCount, formatMs, plural, shortId, shownText } from '../format.ts'
+import { maxKeyFileChars, userOfFiles, type ActsAs } from '../live/acts-as.ts'
 import { typedContent, type ShownMessage } from '../live/live-log.ts'
 import type { MembershipState } from '../live/membership.ts'
 import type { Live } from '../live/use-membership.ts'
@@ -18,19 +19,16 @@ export function LiveView({ live }: { readonly live: Live }) {
         {trouble !== undefined && <p class="notice">{trouble}</p>}
       </div>
       {phase === 'out' ? (
-        <div class="invite">
-          <p>
-            This page can join the overlay as a node: it connects to other nodes, passes their messages on,
-            and shows what is published from now on.
-          </p>
-          <button type="button" class="primary" onClick={live.join}>
-            Join and listen
-          </button>
-        </div>
+        <Invitation join={live.join} />
       ) : (
         <>
           <div class="live-bar">
             <p role="status">{stateWords(phase, state)}</p>
+            {phase === 'in' && (
+              <button type="button" class="secondary" onClick={live.readStored}>
+                Show stored messages
+              </button>
+            )}
             <button type="button" class="secondary" onClick={live.leave}>
               Leave
             </button>
@@ -41,6 +39,45 @@ export function LiveView({ live }: { readonly live: Live }) {
       )}
     </div>
   )
+}
+
+function Invitation({ join }: Pick<Live, 'join'>) {
+  return (
+    <div class="invite">
+      <p>
+        This page can join the overlay as a node: it connects to other nodes, passes their messages on, and
+        shows what is published from now on.
+      </p>
+      <button type="button" class="primary" onClick={() => join(Promise.resolve({ kind: 'nobody' }))}>
+        Join and listen
+      </button>
+      <p>
+        What not everybody may read is encrypted. Join as a user who may read it, with its wallet or its key
+        file; for a delegation, choose the file of its reading key as well. Keys stay in the memory of this
+        tab until you leave. Use yours only where you trust the tracker that serves this page.
+      </p>
+      <div class="ways">
+        <button type="button" class="secondary" onClick={() => join(Promise.resolve({ kind: 'wallet' }))}>
+          Join with a wallet
+        </button>
+        <label class="secondary">
+          Join with key files
+          <input
+            type="file"
+            multiple
+            onChange={({ currentTarget: { files } }) => {
+              if (files !== null && files.length > 0) join(asOwnerOf([...files]))
+            }}
+          />
+        </label>
+      </div>
+    </div>
+  )
+}
+
+async function asOwnerOf(files: readonly File[]): Promise<ActsAs> {
+  const texts = await Promise.all(files.map((file) => file.slice(0, maxKeyFileChars).text()))
+  return { kind: 'files', user: userOfFiles(texts) }
 }
 
 function stateWords(phase: Live['phase'], state: MembershipState | undefined): string {
@@ -83,21 +120,39 @@ function Messages({ messages }: { readonly messages: readonly ShownMessage[] }) 
   if (messages.length === 0) return <p class="empty">Nothing was published since this page joined.</p>
   return (
     <ol class="messages" aria-label="Messages, the newest first">
-      {messages.map(({ key, publisherId, timestamp, text, delayMs }) => (
-        <li key={key}>
+      {messages.map((message) => (
+        <li key={message.id}>
           <div class="message-head">
-            <NodeLink nodeId={publisherId} />
-            <time dateTime={new Date(timestamp).toISOString()}>
-              {new Date(timestamp).toLocaleTimeString()}
+            <NodeLink nodeId={message.publisherId} />
+            <time dateTime={new Date(message.timestamp).toISOString()}>
+              {new Date(message.timestamp).toLocaleTimeString()}
             </time>
-            <span class="number">{formatMs(delayMs)}</span>
+            {message.keyId !== undefined && (
+              <span title="The id of the key that the content is encrypted with">
+                key <code>{shownText(message.keyId)}</code>
+              </span>
+            )}
+            <span class="number">{message.delayMs === undefined ? 'stored' : formatMs(message.delayMs)}</span>
           </div>
-          <p>{text}</p>
+          <Content message={message} />
         </li>
       ))}
     </ol>
   )
 }
+
+function Content({ message: { text, trouble, keyId } }: { readonly message: ShownMessage }) {
+  if (text !== undefined) return <p>{text}</p>
+  if (keyId === undefined) return <p class="unread">{trouble ?? '…'}</p>
+  return (
+    <p class="unread">
+      <strong>Encrypted.</strong> {trouble ?? lookingForKey}
+    </p>
+  )
+}
+
+const lookingForKey =
+  'Looking for its key, for up to 30 s. If the user of this page may not read it: leave, and join as one who may.'
 
 const phaseNames = [
   ['registry', 'Registries read'],
@@ -108,7 +163,7 @@ const phaseNames = [
 
 /** How this page does as a node. */
 export function OwnNode({ state }: { readonly state: MembershipState }) {
-  const { nodeId, received, published, neighbours, loadedMs, phases } = state
+  const { nodeId, userId, received, published, neighbours, loadedMs, phases } = state
   return (
     <div class="card">
       <h2>This page</h2>
@@ -116,6 +171,11 @@ export function OwnNode({ state }: { readonly state: MembershipState }) {
         {nodeId !== undefined && (
           <Stat label="Node">
             <NodeLink nodeId={nodeId} />
+          </Stat>
+        )}
+        {userId !== undefined && userId !== nodeId && (
+          <Stat label="User">
+            <span title={userId}>{shortId(userId)}</span>
           </Stat>
         )}
         <Stat label="Neighbours">{formatCount(neighbours.length)}</Stat>

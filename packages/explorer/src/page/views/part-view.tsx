@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Propagation } from '../api/answers.ts'
 import { leaderOf, readOverlay, readPropagation, type Overlay } from '../api/trackers.ts'
 import type { Theme } from '../colours.ts'
-import { formatCount, formatMs, plural, shortId, splitPart } from '../format.ts'
+import { formatCount, formatMs, partitionText, plural, shortId, splitPart } from '../format.ts'
 import { OverlayGraph } from '../graph/overlay-graph.tsx'
 import { colourings, type Coloring } from '../graph/scene.ts'
 import { shapeOf } from '../layout/layout-input.ts'
@@ -85,7 +85,7 @@ function PartHead({ partId, show, nodeId, nodeCount }: PartHeadProps) {
       <div>
         <h1>{path}</h1>
         <p class="part-more" title={partId}>
-          {shortId(owner)} · partition {partition}
+          {shortId(owner)} · {partitionText(partition)}
           {nodeCount !== undefined && <> · {plural(nodeCount, 'node')}</>}
         </p>
       </div>

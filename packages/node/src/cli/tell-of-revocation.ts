@@ -1,0 +1,19 @@
+import { clientError, type RunnelClient } from '@runnel/client'
+import { errorLine } from './describe-error.ts'
+import { notice } from './output.ts'
+
+/** Tells the person at the terminal, each time, that the user may not read a stream any more: nothing comes from then on. Ends with the client. */
+export async function tellOfRevocation(client: RunnelClient, streamId: string): Promise<void> {
+  const { userId } = client
+  let couldRead = true
+  for await (const status of client.status()) {
+    if (status.type !== 'registry') continue
+    // Where the chain does not answer, the next change is looked at.
+    const known = await client.permissionsOf(streamId, userId).catch(() => undefined)
+    if (known === undefined) continue
+    const canRead = known.subscribeUntilMs > Date.now()
+    if (couldRead && !canRead)
+      notice(errorLine(clientError('NO_SUBSCRIBE_PERMISSION', `${userId} on ${streamId}: it was taken back`)))
+    couldRead = canRead
+  }
+}
