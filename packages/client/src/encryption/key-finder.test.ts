@@ -68,7 +68,7 @@ const plan = (users: readonly TestUser[], earlier: readonly EpochKey[] = [], mor
   const planned = planEpoch(
     {
       readers: [...users.map(holder), ...others],
-      ...{ publishers: [], earlier, cohorts: [], createdMs: 0, readersAtMs: 0 },
+      ...{ publishers: [], earlier, cohorts: [], createdMs: 0, readersAtBlock: 0 },
     },
     { keyring, ciphers, random },
   )
@@ -175,7 +175,10 @@ describe('the key of an epoch', () => {
     const [a, b] = [plan([]), plan([])]
     const circle = (one: PlannedEpoch, other: PlannedEpoch) => {
       const [entry] = planEpoch(
-        { ...{ readers: [], publishers: [], cohorts: [], createdMs: 0, readersAtMs: 0 }, earlier: [other] },
+        {
+          ...{ readers: [], publishers: [], cohorts: [], createdMs: 0, readersAtBlock: 0 },
+          earlier: [other],
+        },
         { keyring, ciphers, random: { ...random, bytes: () => one.key } },
       ).record.earlier
       put(epochChain(one.id), { ...one.record, earlier: entry === undefined ? [] : [entry] })

@@ -258,6 +258,29 @@ describe('the epoch of a key holder', () => {
     expect(await opens(world.start(writer), own)).toBe('opened')
   })
 
+  it.each<{ what: string; lose: () => void }>([
+    { what: 'by a revocation', lose: () => world.setRights(writer.userId, {}) },
+    { what: 'by time', lose: () => {} },
+  ])(
+    'is not used by who starts later where somebody got its key since and lost the right $what',
+    async ({ lose }) => {
+      await hold()
+      const first = await publish(holder)
+      world.setRights(writer.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+      await world.settle()
+      const gone = world.start(writer)
+      expect(await opens(gone, first)).toBe('opened')
+      holder.crash()
+      await world.pass(dayMs / 2)
+      lose()
+      await world.pass(dayMs / 2)
+      const process = world.start(publisher)
+      const second = await publish(process)
+      expect(epochOf(second)).not.toBe(epochOf(first))
+      expect(await opens(gone, second)).toBe('KEY_NOT_FOUND')
+    },
+  )
+
   it.each<{ what: string; change: () => Promise<void> | void }>([
     { what: 'somebody in it may not read any more', change: () => world.setRights(reader.userId, {}) },
     { what: 'the holder may not grant any more', change: () => world.setRights(owner.userId, both) },

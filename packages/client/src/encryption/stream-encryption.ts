@@ -173,9 +173,9 @@ export class StreamEncryption {
     this.keyPart.receive(message)
   }
 
-  /** The permissions of a user, or of anybody, changed. */
-  changed(user: NodeId | undefined): void {
-    this.readers.changed(user)
+  /** The permissions of a user, or of anybody, changed, in that block of the chain, if it is known. */
+  changed(user: NodeId | undefined, block?: number): void {
+    this.readers.changed(user, block)
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
