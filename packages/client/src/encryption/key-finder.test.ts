@@ -92,7 +92,7 @@ const answer = async (keys: readonly Uint8Array[], from: TestUser) => {
   if (made === undefined) throw new Error('no answer')
   put(answerChain(ciphers, reader.userId), made, from)
 }
-const look = (id: EpochId) => finder.look(opener.userId, id, signal)
+const look = (id: EpochId) => finder.look({ publisherId: opener.userId, id }, signal)
 
 describe('the key of an epoch', () => {
   it('is found by a link and the epoch that names the reader', async () => {
@@ -140,7 +140,7 @@ describe('the key of an epoch', () => {
     await answer([keys[0]], opener)
     expect(await look(ids[0])).toBe(true)
     await answer([keys[1]], stranger)
-    expect(await finder.lookAgain(opener.userId, ids[1], signal)).toBe(false)
+    expect(await finder.lookAgain({ publisherId: opener.userId, id: ids[1] as EpochId }, signal)).toBe(false)
     expect(await look(ids[1])).toBe(true)
   })
 

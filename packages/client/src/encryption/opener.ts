@@ -6,6 +6,7 @@ import {
   isSameBytes,
   keyBytes,
   limits,
+  linkChain,
   newestChain,
   publisherKeyOf,
   publishersChain,
@@ -220,7 +221,12 @@ export class Opener {
   }
 
   /** Links one reader by a card that it sent itself. */
-  async linkTo(card: Card): Promise<void> {
+  async linkTo(card: Card, signal: AbortSignal): Promise<void> {
+    if (this.#shared === undefined) return
+    const { ciphers, keyPart } = this.#modules
+    // Another process of this user may have made the link that is there: the new one has to come after it.
+    const chain = linkChain(ciphers, this.#shared.keyring.id, card.userId)
+    await keyPart.find(this.#options.userId, chain, signal)
     const { keyring, epoch } = this.#shared ?? {}
     if (keyring !== undefined && epoch !== undefined)
       await this.#links.linkAgain(this.#recipient(card), keyring, epoch)
