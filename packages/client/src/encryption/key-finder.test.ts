@@ -140,7 +140,7 @@ describe('the key of an epoch', () => {
     await answer([keys[0]], opener)
     expect(await look(ids[0])).toBe(true)
     await answer([keys[1]], stranger)
-    expect(await finder.lookAgain({ publisherId: opener.userId, id: ids[1] as EpochId }, signal)).toBe(false)
+    expect(await finder.lookAgain({ publisherId: opener.userId, id: ids[1] }, signal)).toBe(false)
     expect(await look(ids[1])).toBe(true)
   })
 

@@ -230,6 +230,19 @@ describe('the epoch of a key holder', () => {
     expect(await opens(world.start(writer), batches[0] as MessageBatch)).not.toBe('opened')
   })
 
+  it('lets a writer open what it published, also after a restart and as a reader without history', async () => {
+    await hold({ history: 'none' })
+    const process = world.start(writer)
+    const own = await publish(process)
+    expect(await opens(process, own)).toBe('opened')
+    process.crash()
+    expect(await opens(world.start(writer), own)).toBe('opened')
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    expect(await opens(world.start(writer), own)).toBe('opened')
+    expect(await opens(world.start(writer), await publish(holder))).toBe('opened')
+  })
+
   it('is followed when it changes', async () => {
     await hold()
     const process = world.start(writer)
