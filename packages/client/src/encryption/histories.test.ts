@@ -27,6 +27,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('revoke' as const, 'card' as const), user: number }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('share' as const), user: number }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const), mayGrant: fc.boolean() }) },
   {
     weight: 3,
     arbitrary: fc.record({

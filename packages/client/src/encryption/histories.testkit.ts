@@ -19,6 +19,8 @@ export type Step =
   | { readonly kind: 'publish'; readonly process: number }
   | { readonly kind: 'clock'; readonly process: number; readonly byMs: number }
   | { readonly kind: 'pass'; readonly ms: number }
+  /** The owner, the key holder where there is one, may grant or not. */
+  | { readonly kind: 'hold'; readonly mayGrant: boolean }
   | { readonly kind: 'weather'; readonly weather: Partial<Weather> }
 
 export interface History {
@@ -123,6 +125,9 @@ export class Life {
         break
       case 'pass':
         await world.pass(step.ms)
+        break
+      case 'hold':
+        world.setRights((this.users[0] as TestUser).userId, { ...forEver('both'), grant: step.mayGrant })
         break
       case 'weather':
         this.#setWeather(step.weather)
@@ -280,14 +285,12 @@ export class Life {
     return this.#history.history === 'all' || (this.#cardAt.get(userId) ?? Infinity) <= begunAt
   }
 
-  /** A process of its publisher, or the key holder's, is there, and published just now. */
-  #isOnline({ chain }: MessageBatch, online: readonly TestProcess[]): boolean {
-    const [owner] = this.users
-    return online.some(
-      (one) =>
-        this.#may(one, 'publishUntilMs') &&
-        (one.user.userId === chain.publisherId || (this.#history.hasHolder && one.user === owner)),
-    )
+  /** A process of its publisher, or of who opened its epoch, is there, and published just now. */
+  #isOnline({ chain, messages }: MessageBatch, online: readonly TestProcess[]): boolean {
+    const epoch = `e${messages[0]?.groupKeyId}`
+    const opened = this.world.records.find(({ message }) => message.messageChainId === epoch)
+    const ids = [chain.publisherId, opened?.message.publisherId]
+    return online.some((one) => this.#may(one, 'publishUntilMs') && ids.includes(one.user.userId))
   }
 
   async #secretsOf(user: TestUser, isAll: boolean): Promise<Secrets> {
