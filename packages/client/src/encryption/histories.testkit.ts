@@ -107,7 +107,7 @@ export class Life {
         if (world.processes.size < 7) await this.#start(pick(this.users, step.user) as TestUser, step.skewMs)
         break
       case 'crash':
-        if (process !== undefined) await this.#crash(process)
+        process?.crash()
         break
       case 'rotate':
         if (process !== undefined && this.#may(process, 'publishUntilMs'))
@@ -217,13 +217,6 @@ export class Life {
     }
     await this.#quietly(hold())
     return process
-  }
-
-  /** A key holder is started again. */
-  async #crash(process: TestProcess): Promise<void> {
-    process.crash()
-    const [owner] = this.users
-    if (process.user === owner && this.#history.hasHolder) await this.#start(process.user, 0)
   }
 
   async #read(process: TestProcess, step: number): Promise<void> {
