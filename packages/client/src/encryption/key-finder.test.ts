@@ -103,6 +103,14 @@ describe('the key of an epoch', () => {
     expect(known.epochs(second.id)[0]?.key).toEqual(second.key)
   })
 
+  it('is found by a link where all other records of the opener were lost', async () => {
+    const epoch = plan([reader])
+    records.clear()
+    await link(reader, epoch)
+    expect(await look(epoch.id)).toBe(true)
+    expect(known.epochs(epoch.id)[0]?.key).toEqual(epoch.key)
+  })
+
   it('is found in the cohort of the reader', async () => {
     const first = plan([])
     await link(reader, first)

@@ -18,6 +18,7 @@ import {
   type Ciphers,
   type EpochId,
   type EpochRecord,
+  type LinkRecord,
   type LinkSecret,
   type NodeId,
   type StreamId,
@@ -225,31 +226,44 @@ export class KeyFinder {
     return starts
   }
 
-  /** Somebody who is neither the publisher nor the holder of the keys may have answered. */
+  /** Somebody who is neither the publisher nor the holder of the keys may have answered, or an opener's link be all that is left of it. */
   async #fromStrangers(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
     const { userId, keyPart } = this.#modules
-    for (const { record } of await keyPart.newest(maxNewest, signal)) {
-      if (record.kind !== 'answer' || record.readerId !== userId) continue
-      await this.takeAnswer(record, signal)
+    for (const { publisherId, record } of await keyPart.newest(maxNewest, signal)) {
+      if ((record.kind !== 'answer' && record.kind !== 'link') || record.readerId !== userId) continue
+      if (record.kind === 'answer') await this.takeAnswer(record, signal)
+      else await this.#openedLink(publisherId, record, signal)
       if (this.#has(wanted)) return true
     }
     return false
   }
 
   async #link(openerId: NodeId, keyringId: Uint8Array, signal: AbortSignal): Promise<OpenedLink | undefined> {
-    const { userId, streamId, ciphers, keyPart, cardKeys } = this.#modules
+    const { userId, ciphers, keyPart } = this.#modules
     const name = `${openerId} ${toHex(keyringId)}`
     const known = this.#links.get(name)
     if (known !== undefined) return known
     const record = await keyPart.find(openerId, linkChain(ciphers, keyringId, userId), signal)
     if (record?.kind !== 'link' || !isSameBytes(record.keyringId, keyringId)) return undefined
+    const opened = await this.#openedLink(openerId, record, signal)
+    if (opened !== undefined) this.#links.set(name, opened)
+    return opened
+  }
+
+  /** The key with which a link begins is known afterwards. */
+  async #openedLink(
+    openerId: NodeId,
+    record: LinkRecord,
+    signal: AbortSignal,
+  ): Promise<OpenedLink | undefined> {
+    const { streamId, userId, ciphers, known, cardKeys } = this.#modules
     const secret = await openLink({ streamId, openerId }, record, await cardKeys(signal))
     if (secret === undefined) return undefined
-    if (secret.isForReader && !isSameBytes(commitmentOf(ciphers, secret.key), secret.commitment))
-      return undefined
-    const opened = { ...secret, cardHash: record.cardHash }
-    this.#links.set(name, opened)
-    return opened
+    const { key, commitment, isForReader } = secret
+    if (isForReader && !isSameBytes(commitmentOf(ciphers, key), commitment)) return undefined
+    if (isForReader) known.add(key)
+    else known.addPublisherKey(epochIdOf(commitment), userId, key)
+    return { ...secret, cardHash: record.cardHash }
   }
 
   /** The keyring of this user with that id: of this process, or of any that has the user's reading key, as it is or was. */

@@ -130,6 +130,7 @@ export class World {
   }
 
   publish(from: TestProcess, bytes: Uint8Array): void {
+    if (!this.processes.has(from)) return
     const { isDeaf, isUnstored, delayMs } = this.weather
     const [message] = decodeBatch(bytes).messages
     if (message === undefined) throw new Error('no message')
