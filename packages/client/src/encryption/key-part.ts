@@ -84,11 +84,15 @@ export class KeyPart {
   publish(messageChainId: string, record: KeyRecord): MessagePlace {
     const { node, user, crypto, clock, random } = this.#modules
     this.join()
-    const known = this.#recent.get(nameOf({ publisherId: user.userId, messageChainId }))
+    this.#lastMs = Math.max(clock.now(), this.#lastMs + 1)
     // Another process of the user may have written to the chain, by a clock that is ahead: what comes later has the later time.
-    this.#lastMs = Math.max(clock.now(), this.#lastMs + 1, (known?.place.timestamp ?? -1) + 1)
+    const knownMs =
+      this.#recent.get(nameOf({ publisherId: user.userId, messageChainId }))?.place.timestamp ?? 0
     // Two may write at once: with a random number they do not take the same place.
-    const ref = { timestamp: this.#lastMs, sequenceNumber: Math.floor(random.next() * 2 ** 32) }
+    const ref = {
+      timestamp: Math.max(this.#lastMs, knownMs + 1),
+      sequenceNumber: Math.floor(random.next() * 2 ** 32),
+    }
     const chain = {
       streamId: this.#stream.id,
       partition: keyPartition,
