@@ -144,9 +144,11 @@ export class World {
         })
   }
 
-  /** What storage nodes have: the newest record of each chain, the oldest first. */
+  /** What storage nodes have: the newest record of a chain, or all records, the oldest first. */
   stored(publisherId: NodeId | undefined, messageChainId: string | undefined): readonly StreamMessage[] {
     if (this.weather.isWithheld) return []
+    if (publisherId === undefined && messageChainId === undefined)
+      return this.records.flatMap(({ message, isStored }) => (isStored ? [message] : [])).sort(compareRefs)
     return [...this.#newest.values()]
       .filter(
         (one) =>
