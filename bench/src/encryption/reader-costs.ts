@@ -38,7 +38,8 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
     { streamId: records.streamId },
     {
       clock,
-      list: () => Promise.resolve(users.map((user) => ({ user, ...rights }))),
+      list: () =>
+        Promise.resolve({ entries: users.map((user) => ({ user, ...rights })), block: 0, lossBlock: 0 }),
       permissionsOf: (_, user) =>
         Promise.resolve({ ...rights, subscribeUntilMs: permitted.has(user) ? Infinity : 0 }),
     },

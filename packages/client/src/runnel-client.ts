@@ -167,7 +167,7 @@ export class RunnelClient implements AsyncDisposable {
       cache,
       parts,
       history: this.#history,
-      listPermissions: (streamId) => registry.listPermissions(streamId),
+      permissionTable: (streamId) => registry.permissionTable(streamId),
       source: user.readingKeys,
       directory: this.cards,
       stored: (places, signal) => this.#waiter.wait(places, { timeoutMs: storedTimeoutMs, signal }),
@@ -352,7 +352,7 @@ export class RunnelClient implements AsyncDisposable {
   /** The permissions on a stream by user, the public ones first; read from the registry each time. Throws STREAM_NOT_FOUND. */
   async getPermissions(streamId: string): Promise<readonly UserPermissions[]> {
     const { id } = await this.getStream(streamId)
-    return this.#registry.listPermissions(id)
+    return (await this.#registry.permissionTable(id)).entries
   }
 
   /** The permissions of a user on a stream, public or their own; from the cached registry. */

@@ -45,7 +45,10 @@ beforeEach(() => {
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 const deskOf = (choice: ConstructorParameters<typeof AnswerDesk>[0]['choice'] = {}) => {
   const permissionsOf = async () => ({ ...noPermissions, subscribeUntilMs: untilMs })
-  const list = async () => (untilMs > 0 ? [{ user: reader.userId, ...(await permissionsOf()) }] : [])
+  const list = async () => {
+    const entries = untilMs > 0 ? [{ user: reader.userId, ...(await permissionsOf()) }] : []
+    return { entries, block: 0, lossBlock: 0 }
+  }
   const epoch = () => ({ id: toEpochId(current as string) as never, publisherKey: key(0) })
   return new AnswerDesk({
     ...{ streamId, choice, ciphers, crypto, clock, random: seededRandom('desk'), known, signal },

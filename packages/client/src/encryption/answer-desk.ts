@@ -106,7 +106,7 @@ export class AnswerDesk {
     if (card === undefined) return
     if (opener.isOpen) {
       await opener.epoch(signal)
-      await opener.linkTo(card)
+      await opener.linkTo(card, signal)
     }
     const keys = ids.filter((id) => this.#mayGive(id)).flatMap(keysOf)
     if (keys.length > 0) await this.seal(card, keys)

@@ -1,6 +1,6 @@
 import { encryptionChoiceIn, type Ciphers, type Crypto, type NodeId, type StreamId } from '@runnel/protocol'
 import type { Clock, Random } from '@runnel/protocol'
-import type { StreamInfo, UserPermissions } from '../registry/ports.ts'
+import type { PermissionTable, StreamInfo } from '../registry/ports.ts'
 import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { KeyHolding } from './key-holding.ts'
@@ -13,7 +13,7 @@ import { StreamEncryption } from './stream-encryption.ts'
 export interface EncryptedStreamsModules extends KeyPartModules {
   readonly ciphers: Ciphers
   readonly cache: Pick<RegistryCache, 'getStream' | 'permissionsOf'>
-  readonly listPermissions: (streamId: StreamId) => Promise<readonly UserPermissions[]>
+  readonly permissionTable: (streamId: StreamId) => Promise<PermissionTable>
   readonly source: ReadingKeySource
   readonly directory: Cards
   readonly crypto: Crypto
@@ -81,7 +81,7 @@ export class EncryptedStreams {
   }
 
   #add(info: StreamInfo): StreamEncryption {
-    const { cache, listPermissions, directory, say } = this.#modules
+    const { cache, permissionTable, directory, say } = this.#modules
     const stream = new StreamEncryption(
       { stream: info, choice: encryptionChoiceIn(info.metadata) },
       {
@@ -89,7 +89,7 @@ export class EncryptedStreams {
         userId: this.#modules.user.userId,
         keyPart: new KeyPart({ stream: info }, this.#modules),
         card: this.card,
-        list: listPermissions,
+        list: permissionTable,
         permissionsOf: (streamId: StreamId, user: NodeId) => cache.permissionsOf(streamId, user),
         cardsOf: (users, stream, signal) => directory.cardsOf(users, stream, signal),
         say: (news) => say(info.id, news),

@@ -1,5 +1,15 @@
-import { buildBatch, ContentType, decodeBatch, limits, type MessageBatch } from '@runnel/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  buildBatch,
+  bytesOfEpochId,
+  ciphers,
+  ContentType,
+  decodeBatch,
+  isSameBytes,
+  limits,
+  type EpochId,
+  type MessageBatch,
+} from '@runnel/protocol'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { crypto, streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
 
 const [owner, reader] = (await Promise.all(['owner', 'reader'].map(userOf))) as [TestUser, TestUser]
@@ -19,6 +29,7 @@ const begin = (encryption: object = {}) => {
 }
 beforeEach(() => begin())
 afterEach(() => {
+  vi.restoreAllMocks()
   for (const process of [...world.processes]) process.crash()
 })
 const drafts = (...contents: readonly Uint8Array[]) =>
@@ -130,6 +141,22 @@ describe('the content step of encryption', () => {
     const [message] = await sealed(world.start(owner), drafts(text('one')))
     const batch = signed([{ ...message, groupKeyId } as Drafts[number]])
     await expect(open(world.start(reader), batch)).rejects.toMatchObject({ code: 'CONTENT_NOT_AUTHENTIC' })
+  })
+
+  it('opens a message although another key of the same id came first', async () => {
+    const [writer, other] = [world.start(owner), world.start(reader)]
+    const batch = signed(await sealed(writer, drafts(text('one'))))
+    const fake = new Uint8Array(32).fill(9)
+    const { sha256 } = ciphers
+    vi.spyOn(ciphers, 'sha256').mockImplementation((...parts: readonly Uint8Array[]) => {
+      const hash = sha256(...parts)
+      if (parts.some((part) => isSameBytes(part, fake)))
+        hash.set(bytesOfEpochId(batch.messages[0]?.groupKeyId as EpochId))
+      return hash
+    })
+    const { known } = await world.run(other.encryption.stream(streamId))
+    expect(known.add(fake).id).toBe(batch.messages[0]?.groupKeyId)
+    expect(textOf(await open(other, batch))).toBe('one')
   })
 
   it('opens a message whose stream is changed while its key is looked for', async () => {

@@ -128,19 +128,19 @@ export class EncryptionStep implements ContentStep {
     const { streamId, publisherId } = batch.chain
     for (;;) {
       const stream = await this.#modules.stream(streamId)
-      if (stream.known.epochs(id).length > 0) break
+      const tried = stream.known.publisherKeys(id, publisherId)
+      this.#openingCiphers.delete(batch.chain)
+      const opened = this.#openNow(batch, id)
+      if (opened !== undefined) return contentOf(message, opened)
       try {
-        await stream.find(publisherId, id)
-        break
+        await stream.find({ publisherId, id, tried })
       } catch (error) {
         // The stream was changed while its key was looked for.
-        if (!stream.isClosed || this.#modules.signal.aborted) throw error
+        if (stream.isClosed && !this.#modules.signal.aborted) continue
+        if (tried.length === 0 || stream.isClosed) throw error
+        throw clientError('CONTENT_NOT_AUTHENTIC', `key ${id} of ${publisherId}`, { cause: error })
       }
     }
-    this.#openingCiphers.delete(batch.chain)
-    const opened = this.#openNow(batch, id)
-    if (opened === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${id} of ${publisherId}`)
-    return contentOf(message, opened)
   }
 
   #ciphersFor(id: EpochId, chain: MessageChain, keys: () => readonly Uint8Array[]): readonly Aead[] {

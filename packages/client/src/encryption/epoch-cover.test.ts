@@ -24,7 +24,7 @@ const holders = (count: number): CardHolder[] =>
   }))
 const plan = (readers: readonly CardHolder[]): PlannedEpoch =>
   planEpoch(
-    { ...{ readers, publishers: [], earlier: [], cohorts: [] }, createdMs: 0, readersAtMs: 0 },
+    { ...{ readers, publishers: [], earlier: [], cohorts: [] }, createdMs: 0, readersAtBlock: 0 },
     { keyring, ciphers, random },
   )
 const keyPartOf = ({ newCohorts }: PlannedEpoch, withheld = -1) => {

@@ -25,7 +25,10 @@ const holders = (count: number): CardHolder[] =>
   }))
 const plan = (draft: Partial<EpochDraft>): PlannedEpoch =>
   planEpoch(
-    { ...{ readers: [], publishers: [], earlier: [], cohorts: [], createdMs: 0, readersAtMs: 0 }, ...draft },
+    {
+      ...{ readers: [], publishers: [], earlier: [], cohorts: [], createdMs: 0, readersAtBlock: 0 },
+      ...draft,
+    },
     { keyring, ciphers, random },
   )
 const bytesOf = ({ record, newCohorts, publisherRecords }: PlannedEpoch): number =>

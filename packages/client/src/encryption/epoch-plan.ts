@@ -44,7 +44,7 @@ export interface EpochDraft {
   /** The cohorts of the epoch before: those whose readers are the same stay. */
   readonly cohorts: readonly (Cohort | undefined)[]
   readonly createdMs: number
-  readonly readersAtMs: number
+  readonly readersAtBlock: number
 }
 
 export interface PlannedEpoch extends EpochKey {
@@ -117,7 +117,7 @@ export function planEpoch(
     keyringId: keyring.id,
     commitment,
     createdMs: draft.createdMs,
-    readersAtMs: draft.readersAtMs,
+    readersAtBlock: draft.readersAtBlock,
     own: keyring.own(commitment, key),
     readers: groups.length > 0 ? [] : readers.map((one) => wrapFor(one, wrapEpoch)),
     cohorts: cohorts.map((cohort) =>

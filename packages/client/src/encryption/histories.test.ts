@@ -27,6 +27,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('revoke' as const, 'card' as const), user: number }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('share' as const), user: number }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const), mayGrant: fc.boolean() }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -62,11 +63,24 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
 )
-const histories: fc.Arbitrary<History> = fc.record({
-  history: fc.constantFrom('all' as const, 'none' as const),
-  hasHolder: fc.boolean(),
-  steps: fc.array(fc.record({ step: steps, isQuick: fc.boolean() }), { minLength: 4, maxLength: 24 }),
+/** A reader comes, is given the key that is in use, and its opener goes. */
+const goneOpener: History['steps'] = [
+  { step: { kind: 'publish', process: 0 }, isQuick: false },
+  { step: { kind: 'grant', user: 2, as: 'reader', forMs: hourMs }, isQuick: false },
+  { step: { kind: 'crash', process: 0 }, isQuick: false },
+]
+const randomSteps = fc.array(fc.record({ step: steps, isQuick: fc.boolean() }), {
+  minLength: 4,
+  maxLength: 24,
 })
+const histories: fc.Arbitrary<History> = fc
+  .record({
+    history: fc.constantFrom('all' as const, 'none' as const),
+    hasHolder: fc.boolean(),
+    before: fc.constantFrom<History['steps']>([], goneOpener),
+    steps: randomSteps,
+  })
+  .map(({ before, steps, ...history }) => ({ ...history, steps: [...before, ...steps] }))
 
 /** Plaintexts by the key and the nonce that they were sealed with. */
 const sealed = new Map<string, string>()

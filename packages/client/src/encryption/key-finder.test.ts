@@ -68,7 +68,7 @@ const plan = (users: readonly TestUser[], earlier: readonly EpochKey[] = [], mor
   const planned = planEpoch(
     {
       readers: [...users.map(holder), ...others],
-      ...{ publishers: [], earlier, cohorts: [], createdMs: 0, readersAtMs: 0 },
+      ...{ publishers: [], earlier, cohorts: [], createdMs: 0, readersAtBlock: 0 },
     },
     { keyring, ciphers, random },
   )
@@ -92,7 +92,7 @@ const answer = async (keys: readonly Uint8Array[], from: TestUser) => {
   if (made === undefined) throw new Error('no answer')
   put(answerChain(ciphers, reader.userId), made, from)
 }
-const look = (id: EpochId) => finder.look(opener.userId, id, signal)
+const look = (id: EpochId) => finder.look({ publisherId: opener.userId, id }, signal)
 
 describe('the key of an epoch', () => {
   it('is found by a link and the epoch that names the reader', async () => {
@@ -101,6 +101,14 @@ describe('the key of an epoch', () => {
     const second = plan([reader])
     expect(await look(second.id)).toBe(true)
     expect(known.epochs(second.id)[0]?.key).toEqual(second.key)
+  })
+
+  it('is found by a link where all other records of the opener were lost', async () => {
+    const epoch = plan([reader])
+    records.clear()
+    await link(reader, epoch)
+    expect(await look(epoch.id)).toBe(true)
+    expect(known.epochs(epoch.id)[0]?.key).toEqual(epoch.key)
   })
 
   it('is found in the cohort of the reader', async () => {
@@ -140,7 +148,7 @@ describe('the key of an epoch', () => {
     await answer([keys[0]], opener)
     expect(await look(ids[0])).toBe(true)
     await answer([keys[1]], stranger)
-    expect(await finder.lookAgain(opener.userId, ids[1], signal)).toBe(false)
+    expect(await finder.lookAgain({ publisherId: opener.userId, id: ids[1] }, signal)).toBe(false)
     expect(await look(ids[1])).toBe(true)
   })
 
@@ -175,7 +183,10 @@ describe('the key of an epoch', () => {
     const [a, b] = [plan([]), plan([])]
     const circle = (one: PlannedEpoch, other: PlannedEpoch) => {
       const [entry] = planEpoch(
-        { ...{ readers: [], publishers: [], cohorts: [], createdMs: 0, readersAtMs: 0 }, earlier: [other] },
+        {
+          ...{ readers: [], publishers: [], cohorts: [], createdMs: 0, readersAtBlock: 0 },
+          earlier: [other],
+        },
         { keyring, ciphers, random: { ...random, bytes: () => one.key } },
       ).record.earlier
       put(epochChain(one.id), { ...one.record, earlier: entry === undefined ? [] : [entry] })

@@ -18,6 +18,7 @@ import {
   type Ciphers,
   type EpochId,
   type EpochRecord,
+  type LinkRecord,
   type LinkSecret,
   type NodeId,
   type StreamId,
@@ -44,6 +45,14 @@ export interface KeyFinderModules {
   readonly openersFor: (publisherId: NodeId) => readonly NodeId[]
 }
 
+/** The key with which a publisher sealed in an epoch. */
+export interface WantedKey {
+  readonly publisherId: NodeId
+  readonly id: EpochId
+  /** Keys of that publisher and that id that are known, and are not the one: ids are short, and anybody may find a second key for one. */
+  readonly tried?: readonly Uint8Array[]
+}
+
 /** A link that opened, and to which card it was. */
 interface OpenedLink extends LinkSecret {
   readonly cardHash: Uint8Array
@@ -66,21 +75,24 @@ export class KeyFinder {
     this.#modules = modules
   }
 
-  /**
-   * Looks for the key of an epoch that a publisher used; true when it is known now. Throws NO_READING_KEY, READING_KEY_CHANGED, ABORTED, or
-   * what the registry throws.
-   */
-  async look(publisherId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
-    return (await this.lookAgain(publisherId, id, signal)) || this.#fromStrangers(id, signal)
+  /** Looks for a key; true when one is known now. Throws NO_READING_KEY, READING_KEY_CHANGED, ABORTED, or what the registry throws. */
+  async look(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
+    return (await this.lookAgain(wanted, signal)) || this.#fromStrangers(wanted, signal)
   }
 
   /** As `look`, without what anybody may have answered before: that takes long. */
-  async lookAgain(publisherId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
-    const openers = this.#modules.openersFor(publisherId)
-    for (const openerId of openers) if (await this.#fromEpoch(openerId, id, signal)) return true
-    for (const userId of openers) if (await this.#fromAnswer(userId, id, signal)) return true
-    for (const openerId of openers) if (await this.#goBack(openerId, id, signal)) return true
+  async lookAgain(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
+    if (this.#has(wanted)) return true
+    const openers = this.#modules.openersFor(wanted.publisherId)
+    for (const openerId of openers) if (await this.#fromEpoch(openerId, wanted, signal)) return true
+    for (const userId of openers) if (await this.#fromAnswer(userId, wanted, signal)) return true
+    for (const openerId of openers) if (await this.#goBack(openerId, wanted, signal)) return true
     return false
+  }
+
+  #has({ publisherId, id, tried = [] }: WantedKey): boolean {
+    const keys = this.#modules.known.publisherKeys(id, publisherId)
+    return keys.some((key) => !tried.some((one) => isSameBytes(one, key)))
   }
 
   /** The key of an epoch, where this user has one: its own, or by its link to the opener. */
@@ -103,16 +115,27 @@ export class KeyFinder {
     return key === undefined ? undefined : known.add(key)
   }
 
-  /** This user's own key in an epoch of a holder, where it may publish and not read. */
+  /** This user's own key in an epoch of a holder, where it may, or might then, publish and not read. It is known afterwards. */
   async writerKey(
+    holderId: NodeId,
+    record: EpochRecord,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const { known, userId } = this.#modules
+    const key = await this.#writerKey(holderId, record, signal)
+    if (key !== undefined) known.addPublisherKey(epochIdOf(record.commitment), userId, key)
+    return key
+  }
+
+  async #writerKey(
     holderId: NodeId,
     { keyringId, commitment, publisherRecords }: EpochRecord,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
     const { userId, ciphers, keyPart } = this.#modules
     const link = await this.#link(holderId, keyringId, signal)
-    if (link === undefined || link.isForReader) return undefined
-    if (isSameBytes(link.commitment, commitment)) return link.key
+    if (link === undefined) return undefined
+    if (!link.isForReader && isSameBytes(link.commitment, commitment)) return link.key
     if (publisherRecords === 0) return undefined
     const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
     const record = await keyPart.find(holderId, chain, signal)
@@ -135,17 +158,21 @@ export class KeyFinder {
     return record?.kind === 'epoch' && epochIdOf(record.commitment) === id ? record : undefined
   }
 
-  async #fromEpoch(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
-    const record = await this.#record(openerId, id, signal)
-    return record !== undefined && (await this.open(openerId, record, signal)) !== undefined
+  async #fromEpoch(openerId: NodeId, wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
+    const record = await this.#record(openerId, wanted.id, signal)
+    if (record === undefined) return false
+    const opened = await this.open(openerId, record, signal)
+    if (opened === undefined && wanted.publisherId === this.#modules.userId)
+      await this.writerKey(openerId, record, signal)
+    return this.#has(wanted)
   }
 
-  async #fromAnswer(userId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+  async #fromAnswer(userId: NodeId, wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
     const { ciphers, keyPart } = this.#modules
     const record = await keyPart.find(userId, answerChain(ciphers, this.#modules.userId), signal)
     if (record?.kind !== 'answer') return false
     await this.takeAnswer(record, signal)
-    return this.#modules.known.epochs(id).length > 0
+    return this.#has(wanted)
   }
 
   /** The keys of an answer are known afterwards, whoever gave it. */
@@ -155,9 +182,9 @@ export class KeyFinder {
   }
 
   /** From epochs that can be opened to those before them. */
-  async #goBack(openerId: NodeId, id: EpochId, signal: AbortSignal): Promise<boolean> {
+  async #goBack(openerId: NodeId, wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
     const { ciphers, known } = this.#modules
-    const starts = await this.#starts(openerId, id, signal)
+    const starts = await this.#starts(openerId, wanted.id, signal)
     const tried = new Set<string>()
     for (let step = 0; step < maxStepsBack; step++) {
       const next = starts.shift()
@@ -171,7 +198,7 @@ export class KeyFinder {
         const isIt = isSameBytes(commitmentOf(ciphers, key).subarray(0, one.id.length), one.id)
         return isIt ? [known.add(key)] : []
       })
-      if (known.epochs(id).length > 0) return true
+      if (this.#has(wanted)) return true
       // The oldest leads furthest back.
       starts.unshift(...earlier.reverse())
     }
@@ -199,31 +226,44 @@ export class KeyFinder {
     return starts
   }
 
-  /** Somebody who is neither the publisher nor the holder of the keys may have answered. */
-  async #fromStrangers(id: EpochId, signal: AbortSignal): Promise<boolean> {
+  /** Somebody who is neither the publisher nor the holder of the keys may have answered, or an opener's link be all that is left of it. */
+  async #fromStrangers(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
     const { userId, keyPart } = this.#modules
-    for (const { record } of await keyPart.newest(maxNewest, signal)) {
-      if (record.kind !== 'answer' || record.readerId !== userId) continue
-      await this.takeAnswer(record, signal)
-      if (this.#modules.known.epochs(id).length > 0) return true
+    for (const { publisherId, record } of await keyPart.newest(maxNewest, signal)) {
+      if ((record.kind !== 'answer' && record.kind !== 'link') || record.readerId !== userId) continue
+      if (record.kind === 'answer') await this.takeAnswer(record, signal)
+      else await this.#openedLink(publisherId, record, signal)
+      if (this.#has(wanted)) return true
     }
     return false
   }
 
   async #link(openerId: NodeId, keyringId: Uint8Array, signal: AbortSignal): Promise<OpenedLink | undefined> {
-    const { userId, streamId, ciphers, keyPart, cardKeys } = this.#modules
+    const { userId, ciphers, keyPart } = this.#modules
     const name = `${openerId} ${toHex(keyringId)}`
     const known = this.#links.get(name)
     if (known !== undefined) return known
     const record = await keyPart.find(openerId, linkChain(ciphers, keyringId, userId), signal)
     if (record?.kind !== 'link' || !isSameBytes(record.keyringId, keyringId)) return undefined
+    const opened = await this.#openedLink(openerId, record, signal)
+    if (opened !== undefined) this.#links.set(name, opened)
+    return opened
+  }
+
+  /** The key with which a link begins is known afterwards. */
+  async #openedLink(
+    openerId: NodeId,
+    record: LinkRecord,
+    signal: AbortSignal,
+  ): Promise<OpenedLink | undefined> {
+    const { streamId, userId, ciphers, known, cardKeys } = this.#modules
     const secret = await openLink({ streamId, openerId }, record, await cardKeys(signal))
     if (secret === undefined) return undefined
-    if (secret.isForReader && !isSameBytes(commitmentOf(ciphers, secret.key), secret.commitment))
-      return undefined
-    const opened = { ...secret, cardHash: record.cardHash }
-    this.#links.set(name, opened)
-    return opened
+    const { key, commitment, isForReader } = secret
+    if (isForReader && !isSameBytes(commitmentOf(ciphers, key), commitment)) return undefined
+    if (isForReader) known.add(key)
+    else known.addPublisherKey(epochIdOf(commitment), userId, key)
+    return { ...secret, cardHash: record.cardHash }
   }
 
   /** The keyring of this user with that id: of this process, or of any that has the user's reading key, as it is or was. */

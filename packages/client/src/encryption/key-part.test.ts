@@ -1,4 +1,4 @@
-import { seededRandom, type KeyRecord, type StreamMessage } from '@runnel/protocol'
+import { seededRandom, type Clock, type KeyRecord, type StreamMessage } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { clientError } from '../errors.ts'
 import { KeyPart } from './key-part.ts'
@@ -16,6 +16,7 @@ let waited: string[]
 /** The stream part in which there is a neighbour. */
 let company: string | undefined
 let part: KeyPart
+let partOf: (clock: Clock) => KeyPart
 beforeEach(() => {
   world = new World()
   asked = 0
@@ -24,9 +25,9 @@ beforeEach(() => {
   waited = []
   company = undefined
   const process = world.start(publisher)
-  part = new KeyPart(
-    { stream: world.stream },
-    {
+  const options = { stream: world.stream }
+  partOf = (clock) =>
+    new KeyPart(options, {
       node: {
         publish: (bytes) => (world.publish(process, bytes), true),
         waitForNeighbours: async (streamPartId) => void waited.push(streamPartId),
@@ -45,9 +46,9 @@ beforeEach(() => {
         },
       },
       user: { userId: publisher.userId, signer: publisher.identity },
-      ...{ crypto, clock: world.clock, random: seededRandom('part') },
-    },
-  )
+      ...{ crypto, clock, random: seededRandom('part') },
+    })
+  part = partOf(world.clock)
 })
 const newest = (byte: number): KeyRecord => ({
   kind: 'newest',
@@ -63,6 +64,25 @@ const messageOf = (byte: number, chain = 'n'): StreamMessage => {
 const find = (chain = 'n') => part.find(publisher.userId, chain, signal)
 
 describe('the key part', () => {
+  it.each(['heard of', 'found'])(
+    'writes after what it has %s of its user, also where its clock is behind',
+    async (how) => {
+      const { clock } = world
+      const ahead = partOf({
+        now: () => clock.now() + 60_000,
+        monotonicMs: () => clock.monotonicMs(),
+        schedule: (delayMs, fn) => clock.schedule(delayMs, fn),
+        endOfTurn: (fn) => clock.endOfTurn(fn),
+      })
+      ahead.publish('n', newest(1))
+      if (how === 'found') await find()
+      else part.receive((world.records.at(-1) as { message: StreamMessage }).message)
+      part.publish('n', newest(2))
+      expect(await ahead.find(publisher.userId, 'n', signal)).toEqual(newest(2))
+      expect(await find()).toEqual(newest(2))
+    },
+  )
+
   it('finds what it published, also where there is no storage node', async () => {
     isAway = true
     part.publish('n', newest(1))

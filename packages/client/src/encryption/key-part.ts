@@ -104,8 +104,14 @@ export class KeyPart {
     const { node, user, crypto, clock, random } = this.#modules
     this.join()
     this.#lastMs = Math.max(clock.now(), this.#lastMs + 1)
-    // Two processes of one user may write to the same chain: with a random number they do not take the same place.
-    const ref = { timestamp: this.#lastMs, sequenceNumber: Math.floor(random.next() * 2 ** 32) }
+    // Another process of the user may have written to the chain, by a clock that is ahead: what comes later has the later time.
+    const knownMs =
+      this.#recent.get(nameOf({ publisherId: user.userId, messageChainId }))?.place.timestamp ?? 0
+    // Two may write at once: with a random number they do not take the same place.
+    const ref = {
+      timestamp: Math.max(this.#lastMs, knownMs + 1),
+      sequenceNumber: Math.floor(random.next() * 2 ** 32),
+    }
     const chain = {
       streamId: this.#stream.id,
       partition: keyPartition,

@@ -32,6 +32,18 @@ describe('the keys that are known', () => {
     expect(known.publisherKeys('AAAAAAAA' as EpochId, publisher)).toEqual([])
   })
 
+  it('are of one publisher where the epoch is not given', () => {
+    const known = new KnownKeys({ ciphers })
+    const id = 'AAAAAAAA' as EpochId
+    known.addPublisherKey(id, publisher, key(7))
+    known.addPublisherKey(id, publisher, key(7))
+    expect(known.publisherKeys(id, publisher)).toEqual([key(7)])
+    expect(known.publisherKeys(id, identityOf('other').nodeId)).toEqual([])
+    expect(known.epochs(id)).toEqual([])
+    for (const byte of [1, 2, 3, 4]) known.addPublisherKey(id, publisher, key(byte))
+    expect(known.publisherKeys(id, publisher)).toHaveLength(4)
+  })
+
   it('are told of once', () => {
     const known = new KnownKeys({ ciphers })
     let told = 0

@@ -12,15 +12,24 @@ import type { EpochKey } from './epoch-plan.ts'
 
 /** Epochs whose keys are remembered for a stream: years of one publisher's, or a day of thousands of publishers'. */
 const maxEpochs = 5_000
-/** Epochs with the same id. */
-const maxEpochsOfId = 4
+/** Epochs with the same id, and keys of a publisher that were given by themselves. */
+const maxKeysOfId = 4
 
 interface Entry {
   /** Of two epochs with the same id both. */
   readonly epochs: readonly EpochKey[]
+  /** Keys of publishers whose epochs are not known. */
+  readonly given: readonly GivenKey[]
   /** Of publishers, those that were used. */
   readonly publisherKeys: Map<NodeId, readonly Uint8Array[]>
 }
+
+interface GivenKey {
+  readonly publisherId: NodeId
+  readonly key: Uint8Array
+}
+
+const none: readonly never[] = []
 
 /** The keys of a stream that this process knows. */
 export class KnownKeys {
@@ -37,17 +46,22 @@ export class KnownKeys {
   add(key: Uint8Array): EpochKey {
     const commitment = commitmentOf(this.#ciphers, key)
     const epoch = { id: epochIdOf(commitment), commitment, key }
-    const known = this.epochs(epoch.id)
-    if (known.some((one) => isSameBytes(one.commitment, commitment))) return epoch
+    const { epochs, given } = this.#entry(epoch.id)
+    if (epochs.some((one) => isSameBytes(one.commitment, commitment))) return epoch
     // Two honest epochs of a stream hardly ever have one id; of those made on purpose a few are enough.
-    const epochs = [epoch, ...known].slice(0, maxEpochsOfId)
-    this.#entries.set(epoch.id, { epochs, publisherKeys: new Map() })
-    this.onKey()
+    this.#set(epoch.id, { epochs: [epoch, ...epochs].slice(0, maxKeysOfId), given })
     return epoch
   }
 
+  /** Takes the key of a publisher in an epoch that is not known itself. */
+  addPublisherKey(id: EpochId, publisherId: NodeId, key: Uint8Array): void {
+    const { epochs, given } = this.#entry(id)
+    if (this.publisherKeys(id, publisherId).some((one) => isSameBytes(one, key))) return
+    this.#set(id, { epochs, given: [{ publisherId, key }, ...given].slice(0, maxKeysOfId) })
+  }
+
   epochs(id: EpochId): readonly EpochKey[] {
-    return this.#entries.get(id)?.epochs ?? []
+    return this.#entries.get(id)?.epochs ?? none
   }
 
   /** The keys with which a publisher may have sealed in an epoch; the key that opens is the right one. */
@@ -56,8 +70,19 @@ export class KnownKeys {
     if (entry === undefined) return []
     const known = entry.publisherKeys.get(publisherId)
     if (known !== undefined) return known
-    const keys = entry.epochs.map(({ key }) => publisherKeyOf(this.#ciphers, key, publisherId))
+    const derived = entry.epochs.map(({ key }) => publisherKeyOf(this.#ciphers, key, publisherId))
+    const given = entry.given.filter((one) => one.publisherId === publisherId).map(({ key }) => key)
+    const keys = [...derived, ...given]
     entry.publisherKeys.set(publisherId, keys)
     return keys
+  }
+
+  #entry(id: EpochId): Pick<Entry, 'epochs' | 'given'> {
+    return this.#entries.get(id) ?? { epochs: none, given: none }
+  }
+
+  #set(id: EpochId, keys: Pick<Entry, 'epochs' | 'given'>): void {
+    this.#entries.set(id, { ...keys, publisherKeys: new Map() })
+    this.onKey()
   }
 }

@@ -230,6 +230,19 @@ describe('the epoch of a key holder', () => {
     expect(await opens(world.start(writer), batches[0] as MessageBatch)).not.toBe('opened')
   })
 
+  it('lets a writer open what it published, also after a restart and as a reader without history', async () => {
+    await hold({ history: 'none' })
+    const process = world.start(writer)
+    const own = await publish(process)
+    expect(await opens(process, own)).toBe('opened')
+    process.crash()
+    expect(await opens(world.start(writer), own)).toBe('opened')
+    world.setRights(writer.userId, reads)
+    await world.settle()
+    expect(await opens(world.start(writer), own)).toBe('opened')
+    expect(await opens(world.start(writer), await publish(holder))).toBe('opened')
+  })
+
   it('is followed when it changes', async () => {
     await hold()
     const process = world.start(writer)
@@ -257,6 +270,29 @@ describe('the epoch of a key holder', () => {
     holder.crash()
     expect(await opens(world.start(writer), own)).toBe('opened')
   })
+
+  it.each<{ what: string; lose: () => void }>([
+    { what: 'by a revocation', lose: () => world.setRights(writer.userId, {}) },
+    { what: 'by time', lose: () => {} },
+  ])(
+    'is not used by who starts later where somebody got its key since and lost the right $what',
+    async ({ lose }) => {
+      await hold()
+      const first = await publish(holder)
+      world.setRights(writer.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+      await world.settle()
+      const gone = world.start(writer)
+      expect(await opens(gone, first)).toBe('opened')
+      holder.crash()
+      await world.pass(dayMs / 2)
+      lose()
+      await world.pass(dayMs / 2)
+      const process = world.start(publisher)
+      const second = await publish(process)
+      expect(epochOf(second)).not.toBe(epochOf(first))
+      expect(await opens(gone, second)).toBe('KEY_NOT_FOUND')
+    },
+  )
 
   it.each<{ what: string; change: () => Promise<void> | void }>([
     { what: 'somebody in it may not read any more', change: () => world.setRights(reader.userId, {}) },

@@ -6,6 +6,7 @@ import {
   isSameBytes,
   keyBytes,
   limits,
+  linkChain,
   newestChain,
   publisherKeyOf,
   publishersChain,
@@ -184,7 +185,7 @@ export class Opener {
     const record = await newestEpochOf(userId, keyPart, signal)
     if (record === undefined || !isSameBytes(record.keyringId, this.#keyring.id)) return
     if (record.createdMs <= current.createdMs) return
-    if (record.readersAtMs < readers.lossMs(nowMs)) return
+    if (!this.#regardsLosses(record, nowMs)) return
     if (!(await this.#isForReadersOnly(userId, record, readers.readersAt(nowMs), signal))) return
     const key = (await finder.open(userId, record, signal))?.key
     if (key === undefined || this.#current !== current || this.#renewing !== undefined) return
@@ -220,7 +221,12 @@ export class Opener {
   }
 
   /** Links one reader by a card that it sent itself. */
-  async linkTo(card: Card): Promise<void> {
+  async linkTo(card: Card, signal: AbortSignal): Promise<void> {
+    if (this.#shared === undefined) return
+    const { ciphers, keyPart } = this.#modules
+    // Another process of this user may have made the link that is there: the new one has to come after it.
+    const chain = linkChain(ciphers, this.#shared.keyring.id, card.userId)
+    await keyPart.find(this.#options.userId, chain, signal)
     const { keyring, epoch } = this.#shared ?? {}
     if (keyring !== undefined && epoch !== undefined)
       await this.#links.linkAgain(this.#recipient(card), keyring, epoch)
@@ -259,11 +265,11 @@ export class Opener {
     // Who goes while the records are looked up makes what comes out invalid again.
     const nowMs = clock.now()
     const changes = this.#changes(nowMs)
-    const sinceMs = readers.lossMs(nowMs) - clockToleranceMs
     const readerIds = readers.readersAt(nowMs)
     if (!readers.holds(holderId, nowMs)) return undefined
     const record = await newestEpochOf(holderId, keyPart, signal)
-    if (record === undefined || record.readersAtMs < sinceMs || this.#endMs(record) <= nowMs) return undefined
+    if (record === undefined || this.#endMs(record) <= nowMs || !this.#regardsLosses(record, nowMs))
+      return undefined
     if (!(await this.#isForReadersOnly(holderId, record, readerIds, signal))) return undefined
     const key = (await finder.open(holderId, record, signal))?.key
     const publisherKey =
@@ -271,6 +277,12 @@ export class Opener {
         ? await finder.writerKey(holderId, record, signal)
         : publisherKeyOf(this.#modules.ciphers, key, this.#options.userId)
     return publisherKey && this.#accepted(record, { key, publisherKey, changes, isOwn: false })
+  }
+
+  /** Whether it was made after somebody last lost the right to read: whoever was given its key since may still read. */
+  #regardsLosses({ readersAtBlock, createdMs }: EpochRecord, nowMs: number): boolean {
+    const { readers } = this.#modules
+    return readersAtBlock >= readers.lossBlock && createdMs >= readers.lastEndMs(nowMs)
   }
 
   /** Whether an epoch is for nobody but readers with the cards they have now; and without history, for all of these. */
@@ -337,7 +349,7 @@ export class Opener {
         earlier: choice.history === 'none' ? [] : this.#earlier,
         cohorts: this.#cohorts,
         createdMs,
-        readersAtMs: createdMs,
+        readersAtBlock: readers.block,
       },
       { keyring, ciphers, random },
     )

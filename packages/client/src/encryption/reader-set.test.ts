@@ -1,5 +1,5 @@
 import { VirtualClock } from '@runnel/transport'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { noPermissions, type Permissions } from '../registry/ports.ts'
 import { identityOf, streamId } from '../resend/batches.testkit.ts'
 import { ReaderSet } from './reader-set.ts'
@@ -10,6 +10,8 @@ const hourMs = 3_600_000
 let clock: VirtualClock
 let registry: Map<typeof a, Permissions>
 let asked: string[]
+/** Of the registry when it is listed. */
+let listed: { block: number; lossBlock: number }
 /** The registry answers when this resolves. */
 let answering: Promise<void>
 let readers: ReaderSet
@@ -17,6 +19,7 @@ beforeEach(() => {
   clock = new VirtualClock()
   registry = new Map()
   asked = []
+  listed = { block: 10, lossBlock: 5 }
   answering = Promise.resolve()
   readers = new ReaderSet(
     { streamId },
@@ -24,9 +27,10 @@ beforeEach(() => {
       clock,
       list: async () => {
         asked.push('all')
-        const all = [...registry].map(([user, rights]) => ({ user, ...rights }))
+        const entries = [...registry].map(([user, rights]) => ({ user, ...rights }))
+        const table = { entries, ...listed }
         await answering
-        return all
+        return table
       },
       permissionsOf: async (_, user) => {
         asked.push(user)
@@ -38,8 +42,8 @@ beforeEach(() => {
 })
 const may = (user: typeof a, untilMs: number, more: Partial<Permissions> = {}) =>
   registry.set(user, { ...noPermissions, subscribeUntilMs: untilMs, ...more })
-const told = async (user: typeof a) => {
-  readers.changed(user)
+const told = async (user: typeof a, block?: number) => {
+  readers.changed(user, block)
   await readers.refresh()
 }
 const counts = () => ({ losses: readers.losses(clock.now()), gains: readers.gains(clock.now()) })
@@ -63,14 +67,52 @@ describe('who may read a stream', () => {
     expect(readers.publishersAt(clock.now())).toEqual([a, b].sort())
   })
 
-  it('counts who is revoked, and when that was seen', async () => {
+  it('counts who is revoked', async () => {
     may(a, Infinity)
     await readers.refresh()
-    clock.advanceBy(hourMs)
     may(a, 0)
     await told(a)
     expect(counts()).toEqual({ losses: 1, gains: 1 })
-    expect(readers.lossMs(clock.now())).toBe(clock.now())
+  })
+
+  it('knows the block of the last loss, also of one before its time', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    expect(readers).toMatchObject({ block: 10, lossBlock: 5 })
+    may(b, Infinity)
+    await told(b, 12)
+    expect(readers).toMatchObject({ block: 12, lossBlock: 5 })
+    may(a, 0)
+    await told(a, 14)
+    expect(readers).toMatchObject({ block: 14, lossBlock: 14 })
+  })
+
+  it('knows of no block of a loss that the chain has not told yet', async () => {
+    may(a, Infinity)
+    await readers.refresh()
+    may(a, 0)
+    await told(a)
+    expect(readers).toMatchObject({ block: 10, lossBlock: Infinity })
+    await told(a, 12)
+    expect(readers).toMatchObject({ block: 12, lossBlock: 12 })
+  })
+
+  it('regards no block before all its changes are looked up', async () => {
+    may(a, Infinity)
+    may(b, Infinity)
+    await readers.refresh()
+    may(a, 0)
+    readers.changed(a, 12)
+    const refreshed = readers.refresh()
+    may(b, 0)
+    readers.changed(b, 12)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    answering = promise
+    await vi.waitFor(() => expect(readers.reads(a, clock.now())).toBe(false))
+    expect(readers.block).toBe(10)
+    resolve()
+    await refreshed
+    expect(readers.block).toBe(12)
   })
 
   it('counts whose permission ends, without any event', async () => {
@@ -82,7 +124,7 @@ describe('who may read a stream', () => {
     expect(counts().losses).toBe(0)
     clock.advanceBy(1)
     expect(counts().losses).toBe(1)
-    expect(readers.lossMs(clock.now())).toBe(endMs)
+    expect(readers.lastEndMs(clock.now())).toBe(endMs)
     clock.advanceBy(hourMs)
     expect(counts().losses).toBe(2)
   })

@@ -1,10 +1,10 @@
 import type { Clock, NodeId, StreamId } from '@runnel/protocol'
-import { noPermissions, type Permissions, type UserPermissions } from '../registry/ports.ts'
+import { noPermissions, type Permissions, type PermissionTable } from '../registry/ports.ts'
 
 export interface ReaderSetModules {
   readonly clock: Clock
   /** All permissions of a stream; asks the registry. */
-  readonly list: (streamId: StreamId) => Promise<readonly UserPermissions[]>
+  readonly list: (streamId: StreamId) => Promise<PermissionTable>
   /** Of one user, after a change. */
   readonly permissionsOf: (streamId: StreamId, user: NodeId) => Promise<Permissions>
 }
@@ -14,7 +14,18 @@ export const clockToleranceMs = 5 * 60_000
 
 type Rights = Pick<Permissions, 'publishUntilMs' | 'subscribeUntilMs' | 'grant'>
 
-/** Who may read a stream, and when somebody last ceased to. Follows the registry by its changes. */
+/** A user to look up again. */
+interface Change {
+  /** The registry told of it. */
+  readonly isTold: boolean
+  /** The chain's block with it; undefined where that is not known. */
+  readonly block: number | undefined
+}
+
+/**
+ * Who may read a stream, and when somebody last ceased to. Follows the registry by its changes. What was taken is dated by the chain's
+ * blocks, which are the same for all, also for what was before this process: what ended by time, by that time.
+ */
 export class ReaderSet {
   readonly #streamId: StreamId
   readonly #modules: ReaderSetModules
@@ -24,12 +35,16 @@ export class ReaderSet {
   /** Unix milliseconds: they are counted again from `#nextEndMs` on, or when the clock was set back before `#countedMs`. */
   #countedMs = 0
   #nextEndMs = Infinity
-  /** Users to look up again, and whether the registry told of a change. */
-  readonly #changed = new Map<NodeId, boolean>()
+  readonly #changed = new Map<NodeId, Change>()
+  /** The newest block of which the registry told. */
+  #toldBlock = 0
+  #block = 0
+  #lossBlock = 0
+  /** Who ceased to be a reader in a block that the registry has not told yet. */
+  readonly #undated = new Set<NodeId>()
   #isListed = false
   #isUnknown = true
   #refreshing: Promise<void> | undefined
-  #lossMs = 0
   #losses = 0
   #gains = 0
 
@@ -38,15 +53,16 @@ export class ReaderSet {
     this.#modules = modules
   }
 
-  /** The registry told of a change: of a user, or, undefined, of anybody. */
-  changed(user: NodeId | undefined): void {
+  /** The registry told of a change: of a user, or, undefined, of anybody; in that block, if it is known. */
+  changed(user: NodeId | undefined, block?: number): void {
     if (user === undefined) this.#isUnknown = true
-    else this.#changed.set(user, true)
+    else this.#add(user, { isTold: true, block })
+    if (block !== undefined) this.#toldBlock = Math.max(this.#toldBlock, block)
   }
 
   /** The registry may not have told yet of a change of a user. */
   doubt(user: NodeId): void {
-    if (!this.#changed.has(user)) this.#changed.set(user, false)
+    this.#add(user, { isTold: false, block: undefined })
   }
 
   /** All changes that were told of are regarded; not while they are being looked up. */
@@ -90,13 +106,20 @@ export class ReaderSet {
     return this.#rights.get(userId)?.grant === true && this.reads(userId, wallMs)
   }
 
-  /** When somebody last ceased to be a reader, by a revocation that was seen or by time; 0 when that is not known to have happened. */
-  lossMs(wallMs: number): number {
-    this.#countAll(wallMs)
-    let lossMs = this.#lossMs
-    for (const { subscribeUntilMs } of this.#rights.values())
-      if (subscribeUntilMs <= wallMs && subscribeUntilMs > lossMs) lossMs = subscribeUntilMs
-    return lossMs
+  /** All changes until this block are regarded; 0 where there is no chain. */
+  get block(): number {
+    return this.#block
+  }
+
+  /** The last block in which a reader or a key holder lost its permission; Infinity until it is known, 0 where none did. */
+  get lossBlock(): number {
+    return this.#undated.size > 0 ? Infinity : this.#lossBlock
+  }
+
+  /** When a permission to read last ended by time (Unix milliseconds); 0 where none did. */
+  lastEndMs(wallMs: number): number {
+    const ends = [...this.#rights.values()].map(({ subscribeUntilMs }) => subscribeUntilMs)
+    return ends.reduce((last, endMs) => (endMs <= wallMs && endMs > last ? endMs : last), 0)
   }
 
   /** How often readers, or key holders, went or may have gone: by a revocation, or by time. */
@@ -116,11 +139,10 @@ export class ReaderSet {
     if (wallMs >= this.#countedMs && wallMs < this.#nextEndMs) return
     this.#countedMs = wallMs
     this.#nextEndMs = Infinity
-    for (const [user, { subscribeUntilMs }] of this.#rights) this.#count(user, wallMs, subscribeUntilMs)
+    for (const user of this.#rights.keys()) this.#count(user, wallMs)
   }
 
-  /** `changedMs` is when it ceased to be a reader, if it did. */
-  #count(user: NodeId, wallMs: number, changedMs: number): void {
+  #count(user: NodeId, wallMs: number): void {
     const untilMs = this.#rights.get(user)?.subscribeUntilMs ?? 0
     const isReading = untilMs > wallMs
     if (isReading) this.#nextEndMs = Math.min(this.#nextEndMs, untilMs)
@@ -130,13 +152,18 @@ export class ReaderSet {
       this.#gains++
     } else {
       this.#reading.delete(user)
-      this.#lost(changedMs)
+      this.#losses++
     }
   }
 
-  #lost(atMs: number): void {
-    this.#lossMs = Math.max(this.#lossMs, atMs)
-    this.#losses++
+  /** Of two changes of a user the later block counts. */
+  #add(user: NodeId, { isTold, block }: Change): void {
+    const known = this.#changed.get(user)
+    const blocks = [known?.block, block].filter((one) => one !== undefined)
+    this.#changed.set(user, {
+      isTold: isTold || known?.isTold === true,
+      block: blocks.length > 0 ? Math.max(...blocks) : undefined,
+    })
   }
 
   #with(matches: (rights: Rights) => boolean): readonly NodeId[] {
@@ -153,44 +180,55 @@ export class ReaderSet {
       else await this.#update(changed)
     } catch (error) {
       this.#isUnknown ||= isUnknown
-      for (const [user, isTold] of changed)
-        this.#changed.set(user, isTold || this.#changed.get(user) === true)
+      for (const [user, change] of changed) this.#add(user, change)
       throw error
     }
+    if (!this.#isUnknown && this.#changed.size === 0) this.#block = this.#toldBlock
   }
 
-  async #update(changed: readonly (readonly [NodeId, boolean])[]): Promise<void> {
-    const { permissionsOf, clock } = this.#modules
+  async #update(changed: readonly (readonly [NodeId, Change])[]): Promise<void> {
+    const { permissionsOf } = this.#modules
     const looked = await Promise.all(
-      changed.map(async ([user, isTold]) => {
-        return { user, isTold, rights: await permissionsOf(this.#streamId, user) }
+      changed.map(async ([user, change]) => {
+        return { user, ...change, rights: await permissionsOf(this.#streamId, user) }
       }),
     )
-    for (const { user, isTold, rights } of looked) {
-      const losses = this.#losses
-      this.#set(user, rights)
+    for (const { user, isTold, block, rights } of looked) {
+      const isLost = this.#set(user, rights)
       // It may have come and gone between two looks, and others gave it keys.
-      if (isTold && losses === this.#losses && !this.#reading.has(user)) this.#lost(clock.now())
+      const isGone = isTold && !this.#reading.has(user)
+      if (isGone && !isLost) this.#losses++
+      if (block !== undefined) this.#undated.delete(user)
+      if (block !== undefined && (isLost || isGone)) this.#lossBlock = Math.max(this.#lossBlock, block)
+      if (block === undefined && isLost) this.#undated.add(user)
     }
   }
 
-  #replace(all: readonly UserPermissions[]): void {
-    const listed = new Map(all.flatMap((one) => (one.user === 'public' ? [] : [[one.user, one] as const])))
+  #replace({ entries, block, lossBlock }: PermissionTable): void {
+    const listed = new Map(
+      entries.flatMap((one) => (one.user === 'public' ? [] : [[one.user, one] as const])),
+    )
     for (const user of [...this.#rights.keys()]) if (!listed.has(user)) this.#set(user, noPermissions)
     for (const [user, rights] of listed) this.#set(user, rights)
     // Nobody knows who came and went since the last time.
-    if (this.#isListed) this.#lost(this.#modules.clock.now())
+    if (this.#isListed) this.#losses++
     this.#isListed = true
+    this.#toldBlock = Math.max(this.#toldBlock, block)
+    this.#lossBlock = Math.max(this.#lossBlock, lossBlock)
+    this.#undated.clear()
   }
 
-  #set(user: NodeId, { publishUntilMs, subscribeUntilMs, grant }: Rights): void {
+  /** True where that took from it the permission to read, or to grant. */
+  #set(user: NodeId, { publishUntilMs, subscribeUntilMs, grant }: Rights): boolean {
     const nowMs = this.#modules.clock.now()
     const before = this.#rights.get(user)
     // What ended before this change is counted as it was.
     this.#countAll(nowMs)
     if (publishUntilMs === 0 && subscribeUntilMs === 0) this.#rights.delete(user)
     else this.#rights.set(user, { publishUntilMs, subscribeUntilMs, grant })
-    this.#count(user, nowMs, nowMs)
-    if (before?.grant === true && !grant) this.#lost(nowMs)
+    const losses = this.#losses
+    this.#count(user, nowMs)
+    if (before?.grant === true && !grant) this.#losses++
+    return this.#losses > losses
   }
 }

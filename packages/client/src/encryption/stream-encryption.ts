@@ -3,6 +3,7 @@ import {
   encodeCard,
   epochIdOf,
   isRunnelError,
+  isSameBytes,
   newestChain,
   requestChain,
   type AnswerRecord,
@@ -22,7 +23,7 @@ import type { StreamInfo } from '../registry/ports.ts'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { AnswerDesk } from './answer-desk.ts'
 import { answerLastRequests } from './last-requests.ts'
-import { KeyFinder } from './key-finder.ts'
+import { KeyFinder, type WantedKey } from './key-finder.ts'
 import type { FoundRecord, KeyPart } from './key-part.ts'
 import { keyringMaster } from './keyring.ts'
 import { KnownKeys } from './known-keys.ts'
@@ -65,6 +66,8 @@ interface Finding {
 
 /** A key that does not come in this time is given up. */
 const maxWaitMs = 30_000
+/** So long where a key of that id is known, and is not the one. */
+const maxWaitAgainMs = 5_000
 /** What was given up is not looked for again for so long, unless a new key comes. */
 const restMs = 15_000
 /** Between two requests for keys, and two looks for the same one. */
@@ -167,15 +170,19 @@ export class StreamEncryption {
     }
   }
 
-  /** Finds the key of a publisher's epoch; afterwards it is among the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY or ABORTED. */
-  find(publisherId: NodeId, id: EpochId): Promise<void> {
+  /**
+   * Finds the key of a publisher's epoch; afterwards one that was not tried is among the known. Rejects with KEY_NOT_FOUND, NO_READING_KEY
+   * or ABORTED.
+   */
+  find(wanted: WantedKey): Promise<void> {
+    const { publisherId, id } = wanted
     const name = `${publisherId} ${id}`
     const under = this.#finding.get(name)
     if (under !== undefined) return under.found
     const givenUp = this.#givenUp.get(name)
     if (givenUp !== undefined && this.#modules.clock.monotonicMs() < givenUp.untilMs)
       return Promise.reject(givenUp.error)
-    const found = this.#find(publisherId, id).finally(() => this.#finding.delete(name))
+    const found = this.#find(wanted).finally(() => this.#finding.delete(name))
     this.#finding.set(name, { publisherId, id, found })
     return found
   }
@@ -184,9 +191,9 @@ export class StreamEncryption {
     this.keyPart.receive(message)
   }
 
-  /** The permissions of a user, or of anybody, changed. */
-  changed(user: NodeId | undefined): void {
-    this.readers.changed(user)
+  /** The permissions of a user, or of anybody, changed, in that block of the chain, if it is known. */
+  changed(user: NodeId | undefined, block?: number): void {
+    this.readers.changed(user, block)
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
@@ -245,7 +252,7 @@ export class StreamEncryption {
     // Its permission may not have been told of yet.
     this.readers.doubt(readerId)
     await this.readers.refresh()
-    if (this.opener.isOpen) await this.opener.linkTo(found)
+    if (this.opener.isOpen) await this.opener.linkTo(found, signal)
     const keys = this.choice.history === 'none' ? [] : await this.#newestKeys()
     if (keys.length > 0) await this.#desk.seal(found, keys)
     await this.settled(signal)
@@ -287,17 +294,18 @@ export class StreamEncryption {
     return this.#closing.signal.aborted
   }
 
-  async #find(publisherId: NodeId, id: EpochId): Promise<void> {
+  async #find(wanted: WantedKey): Promise<void> {
+    const { publisherId, id, tried = [] } = wanted
     const { clock, signal } = this.#modules
-    const limited = deadline(clock, maxWaitMs, signal)
+    const limited = deadline(clock, tried.length > 0 ? maxWaitAgainMs : maxWaitMs, signal)
     const startMs = clock.monotonicMs()
     try {
-      if (await this.#finder.look(publisherId, id, signal)) return
+      if (await this.#finder.look(wanted, signal)) return
       while (!limited.signal.aborted) {
         this.keyPart.join()
         await this.#ask()
         await this.#activity(limited.signal)
-        if (await this.#finder.lookAgain(publisherId, id, signal)) return
+        if (await this.#finder.lookAgain(wanted, signal)) return
       }
     } catch (error) {
       throwIfAborted(signal)
@@ -404,8 +412,11 @@ export class StreamEncryption {
       const newest = await this.keyPart.find(openerId, newestChain, signal)
       if (newest?.kind !== 'newest') continue
       const id = epochIdOf(newest.commitment)
-      if (this.known.epochs(id).length === 0) await this.#finder.look(openerId, id, signal)
-      keys.push(...this.known.epochs(id).map(({ key }) => key))
+      const keyOf = () => this.known.epochs(id).find((one) => isSameBytes(one.commitment, newest.commitment))
+      const tried = this.known.publisherKeys(id, openerId)
+      if (keyOf() === undefined) await this.#finder.look({ publisherId: openerId, id, tried }, signal)
+      const found = keyOf()
+      if (found !== undefined) keys.push(found.key)
     }
     return keys
   }

@@ -25,8 +25,8 @@ export interface OpenerKeys {
   readonly epochId: EpochId
   /** Unix milliseconds. */
   readonly createdMs: number
-  /** The epoch regards all permissions that were in force then (Unix milliseconds). */
-  readonly readersAtMs: number
+  /** The epoch regards all permissions that were in force in this block of the registry's chain; 0 where there is none. */
+  readonly readersAtBlock: number
   /** For how many the epoch was made, besides the opener; undefined where a part of it was not found. */
   readonly readerCount: number | undefined
   /** Of those that may read, without the opener itself. */
@@ -78,7 +78,7 @@ export async function openerKeys(
   const { keyPart, cards, readerIds, signal } = modules
   const record = await newestEpochOf(userId, keyPart, signal)
   if (record === undefined) return undefined
-  const { commitment, createdMs, readersAtMs } = record
+  const { commitment, createdMs, readersAtBlock } = record
   const epochId = epochIdOf(commitment)
   const others = readerIds.filter((id) => id !== userId)
   const withCard = others.flatMap((id) => cards.get(id) ?? [])
@@ -89,7 +89,7 @@ export async function openerKeys(
   for (const card of looked) states.set(card.userId, linked.has(card.userId) ? 'linked' : 'unlinked')
   const readerCount = (await coverOf(userId, record, keyPart, signal))?.tags.length
   return {
-    ...{ userId, epochId, createdMs, readersAtMs, readerCount },
+    ...{ userId, epochId, createdMs, readersAtBlock, readerCount },
     ...{ readers: states, unchecked: withCard.length - looked.length },
   }
 }

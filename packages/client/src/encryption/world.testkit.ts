@@ -91,6 +91,10 @@ export class World {
   }
   readonly processes = new Set<TestProcess>()
   readonly rights = new Map<NodeId, Permissions>()
+  /** Of the registry's chain: each change is in a block of its own. */
+  block = 0
+  /** The last in which a user lost the permission to read or to grant. */
+  lossBlock = 0
   readonly cards = new Map<NodeId, Card>()
   /** All records that were ever published. */
   readonly records: KeyMessage[] = []
@@ -109,9 +113,14 @@ export class World {
   }
 
   setRights(userId: NodeId, rights: Partial<Permissions>): void {
-    this.rights.set(userId, { ...noPermissions, ...rights })
-    if (!this.weather.isOutage)
-      for (const process of this.processes) process.tell({ kind: 'permissions', streamId, user: userId })
+    const before = this.rights.get(userId) ?? noPermissions
+    const now = { ...noPermissions, ...rights }
+    this.rights.set(userId, now)
+    this.block++
+    const lostRead = before.subscribeUntilMs > 0 && now.subscribeUntilMs === 0
+    if (lostRead || (before.grant && !now.grant)) this.lossBlock = this.block
+    const change = { kind: 'permissions', streamId, user: userId, block: this.block } as const
+    if (!this.weather.isOutage) for (const process of this.processes) process.tell(change)
   }
 
   setOutage(isOutage: boolean): void {
@@ -121,6 +130,7 @@ export class World {
   }
 
   publish(from: TestProcess, bytes: Uint8Array): void {
+    if (!this.processes.has(from)) return
     const { isDeaf, isUnstored, delayMs } = this.weather
     const [message] = decodeBatch(bytes).messages
     if (message === undefined) throw new Error('no message')
@@ -134,9 +144,11 @@ export class World {
         })
   }
 
-  /** What storage nodes have: the newest record of each chain, the oldest first. */
+  /** What storage nodes have: the newest record of a chain, or all records, the oldest first. */
   stored(publisherId: NodeId | undefined, messageChainId: string | undefined): readonly StreamMessage[] {
     if (this.weather.isWithheld) return []
+    if (publisherId === undefined && messageChainId === undefined)
+      return this.records.flatMap(({ message, isStored }) => (isStored ? [message] : [])).sort(compareRefs)
     return [...this.#newest.values()]
       .filter(
         (one) =>
@@ -233,8 +245,11 @@ export class TestProcess {
         getStream: async () => world.stream,
         permissionsOf: async (_, userId) => this.#ask(() => world.rights.get(userId) ?? noPermissions),
       },
-      listPermissions: async () =>
-        this.#ask(() => [...world.rights].map(([user, rights]) => ({ user, ...rights }))),
+      permissionTable: async () =>
+        this.#ask(() => ({
+          entries: [...world.rights].map(([user, rights]) => ({ user, ...rights })),
+          ...{ block: world.block, lossBlock: world.lossBlock },
+        })),
       source: sourceOf(user),
       directory: {
         put: async (card) => world.cards.set(card.userId, card),

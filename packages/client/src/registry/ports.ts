@@ -45,6 +45,16 @@ export interface UserPermissions extends Permissions {
   readonly user: NodeId | 'public'
 }
 
+/** Everybody's permissions on a stream. */
+export interface PermissionTable {
+  /** Users without any are left out. Ordered by user, 'public' first. */
+  readonly entries: readonly UserPermissions[]
+  /** The chain's block as of which they are; 0 where there is no chain. */
+  readonly block: number
+  /** The newest block in which a user lost the permission to subscribe or to grant; 0 where none did. What ends by time does not count. */
+  readonly lossBlock: number
+}
+
 /** Reads streams and permissions. Every method throws CHAIN_UNREACHABLE or CHAIN_CALL_FAILED when there is a chain and it does not answer. */
 export interface StreamRegistry {
   /** Undefined when it does not exist. */
@@ -53,8 +63,8 @@ export interface StreamRegistry {
   listStreams(filter?: { readonly owner?: NodeId | undefined }): Promise<readonly StreamInfo[]>
   /** What the user was given or is public, whichever lasts longer; none for a stream that does not exist. */
   permissionsOf(streamId: StreamId, user: NodeId): Promise<Permissions>
-  /** The permissions of each user and of the public; users without any are left out. Ordered by user, 'public' first. */
-  listPermissions(streamId: StreamId): Promise<readonly UserPermissions[]>
+  /** Empty for a stream that does not exist. */
+  permissionTable(streamId: StreamId): Promise<PermissionTable>
 }
 
 /** What a new stream is made of. */
@@ -164,7 +174,13 @@ export type RegistryChange =
   /** The nodes that may take part in a private network. */
   | { readonly kind: 'nodes' }
   | { readonly kind: 'stream'; readonly streamId: StreamId }
-  | { readonly kind: 'permissions'; readonly streamId: StreamId; readonly user: NodeId | 'public' }
+  | {
+      readonly kind: 'permissions'
+      readonly streamId: StreamId
+      readonly user: NodeId | 'public'
+      /** The chain's block with the change; undefined where that is not known yet. */
+      readonly block?: number
+    }
   | { readonly kind: 'storage' }
   /** The user ended delegations: all to a delegate, or all that began at a time (Unix milliseconds) or before. */
   | { readonly kind: 'delegations'; readonly userId: NodeId; readonly delegateId: NodeId }

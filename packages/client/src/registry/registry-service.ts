@@ -129,8 +129,8 @@ export class RegistryService {
   listStreams: Registries['streams']['listStreams'] = (filter) => this.#registries.streams.listStreams(filter)
 
   /** Uncached. */
-  listPermissions: Registries['streams']['listPermissions'] = (streamId) =>
-    this.#registries.streams.listPermissions(streamId)
+  permissionTable: Registries['streams']['permissionTable'] = (streamId) =>
+    this.#registries.streams.permissionTable(streamId)
 
   /** Uncached. */
   listStorageNodes(): Promise<readonly StorageNodeInfo[]> {

@@ -47,14 +47,12 @@ function streamReader({ streams }: ParsedStaticNetwork): StreamRegistry {
       const stream = byId.get(streamId)
       return stream ? later(direct(stream, user), direct(stream, 'public')) : noPermissions
     },
-    async listPermissions(streamId) {
+    async permissionTable(streamId) {
       const stream = byId.get(streamId)
-      if (stream === undefined) return []
+      if (stream === undefined) return { entries: [], block: 0, lossBlock: 0 }
       const users = [...new Set(stream.permissions.map(({ user }) => user))]
-      return users
-        .map((user) => ({ user, ...direct(stream, user) }))
-        .filter(hasAny)
-        .sort(byUser)
+      const entries = users.map((user) => ({ user, ...direct(stream, user) }))
+      return { entries: entries.filter(hasAny).sort(byUser), block: 0, lossBlock: 0 }
     },
   }
 }

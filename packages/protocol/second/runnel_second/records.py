@@ -84,7 +84,7 @@ _BODIES = {
         {
             **_NAMED,
             "createdMs": _U48,
-            "readersAtMs": _U48,
+            "readersAtBlock": _U48,
             "own": _KEY,
             "readers": _WRAPPED,
             "cohorts": _cohorts(_list(4096, "cohorts", _struct({"cohortId": _fixed(8), "wrapped": _KEY}))),

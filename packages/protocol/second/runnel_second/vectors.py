@@ -240,7 +240,7 @@ def make(vectors: Json) -> Json:
     entry = {"cohortId": cohort, "wrapped": d.wrap(cohort_key, "wrapped epoch", committed, epoch_key)}
     earlier = d.wrap(epoch_key, "earlier epoch", id_of_earlier, earlier_key)
     epoch = {
-        **{"kind": "epoch", "keyringId": ring_id, "commitment": committed, "createdMs": 2, "readersAtMs": 1},
+        **{"kind": "epoch", "keyringId": ring_id, "commitment": committed, "createdMs": 2, "readersAtBlock": 1},
         **{"own": d.wrap(ring, "own epoch", committed, epoch_key), "readers": [], "cohorts": [entry, entry]},
         **{"publisherRecords": 0, "earlier": [{"id": id_of_earlier, "wrapped": earlier}]},
     }

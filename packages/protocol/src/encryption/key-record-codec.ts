@@ -44,7 +44,7 @@ function writeRecord(writer: Writer, record: KeyRecord): void {
       writer.fixed(record.keyringId, keyringIdBytes, 'keyring id')
       writer.fixed(record.commitment, commitmentBytes, 'commitment')
       writer.u48(record.createdMs)
-      writer.u48(record.readersAtMs)
+      writer.u48(record.readersAtBlock)
       writer.fixed(record.own, keyBytes, 'wrapped key')
       writeWrapped(writer, record.readers)
       writeList(writer, checkedCohorts(record.cohorts), limits.maxCohorts, 'cohorts', (to, cohort) => {
@@ -90,7 +90,7 @@ function readRecord(reader: Reader): KeyRecord {
         keyringId: bytes(reader, keyringIdBytes),
         commitment: bytes(reader, commitmentBytes),
         createdMs: reader.u48(),
-        readersAtMs: reader.u48(),
+        readersAtBlock: reader.u48(),
         own: bytes(reader, keyBytes),
         readers: readWrapped(reader),
         cohorts: checkedCohorts(

@@ -21,7 +21,7 @@ const record = fc.oneof(
   fc.record({ kind: fc.constant('answer' as const), ...sealedTo }),
   fc.record({
     ...{ kind: fc.constant('epoch' as const), ...epoch },
-    ...{ createdMs: fc.nat(), readersAtMs: fc.nat(), own: fixed(32), readers: wrapped },
+    ...{ createdMs: fc.nat(), readersAtBlock: fc.nat(), own: fixed(32), readers: wrapped },
     cohorts: fc
       .constantFrom(0, 2, 4)
       .chain((length) => fc.array(cohort, { minLength: length, maxLength: length })),
@@ -72,7 +72,7 @@ describe('a key record', () => {
     const some = { keyringId: new Uint8Array(16), commitment: new Uint8Array(32), own: new Uint8Array(32) }
     const of = (count: number) =>
       encodeKeyRecord({
-        ...{ kind: 'epoch', ...some, createdMs: 0, readersAtMs: 0, readers: [], publisherRecords: 0 },
+        ...{ kind: 'epoch', ...some, createdMs: 0, readersAtBlock: 0, readers: [], publisherRecords: 0 },
         ...{ earlier: [], cohorts: cohorts.slice(0, count) },
       })
     expect(() => of(2)).not.toThrow()

@@ -38,8 +38,8 @@ export interface EpochRecord {
   readonly commitment: Uint8Array
   /** Unix milliseconds. */
   readonly createdMs: number
-  /** The permissions that it regards: all that was in force at this time (Unix milliseconds). */
-  readonly readersAtMs: number
+  /** The permissions that it regards: all changes until this block of the registry's chain; 0 where there is none. */
+  readonly readersAtBlock: number
   /** The epoch's key under the opener's keyring. */
   readonly own: Uint8Array
   /** Each reader by itself, or, for many, cohorts of them: 2 to the power of a whole number, at least 1, of cohorts. */

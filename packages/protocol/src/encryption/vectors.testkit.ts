@@ -85,7 +85,7 @@ export async function encryptionVectors(crypto: Crypto) {
   const idBytes = (key: Uint8Array): Uint8Array => commitmentOf(ciphers, key).slice(0, 6)
   const epochOf = (of: Partial<Extract<KeyRecord, { kind: 'epoch' }>>) => {
     const own = wrapKey(ciphers, keyring, 'own epoch', commitment, epochKey)
-    const dates = { createdMs: dateMs + 2000, readersAtMs: dateMs + 1000 }
+    const dates = { createdMs: dateMs + 2000, readersAtBlock: dateMs + 1000 }
     return {
       ...{ kind: 'epoch' as const, keyringId, commitment, ...dates, own, readers: [], cohorts: [] },
       ...{ publisherRecords: 0, earlier: [], ...of },

@@ -174,12 +174,14 @@ function toChange(log: Log): RegistryChange | undefined {
         kind: 'permissions',
         streamId: toStreamId(String(event.args.getValue('streamId'))),
         user: toNodeId(String(event.args.getValue('user'))),
+        block: log.blockNumber,
       }
     case 'PublicPermissionsChanged':
       return {
         kind: 'permissions',
         streamId: toStreamId(String(event.args.getValue('streamId'))),
         user: 'public',
+        block: log.blockNumber,
       }
     case 'DelegateRevoked':
       return {

@@ -115,18 +115,18 @@ describe('writer', () => {
   })
 
   it('changes one public permission and leaves the other', async () => {
-    const { streamId, createStream, grant, revoke, listPermissions } = await writer()
+    const { streamId, createStream, grant, revoke, permissionTable } = await writer()
     const id = streamId('public')
     await createStream({ ...draft, id })
     await grant(id, { user: 'public', permissions: ['subscribe'], untilMs: Infinity })
     await grant(id, { user: 'public', permissions: ['publish'], untilMs: Date.UTC(2090, 0, 1) })
-    expect((await listPermissions(id))[0]).toMatchObject({
+    expect((await permissionTable(id)).entries[0]).toMatchObject({
       user: 'public',
       publishUntilMs: Date.UTC(2090, 0, 1),
       subscribeUntilMs: Infinity,
     })
     await revoke(id, { user: 'public', permissions: ['subscribe'] })
-    expect((await listPermissions(id))[0]).toMatchObject({
+    expect((await permissionTable(id)).entries[0]).toMatchObject({
       publishUntilMs: Date.UTC(2090, 0, 1),
       subscribeUntilMs: 0,
     })
@@ -135,6 +135,27 @@ describe('writer', () => {
     ).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     })
+  })
+
+  it('tells in which block somebody last lost the right to read or to grant', async () => {
+    const { streamId, createStream, grant, revoke, permissionTable } = await writer()
+    const id = streamId('losses')
+    const [{ nodeId: other }, , { nodeId: user }] = chain.accounts
+    const lossBlock = async () => (await permissionTable(id)).lossBlock
+    const head = () => chain.provider.getBlockNumber()
+    await createStream({ ...draft, id })
+    await grant(id, { user, permissions: ['publish', 'subscribe', 'grant'], untilMs: Infinity })
+    await revoke(id, { user, permissions: ['publish'] })
+    await revoke(id, { user: other, permissions: ['subscribe'] })
+    expect(await permissionTable(id)).toMatchObject({ block: await head(), lossBlock: 0 })
+    await revoke(id, { user, permissions: ['grant'] })
+    const grantLost = await head()
+    await grant(id, { user: other, permissions: ['subscribe'], untilMs: Infinity })
+    expect(await lossBlock()).toBe(grantLost)
+    await revoke(id, { user, permissions: ['subscribe'] })
+    const readLost = await head()
+    await grant(id, { user, permissions: ['subscribe'], untilMs: Infinity })
+    expect(await permissionTable(id)).toMatchObject({ block: readLost + 1, lossBlock: readLost })
   })
 
   it('counts nonces, so that writes at the same time all come through, refused ones between them', async () => {
@@ -301,11 +322,12 @@ describe('changes', () => {
     await count(7)
     await mined(chain.streams.deleteStream(streamId))
     await count(8)
+    const block = expect.any(Number) as number
     expect(changes).toEqual([
       { kind: 'stream', streamId },
-      { kind: 'permissions', streamId, user: owner.nodeId },
-      { kind: 'permissions', streamId, user: user.nodeId },
-      { kind: 'permissions', streamId, user: 'public' },
+      { kind: 'permissions', streamId, user: owner.nodeId, block },
+      { kind: 'permissions', streamId, user: user.nodeId, block },
+      { kind: 'permissions', streamId, user: 'public', block },
       { kind: 'trackers' },
       { kind: 'storage' },
       { kind: 'storage' },

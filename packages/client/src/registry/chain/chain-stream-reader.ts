@@ -1,7 +1,7 @@
 import { streamRegistry, textOf, type StreamRegistry as StreamContract } from '@runnel/contracts'
 import { isRunnelError, toNodeId, toStreamId, type StreamId } from '@runnel/protocol'
-import { id as keccak256OfText, ZeroAddress } from 'ethers'
-import type { Permissions, StreamInfo, StreamRegistry, UserPermissions } from '../ports.ts'
+import { id as keccak256OfText, ZeroAddress, type Log } from 'ethers'
+import type { Permissions, PermissionTable, StreamInfo, StreamRegistry, UserPermissions } from '../ports.ts'
 import { byUser, compare, hasAny } from '../order.ts'
 import type { ChainConnection } from './chain-connection.ts'
 import { readPages } from './read-pages.ts'
@@ -31,16 +31,16 @@ export function createChainStreamReader(address: string, connection: ChainConnec
     async permissionsOf(streamId, user) {
       return toPermissions(await connection.call(() => contract.effectivePermissions(streamId, user)))
     },
-    listPermissions: (streamId) => listPermissions(contract, connection, streamId),
+    permissionTable: (streamId) => permissionTable(contract, connection, streamId),
   }
 }
 
-/** The contract lists no users: events name the candidates, the contract has their current permissions. */
-async function listPermissions(
+/** The contract lists no users: events name the candidates and tell who lost what, the contract has their current permissions. */
+async function permissionTable(
   contract: StreamContract,
   connection: ChainConnection,
   streamId: StreamId,
-): Promise<readonly UserPermissions[]> {
+): Promise<PermissionTable> {
   const blockTag = await connection.call(() => connection.provider.getBlockNumber())
   const topics = await connection.call(async () =>
     contract.interface.encodeFilterTopics('PermissionsChanged', [keccak256OfText(streamId)]),
@@ -60,7 +60,29 @@ async function listPermissions(
       return { user: address === ZeroAddress ? 'public' : toNodeId(address), ...toPermissions(direct) }
     }),
   )
-  return entries.filter(hasAny).sort(byUser)
+  return {
+    entries: entries.filter(hasAny).sort(byUser),
+    block: blockTag,
+    lossBlock: lossBlockIn(logs, contract.interface),
+  }
+}
+
+/** The block of the last event that takes from its user what an earlier one gave; 0 without any. The oldest first. */
+function lossBlockIn(logs: readonly Log[], events: StreamContract['interface']): number {
+  const before = new Map<string, Permissions>()
+  let lossBlock = 0
+  for (const log of logs) {
+    const args = events.parseLog(log)?.args
+    if (args === undefined) continue
+    const user = String(args.getValue('user'))
+    const now = toPermissions(args.getValue('permissions') as ContractPermissions)
+    const was = before.get(user)
+    const lostRead = was !== undefined && was.subscribeUntilMs > 0 && now.subscribeUntilMs === 0
+    const lostGrant = was?.grant === true && !now.grant
+    if (lostRead || lostGrant) lossBlock = log.blockNumber
+    before.set(user, now)
+  }
+  return lossBlock
 }
 
 function toInfo(stream: ContractStream): StreamInfo {
