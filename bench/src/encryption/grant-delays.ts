@@ -1,5 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import type { StreamId } from '@runnel/protocol'
+import { within } from '../settling.ts'
 import { percentile, round } from '../statistics.ts'
 import type { KeyNetwork } from './key-network.ts'
 
@@ -21,14 +22,16 @@ interface GrantTimes {
  * An owner publishes, grants a reader leave to read, and goes; then the reader, who has a card and runs already, reads the history from
  * storage nodes. In turns with the same in the clear.
  */
-export async function grantDelays(network: KeyNetwork, rounds: number) {
+export async function grantDelays(network: KeyNetwork, rounds: number, tell: (text: string) => void) {
   const account = network.newAccount()
   const times: { clear: GrantTimes; encrypted: GrantTimes }[] = []
-  for (let i = 0; i <= rounds; i++)
+  for (let i = 0; i <= rounds; i++) {
     times.push({
       clear: await grantOnce(network, account, `clear${i}`, false),
       encrypted: await grantOnce(network, account, `encrypted${i}`, true),
     })
+    if (i % 10 === 0) tell(`grants: ${i} of ${rounds}`)
+  }
   // The first opens files and compiles.
   const measured = times.slice(1)
   const figures = (which: 'clear' | 'encrypted') => {
@@ -80,21 +83,29 @@ async function grantOnce(
   const granted = sinceMs()
   await owner.close()
   const alone = sinceMs()
-  const firstLine = await firstLineOf(reader, streamId, sinceMs)
+  const history = firstLineOf(reader, streamId, sinceMs)
+  const firstLine = await within(maxWaitMs, `the history of ${path}`, history)
   await reader.close()
   return { granted, alone, firstLine }
 }
 
-/** A storage node that has not heard of the grant yet gives nothing: a reader asks again. */
+/** All of the history has to come at the first attempt: what went wrong is told when it does not. */
 async function firstLineOf(reader: RunnelClient, streamId: StreamId, sinceMs: () => number): Promise<number> {
-  while (sinceMs() < maxWaitMs) {
-    let firstMs: number | undefined
-    let lines = 0
-    for await (const { content } of reader.resend(streamId, { last: historyMessages })) {
-      if (content !== lines++) throw new Error(`message ${lines} was ${String(content)}`)
-      firstMs ??= sinceMs()
-    }
-    if (firstMs !== undefined && lines === historyMessages) return firstMs
+  const problems: string[] = []
+  void collect(reader, problems)
+  let firstMs: number | undefined
+  let lines = 0
+  for await (const { content } of reader.resend(streamId, { last: historyMessages })) {
+    if (content !== lines++) throw new Error(`message ${lines} was ${String(content)}`)
+    firstMs ??= sinceMs()
   }
-  throw new Error(`no history in ${maxWaitMs / 1000} s`)
+  if (firstMs === undefined || lines !== historyMessages)
+    throw new Error(`${lines} messages of ${streamId} came: ${problems.join('; ')}`)
+  return firstMs
+}
+
+async function collect(reader: RunnelClient, problems: string[]): Promise<void> {
+  for await (const status of reader.status())
+    if ('error' in status) problems.push(`${status.type} ${String(status.error)}`)
+    else if (status.type === 'gap') problems.push('a gap')
 }
