@@ -108,7 +108,7 @@ await yargs(hideBin(process.argv))
     async ({ messages, readers, grants, revocations, rate, limit, json }) => {
       process.stderr.write(`ends within ${limit} s\n`)
       const size = { messages, readers, grants, revocations, ratePerS: rate, limitS: limit }
-      print(await encryptionBench(size), json)
+      print(await encryptionBench(size, (text) => void process.stderr.write(`${text}\n`)), json)
     },
   )
   .command(

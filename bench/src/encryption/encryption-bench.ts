@@ -6,6 +6,7 @@ import { pageBytes } from './page-bytes.ts'
 import { readerCosts } from './reader-costs.ts'
 import { revocationDelays } from './revocation-delays.ts'
 import { sealCosts } from './seal-costs.ts'
+import { round } from '../statistics.ts'
 
 export interface EncryptionOptions {
   /** Sealed and opened in each round, in batches of 64; fewer in small ones. */
@@ -23,21 +24,30 @@ export interface EncryptionOptions {
 const rounds = 9
 const readersTakenAway = 10
 
-/** What end-to-end encryption costs, beside the same in the clear. */
-export function encryptionBench(options: EncryptionOptions) {
-  return within(1000 * options.limitS, 'the benchmark', measure(options))
+/** What end-to-end encryption costs, beside the same in the clear: one part after the other. `tell` is given how far it is. */
+export function encryptionBench(options: EncryptionOptions, tell: (text: string) => void = () => {}) {
+  return within(1000 * options.limitS, 'the benchmark', measure(options, tell))
 }
 
-async function measure(options: EncryptionOptions) {
+async function measure(options: EncryptionOptions, tell: (text: string) => void) {
   const crypto = await loadCrypto()
   const { messages, readers, grants, revocations, ratePerS } = options
-  const seal = sealCostsOf(crypto, messages)
-  const readerFigures = await readerCosts(crypto, { readers, rounds: Math.min(readersTakenAway, readers) })
+  const part = async <T>(what: string, run: () => T | Promise<T>): Promise<T> => {
+    const startMs = performance.now()
+    const result = await run()
+    tell(`${what}: ${round((performance.now() - startMs) / 1000)} s`)
+    return result
+  }
+  const seal = await part('sealing and opening', () => sealCostsOf(crypto, messages))
+  const page = await part('bytes of a page', pageBytes)
+  const lost = { readers, rounds: Math.min(readersTakenAway, readers) }
+  const readerFigures = await part('readers', () => readerCosts(crypto, lost))
   const network = await KeyNetwork.start(1)
   try {
-    const grant = await grantDelays(network, grants)
-    const revocation = await revocationDelays(network, { rounds: revocations, ratePerS })
-    const figures = { seal, readers: readerFigures, grant, revocation, page: await pageBytes() }
+    const grant = await part('grants', () => grantDelays(network, grants, tell))
+    const revoked = { rounds: revocations, ratePerS }
+    const revocation = await part('revocations', () => revocationDelays(network, revoked, tell))
+    const figures = { seal, readers: readerFigures, grant, revocation, page }
     const { batchesOf64 } = seal.node
     const ratio = {
       publishAndReadCpu: batchesOf64.ratio,

@@ -1,7 +1,6 @@
 import {
   buildBatch,
   ContentType,
-  encodeKeyRecord,
   EncryptionType,
   keyPartition,
   nodeCiphers as ciphers,
@@ -12,6 +11,7 @@ import {
   type KeyRecord,
   type NodeId,
 } from '@runnel/protocol'
+import { encodeKeyRecord } from '@runnel/protocol/key-records'
 import { systemClock as clock, systemRandom as random } from '@runnel/protocol/system'
 import { publicKeyOf, sealToMany } from '../../../packages/client/src/encryption/hpke.ts'
 import { KnownKeys } from '../../../packages/client/src/encryption/known-keys.ts'

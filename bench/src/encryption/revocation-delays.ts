@@ -27,18 +27,24 @@ interface RevocationTimes {
  * processes of their own views of the chain: each asks it every 2 s. In turns with the same in the clear, where neighbours let go of the
  * reader and nothing else happens.
  */
-export async function revocationDelays(network: KeyNetwork, { rounds, ratePerS }: RevocationOptions) {
+export async function revocationDelays(
+  network: KeyNetwork,
+  { rounds, ratePerS }: RevocationOptions,
+  tell: (text: string) => void,
+) {
   const owner = await network.client(network.newAccount())
   const streams = {
     encrypted: await Load.start(network, owner, 'load/encrypted', ratePerS),
     clear: await Load.start(network, owner, 'load/clear', ratePerS),
   }
   const times: { clear: RevocationTimes; encrypted: RevocationTimes }[] = []
-  for (let i = 0; i < rounds; i++)
+  for (let i = 1; i <= rounds; i++) {
     times.push({
       encrypted: await revokedOnce(network, owner, streams.encrypted),
       clear: await revokedOnce(network, owner, streams.clear),
     })
+    if (i % 10 === 0) tell(`revocations: ${i} of ${rounds}`)
+  }
   const figures = (values: readonly number[]) => {
     const of = (share: number) => round(percentile(values, share))
     return { p50: of(0.5), p95: of(0.95), max: of(1) }

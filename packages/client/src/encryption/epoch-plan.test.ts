@@ -1,7 +1,6 @@
 import {
   ciphers,
   cohortIdOf,
-  encodeKeyRecord,
   isSameBytes,
   nodeIdFromBytes,
   publisherKeyOf,
@@ -11,6 +10,7 @@ import {
   type EpochRecord,
   type CohortRecord,
 } from '@runnel/protocol'
+import { encodeKeyRecord } from '@runnel/protocol/key-records'
 import { describe, expect, it } from 'vitest'
 import { maxFlatReaders, planEpoch, type EpochDraft, type PlannedEpoch } from './epoch-plan.ts'
 import type { CardHolder } from './card-holder.ts'

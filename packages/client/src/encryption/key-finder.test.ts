@@ -1,7 +1,6 @@
 import {
   ciphers,
   commitmentOf,
-  encodeKeyRecord,
   epochIdOf,
   seededRandom,
   type EpochId,
@@ -14,6 +13,7 @@ import {
   newestChain,
   keyBytes,
 } from '@runnel/protocol'
+import { encodeKeyRecord } from '@runnel/protocol/key-records'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { planEpoch, type EpochKey, type PlannedEpoch } from './epoch-plan.ts'
 import { KeyFinder } from './key-finder.ts'

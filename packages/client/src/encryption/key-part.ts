@@ -3,9 +3,7 @@ import {
   buildBatch,
   compareRefs,
   ContentType,
-  decodeKeyRecord,
   EncryptionType,
-  encodeKeyRecord,
   isRunnelError,
   keyPartition,
   limits,
@@ -19,6 +17,7 @@ import {
   type Random,
   type StreamMessage,
 } from '@runnel/protocol'
+import { decodeKeyRecord, encodeKeyRecord } from '@runnel/protocol/key-records'
 import { LRU } from 'tiny-lru'
 import type { ActingUser } from '../identity/acting-user.ts'
 import type { StreamInfo } from '../registry/ports.ts'

@@ -1,11 +1,5 @@
-import {
-  deriveKey,
-  keyringIdBytes,
-  nodeIdToBytes,
-  wrapKey,
-  type Ciphers,
-  type NodeId,
-} from '@runnel/protocol'
+import { deriveKey, nodeIdToBytes, wrapKey, type Ciphers, type NodeId } from '@runnel/protocol'
+import { keyringIdBytes } from '@runnel/protocol/key-records'
 
 const encoder = new TextEncoder()
 

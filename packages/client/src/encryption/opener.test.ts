@@ -1,4 +1,5 @@
-import { decodeKeyRecord, isRunnelError, type KeyRecord, type MessageBatch } from '@runnel/protocol'
+import { isRunnelError, type KeyRecord, type MessageBatch } from '@runnel/protocol'
+import { decodeKeyRecord } from '@runnel/protocol/key-records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { streamId, userOf, World, type TestProcess, type TestUser } from './world.testkit.ts'
 

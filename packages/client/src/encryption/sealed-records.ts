@@ -1,6 +1,4 @@
 import {
-  decodeLinkSecret,
-  encodeLinkSecret,
   keyBytes,
   nodeIdToBytes,
   type AnswerRecord,
@@ -8,6 +6,7 @@ import {
   type LinkSecret,
   type NodeId,
 } from '@runnel/protocol'
+import { decodeLinkSecret, encodeLinkSecret } from '@runnel/protocol/key-records'
 import { openSealed, sealTo, sealToMany } from './hpke.ts'
 import type { Recipient } from './card-holder.ts'
 import type { CardKey } from './own-card.ts'

@@ -2,7 +2,6 @@ import {
   chainCipher,
   ciphers,
   commitmentOf,
-  decodeKeyRecord,
   isSameBytes,
   openBatch,
   publisherKeyOf,
@@ -12,6 +11,7 @@ import {
   type MessageBatch,
   type NodeId,
 } from '@runnel/protocol'
+import { decodeKeyRecord } from '@runnel/protocol/key-records'
 import { Keyring, keyringMaster } from './keyring.ts'
 import { openAnswer, openLink } from './sealed-records.ts'
 import { streamId, type KeyMessage, type TestUser } from './world.testkit.ts'

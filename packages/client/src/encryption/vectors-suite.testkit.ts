@@ -2,7 +2,6 @@ import {
   chainCipher,
   createIdentity,
   decodeBatch,
-  decodeKeyRecord,
   loadCrypto,
   openBatch,
   parsePrivateKey,
@@ -10,6 +9,7 @@ import {
   typedDataDigest,
   type Ciphers,
 } from '@runnel/protocol'
+import { decodeKeyRecord } from '@runnel/protocol/key-records'
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../protocol/vectors/encryption.json' with { type: 'json' }
 import { cardFingerprint } from './card-fingerprint.ts'

@@ -32,8 +32,10 @@ function setUp({
   isGood = true,
   isOfOtherChain = false,
   revokedMs = Infinity,
+  lookUps = 0,
 } = {}): BatchCheck {
   const clock = new VirtualClock({ startMs: startMs + 60_000 })
+  let left = lookUps
   return new BatchCheck({
     ...{ crypto, clock },
     delegations: {
@@ -44,9 +46,14 @@ function setUp({
     endings: { validUntilMs: () => Promise.resolve(revokedMs) },
     policy: {
       // Of a delegation it says how it is now, whatever the time.
-      check: (_stream, _publisher, _wallMs, _oldestMs, under) =>
-        under === undefined || revokedMs === Infinity ? 'allowed' : 'denied',
-      resolve: () => Promise.resolve(),
+      check: (_stream, _publisher, _wallMs, _oldestMs, under) => {
+        if (left > 0) return 'unknown'
+        return under === undefined || revokedMs === Infinity ? 'allowed' : 'denied'
+      },
+      resolve: () => {
+        left--
+        return Promise.resolve()
+      },
     },
   })
 }
@@ -75,4 +82,12 @@ it('needs witnesses for what is older than the end of a delegation, and refuses 
   const revoked = setUp({ revokedMs: startMs + 500 })
   expect(await revoked.check(delegatedBatch(startMs + 499))).toBe('doubtful')
   expect(await revoked.check(delegatedBatch(startMs + 500))).toBe('denied')
+})
+
+it('looks up again what a change of the registry makes unknown while it is looked up', async () => {
+  expect(await setUp({ lookUps: 2 }).check(delegatedBatch(startMs))).toBe('good')
+})
+
+it('does not look up for ever what stays unknown', async () => {
+  expect(await setUp({ lookUps: Infinity }).check(delegatedBatch(startMs))).toBe('denied')
 })

@@ -21,6 +21,9 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
 const maxTurnMs = 2
 
+/** How often an answer is looked up that a change of the registry makes unknown again at once. */
+const maxLookUps = 8
+
 export interface BatchCheckModules {
   readonly crypto: Crypto
   readonly clock: Clock
@@ -64,13 +67,13 @@ export class BatchCheck {
     if (newestMs > clock.now() + maxAheadMs || !this.#isSigned(batch, delegation)) return 'forged'
     const oldestMs = batch.messages[0]?.timestamp
     const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
-    if (check() === 'unknown') await policy.resolve(scope, publisherId)
-    if (check() !== 'allowed') return 'denied'
+    const then = await answerOf(check, () => policy.resolve(scope, publisherId))
+    if (then !== 'allowed') return 'denied'
     if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return 'denied'
     // A key may also sign what it dates back to before its delegation was taken back.
     const today = () => policy.check(scope, publisherId, clock.now(), undefined, delegation)
-    if (today() === 'unknown') await policy.resolve(scope, publisherId, undefined, delegation)
-    return today() === 'allowed' ? 'good' : 'doubtful'
+    const now = await answerOf(today, () => policy.resolve(scope, publisherId, undefined, delegation))
+    return now === 'allowed' ? 'good' : 'doubtful'
   }
 
   /** By its publisher, or by a delegate that was let at the time of each message. */
@@ -81,4 +84,13 @@ export class BatchCheck {
     if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
     return verifyBatch(batch, crypto, delegation.delegateId)
   }
+}
+
+/** What is unknown again once it was looked up is no denial: the registry told of a change meanwhile. */
+async function answerOf(
+  check: () => ReturnType<PublisherPolicy['check']>,
+  resolve: () => Promise<void>,
+): Promise<ReturnType<PublisherPolicy['check']>> {
+  for (let lookUps = 0; lookUps < maxLookUps && check() === 'unknown'; lookUps++) await resolve()
+  return check()
 }

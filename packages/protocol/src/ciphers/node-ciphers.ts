@@ -40,7 +40,9 @@ class NodeAead implements Aead {
     if (associated.length > 0) cipher.setAAD(associated)
     const ciphertext = cipher.update(plaintext)
     cipher.final()
-    const sealed = new Uint8Array(plaintext.length + tagBytes)
+    // All of it is written at once: zeros would cost more than the copy.
+    const { buffer, byteOffset, byteLength } = Buffer.allocUnsafe(plaintext.length + tagBytes)
+    const sealed = new Uint8Array(buffer, byteOffset, byteLength)
     sealed.set(ciphertext)
     sealed.set(cipher.getAuthTag(), plaintext.length)
     return sealed

@@ -2,7 +2,6 @@ import { protocolError } from '../errors.ts'
 import { withinLimit } from './reader.ts'
 
 const utf8 = new TextEncoder()
-const printableAscii = /^[\x20-\x7e]*$/
 
 /**
  * Writes what a Reader reads, into one buffer that grows and is used again. It keeps the limits and ranges of the Reader,
@@ -54,8 +53,8 @@ export class Writer {
 
   u48(value: number): void {
     wholeUpTo(value, 0xffff_ffff_ffff)
-    this.u16(Math.floor(value / 2 ** 32))
-    this.u32(value >>> 0)
+    const start = this.#grow(6)
+    setU48(this.#buffer, start, value)
   }
 
   #byte(value: number): void {
@@ -128,10 +127,27 @@ export class Writer {
   }
 
   #rawAscii(text: string, what: string): void {
-    if (!printableAscii.test(text)) throw protocolError('MALFORMED_PACKET', `${what} is not printable ASCII`)
     const start = this.#grow(text.length)
-    for (let i = 0; i < text.length; i++) this.#buffer[start + i] = text.charCodeAt(i)
+    const buffer = this.#buffer
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code < 0x20 || code > 0x7e)
+        throw protocolError('MALFORMED_PACKET', `${what} is not printable ASCII`)
+      buffer[start + i] = code
+    }
   }
+}
+
+/** Byte by byte: a loop takes twice as long. */
+function setU48(buffer: Uint8Array, start: number, value: number): void {
+  const high = Math.floor(value / 2 ** 32)
+  const low = value >>> 0
+  buffer[start] = high >>> 8
+  buffer[start + 1] = high
+  buffer[start + 2] = low >>> 24
+  buffer[start + 3] = low >>> 16
+  buffer[start + 4] = low >>> 8
+  buffer[start + 5] = low
 }
 
 function wholeUpTo(value: number, max: number): void {

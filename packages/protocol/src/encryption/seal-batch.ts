@@ -69,7 +69,7 @@ export function sealMessages(
   let start = 0
   sealed.forEach((message, i) => {
     const end = i === last ? ciphertext.length : start + typeBytes + message.content.length
-    message.content = ciphertext.subarray(start, end)
+    message.content = part(ciphertext, start, end)
     start = end
   })
   return sealed
@@ -99,10 +99,15 @@ export function openBatch(batch: MessageBatch, aead: Aead): readonly SealedConte
     const contentType = plaintext[start]
     // Its publisher sealed a message without a type: nobody else could.
     if (contentType === undefined || end <= start) return undefined
-    opened.push({ contentType, content: plaintext.subarray(start + typeBytes, end) })
+    opened.push({ contentType, content: part(plaintext, start + typeBytes, end) })
     start = end
   }
   return opened
+}
+
+/** As `subarray` does, which takes twice as long. */
+function part({ buffer, byteOffset }: Uint8Array, start: number, end: number): Uint8Array {
+  return new Uint8Array(buffer, byteOffset + start, end - start)
 }
 
 /** u48 timestamp ‖ u32 sequence number ‖ u16 0, of the first message: no other batch of the chain begins there. */
