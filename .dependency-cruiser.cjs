@@ -56,8 +56,17 @@ module.exports = {
     {
       name: 'sim-imports-only-network-tracker-transport-protocol',
       severity: 'error',
-      from: { path: '^sim/' },
+      from: { path: '^sim/', pathNot: '^sim/src/world/sealed/' },
       to: { path: '^(packages/(client|storage|node)|contracts|bench)/' },
+    },
+    {
+      name: 'sealed-streams-of-sim-import-also-encryption-of-client',
+      severity: 'error',
+      from: { path: '^sim/src/world/sealed/' },
+      to: {
+        path: '^(packages/(client|storage|node)|contracts|bench)/',
+        pathNot: '^packages/client/src/(encryption/|errors|registry/ports)',
+      },
     },
     {
       name: 'no-circles',

@@ -77,12 +77,12 @@ export function describeBreach({
 
 function newTotal() {
   const failed: object[] = []
-  return { seeds: 0, nodes: 0, virtualMs: 0, given: 0, floodsChecked: 0, failed }
+  return { seeds: 0, nodes: 0, virtualMs: 0, given: 0, opened: 0, floodsChecked: 0, failed }
 }
 
 function add(total: ReturnType<typeof newTotal>, report: FuzzReport): void {
   total.seeds++
-  for (const figure of ['nodes', 'virtualMs', 'given', 'floodsChecked'] as const)
+  for (const figure of ['nodes', 'virtualMs', 'given', 'opened', 'floodsChecked'] as const)
     total[figure] += report[figure]
   const { seed, attackers, breach } = report
   if (breach !== null) total.failed.push({ seed, attackers, ...breach })

@@ -62,6 +62,8 @@ export interface WorldOptions {
   actingOf?(nodeId: NodeId): Acting | undefined
   /** Of a private network: whose nodes the tracker and nodes let in. */
   readonly admission?: NodeAdmission
+  /** Resolves when what an instant began waits for time to pass; undefined where nothing takes more than a turn. */
+  settled?(): Promise<void> | undefined
   /** What a node's cryptography goes through: to count what it does. */
   tappedCrypto?(nodeId: NodeId, crypto: Crypto): Crypto
 }
@@ -247,9 +249,12 @@ export class World {
   /** Lets virtual time pass. Promises are settled between any two instants, as they would be in real time. */
   async advanceTo(atMs: number): Promise<void> {
     const { clock } = this
+    // Work may have been begun between two calls.
+    const before = this.#options.settled?.()
+    if (before !== undefined) await before
     for (let nextMs = clock.nextAtMs; nextMs !== undefined && nextMs <= atMs; nextMs = clock.nextAtMs) {
       clock.advanceTo(nextMs)
-      await Promise.resolve()
+      await (this.#options.settled?.() ?? Promise.resolve())
     }
     clock.advanceTo(atMs)
   }

@@ -1,1 +1,1 @@
-"""The encryption of Runnel, written from docs/protocol.md alone."""
+"""The encryption of Runnel, and a node that uses it, written from docs/protocol.md alone."""

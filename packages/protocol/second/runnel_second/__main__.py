@@ -14,9 +14,11 @@ from .batches import SEALED_BATCH, Batch, decode_batch, open_batch
 from .cards import reading_key_material
 from .encoding import ProtocolError
 from .key_part import KeyFinder, KeyPart
+from .member import Member
+from .node import Contact
 from .records import decode_record
 from .signatures import address_of
-from .vectors import Checks, check_cards, check_encryption, check_standards, make, shown
+from .vectors import Checks, check_cards, check_delegations, check_encryption, check_standards, make, shown
 
 
 def main() -> int:
@@ -33,6 +35,12 @@ def main() -> int:
     opening.add_argument("--stream", required=True, help="the stream id")
     opening.add_argument("--holder", help="the stream's key holder, an address")
     opening.set_defaults(run=open_batches)
+    joining = commands.add_parser("join", help="join a stream as a node; lines of JSON say what to read and to publish")
+    joining.set_defaults(run=join)
+    joining.add_argument("--private-key-file", type=Path, required=True, help="hex; the user's, and the node's")
+    joining.add_argument("--chain-id", type=int, required=True, help="of the network's registries; 0: none")
+    joining.add_argument("--stream", required=True, help="the stream id")
+    joining.add_argument("--tracker", required=True, help="its id, @, its URL")
     for name, run, text in (
         ("check", check, "compare with the vectors in a directory"),
         ("make", make_anew, "print records and batches made anew for the users of the vectors"),
@@ -55,7 +63,7 @@ def records(_: argparse.Namespace) -> int:
 
 
 def open_batches(arguments: argparse.Namespace) -> int:
-    key = bytes.fromhex(arguments.private_key_file.read_text().strip().removeprefix("0x"))
+    key = _private_key(arguments)
     user, part = address_of(key), KeyPart(arguments.stream)
     reading = [
         d.reading_key(reading_key_material(key, user, arguments.chain_id, generation), user, generation)
@@ -75,6 +83,17 @@ def open_batches(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def join(arguments: argparse.Namespace) -> int:
+    node, url = arguments.tracker.split("@")
+    member = Member(_private_key(arguments), arguments.stream, arguments.chain_id)
+    member.run(Contact(bytes.fromhex(node[2:]), url))
+    return 0
+
+
+def _private_key(arguments: argparse.Namespace) -> bytes:
+    return bytes.fromhex(arguments.private_key_file.read_text().strip().removeprefix("0x"))
+
+
 def _opened(batch: Batch, finder: KeyFinder, holder: bytes | None) -> Any:
     publisher, epoch_id = batch.chain.publisher, batch.messages[0].group_key_id
     said = {"publisherId": "0x" + publisher.hex(), "chain": batch.chain.name, "epochId": epoch_id}
@@ -86,7 +105,12 @@ def _opened(batch: Batch, finder: KeyFinder, holder: bytes | None) -> Any:
 
 def check(arguments: argparse.Namespace) -> int:
     checks = Checks()
-    for name, run in (("standards", check_standards), ("cards", check_cards), ("encryption", check_encryption)):
+    for name, run in (
+        ("standards", check_standards),
+        ("cards", check_cards),
+        ("delegations", check_delegations),
+        ("encryption", check_encryption),
+    ):
         run(checks, json.loads((arguments.vectors / f"{name}.json").read_text()))
     _print({"passed": checks.passed, "failures": checks.failures})
     return 1 if checks.failures else 0

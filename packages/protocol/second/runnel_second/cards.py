@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timezone
 
 from .encoding import ProtocolError, Reader, checked, uint, varint
 from .hpke import PUBLIC_KEY_BYTES
-from .signatures import keccak256, recover, sign, typed_data_digest
+from .signatures import keccak256, recover, sign, time_text, typed_data_digest
 
 _FIELDS = [
     ("string", "purpose"),
@@ -50,13 +49,11 @@ class Card:
 
     def digest(self) -> bytes:
         """What the user signs."""
-        date = datetime.fromtimestamp(self.date_ms // 1000, timezone.utc)
-        text = f"{date:%Y-%m-%dT%H:%M:%S}.{self.date_ms % 1000:03d}Z"
         said = {
             "purpose": _PURPOSE,
             "account": "0x" + self.user.hex(),
             "generation": str(self.generation),
-            "date": text if self.block == 0 else f"{text}, block {self.block}",
+            "date": time_text(self.date_ms, self.block),
             "key": "0x" + keccak256(self.public_key).hex(),
         }
         return typed_data_digest("Card", _FIELDS, self.chain_id, said)
@@ -68,10 +65,16 @@ class Card:
 
 def decode_card(data: bytes) -> Card:
     reader = Reader(data)
+    card = read_card(reader)
+    reader.end()
+    return card
+
+
+def read_card(reader: Reader) -> Card:
     version = reader.uint(8)
     if version != 1:
         raise ProtocolError("UNSUPPORTED_VERSION", f"card version {version}")
-    card = Card(
+    return Card(
         chain_id=reader.varint(),
         user=reader.fixed(20),
         generation=reader.uint(32),
@@ -80,8 +83,6 @@ def decode_card(data: bytes) -> Card:
         public_key=reader.fixed(PUBLIC_KEY_BYTES),
         signature=reader.fixed(reader.count(2048, "bytes of a card signature")),
     )
-    reader.end()
-    return card
 
 
 def reading_key_material(private_key: bytes, user: bytes, chain_id: int, generation: int) -> bytes:

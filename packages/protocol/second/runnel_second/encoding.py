@@ -49,6 +49,17 @@ def short(text: str) -> bytes:
     return uint(len(encoded), 8) + encoded
 
 
+def ascii_text(text: str) -> bytes:
+    """A varint length and printable ASCII."""
+    return varint(len(text)) + text.encode("ascii")
+
+
+def utf8(text: str) -> bytes:
+    """A varint length and UTF-8."""
+    encoded = text.encode("utf-8")
+    return varint(len(encoded)) + encoded
+
+
 def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
@@ -92,7 +103,19 @@ class Reader:
         return [read(self) for _ in range(self.count(limit, what))]
 
     def short(self, limit: int, what: str) -> str:
-        text = self.fixed(checked(self.uint(8), limit, what))
+        return self._ascii(checked(self.uint(8), limit, what), what)
+
+    def ascii(self, limit: int, what: str) -> str:
+        return self._ascii(self.count(limit, what), what)
+
+    def utf8(self, limit: int, what: str) -> str:
+        try:
+            return self.fixed(self.count(limit, what)).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise malformed(f"a {what} that is not UTF-8") from error
+
+    def _ascii(self, length: int, what: str) -> str:
+        text = self.fixed(length)
         if any(not 0x20 <= byte <= 0x7E for byte in text):
             raise malformed(f"a {what} that is not printable ASCII")
         return text.decode("ascii")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 
 from coincurve import PrivateKey, PublicKey
 from Crypto.Hash import keccak
@@ -48,6 +49,13 @@ def typed_data_digest(kind: str, fields: Sequence[tuple[str, str]], chain_id: in
     typed = f"{kind}({','.join(f'{kind_of} {name}' for kind_of, name in fields)})"
     values = [_word(kind_of, said[name]) for kind_of, name in fields]
     return keccak256(b"\x19\x01", domain, keccak256(keccak256(typed.encode()), *values))
+
+
+def time_text(time_ms: int, block: int = 0) -> str:
+    """A time as users sign it, with the block in which a contract's signature was checked."""
+    date = datetime.fromtimestamp(time_ms // 1000, timezone.utc)
+    text = f"{date:%Y-%m-%dT%H:%M:%S}.{time_ms % 1000:03d}Z"
+    return text if block == 0 else f"{text}, block {block}"
 
 
 def _word(kind: str, value: str) -> bytes:

@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from . import derivations as d
 from .batches import Batch, Chain, Message, batch_key, decode_batch, open_batch, seal, sign_batch
 from .cards import decode_card, reading_key_material
-from .encoding import ProtocolError
+from .delegations import read_delegation
+from .encoding import ProtocolError, Reader
 from .hpke import XWING, decapsulate, key_schedule, open_seal, public_key
 from .hpke import seal as seal_to
 from .key_part import KeyFinder, KeyPart
@@ -85,6 +86,17 @@ def check_cards(checks: Checks, vectors: Json) -> None:
         checks.same(f"hash of card {name}", card.hash().hex(), vector["hashHex"])
         checks.same(f"digest of card {name}", card.digest().hex(), vector["digestHex"])
         checks.same(f"signer of card {name}", card.is_signed_by_key(), address_of(key) == card.user)
+
+
+def check_delegations(checks: Checks, vectors: Json) -> None:
+    for vector in vectors:
+        name, data = vector["name"], bytes.fromhex(vector["hex"])
+        delegation = read_delegation(Reader(data))
+        checks.same(f"bytes of delegation {name}", delegation.data, data)
+        checks.same(f"digest of delegation {name}", delegation.digest().hex(), vector["digestHex"])
+        checks.same(f"reference of delegation {name}", delegation.reference().hex(), vector["ref"])
+        by_key = address_of(bytes.fromhex(vector["privateKey"])) == delegation.user
+        checks.same(f"signer of delegation {name}", delegation.is_signed_by_key(), by_key)
 
 
 def check_encryption(checks: Checks, vectors: Json) -> None:

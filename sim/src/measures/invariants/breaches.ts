@@ -5,6 +5,7 @@ export type Invariant =
   | 'graph'
   | 'delivery'
   | 'authentic'
+  | 'secret'
   | 'flooding'
   | 'bounded'
   | 'innocent'

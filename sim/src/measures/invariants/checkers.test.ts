@@ -22,6 +22,7 @@ import { FloodingChecker } from './flooding.ts'
 import { checkGraph, componentOf, faultOf } from './graph.ts'
 import { NoiselessChecker } from './noiseless.ts'
 import { PublishedMessages } from './published.ts'
+import { SecretChecker } from './secret.ts'
 
 const nodeId = (name: string): NodeId => `0x${name.repeat(40)}` as NodeId
 const [a, b, c] = ['a', 'b', 'c'].map(nodeId) as [NodeId, NodeId, NodeId]
@@ -258,5 +259,53 @@ describe('bounded', () => {
     expect(found()).toBeUndefined()
     checkBounds('node', [{ name: 'queue', size: 4, limit: 3 }], breaches)
     expect(found()).toBe('bounded')
+  })
+})
+
+describe('secret', () => {
+  const content = Uint8Array.of(1, 2, 3)
+  const message = {
+    ...{ streamId: toStreamId(`${a}/stream`), partition: 0, publisherId: a, messageChainId: 'chain' },
+    ...{ timestamp: 1, sequenceNumber: 0 },
+  } as StreamMessage
+
+  /** `b` may read, `c` may not. */
+  function checker() {
+    const world = setUp()
+    const isReader = (userId: NodeId) => userId === b
+    const secret = new SecretChecker({ ...world, readSince: isReader, mustRead: isReader })
+    secret.sealed(message, content, 0)
+    return { ...world, secret }
+  }
+
+  it('holds while readers open what was published, and others nothing', () => {
+    const { secret, found } = checker()
+    secret.openedBy(b, message, content)
+    secret.unopened(c, [message])
+    expect([found(), secret.opened]).toEqual([undefined, 1])
+  })
+
+  it('is broken by other content', () => {
+    const { secret, found } = checker()
+    secret.openedBy(b, message, Uint8Array.of(1, 2, 4))
+    expect(found()).toBe('secret')
+  })
+
+  it('is broken by a message that nobody sealed', () => {
+    const { secret, found } = checker()
+    secret.openedBy(b, { ...message, sequenceNumber: 1 }, content)
+    expect(found()).toBe('secret')
+  })
+
+  it('is broken by one who opens and may not read', () => {
+    const { secret, found } = checker()
+    secret.openedBy(c, message, content)
+    expect(found()).toBe('secret')
+  })
+
+  it('is broken by one who may read and cannot open', () => {
+    const { secret, found } = checker()
+    secret.unopened(b, [message])
+    expect(found()).toBe('secret')
   })
 })

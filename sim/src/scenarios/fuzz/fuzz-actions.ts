@@ -30,6 +30,11 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [1, cutTracker],
   [2, addHostile],
 ]
+/** In worlds with an encrypted stream. */
+const sealedActions: typeof actions = [
+  ...actions,
+  [6, withNode((fuzz, node) => fuzz.sealed?.grantOrRevoke(node.nodeId))],
+]
 
 /** Something happens, drawn from the seed. What passes is undone after a while, or by `stopAll`. */
 export class FuzzActions {
@@ -47,8 +52,9 @@ export class FuzzActions {
 
   async next(): Promise<void> {
     const { random } = this.#fuzz
-    let left = random.next() * actions.reduce((sum, [weight]) => sum + weight, 0)
-    const [, action] = actions.find(([weight]) => (left -= weight) < 0) ?? []
+    const all = this.#fuzz.sealed === undefined ? actions : sealedActions
+    let left = random.next() * all.reduce((sum, [weight]) => sum + weight, 0)
+    const [, action] = all.find(([weight]) => (left -= weight) < 0) ?? []
     this.#fuzz.disturbances++
     const undo = await action?.(this.#fuzz)
     if (undo === undefined) return

@@ -1,10 +1,11 @@
-import { ChainOrder, type ChainOrderLimits, type Ordered } from '@runnel/network'
+import { ChainOrder, type ChainOrderLimits, type JoinOptions, type Ordered } from '@runnel/network'
 import type { Instruction, NodeId, StreamPartId } from '@runnel/protocol'
 import { AuthenticChecker } from '../../measures/invariants/authentic.ts'
 import type { Breaches } from '../../measures/invariants/breaches.ts'
 import { DeliveryChecker } from '../../measures/invariants/delivery.ts'
 import type { NoiselessChecker } from '../../measures/invariants/noiseless.ts'
 import type { PublishedMessages } from '../../measures/invariants/published.ts'
+import type { SealedUser } from '../../world/sealed/sealed-user.ts'
 import type { SimNode } from '../../world/world.ts'
 
 export interface FuzzNodeModules {
@@ -17,6 +18,17 @@ export interface FuzzNodeModules {
   /** Of an attacker who may publish nothing is known that it should have published. */
   mayPublishAnything(publisherId: NodeId): boolean
   onGiven(nodeId: NodeId, item: Ordered): void
+  /** The encrypted stream, where there is one. */
+  readonly sealed?: SealedParts | undefined
+}
+
+export interface SealedParts {
+  readonly part: StreamPartId
+  readonly keyPart: StreamPartId
+  /** What the client does for the node's user from now on. */
+  newUser(node: FuzzNode): SealedUser
+  /** A record was not held while its publisher was looked up: in a key part nothing is sent again. */
+  onRefused(): void
 }
 
 /** One stay in a stream part. */
@@ -33,6 +45,8 @@ export class FuzzNode {
   readonly sim: SimNode
   readonly #modules: FuzzNodeModules
   readonly #stays = new Map<StreamPartId, Stay>()
+  /** While it is in the encrypted stream. */
+  #user: SealedUser | undefined
 
   constructor(sim: SimNode, modules: FuzzNodeModules) {
     this.sim = sim
@@ -44,6 +58,8 @@ export class FuzzNode {
       // A node knows its own messages before they are in the list of published ones.
       if (from === undefined) return
       if (!modules.mayPublishAnything(message.publisherId)) stay.authentic.took(message)
+      if (streamPartId === modules.sealed?.keyPart) return this.#user?.receivedRecord(message)
+      if (streamPartId === modules.sealed?.part) this.#user?.received(message)
       this.#give(stay, stay.order.push(message))
     })
     node.on('gap', ({ streamPartId, chain, after, upTo }) => {
@@ -57,8 +73,13 @@ export class FuzzNode {
     return this.sim.nodeId
   }
 
+  /** Those that its application joined: the key part comes and goes by itself. */
   get streamParts(): readonly StreamPartId[] {
-    return [...this.#stays.keys()]
+    return [...this.#stays.keys()].filter((id) => id !== this.#modules.sealed?.keyPart)
+  }
+
+  get user(): SealedUser | undefined {
+    return this.#user
   }
 
   /** What its tracker told it. */
@@ -82,6 +103,30 @@ export class FuzzNode {
   }
 
   join(id: StreamPartId): void {
+    this.#enter(id)
+    const { sealed } = this.#modules
+    if (id === sealed?.part) this.#user = sealed.newUser(this)
+  }
+
+  joinKeyPart(): void {
+    const { sealed } = this.#modules
+    if (sealed !== undefined) this.#enter(sealed.keyPart, { fillGaps: false })
+  }
+
+  leaveKeyPart(): void {
+    const { sealed } = this.#modules
+    if (sealed !== undefined && this.isIn(sealed.keyPart)) this.#exit(sealed.keyPart)
+  }
+
+  leave(id: StreamPartId): void {
+    if (id === this.#modules.sealed?.part) {
+      this.#user?.stop()
+      this.#user = undefined
+    }
+    this.#exit(id)
+  }
+
+  #enter(id: StreamPartId, options: JoinOptions = {}): void {
     const { nodeId } = this
     const { breaches, published, noiseless, orderLimits } = this.#modules
     const { node } = this.sim
@@ -94,10 +139,10 @@ export class FuzzNode {
       wanted: new Set(),
     })
     noiseless.joined(nodeId, id)
-    node.join(id)
+    node.join(id, options)
   }
 
-  leave(id: StreamPartId): void {
+  #exit(id: StreamPartId): void {
     this.sim.node.leave(id)
     this.#stays.delete(id)
     this.#modules.noiseless.left(this.nodeId, id)
@@ -127,7 +172,9 @@ export class FuzzNode {
   }
 
   #dropped(counter: string, detail: string): void {
-    const { breaches, isHonest } = this.#modules
+    const { breaches, isHonest, sealed } = this.#modules
+    if (counter === 'held.refused' && sealed !== undefined && detail.endsWith(sealed.keyPart))
+      sealed.onRefused()
     if (counter === 'listener.failed') breaches.report('no exception', `${this.nodeId}: ${detail}`)
     const peer = detail.slice(0, detail.indexOf(':'))
     if (counter === 'peers.misbehaved' && isHonest(peer as NodeId))

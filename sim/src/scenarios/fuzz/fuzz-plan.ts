@@ -28,18 +28,31 @@ export interface FuzzPlan {
   readonly limits: Partial<NetworkLimits>
   readonly trackerLimits?: Partial<TrackerLimits>
   readonly orderLimits: ChainOrderLimits
+  /** One more stream part is of an encrypted stream. Default: none is. */
+  readonly sealed?: SealedPlan | undefined
   /** Things that happen before it gets quiet. */
   readonly actions: number
 }
+
+export interface SealedPlan {
+  readonly history: 'all' | 'none'
+  /** The first node opens epochs for all. */
+  readonly hasHolder: boolean
+}
+
+/** Keys cost more than anything else: some of the smaller worlds have them. */
+const sealedWorlds = { share: 0.3, maxNodes: 8 }
 
 const largest = { nodes: 40, degree: 8, streamParts: 4, hostiles: 3, actions: 24 }
 
 export function drawPlan(random: Random): FuzzPlan {
   const minMs = wholeFrom(1, 40, random)
   const isTight = chance(0.3, random)
+  // Small worlds are as strange as large ones, and quicker.
+  const nodes = wholeFrom(2, chance(0.8, random) ? 12 : largest.nodes, random)
   return {
-    // Small worlds are as strange as large ones, and quicker.
-    nodes: wholeFrom(2, chance(0.8, random) ? 12 : largest.nodes, random),
+    nodes,
+    sealed: nodes <= sealedWorlds.maxNodes ? drawSealed(random.fork('sealed')) : undefined,
     degree: wholeFrom(2, largest.degree, random),
     overlay: oneOf(overlayStrategies, random) ?? 'random',
     streamParts: wholeFrom(1, largest.streamParts, random),
@@ -52,6 +65,12 @@ export function drawPlan(random: Random): FuzzPlan {
     orderLimits: isTight ? { ...chainOrderLimits, maxHeldMessages: 8 } : chainOrderLimits,
     actions: wholeFrom(4, largest.actions, random),
   }
+}
+
+function drawSealed(random: Random): SealedPlan | undefined {
+  if (!chance(sealedWorlds.share, random)) return undefined
+  const hasHolder = chance(0.3, random)
+  return { hasHolder, history: !hasHolder && chance(0.3, random) ? 'none' : 'all' }
 }
 
 /** A whole number from `min` to `max`, both possible. */

@@ -1,6 +1,7 @@
 import { addJoined, FuzzActions, publishSome } from './fuzz-actions.ts'
 import { chance, drawPlan, wholeFrom } from './fuzz-plan.ts'
 import { FuzzWorld, quietWithinMs } from './fuzz-world.ts'
+import type { SealedWorld } from './sealed-world.ts'
 import { reportOf, watched, type FuzzReport } from './report.ts'
 
 /** The first nodes come within this time. */
@@ -14,6 +15,9 @@ const longestPublishPauseMs = 2_000
 const longestExchangeMs = 30_000
 /** After the last message. */
 const arrivingMs = 10_000
+/** A key that was given up is looked for again after this, and found within that. */
+const keysRestMs = 16_000
+const keysComeMs = 31_000
 
 /** One world with all that can happen in it, drawn from the seed; it ends at the first breach. */
 export async function runFuzz(seed: string): Promise<FuzzReport> {
@@ -50,6 +54,15 @@ class FuzzRun {
     await this.#untilWhole()
     this.#fuzz.checkQuiet()
     await this.#pass(arrivingMs)
+    if (this.#fuzz.sealed !== undefined) await this.#readAll(this.#fuzz.sealed)
+  }
+
+  /** Whoever has a message opens it, if it may. */
+  async #readAll(sealed: SealedWorld): Promise<void> {
+    await this.#pass(keysRestMs)
+    sealed.retry()
+    await this.#pass(keysComeMs)
+    sealed.check()
   }
 
   get #isOver(): boolean {

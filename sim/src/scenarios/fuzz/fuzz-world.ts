@@ -1,6 +1,7 @@
 import { networkLimits } from '@runnel/network'
 import {
   decodePacket,
+  EncryptionType,
   limits as wireLimits,
   PacketType,
   seededRandom,
@@ -33,6 +34,7 @@ import { FuzzNode } from './fuzz-node.ts'
 import type { FuzzPlan } from './fuzz-plan.ts'
 import { Hostile } from './hostile.ts'
 import { lookingUp } from './looking-up.ts'
+import { SealedWorld } from './sealed-world.ts'
 
 /** What was decided before a node left may still reach it for so long. */
 const noiseGraceMs = 3_000
@@ -69,6 +71,8 @@ export class FuzzWorld {
   /** Of honest nodes. */
   readonly #addresses = new Map<NodeId, string>()
   readonly #publishers = new Map<string, ChainPublisher>()
+  /** The encrypted stream. */
+  readonly sealed: SealedWorld | undefined
   #named = 0
   #active = 0
 
@@ -77,9 +81,19 @@ export class FuzzWorld {
     this.random = random
     this.world = world
     this.lossRate = plan.lossRate
-    this.streamParts = Array.from({ length: plan.streamParts }, (_, i) => world.partition(i))
+    const clear = Array.from({ length: plan.streamParts }, (_, i) => world.partition(i))
     const nowMs = (): number => world.clock.monotonicMs()
     const breaches = (this.breaches = new Breaches(nowMs))
+    this.sealed =
+      plan.sealed &&
+      new SealedWorld(plan.sealed, {
+        ...{ world, random, breaches, nodes: this.nodes },
+        publish: (node, id, batch) => this.#send(node, id, batch),
+        onDisturbed: () => this.disturbances++,
+        onOpened: (userId, { publisherId }, content) =>
+          this.#trace.add(nowMs(), userId, publisherId, messageNumber(content)),
+      })
+    this.streamParts = this.sealed === undefined ? clear : [...clear, this.sealed.stream.part]
     this.#noiseless = new NoiselessChecker(
       { graceMs: noiseGraceMs, troubledGraceMs: quietWithinMs },
       { breaches, nowMs, troubledMs: () => this.troubledMs },
@@ -105,6 +119,11 @@ export class FuzzWorld {
     return this.streamParts.slice(this.busyParts.length)
   }
 
+  /** All that overlays are made of. */
+  get allParts(): readonly StreamPartId[] {
+    return this.sealed === undefined ? this.streamParts : [...this.streamParts, this.sealed.stream.keyPart]
+  }
+
   /** A world as its plan says; the plan and all that happens are drawn from the seed. */
   static async create<Plan extends FuzzPlan>(
     seed: string,
@@ -123,6 +142,7 @@ export class FuzzWorld {
       trackerLimits: plan.trackerLimits ?? {},
       addressOf: (nodeId) => made.fuzz?.addressOf(nodeId),
       latencyMs: evenLatencies(plan.latencies, random.fork('latencies')),
+      settled: () => made.fuzz?.sealed?.stream.settled(),
       lossRate: (from, to) => made.fuzz?.lossBetween(from, to) ?? 0,
       publisherPolicy: () =>
         lookingUp(
@@ -182,6 +202,7 @@ export class FuzzWorld {
   async addNode(): Promise<FuzzNode> {
     const name = `node ${this.#named++}`
     const { nodeId } = this.world.identity(name)
+    const sealed = await this.sealed?.partsFor(name)
     const isHonest = (peerId: NodeId): boolean => !this.isHostile(peerId)
     this.#addresses.set(nodeId, `203.0.${this.#named % 256}.1`)
     const sim = await this.world.startNode(name, noArchive, (transport) =>
@@ -196,6 +217,7 @@ export class FuzzWorld {
     )
     const { plan } = this
     const node = new FuzzNode(sim, {
+      sealed,
       breaches: this.breaches,
       published: this.#published,
       noiseless: this.#noiseless,
@@ -221,12 +243,13 @@ export class FuzzWorld {
 
   kill(node: FuzzNode, death: Death): void {
     this.nodes.delete(node.nodeId)
+    node.user?.stop()
     this.world.kill(node.sim, death)
   }
 
   async addHostile(): Promise<void> {
     const hostile = new Hostile(
-      { name: `hostile ${this.#named++}`, streamParts: this.streamParts },
+      { name: `hostile ${this.#named++}`, streamParts: this.allParts },
       {
         world: this.world,
         random: this.random.fork(`hostile ${this.#named}`),
@@ -245,6 +268,7 @@ export class FuzzWorld {
 
   /** One of the chains of a node in a stream part gets longer. */
   publish(node: FuzzNode, id: StreamPartId, chain: number, messages: number): void {
+    if (id === this.sealed?.stream.part) return node.user?.publish(messages)
     const name = `publisher ${node.sim.name} ${chain}`
     const key = `${name} ${id}`
     let publisher = this.#publishers.get(key)
@@ -254,7 +278,10 @@ export class FuzzWorld {
       publisher = new ChainPublisher(options, { clock, crypto, identity: this.world.identity(name) })
       this.#publishers.set(key, publisher)
     }
-    const batch = publisher.next(messages)
+    this.#send(node, id, publisher.next(messages))
+  }
+
+  #send(node: FuzzNode, id: StreamPartId, batch: Uint8Array): void {
     const reached = componentOf(this.#firmOverlay(id), node.nodeId)
     reached.delete(node.nodeId)
     for (const message of this.#published.add(batch)) this.flooding.published(message, reached)
@@ -321,7 +348,7 @@ export class FuzzWorld {
 
   /** Whether what must hold once it is quiet does so now. */
   get isWhole(): boolean {
-    return this.streamParts.every((id) => faultOf(this.overlay(id), this.#shape) === undefined)
+    return this.allParts.every((id) => faultOf(this.overlay(id), this.#shape) === undefined)
   }
 
   get #shape(): GraphShape {
@@ -331,20 +358,20 @@ export class FuzzWorld {
 
   /** What must hold once it is quiet. */
   checkQuiet(): void {
-    for (const id of this.streamParts) checkGraph(this.overlay(id), this.#shape, this.breaches)
+    for (const id of this.allParts) checkGraph(this.overlay(id), this.#shape, this.breaches)
   }
 
   /** Messages have their stream part's id first in their key. */
   #has(nodeId: NodeId, key: string): boolean {
     const id = key.slice(0, key.indexOf(' '))
     const node = this.nodes.get(nodeId)
-    const streamPartId = this.streamParts.find((part) => part === id)
+    const streamPartId = this.allParts.find((part) => part === id)
     if (node === undefined || streamPartId === undefined || !node.isIn(streamPartId)) return true
     return node.has(streamPartId, key)
   }
 }
 
 /** The number in a message of a ChainPublisher, or what another says in its place. */
-function numberOf({ content, timestamp }: StreamMessage): number {
-  return content.length < 4 ? timestamp : messageNumber(content)
+function numberOf({ content, timestamp, encryptionType }: StreamMessage): number {
+  return content.length < 4 || encryptionType !== EncryptionType.none ? timestamp : messageNumber(content)
 }

@@ -18,6 +18,12 @@ describe('worlds in which anything happens', () => {
     expect((await runFuzz('7')).traceHash).not.toBe(report.traceHash)
   })
 
+  it('are so with an encrypted stream, whose readers open what comes', async () => {
+    const report = await runTwice('anything', '3', true)
+    expect(report.breach).toBeNull()
+    expect(report.opened).toBeGreaterThan(0)
+  })
+
   it('say how to see a breach again', () => {
     const breach = { invariant: 'degree' as const, atMs: 1_234, detail: 'too many' }
     const text = describeBreach({ world: 'members', seed: '9', attackers: ['falseReports'], breach })

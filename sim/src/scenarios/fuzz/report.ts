@@ -15,6 +15,8 @@ export interface FuzzReport {
   readonly floodsChecked: number
   /** Messages and gaps that applications were given. */
   readonly given: number
+  /** Messages of the encrypted stream that its readers opened. */
+  readonly opened: number
   readonly traceHash: string
 }
 
@@ -36,6 +38,7 @@ export async function watched(fuzz: FuzzWorld, run: () => Promise<void>): Promis
   process.off('unhandledRejection', onRejection)
   if (rejections.length > 0) fuzz.breaches.report('no process ends', textOf(rejections[0]))
   for (const { sim } of fuzz.nodes.values()) void sim.node.stop()
+  fuzz.sealed?.stream.stop()
 }
 
 export function reportOf(world: string, seed: string, fuzz: FuzzWorld): FuzzReport {
@@ -48,6 +51,7 @@ export function reportOf(world: string, seed: string, fuzz: FuzzWorld): FuzzRepo
     virtualMs: Math.round(fuzz.nowMs),
     floodsChecked: fuzz.flooding.checked,
     given: fuzz.given,
+    opened: fuzz.sealed?.opened ?? 0,
     traceHash: fuzz.traceHash,
   }
 }
