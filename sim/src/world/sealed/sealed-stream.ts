@@ -46,6 +46,9 @@ export class SealedStream {
   readonly cards = new Map<NodeId, Card>()
   readonly users = new Set<StreamUser>()
   readonly clock: Clock
+  /** Of the chain that the registry is on, and the one in which somebody lost the permission to read last. */
+  block = 0
+  lossBlock = 0
   /** When each user lost the permission to read, and got it, the last time. */
   readonly #lostMs = new Map<NodeId, number>()
   readonly #gainedMs = new Map<NodeId, number>()
@@ -100,6 +103,8 @@ export class SealedStream {
     this.begin()
     if (isReader !== this.reads(userId))
       (isReader ? this.#gainedMs : this.#lostMs).set(userId, this.clock.monotonicMs())
+    this.block++
+    if (!isReader && this.reads(userId)) this.lossBlock = this.block
     const publishUntilMs = Infinity
     this.rights.set(userId, {
       ...{ ...noPermissions, publishUntilMs },

@@ -81,12 +81,13 @@ export class SealedUser {
     this.#messageChainId = toHex(random.bytes(10)).slice(2)
     const { clock } = stream
     this.#encryption = new Encryption({
-      node: { publish: (bytes) => this.#publishRecord(bytes) },
+      node: { publish: (bytes) => this.#publishRecord(bytes), waitForNeighbours: async () => {} },
       parts: {
         join: () => {
           modules.joinKeyPart()
           return () => modules.leaveKeyPart()
         },
+        neighbourCount: () => 0,
       },
       history: {
         plan: async () => [],
@@ -100,7 +101,10 @@ export class SealedUser {
         getStream: async () => stream.info,
         permissionsOf: async (_, userId) => stream.rights.get(userId) ?? noPermissions,
       },
-      listPermissions: async () => [...stream.rights].map(([user, rights]) => ({ user, ...rights })),
+      permissionTable: async () => ({
+        entries: [...stream.rights].map(([user, rights]) => ({ user, ...rights })),
+        ...{ block: stream.block, lossBlock: stream.lossBlock },
+      }),
       source: {
         ...{ onlyGeneration: undefined, isSilent: true },
         readingKey: async (generation) => {
@@ -159,7 +163,8 @@ export class SealedUser {
   }
 
   told(user: NodeId): void {
-    this.#encryption.apply({ kind: 'permissions', streamId: this.#modules.stream.info.id, user })
+    const { info, block } = this.#modules.stream
+    this.#encryption.apply({ kind: 'permissions', streamId: info.id, user, block })
   }
 
   /** Tries again to open what it could not; who may not read, only the last of each publisher. */
