@@ -92,6 +92,17 @@ describe('the content step of encryption', () => {
     expect((await sealed(process, drafts(text('two'))))[0]?.encryptionType).toBe(0)
   })
 
+  it('keeps its keys when the registry tells late of what is known, such as that the stream was created', async () => {
+    const process = world.start(owner)
+    // No storage node has anything yet: what this process knows is all there is.
+    world.weather.isUnstored = true
+    const [first] = await sealed(process, drafts(text('one')))
+    process.tell({ kind: 'stream', streamId })
+    expect((await sealed(process, drafts(text('two'))))[0]?.groupKeyId).toBe(first?.groupKeyId)
+    await world.settle()
+    expect((await sealed(process, drafts(text('three'))))[0]?.groupKeyId).toBe(first?.groupKeyId)
+  })
+
   it('regards a change of the stream that was missed', async () => {
     const process = world.start(owner)
     await sealed(process, drafts(text('one')))

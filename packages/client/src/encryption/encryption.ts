@@ -30,6 +30,8 @@ export class Encryption {
   readonly #modules: EncryptionModules
   /** Of streams, the time (Unix milliseconds) until which everybody may subscribe, so that nothing is encrypted. */
   readonly #clearUntilMs = new Map<StreamId, number>()
+  /** Streams of which the registry told a change, until it is known whether that concerns their encryption. */
+  readonly #comparing = new Map<StreamId, Promise<void>>()
   /** Of the registry, so far. */
   #changes = 0
   #loading: Promise<EncryptedStreams> | undefined
@@ -51,6 +53,7 @@ export class Encryption {
   /** The encryption of a stream, whether or not it is encrypted now. Throws STREAM_NOT_FOUND, and what the registry throws. */
   async stream(streamId: StreamId): Promise<StreamEncryption> {
     for (;;) {
+      await this.#comparing.get(streamId)
       const changes = this.#changes
       const known = this.#streams?.get(streamId)
       if (known !== undefined) return known
@@ -77,11 +80,12 @@ export class Encryption {
       this.#clearUntilMs.clear()
       for (const stream of this.#streams?.all() ?? []) {
         stream.changed(undefined)
-        // Where the registry does not answer, it tells again when it does.
-        this.#compare(stream).catch(() => {})
+        this.#compare(stream)
       }
     } else if (change.kind === 'stream') {
-      this.#drop(change.streamId)
+      this.#clearUntilMs.delete(change.streamId)
+      const stream = this.#streams?.get(change.streamId)
+      if (stream !== undefined) this.#compare(stream)
     } else if (change.kind === 'permissions') {
       const { streamId, user, block } = change
       if (user === 'public') this.#clearUntilMs.delete(streamId)
@@ -131,7 +135,7 @@ export class Encryption {
 
   #sealingNow(streamId: StreamId): SealingEpoch | 'clear' | undefined {
     const untilMs = this.#clearUntilMs.get(streamId)
-    if (untilMs === undefined) return undefined
+    if (untilMs === undefined || this.#comparing.has(streamId)) return undefined
     return this.#modules.clock.now() < untilMs ? 'clear' : this.#streams?.get(streamId)?.sealingNow
   }
 
@@ -147,15 +151,24 @@ export class Encryption {
     }
   }
 
-  /** A change of the stream may have been missed. */
-  async #compare({ stream }: StreamEncryption): Promise<void> {
-    const info = await this.#modules.cache.getStream(stream.id)
-    if (info?.metadata !== stream.metadata || info.createdMs !== stream.createdMs) this.#drop(stream.id)
-  }
-
-  #drop(streamId: StreamId): void {
-    this.#clearUntilMs.delete(streamId)
-    this.#streams?.remove(streamId)
+  /** Begins anew with a stream whose metadata is another now, or which is another stream. */
+  #compare({ stream }: StreamEncryption): void {
+    const { id } = stream
+    const compared = this.#modules.cache
+      .getStream(id)
+      .then((info) => {
+        // It changed again meanwhile, and is compared again.
+        if (this.#comparing.get(id) !== compared) return
+        if (info?.metadata === stream.metadata && info.createdMs === stream.createdMs) return
+        this.#clearUntilMs.delete(id)
+        this.#streams?.remove(id)
+      })
+      // Where the registry does not answer, it tells again when it does.
+      .catch(() => {})
+      .finally(() => {
+        if (this.#comparing.get(id) === compared) this.#comparing.delete(id)
+      })
+    this.#comparing.set(id, compared)
   }
 
   /** Until when the stream is in the clear: 0 when it is encrypted, Infinity when it never is. */
