@@ -15,6 +15,7 @@ import {
 } from '@runnel/protocol'
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
 import { createClient, partitionOfKey, type StaticNetwork } from './index.ts'
 
@@ -192,6 +193,24 @@ describe('publish and subscribe', () => {
     const subscription = await subscriber.subscribe(id('one'))
     expect((await take(subscription, 1))[0]?.content).toBe('and gone')
     await closed
+  })
+
+  it('delivers what fits its schema, typed, and says what does not', async () => {
+    const [publisher, subscriber] = [
+      await clients.create({ privateKey: owner.privateKey }),
+      await clients.create(),
+    ]
+    const left: string[] = []
+    const subscription = await subscriber.subscribe(id('one'), {
+      schema: z.object({ celsius: z.number() }),
+      onUndecodable: ({ error }) => left.push(error.message),
+    })
+    const taken = take(subscription, 2)
+    for (const content of [{ celsius: 20 }, { celsius: 'warm' }, { celsius: 22 }])
+      await publisher.publish(id('one'), content)
+    expect((await taken).map(({ content }) => content.celsius + 1)).toEqual([21, 23])
+    expect(left).toEqual([expect.stringContaining('celsius: ')])
+    expect(subscription.counters()).toMatchObject({ delivered: 2, undecodable: 1 })
   })
 
   it('takes messages until its signal ends the subscription', async () => {

@@ -7,6 +7,9 @@ export type {
   ReadingKeyConfig,
   TransportsConfig,
 } from './config.ts'
+export type { ContentSchema } from './content/content-schema.ts'
+export type { Decoding } from './content/decode.ts'
+export type { UndecodableMessage } from './content/undecodable-message.ts'
 export type { ContentStep, MessageContent, OpenContext, SealContext } from './content/content-step.ts'
 export { typeInside } from './content/deflate.ts'
 export { cardFingerprint } from './encryption/card-fingerprint.ts'

@@ -6,6 +6,10 @@ export const clientErrors = {
     summary: 'The configuration has a mistake',
     remedy: 'Correct what the message names; every setting is documented at ClientConfig.',
   },
+  CONTENT_MISMATCH: {
+    summary: 'The content of a message does not fit the schema',
+    remedy: 'Ask its publisher to send what the schema allows, or allow more in the schema.',
+  },
   INVALID_ARGUMENT: {
     summary: 'An argument is not valid',
     remedy: 'Correct what the message names.',
@@ -271,7 +275,7 @@ export const clientErrors = {
   RESEND_DENIED: {
     summary: 'The storage nodes refuse to send the stream to this user',
     remedy:
-      'Ask someone with the grant permission on the stream to grant subscribe; a grant takes a moment to reach them.',
+      'Ask someone with the grant permission on the stream to grant subscribe; a grant takes a moment to reach them. If it was granted long ago, check the clock of this machine: minutes count.',
   },
   RESEND_REFUSED: {
     summary: 'A storage node cannot answer',

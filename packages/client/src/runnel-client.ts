@@ -483,19 +483,21 @@ export class RunnelClient implements AsyncDisposable {
   /**
    * Subscribes to some or all partitions of a stream. Resolves when the node has joined them; `waitForNeighbours` of the
    * subscription resolves when there is a neighbour. Messages go to the callback, or else to the iteration over the subscription.
-   * A consumer that is too slow loses its oldest messages, with a status and a counter.
+   * A consumer that is too slow loses its oldest messages, with a status and a counter. `T` is what content is: what `schema` gives, or
+   * else what the application expects, unchecked.
    */
-  async subscribe(
+  async subscribe<T = unknown>(
     streamId: string,
-    options: SubscribeOptions = {},
-    onMessage?: OnMessage,
-  ): Promise<Subscription> {
+    options: SubscribeOptions<T> = {},
+    onMessage?: OnMessage<T>,
+  ): Promise<Subscription<T>> {
     this.#requireMember()
     const id = this.streamId(streamId)
-    const subscription = await this.#subscriber.subscribe(id, options, onMessage)
+    // With a schema content is what that gives; without one the application says what it expects.
+    const subscription = await this.#subscriber.subscribe(id, options, onMessage as OnMessage | undefined)
     // What fails now is done again with the first message that needs it, and reported.
     this.#encryption.attend(id).catch(() => {})
-    return subscription
+    return subscription as Subscription<T>
   }
 
   /**
@@ -505,22 +507,27 @@ export class RunnelClient implements AsyncDisposable {
    * INVALID_RESEND, NO_STORAGE_NODE, RESEND_FAILED, RESEND_DENIED, STREAM_NOT_FOUND, NO_SUBSCRIBE_PERMISSION, ABORTED, or what
    * the registry throws.
    */
-  resend(
+  resend<T = unknown>(
     streamId: string,
     selection: HistorySelection,
-    options: ResendOptions = {},
-  ): AsyncGenerator<Message, void, undefined> {
-    return this.#resend(streamId, selection, options)
+    options: ResendOptions<T> = {},
+  ): AsyncGenerator<Message<T>, void, undefined> {
+    return this.#resend(streamId, selection, options) as AsyncGenerator<Message<T>, void, undefined>
   }
 
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
-  playback(streamId: string, selection: HistorySelection, options: PlaybackOptions = {}): Playback {
+  playback<T = unknown>(
+    streamId: string,
+    selection: HistorySelection,
+    options: PlaybackOptions<T> = {},
+  ): Playback<T> {
     const { speed = 1, signal, ...rest } = options
     const { closing } = this.#history
     const untilEnded = signal === undefined ? closing : AbortSignal.any([signal, closing])
     const read: ReadFrom = (wanted, ending) =>
       this.#resend(streamId, wanted, { ...rest, signal: AbortSignal.any([untilEnded, ending]) })
-    return new PacedPlayback({ selection, speed }, { read, clock: this.#clock, signal: untilEnded })
+    const modules = { read, clock: this.#clock, signal: untilEnded }
+    return new PacedPlayback({ selection, speed }, modules) as Playback as Playback<T>
   }
 
   /**

@@ -1,4 +1,5 @@
-import type { MessageRef, NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
+import type { NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
+import type { UndecodableMessage } from './content/undecodable-message.ts'
 import type { EncryptionNews } from './encryption/encryption-news.ts'
 import type { DelegationNews } from './identity/acting-user.ts'
 import type { PhaseName } from './phases.ts'
@@ -57,16 +58,7 @@ export type ClientStatus =
   /** How the encryption of a stream does. */
   | ({ readonly type: 'encryption'; readonly streamId: StreamId } & EncryptionNews)
   /** A message's content could not be opened or decoded; the message was left out. */
-  | {
-      readonly type: 'undecodable'
-      readonly streamPartId: StreamPartId
-      readonly publisherId: NodeId
-      readonly messageChainId: string
-      readonly ref: MessageRef
-      /** As in `Message`. */
-      readonly keyId: string | undefined
-      readonly error: Error
-    }
+  | ({ readonly type: 'undecodable' } & UndecodableMessage)
   /** Messages of a chain did not come and will not, though a very late one may still: all after `after`, up to and including `upTo`. */
   | ({ readonly type: 'gap' } & MessageGap)
   /** A publisher was shown to have signed two messages for one place: once for a place, and a few times for a chain. */

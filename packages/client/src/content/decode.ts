@@ -2,6 +2,8 @@ import { ContentType, EncryptionType, toStreamPartId, type StreamMessage } from 
 import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StatusHub } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
+import type { UndecodableMessage } from './undecodable-message.ts'
+import { checkContent, type ContentSchema } from './content-schema.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -11,11 +13,23 @@ const contentTypes = new Map<number, Message['contentType']>([
   [ContentType.text, 'text'],
 ])
 
+/** How messages are given to the application. */
+export interface Decoding<T = unknown> {
+  /** Deliver every content as the bytes it came in. Default false. */
+  readonly raw?: boolean | undefined
+  /** What content should be; what does not fit is left out, as what cannot be decoded. Default: anything. */
+  readonly schema?: ContentSchema<T> | undefined
+}
+
 /**
- * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT,
- * INVALID_JSON_CONTENT or INVALID_TEXT_CONTENT, none of them when `raw`. `sealed` is the message as it came.
+ * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT, INVALID_JSON_CONTENT or
+ * INVALID_TEXT_CONTENT, none of them when `raw`, and CONTENT_MISMATCH. `sealed` is the message as it came.
  */
-export function decodeMessage(message: StreamMessage, raw: boolean, sealed = message): Message {
+export function decodeMessage(
+  message: StreamMessage,
+  { raw = false, schema }: Decoding = {},
+  sealed = message,
+): Message {
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous } = message
   const contentType = contentTypes.get(message.contentType) ?? 'unknown'
   const content = raw ? new Uint8Array(message.content) : decodeContent(message, contentType)
@@ -29,21 +43,25 @@ export function decodeMessage(message: StreamMessage, raw: boolean, sealed = mes
     previous,
     keyId: keyIdOf(sealed),
     contentType,
-    content,
+    content: schema === undefined ? content : checkContent(content, schema),
   }
 }
 
 /** Says that a message was left out, and why. */
-export function reportUndecodable(message: StreamMessage, error: unknown, status: StatusHub): void {
+export function reportUndecodable(
+  message: StreamMessage,
+  error: unknown,
+  status: StatusHub,
+): UndecodableMessage {
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber } = message
   const ref = { timestamp, sequenceNumber }
   const streamPartId = toStreamPartId(streamId, partition)
-  status.emit({
-    type: 'undecodable',
+  const undecodable = {
     ...{ streamPartId, publisherId, messageChainId, ref },
-    keyId: keyIdOf(message),
-    error: asError(error),
-  })
+    ...{ keyId: keyIdOf(message), error: asError(error) },
+  }
+  status.emit({ type: 'undecodable', ...undecodable })
+  return undecodable
 }
 
 function keyIdOf({ groupKeyId }: StreamMessage): string | undefined {

@@ -31,7 +31,7 @@ function messageOf(content: Uint8Array, contentType: number, encryptionType = 0)
 
 function roundTrip(content: unknown): unknown {
   const { bytes, contentType } = encodeContent(content)
-  return decodeMessage(messageOf(bytes, contentType), false).content
+  return decodeMessage(messageOf(bytes, contentType)).content
 }
 
 describe('content', () => {
@@ -95,14 +95,14 @@ describe('hostile content', () => {
     ['something encrypted', bytes('{}'), ContentType.json, EncryptionType.aes256gcm, 'ENCRYPTED_CONTENT'],
   ])('such as %s has its code, and is not quoted', (_, content, contentType, encryptionType, code) => {
     const message = messageOf(content, contentType, encryptionType)
-    expect(() => decodeMessage(message, false)).toThrow(
+    expect(() => decodeMessage(message)).toThrow(
       expect.objectContaining({ code, message: expect.not.stringContaining('secret') }),
     )
-    expect(decodeMessage(message, true).content).toEqual(content)
+    expect(decodeMessage(message, { raw: true }).content).toEqual(content)
   })
 
   it('of an unknown type is bytes', () => {
-    expect(decodeMessage(messageOf(bytes('a'), 77), false)).toMatchObject({
+    expect(decodeMessage(messageOf(bytes('a'), 77))).toMatchObject({
       contentType: 'unknown',
       content: bytes('a'),
     })

@@ -8,7 +8,7 @@ import { toSelection, type HistorySelection } from './selection.ts'
 
 const stored = chainOf(times(1_000, 20_000, 1_000))
   .flatMap(({ messages }) => messages)
-  .map((message) => decodeMessage(message, false))
+  .map((message) => decodeMessage(message))
 
 /** A playback of twenty messages, one a second, and when each was delivered. */
 function setUp(options: { selection?: HistorySelection; speed?: number; failAt?: number } = {}) {

@@ -11,13 +11,13 @@ import {
   type HistorySelection,
 } from './selection.ts'
 
-export interface PlaybackOptions extends ResendOptions {
+export interface PlaybackOptions<T = unknown> extends ResendOptions<T> {
   /** Speed relative to publishing; Infinity is as fast as the application takes it. Default 1. */
   readonly speed?: number | undefined
 }
 
 /** Stored messages at their own pace. Iterate over it once; leaving the loop ends it. */
-export interface Playback extends AsyncIterableIterator<Message, undefined> {
+export interface Playback<T = unknown> extends AsyncIterableIterator<Message<T>, undefined> {
   /** Times as fast as published. */
   readonly speed: number
   readonly isPaused: boolean

@@ -7,23 +7,33 @@ import type { RegistryCache } from '../registry/registry-cache.ts'
 import type { DelegationChecks } from '../registry/registry-delegations.ts'
 import type { StatusHub } from '../status.ts'
 import type { ContentSteps } from '../content/content-steps.ts'
-import { decodeMessage, reportUndecodable } from '../content/decode.ts'
+import { decodeMessage, reportUndecodable, type Decoding } from '../content/decode.ts'
+import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import { openAhead } from '../content/open-ahead.ts'
 import { toMessageGap, type MessageGap } from '../subscribe/gap.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { HistorySource, OnGap } from './history-source.ts'
 import { historyOf, type HistoryFilter, type HistorySelection } from './selection.ts'
 
-export interface ResendOptions extends HistoryFilter {
-  /** Deliver every content as the bytes it came in. Default false. */
-  readonly raw?: boolean | undefined
+export interface ResendOptions<T = unknown> extends HistoryFilter, Decoding<T> {
+  /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
+  readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
   /** Called for messages that others name and no storage node has; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 const resendOptions: OptionNames<ResendOptions> = {
-  ...{ publisherId: true, messageChainId: true, partitions: true, raw: true, onGap: true, signal: true },
+  ...{
+    publisherId: true,
+    messageChainId: true,
+    partitions: true,
+    raw: true,
+    schema: true,
+    signal: true,
+    onUndecodable: true,
+    onGap: true,
+  },
 }
 
 export interface ResendModules {
@@ -57,32 +67,31 @@ export async function* resend(
     status.emit({ type: 'gap', ...gap })
     options.onGap?.(gap)
   }
-  const { raw = false } = options
-  const open = raw ? asItCame : (message: StreamMessage) => steps.open(message)
+  const leaveOut = (message: StreamMessage, error: unknown) => {
+    const undecodable = reportUndecodable(message, error, status)
+    options.onUndecodable?.(undecodable)
+  }
+  const open = options.raw ? asItCame : (message: StreamMessage) => steps.open(message)
   for await (const run of history.read(plan, wanted, { signal: options.signal, onGap })) {
     for (const next of openAhead(run, open)) {
       const one = next instanceof Promise ? await next : next
-      if ('error' in one) reportUndecodable(one.message, one.error, status)
-      else {
-        const decoded = decodeOrReport(one.opened, one.message, raw, status)
-        if (decoded !== undefined) yield decoded
-      }
+      const result = 'error' in one ? one : decoded(one.opened, options, one.message)
+      if ('error' in result) leaveOut(one.message, result.error)
+      else yield result
     }
   }
 }
 
 const asItCame = (message: StreamMessage) => message
 
-function decodeOrReport(
+function decoded(
   message: StreamMessage,
+  decoding: Decoding,
   sealed: StreamMessage,
-  raw: boolean,
-  status: StatusHub,
-): Message | undefined {
+): Message | { readonly error: unknown } {
   try {
-    return decodeMessage(message, raw, sealed)
+    return decodeMessage(message, decoding, sealed)
   } catch (error) {
-    reportUndecodable(sealed, error, status)
-    return undefined
+    return { error }
   }
 }

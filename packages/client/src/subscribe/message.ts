@@ -1,13 +1,13 @@
 import type { MessageChain, MessageRef } from '@runnel/protocol'
 
 /** A message as a subscription delivers it: verified, and decoded. */
-export interface Message extends MessageChain, MessageRef {
+export interface Message<T = unknown> extends MessageChain, MessageRef {
   /** The message before this one in its chain; undefined for the first. */
   readonly previous: MessageRef | undefined
   /** The id of the key that its content was encrypted with; undefined where it was in the clear. */
   readonly keyId: string | undefined
   /** How the publisher sent it. */
   readonly contentType: 'binary' | 'json' | 'text' | 'unknown'
-  /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says. */
-  readonly content: unknown
+  /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says; or what the schema makes of it. */
+  readonly content: T
 }

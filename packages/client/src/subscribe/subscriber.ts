@@ -2,7 +2,8 @@ import type { Delivery, Equivocation, Gap, NetworkNode } from '@runnel/network'
 import { toStreamPartId, type Clock, type StreamId, type StreamPartId } from '@runnel/protocol'
 import { LRU } from 'tiny-lru'
 import type { ContentSteps } from '../content/content-steps.ts'
-import { reportUndecodable } from '../content/decode.ts'
+import { reportUndecodable, type Decoding } from '../content/decode.ts'
+import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import { deadline, throwIfAborted } from '../deadline.ts'
 import { asError, clientError } from '../errors.ts'
 import type { Faults } from '../faults.ts'
@@ -26,11 +27,9 @@ import type { MessageGap } from './gap.ts'
 import { HistoryJoin } from './history-join.ts'
 import { QueuedSubscription, type OnMessage, type Subscription } from './subscription.ts'
 
-export interface SubscribeOptions {
+export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   /** Default: all partitions the stream has now. */
   readonly partitions?: readonly number[] | undefined
-  /** Deliver every content as the bytes it came in. Default false. */
-  readonly raw?: boolean | undefined
   /** Messages kept for a slow consumer. Default: the client's `subscribe.maxQueuedMessages`. */
   readonly maxQueuedMessages?: number | undefined
   /** Content bytes kept for a slow consumer. Default: the client's `subscribe.maxQueuedBytes`. */
@@ -47,6 +46,8 @@ export interface SubscribeOptions {
   readonly order?: 'chain' | 'arrival' | undefined
   /** Fetch missing messages from neighbours, then from storage nodes. Default true. */
   readonly fillGaps?: boolean | undefined
+  /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
+  readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
   /** Called for messages that did not come and will not; there is a status 'gap' too. */
   readonly onGap?: ((gap: MessageGap) => void) | undefined
   /** Called when a publisher was shown to have signed two messages for one place; there is a status 'equivocation' too. */
@@ -56,8 +57,15 @@ export interface SubscribeOptions {
 }
 
 const subscribeOptions: OptionNames<SubscribeOptions> = {
-  ...{ partitions: true, raw: true, maxQueuedMessages: true, maxQueuedBytes: true, resend: true },
-  ...{ order: true, fillGaps: true, onGap: true, onEquivocation: true, signal: true },
+  ...{
+    partitions: true,
+    raw: true,
+    schema: true,
+    maxQueuedMessages: true,
+    maxQueuedBytes: true,
+    resend: true,
+  },
+  ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
 }
 
 export interface SubscriberOptions {
@@ -205,13 +213,20 @@ export class Subscriber {
 
   #open(stream: StreamInfo, partitions: readonly number[], options: SubscribeOptions): QueuedSubscription {
     const { node, parts, status, steps } = this.#modules
+    const inform = (call: () => void) => {
+      try {
+        call()
+      } catch (error) {
+        status.emit({ type: 'callback-failed', streamId: stream.id, error })
+      }
+    }
     const streamPartIds = partitions.map((partition) => toStreamPartId(stream.id, partition))
     const subscription: QueuedSubscription = new QueuedSubscription(
       {
         streamId: stream.id,
         partitions,
         streamPartIds,
-        raw: options.raw ?? false,
+        decoding: options,
         order: options.order ?? 'chain',
         maxItems: options.maxQueuedMessages ?? this.#options.maxQueuedMessages,
         maxBytes: options.maxQueuedBytes ?? this.#options.maxQueuedBytes,
@@ -223,14 +238,13 @@ export class Subscriber {
           slow: (dropped) => status.emit({ type: 'slow-consumer', streamId: stream.id, dropped }),
           gap: (gap) => {
             this.#reportGap(gap)
-            try {
-              options.onGap?.(gap)
-            } catch (error) {
-              status.emit({ type: 'callback-failed', streamId: stream.id, error })
-            }
+            inform(() => options.onGap?.(gap))
           },
           equivocation: (equivocation) => options.onEquivocation?.(equivocation),
-          undecodable: (message, error) => reportUndecodable(message, error, status),
+          undecodable: (message, error) => {
+            const undecodable = reportUndecodable(message, error, status)
+            inform(() => options.onUndecodable?.(undecodable))
+          },
           callbackFailed: (error) => status.emit({ type: 'callback-failed', streamId: stream.id, error }),
           ended: () => {
             this.#forget(subscription)

@@ -1,7 +1,7 @@
 import type { Gap, NetworkNode } from '@runnel/network'
 import type { StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
-import { decodeMessage } from '../content/decode.ts'
+import { decodeMessage, type Decoding } from '../content/decode.ts'
 import { OpeningLanes } from '../content/opening-lanes.ts'
 import { clientError } from '../errors.ts'
 import { BoundedQueue, type BoundedQueueLimits } from '../queue/bounded-queue.ts'
@@ -35,10 +35,10 @@ export interface SubscriptionCounters {
 }
 
 /** Called for each message. A promise it returns is awaited before the next message; its errors become a status. */
-export type OnMessage = (message: Message) => unknown
+export type OnMessage<T = unknown> = (message: Message<T>) => unknown
 
 /** Messages of a stream, from now on, until `unsubscribe`: iterate over it, unless a callback was given. */
-export interface Subscription extends AsyncIterable<Message>, AsyncDisposable {
+export interface Subscription<T = unknown> extends AsyncIterable<Message<T>>, AsyncDisposable {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
@@ -61,7 +61,7 @@ export interface SubscriptionOptions extends BoundedQueueLimits {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
-  readonly raw: boolean
+  readonly decoding: Decoding
   readonly order: 'chain' | 'arrival'
 }
 
@@ -82,7 +82,7 @@ export class QueuedSubscription implements Subscription, Sink {
   readonly streamPartIds: readonly StreamPartId[]
   /** Where the node's messages go in. */
   flow: LiveFlow
-  readonly #raw: boolean
+  readonly #decoding: Decoding
   readonly #opening: OpeningLanes
   readonly #queue: BoundedQueue<Message>
   readonly #node: NetworkNode
@@ -109,7 +109,7 @@ export class QueuedSubscription implements Subscription, Sink {
     this.streamId = options.streamId
     this.partitions = options.partitions
     this.streamPartIds = options.streamPartIds
-    this.#raw = options.raw
+    this.#decoding = options.decoding
     this.#queue = new BoundedQueue(options)
     this.#opening = new OpeningLanes(options, {
       open: (message) => modules.steps.open(message),
@@ -142,14 +142,14 @@ export class QueuedSubscription implements Subscription, Sink {
    */
   message(message: StreamMessage): void {
     this.#counters.received++
-    if (this.#raw) this.#enqueue(message, message)
+    if (this.#decoding.raw === true) this.#enqueue(message, message)
     else this.#noteDropped(this.#opening.push(message))
   }
 
   #enqueue(message: StreamMessage, sealed: StreamMessage): void {
     let decoded
     try {
-      decoded = decodeMessage(message, this.#raw, sealed)
+      decoded = decodeMessage(message, this.#decoding, sealed)
     } catch (error) {
       this.#leaveOut(sealed, error)
       return

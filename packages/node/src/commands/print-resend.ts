@@ -1,4 +1,4 @@
-import type { HistorySelection } from '@runnel/client'
+import type { HistorySelection, UndecodableMessage } from '@runnel/client'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument } from '../cli/stream-argument.ts'
@@ -22,13 +22,26 @@ export async function printResend(
   void stop.stopped.then(end)
   void output.closed.then(end)
   let missing = 0
+  let printed = 0
+  const leftOut = { count: 0, first: undefined as Error | undefined }
+  const onUndecodable = ({ error }: UndecodableMessage) => {
+    leftOut.count++
+    leftOut.first ??= error
+  }
   await withClient(args, {}, async (client) => {
-    const options = { ...filter, raw, signal: ending.signal, onGap: () => missing++ }
+    const options = {
+      ...filter,
+      raw,
+      signal: ending.signal,
+      onGap: () => missing++,
+      onUndecodable,
+    }
     try {
       for await (const message of client.resend(streamOf(client), selection, options)) {
         const bytes =
           raw && message.content instanceof Uint8Array ? message.content : formatMessage(message, meta)
         if (!(await output.write(bytes))) break
+        printed++
       }
     } catch (error) {
       // That it was asked to end is no failure.
@@ -37,4 +50,6 @@ export async function printResend(
   })
   if (missing > 0) notice(`${missing} gaps: no storage node has what is missing`)
   stop.release()
+  if (leftOut.count > 0) notice(`${leftOut.count} messages were left out, as they cannot be read`)
+  if (leftOut.first !== undefined && printed === 0) throw leftOut.first
 }
