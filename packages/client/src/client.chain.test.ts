@@ -1,7 +1,7 @@
 import type { Tracker } from '@runnel/tracker'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Clients, newAccount, nextStatus, startTracker, take } from './client.testkit.ts'
-import type { ClientConfig, RunnelClient } from './index.ts'
+import type { ClientConfig, RunnelClient, StreamFilter } from './index.ts'
 import { mined, startTestChain, type TestChain } from './registry/chain.testkit.ts'
 
 let chain: TestChain
@@ -80,6 +80,25 @@ describe('streams on a chain', () => {
       },
     ])
     await expect(client.createStream({ path })).rejects.toMatchObject({ code: 'STREAM_EXISTS' })
+    await client.updateStream(`/${path}`, { partitions: 5 })
+    expect(await client.getStream(stream.id)).toEqual({ ...stream, partitions: 5 })
+    await client.updateStream(stream.id, { metadata: { unit: 'C' }, trackers: [tracker.nodeId] })
+    expect(await client.getStream(stream.id)).toEqual({
+      ...stream,
+      ...{ partitions: 5, metadata: '{"unit":"C"}', trackers: [tracker.nodeId] },
+    })
+    const other = await clients.create(bob)
+    await expect(other.updateStream(stream.id, { partitions: 1 })).rejects.toMatchObject({
+      code: 'REGISTRY_REFUSED',
+    })
+    const found = async (filter: StreamFilter) => (await other.listStreams(filter)).map(({ id }) => id)
+    expect(await found({ prefix: `${client.userId.toUpperCase().replace('0X', '0x')}/${path}` })).toEqual([
+      stream.id,
+    ])
+    expect(await found({ prefix: '/', owner: client.userId })).toEqual([])
+    expect(await found({ owner: client.userId, permission: 'subscribe' })).toContain(stream.id)
+    expect(await found({ owner: client.userId, permission: 'publish' })).not.toContain(stream.id)
+    expect(await found({ prefix: stream.id, permission: 'edit', user: client.userId })).toEqual([stream.id])
     await client.deleteStream(stream.id)
     await expect(client.getStream(stream.id)).rejects.toMatchObject({ code: 'STREAM_NOT_FOUND' })
     await expect(client.publish(stream.id, 1)).rejects.toMatchObject({ code: 'STREAM_NOT_FOUND' })

@@ -30,6 +30,7 @@ import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
 import { publishMany, type PublishedMany } from './publish/publish-many.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
+import { findStreams, type StreamFilter } from './find-streams.ts'
 import { checkPartition } from './publish/partition.ts'
 import type { Phases, PhaseTimes } from './phases.ts'
 import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from './registry/ports.ts'
@@ -54,9 +55,11 @@ import {
   draftOf,
   grantOf,
   revokedOf,
+  settingsOf,
   type GrantOptions,
   type NewStream,
   type RevokeOptions,
+  type StreamUpdate,
 } from './stream-changes.ts'
 import { Subscriber, type SubscribeOptions } from './subscribe/subscriber.ts'
 import type { Message } from './subscribe/message.ts'
@@ -229,11 +232,21 @@ export class RunnelClient implements AsyncDisposable {
     return stream
   }
 
-  /** All streams, or those of one owner, ordered by id; read from the registry each time. */
-  async listStreams(filter: { readonly owner?: string | undefined } = {}): Promise<readonly StreamInfo[]> {
+  /**
+   * Changes partitions, metadata or trackers of a stream; what is not named stays as it is. Needs the edit permission. Messages are not
+   * moved: with other partitions the same key may go to another one. Throws what `createStream` throws.
+   */
+  async updateStream(streamId: string, update: StreamUpdate): Promise<void> {
+    this.#requireAccount()
+    await this.#registry.writer.updateStream(this.streamId(streamId), settingsOf(update))
+  }
+
+  /** All streams, or those that match, ordered by id; read from the registry each time. Throws INVALID_ARGUMENT and INVALID_NODE_ID. */
+  async listStreams(filter: StreamFilter = {}): Promise<readonly StreamInfo[]> {
     this.#requireOpen()
-    const owner = filter.owner === undefined ? undefined : toNodeId(filter.owner)
-    return this.#registry.listStreams({ owner })
+    const { account, userId } = this
+    const nowMs = this.#clock.now()
+    return findStreams(filter, { account, userId, nowMs, registry: this.#registry })
   }
 
   /** Deletes a stream and every permission on it. */

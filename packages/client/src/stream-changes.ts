@@ -12,7 +12,7 @@ import {
 } from '@runnel/protocol'
 import { clientError } from './errors.ts'
 import { checkOptions, type OptionNames } from './options.ts'
-import type { Grant, PermissionName, StreamDraft } from './registry/ports.ts'
+import type { Grant, PermissionName, StreamDraft, StreamSettings } from './registry/ports.ts'
 
 /** A stream to create. */
 export interface NewStream {
@@ -27,6 +27,9 @@ export interface NewStream {
   /** The stream's own trackers. Default: the network's. */
   readonly trackers?: readonly string[] | undefined
 }
+
+/** What to change of a stream; what is not named stays as it is. */
+export type StreamUpdate = Pick<NewStream, 'partitions' | 'metadata' | 'trackers'>
 
 /** To whom: a user, or everybody. */
 export type Grantee =
@@ -52,9 +55,8 @@ export type GrantOptions = Grantee & {
 /** Permissions to take away, and from whom. */
 export type RevokeOptions = Grantee & { readonly permissions: readonly PermissionName[] }
 
-const newStreamOptions: OptionNames<NewStream> = {
-  ...{ path: true, id: true, partitions: true, metadata: true, trackers: true },
-}
+const updateOptions: OptionNames<StreamUpdate> = { partitions: true, metadata: true, trackers: true }
+const newStreamOptions: OptionNames<NewStream> = { path: true, id: true, ...updateOptions }
 const revokeOptions: OptionNames<RevokeOptions> = { user: true, public: true, permissions: true }
 const grantOptions: OptionNames<GrantOptions> = { ...revokeOptions, expiresAt: true, card: true }
 
@@ -67,12 +69,33 @@ export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
   }
   const id = streamIdOf(stream.id ?? `/${path}`, owner)
   if (!id.startsWith(`${owner}/`)) throw clientError('NOT_STREAM_OWNER', `${id} is not under ${owner}`)
-  if (!Number.isInteger(partitions) || partitions < 1 || partitions > limits.maxPartitions) {
-    throw clientError(
-      'INVALID_ARGUMENT',
-      `${partitions} partitions; a stream has 1 to ${limits.maxPartitions}`,
-    )
+  return {
+    id,
+    partitions: checkPartitions(partitions),
+    metadata: metadataOf(metadata),
+    trackers: trackers.map(toNodeId),
   }
+}
+
+/** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */
+export function settingsOf(update: StreamUpdate): StreamSettings {
+  checkOptions('updateStream', update, updateOptions)
+  const { partitions, metadata, trackers } = update
+  const settings = {
+    ...(partitions === undefined ? {} : { partitions: checkPartitions(partitions) }),
+    ...(metadata === undefined ? {} : { metadata: metadataOf(metadata) }),
+    ...(trackers === undefined ? {} : { trackers: trackers.map(toNodeId) }),
+  }
+  if (Object.keys(settings).length === 0) throw clientError('INVALID_ARGUMENT', 'nothing to change is named')
+  return settings
+}
+
+function checkPartitions(partitions: number): number {
+  if (Number.isInteger(partitions) && partitions >= 1 && partitions <= limits.maxPartitions) return partitions
+  throw clientError('INVALID_ARGUMENT', `${partitions} partitions; a stream has 1 to ${limits.maxPartitions}`)
+}
+
+function metadataOf(metadata: unknown): string {
   const text = typeof metadata === 'string' ? metadata : (JSON.stringify(metadata) ?? '{}')
   const faults = { overlay: overlayChoiceFault, encryption: encryptionChoiceFault }
   for (const [field, faultOf] of Object.entries(faults)) {
@@ -80,12 +103,7 @@ export function draftOf(stream: NewStream, owner: NodeId): StreamDraft {
     const fault = value === undefined ? undefined : faultOf(value)
     if (fault !== undefined) throw clientError('INVALID_ARGUMENT', `metadata: ${fault}`)
   }
-  return {
-    id,
-    partitions,
-    metadata: text,
-    trackers: trackers.map(toNodeId),
-  }
+  return text
 }
 
 /** Throws INVALID_ARGUMENT or INVALID_NODE_ID. */

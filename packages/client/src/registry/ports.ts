@@ -76,6 +76,9 @@ export interface StreamDraft {
   readonly trackers: readonly NodeId[]
 }
 
+/** What a stream becomes; what is not named stays as it is. */
+export type StreamSettings = Partial<Omit<StreamDraft, 'id'>>
+
 /** The permissions of a grant, its user and its expiry. */
 export interface Grant {
   readonly user: NodeId | 'public'
@@ -90,6 +93,8 @@ export interface Grant {
  */
 export interface StreamRegistryWriter {
   createStream(draft: StreamDraft): Promise<void>
+  /** Needs the edit permission. */
+  updateStream(streamId: StreamId, settings: StreamSettings): Promise<void>
   deleteStream(streamId: StreamId): Promise<void>
   grant(streamId: StreamId, grant: Grant): Promise<void>
   revoke(streamId: StreamId, grant: Omit<Grant, 'untilMs'>): Promise<void>

@@ -253,6 +253,9 @@ function forgettingWriter(
       await writer.createStream(draft)
       changed({ kind: 'stream', streamId: draft.id })
     },
+    async updateStream(streamId, settings) {
+      await writer.updateStream(streamId, settings).finally(() => changed({ kind: 'stream', streamId }))
+    },
     async deleteStream(streamId) {
       await writer.deleteStream(streamId)
       changed({ kind: 'stream', streamId })

@@ -106,6 +106,7 @@ async function refuse(): Promise<never> {
 
 const refusingWriter: StreamRegistryWriter = {
   createStream: refuse,
+  updateStream: refuse,
   deleteStream: refuse,
   grant: refuse,
   revoke: refuse,

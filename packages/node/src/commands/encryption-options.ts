@@ -39,6 +39,31 @@ export function metadataWith(
   args: EncryptionArguments,
   me: string,
 ): string | undefined {
+  const given = choiceGiven(args, me)
+  if (given === undefined) return text
+  if (text !== undefined && metadataField(text, 'encryption') !== undefined)
+    throw nodeError('USAGE', 'say it in --metadata or by flags, not both: encryption')
+  return JSON.stringify({ ...objectIn(text ?? '{}'), encryption: given })
+}
+
+/** Metadata as `text` says; or as it was, with what the flags say. Undefined where neither says anything. Throws USAGE. */
+export function updatedMetadata(
+  text: string | undefined,
+  args: EncryptionArguments,
+  before: string,
+  me: string,
+): string | undefined {
+  const given = choiceGiven(args, me)
+  if (text !== undefined || given === undefined) return metadataWith(text, args, me)
+  const known = metadataField(before, 'encryption')
+  return JSON.stringify({
+    ...objectIn(before),
+    encryption: { ...(typeof known === 'object' ? known : {}), ...given },
+  })
+}
+
+/** What the flags say; undefined where there are none. Throws USAGE. */
+function choiceGiven(args: EncryptionArguments, me: string): object | undefined {
   const holder = args['key-holder']
   const choice = {
     ...{ content: args.encrypt, history: args.history, onOutage: args['on-outage'] },
@@ -46,12 +71,10 @@ export function metadataWith(
     rotateAfterDays: args['rotate-after-days'],
   }
   const given = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== undefined))
-  if (Object.keys(given).length === 0) return text
+  if (Object.keys(given).length === 0) return undefined
   const fault = encryptionChoiceFault(given)
   if (fault !== undefined) throw nodeError('USAGE', fault)
-  if (text !== undefined && metadataField(text, 'encryption') !== undefined)
-    throw nodeError('USAGE', 'say it in --metadata or by flags, not both: encryption')
-  return JSON.stringify({ ...objectIn(text ?? '{}'), encryption: given })
+  return given
 }
 
 /** Throws USAGE. */

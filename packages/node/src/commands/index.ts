@@ -14,6 +14,8 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./stream-create.ts')).streamCreate,
     (await import('./stream-show.ts')).streamShow,
     (await import('./stream-list.ts')).streamList,
+    (await import('./stream-list.ts')).streamSearch,
+    (await import('./stream-update.ts')).streamUpdate,
     (await import('./stream-delete.ts')).streamDelete,
     (await import('./stream-grant.ts')).streamGrant,
     (await import('./stream-revoke.ts')).streamRevoke,

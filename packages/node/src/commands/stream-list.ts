@@ -1,26 +1,48 @@
-import { toNodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { withClient } from '../cli/with-client.ts'
+import { nodeError } from '../errors.ts'
+import { parsePermissions } from './grant-arguments.ts'
 
-export const streamList = defineCommand({
-  name: 'stream list',
-  describe: 'Print the ids of streams',
-  options: {
-    ...userOptions,
-    owner: { type: 'string', requiresArg: true, describe: 'Only streams of this address' },
+const filters = {
+  ...userOptions,
+  owner: { type: 'string', requiresArg: true, describe: 'Only streams of this address' },
+  mine: { type: 'boolean', describe: 'Only your own' },
+  can: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Only streams on which you have this permission: publish, subscribe, edit, delete, grant',
   },
-  examples: [['stream list --network network.json', 'A line for each stream']],
-  run: async ({ owner, json, ...network }) => {
-    const filter = owner === undefined ? {} : { owner: toNodeId(owner) }
-    await withClient(network, {}, async (client) => {
-      const streams = await client.listStreams(filter)
-      printResult(
-        streams,
-        json,
-        streams.map(({ id }) => id),
-      )
-    })
-  },
-})
+  user: { type: 'string', requiresArg: true, describe: 'With --can: this user instead of you' },
+} as const
+
+const prefixPositional = { describe: 'What ids begin with: 0xowner/sensors/, or /sensors/ of your own' }
+
+const list = (name: 'stream list' | 'stream search') =>
+  defineCommand({
+    name,
+    describe:
+      name === 'stream list'
+        ? 'Print the ids of streams'
+        : 'Print the ids of streams that begin with something, or that somebody may use',
+    positionals: { prefix: prefixPositional },
+    options: filters,
+    examples: [
+      [`${name} --network network.json`, 'A line for each stream'],
+      [`${name} 0xowner/sensors/ --can publish --network network.json --key my.key`, 'Where you may publish'],
+    ],
+    run: async ({ prefix, owner, mine, can, user, json, ...network }) => {
+      if (mine && owner !== undefined) throw nodeError('USAGE', '--mine and --owner exclude each other')
+      const [permission] = can === undefined ? [] : parsePermissions([can])
+      await withClient(network, {}, async (client) => {
+        const of = mine ? client.account : owner
+        const streams = await client.listStreams({ prefix, owner: of, permission, user })
+        const ids = streams.map(({ id }) => id)
+        printResult(streams, json, ids)
+      })
+    },
+  })
+
+export const streamList = list('stream list')
+export const streamSearch = list('stream search')

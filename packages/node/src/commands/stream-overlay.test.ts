@@ -42,6 +42,19 @@ describe('the overlay of a stream', { timeout: timeoutMs }, () => {
     const overlays = new Map(streamParts.map(({ streamPartId, overlay }) => [streamPartId, overlay]))
     expect(overlays.get(`${chosen}#0`)).toBe('random')
     expect(overlays.get(`${plain}#0`) ?? 'topology-aware').toBe('topology-aware')
+    // What is not named stays as it is.
+    expect(await run('stream', 'update', '/plain', '--partitions', '3', ...network)).toMatchObject({
+      code: 0,
+    })
+    expect(await run('stream', 'update', '/plain', '--history', 'none', ...network)).toMatchObject({
+      code: 0,
+    })
+    const shown = (await run('stream', 'show', '/plain', '--json', ...network)).stdout
+    expect(JSON.parse(shown)).toMatchObject({ partitions: 3, metadata: '{"encryption":{"history":"none"}}' })
+    expect((await run('stream', 'search', '/pl', '--can', 'publish', ...network)).stdout).toBe(`${plain}\n`)
+    expect((await run('stream', 'list', '--mine', ...network)).stdout).toBe(
+      `${[plain, chosen].sort().join('\n')}\n`,
+    )
     // Nor is there any once the stream is deleted, though its node stays.
     await run('stream', 'delete', chosen, ...network)
     await tracker.said(`"streamId":"${chosen}","msg":"the registry has no such stream"`)

@@ -36,6 +36,21 @@ export function createChainStreamWriter(
       const path = id.slice(owner.length + 1)
       await sender.send((overrides) => contract.createStream(path, metadata, partitions, trackers, overrides))
     },
+    async updateStream(streamId, { metadata, partitions, trackers }) {
+      // The contract replaces both at once: what is not named is passed unchanged.
+      if (metadata !== undefined || partitions !== undefined)
+        await sender.send(async (overrides) => {
+          const now = await contract.getStream(streamId)
+          return contract.updateStream(
+            streamId,
+            metadata ?? now.metadata,
+            partitions ?? now.partitions,
+            overrides,
+          )
+        })
+      if (trackers !== undefined)
+        await sender.send((overrides) => contract.setTrackers(streamId, trackers, overrides))
+    },
     deleteStream: (streamId) => sender.send((overrides) => contract.deleteStream(streamId, overrides)),
     async grant(streamId, grant) {
       const expiry = toContractSeconds(grant.untilMs)

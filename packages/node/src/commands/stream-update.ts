@@ -1,0 +1,41 @@
+import { defineCommand } from '../cli/command.ts'
+import { userOptions } from '../cli/common-options.ts'
+import { printResult } from '../cli/output.ts'
+import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { withClient } from '../cli/with-client.ts'
+import { encryptionOptions, updatedMetadata } from './encryption-options.ts'
+
+export const streamUpdate = defineCommand({
+  name: 'stream update',
+  describe: 'Change the partitions, metadata or trackers of a stream; what is not named stays as it is',
+  positionals: { stream: streamPositional },
+  options: {
+    ...userOptions,
+    partitions: { type: 'number', requiresArg: true, describe: 'Partitions, 1 to 100' },
+    metadata: { type: 'string', requiresArg: true, describe: 'The whole of the new metadata' },
+    ...encryptionOptions,
+    tracker: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'Node id of a tracker of its own; may be repeated. All that are named replace those before',
+    },
+  },
+  examples: [
+    ['stream update /sensors --partitions 10 --network network.json --key my.key', ''],
+    ['stream update /team --history none --network network.json --key my.key', 'Other metadata stays'],
+  ],
+  epilogue:
+    'Needs the edit permission. Messages are not moved: with other partitions, the same partition key may go to another one.',
+  run: async ({ stream, partitions, metadata: text, tracker: trackers, json, ...args }) => {
+    const streamOf = streamArgument(stream)
+    await withClient(args, { needsKey: true }, async (client) => {
+      const id = streamOf(client)
+      const before = await client.getStream(id)
+      const metadata = updatedMetadata(text, args, before.metadata, client.account)
+      await client.updateStream(id, { partitions, metadata, trackers })
+      const updated = await client.getStream(id)
+      printResult(updated, json, [`updated ${id}`])
+    })
+  },
+})
