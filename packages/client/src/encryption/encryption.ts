@@ -83,9 +83,9 @@ export class Encryption {
     } else if (change.kind === 'stream') {
       this.#drop(change.streamId)
     } else if (change.kind === 'permissions') {
-      const { streamId, user, block } = change
+      const { streamId, user } = change
       if (user === 'public') this.#clearUntilMs.delete(streamId)
-      this.#streams?.get(streamId)?.changed(user === 'public' ? undefined : user, block)
+      this.#streams?.get(streamId)?.changed(user === 'public' ? undefined : user, change)
     }
   }
 

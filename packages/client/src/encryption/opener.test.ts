@@ -187,6 +187,21 @@ describe('where the registry does not answer', () => {
     expect(process.news).toContain('uncertain')
   })
 
+  it('what it told before counts: who was taken away is, and without history who came is in', async () => {
+    begin({ history: 'none' })
+    world.cards.set(writer.userId, writer.card)
+    const process = world.start(publisher)
+    const [gone, newcomer] = [world.start(reader), world.start(writer)]
+    await publish(process)
+    world.setRights(reader.userId, {})
+    world.setRights(writer.userId, reads)
+    world.setOutage(true)
+    const second = await publish(process)
+    expect(epochOf(await publish(process))).toBe(epochOf(second))
+    world.setOutage(false)
+    expect([await opens(gone, second), await opens(newcomer, second)]).toEqual(['KEY_NOT_FOUND', 'opened'])
+  })
+
   it('permissions end all the same', async () => {
     world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() + dayMs })
     const process = world.start(publisher)

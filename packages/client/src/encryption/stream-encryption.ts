@@ -31,7 +31,7 @@ import { Opener, type RotatedEpoch, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
 import { openerKeys, type OpenerKeys } from './stream-keys.ts'
 import type { EncryptionNews } from './encryption-news.ts'
-import { ReaderSet, type ReaderSetModules } from './reader-set.ts'
+import { ReaderSet, type ReaderSetModules, type ToldChange } from './reader-set.ts'
 
 export interface StreamEncryptionOptions {
   readonly stream: StreamInfo
@@ -191,9 +191,9 @@ export class StreamEncryption {
     this.keyPart.receive(message)
   }
 
-  /** The permissions of a user, or of anybody, changed, in that block of the chain, if it is known. */
-  changed(user: NodeId | undefined, block?: number): void {
-    this.readers.changed(user, block)
+  /** The permissions of a user, or of anybody, changed. */
+  changed(user: NodeId | undefined, told: ToldChange = {}): void {
+    this.readers.changed(user, told)
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
