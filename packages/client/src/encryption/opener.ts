@@ -60,6 +60,8 @@ export interface OpenerModules {
   readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
   /** A record was published; for whoever waits until it is stored. */
   readonly onPublished: (place: MessagePlace) => void
+  /** Resolves when what was published is stored; false when that cannot be waited for. */
+  readonly confirmed: () => Promise<boolean>
   readonly onRotated: (id: EpochId, readers: number) => void
   /** Readers could not be told of their keys; they ask for them when they come. */
   readonly onProblem: (error: unknown) => void
@@ -366,9 +368,10 @@ export class Opener {
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
-    this.#inBackground(() =>
-      this.#links.link([...recipients, ...this.#recipients(writerIds, cards)], keyring, planned),
-    )
+    this.#inBackground(async () => {
+      await this.#links.link([...recipients, ...this.#recipients(writerIds, cards)], keyring, planned)
+      await this.#modules.confirmed()
+    })
     this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
     return current
