@@ -72,6 +72,16 @@ describe('the epoch of a publisher', () => {
     expect(await opens(gone, first)).toBe('opened')
   })
 
+  it('lets nobody back to one before whose permission had ended there, by a clock that is behind', async () => {
+    world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+    const process = world.start(publisher)
+    await publish(process)
+    await world.pass(dayMs)
+    const second = await publish(process)
+    await publish(world.start(publisher, { skewMs: -60_000 }))
+    expect(await opens(world.start(reader), second)).toBe('KEY_NOT_FOUND')
+  })
+
   it('ends with a permission that was given or shortened after it began', async () => {
     const process = world.start(publisher)
     const first = await publish(process)
