@@ -53,6 +53,7 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
       keyringMaster: () => Promise.resolve(random.bytes(32)),
       cardsOf: () => Promise.resolve(cards),
       onPublished: () => {},
+      confirmed: () => Promise.resolve(true),
       onRotated: () => {},
       onProblem: (error) => {
         throw error

@@ -1,5 +1,5 @@
 import { createNetworkNode } from '@runnel/network'
-import { decodeBatch, loadCrypto, type StreamPartId } from '@runnel/protocol'
+import { decodeBatch, loadCrypto, type PublisherPolicy, type StreamPartId } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import type { Tracker } from '@runnel/tracker'
 import { newIdentity } from './client.testkit.ts'
@@ -9,6 +9,7 @@ import { FakeStorage } from './resend/storage.testkit.ts'
 export async function startStorage(
   tracker: Tracker,
   streamPartIds: readonly StreamPartId[],
+  publisherPolicy: PublisherPolicy = { check: () => 'allowed', resolve: () => Promise.resolve() },
 ): Promise<FakeStorage> {
   const node = createNetworkNode(
     { transports: { websocket: { listen: { host: '127.0.0.1', port: 0 } }, webrtc: false } },
@@ -17,7 +18,7 @@ export async function startStorage(
       crypto: await loadCrypto(),
       clock: systemClock,
       random: systemRandom,
-      publisherPolicy: { check: () => 'allowed', resolve: () => Promise.resolve() },
+      publisherPolicy,
       trackers: {
         trackersFor: () => [{ nodeId: tracker.nodeId, url: tracker.url }],
         onChange: () => () => undefined,

@@ -36,6 +36,8 @@ describe('Access', () => {
   /** Whether delegations are in force; undefined: not known before the registry is asked. */
   let isInForce: boolean | undefined
   let asked: NodeId[]
+  /** Look-ups of delegations after which nothing is known, as the registry told of a change meanwhile. */
+  let overtaken: number
   /** What asking the registry about delegations throws. */
   let away: Error | undefined
   let access: Access
@@ -49,6 +51,7 @@ describe('Access', () => {
     acting = new Map()
     isInForce = true
     asked = []
+    overtaken = 0
     away = undefined
     const client = {
       nodeId: self,
@@ -72,7 +75,7 @@ describe('Access', () => {
         resolve: async (_: string, userId: NodeId) => {
           if (away !== undefined) throw away
           asked.push(userId)
-          isInForce = true
+          if (overtaken-- <= 0) isInForce = true
         },
       },
       publisherPolicy: {
@@ -80,7 +83,7 @@ describe('Access', () => {
         resolve: async (_: string, userId: NodeId) => {
           if (away !== undefined) throw away
           asked.push(userId)
-          isInForce = true
+          if (overtaken-- <= 0) isInForce = true
         },
       },
     }
@@ -210,6 +213,18 @@ describe('Access', () => {
       subscribers = [user.nodeId]
       actsFor(stranger)
       await expect(askAfter()).rejects.toMatchObject({ code: 'DELEGATION_REVOKED' })
+    })
+
+    it('turns nobody away of whom the registry tells a change while it is asked', async () => {
+      actsFor(stranger, { reads: false })
+      isInForce = undefined
+      overtaken = 1
+      await askAfter()
+      subscribers = [user.nodeId]
+      actsFor(stranger)
+      isInForce = undefined
+      overtaken = 1
+      await ask(stranger)
     })
 
     it('lets nobody pass for another publisher, for another stream, or after the end', async () => {

@@ -2,6 +2,7 @@ import type { RunnelClient } from '@runnel/client'
 import type { NetworkNode } from '@runnel/network'
 import {
   actsForMs,
+  answerOf,
   anyRequester,
   delegationProblem,
   isRunnelError,
@@ -183,9 +184,9 @@ export class Access {
   ): Promise<boolean> {
     const { client, clock } = this.#modules
     const { publisherPolicy: policy } = client
-    const answer = () => policy.check(scope, userId, clock.now(), undefined, delegation)
-    if (answer() === 'unknown') await this.#read(() => policy.resolve(scope, userId, requesterId, delegation))
-    return answer() === 'allowed'
+    const check = () => policy.check(scope, userId, clock.now(), undefined, delegation)
+    const lookUp = () => this.#read(() => policy.resolve(scope, userId, requesterId, delegation))
+    return (await answerOf(check, lookUp)) === 'allowed'
   }
 
   /** Whether a delegation was not taken back, and the contract that it is of, if it is, backs it. */
@@ -195,10 +196,9 @@ export class Access {
     { requesterId }: Asker,
   ): Promise<boolean> {
     const { readerPolicy } = this.#modules.client
-    const readsForMs = () => readerPolicy.readsForMs(scope, userId, delegation)
-    if (readsForMs() === undefined)
-      await this.#read(() => readerPolicy.resolve(scope, userId, requesterId, delegation))
-    const forMs = readsForMs()
+    const check = () => readerPolicy.readsForMs(scope, userId, delegation)
+    const lookUp = () => this.#read(() => readerPolicy.resolve(scope, userId, requesterId, delegation))
+    const forMs = await answerOf(check, lookUp)
     if (forMs === undefined) throw storageError('STORE_FAILED', 'the registry does not answer')
     return forMs > 0
   }

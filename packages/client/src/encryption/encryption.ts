@@ -87,9 +87,9 @@ export class Encryption {
       const stream = this.#streams?.get(change.streamId)
       if (stream !== undefined) this.#compare(stream)
     } else if (change.kind === 'permissions') {
-      const { streamId, user, block } = change
+      const { streamId, user } = change
       if (user === 'public') this.#clearUntilMs.delete(streamId)
-      this.#streams?.get(streamId)?.changed(user === 'public' ? undefined : user, block)
+      this.#streams?.get(streamId)?.changed(user === 'public' ? undefined : user, change)
     }
   }
 

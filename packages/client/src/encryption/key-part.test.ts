@@ -97,6 +97,24 @@ describe('the key part', () => {
     expect(await find()).toEqual(newest(2))
   })
 
+  it('publishes again what it published, at a later place, however many records came since', async () => {
+    const message = messageOf(1)
+    const place = part.publish('n', newest(2))
+    for (let i = 0; i <= 1_000; i++) part.receive({ ...message, messageChainId: `l${i}` })
+    const again = part.publishAgain(place)
+    expect(again?.timestamp).toBeGreaterThan(place.timestamp)
+    expect(await find()).toEqual(newest(2))
+    expect(part.publishAgain(place)).toBeUndefined()
+  })
+
+  it('does not publish again what another process of its user replaced', () => {
+    const place = part.publish('n', newest(1))
+    world.clock.advanceBy(1)
+    partOf(world.clock).publish('n', newest(2))
+    part.receive((world.records.at(-1) as { message: StreamMessage }).message)
+    expect(part.publishAgain(place)).toBeUndefined()
+  })
+
   it('asks storage nodes again for what goes on, after a pause', async () => {
     messageOf(1)
     await find()

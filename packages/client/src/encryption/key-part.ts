@@ -57,6 +57,8 @@ export class KeyPart {
   readonly #stream: StreamInfo
   readonly #modules: KeyPartModules
   readonly #recent = new LRU<FoundRecord>(maxRecent)
+  /** Those published here, however many others come; by chain. */
+  readonly #own = new LRU<FoundRecord>(maxRecent)
   /** When storage nodes were asked for a chain, by the monotonic clock. */
   readonly #askedMs = new LRU<number>(maxRecent)
   /** The time of the last record of each chain that goes on. */
@@ -122,8 +124,23 @@ export class KeyPart {
       ...{ encryptionType: EncryptionType.none, groupKeyId: '', content: encodeKeyRecord(record) },
     }
     node.publish(buildBatch({ chain, messages: [message] }, crypto, user.signer).bytes)
-    this.#keep({ publisherId: user.userId, messageChainId, record, place: ref })
+    const own = { publisherId: user.userId, messageChainId, record, place: ref }
+    this.#own.set(messageChainId, own)
+    this.#keep(own)
     return { ...chain, ...ref }
+  }
+
+  /**
+   * Publishes a record again that was published here, at another place, as nobody takes one twice. Undefined where a later one of its chain
+   * is known, or so many more were published here that it is forgotten.
+   */
+  publishAgain(place: MessagePlace): MessagePlace | undefined {
+    const { messageChainId } = place
+    const own = this.#own.get(messageChainId)
+    if (own === undefined || compareRefs(own.place, place) !== 0) return undefined
+    const newest = this.#recent.get(nameOf(own))
+    const isReplaced = newest !== undefined && compareRefs(newest.place, place) > 0
+    return isReplaced ? undefined : this.publish(messageChainId, own.record)
   }
 
   /** A message of this part came. */

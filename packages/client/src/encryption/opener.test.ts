@@ -72,6 +72,16 @@ describe('the epoch of a publisher', () => {
     expect(await opens(gone, first)).toBe('opened')
   })
 
+  it('lets nobody back to one before whose permission had ended there, by a clock that is behind', async () => {
+    world.setRights(reader.userId, { subscribeUntilMs: world.clock.now() + dayMs })
+    const process = world.start(publisher)
+    await publish(process)
+    await world.pass(dayMs)
+    const second = await publish(process)
+    await publish(world.start(publisher, { skewMs: -60_000 }))
+    expect(await opens(world.start(reader), second)).toBe('KEY_NOT_FOUND')
+  })
+
   it('ends with a permission that was given or shortened after it began', async () => {
     const process = world.start(publisher)
     const first = await publish(process)
@@ -185,6 +195,21 @@ describe('where the registry does not answer', () => {
     process.tell({ kind: 'permissions', streamId, user: writer.userId })
     expect(epochOf(await publish(process))).toBe(epochOf(first))
     expect(process.news).toContain('uncertain')
+  })
+
+  it('what it told before counts: who was taken away is, and without history who came is in', async () => {
+    begin({ history: 'none' })
+    world.cards.set(writer.userId, writer.card)
+    const process = world.start(publisher)
+    const [gone, newcomer] = [world.start(reader), world.start(writer)]
+    await publish(process)
+    world.setRights(reader.userId, {})
+    world.setRights(writer.userId, reads)
+    world.setOutage(true)
+    const second = await publish(process)
+    expect(epochOf(await publish(process))).toBe(epochOf(second))
+    world.setOutage(false)
+    expect([await opens(gone, second), await opens(newcomer, second)]).toEqual(['KEY_NOT_FOUND', 'opened'])
   })
 
   it('permissions end all the same', async () => {

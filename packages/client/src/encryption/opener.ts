@@ -60,6 +60,8 @@ export interface OpenerModules {
   readonly cardsOf: (users: readonly NodeId[], signal: AbortSignal) => Promise<ReadonlyMap<NodeId, Card>>
   /** A record was published; for whoever waits until it is stored. */
   readonly onPublished: (place: MessagePlace) => void
+  /** Resolves when what was published is stored; false when that cannot be waited for. */
+  readonly confirmed: () => Promise<boolean>
   readonly onRotated: (id: EpochId, readers: number) => void
   /** Readers could not be told of their keys; they ask for them when they come. */
   readonly onProblem: (error: unknown) => void
@@ -311,11 +313,14 @@ export class Opener {
    * Goes on from the last epoch of this user, made by this or another process: readers keep their links and cohorts, and the new epoch leads
    * to it. It is not used again: nobody knows who was given its key since, and may not read any more.
    */
-  async #takeOver(keyring: Keyring, holders: readonly CardHolder[], signal: AbortSignal): Promise<void> {
+  async #takeOver(
+    record: EpochRecord,
+    keyring: Keyring,
+    holders: readonly CardHolder[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { keyPart, finder, ciphers } = this.#modules
     const { userId } = this.#options
-    const record = await newestEpochOf(userId, keyPart, signal)
-    if (record === undefined) return
     // After the reading key was renewed the keyring is another one, and what was before stays readable.
     const isOfKeyring = isSameBytes(record.keyringId, keyring.id)
     if (!isOfKeyring && !this.#isKeyringShared) return
@@ -329,18 +334,19 @@ export class Opener {
   }
 
   async #open(signal: AbortSignal): Promise<CurrentEpoch> {
-    const { ciphers, random, readers, clock, keyPart, onPublished, onRotated } = this.#modules
+    const { ciphers, random, readers, keyPart, onPublished, onRotated } = this.#modules
     const { choice, userId } = this.#options
     const keyring = await this.#ownKeyring(signal)
-    const createdMs = clock.now()
+    const before = this.#current?.isOwn === true ? this.#current : undefined
+    const record = before === undefined ? await newestEpochOf(userId, keyPart, signal) : undefined
+    const createdMs = this.#after((before ?? record)?.createdMs ?? 0)
     const changes = this.#changes(createdMs)
     // The user itself has its keyring, unless that is this process's alone.
     const readerIds = readers.readersAt(createdMs).filter((id) => !this.#isKeyringShared || id !== userId)
     const writerIds = choice.keyHolder === userId ? readers.writersAt(createdMs) : []
     const cards = await this.#cards([...readerIds, ...writerIds], signal)
     const recipients = this.#recipients(readerIds, cards)
-    const before = this.#current?.isOwn === true ? this.#current : undefined
-    if (before === undefined) await this.#takeOver(keyring, recipients, signal)
+    if (record !== undefined) await this.#takeOver(record, keyring, recipients, signal)
     if (before?.key !== undefined) this.#leaves({ ...before, key: before.key })
     const planned = planEpoch(
       {
@@ -366,12 +372,23 @@ export class Opener {
     const publisherKey = publisherKeyOf(ciphers, key, userId)
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
-    this.#inBackground(() =>
-      this.#links.link([...recipients, ...this.#recipients(writerIds, cards)], keyring, planned),
-    )
+    this.#inBackground(async () => {
+      await this.#links.link([...recipients, ...this.#recipients(writerIds, cards)], keyring, planned)
+      await this.#modules.confirmed()
+    })
     this.#readerCount = recipients.length
     onRotated(planned.id, recipients.length)
     return current
+  }
+
+  /**
+   * Unix milliseconds: now, and not before the epoch to which a new one leads, so that nobody can go back to it whose time had run out when
+   * it was made. The clock there may have been ahead of this one.
+   */
+  #after(lastMs: number): number {
+    const nowMs = this.#modules.clock.now()
+    const leadsBack = this.#options.choice.history !== 'none'
+    return leadsBack ? Math.max(nowMs, Math.min(lastMs, nowMs + clockToleranceMs)) : nowMs
   }
 
   /** That no storage node answers is no reason not to publish: readers ask when they come. */

@@ -5,9 +5,11 @@ import {
   readerTag,
   seededRandom,
   toHex,
+  toNodeId,
   type KeyRecord,
 } from '@runnel/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Recipient } from './card-holder.ts'
 import { Keyring } from './keyring.ts'
 import { ReaderLinks } from './reader-links.ts'
 import { openLink } from './sealed-records.ts'
@@ -27,9 +29,11 @@ const recipient = ({ userId, cardHash, card }: TestUser) => ({ userId, cardHash,
 
 let published: KeyRecord[]
 let roles: Map<string, 'reader' | 'publisher'>
+let isStored: () => boolean
 let links: ReaderLinks
 beforeEach(() => {
   published = []
+  isStored = () => true
   roles = new Map([
     [reader.userId, 'reader'],
     [other.userId, 'reader'],
@@ -47,6 +51,7 @@ beforeEach(() => {
       },
       roleOf: (userId) => roles.get(userId),
       onPublished: () => {},
+      confirmed: () => Promise.resolve(isStored()),
     },
   )
 })
@@ -99,6 +104,28 @@ describe('links to readers', () => {
     links.add([toHex(readerTag(ciphers, other.userId, other.cardHash))])
     await link(other)
     expect(published).toHaveLength(1)
+  })
+
+  describe('of more readers than are linked at once', () => {
+    const many = Array.from({ length: 600 }, (_, i): Recipient => {
+      const userId = toNodeId(`0x${i.toString(16).padStart(40, '0')}`)
+      return { ...recipient(reader), userId }
+    })
+    beforeEach(() => many.forEach(({ userId }) => roles.set(userId, 'reader')))
+
+    it('are published when those before are stored', async () => {
+      const before: number[] = []
+      isStored = () => before.push(published.length) > 0
+      await links.link(many, keyring, epoch)
+      expect([before, published.length]).toEqual([[256, 512], 600])
+    })
+
+    it('do not wait for a storage node that is away again and again', async () => {
+      const before: number[] = []
+      isStored = () => before.push(published.length) === 0
+      await links.link(many, keyring, epoch)
+      expect([before, published.length]).toEqual([[256], 600])
+    })
   })
 
   it('are not made to a card without a key', async () => {

@@ -17,11 +17,13 @@ export interface ReaderLinksModules {
   /** Which users may be linked now, as a reader or as a publisher that may not read. */
   readonly roleOf: (userId: NodeId) => Role | undefined
   readonly onPublished: (place: MessagePlace) => void
+  /** Resolves when what was published is stored; false when that cannot be waited for. */
+  readonly confirmed: () => Promise<boolean>
 }
 
 type Role = 'reader' | 'publisher'
 
-/** Links made together, before the first of them is published. */
+/** Links made together, before the first of them is published. More are published when these are stored: nobody has room for all at once. */
 const linksAtOnce = 256
 
 /** The links from an opener's keyring: one for each user with a card, made once. */
@@ -54,8 +56,11 @@ export class ReaderLinks {
     // One lot after the other: each link takes a millisecond of CPU or more.
     const linked = this.#linking.then(async () => {
       const wanted = recipients.filter((one) => this.#linked.get(this.#tag(one)) !== roleOf(one.userId))
-      for (let i = 0; i < wanted.length; i += linksAtOnce)
+      let isStored = true
+      for (let i = 0; i < wanted.length; i += linksAtOnce) {
+        if (i > 0) isStored &&= await this.#modules.confirmed()
         await this.#linkSome(wanted.slice(i, i + linksAtOnce), keyring, epoch)
+      }
     })
     this.#linking = linked.catch(() => {})
     return linked

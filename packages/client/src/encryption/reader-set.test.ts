@@ -2,7 +2,7 @@ import { VirtualClock } from '@runnel/transport'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { noPermissions, type Permissions } from '../registry/ports.ts'
 import { identityOf, streamId } from '../resend/batches.testkit.ts'
-import { ReaderSet } from './reader-set.ts'
+import { ReaderSet, type ToldChange } from './reader-set.ts'
 
 const [a, b] = [identityOf('a').nodeId, identityOf('b').nodeId]
 const hourMs = 3_600_000
@@ -43,7 +43,7 @@ beforeEach(() => {
 const may = (user: typeof a, untilMs: number, more: Partial<Permissions> = {}) =>
   registry.set(user, { ...noPermissions, subscribeUntilMs: untilMs, ...more })
 const told = async (user: typeof a, block?: number) => {
-  readers.changed(user, block)
+  readers.changed(user, { block })
   await readers.refresh()
 }
 const counts = () => ({ losses: readers.losses(clock.now()), gains: readers.gains(clock.now()) })
@@ -102,10 +102,10 @@ describe('who may read a stream', () => {
     may(b, Infinity)
     await readers.refresh()
     may(a, 0)
-    readers.changed(a, 12)
+    readers.changed(a, { block: 12 })
     const refreshed = readers.refresh()
     may(b, 0)
-    readers.changed(b, 12)
+    readers.changed(b, { block: 12 })
     const { promise, resolve } = Promise.withResolvers<void>()
     answering = promise
     await vi.waitFor(() => expect(readers.reads(a, clock.now())).toBe(false))
@@ -224,6 +224,46 @@ describe('who may read a stream', () => {
     answering = Promise.resolve()
     await readers.refresh()
     expect(readers.reads(a, clock.now())).toBe(false)
+  })
+
+  describe('while the registry does not answer', () => {
+    const hear = async (user: typeof a, change: ToldChange) => {
+      readers.changed(user, change)
+      await expect(readers.refresh()).rejects.toThrow('away')
+    }
+    beforeEach(async () => {
+      may(a, Infinity)
+      await readers.refresh()
+      answering = Promise.reject(new Error('away'))
+    })
+
+    it('goes by what it told, once, and looks that up later', async () => {
+      await hear(a, { block: 12, permissions: noPermissions })
+      await expect(readers.refresh()).rejects.toThrow('away')
+      expect(readers.reads(a, clock.now())).toBe(false)
+      expect(readers).toMatchObject({ isCurrent: false, block: 10, lossBlock: 12 })
+      expect(counts()).toEqual({ losses: 1, gains: 1 })
+      answering = Promise.resolve()
+      registry.clear()
+      await readers.refresh()
+      expect(readers).toMatchObject({ isCurrent: true, block: 12, lossBlock: 12 })
+      expect(counts()).toEqual({ losses: 1, gains: 1 })
+    })
+
+    it('of two changes the later block counts, whichever was told first', async () => {
+      const given = { ...noPermissions, subscribeUntilMs: Infinity }
+      readers.changed(b, { block: 13, permissions: given })
+      await hear(b, { block: 12, permissions: noPermissions })
+      expect(readers.reads(b, clock.now())).toBe(true)
+      await hear(b, { block: 14, permissions: noPermissions })
+      expect(readers.reads(b, clock.now())).toBe(false)
+    })
+
+    it('does not go by a change that was taken back before it was regarded', async () => {
+      readers.changed(a, { block: 12, permissions: noPermissions })
+      await hear(a, { block: 12 })
+      expect(readers.reads(a, clock.now())).toBe(true)
+    })
   })
 
   it('takes away who is not listed any more', async () => {

@@ -14,12 +14,18 @@ export const clockToleranceMs = 5 * 60_000
 
 type Rights = Pick<Permissions, 'publishUntilMs' | 'subscribeUntilMs' | 'grant'>
 
+/** What the registry tells of a change, as far as it is known. */
+export interface ToldChange {
+  /** The chain's block with it. */
+  readonly block?: number | undefined
+  /** What the user may since. */
+  readonly permissions?: Rights | undefined
+}
+
 /** A user to look up again. */
-interface Change {
-  /** The registry told of it. */
+interface Change extends ToldChange {
+  /** The registry told of it, and it was not regarded yet. */
   readonly isTold: boolean
-  /** The chain's block with it; undefined where that is not known. */
-  readonly block: number | undefined
 }
 
 /**
@@ -53,16 +59,16 @@ export class ReaderSet {
     this.#modules = modules
   }
 
-  /** The registry told of a change: of a user, or, undefined, of anybody; in that block, if it is known. */
-  changed(user: NodeId | undefined, block?: number): void {
+  /** The registry told of a change: of a user, or, undefined, of anybody. */
+  changed(user: NodeId | undefined, { block, permissions }: ToldChange = {}): void {
     if (user === undefined) this.#isUnknown = true
-    else this.#add(user, { isTold: true, block })
+    else this.#add(user, { isTold: true, block, permissions })
     if (block !== undefined) this.#toldBlock = Math.max(this.#toldBlock, block)
   }
 
   /** The registry may not have told yet of a change of a user. */
   doubt(user: NodeId): void {
-    this.#add(user, { isTold: false, block: undefined })
+    this.#add(user, { isTold: false })
   }
 
   /** All changes that were told of are regarded; not while they are being looked up. */
@@ -70,7 +76,10 @@ export class ReaderSet {
     return !this.#isUnknown && this.#changed.size === 0 && this.#refreshing === undefined
   }
 
-  /** Regards all changes told of so far. Throws what the registry throws; they are regarded the next time then. */
+  /**
+   * Regards all changes told of so far. Throws what the registry throws: then they are looked up the next time, and until then what was told
+   * counts, where that says what a user may.
+   */
   async refresh(): Promise<void> {
     while (!this.isCurrent) {
       this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined))
@@ -156,13 +165,15 @@ export class ReaderSet {
     }
   }
 
-  /** Of two changes of a user the later block counts. */
-  #add(user: NodeId, { isTold, block }: Change): void {
+  /** Of two changes of a user the later block counts, and of one block what was told last. */
+  #add(user: NodeId, change: Change): void {
     const known = this.#changed.get(user)
-    const blocks = [known?.block, block].filter((one) => one !== undefined)
+    const blocks = [known?.block, change.block].filter((one) => one !== undefined)
+    const isOlder = !change.isTold || (change.block ?? Infinity) < (known?.block ?? 0)
     this.#changed.set(user, {
-      isTold: isTold || known?.isTold === true,
+      isTold: change.isTold || known?.isTold === true,
       block: blocks.length > 0 ? Math.max(...blocks) : undefined,
+      permissions: (isOlder ? known : change)?.permissions,
     })
   }
 
@@ -180,7 +191,7 @@ export class ReaderSet {
       else await this.#update(changed)
     } catch (error) {
       this.#isUnknown ||= isUnknown
-      for (const [user, change] of changed) this.#add(user, change)
+      this.#goByWhatWasTold(changed)
       throw error
     }
     if (!this.#isUnknown && this.#changed.size === 0) this.#block = this.#toldBlock
@@ -190,18 +201,33 @@ export class ReaderSet {
     const { permissionsOf } = this.#modules
     const looked = await Promise.all(
       changed.map(async ([user, change]) => {
-        return { user, ...change, rights: await permissionsOf(this.#streamId, user) }
+        return { user, change, rights: await permissionsOf(this.#streamId, user) }
       }),
     )
-    for (const { user, isTold, block, rights } of looked) {
-      const isLost = this.#set(user, rights)
-      // It may have come and gone between two looks, and others gave it keys.
-      const isGone = isTold && !this.#reading.has(user)
-      if (isGone && !isLost) this.#losses++
-      if (block !== undefined) this.#undated.delete(user)
-      if (block !== undefined && (isLost || isGone)) this.#lossBlock = Math.max(this.#lossBlock, block)
-      if (block === undefined && isLost) this.#undated.add(user)
+    for (const { user, change, rights } of looked) this.#regard(user, change, rights)
+  }
+
+  /** Also by what was told while the registry was asked about these. All of it is still to be looked up. */
+  #goByWhatWasTold(changed: readonly (readonly [NodeId, Change])[]): void {
+    const later = [...this.#changed]
+    this.#changed.clear()
+    for (const [user, change] of [...changed, ...later]) this.#add(user, change)
+    for (const [user, change] of this.#changed) {
+      const { block, permissions } = change
+      if (permissions === undefined) continue
+      this.#regard(user, change, permissions)
+      this.#changed.set(user, { block, isTold: false, permissions: undefined })
     }
+  }
+
+  #regard(user: NodeId, { isTold, block }: Change, rights: Rights): void {
+    const isLost = this.#set(user, rights)
+    // It may have come and gone between two looks, and others gave it keys.
+    const isGone = isTold && !this.#reading.has(user)
+    if (isGone && !isLost) this.#losses++
+    if (block !== undefined) this.#undated.delete(user)
+    if (block !== undefined && (isLost || isGone)) this.#lossBlock = Math.max(this.#lossBlock, block)
+    if (block === undefined && isLost) this.#undated.add(user)
   }
 
   #replace({ entries, block, lossBlock }: PermissionTable): void {

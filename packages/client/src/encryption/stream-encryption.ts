@@ -31,7 +31,8 @@ import { Opener, type RotatedEpoch, type SealingEpoch } from './opener.ts'
 import type { OwnCard } from './own-card.ts'
 import { openerKeys, type OpenerKeys } from './stream-keys.ts'
 import type { EncryptionNews } from './encryption-news.ts'
-import { ReaderSet, type ReaderSetModules } from './reader-set.ts'
+import { UnconfirmedRecords } from './unconfirmed-records.ts'
+import { ReaderSet, type ReaderSetModules, type ToldChange } from './reader-set.ts'
 
 export interface StreamEncryptionOptions {
   readonly stream: StreamInfo
@@ -78,8 +79,6 @@ const maxGivenUp = 1_000
 const maxSharedOpeners = 100
 /** Openers that are listed. */
 const maxListedOpeners = 100
-/** Records of which it is asked at the end whether they are stored. */
-const maxUnconfirmed = 1_000
 
 /** The encryption of one stream in this process: opens epochs as a publisher, finds keys as a reader, and answers others. */
 export class StreamEncryption {
@@ -95,15 +94,12 @@ export class StreamEncryption {
   readonly #finding = new Map<string, Finding>()
   readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
   readonly #waiters = new Set<() => void>()
+  readonly #unconfirmed: UnconfirmedRecords
   readonly #closing = new AbortController()
   #isTaking = false
   #askedMs = -Infinity
   /** What was begun in the background. */
   #done: Promise<void> = Promise.resolve()
-  /** Records that are perhaps not stored yet, the newest last. */
-  #unconfirmed: MessagePlace[] = []
-  /** The stream has no storage node: keys are only where somebody has them. */
-  #isUnstored = false
 
   constructor(options: StreamEncryptionOptions, outside: StreamEncryptionModules) {
     const { stream, choice } = options
@@ -115,8 +111,10 @@ export class StreamEncryption {
     this.known = new KnownKeys({ ciphers })
     this.keyPart = modules.keyPart
     this.readers = new ReaderSet({ streamId: stream.id }, modules)
-    const onPublished = (place: MessagePlace) => this.#published(place)
-    const common = { ...modules, streamId: stream.id, choice, onPublished }
+    this.#unconfirmed = new UnconfirmedRecords(modules)
+    const onPublished = (place: MessagePlace) => this.#unconfirmed.add(place)
+    const confirmed = () => this.#confirmed()
+    const common = { ...modules, streamId: stream.id, choice, onPublished, confirmed }
     const parts = { readers: this.readers, keyPart: this.keyPart, known: this.known }
     const cardsOf = (users: readonly NodeId[], signal: AbortSignal) => modules.cardsOf(users, stream, signal)
     this.#finder = new KeyFinder({
@@ -191,9 +189,9 @@ export class StreamEncryption {
     this.keyPart.receive(message)
   }
 
-  /** The permissions of a user, or of anybody, changed, in that block of the chain, if it is known. */
-  changed(user: NodeId | undefined, block?: number): void {
-    this.readers.changed(user, block)
+  /** The permissions of a user, or of anybody, changed. */
+  changed(user: NodeId | undefined, told: ToldChange = {}): void {
+    this.readers.changed(user, told)
     this.#background(async () => {
       const { clock, signal, userId } = this.#modules
       if (!this.opener.isOpen) return
@@ -201,6 +199,7 @@ export class StreamEncryption {
       else await this.readers.refresh()
       const newcomers = user === undefined ? this.readers.readersAt(clock.now()) : [user]
       await this.opener.link(newcomers, signal)
+      await this.#confirmed()
     })
   }
 
@@ -262,16 +261,7 @@ export class StreamEncryption {
   async settled(signal: AbortSignal): Promise<void> {
     await this.#done
     await this.opener.settled()
-    const places = this.#unconfirmed
-    this.#unconfirmed = []
-    if (places.length === 0) return
-    try {
-      await this.#modules.stored(places, signal)
-      this.#isUnstored = false
-    } catch (error) {
-      this.#isUnstored = isRunnelError(error, 'NO_STORAGE_NODE')
-      throw error
-    }
+    await this.#unconfirmed.settle(signal)
   }
 
   /** Resolves when this process can end: what it published is stored, or those who are there have asked for it. */
@@ -280,7 +270,7 @@ export class StreamEncryption {
     await this.settled(signal).catch((error: unknown) => {
       if (!isRunnelError(error)) throw error
     })
-    if (this.#isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
+    if (this.#unconfirmed.isUnstored) await answerLastRequests({ ...this.#modules, desk: this.#desk }, signal)
   }
 
   /** What waits for a key rejects with ABORTED. */
@@ -428,9 +418,15 @@ export class StreamEncryption {
     return [...new Set(keyHolder === undefined ? publishers : [keyHolder, ...publishers])]
   }
 
-  #published(place: MessagePlace): void {
-    this.#unconfirmed.push(place)
-    if (this.#unconfirmed.length > maxUnconfirmed) this.#unconfirmed.shift()
+  /** Whether what was published is stored. Whoever does not find its key asks for it. */
+  async #confirmed(): Promise<boolean> {
+    try {
+      await this.#unconfirmed.settle(this.#modules.signal)
+      return true
+    } catch (error) {
+      if (!isRunnelError(error)) throw error
+      return false
+    }
   }
 
   #problem(error: unknown): void {

@@ -119,7 +119,8 @@ export class World {
     this.block++
     const lostRead = before.subscribeUntilMs > 0 && now.subscribeUntilMs === 0
     if (lostRead || (before.grant && !now.grant)) this.lossBlock = this.block
-    const change = { kind: 'permissions', streamId, user: userId, block: this.block } as const
+    const told = { user: userId, block: this.block, permissions: now }
+    const change = { kind: 'permissions', streamId, ...told } as const
     if (!this.weather.isOutage) for (const process of this.processes) process.tell(change)
   }
 

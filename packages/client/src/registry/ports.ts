@@ -185,6 +185,8 @@ export type RegistryChange =
       readonly user: NodeId | 'public'
       /** The chain's block with the change; undefined where that is not known yet. */
       readonly block?: number
+      /** What it gave the user, apart from what is public; undefined where that is not told, as when a change was taken back. */
+      readonly permissions?: Permissions
     }
   | { readonly kind: 'storage' }
   /** The user ended delegations: all to a delegate, or all that began at a time (Unix milliseconds) or before. */

@@ -1,5 +1,6 @@
 import type { NodeDelegations, PublisherPolicy } from '@runnel/network'
 import {
+  answerOf,
   coversBatch,
   permissionScope,
   verifyBatch,
@@ -20,9 +21,6 @@ export type Verdict = 'good' | 'forged' | 'denied' | 'doubtful'
 
 /** Checking goes on for so long at once; then others have their turn, and live messages do not wait for history. */
 const maxTurnMs = 2
-
-/** How often an answer is looked up that a change of the registry makes unknown again at once. */
-const maxLookUps = 8
 
 export interface BatchCheckModules {
   readonly crypto: Crypto
@@ -84,13 +82,4 @@ export class BatchCheck {
     if (delegation === undefined || !coversBatch(delegation, batch) || !delegations.isGood(ref)) return false
     return verifyBatch(batch, crypto, delegation.delegateId)
   }
-}
-
-/** What is unknown again once it was looked up is no denial: the registry told of a change meanwhile. */
-async function answerOf(
-  check: () => ReturnType<PublisherPolicy['check']>,
-  resolve: () => Promise<void>,
-): Promise<ReturnType<PublisherPolicy['check']>> {
-  for (let lookUps = 0; lookUps < maxLookUps && check() === 'unknown'; lookUps++) await resolve()
-  return check()
 }

@@ -5,6 +5,7 @@ import {
   toStreamPartId,
   type DirectPacket,
   type MessageBatch,
+  type MessageChain,
   type MessageRef,
   type NodeId,
   type Resend,
@@ -35,7 +36,7 @@ export class FakeStorage {
   readonly cancelled: number[] = []
   readonly sentBytes = { total: 0 }
   /** Places it says are stored, or the code it answers with. */
-  stored: (place: MessageRef) => string = () => ''
+  stored: (place: MessageRef & Pick<MessageChain, 'messageChainId'>) => string = () => ''
   /** Answers instead of it. */
   script: Script | undefined
   readonly #sessions = new Map<string, Session>()

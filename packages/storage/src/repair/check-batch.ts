@@ -1,5 +1,6 @@
 import type { NodeDelegations } from '@runnel/network'
 import {
+  answerOf,
   coversBatch,
   permissionScope,
   decodeBatch,
@@ -56,13 +57,13 @@ export async function checkBatch(
   if (!isSigned(batch, delegation, modules)) return undefined
   const oldestMs = batch.messages[0]?.timestamp ?? 0
   const newestMs = batch.messages.at(-1)?.timestamp ?? Infinity
-  const then = () => policy.check(scope, publisherId, newestMs, oldestMs)
-  if (then() === 'unknown') await policy.resolve(scope, publisherId)
-  if (then() !== 'allowed') return undefined
+  const check = () => policy.check(scope, publisherId, newestMs, oldestMs)
+  const then = await answerOf(check, () => policy.resolve(scope, publisherId))
+  if (then !== 'allowed') return undefined
   if (delegation !== undefined && newestMs >= (await endings.validUntilMs(delegation))) return undefined
-  const now = () => policy.check(scope, publisherId, clock.now(), oldestMs, delegation)
-  if (now() === 'unknown') await policy.resolve(scope, publisherId, undefined, delegation)
-  return { batch, delegation: delegationBytes, isDoubtful: now() !== 'allowed' }
+  const today = () => policy.check(scope, publisherId, clock.now(), oldestMs, delegation)
+  const now = await answerOf(today, () => policy.resolve(scope, publisherId, undefined, delegation))
+  return { batch, delegation: delegationBytes, isDoubtful: now !== 'allowed' }
 }
 
 function isSigned(

@@ -74,6 +74,8 @@ describe('Repair', () => {
   /** Is told of every batch that is sent. */
   let onSent: () => void
   let permissionsAsked: number
+  /** Look-ups after which nothing is known, as the registry told of a change meanwhile. */
+  let overtaken: number
   let node: TestDelegations
   /** From when on delegations are taken back. */
   let revokedMs: number
@@ -88,6 +90,7 @@ describe('Repair', () => {
     stalled = new Set()
     onSent = () => {}
     permissionsAsked = 0
+    overtaken = 0
     node = new TestDelegations()
     revokedMs = Infinity
     partsAsked = []
@@ -114,7 +117,7 @@ describe('Repair', () => {
     const endings = { validUntilMs: () => Promise.resolve(revokedMs) }
     const policy: PublisherPolicy = {
       check: (_, publisherId, wallMs, oldestMs = Infinity, delegation) => {
-        if (permissionsAsked === 0) return 'unknown'
+        if (permissionsAsked <= overtaken) return 'unknown'
         if (delegation !== undefined && revokedMs < Infinity) return 'denied'
         const untilMs = publisherId === publisher.nodeId ? publishUntilMs : 0
         return wallMs < untilMs && !predates(oldestMs, { createdMs }) ? 'allowed' : 'denied'
@@ -321,6 +324,16 @@ describe('Repair', () => {
     await repair.run()
     expect(await ownTimes()).toBe(1)
     expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 3 })
+  })
+
+  it('looks a publisher up again of whom the registry told a change while it was asked', async () => {
+    overtaken = 1
+    others.set(first.nodeId, [batchAt(at(1))])
+    const { repair } = await startRepair()
+    await repair.joined(part)
+    await repair.run()
+    expect(await ownTimes()).toBe(1)
+    expect(repair.status()).toMatchObject({ copiedBatches: 1, refusedBatches: 0 })
   })
 
   it('stores what is signed under a delegation, with the delegation, if it covers the batch', async () => {

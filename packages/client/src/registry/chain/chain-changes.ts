@@ -10,6 +10,7 @@ import { clientError } from '../../errors.ts'
 import type { RegistryChange } from '../ports.ts'
 import { BlockWindow, type FollowedBlock } from './block-window.ts'
 import type { ChainConnection } from './chain-connection.ts'
+import { toPermissions, type ContractPermissions } from './chain-stream-reader.ts'
 
 /** Blocks whose events are asked for at once; after a longer silence everything is read again instead. */
 const maxBlocksPerPoll = 2000
@@ -90,7 +91,7 @@ export class ChainChanges {
       const { last } = this.#followed
       if (last === undefined || (await this.#stands(last, head))) return last
       this.#followed.removeLast()
-      this.#report(last.changes)
+      this.#report(last.changes.map(takenBack))
     }
   }
 
@@ -153,6 +154,13 @@ const events = new Interface(
   ),
 )
 
+/** Nobody knows what was before it. */
+function takenBack(change: RegistryChange): RegistryChange {
+  if (change.kind !== 'permissions') return change
+  const { permissions: _, ...others } = change
+  return others
+}
+
 /** Undefined for events that change nothing that is read here, such as a change of ownership. */
 function toChange(log: Log): RegistryChange | undefined {
   const event = events.parseLog(log)
@@ -175,6 +183,7 @@ function toChange(log: Log): RegistryChange | undefined {
         streamId: toStreamId(String(event.args.getValue('streamId'))),
         user: toNodeId(String(event.args.getValue('user'))),
         block: log.blockNumber,
+        permissions: toPermissions(event.args.getValue('permissions') as ContractPermissions),
       }
     case 'PublicPermissionsChanged':
       return {

@@ -4,7 +4,7 @@ import { Permission, storageRegistryAbi, streamRegistryAbi, trackerRegistryAbi }
 import { AbiCoder, computeAddress, Interface, Wallet, type InterfaceAbi } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mined, startTestChain, type TestChain } from '../chain.testkit.ts'
-import type { Registries, RegistryChange, RegistryHealth } from '../ports.ts'
+import { noPermissions, type Registries, type RegistryChange, type RegistryHealth } from '../ports.ts'
 import { createdToleranceMs } from '../predates.ts'
 import { conformanceNetwork, describeRegistryReaders } from '../readers.conformance.testkit.ts'
 import { staticNetworkSchema } from '../static-network.ts'
@@ -323,10 +323,20 @@ describe('changes', () => {
     await mined(chain.streams.deleteStream(streamId))
     await count(8)
     const block = expect.any(Number) as number
+    const all = {
+      edit: true,
+      delete: true,
+      grant: true,
+      publishUntilMs: Infinity,
+      subscribeUntilMs: Infinity,
+    }
     expect(changes).toEqual([
       { kind: 'stream', streamId },
-      { kind: 'permissions', streamId, user: owner.nodeId, block },
-      { kind: 'permissions', streamId, user: user.nodeId, block },
+      { kind: 'permissions', streamId, user: owner.nodeId, block, permissions: all },
+      {
+        ...{ kind: 'permissions', streamId, user: user.nodeId, block },
+        permissions: { ...noPermissions, publishUntilMs: Infinity },
+      },
       { kind: 'permissions', streamId, user: 'public', block },
       { kind: 'trackers' },
       { kind: 'storage' },

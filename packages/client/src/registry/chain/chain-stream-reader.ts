@@ -8,7 +8,7 @@ import { readPages } from './read-pages.ts'
 import { toUntilMs } from './until.ts'
 
 type ContractStream = Awaited<ReturnType<StreamContract['getStream']>>
-type ContractPermissions = Awaited<ReturnType<StreamContract['directPermissions']>>
+export type ContractPermissions = Awaited<ReturnType<StreamContract['directPermissions']>>
 
 /** Reads streams and permissions from the contract. */
 export function createChainStreamReader(address: string, connection: ChainConnection): StreamRegistry {
@@ -96,7 +96,8 @@ function toInfo(stream: ContractStream): StreamInfo {
   }
 }
 
-function toPermissions(permissions: ContractPermissions): Permissions {
+/** As the contract has them. */
+export function toPermissions(permissions: ContractPermissions): Permissions {
   return {
     edit: permissions.canEdit,
     delete: permissions.canDelete,

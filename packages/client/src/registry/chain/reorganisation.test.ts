@@ -106,14 +106,14 @@ async function lagging(target: string) {
 }
 
 /** Resolves when such a change is heard of. */
-async function hear(kind: RegistryChange['kind']): Promise<void> {
-  await new Promise<void>((resolve) => {
+function hear(kind: RegistryChange['kind']): Promise<RegistryChange | undefined> {
+  return new Promise((resolve) => {
     onHeard = () => {
       const index = heard.findIndex((change) => change.kind === kind)
       if (index < 0) return
-      heard.splice(0, index + 1)
+      const change = heard.splice(0, index + 1).at(-1)
       onHeard = () => {}
-      resolve()
+      resolve(change)
     }
     onHeard()
   })
@@ -133,10 +133,11 @@ describe('a chain that takes blocks back', () => {
   it('takes a grant back', async () => {
     expect(await verdict()).toBe('denied')
     await grant()
-    await hear('permissions')
+    expect(await hear('permissions')).toMatchObject({ permissions: { publishUntilMs: Infinity } })
     expect(await verdict()).toBe('allowed')
     await reorganise(1)
-    await hear('permissions')
+    // What was before is not told.
+    expect(await hear('permissions')).not.toHaveProperty('permissions')
     expect(await verdict()).toBe('denied')
   })
 

@@ -119,6 +119,19 @@ describe('what a delegate signed', () => {
   })
 })
 
+it('waits for the answer about its own delegation, where its delegate has another', () => {
+  const script = new CoreScript().withNeighbours(2, 3)
+  const later = delegationOf({ fromMs: delegation.fromMs + 1 })
+  const renewed = { identity: identityOf(8), delegation: later }
+  script.delegates = { [delegation.delegateId]: 'unknown' }
+  expect(script.run(bring(2), data(2, batchAt([startMs], { delegate })))).toEqual(['resolve'])
+  const second = batchAt([startMs + 1], { delegate: renewed, chainId: 'second' })
+  expect(script.run(bring(2, later), data(2, second))).toEqual(['resolve'])
+  script.delegates = {}
+  expect(script.run(resolved)).toEqual(['delegation 3', 'data 3', 'deliver 0'])
+  expect(script.run({ ...resolved, delegation: later })).toEqual(['delegation 3', 'data 3', 'deliver 1'])
+})
+
 describe('a delegation that is forgotten while the registry is asked about it', () => {
   const junk = (i: number) => delegationOf({ requester: String(i) }, identityOf(9))
   /** A batch under it waits for the registry, and others have pushed it out meanwhile. */

@@ -1,10 +1,10 @@
 import {
   backoffMs,
   isSameSignature,
+  questionKey,
   Shares,
   type MessageBatch,
   type NodeId,
-  type PermissionScope,
 } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { Author } from '../delegations/authorship.ts'
@@ -47,7 +47,7 @@ export class HeldBatches {
   readonly #limits: HeldBatchesLimits
   readonly #counters: Counters
   readonly #onRefused: (held: HeldBatch) => void
-  readonly #scopes = new Map<PermissionScope, Map<string, Lookup>>()
+  readonly #waiting = new Map<string, Lookup>()
   readonly #lookups: Shares<Lookup>
   readonly #batches: Shares<HeldBatch>
   readonly #lookupOf = new WeakMap<HeldBatch, Lookup>()
@@ -73,7 +73,7 @@ export class HeldBatches {
   /** When `due` has something. */
   get dueMs(): number {
     let dueMs = Infinity
-    for (const { retryAtMs } of this.#all()) dueMs = Math.min(dueMs, retryAtMs)
+    for (const { retryAtMs } of this.#waiting.values()) dueMs = Math.min(dueMs, retryAtMs)
     return dueMs
   }
 
@@ -110,7 +110,7 @@ export class HeldBatches {
 
   /** Publishers to ask for again; each is yielded once. Those not consumed stay due. */
   *due(nowMs: number): Iterable<Lookup> {
-    for (const lookup of this.#all()) {
+    for (const lookup of this.#waiting.values()) {
       if (lookup.retryAtMs > nowMs) continue
       lookup.retryAtMs = Infinity
       yield lookup
@@ -124,16 +124,14 @@ export class HeldBatches {
   }
 
   #find(author: Author): Lookup | undefined {
-    return this.#scopes.get(author.scope)?.get(keyOf(author))
+    return this.#waiting.get(keyOf(author))
   }
 
   #begin(author: Author, from: NodeId | undefined, nowMs: number): Lookup {
     const batches = new Set<HeldBatch>()
     const retryAtMs = Infinity
     const lookup = { author, from, sinceMs: nowMs, batches, failures: 0, retryAtMs }
-    const authors = this.#scopes.get(author.scope) ?? new Map<string, Lookup>()
-    authors.set(keyOf(author), lookup)
-    this.#scopes.set(author.scope, authors)
+    this.#waiting.set(keyOf(author), lookup)
     for (const lost of this.#lookups.add(lookup, causeOf(from))) this.#end(lost).forEach(this.#onRefused)
     return lookup
   }
@@ -159,9 +157,7 @@ export class HeldBatches {
   #end(lookup: Lookup): readonly HeldBatch[] {
     const { author, batches } = lookup
     this.#lookups.delete(lookup)
-    const authors = this.#scopes.get(author.scope)
-    if (authors?.get(keyOf(author)) === lookup) authors.delete(keyOf(author))
-    if (authors?.size === 0) this.#scopes.delete(author.scope)
+    if (this.#find(author) === lookup) this.#waiting.delete(keyOf(author))
     for (const held of batches) this.#release(held)
     return [...batches]
   }
@@ -170,14 +166,11 @@ export class HeldBatches {
     this.#batches.delete(held)
     this.#bytes.delete(held)
   }
-
-  *#all(): Iterable<Lookup> {
-    for (const authors of this.#scopes.values()) yield* authors.values()
-  }
 }
 
-function keyOf({ publisherId, delegation }: Author): string {
-  return delegation === undefined ? publisherId : `${publisherId} ${delegation.delegateId}`
+/** What one answer of the registry is about: a delegate may have several delegations, of which some are known to be in force. */
+function keyOf({ scope, publisherId, delegation }: Author): string {
+  return questionKey(scope, publisherId, undefined, delegation)
 }
 
 /** What no neighbour brought is of the archive. */
