@@ -3,7 +3,7 @@
  * version is released, and commit what it writes. It never overwrites a release.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
@@ -12,9 +12,6 @@ const { version } = JSON.parse(readFileSync(join(root, 'packages/protocol/packag
 const directory = join(root, 'releases', version)
 if (existsSync(directory)) throw new Error(`${directory} exists: a release is kept as it was`)
 
-// What was built before may be of files that are gone.
-for (const name of packages) rmSync(join(root, 'packages', name, 'dist'), { recursive: true, force: true })
-execFileSync('node', ['scripts/run.mjs', 'build'], { cwd: root, stdio: 'inherit' })
 mkdirSync(directory, { recursive: true })
 const workspaces = packages.flatMap((name) => ['--workspace', `packages/${name}`])
 execFileSync('npm', ['pack', ...workspaces, '--pack-destination', directory], { cwd: root, stdio: 'inherit' })
