@@ -3,6 +3,7 @@
  * `prepack` and `postpack` of every package, run in its folder. Plain JavaScript that an old Node can run, too.
  * Before: builds, takes what is left of earlier builds out of `dist`, and puts the licence and the manifest for others in place.
  * After: puts back what was there. If packing was interrupted, the next one does.
+ * With RUNNEL_BUILT in its environment it does not build: who packs all packages has built them once.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -34,7 +35,7 @@ steps[step]()
 
 function prepack() {
   postpack()
-  build()
+  if (process.env.RUNNEL_BUILT === undefined) build()
   for (const file of filesIn(join(folder, 'dist'))) if (isStale(file)) rmSync(join(folder, 'dist', file))
   copyFileSync(join(root, 'LICENSE'), licence)
   copyFileSync(manifest, ours)
