@@ -14,6 +14,7 @@ export const testNeeds = {
   'packages/node': ['openssl'],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
+  'scripts/packages': ['chromium'],
 }
 
 const taskNeeds = {
