@@ -1,5 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import { isRunnelError, protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
+import { withProgram } from './cli/program-name.ts'
 import { encryptionSentence } from './encryption-news.ts'
 import type { Logger } from './logger.ts'
 import type { TrackerState } from './snapshot.ts'
@@ -45,7 +46,10 @@ export async function watchMembership(client: RunnelClient, logger: Logger): Pro
     if (status.type === 'delegation' && status.state === 'expired')
       sayError(protocolError('DELEGATION_EXPIRED', userId))
     if (status.type === 'delegation' && status.state === 'ending')
-      logger.warn({ leftMs: status.leftMs }, 'the delegation ends: make a new file with runnel key delegate')
+      logger.warn(
+        { leftMs: status.leftMs },
+        withProgram('the delegation ends: make a new file with runnel key delegate'),
+      )
   }
 }
 
