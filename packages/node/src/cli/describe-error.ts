@@ -25,7 +25,7 @@ export function describeError(error: unknown): DescribedError {
 
 /** `what (CODE). how to fix`, one line. */
 export function errorLine({ code, message, remedy }: DescribedError): string {
-  return `${message.replace(/\.$/, '')} (${code}). ${remedy}`
+  return `${message.replace(/\.$/, '')} (${code}). ${withProgram(remedy)}`
 }
 
 function findRunnelError(error: unknown): DescribedError | undefined {

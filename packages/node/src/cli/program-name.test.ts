@@ -66,6 +66,7 @@ describe('withProgram', () => {
     ['@runnel/node and runnel keys', '@runnel/node and runnel keys'],
   ])('%s', (text, named) => {
     expect(withProgram(text, 'npx runnel')).toBe(named)
+    expect(withProgram(named, 'npx runnel')).toBe(named)
   })
 })
 

@@ -57,9 +57,9 @@ export function thisProgram(): string {
 
 /** The first words of the commands. */
 const commands = 'up|node|tracker|publish|subscribe|stream|resend|storage|key|reading-key|registry|--help'
-const command = new RegExp(`\\brunnel (?=(?:${commands})(?![\\w-]))`, 'g')
+const command = new RegExp(`(?<!npx )\\brunnel (?=(?:${commands})(?![\\w-]))`, 'g')
 
-/** A text that names commands as `runnel …`, with what a person types here. */
+/** A text that names commands as `runnel …`, with what a person types here. Twice is as once. */
 export function withProgram(text: string, program = thisProgram()): string {
   return text.replace(command, () => `${program} `)
 }
