@@ -1,6 +1,6 @@
 /**
  * A tracker or a node of one release, as a process that `scripts/releases.test.ts` runs beside those of others. It prints a line of
- * JSON for what happens and takes commands, one a line. `pack-release.mjs` keeps a copy with each release.
+ * JSON for what happens and takes commands, one a line. `release.mjs` keeps a copy with each release.
  */
 import { createInterface } from 'node:readline'
 import { createNetworkNode } from '@runnel/network'

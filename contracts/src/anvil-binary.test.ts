@@ -1,6 +1,11 @@
 import { access, constants } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
 import { anvilCommand } from './anvil-binary.ts'
+
+interface Manifest {
+  readonly peerDependencies: Readonly<Record<string, string>>
+}
 
 /** Finds the packages given, in a directory of their name. */
 function installed(...packages: string[]) {
@@ -34,9 +39,15 @@ describe('anvilCommand', () => {
     ])
   })
 
-  it('tells when neither is installed', () => {
+  it('tells when neither is installed, and how to add the version it is made for', () => {
+    const { peerDependencies } = createRequire(import.meta.url)('../package.json') as Manifest
     expect(() => anvilCommand({ platform: 'linux', arch: 'x64', resolve: installed() })).toThrow(
-      expect.objectContaining({ code: 'CHAIN_BINARY_MISSING' }),
+      expect.objectContaining({
+        code: 'CHAIN_BINARY_MISSING',
+        remedy: expect.stringContaining(
+          `npm install @foundry-rs/anvil@${peerDependencies['@foundry-rs/anvil']},`,
+        ),
+      }),
     )
   })
 })

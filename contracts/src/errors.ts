@@ -10,7 +10,8 @@ export interface ContractsErrorEntry {
 export const contractsErrors = {
   CHAIN_BINARY_MISSING: {
     summary: 'The embedded chain is not installed',
-    remedy: 'Run npm install without --omit=optional: anvil comes as an optional package for each platform.',
+    remedy:
+      'Add it with: npm install @foundry-rs/anvil@1.7.1, without --omit=optional: each platform has an optional package.',
   },
   CHAIN_PORT_TAKEN: {
     summary: 'The address of the embedded chain is in use',

@@ -1,4 +1,7 @@
-/** What the client offers on every platform. */
+/** What is the same on every platform. */
+export { isRunnelError, RunnelError } from '@runnel/protocol'
+export type { ClientConfig, NetworkSource } from './given-config.ts'
+export type { UserConfig } from './node/user-file.ts'
 export type {
   DelegationConfig,
   DelegationRequestConfig,

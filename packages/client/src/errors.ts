@@ -20,6 +20,16 @@ export const clientErrors = {
   },
   ABORTED: { summary: 'Aborted by the caller', remedy: 'Nothing to do: the caller asked for it.' },
 
+  NOT_IN_PAGES: {
+    summary: 'A page has no files',
+    remedy:
+      'Keep a key with storedKey; give the document of a network, a delegation or a reading key itself: fetch it, or build it in.',
+  },
+  ONLY_IN_PAGES: {
+    summary: 'There is no browser that keeps something',
+    remedy:
+      'Keep a key in a file, with readKeyFile and writeKeyFile; keep sessions with memoryStore, or a SessionStore of your own.',
+  },
   NETWORK_FILE_MISSING: {
     summary: 'There is no network file',
     remedy: 'Start a local network, which writes one, with: runnel up. Or give the path of the file you got.',

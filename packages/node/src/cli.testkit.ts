@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The command as a user runs it; it needs a build (`npx tsc -b`). */
-const program = fileURLToPath(new URL('../bin/runnel.js', import.meta.url))
+const program = realpathSync(fileURLToPath(new URL('../bin/runnel.js', import.meta.url)))
 
 /** A command that runs. */
 export interface RunningCommand {
@@ -103,6 +103,12 @@ export async function stopAll(): Promise<void> {
   const ends = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)))
   for (const child of running) child.kill('SIGTERM')
   await Promise.all(ends)
+}
+
+/** The arguments of the printed command that begins with these words: it names the program as tests start it. */
+export function printedCommand(output: string, start: string): string[] {
+  const line = output.split('\n').find((text) => text.includes(`node ${program} ${start}`)) ?? ''
+  return line.split(`${program} `)[1]?.split(' ') ?? []
 }
 
 export function newDirectory(): string {

@@ -1,5 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import { isRunnelError, protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
+import { withProgram } from './cli/program-name.ts'
 import { encryptionSentence } from './encryption-news.ts'
 import type { Logger } from './logger.ts'
 import type { TrackerState } from './snapshot.ts'
@@ -13,13 +14,14 @@ export interface TrackerWatch {
   stop(): void
 }
 
+const sentence = ({ message, remedy }: RunnelError) => `${message}. ${withProgram(remedy)}`
+
 /** Logs what happens between the node and its trackers, and remembers how things stand. */
 export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatch {
   const states = new Map<NodeId, boolean>()
   const stop = client.network.on('tracker', (nodeId, state, error) => {
     states.set(nodeId, state === 'connected')
-    if (error?.code === 'NODE_REPLACED')
-      logger.error({ tracker: nodeId, code: error.code }, `${error.message}. ${error.remedy}`)
+    if (error?.code === 'NODE_REPLACED') logger.error({ tracker: nodeId, code: error.code }, sentence(error))
     else if (error) logger.warn({ tracker: nodeId, code: error.code }, error.message)
     else logger.info({ tracker: nodeId }, `tracker ${state}`)
   })
@@ -36,7 +38,7 @@ export function watchTrackers(client: RunnelClient, logger: Logger): TrackerWatc
  */
 export async function watchMembership(client: RunnelClient, logger: Logger): Promise<void> {
   const { userId } = client
-  const sayError = ({ code, message, remedy }: RunnelError) => logger.error({ code }, `${message}. ${remedy}`)
+  const sayError = (error: RunnelError) => logger.error({ code: error.code }, sentence(error))
   const { admissionProblem } = client
   if (admissionProblem !== undefined) sayError(admissionProblem)
   for await (const status of client.status()) {
@@ -45,7 +47,10 @@ export async function watchMembership(client: RunnelClient, logger: Logger): Pro
     if (status.type === 'delegation' && status.state === 'expired')
       sayError(protocolError('DELEGATION_EXPIRED', userId))
     if (status.type === 'delegation' && status.state === 'ending')
-      logger.warn({ leftMs: status.leftMs }, 'the delegation ends: make a new file with runnel key delegate')
+      logger.warn(
+        { leftMs: status.leftMs },
+        withProgram('the delegation ends: make a new file with runnel key delegate'),
+      )
   }
 }
 
@@ -61,10 +66,7 @@ export async function watchEncryption(client: RunnelClient, logger: Logger): Pro
       const name = `${streamPartId} ${error.code}`
       if (told.has(name) || told.size === maxNamedParts) continue
       told.add(name)
-      logger.warn(
-        { streamPart: streamPartId, code: error.code },
-        `left out: ${error.message}. ${error.remedy}`,
-      )
+      logger.warn({ streamPart: streamPartId, code: error.code }, `left out: ${sentence(error)}`)
     }
   }
 }

@@ -4,17 +4,19 @@ import { createNetworkNode, type OnNetworkBack } from '@runnel/network'
 import { isRunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
 import { followRegistry, openClient, type ClientModules, type CreateNode } from '../client.ts'
-import type { ClientConfig } from '../config.ts'
+import type { ClientConfig as CoreConfig } from '../config.ts'
 import { clientError } from '../errors.ts'
+import { withDocument, type ClientConfig } from '../given-config.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 import type { SessionStore } from '../identity/session-store.ts'
 import type { RunnelClient } from '../runnel-client.ts'
+import { readNetworkFile } from './files.ts'
 import { originStore } from './origin-store.ts'
 
 /**
  * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
  * connected. Throws INVALID_CONFIG, INVALID_KEY, CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, NO_WEBSOCKET, NO_WALLET
- * where `wallet: window.ethereum` is undefined, or NO_WEBRTC unless WebRTC is turned off. Nothing is left running when it throws.
+ * where `wallet: window.ethereum` is undefined, NO_WEBRTC unless WebRTC is turned off, or NOT_IN_PAGES with a network file. Nothing is left running when it throws.
  */
 export async function createClient(
   config: ClientConfig,
@@ -22,7 +24,7 @@ export async function createClient(
 ): Promise<RunnelClient> {
   requirePlatform(config)
   for (const given of [config, modules]) requireWallet(given)
-  return openClient(namingPage(config), {
+  return openClient(namingPage(withDocument(config, readNetworkFile)), {
     createNode: createPageNode,
     sessions: sessionsOf(config),
     ...modules,
@@ -40,17 +42,17 @@ const onNetworkBack: OnNetworkBack = (listener) => {
 
 /**
  * Follows a network's registries without taking part in the network; `stop` ends it. Throws INVALID_CONFIG,
- * CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Nothing is left running when it throws.
+ * CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, or NOT_IN_PAGES with a network file. Nothing is left running when it throws.
  */
 export async function openRegistry(
   config: Pick<ClientConfig, 'network' | 'registry'>,
   modules: Omit<ClientModules, 'createNode'> = {},
 ): Promise<RegistryService> {
-  return followRegistry(config, modules)
+  return followRegistry(withDocument(config, readNetworkFile), modules)
 }
 
 /** What a signer is asked for names the page to its user. */
-function namingPage(config: ClientConfig): ClientConfig {
+function namingPage(config: CoreConfig): CoreConfig {
   return { ...config, delegationRequest: { requester: location.origin, ...config.delegationRequest } }
 }
 

@@ -1,6 +1,5 @@
 export { createClient, openRegistry } from './create-client.ts'
 export { storedKey } from './stored-key.ts'
 export { originStore } from './origin-store.ts'
-export type { ClientConfig, NetworkSource } from '../config.ts'
+export * from './files.ts'
 export * from '../common.ts'
-export { isRunnelError, RunnelError } from '@runnel/protocol'

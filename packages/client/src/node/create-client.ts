@@ -1,16 +1,10 @@
 /** The client for Node: it can read files, and its node has the transports of Node. */
 import { createNetworkNode } from '@runnel/network'
 import { followRegistry, openClient, type ClientModules } from '../client.ts'
-import type { ClientConfig as CoreConfig, NetworkSource as CoreSource } from '../config.ts'
+import { withDocument, type ClientConfig } from '../given-config.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 import type { RunnelClient } from '../runnel-client.ts'
 import { readNetworkFile } from './network-file.ts'
-
-/** Where a network's trackers, streams and permissions are written down: on a chain, in a document, or in a network file. */
-export type NetworkSource = CoreSource | { readonly kind: 'static'; readonly file: string }
-
-/** What `createClient` takes. */
-export type ClientConfig = CoreConfig<NetworkSource>
 
 /**
  * Joins a network: checks the configuration, reads the registries and starts a node. Resolves before any tracker is
@@ -21,7 +15,7 @@ export async function createClient(
   config: ClientConfig,
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
-  return openClient(withDocument(config), { createNode: createNetworkNode, ...modules })
+  return openClient(withDocument(config, readNetworkFile), { createNode: createNetworkNode, ...modules })
 }
 
 /**
@@ -33,12 +27,5 @@ export async function openRegistry(
   config: Pick<ClientConfig, 'network' | 'registry'>,
   modules: Omit<ClientModules, 'createNode'> = {},
 ): Promise<RegistryService> {
-  return followRegistry(withDocument(config), modules)
-}
-
-function withDocument(config: ClientConfig): CoreConfig {
-  const { network } = config
-  // Anything but a well-formed reference to a file is for the configuration's own check.
-  const isFile = network?.kind === 'static' && 'file' in network && typeof network.file === 'string'
-  return isFile ? { ...config, network: readNetworkFile(network.file) } : (config as CoreConfig)
+  return followRegistry(withDocument(config, readNetworkFile), modules)
 }

@@ -4,6 +4,7 @@ import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
 import { nodeError } from '../errors.ts'
 import { printable } from './printable.ts'
+import { withProgram } from './program-name.ts'
 
 /** What a person is told of an error. */
 export interface DescribedError {
@@ -15,12 +16,16 @@ export interface DescribedError {
 /** Converts any error, including those of ethers and the operating system, into one form for display. */
 export function describeError(error: unknown): DescribedError {
   const known = findRunnelError(error) ?? describeRegistryRefusal(error) ?? describeForeign(error)
-  return { code: known.code, message: printable(oneLine(known.message)), remedy: known.remedy }
+  return {
+    code: known.code,
+    message: withProgram(printable(oneLine(known.message))),
+    remedy: withProgram(known.remedy),
+  }
 }
 
 /** `what (CODE). how to fix`, one line. */
 export function errorLine({ code, message, remedy }: DescribedError): string {
-  return `${message.replace(/\.$/, '')} (${code}). ${remedy}`
+  return `${message.replace(/\.$/, '')} (${code}). ${withProgram(remedy)}`
 }
 
 function findRunnelError(error: unknown): DescribedError | undefined {

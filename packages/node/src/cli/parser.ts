@@ -1,9 +1,11 @@
-import yargs, { type Argv } from 'yargs'
+import { readFileSync } from 'node:fs'
+import yargs, { type Argv, type Options } from 'yargs'
 import { nodeError } from '../errors.ts'
 import type { Command } from './command.ts'
 import { globalOptions } from './common-options.ts'
 import { exitCodesHelp } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
+import { thisProgram, withProgram } from './program-name.ts'
 
 /** What a group of commands is for. */
 const groups: Readonly<Record<string, string>> = {
@@ -23,7 +25,8 @@ const [signOfTime, standsForSign] = [new RegExp(`^${sign}${time}`), new RegExp(`
 /** Parses a command line and runs the command it names. Throws USAGE, or whatever the command throws. */
 export async function runCommandLine(argv: readonly string[], commands: readonly Command[]): Promise<void> {
   const parser = yargs(argv.map((word) => word.replace(signOfTime, stands)))
-    .scriptName('runnel')
+    .scriptName(thisProgram())
+    .version(ownVersion())
     .usage('$0 <command>\n\nRunnel, a decentralized topic publish/subscribe network.')
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
     .options(globalOptions)
@@ -37,8 +40,14 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
     })
     .strict()
   addCommands(parser, commands, [])
-  demandOne(parser, 'runnel')
+  demandOne(parser, thisProgram())
   await parser.parseAsync()
+}
+
+/** Of this package, wherever the program is called. */
+function ownVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { readonly version: string }).version
 }
 
 /** Adds the commands whose words begin with `prefix`, and a group for each first word shared by several. */
@@ -55,7 +64,7 @@ function addCommands(parser: Argv, commands: readonly Command[], prefix: readonl
         addCommands(nested, inner, path)
         nested.epilogue(exitCodesHelp)
         if (own) describeCommand(nested, own)
-        else demandOne(nested, `runnel ${path.join(' ')}`)
+        else demandOne(nested, [thisProgram(), ...path].join(' '))
         return nested
       },
       async (args) => own?.run(asTyped(args)),
@@ -76,11 +85,23 @@ function asTyped(args: Readonly<Record<string, unknown>>): Readonly<Record<strin
 
 function describeCommand(parser: Argv, command: Command): void {
   for (const [name, { describe, choices }] of Object.entries(command.positionals)) {
-    parser.positional(name, { type: 'string', describe, ...(choices ? { choices } : {}) })
+    parser.positional(name, {
+      type: 'string',
+      describe: withProgram(describe),
+      ...(choices ? { choices } : {}),
+    })
   }
-  parser.options({ ...command.options })
-  for (const [line, meaning] of command.examples) parser.example(`runnel ${line}`, meaning)
-  if (command.epilogue !== undefined) parser.epilogue(`${command.epilogue}\n\n${exitCodesHelp}`)
+  parser.options(describedOptions(command))
+  for (const [line, meaning] of command.examples) parser.example(`${thisProgram()} ${line}`, meaning)
+  if (command.epilogue !== undefined) parser.epilogue(`${withProgram(command.epilogue)}\n\n${exitCodesHelp}`)
+}
+
+function describedOptions({ options }: Command): Record<string, Options> {
+  const described = Object.entries(options).map(([name, option]): [string, Options] => [
+    name,
+    option.describe === undefined ? option : { ...option, describe: withProgram(option.describe) },
+  ])
+  return Object.fromEntries(described)
 }
 
 function positionalSyntax(command: Command): string[] {

@@ -4,6 +4,7 @@ import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readNetwork } from '../cli/network-source.ts'
 import { notice, printResult } from '../cli/output.ts'
+import { withProgram } from '../cli/program-name.ts'
 import { chainIdOf } from '../cli/with-chain.ts'
 import { nodeError } from '../errors.ts'
 import {
@@ -65,7 +66,9 @@ export const keyDelegate = defineCommand({
     const delegateTo = async (delegateId: NodeId) => {
       if (terms.reads && readingKeyFile === undefined)
         notice(
-          'no reading key goes along: the delegate cannot open what is encrypted; give --with-reading-key FILE, or later: runnel reading-key export FILE',
+          withProgram(
+            'no reading key goes along: the delegate cannot open what is encrypted; give --with-reading-key FILE, or later: runnel reading-key export FILE',
+          ),
         )
       const userKey = requireKey({ key, env: process.env })
       const chainId = await chainIdOf(readNetwork(network))

@@ -171,7 +171,7 @@ describe('runnel key delegate', () => {
     [`--out x --for 367d ${asAlice}`, 64, 'USAGE', 'up to 366d'],
     [`--out x --for 93d ${asAlice}`, 78, 'DELEGATION_TOO_BROAD', 'all streams for 93 days'],
     ['--out x --key alice.key', 78, 'NETWORK_NOT_CONFIGURED', '--network'],
-    ['--out x --network network.json', 78, 'KEY_REQUIRED', 'runnel key new'],
+    ['--out x --network network.json', 78, 'KEY_REQUIRED', 'runnel.js key new'],
     [`--out alice.key/x ${asAlice}`, 1, 'DELEGATION_FILE_UNWRITABLE', 'alice.key/x'],
   ])('refuses %s (exit code %i)', async (line, code, errorCode, hint) => {
     const result = await run(`key delegate ${line}`)

@@ -1,6 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { defineCommand } from '../cli/command.ts'
 import { printResult } from '../cli/output.ts'
+import { thisProgram } from '../cli/program-name.ts'
+import { shellWord } from '../cli/shell-word.ts'
 import { defaultConfigFile, parseConfig } from '../config/load-config.ts'
 import type { BrokerConfigInput } from '../config/schema.ts'
 import { nodeError } from '../errors.ts'
@@ -65,7 +68,7 @@ export const nodeInit = defineCommand({
     writeFileSync(out, `${JSON.stringify(config, undefined, 2)}\n`)
     printResult({ file: out, key: answers.key, nodeId: madeKey?.nodeId }, json, [
       ...(madeKey ? [`wrote ${answers.key}: node ${madeKey.nodeId}`] : []),
-      `wrote ${out}; start the node with: runnel node${out === defaultConfigFile ? '' : ` --config ${out}`}`,
+      `wrote ${out}; start the node with: ${thisProgram()} node${out === defaultConfigFile ? '' : ` --config ${shellWord(resolve(out))}`}`,
     ])
   },
 })

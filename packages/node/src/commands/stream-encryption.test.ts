@@ -170,7 +170,7 @@ describe('an encrypted stream on the command line', { timeout: timeoutMs }, () =
       stderr: expect.stringContaining('(CARD_OF_OTHER_USER). '),
     })
     expect(await as('owner', `${grant} alice.key`)).toMatchObject({
-      stderr: expect.stringContaining('not what runnel reading-key card prints'),
+      stderr: expect.stringContaining('runnel.js reading-key card prints'),
     })
     expect(await as('owner', `${grant} gone`)).toMatchObject({ code: 64 })
     const { stdout } = await as('owner', `stream show ${stream}`)

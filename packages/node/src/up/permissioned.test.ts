@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { newDirectory, runRunnel, startRunnel, stopAll } from '../cli.testkit.ts'
+import { newDirectory, printedCommand, runRunnel, startRunnel, stopAll } from '../cli.testkit.ts'
 
 /** Starting a network of processes takes its time on a busy machine. */
 const timeoutMs = 240_000
@@ -10,23 +10,16 @@ describe('runnel up --permissioned', { timeout: timeoutMs }, () => {
   it('runs a private network: its own nodes take part, others when they are listed', async () => {
     const cwd = newDirectory()
     const up = startRunnel(['up', '--permissioned', '--nodes', '3', '--trackers', '2'], { cwd })
-    await up.said('runnel registry allow-node')
+    await up.said('runnel.js registry allow-node')
     expect(up.stdout()).toContain('The private network runs: 3 nodes')
     const network = ['--network', '.runnel/up/network.json']
     const run = (line: string, input = '') => runRunnel([...line.split(' '), ...network], { cwd, input })
-    const printed = (start: string) =>
-      /npx runnel (.*)/.exec(
-        up
-          .stdout()
-          .split('\n')
-          .find((line) => line.includes(start)) ?? '',
-      )?.[1] ?? ''
     const lobby = /0x\w+\/lobby/.exec(up.stdout())?.[0] ?? ''
 
     const { stdout } = await run('registry list-nodes')
     // Three nodes, the storage node, the owner, the user.
     expect(stdout.trim().split('\n')).toHaveLength(6)
-    const subscriber = startRunnel([...printed('runnel subscribe 0x').split(' '), '--count', '2'], { cwd })
+    const subscriber = startRunnel([...printedCommand(up.stdout(), 'subscribe 0x'), '--count', '2'], { cwd })
     expect(await subscriber.ended).toMatchObject({ code: 0 })
 
     await runRunnel(['key', 'new', 'guest.key'], { cwd })
@@ -36,8 +29,10 @@ describe('runnel up --permissioned', { timeout: timeoutMs }, () => {
       code: 77,
       stderr: expect.stringContaining('(NODE_NOT_LISTED). '),
     })
-    const allow = printed('runnel registry allow-node').replace('NODE', guest)
-    expect(await runRunnel(allow.split(' '), { cwd })).toMatchObject({ code: 0 })
+    const allow = printedCommand(up.stdout(), 'registry allow-node').map((word) =>
+      word.replace(/^NODE$/, guest),
+    )
+    expect(await runRunnel(allow, { cwd })).toMatchObject({ code: 0 })
     expect(await publish()).toMatchObject({ code: 0 })
     up.process.kill('SIGINT')
     expect(await up.ended).toMatchObject({ code: 0 })

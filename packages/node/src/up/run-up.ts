@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { notice } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
@@ -24,7 +25,7 @@ export interface RunUpOptions extends Omit<LocalNetworkOptions, 'onDeath'> {
 
 /** Runs a local network, live or for a measured time. Throws UP_CHILD_DIED or UP_INCOMPLETE when not all went well. */
 export async function runUp(options: RunUpOptions): Promise<void> {
-  const directory = claimDirectory(options.directory)
+  const directory = claimDirectory(resolve(options.directory))
   const died: string[] = []
   const onDeath = (child: Child, how: string) => {
     died.push(`${child.name}: ${how}`)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   errorLines,
   newDirectory,
+  printedCommand,
   runRunnel,
   startRunnel,
   stopAll,
@@ -56,7 +57,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
 
   beforeAll(async () => {
     up = startRunnel(['up', '--nodes', '3', '--trackers', '1'], { cwd })
-    await up.said('runnel publish')
+    await up.said('runnel.js publish')
     lobby = /0x\w+\/lobby/.exec(up.stdout())?.[0] ?? ''
     measured = /0x\w+\/system\/cpu/.exec(up.stdout())?.[0] ?? ''
   }, timeoutMs)
@@ -64,15 +65,8 @@ describe('runnel up', { timeout: timeoutMs }, () => {
   const network = ['--network', '.runnel/up/network.json']
   const withKey = [...network, '--key', '.runnel/up/keys/user.key']
 
-  /** The commands as printed, without `npx runnel`. */
-  function printedCommand(verb: string, stream: string): string[] {
-    const line =
-      up
-        .stdout()
-        .split('\n')
-        .find((text) => text.includes(`npx runnel ${verb} ${stream}`)) ?? ''
-    return line.replace(/^.*npx runnel /, '').split(' ')
-  }
+  /** The commands as printed, without the program. */
+  const printed = (verb: string, stream: string) => printedCommand(up.stdout(), `${verb} ${stream}`)
 
   it('prints where the explorer is, which knows the network', async () => {
     const url = /explorer {2}(http:\S+)/.exec(up.stdout())?.[1] ?? ''
@@ -86,9 +80,9 @@ describe('runnel up', { timeout: timeoutMs }, () => {
 
   it('has an encrypted stream, which the user reads back and nobody else', async () => {
     const secret = /private {3}(0x\w+\/private) {2}encrypted/.exec(up.stdout())?.[1] ?? ''
-    const published = await runRunnel(printedCommand('publish', secret), { cwd, input: '"psst"\n' })
+    const published = await runRunnel(printed('publish', secret), { cwd, input: '"psst"\n' })
     expect(published).toMatchObject({ code: 0 })
-    const asOwner = [...printedCommand('subscribe', secret), '--count', '1']
+    const asOwner = [...printed('subscribe', secret), '--count', '1']
     expect(await runRunnel(asOwner, { cwd })).toMatchObject({ code: 0, stdout: '"psst"\n' })
     expect(await runRunnel(['resend', 'last', '1', secret, ...withKey], { cwd })).toMatchObject({
       code: 0,
@@ -106,15 +100,15 @@ describe('runnel up', { timeout: timeoutMs }, () => {
   })
 
   it('prints commands that work', async () => {
-    const subscriber = startRunnel([...printedCommand('subscribe', lobby), '--count', '2'], { cwd })
+    const subscriber = startRunnel([...printed('subscribe', lobby), '--count', '2'], { cwd })
     await subscriber.said('subscribed to')
     const input = '{"hello":"world"}\n[1,2]\n'
-    expect(await runRunnel(printedCommand('publish', lobby), { cwd, input })).toMatchObject({
+    expect(await runRunnel(printed('publish', lobby), { cwd, input })).toMatchObject({
       code: 0,
       stdout: '',
     })
     expect(await subscriber.ended).toMatchObject({ code: 0, stdout: input })
-    const watcher = await runRunnel([...printedCommand('subscribe', measured), '--count', '1', '--meta'], {
+    const watcher = await runRunnel([...printed('subscribe', measured), '--count', '1', '--meta'], {
       cwd,
     })
     expect(JSON.parse(watcher.stdout)).toMatchObject({
@@ -125,7 +119,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
   })
 
   it('keeps what flows, and gives it again', async () => {
-    const [all, ...rest] = printedCommand('resend last 20', measured)
+    const [all, ...rest] = printed('resend last 20', measured)
     expect([all, ...rest.slice(0, 2)]).toEqual(['resend', 'last', '20'])
     const page = /http:\S+\/v1\/storage/.exec(up.stdout())?.[0] ?? ''
     let stored = 0
@@ -135,7 +129,7 @@ describe('runnel up', { timeout: timeoutMs }, () => {
       }
       stored = usage.find(({ streamPartId }) => streamPartId === `${measured}#0`)?.messages ?? 0
     }
-    const { code, stdout } = await runRunnel(printedCommand('resend last 20', measured), { cwd })
+    const { code, stdout } = await runRunnel(printed('resend last 20', measured), { cwd })
     const lines = stdout.trim().split('\n')
     expect({ code, lines: lines.length }).toEqual({ code: 0, lines: 20 })
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ busy: expect.any(Number) })

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Tracker } from '@runnel/tracker'
+import { build } from 'vite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { launchChromium } from '../../packages/browser/src/chromium.testkit.ts'
+import { networkOf, startTracker } from '../../packages/browser/src/network.testkit.ts'
+import { servePages } from '../../packages/browser/src/page-server.testkit.ts'
+import { packAll, root, type Packed } from './packed.testkit.ts'
+import { installProject, type Project } from './project.testkit.ts'
+
+const hello = '{"hello":"world"}'
+const bin = (name: string) => join(root, 'node_modules/.bin', name)
+const node = process.execPath
+const clientAlone = ['client', 'contracts', 'network', 'protocol', 'transport'] as const
+
+let packed: Packed
+let tracker: Tracker
+let network: ReturnType<typeof networkOf>
+beforeAll(async () => {
+  ;[packed, tracker] = await Promise.all([packAll('/srv/runnel.git'), startTracker()])
+  network = networkOf(tracker, `0x${'1'.repeat(40)}/installed`)
+})
+afterAll(async () => {
+  packed.remove()
+  await tracker.stop()
+})
+
+describe('a project with @runnel/client', () => {
+  let project: Project
+  beforeAll(async () => {
+    project = await installProject(packed.paths(...clientAlone))
+  })
+  afterAll(() => project.remove())
+
+  const compiled = (module: string, moduleResolution: string) => ({
+    compilerOptions: {
+      ...{ target: 'es2023', module, moduleResolution, outDir: `out-${moduleResolution}` },
+      ...{ strict: true, skipLibCheck: false },
+      types: ['node'],
+    },
+    files: ['main.ts', 'page.ts'],
+  })
+
+  it.each([
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])('compiles strictly with module %s and resolution %s, and talks', async (module, resolution) => {
+    project.write('tsconfig.json', compiled(module, resolution))
+    await project.run(node, join(root, 'node_modules/typescript/bin/tsc'))
+    const program = `out-${resolution}/main.js`
+    expect(await project.run(node, program, JSON.stringify(network))).toBe(hello)
+  })
+
+  it('talks by WebRTC in Node', async () => {
+    expect(await project.run(node, 'out-nodenext/main.js', JSON.stringify(network), 'webrtc')).toBe(hello)
+  })
+
+  it('can be required by CommonJS', async () => {
+    project.write(
+      'main.cjs',
+      `const { createClient, RunnelError } = require('@runnel/client')
+      createClient({ network: ${JSON.stringify(network)} }).then(async (client) => {
+        await client.close()
+        console.log(await createClient({}).catch((error) => error instanceof RunnelError && error.code))
+      })`,
+    )
+    expect(await project.run(node, 'main.cjs')).toBe('INVALID_CONFIG')
+  })
+
+  it.each(['websocket', 'webrtc'])('talks by %s in Bun', async (kind) => {
+    expect(await project.run(bin('bun'), 'main.ts', JSON.stringify(network), kind)).toBe(hello)
+  })
+
+  it.each(['websocket', 'webrtc'])('talks by %s in Deno', async (kind) => {
+    const args = ['run', '--quiet', '--allow-all', '--unstable-sloppy-imports', 'main.ts']
+    expect(await project.run(bin('deno'), ...args, JSON.stringify(network), kind)).toBe(hello)
+  })
+
+  it('talks in a page that Vite built', async () => {
+    await build({ root: project.directory, logLevel: 'warn', configFile: false })
+    const server = await servePages(join(project.directory, 'dist'), {})
+    const browser = await launchChromium()
+    const page = await browser.newPage()
+    await page.goto(`${server.url}index.html`)
+    const content = await page.evaluate(
+      (given) => (globalThis as unknown as { said(network: unknown): Promise<unknown> }).said(given),
+      network,
+    )
+    await browser.close()
+    await server.close()
+    expect(content).toEqual(JSON.parse(hello))
+  })
+
+  it('has no embedded chain, and is told how to add it', async () => {
+    expect(existsSync(join(project.directory, 'node_modules/@foundry-rs'))).toBe(false)
+    project.write(
+      'chain.js',
+      `import { startAnvil } from '@runnel/contracts/anvil'
+      await startAnvil().catch(({ code, remedy }) => console.log(code, remedy))`,
+    )
+    expect(await project.run(node, 'chain.js')).toMatch(
+      /^CHAIN_BINARY_MISSING .* npm install @foundry-rs\/anvil@/,
+    )
+  })
+})
+
+describe('a project with @runnel/node', () => {
+  let project: Project
+  beforeAll(async () => {
+    project = await installProject(packed.paths())
+  })
+  afterAll(() => project.remove())
+
+  it('runs a network with the embedded chain', async () => {
+    const report = await project.run('npx', 'runnel', 'up', '--nodes', '2', '--for', '2s', '--json')
+    expect(JSON.parse(report)).toMatchObject({ complete: true })
+  })
+})

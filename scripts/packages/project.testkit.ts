@@ -1,0 +1,48 @@
+/** Projects of somebody else: folders outside the repository, into which packages are installed. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+export interface Project {
+  readonly directory: string
+  /** Runs a program there to its end, and returns what it prints; rejects with what it says when it fails. */
+  run(command: string, ...args: string[]): Promise<string>
+  write(file: string, content: string | object): void
+  remove(): void
+}
+
+/** A project with these packages, and the programs of `program/`. */
+export async function installProject(tarballs: readonly string[]): Promise<Project> {
+  const directory = mkdtempSync(join(tmpdir(), 'runnel-project-'))
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS|VITEST|RUNNEL_)/i.test(name)),
+  )
+  const run = async (command: string, ...args: string[]) => {
+    const failed = (error: unknown) => {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+      throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`, { cause: error })
+    }
+    const { stdout } = await promisify(execFile)(command, args, { cwd: directory, env }).catch(failed)
+    return stdout.trim()
+  }
+  const write = (file: string, content: string | object) =>
+    writeFileSync(
+      join(directory, file),
+      typeof content === 'string' ? content : JSON.stringify(content, undefined, 2),
+    )
+  write('package.json', { name: 'project', private: true, type: 'module' })
+  await run(
+    'npm',
+    'install',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel',
+    'error',
+    ...tarballs,
+  )
+  cpSync(join(import.meta.dirname, 'program'), directory, { recursive: true })
+  return { directory, run, write, remove: () => rmSync(directory, { recursive: true }) }
+}
