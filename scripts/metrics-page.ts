@@ -29,6 +29,8 @@ const snapshot: NodeSnapshot = {
   websocketUrl: undefined,
   cryptoBackend: 'js',
   uptimeMs: 0,
+  streams: { isRead: true, followed: [], ignoredParts: 0 },
+  admissionProblem: undefined,
   trackers: [{ nodeId: `0x${'1'.repeat(40)}` as NodeId, connected: true }],
   streamParts: [
     {
