@@ -94,7 +94,7 @@ function trackerText(): Promise<string> {
   const options = { degree: defaultTrackerOptions.degree, limits: defaultTrackerLimits }
   const registry = createTrackerMetrics(new TrackerCore(options, { random: systemRandom }))
   addConnectionMetrics(registry, { opened: 0, refused: 0, failedHandshakes: 0 })
-  const view = { leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 }
+  const view = { state: 'joined', leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 } as const
   addClusterMetrics(registry, {
     ...{ counters: { get: () => 0 }, size: { linked: 0, registered: 0 } },
     view: () => view,
