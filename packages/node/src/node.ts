@@ -9,7 +9,7 @@ import {
 import { createNetworkNode } from '@runnel/network'
 import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
 import { systemClock } from '@runnel/protocol/system'
-import { readNetwork } from './cli/network-source.ts'
+import { readNetwork, type DescribedNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
 import { controlPlugin } from './control/control-plugin.ts'
@@ -23,6 +23,7 @@ import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/pl
 import type { NodeSnapshot } from './snapshot.ts'
 import { StreamFollower } from './streams/stream-follower.ts'
 import { TrackerPresence } from './streams/tracker-presence.ts'
+import { watchClock } from './watch-clock.ts'
 import { watchEncryption, watchFaults, watchMembership, watchTrackers } from './watch-client.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */
@@ -55,7 +56,9 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const { logger = createLogger(config.logLevel, 'runnel', { format: config.logFormat }) } = modules
   const { backend } = await loadCrypto()
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
-  const client = await openClient(config, env)
+  const network = readNetwork(config.network)
+  void watchClock(network, logger)
+  const client = await openClient(config, network, env)
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
   void watchFaults(client, logger)
@@ -119,17 +122,19 @@ function builtIn(config: BrokerConfig): ConfiguredPlugin[] {
 
 function openClient(
   config: BrokerConfig,
+  network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RunnelClient> {
-  if (!config.control.enabled) return createClient(clientConfigOf(config, env))
+  if (!config.control.enabled) return createClient(clientConfigOf(config, network, env))
   // A node controlled by an experiment also measures the results.
-  return createClient(clientConfigOf(config, env), {
+  return createClient(clientConfigOf(config, network, env), {
     createNode: (options, nodeModules) => createNetworkNode({ ...options, tracing: true }, nodeModules),
   })
 }
 
 function clientConfigOf(
   config: BrokerConfig,
+  network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
   const { websocket, tcp, webrtc, maxLiveAgeMs } = config
@@ -145,7 +150,7 @@ function clientConfigOf(
     readingKey: config.readingKey === undefined ? undefined : readReadingKeyFile(config.readingKey),
     // A storage node is registered by it.
     nodePrivateKey: resolveKey({ key: config.key, env }),
-    network: readNetwork(config.network),
+    network,
     maxLiveAgeMs,
     transports: {
       tcp: tcp.enabled && tcpOptions(tcp),
