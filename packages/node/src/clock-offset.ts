@@ -11,7 +11,7 @@ export const clockWrongMs = 60_000
  * How much a server's clock is ahead of this machine's, in milliseconds, give or take a second: by the header Date of its answer (RFC
  * 9110, section 6.6.1). Undefined when it says none. Rejects when it does not answer.
  */
-export async function clockOffsetMs(url: string, now: () => number = Date.now): Promise<number | undefined> {
+async function clockOffsetMs(url: string, now: () => number = Date.now): Promise<number | undefined> {
   // Not from a cache: a POST, which a JSON-RPC server takes and any other refuses.
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
   const askedMs = now()

@@ -84,7 +84,7 @@ describe('runnel doctor', { timeout: timeoutMs }, () => {
     expect(code).toBe(1)
     expect(stdout).toMatch(/^error {4}key .*\(KEY_FILE_MISSING\)\. /m)
     expect(stdout).toMatch(/^error {4}port http .*EADDRINUSE.*ss -ltnp/m)
-    expect(stdout).toMatch(/^error {4}trackers .*takes no WebSocket/m)
+    expect(stdout).toMatch(/^error {4}trackers .*takes no WebSocket: \w/m)
   })
 
   it('finds the wrong chain, one without registries, and a configuration that is wrong', async () => {

@@ -57,6 +57,12 @@ async function checkTracker({ nodeId, url }: TrackerAddress): Promise<Finding> {
   return ok(check, `${shown} answers, with ${answer.nodes} nodes`)
 }
 
+/** As the WebSocket of Node.js has it. */
+interface ConnectError {
+  readonly message: string
+  readonly cause?: { readonly message?: string; readonly code?: string }
+}
+
 /** Undefined when it opened, else why not. */
 export function openWebSocket(url: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
@@ -64,11 +70,9 @@ export function openWebSocket(url: string): Promise<string | undefined> {
   const timeout = setTimeout(() => resolve('no answer'), dialTimeoutMs)
   socket.addEventListener('open', () => resolve(undefined))
   socket.addEventListener('error', (event) => {
-    const { error, message } = event as Event & {
-      readonly error?: Error & { cause?: Error }
-      readonly message: string
-    }
-    resolve(error?.cause?.message ?? error?.message ?? message)
+    const { error, message } = event as Event & { readonly error?: ConnectError; readonly message: string }
+    const said = [error?.cause?.message, error?.cause?.code, error?.message, message]
+    resolve(said.find((text) => text !== undefined && text !== '') ?? 'no connection')
   })
   return promise.finally(() => {
     clearTimeout(timeout)
