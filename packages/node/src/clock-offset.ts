@@ -1,11 +1,13 @@
+import { networkLimits } from '@runnel/network'
+
 /** How long a server may take to tell its time, in milliseconds. */
 const askTimeoutMs = 5_000
 
 /** Another clock that differs by less may be right: what HTTP says is whole seconds, and half the way back is a guess. */
 export const clockToleranceMs = 5_000
 
-/** A clock that differs by so much keeps messages and permissions from working. */
-export const clockWrongMs = 60_000
+/** A clock that differs by more is wrong: half of what nodes allow each other, as another one's may be wrong the other way. */
+export const clockWrongMs = networkLimits.clockToleranceMs / 2
 
 /**
  * How much a server's clock is ahead of this machine's, in milliseconds, give or take a second: by the header Date of its answer (RFC

@@ -8,7 +8,7 @@ import type { FollowedStream, StreamsStatus } from './streams-status.ts'
 import { survey, type Look, type Survey, type SurveyedClient } from './survey.ts'
 
 /** Timers of JavaScript count no further, in milliseconds. */
-const maxTimerMs = 2 ** 31 - 1
+const timerLimit = 2 ** 31 - 1
 
 export interface StreamFollowerOptions {
   /** As in the setting `streams`. */
@@ -144,6 +144,6 @@ export class StreamFollower {
       failure === undefined ? Infinity : backoffMs(this.#failuresInARow, min, max),
     )
     if (delayMs === Infinity) return
-    this.#cancelNext = clock.schedule(Math.min(delayMs, maxTimerMs), () => void this.refresh())
+    this.#cancelNext = clock.schedule(Math.min(delayMs, timerLimit), () => void this.refresh())
   }
 }
