@@ -6,6 +6,7 @@ import { createTracker, type Tracker } from '@runnel/tracker'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newDirectory } from './cli.testkit.ts'
 import { parseConfig } from './config/load-config.ts'
+import type { BrokerConfigInput } from './config/schema.ts'
 import { startBroker, type Broker } from './node.ts'
 
 const crypto = await loadCrypto()
@@ -38,9 +39,9 @@ describe('a broker with streams to relay', { timeout: 60_000 }, () => {
     await tracker.stop()
   })
 
-  async function start(streamsToRelay: string[]): Promise<Broker> {
+  async function start(streamsToRelay: string[], more: BrokerConfigInput = {}): Promise<Broker> {
     const quiet = { logLevel: 'silent', webrtc: { enabled: false }, websocket: { port: 0 } } as const
-    const config = parseConfig({ network, http: { port: 0 }, ...quiet, streams: streamsToRelay })
+    const config = parseConfig({ network, http: { port: 0 }, ...quiet, streams: streamsToRelay, ...more })
     const broker = await startBroker(config, { env: {}, directory })
     brokers.push(broker)
     return broker
@@ -88,5 +89,19 @@ describe('a broker with streams to relay', { timeout: 60_000 }, () => {
     const broker = await start([])
     await untilReady(broker, 200)
     expect(broker.snapshot().streamParts).toEqual([])
+  })
+
+  it('is not ready, but alive, while its store does not open', async () => {
+    const store = newDirectory()
+    writeFileSync(
+      join(store, 'messages.sqlite'),
+      'this is no database, and longer than the header of one '.repeat(9),
+    )
+    const broker = await start([], { storage: { enabled: true, directory: store } })
+    expect(await untilReady(broker, 503)).toMatchObject({
+      reasons: expect.arrayContaining([expect.objectContaining({ code: 'STORAGE_FAILED' })]),
+    })
+    expect((await fetch(`${broker.httpUrl}/health`)).status).toBe(200)
+    expect(await (await fetch(`${broker.httpUrl}/metrics`)).text()).toContain('runnel_ready 0')
   })
 })
