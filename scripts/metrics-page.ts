@@ -29,6 +29,8 @@ const snapshot: NodeSnapshot = {
   websocketUrl: undefined,
   cryptoBackend: 'js',
   uptimeMs: 0,
+  streams: { isRead: true, followed: [], ignoredParts: 0 },
+  admissionProblem: undefined,
   trackers: [{ nodeId: `0x${'1'.repeat(40)}` as NodeId, connected: true }],
   streamParts: [
     {
@@ -92,7 +94,7 @@ function trackerText(): Promise<string> {
   const options = { degree: defaultTrackerOptions.degree, limits: defaultTrackerLimits }
   const registry = createTrackerMetrics(new TrackerCore(options, { random: systemRandom }))
   addConnectionMetrics(registry, { opened: 0, refused: 0, failedHandshakes: 0 })
-  const view = { leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 }
+  const view = { state: 'joined', leads: 0, replicas: 0, circuitsOut: 0, circuitsIn: 0 } as const
   addClusterMetrics(registry, {
     ...{ counters: { get: () => 0 }, size: { linked: 0, registered: 0 } },
     view: () => view,

@@ -99,7 +99,7 @@ function running(chain: StartedChain, guard: ChainGuard, signal: AbortSignal | u
     await chain.stop()
     await closed
   }
-  return { url: guard.url, pid: chain.pid, privateKeys: derivePrivateKeys(), stop, closed: () => closed }
+  return { url: guard.url, pid: chain.pid, privateKeys: developmentKeys(), stop, closed: () => closed }
 }
 
 async function makeDirectoryOf(file: string): Promise<void> {
@@ -166,7 +166,8 @@ function aborted(signal: AbortSignal): ContractsError {
   return new ContractsError('CHAIN_ABORTED', undefined, { cause: signal.reason })
 }
 
-function derivePrivateKeys(): string[] {
+/** Private keys of the accounts that every development chain funds, the first of which pays. Everybody knows them. */
+export function developmentKeys(): string[] {
   const parent = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(mnemonic), derivationPath)
   return Array.from({ length: accountCount }, (_, index) => parent.deriveChild(index).privateKey)
 }

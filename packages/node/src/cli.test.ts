@@ -48,7 +48,8 @@ describe('runnel refuses', () => {
     [`subscribe ${stream} --network static.json --for ever`, 64, 'USAGE', '--for takes a duration'],
     [`subscribe ${stream} --network static.json --count 0`, 64, 'USAGE', '--count'],
     ['up --nodes 1', 64, 'USAGE', '--nodes takes a whole number'],
-    ['node init', 64, 'USAGE', '--yes'],
+    ['node init --stream lobby', 78, 'CONFIG_INVALID', 'streams.0: must be 0xowner/path'],
+    ['node init --out /dev/full --force', 69, 'DISK_FULL', '/dev/full'],
     ['node --config config.json', 78, 'CONFIG_INVALID', 'unknown key http.prot; did you mean port?'],
     ['node --plugins {"gone":{}} --network static.json', 78, 'PLUGIN_NOT_FOUND', 'gone, looked for from'],
     ['node --config gone.json', 78, 'CONFIG_NOT_FOUND', 'gone.json'],
@@ -139,7 +140,7 @@ describe('runnel', () => {
 
   it('runs a node from the configuration it wrote, and stops it on SIGTERM', async () => {
     const cwd = directoryWith({ 'network.json': staticNetwork() })
-    const init = ['node', 'init', '--yes', '--http-port', '0', '--websocket-port', '0']
+    const init = ['node', 'init', '--http-port', '0', '--websocket-port', '0']
     expect(await runRunnel(init, { cwd })).toMatchObject({ code: 0 })
     const node = startRunnel(['node', '--log-level', 'warn'], { cwd })
     await node.said(/status at http:\S+\/v1\/status/)

@@ -64,6 +64,19 @@ export const nodeErrors = {
     summary: 'A file cannot be written',
     remedy: 'Check that its directory exists and that you may write there.',
   },
+  DISK_FULL: {
+    summary: 'There is no space left on the disk',
+    remedy: 'Free some space (df -h shows where), or use another directory.',
+  },
+  CLOCK_WRONG: {
+    summary: 'The clock of this machine is wrong',
+    remedy: 'Set it, and keep it right: timedatectl set-ntp true, or what this system has for that.',
+  },
+  CHAIN_NOT_DEVELOPMENT: {
+    summary: 'The chain is no development chain',
+    remedy:
+      'Only a chain with id 31337 has accounts whose keys everybody knows; on others send from an account of yours.',
+  },
   FILE_EXISTS: {
     summary: 'The file exists already',
     remedy: 'Choose another name, or give --force to replace it.',

@@ -1,5 +1,5 @@
 export { loadConfig, parseConfig, type ConfigSources } from './config/load-config.ts'
-export type { LogLevel } from './config/log-levels.ts'
+export type { LogFormat, LogLevel } from './config/log-levels.ts'
 export type { BrokerConfig, BrokerConfigInput } from './config/schema.ts'
 export { settingsTable } from './config/settings-table.ts'
 export type { ClockQuality } from './control/clock-quality.ts'

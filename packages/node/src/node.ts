@@ -8,17 +8,22 @@ import {
 } from '@runnel/client'
 import { createNetworkNode } from '@runnel/network'
 import { addressOf, loadCrypto, type NodeId } from '@runnel/protocol'
-import { readNetwork } from './cli/network-source.ts'
+import { systemClock } from '@runnel/protocol/system'
+import { readNetwork, type DescribedNetwork } from './cli/network-source.ts'
 import { readTls } from './cli/tls-files.ts'
 import type { BrokerConfig } from './config/schema.ts'
 import { controlPlugin } from './control/control-plugin.ts'
 import { resolveKey } from './keys/resolve-key.ts'
+import { nodeLimits } from './limits.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { builtInPlugins } from './plugins/built-in.ts'
 import { httpPlugin } from './plugins/http/http-plugin.ts'
 import { loadPlugins } from './plugins/load-plugins.ts'
 import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/plugins.ts'
 import type { NodeSnapshot } from './snapshot.ts'
+import { StreamFollower } from './streams/stream-follower.ts'
+import { TrackerPresence } from './streams/tracker-presence.ts'
+import { watchClock } from './watch-clock.ts'
 import { watchEncryption, watchFaults, watchMembership, watchTrackers } from './watch-client.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */
@@ -47,41 +52,65 @@ export interface BrokerModules {
  * plugins throw.
  */
 export async function startBroker(config: BrokerConfig, modules: BrokerModules = {}): Promise<Broker> {
-  const { logger = createLogger(config.logLevel), env = process.env, directory = process.cwd() } = modules
+  const { env = process.env, directory = process.cwd() } = modules
+  const { logger = createLogger(config.logLevel, 'runnel', { format: config.logFormat }) } = modules
   const { backend } = await loadCrypto()
   const plugins = createPlugins([...builtIn(config), ...(await loadPlugins(config.plugins, directory))])
-  const client = await openClient(config, env)
+  const network = readNetwork(config.network)
+  void watchClock(network, logger)
+  const client = await openClient(config, network, env)
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
   void watchFaults(client, logger)
   void watchEncryption(client, logger)
+  const streams = new StreamFollower(
+    { streams: config.streams, limits: nodeLimits },
+    { client, logger, clock: systemClock },
+  )
+  const presence = new TrackerPresence(
+    { everyMs: nodeLimits.presenceMs },
+    { network: client.network, clock: systemClock },
+  )
+  const websocketUrl = () => addressOf(client.network.contact, 'websocket')
   const startedMs = performance.now()
   const snapshot = (): NodeSnapshot => ({
     nodeId: client.nodeId,
     pid: process.pid,
-    websocketUrl: addressOf(client.network.contact, 'websocket'),
+    websocketUrl: websocketUrl(),
     cryptoBackend: backend,
     uptimeMs: Math.round(performance.now() - startedMs),
     trackers: trackers.states(),
+    streams: streams.status,
+    admissionProblem: admissionProblemOf(client),
     ...client.network.metrics(),
     plugins: plugins.statuses(),
   })
   let stopped: Promise<void> | undefined
   const stop = () => {
     trackers.stop()
-    return (stopped ??= stopAll(plugins, client, logger))
+    presence.stop()
+    return (stopped ??= stopAll(plugins, streams, client, logger))
   }
+  const { nodeId, userId } = client
+  const websocket = websocketUrl()
+  logger.info(
+    { nodeId, userId, websocket },
+    websocket === undefined ? 'the node listens nowhere' : 'the node listens',
+  )
+  if (config.streams.length > 0) logger.info({ streams: config.streams }, 'it takes part in streams')
+  streams.start()
   try {
     await plugins.start({ client, logger, snapshot })
   } catch (error) {
     await stop()
     throw error
   }
+  // After the plugins: with what they joined it is not needed.
+  presence.start()
   const [httpUrl, controlUrl] = [plugins.of(httpPlugin)?.url, plugins.of(controlPlugin)?.url]
-  logger.info(
-    { nodeId: client.nodeId, userId: client.userId, http: httpUrl, crypto: backend },
-    'the node is running',
-  )
+  logger.info({ nodeId, http: httpUrl, crypto: backend }, 'the node is running')
+  if (config.streams.length === 0 && !config.storage.enabled && client.network.streamParts.length === 0)
+    logger.info('it is in no stream: give it some with --stream, or the setting streams')
   if (controlUrl !== undefined)
     logger.warn({ control: controlUrl }, 'this node obeys commands, and says how old messages are')
   return { nodeId: client.nodeId, client, plugins, httpUrl, controlUrl, snapshot, stop }
@@ -93,17 +122,19 @@ function builtIn(config: BrokerConfig): ConfiguredPlugin[] {
 
 function openClient(
   config: BrokerConfig,
+  network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RunnelClient> {
-  if (!config.control.enabled) return createClient(clientConfigOf(config, env))
+  if (!config.control.enabled) return createClient(clientConfigOf(config, network, env))
   // A node controlled by an experiment also measures the results.
-  return createClient(clientConfigOf(config, env), {
+  return createClient(clientConfigOf(config, network, env), {
     createNode: (options, nodeModules) => createNetworkNode({ ...options, tracing: true }, nodeModules),
   })
 }
 
 function clientConfigOf(
   config: BrokerConfig,
+  network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
   const { websocket, tcp, webrtc, maxLiveAgeMs } = config
@@ -119,7 +150,7 @@ function clientConfigOf(
     readingKey: config.readingKey === undefined ? undefined : readReadingKeyFile(config.readingKey),
     // A storage node is registered by it.
     nodePrivateKey: resolveKey({ key: config.key, env }),
-    network: readNetwork(config.network),
+    network,
     maxLiveAgeMs,
     transports: {
       tcp: tcp.enabled && tcpOptions(tcp),
@@ -138,8 +169,18 @@ function tcpOptions({
   return listen ? { listen: { host, port, ...(publicUrl === undefined ? {} : { publicUrl }) } } : {}
 }
 
-async function stopAll(plugins: Plugins, client: RunnelClient, logger: Logger): Promise<void> {
+function admissionProblemOf({ admissionProblem }: RunnelClient): NodeSnapshot['admissionProblem'] {
+  return admissionProblem && { code: admissionProblem.code, message: admissionProblem.message }
+}
+
+async function stopAll(
+  plugins: Plugins,
+  streams: StreamFollower,
+  client: RunnelClient,
+  logger: Logger,
+): Promise<void> {
   await plugins.stop(logger)
+  await streams.stop()
   await client.close()
   logger.info('the node has stopped')
 }

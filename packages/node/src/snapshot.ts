@@ -3,6 +3,7 @@ import type { StreamPartMetrics } from '@runnel/network'
 import type { StorageStatus } from '@runnel/storage'
 import type { ChainTotals } from './plugins/observer/chain-account.ts'
 import type { LatencySummary } from './plugins/observer/latency-histogram.ts'
+import type { StreamsStatus } from './streams/streams-status.ts'
 
 /** One publisher's messages in one stream part, as an observer saw them. */
 export interface ObservedChain extends ChainTotals {
@@ -57,6 +58,10 @@ export interface NodeSnapshot {
   readonly cryptoBackend: string
   readonly uptimeMs: number
   readonly trackers: readonly TrackerState[]
+  /** The streams of its setting `streams`. */
+  readonly streams: StreamsStatus
+  /** Why it may not take part in the network; undefined when it may. */
+  readonly admissionProblem: { readonly code: string; readonly message: string } | undefined
   readonly streamParts: readonly StreamPartMetrics[]
   readonly counters: Readonly<Record<string, number>>
   readonly plugins: PluginStatuses

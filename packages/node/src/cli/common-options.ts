@@ -1,9 +1,13 @@
 import type { InferredOptionTypes, Options } from 'yargs'
-import { logLevels } from '../config/log-levels.ts'
+import { logFormats, logLevels } from '../config/log-levels.ts'
 
 /** Options of every command. */
 export const globalOptions = {
   'log-level': { choices: logLevels, describe: 'Least important log lines to write to stderr' },
+  'log-format': {
+    choices: logFormats,
+    describe: 'Log lines as text, as JSON, or (auto) as text on a terminal',
+  },
   json: { type: 'boolean', default: false, describe: 'Results and errors as JSON' },
 } as const satisfies Record<string, Options>
 

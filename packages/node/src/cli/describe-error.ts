@@ -61,6 +61,7 @@ function describeForeign(error: unknown): RunnelError {
   if (code === 'EACCES' && 'syscall' in error && error.syscall === 'listen') {
     return transportError('LISTEN_FAILED', addressOf(error), options)
   }
+  if (code === 'ENOSPC' || code === 'SQLITE_FULL') return nodeError('DISK_FULL', error.message, options)
   const text = 'shortMessage' in error ? String(error.shortMessage) : error.message
   if (chainCodes.has(code)) return clientError('CHAIN_UNREACHABLE', text || code, options)
   if (code === 'INSUFFICIENT_FUNDS') return nodeError('INSUFFICIENT_FUNDS', undefined, options)

@@ -1,4 +1,7 @@
+import { accessSync, constants } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { readNetworkFile } from '@runnel/client'
+import { isRunnelError, RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 
 /** What a network file describes. */
@@ -8,7 +11,38 @@ export type DescribedNetwork = ReturnType<typeof readNetworkFile>
 export function readNetwork(file: string | undefined, env = process.env): DescribedNetwork {
   const path = file ?? env['RUNNEL_NETWORK']
   if (path === undefined || path === '') throw nodeError('NETWORK_NOT_CONFIGURED')
-  return readNetworkFile(path)
+  try {
+    return readNetworkFile(path)
+  } catch (error) {
+    throw withClosedDirectory(error, path)
+  }
+}
+
+/** A file in a directory that only another user may enter, such as what `runnel up` writes, is readable by its mode: the error says what is not. */
+function withClosedDirectory(error: unknown, path: string): unknown {
+  if (!isRunnelError(error, 'NETWORK_FILE_UNREADABLE')) return error
+  const closed = closedDirectory(resolve(path), mayEnter)
+  if (closed === undefined) return error
+  const remedy = `Have its owner copy the file elsewhere, or let you in: chmod o+x ${closed}.`
+  return new RunnelError(error.code, `${path}: only the owner of ${closed} may enter it`, remedy, {
+    cause: error,
+  })
+}
+
+/** The topmost directory on the way to a file that this process may not enter; undefined when there is none. */
+export function closedDirectory(path: string, isOpen: (directory: string) => boolean): string | undefined {
+  const above = dirname(path)
+  if (above === path) return undefined
+  return closedDirectory(above, isOpen) ?? (isOpen(above) ? undefined : above)
+}
+
+function mayEnter(directory: string): boolean {
+  try {
+    accessSync(directory, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The network's chain. Throws also CHAIN_NOT_CONFIGURED when it has none. */

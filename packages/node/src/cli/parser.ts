@@ -14,6 +14,7 @@ const groups: Readonly<Record<string, string>> = {
   storage: 'Choose which storage nodes keep a stream',
   key: 'Make and look at keys, and let other keys act for yours',
   'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',
+  chain: 'Help with development chains',
   registry: 'Deploy and keep the registries on a chain',
 }
 

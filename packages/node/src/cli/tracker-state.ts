@@ -53,7 +53,7 @@ export type TrackerState =
 export async function askTracker(asked: string, expected?: NodeId): Promise<TrackerState> {
   const url = shownUrl(asked)
   try {
-    const base = httpUrl(asked)
+    const base = httpUrlOf(asked)
     const health = healthAnswer.parse(await get(`${base}/health`))
     if (expected !== undefined && health.nodeId !== expected)
       return { nodeId: expected, url, error: `another tracker answers there: ${health.nodeId}` }
@@ -66,7 +66,8 @@ export async function askTracker(asked: string, expected?: NodeId): Promise<Trac
   }
 }
 
-function httpUrl(url: string): string {
+/** Where what nodes dial answers HTTP. */
+export function httpUrlOf(url: string): string {
   const { protocol, host } = new URL(url)
   return `${protocol === 'wss:' || protocol === 'https:' ? 'https' : 'http'}://${host}`
 }

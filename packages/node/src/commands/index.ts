@@ -30,6 +30,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./storage-usage.ts')).storageUsage,
   ],
   node: async () => [(await import('./node.ts')).node, (await import('./node-init.ts')).nodeInit],
+  doctor: async () => [(await import('./doctor.ts')).doctor],
   tracker: async () => [
     (await import('./tracker.ts')).tracker,
     (await import('./tracker-status.ts')).trackerStatus,
@@ -50,6 +51,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./reading-key-card.ts')).readingKeyCard,
     (await import('./reading-key-rotate.ts')).readingKeyRotate,
   ],
+  chain: async () => [(await import('./chain-fund.ts')).chainFund],
   registry: async () => [
     (await import('./registry-deploy.ts')).registryDeploy,
     (await import('./registry-show.ts')).registryShow,

@@ -81,7 +81,9 @@ describe('the secrets of an RPC URL', { timeout: timeoutMs }, () => {
   it('are in no error, status or log line of the client', async () => {
     const seen: unknown[] = []
     let logged = ''
-    const logger = createLogger('debug', 'test', { write: (line: string) => void (logged += line) } as never)
+    const logger = createLogger('debug', 'test', {
+      destination: { write: (line) => void (logged += line) },
+    })
     const note = (work: Promise<unknown>) =>
       work.then(
         () => {},

@@ -107,6 +107,12 @@ describe('a private network', { timeout: timeoutMs }, () => {
     expect(await run(`registry remove-node ${aliceId} ${asOwner}`)).toMatchObject({ code: 0 })
     // Of its own knowledge: the tracker's close names the code too, and a node that reads both changes at once sees none.
     await alice.said('"code":"NODE_NOT_LISTED"')
+    const [url] = /http:\S+(?=\/v1\/status)/.exec(alice.stderr()) ?? []
+    const ready = await fetch(`${url}/ready`)
+    expect([ready.status, await ready.text()]).toEqual([
+      503,
+      expect.stringContaining('"code":"NOT_ADMITTED"'),
+    ])
     await tracker.said(new RegExp(`${aliceId}.*NODE_NOT_LISTED`))
     expect(await run(`registry allow-node ${aliceId} ${bobId} ${asOwner}`)).toMatchObject({ code: 0 })
     // The tracker and the node read the registry each in its own time: either may know first.

@@ -183,7 +183,7 @@ export const tracker = defineCommand({
       notice('no --key given: this tracker has another id at each start')
     const key = privateKey === undefined ? generatePrivateKey(systemRandom) : parsePrivateKey(privateKey)
     const identity = createIdentity(key, crypto)
-    const logger = createLogger(level, 'tracker')
+    const logger = createLogger(level, 'tracker', { format: args['log-format'] })
     const registry = network === undefined ? undefined : await followNetwork(network, logger)
     const cluster = registry && args.cluster ? clusterOf(args, key) : undefined
     const running = createTracker(

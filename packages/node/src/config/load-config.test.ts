@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { nodeLimits } from '../limits.ts'
 import { loadConfig, type ConfigSources } from './load-config.ts'
 import { settings } from './settings.ts'
 
@@ -55,6 +56,15 @@ describe('loadConfig', () => {
     expect(config.http.enabled).toBe(false)
     expect(config.observer.streams).toEqual(['a', 'b'])
     expect(config.webrtc.maxConnections).toBe(7)
+  })
+
+  it('takes streams by the flag --stream, and refuses what is none, or too many', () => {
+    const own = '/rooms/*'
+    expect(load(undefined, { flags: { stream: [own] } }).streams).toEqual([own])
+    expect(load({ streams: ['/a'] }, { env: { RUNNEL_STREAMS: '/b,/c' } }).streams).toEqual(['/b', '/c'])
+    expect(() => load({ streams: ['lobby'] })).toThrow(/streams\.0: must be 0xowner\/path/)
+    const many = Array.from({ length: nodeLimits.maxStreamPatterns + 1 }, (_, n) => `/${n}`)
+    expect(() => load({ streams: many })).toThrow(/streams: /)
   })
 
   it('reads paths relative to the file that has them, others relative to the directory', () => {

@@ -38,7 +38,7 @@ const fileSettings: readonly (readonly string[])[] = [
   ['control', 'tokenFile'],
 ]
 
-/** Merges the sources, checks the result and fills in defaults. Throws CONFIG_NOT_FOUND or CONFIG_INVALID. */
+/** Merges the sources, checks the result and fills in defaults. Throws CONFIG_NOT_FOUND, FILE_UNREADABLE or CONFIG_INVALID. */
 export function loadConfig(sources: ConfigSources): BrokerConfig {
   const file = readConfigFile(sources)
   const tree: Tree = file.tree
@@ -86,7 +86,7 @@ function readConfigFile({ file, directory }: ConfigSources): { tree: Tree; direc
     text = readFileSync(path, 'utf8')
   } catch (cause) {
     if (file === undefined && isMissing(cause)) return { tree: {}, directory }
-    throw nodeError('CONFIG_NOT_FOUND', path, { cause })
+    throw nodeError(isMissing(cause) ? 'CONFIG_NOT_FOUND' : 'FILE_UNREADABLE', path, { cause })
   }
   return { tree: parseObject(text, path), directory: dirname(path) }
 }

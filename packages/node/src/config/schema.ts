@@ -2,8 +2,10 @@ import { networkLimits } from '@runnel/network'
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
 import { builtInSchemas } from '../plugins/built-in.ts'
+import { nodeLimits } from '../limits.ts'
+import { isStreamPattern } from '../streams/stream-pattern.ts'
 import { file, host, port } from './fields.ts'
-import { logLevels } from './log-levels.ts'
+import { logFormats, logLevels } from './log-levels.ts'
 
 const webSocketUrl = () =>
   z
@@ -79,6 +81,19 @@ export const brokerConfigSchema = z.strictObject({
     .describe(
       'Key file of this node, which no two processes share; it is its id. Without one it makes up a key for as long as it runs.',
     ),
+  streams: z
+    .array(
+      z
+        .string()
+        .refine(isStreamPattern, 'must be 0xowner/path, 0xowner/prefix/* or 0xowner/*; or /path of your own'),
+    )
+    .max(nodeLimits.maxStreamPatterns)
+    .default([])
+    .meta({
+      flag: 'stream',
+      description:
+        'Streams this node takes part in, so that others have it to link to: 0xowner/path, or /path of its user; 0xowner/prefix/* and 0xowner/* are all such streams, also later ones.',
+    }),
   maxLiveAgeMs: z
     .int()
     .min(1)
@@ -88,6 +103,10 @@ export const brokerConfigSchema = z.strictObject({
       'Live messages that are older are not taken, unless they fill a gap; about the same in all nodes of a network.',
     ),
   logLevel: z.enum(logLevels).default('info').describe('The least important log lines to write.'),
+  logFormat: z
+    .enum(logFormats)
+    .default('auto')
+    .describe('How log lines are written: text for people, or JSON; auto is text on a terminal.'),
   websocket,
   tcp,
   webrtc,

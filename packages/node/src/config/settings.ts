@@ -22,6 +22,8 @@ interface SchemaNode {
   readonly enum?: readonly string[]
   readonly default?: unknown
   readonly description?: string
+  /** Where the flag is not the name of the setting. */
+  readonly flag?: string
 }
 
 const root = z.toJSONSchema(brokerConfigSchema, { io: 'input' }) as SchemaNode
@@ -48,7 +50,7 @@ function settingOf(node: SchemaNode, path: readonly string[]): Setting {
   return {
     path,
     env: `RUNNEL_${words.join('_').toUpperCase()}`,
-    flag: words.join('-'),
+    flag: node.flag ?? words.join('-'),
     type: typeOf(node.type),
     choices: node.enum,
     defaultValue: node.default,

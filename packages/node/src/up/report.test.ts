@@ -23,6 +23,8 @@ function snapshot(
     websocketUrl: undefined,
     cryptoBackend: 'native',
     uptimeMs: 1,
+    streams: { isRead: true, followed: [], ignoredParts: 0 },
+    admissionProblem: undefined,
     trackers: [],
     counters: {},
     streamParts: [

@@ -19,6 +19,8 @@ function snapshotOf(n: number, links: Links, plugins: PluginStatuses = {}): Node
       websocketUrl: undefined,
       cryptoBackend: 'native',
       uptimeMs: 1,
+      streams: { isRead: true, followed: [], ignoredParts: 0 },
+      admissionProblem: undefined,
       trackers: [],
     },
     streamParts: [{ streamPartId, neighbours, ...counts }],

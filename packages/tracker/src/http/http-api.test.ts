@@ -1,6 +1,7 @@
 import { seededRandom, toStreamId, toStreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { nodeId, partA, partB, statusOf, storing, TrackerStory } from '../core/tracker-core.testkit.ts'
+import type { ClusterState, ClusterView } from '../cluster/cluster-view.ts'
 import { createHttpApi, type HttpApiOptions } from './http-api.ts'
 import { listingLimits, Listing } from './listing.ts'
 import { createMetrics } from './metrics.ts'
@@ -9,10 +10,13 @@ import { requestLimits } from './request-rates.ts'
 import type { StaticFiles } from './static-files.ts'
 import type { TopologyView } from './views.ts'
 
-type Extras = Pick<HttpApiOptions, 'places' | 'publicNetwork'> & { readonly explorer?: StaticFiles }
+type Extras = Pick<HttpApiOptions, 'places' | 'publicNetwork'> & {
+  readonly explorer?: StaticFiles
+  readonly clusterView?: () => ClusterView
+}
 
 function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits, extras: Extras = {}) {
-  const { explorer, ...options } = extras
+  const { explorer, clusterView, ...options } = extras
   const { core } = story
   const predictions = new Predictions(
     { processingMs: 0.3, limits },
@@ -26,6 +30,7 @@ function apiOf(story: TrackerStory, limits: PredictionLimits = predictionLimits,
       predictions,
       nowMs: () => story.now,
       ...(explorer && { explorer }),
+      ...(clusterView && { clusterView }),
     },
   )
 }
@@ -212,6 +217,22 @@ describe('the HTTP API', () => {
     expect(metrics.body).toContain('runnel_tracker_joins_total 6\n')
     expect(metrics.body).toContain('runnel_tracker_nodes 6\n')
     expect((await app.inject('/metrics')).body).toContain('runnel_tracker_joins_total 6\n')
+  })
+
+  it.each<[ClusterState | 'none', number, string[]]>([
+    ['none', 200, []],
+    ['alone', 200, []],
+    ['joined', 200, []],
+    ['unregistered', 503, ['NOT_REGISTERED']],
+    ['failed', 503, ['CLUSTER_FAILED']],
+  ])('says whether it is ready: cluster %s', async (state, status, codes) => {
+    const view = { state } as ClusterView
+    const app = apiOf(storyOf(1), undefined, state === 'none' ? {} : { clusterView: () => view })
+    const answer = await app.inject('/ready')
+    expect(answer.statusCode).toBe(status)
+    const { ready, reasons } = answer.json<{ ready: boolean; reasons: { code: string }[] }>()
+    expect([ready, reasons.map(({ code }) => code)]).toEqual([status === 200, codes])
+    expect((await app.inject('/health')).statusCode).toBe(200)
   })
 
   it('bounds the bytes of every answer, and gives all there is page by page', async () => {

@@ -9,6 +9,7 @@ import { streamPartIdSchema, type NodeId, type StreamPartId } from '@runnel/prot
 import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import type { Predictions } from './predictions.ts'
+import { notReadyReasons } from './readiness.ts'
 import { placesOf, type Places } from './places.ts'
 import { RequestRates } from './request-rates.ts'
 import { serveStatic, type StaticFiles } from './static-files.ts'
@@ -133,6 +134,11 @@ export function createHttpApi(
     nodes: core.nodes.size,
     streamParts: core.streamParts.size,
   }))
+  app.get('/ready', (_request, reply) => {
+    const reasons = notReadyReasons(modules.clusterView?.()?.state)
+    const ready = reasons.length === 0
+    return reply.code(ready ? 200 : 503).send({ ready, nodeId: options.nodeId, reasons })
+  })
   app.get('/metrics', { onRequest }, async (_request, reply) => {
     reply.type(metrics.contentType)
     return metrics.metrics()

@@ -3,6 +3,7 @@ import type { ClusterView } from '../cluster/cluster-view.ts'
 import { clusterCounterHelp, type ClusterCounterName } from '../cluster/core/cluster-counters.ts'
 import { counterHelp, type CounterName } from '../core/counters.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
+import { notReadyReasons } from './readiness.ts'
 
 /** The transport's counters. */
 export interface ConnectionCounts {
@@ -33,7 +34,7 @@ export function addConnectionMetrics(registry: Registry, counts: ConnectionCount
 export interface ClusterFigures {
   readonly counters: { get(name: ClusterCounterName): number }
   readonly size: { readonly linked: number; readonly registered: number }
-  view(): Pick<ClusterView, 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
+  view(): Pick<ClusterView, 'state' | 'leads' | 'replicas' | 'circuitsOut' | 'circuitsIn'>
 }
 
 /** Adds the cluster's counters, `runnel_tracker_cluster_<count>_total`, and current amounts. */
@@ -44,6 +45,9 @@ export function addClusterMetrics(registry: Registry, cluster: ClusterFigures): 
   }
   const show = (name: string, help: string, value: () => number) =>
     gauge(registry, `cluster_${name}`, help, value)
+  show('ready', '1 while the registry lists it and other trackers can reach it, as /ready says', () =>
+    notReadyReasons(cluster.view().state).length === 0 ? 1 : 0,
+  )
   show('registered', 'Trackers in the registry', () => cluster.size.registered)
   show('linked', 'Other trackers linked at present', () => cluster.size.linked)
   show('leads', 'Stream parts this tracker leads', () => cluster.view().leads)

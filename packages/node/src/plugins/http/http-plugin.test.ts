@@ -13,6 +13,12 @@ const snapshot: NodeSnapshot = {
   cryptoBackend: 'native',
   uptimeMs: 5,
   trackers: [{ nodeId, connected: true }],
+  streams: {
+    isRead: true,
+    followed: [{ streamId: toStreamId(`${nodeId}/x`), state: 'joined', partitions: 1 }],
+    ignoredParts: 4,
+  },
+  admissionProblem: undefined,
   counters: { 'data.publisherDenied': 3, 'links.open': 4 },
   streamParts: [
     { streamPartId, neighbours: [], wantedNeighbours: 4, delivered: 7, duplicates: 2, published: 1 },
@@ -34,11 +40,18 @@ describe('httpPlugin', () => {
     const started = new Map([['otherOne', other]])
     await plugin.start({ snapshot: () => snapshot, started } as Partial<PluginContext> as PluginContext)
     const get = async (path: string) => (await fetch(`${plugin.url}${path}`)).text()
-    expect(JSON.parse(await get('/health'))).toEqual({ status: 'ok', nodeId, uptimeMs: 5 })
+    expect(JSON.parse(await get('/health'))).toEqual({
+      ...{ status: 'ok', nodeId, uptimeMs: 5 },
+      ...{ trackers: [nodeId], streams: 1, streamParts: 1 },
+    })
+    expect(JSON.parse(await get('/ready'))).toEqual({ ready: true, nodeId, reasons: [] })
     expect(JSON.parse(await get('/v1/status'))).toEqual(JSON.parse(JSON.stringify(snapshot)))
     const metrics = await get('/metrics')
     expect(metrics).toContain('runnel_data_publisher_denied_total 3')
     expect(metrics).toContain('runnel_links_open 4')
+    expect(metrics).toContain('runnel_ready 1')
+    expect(metrics).toContain('runnel_streams{state="joined"} 1')
+    expect(metrics).toContain('runnel_streams_ignored_parts 4')
     expect(metrics).toContain('runnel_crypto_backend_info{backend="native"} 1')
     expect(metrics).toContain(`runnel_stream_part_delivered_total{stream_part="${streamPartId}"} 7`)
     expect(metrics).toContain(`runnel_tracker_connected{tracker="${nodeId}"} 1`)

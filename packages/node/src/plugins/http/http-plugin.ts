@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { host, port } from '../../config/fields.ts'
 import type { Plugin, PluginContext, PluginDefinition } from '../plugin.ts'
+import { notReadyReasons } from '../../readiness.ts'
 import { createMetrics } from './metrics.ts'
 
 /** A stream id in a path is longer than what fastify takes by default. */
@@ -22,7 +23,7 @@ export interface HttpPlugin extends Plugin {
   readonly url: string | undefined
 }
 
-/** Serves GET /health, /metrics (Prometheus), /v1/status (JSON), and the routes of the plugins started before it. */
+/** Serves GET /health (it runs), /ready (it works: else 503, with the reasons), /metrics (Prometheus), /v1/status (JSON), and the routes of the plugins started before it. */
 export const httpPlugin = {
   name: 'http',
   schema,
@@ -53,8 +54,17 @@ function addOwnRoutes(server: FastifyInstance, { snapshot, started }: PluginCont
   const ofPlugins = () => new Map([...started].map(([name, plugin]) => [name, plugin.metrics?.() ?? []]))
   const metrics = createMetrics(snapshot, ofPlugins)
   server.get('/health', () => {
-    const { nodeId, uptimeMs } = snapshot()
-    return { status: 'ok', nodeId, uptimeMs }
+    const { nodeId, uptimeMs, trackers, streams, streamParts } = snapshot()
+    const connected = trackers.filter((tracker) => tracker.connected).map((tracker) => tracker.nodeId)
+    const joined = streams.followed.filter(({ state }) => state === 'joined').length
+    const counts = { streams: joined, streamParts: streamParts.length }
+    return { status: 'ok', nodeId, uptimeMs, trackers: connected, ...counts }
+  })
+  server.get('/ready', (_, reply) => {
+    const now = snapshot()
+    const reasons = notReadyReasons(now)
+    const isReady = reasons.length === 0
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, nodeId: now.nodeId, reasons })
   })
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()))
   server.get('/v1/status', () => snapshot())

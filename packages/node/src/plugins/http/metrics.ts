@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { counterHelp, gaugeHelp } from '@runnel/network'
 import type { NodeSnapshot } from '../../snapshot.ts'
+import { notReadyReasons } from '../../readiness.ts'
 import type { PluginMetric } from '../plugin.ts'
 
 /** What a Prometheus server reads. */
@@ -45,10 +46,23 @@ function fill(registry: Registry, snapshot: NodeSnapshot): void {
   }
   const backend = { name: 'runnel_crypto_backend_info', help: 'Which cryptography is at work.' }
   new Gauge({ ...backend, labelNames: ['backend'], registers }).set({ backend: snapshot.cryptoBackend }, 1)
+  const ready = { name: 'runnel_ready', help: '1 while the node can do its work, as /ready says.', registers }
+  new Gauge(ready).set(notReadyReasons(snapshot).length === 0 ? 1 : 0)
+  fillStreams(registry, snapshot)
   fillStreamParts(registry, snapshot)
   const tracker = { name: 'runnel_tracker_connected', help: '1 while there is a connection to the tracker.' }
   const trackers = new Gauge({ ...tracker, labelNames: ['tracker'], registers })
   for (const { nodeId, connected } of snapshot.trackers) trackers.set({ tracker: nodeId }, connected ? 1 : 0)
+}
+
+function fillStreams(registry: Registry, { streams }: NodeSnapshot): void {
+  const registers = [registry]
+  const states = { name: 'runnel_streams', help: 'Streams of the setting streams, by what became of them.' }
+  const followed = new Gauge({ ...states, labelNames: ['state'], registers })
+  for (const state of ['joined', 'denied', 'missing', 'failed'] as const)
+    followed.set({ state }, streams.followed.filter((stream) => stream.state === state).length)
+  const help = 'Stream parts of the setting streams that are not joined because there are too many.'
+  new Gauge({ name: 'runnel_streams_ignored_parts', help, registers }).set(streams.ignoredParts)
 }
 
 function fillStreamParts(registry: Registry, { streamParts }: NodeSnapshot): void {

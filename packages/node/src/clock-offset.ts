@@ -1,0 +1,51 @@
+import { networkLimits } from '@runnel/network'
+
+/** How long a server may take to tell its time, in milliseconds. */
+const askTimeoutMs = 5_000
+
+/** Another clock that differs by less may be right: what HTTP says is whole seconds, and half the way back is a guess. */
+export const clockToleranceMs = 5_000
+
+/** A clock that differs by more is wrong: half of what nodes allow each other, as another one's may be wrong the other way. */
+export const clockWrongMs = networkLimits.clockToleranceMs / 2
+
+/**
+ * How much a server's clock is ahead of this machine's, in milliseconds, give or take a second: by the header Date of its answer (RFC
+ * 9110, section 6.6.1). Undefined when it says none. Rejects when it does not answer.
+ */
+async function clockOffsetMs(url: string, now: () => number = Date.now): Promise<number | undefined> {
+  // Not from a cache: a POST, which a JSON-RPC server takes and any other refuses.
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+  const askedMs = now()
+  const answer = await fetch(url, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body },
+    signal: AbortSignal.timeout(askTimeoutMs),
+  })
+  const answeredMs = now()
+  await answer.body?.cancel()
+  const date = Date.parse(answer.headers.get('date') ?? '')
+  if (Number.isNaN(date)) return undefined
+  // Half a second more than it says, on average.
+  return date + 500 - (askedMs + answeredMs) / 2
+}
+
+/** Such as `3 min behind`, of a clock that another is so much ahead of. */
+export function offsetText(offsetMs: number): string {
+  const seconds = Math.round(Math.abs(offsetMs) / 1_000)
+  const amount = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+  return `${amount} ${offsetMs > 0 ? 'behind' : 'ahead'}`
+}
+
+/**
+ * The middle of what several servers' clocks are ahead, so that one that is wrong does not count, and how many told their time.
+ * Undefined when none did. Never rejects.
+ */
+export async function middleOffsetMs(
+  urls: readonly string[],
+  now: () => number = Date.now,
+): Promise<{ readonly offsetMs: number; readonly servers: number } | undefined> {
+  const asked = await Promise.all(urls.map((url) => clockOffsetMs(url, now).catch(() => undefined)))
+  const offsets = asked.filter((offset) => offset !== undefined).toSorted((a, b) => a - b)
+  const offsetMs = offsets[Math.floor(offsets.length / 2)]
+  return offsetMs === undefined ? undefined : { offsetMs, servers: offsets.length }
+}

@@ -1,0 +1,16 @@
+import { clockToleranceMs, clockWrongMs, middleOffsetMs, offsetText } from '../clock-offset.ts'
+import { nodeErrors } from '../errors.ts'
+import { failure, ok, warning, type Finding } from './finding.ts'
+
+/** Compares this machine's clock with those of servers. */
+export async function checkClock(urls: readonly string[]): Promise<Finding> {
+  const middle = await middleOffsetMs(urls)
+  const { remedy } = nodeErrors.CLOCK_WRONG
+  if (middle === undefined) return warning('clock', 'no tracker and no chain told its time', remedy)
+  const { offsetMs, servers } = middle
+  if (Math.abs(offsetMs) < clockToleranceMs)
+    return ok('clock', `as those of ${servers} others, within seconds`)
+  const message = `${offsetText(offsetMs)}, compared with ${servers} others`
+  const judge = Math.abs(offsetMs) < clockWrongMs ? warning : failure
+  return judge('clock', message, remedy)
+}

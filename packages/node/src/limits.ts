@@ -1,0 +1,15 @@
+/** What of the network a broker node takes part in, at most. */
+export const nodeLimits = {
+  /** Entries of the setting `streams`. */
+  maxStreamPatterns: 256,
+  /** Streams looked at because of the setting `streams`. */
+  maxFollowedStreams: 1_000,
+  /** Stream parts joined because of the setting `streams`; the others count as `runnel_streams_ignored_parts`. */
+  maxFollowedParts: 2_000,
+  /** The first pause before a registry that gave no answer is asked again; it doubles. */
+  minFollowBackoffMs: 1_000,
+  /** The longest such pause. */
+  maxFollowBackoffMs: 60_000,
+  /** How often a node that is in no stream part asks its tracker something, so that it stays connected. */
+  presenceMs: 5_000,
+} as const
