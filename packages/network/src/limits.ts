@@ -40,6 +40,8 @@ export const networkLimits = {
   maxReplayBytes: 2 * 1024 * 1024,
   /** Added to the age for which a neighbour requests a replay, because messages were in flight when it computed the age. */
   replayMarginMs: 1_000,
+  /** What a node published while it had no neighbour it sends for so long to whoever attaches, also if that joined later. */
+  maxAloneAgeMs: 10_000,
   /** A neighbour that attaches again sooner gets no second replay (`replay.refused`). */
   minReplayIntervalMs: 1_000,
   /** Shortest wait for another path to bring what is missing; otherwise it is one round-trip time to the neighbours. */

@@ -21,6 +21,8 @@ export interface KeptBatch {
   last: MessageRef
   /** Its publisher was proven to have signed something else for the same place. */
   isContradicted: boolean
+  /** This node published it while it had no neighbour. */
+  readonly isAlone: boolean
   /** Under which delegation it is signed; undefined where its publisher signed it. */
   delegationRef: DelegationRef | undefined
 }

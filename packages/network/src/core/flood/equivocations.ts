@@ -71,7 +71,7 @@ export class Equivocations {
     part.recent.replace(loser, batch, packet)
     // It may have messages beyond the places that the two share.
     if (compareRefs(loser.first, before.first) > 0 || compareRefs(loser.last, before.last) < 0)
-      part.recent.add(decodeKept(before), before.packet, nowMs, true)
+      part.recent.add(decodeKept(before), before.packet, nowMs, { isContradicted: true })
     return true
   }
 

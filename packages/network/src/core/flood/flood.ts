@@ -202,7 +202,9 @@ export class Flood {
     const { batch, packet, from } = arrival
     const fresh = part.seen.mark(batch, from, nowMs)
     const again = batch.messages.length - fresh.length
-    if (again === 0 || !this.#equivocations.taken(part, arrival, nowMs)) part.recent.add(batch, packet, nowMs)
+    const isAlone = from === undefined && part.attached.length === 0
+    if (again === 0 || !this.#equivocations.taken(part, arrival, nowMs))
+      part.recent.add(batch, packet, nowMs, { isAlone })
     part.gaps.heads.news(nowMs)
     for (const peerId of part.attached) {
       if (peerId === from) continue

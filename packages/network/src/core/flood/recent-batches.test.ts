@@ -32,6 +32,17 @@ describe('recent batches', () => {
     expect(replayed(cache, { sinceMs: 0, heads: [] }, startMs + 300)).toEqual([])
   })
 
+  it('that were published alone are replayed for longer, whenever the neighbour joined', () => {
+    const { cache, add } = recent({ replayMarginMs: 10, maxAloneAgeMs: 1_000 })
+    const alone = batchAt([startMs])
+    cache.add(alone, packetOf(alone), startMs, { isAlone: true })
+    add(100)
+    const packets = [packetOf(alone), add(800)]
+    expect(replayed(cache, { sinceMs: 1, heads: [] }, startMs + 800)).toEqual(packets)
+    expect(replayed(cache, { sinceMs: 1, heads: [] }, startMs + 1_001)).toEqual([])
+    expect(replayed(cache, { sinceMs: 0, heads: [] }, startMs + 800)).toEqual([])
+  })
+
   it('are replayed only after the heads given', () => {
     const { cache, add } = recent()
     const packets = [0, 100, 200].map(add)

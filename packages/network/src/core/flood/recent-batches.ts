@@ -25,6 +25,7 @@ export interface RecentBatchesLimits {
   readonly maxReplayBytes: number
   readonly maxFetchReplyBytes: number
   readonly replayMarginMs: number
+  readonly maxAloneAgeMs: number
 }
 
 /** Bytes kept in all stream parts together. */
@@ -72,10 +73,15 @@ export class RecentBatches {
   }
 
   /** Keeps a batch; `packet` holds the bytes to send again. */
-  add(batch: MessageBatch, packet: Uint8Array, nowMs: number, isContradicted = false): void {
+  add(
+    batch: MessageBatch,
+    packet: Uint8Array,
+    nowMs: number,
+    { isContradicted = false, isAlone = false }: Partial<Pick<KeptBatch, 'isContradicted' | 'isAlone'>> = {},
+  ): void {
     this.forgetOld(nowMs)
     const { chain } = batch
-    const kept: KeptBatch = { receivedMs: nowMs, chain, isContradicted, ...placesOf(batch, packet) }
+    const kept: KeptBatch = { receivedMs: nowMs, chain, isContradicted, isAlone, ...placesOf(batch, packet) }
     this.#entries.push(kept)
     this.#chainOf(chain).add(kept)
     this.#grow(packet.length)
@@ -122,12 +128,14 @@ export class RecentBatches {
   ): KeptBatch[] {
     if (attach.sinceMs === 0) return []
     const ageMs = Math.min(attach.sinceMs + this.#limits.replayMarginMs, this.#limits.maxRecentAgeMs)
+    const aloneAgeMs = Math.max(ageMs, this.#limits.maxAloneAgeMs)
     const batches: KeptBatch[] = []
     let bytes = 0
     for (let i = this.#entries.length - 1; i >= this.#first; i--) {
       const kept = this.#entries[i] as KeptBatch
-      const { receivedMs, chain, last, packet } = kept
-      if (receivedMs < nowMs - ageMs) break
+      const { receivedMs, chain, last, packet, isAlone } = kept
+      if (receivedMs < nowMs - aloneAgeMs) break
+      if (receivedMs < nowMs - ageMs && !isAlone) continue
       if (!isSent(chain) || isBehind(chain, last, attach.heads)) continue
       bytes += packet.length
       if (bytes > this.#limits.maxReplayBytes) {
