@@ -26,9 +26,10 @@ export interface PageBundles {
   readonly single: Metafile
 }
 
-/** Writes the ES module build and the single file. */
+/** Writes the ES module build and the single file; makes the folder, which has to be there before esbuild works in it. */
 export async function bundleForPages(outdir: string): Promise<PageBundles> {
   const entry = join(packageRoot, 'src/index.ts')
+  await mkdir(outdir, { recursive: true })
   const [modules, single] = await Promise.all([
     build({
       ...pageOptions,
@@ -46,6 +47,5 @@ export async function bundleForPages(outdir: string): Promise<PageBundles> {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const outdir = join(packageRoot, 'dist/page')
   await rm(outdir, { recursive: true, force: true })
-  await mkdir(outdir, { recursive: true })
   await bundleForPages(outdir)
 }

@@ -8,6 +8,7 @@ it('exports what it promises, and nothing else', () => {
     'storageConfigSchema',
     'storageErrors',
     'storagePlugin',
+    'storeConfigOf',
   ])
   expect(Object.keys(http).sort()).toEqual(['accessHeader', 'delegationHeader', 'parsePoint', 'pointHelp'])
 })

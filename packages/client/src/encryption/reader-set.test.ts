@@ -49,6 +49,24 @@ const told = async (user: typeof a, block?: number) => {
 const counts = () => ({ losses: readers.losses(clock.now()), gains: readers.gains(clock.now()) })
 
 describe('who may read a stream', () => {
+  it('is who is named, also where everybody may subscribe', async () => {
+    may('public' as typeof a, Infinity)
+    may(a, Infinity)
+    // As the registry answers of one user: what is its own or public.
+    await readers.refresh()
+    may(b, Infinity)
+    for (const user of [a, b]) readers.doubt(user)
+    await readers.refresh()
+    expect(readers.readersAt(clock.now())).toEqual([a])
+    const permissions = { ...noPermissions, subscribeUntilMs: Infinity }
+    readers.changed(b, { block: 11, permissions })
+    await readers.refresh()
+    expect(readers.readersAt(clock.now())).toEqual([a, b].sort())
+    readers.changed(a, { block: 12, permissions: noPermissions })
+    await readers.refresh()
+    expect(readers.readersAt(clock.now())).toEqual([b])
+  })
+
   it('is asked for as a whole once, and by user after a change', async () => {
     may(a, Infinity)
     await readers.refresh()

@@ -36,6 +36,10 @@ export class ReaderSet {
   readonly #streamId: StreamId
   readonly #modules: ReaderSetModules
   readonly #rights = new Map<NodeId, Rights>()
+  /** Unix milliseconds: so long everybody may subscribe. */
+  #publicUntilMs = 0
+  /** All of them, by id; undefined after somebody came, as sorting thousands takes a while. */
+  #users: NodeId[] | undefined
   /** Who could read when that was counted last. */
   readonly #reading = new Set<NodeId>()
   /** Unix milliseconds: they are counted again from `#nextEndMs` on, or when the clock was set back before `#countedMs`. */
@@ -178,7 +182,11 @@ export class ReaderSet {
   }
 
   #with(matches: (rights: Rights) => boolean): readonly NodeId[] {
-    return [...this.#rights].flatMap(([user, rights]) => (matches(rights) ? [user] : [])).sort()
+    this.#users ??= [...this.#rights.keys()].sort()
+    return this.#users.filter((user) => {
+      const rights = this.#rights.get(user)
+      return rights !== undefined && matches(rights)
+    })
   }
 
   async #refresh(): Promise<void> {
@@ -204,7 +212,17 @@ export class ReaderSet {
         return { user, change, rights: await permissionsOf(this.#streamId, user) }
       }),
     )
-    for (const { user, change, rights } of looked) this.#regard(user, change, rights)
+    for (const { user, change, rights } of looked) this.#regard(user, change, this.#ownOf(user, change, rights))
+  }
+
+  /**
+   * Without what is public. A stream may be encrypted although everybody may subscribe: then it is for those who are named, and where the
+   * registry gives what is public instead, for those only who were named before, or of whom it just told so.
+   */
+  #ownOf(user: NodeId, { isTold, permissions }: Change, rights: Rights): Rights {
+    if (this.#publicUntilMs === 0 || rights.subscribeUntilMs > this.#publicUntilMs) return rights
+    const known = isTold ? permissions : this.#rights.get(user)
+    return { ...rights, subscribeUntilMs: known?.subscribeUntilMs ?? 0 }
   }
 
   /** Also by what was told while the registry was asked about these. All of it is still to be looked up. */
@@ -234,6 +252,7 @@ export class ReaderSet {
     const listed = new Map(
       entries.flatMap((one) => (one.user === 'public' ? [] : [[one.user, one] as const])),
     )
+    this.#publicUntilMs = entries.find(({ user }) => user === 'public')?.subscribeUntilMs ?? 0
     for (const user of [...this.#rights.keys()]) if (!listed.has(user)) this.#set(user, noPermissions)
     for (const [user, rights] of listed) this.#set(user, rights)
     // Nobody knows who came and went since the last time.
@@ -251,7 +270,10 @@ export class ReaderSet {
     // What ended before this change is counted as it was.
     this.#countAll(nowMs)
     if (publishUntilMs === 0 && subscribeUntilMs === 0) this.#rights.delete(user)
-    else this.#rights.set(user, { publishUntilMs, subscribeUntilMs, grant })
+    else {
+      if (before === undefined) this.#users = undefined
+      this.#rights.set(user, { publishUntilMs, subscribeUntilMs, grant })
+    }
     const losses = this.#losses
     this.#count(user, nowMs)
     if (before?.grant === true && !grant) this.#losses++

@@ -56,7 +56,8 @@ export function thisProgram(): string {
 }
 
 /** The first words of the commands. */
-const commands = 'up|node|tracker|publish|subscribe|stream|resend|storage|key|reading-key|registry|--help'
+const commands =
+  'up|node|tracker|publish|subscribe|stream|resend|storage|key|reading-key|registry|chain|doctor|--help'
 const command = new RegExp(`(?<!npx )\\brunnel (?=(?:${commands})(?![\\w-]))`, 'g')
 
 /** A text that names commands as `runnel …`, with what a person types here. Twice is as once. */

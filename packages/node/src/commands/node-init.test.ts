@@ -24,7 +24,7 @@ describe('runnel node init', { timeout: 120_000 }, () => {
     expect(result).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^wrote node\.key: node 0x\w{40}\nwrote runnel\.json; start .* runnel node\n$/,
+        /^wrote node\.key: node 0x\w{40}\nwrote runnel\.json; start .*runnel(?:\.js)? node\n$/,
       ),
       stderr: expect.stringContaining('there is no network.json yet'),
     })
@@ -68,7 +68,10 @@ describe('runnel node init', { timeout: 120_000 }, () => {
       await command.said(question)
       command.process.stdin?.write(`${answer}\r`)
     }
-    expect(await command.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('runnel node') })
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/runnel(?:\.js)? node\r?\n/),
+    })
     expect(written(cwd)).toMatchObject({
       ...{ network: 'network.json', streams: [`${owner}/a`, '/b'], storage: { enabled: true } },
       websocket: { host: '0.0.0.0', port: 1234 },

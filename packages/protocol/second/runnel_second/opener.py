@@ -31,7 +31,7 @@ class Opener:
         others = [card for card in cards if card.user != self._user]
         named = {"keyringId": ring_id, "commitment": committed}
         epoch: Record = {
-            **{"kind": "epoch", **named, "createdMs": now_ms, "readersAtMs": now_ms},
+            **{"kind": "epoch", **named, "createdMs": now_ms, "readersAtBlock": 0},
             **{"own": d.wrap(self._ring, "own epoch", committed, self._epoch_key)},
             **{"readers": [self._wrapped(card, committed) for card in others], "cohorts": []},
             **{"publisherRecords": 0, "earlier": []},
