@@ -212,7 +212,8 @@ export class ReaderSet {
         return { user, change, rights: await permissionsOf(this.#streamId, user) }
       }),
     )
-    for (const { user, change, rights } of looked) this.#regard(user, change, this.#ownOf(user, change, rights))
+    for (const { user, change, rights } of looked)
+      this.#regard(user, change, this.#ownOf(user, change, rights))
   }
 
   /**
