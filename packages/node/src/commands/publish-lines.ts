@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import { isRunnelError, limits, type RunnelError, type StreamId } from '@runnel/protocol'
+import { isRunnelError, limits, toStreamPartId, type RunnelError, type StreamId } from '@runnel/protocol'
 import { readLines, type Line } from '../cli/read-lines.ts'
 import { nodeError } from '../errors.ts'
 
@@ -8,6 +8,9 @@ export const maxLineBytes = 2 * limits.maxContentBytes
 
 /** Messages handed to the client and not out yet: enough to share a signature, few enough to stop soon after an error. */
 const maxInFlight = limits.maxBatchMessages
+
+/** So long after messages that were published alone somebody may come who joined at the same time. */
+const joiningMs = 1_000
 
 export interface PublishLinesOptions {
   readonly streamId: StreamId
@@ -24,20 +27,21 @@ export interface PublishLinesOptions {
 export interface PublishedLines {
   readonly published: number
   readonly skipped: number
-  /** Published lines that had no neighbour to go to. */
+  /** Published lines that had no neighbour to go to, nor soon afterwards. */
   readonly alone: number
 }
 
 /** Publishes each line. At the first bad one everything before it is published, then this throws INPUT_INVALID, unless bad lines are skipped. */
 export async function publishLines(
-  client: Pick<RunnelClient, 'publish'>,
+  client: Pick<RunnelClient, 'publish' | 'network'>,
   input: AsyncIterable<Uint8Array>,
   options: PublishLinesOptions,
 ): Promise<PublishedLines> {
   const inFlight = new Set<Promise<void>>()
   let published = 0
   let skipped = 0
-  let alone = 0
+  /** By partition. */
+  const alone = new Map<number, number>()
   let failure: unknown
   const fail = (error: unknown) => {
     if (options.skipInvalid && isRunnelError(error, 'INPUT_INVALID')) {
@@ -51,9 +55,9 @@ export async function publishLines(
     const sent: Promise<void> = client
       .publish(options.streamId, content, key)
       .then(
-        ({ neighbours }) => {
+        ({ neighbours, partition }) => {
           published++
-          if (neighbours === 0) alone++
+          if (neighbours === 0) alone.set(partition, (alone.get(partition) ?? 0) + 1)
         },
         (error: unknown) => fail(isTooLarge(error) ? lineError(line, error.message, error) : error),
       )
@@ -72,7 +76,25 @@ export async function publishLines(
   }
   await Promise.all(inFlight)
   if (failure !== undefined) throw failure
-  return { published, skipped, alone }
+  return { published, skipped, alone: await stillAlone(alone, client, options.streamId) }
+}
+
+/** How many lines went to nobody, also when those had come who were just joining, such as a storage node that was assigned a moment ago. */
+async function stillAlone(
+  alone: ReadonlyMap<number, number>,
+  { network }: Pick<RunnelClient, 'network'>,
+  streamId: StreamId,
+): Promise<number> {
+  const signal = AbortSignal.timeout(joiningMs)
+  const counts = await Promise.all(
+    [...alone].map(([partition, count]) =>
+      network.waitForNeighbours(toStreamPartId(streamId, partition), { signal }).then(
+        () => 0,
+        () => count,
+      ),
+    ),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 function contentOf(line: Line, { text, partitionKey }: PublishLinesOptions) {
