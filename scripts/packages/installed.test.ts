@@ -10,6 +10,8 @@ import { packAll, root, type Packed } from './packed.testkit.ts'
 import { installProject, type Project } from './project.testkit.ts'
 
 const hello = '{"hello":"world"}'
+/** A registry may be slow. */
+const installTimeoutMs = 900_000
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const node = process.execPath
 const clientAlone = ['client', 'contracts', 'network', 'protocol', 'transport'] as const
@@ -30,7 +32,7 @@ describe('a project with @runnel/client', () => {
   let project: Project
   beforeAll(async () => {
     project = await installProject(packed.paths(...clientAlone))
-  })
+  }, installTimeoutMs)
   afterAll(() => project.remove())
 
   const compiled = (module: string, moduleResolution: string) => ({
@@ -109,7 +111,7 @@ describe('a project with @runnel/node', () => {
   let project: Project
   beforeAll(async () => {
     project = await installProject(packed.paths())
-  })
+  }, installTimeoutMs)
   afterAll(() => project.remove())
 
   it('runs a network with the embedded chain', async () => {
