@@ -132,10 +132,14 @@ describe('publish.compress', () => {
       'text '.repeat(2_000),
       new Uint8Array(100_000).fill(1),
     ]
-    const sent = await Promise.all(values.map((value) => publisher.publish(streams.compressed, value)))
+    const headers = { schema: 'rows/2' }
+    const sent = await Promise.all(
+      values.map((value) => publisher.publish(streams.compressed, value, { headers })),
+    )
     const messages = await take(subscription, 4)
     expect(contents(messages)).toEqual(values)
     expect(messages.map(({ contentType }) => contentType)).toEqual(['json', 'text', 'text', 'binary'])
+    expect(messages.map((message) => message.headers)).toEqual(values.map(() => headers))
     const sizes = (await take(raw, 4)).map(({ content }) => (content as Uint8Array).length)
     expect(sizes.map((size) => size < 5_000)).toEqual([true, true, true, true])
     await reader.waitForStorage(sent)

@@ -36,12 +36,17 @@ describe('a stream that not everybody may read', () => {
     const publisher = await clients.create({ privateKey: owner.privateKey })
     const raw: number[] = []
     subscriber.network.on('message', ({ message }) => {
-      if (message.partition === 0) raw.push(message.encryptionType)
+      if (message.partition !== 0) return
+      raw.push(message.encryptionType)
+      expect(Buffer.from(message.content).includes('from a trace')).toBe(false)
     })
     const subscription = await subscriber.subscribe(streams.secret)
     const taken = take(subscription, 3)
-    for (const n of [1, 2, 3]) await publisher.publish(streams.secret, { n })
-    expect((await taken).map(({ content }) => content)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+    for (const n of [1, 2, 3])
+      await publisher.publish(streams.secret, { n }, { headers: { trace: `from a trace ${n}` } })
+    expect((await taken).map(({ content, headers }) => [content, headers.trace])).toEqual(
+      [1, 2, 3].map((n) => [{ n }, `from a trace ${n}`]),
+    )
     expect(raw).toEqual([2, 2, 2])
   })
 

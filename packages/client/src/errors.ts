@@ -329,6 +329,11 @@ export const clientErrors = {
     remedy: 'It may still be stored: wait again, or check the storage nodes of the stream.',
   },
 
+  INVALID_HEADERS: {
+    summary: 'The headers of a message are not what they should be',
+    remedy:
+      'Give at most 32 headers: text of up to 1,024 bytes, by names of 1 to 64 printable ASCII characters. Of a message that came, tell its publisher.',
+  },
   INVALID_CONTENT: {
     summary: 'The content cannot be sent',
     remedy: 'Give a Uint8Array, a string, or a value JSON can express.',

@@ -32,6 +32,7 @@ it('exports what it promises, and nothing else', () => {
     'remoteSigner',
     'requestDelegation',
     'shownUrl',
+    'splitHeaders',
     'storedKey',
     'typeInside',
     'walletSigner',

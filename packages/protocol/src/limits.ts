@@ -18,6 +18,12 @@ export const limits = {
   maxGroupKeyIdBytes: 64,
   /** Partitions of one stream; they are numbered from 0. */
   maxPartitions: 100,
+  /** Headers of a message. */
+  maxHeaders: 32,
+  /** The name of a header, printable ASCII. */
+  maxHeaderNameBytes: 64,
+  /** The value of a header, UTF-8. */
+  maxHeaderValueBytes: 1024,
   /** Extensions of a message. */
   maxExtensions: 16,
   /** Bytes in all extensions of a message. */

@@ -3,6 +3,7 @@ import { asError, clientError, reasonOf } from '../errors.ts'
 import type { StatusHub } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { UndecodableMessage } from './undecodable-message.ts'
+import { splitHeaders } from './headers.ts'
 import { checkContent, type ContentSchema } from './content-schema.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -23,7 +24,7 @@ export interface Decoding<T = unknown> {
 
 /**
  * A message for the application, sharing no memory with the bytes it came in. Throws ENCRYPTED_CONTENT, INVALID_JSON_CONTENT or
- * INVALID_TEXT_CONTENT, none of them when `raw`, and CONTENT_MISMATCH. `sealed` is the message as it came.
+ * INVALID_TEXT_CONTENT, none of them when `raw`, INVALID_HEADERS and CONTENT_MISMATCH. `sealed` is the message as it came.
  */
 export function decodeMessage(
   message: StreamMessage,
@@ -31,8 +32,10 @@ export function decodeMessage(
   sealed = message,
 ): Message {
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous } = message
-  const contentType = contentTypes.get(message.contentType) ?? 'unknown'
-  const content = raw ? new Uint8Array(message.content) : decodeContent(message, contentType)
+  if (message.encryptionType !== EncryptionType.none && !raw) throw clientError('ENCRYPTED_CONTENT')
+  const { headers, ...inner } = splitHeaders(message)
+  const contentType = contentTypes.get(inner.contentType) ?? 'unknown'
+  const content = raw ? new Uint8Array(inner.content) : decodeContent(inner.content, contentType)
   return {
     streamId,
     partition,
@@ -43,6 +46,7 @@ export function decodeMessage(
     previous,
     keyId: keyIdOf(sealed),
     contentType,
+    headers,
     content: schema === undefined ? content : checkContent(content, schema),
   }
 }
@@ -68,15 +72,14 @@ function keyIdOf({ groupKeyId }: StreamMessage): string | undefined {
   return groupKeyId === '' ? undefined : groupKeyId
 }
 
-function decodeContent(message: StreamMessage, contentType: Message['contentType']): unknown {
-  if (message.encryptionType !== EncryptionType.none) throw clientError('ENCRYPTED_CONTENT')
+function decodeContent(content: Uint8Array, contentType: Message['contentType']): unknown {
   switch (contentType) {
     case 'json':
-      return parseJson(message.content)
+      return parseJson(content)
     case 'text':
-      return parseText(message.content)
+      return parseText(content)
     default:
-      return new Uint8Array(message.content)
+      return new Uint8Array(content)
   }
 }
 

@@ -102,7 +102,7 @@ describe('hostile content', () => {
   })
 
   it('of an unknown type is bytes', () => {
-    expect(decodeMessage(messageOf(bytes('a'), 77))).toMatchObject({
+    expect(decodeMessage(messageOf(bytes('a'), 37))).toMatchObject({
       contentType: 'unknown',
       content: bytes('a'),
     })

@@ -1,5 +1,6 @@
 import { ContentType, limits } from '@runnel/protocol'
 import { clientError, reasonOf } from '../errors.ts'
+import { withHeaders, type MessageHeaders } from './headers.ts'
 
 /** Content as it travels. */
 export interface EncodedContent {
@@ -11,10 +12,10 @@ const encoder = new TextEncoder()
 
 /**
  * Bytes travel as binary, a string as text, anything else as JSON, and come out as they went in. Bytes are copied: the
- * caller may go on using its buffer. Throws INVALID_CONTENT or MESSAGE_TOO_LARGE.
+ * caller may go on using its buffer. Throws INVALID_CONTENT, INVALID_HEADERS or MESSAGE_TOO_LARGE.
  */
-export function encodeContent(content: unknown): EncodedContent {
-  const encoded = encode(content)
+export function encodeContent(content: unknown, headers?: MessageHeaders): EncodedContent {
+  const encoded = withHeaders(encode(content), headers)
   if (encoded.bytes.length > limits.maxContentBytes) {
     throw clientError('MESSAGE_TOO_LARGE', `${encoded.bytes.length} bytes, at most ${limits.maxContentBytes}`)
   }

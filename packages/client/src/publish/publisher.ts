@@ -10,6 +10,7 @@ import {
 } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
 import { encodeContent, type EncodedContent } from '../content/encode.ts'
+import type { MessageHeaders } from '../content/headers.ts'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
@@ -37,12 +38,17 @@ export interface PublishOptions {
    * clock and at most half of `maxLiveAgeMs` (five minutes) behind. Default: now.
    */
   readonly timestamp?: number | undefined
+  /**
+   * What to say of the content beside it, text by name: at most 32, names of up to 64 bytes of printable ASCII, values of up to 1,024 bytes.
+   * Part of the content: signed, and encrypted where the stream is.
+   */
+  readonly headers?: MessageHeaders | undefined
   /** Calls the message off, unless it was handed to the network already. */
   readonly signal?: AbortSignal | undefined
 }
 
 const publishOptions: OptionNames<PublishOptions> = {
-  ...{ partition: true, partitionKey: true, timestamp: true, signal: true },
+  ...{ partition: true, partitionKey: true, timestamp: true, headers: true, signal: true },
 }
 
 export interface PublisherOptions extends QueueBudgetLimits {
@@ -104,7 +110,7 @@ export class Publisher {
     if (options.partition !== undefined && options.partitionKey !== undefined) {
       throw clientError('INVALID_ARGUMENT', 'a partition and a partition key: give one of them')
     }
-    const encoded = encodeContent(content)
+    const encoded = encodeContent(content, options.headers)
     this.#budget.take(encoded.bytes.length)
     try {
       const { sent } = await this.#inLane(streamId, () => this.#enqueue(streamId, encoded, options))

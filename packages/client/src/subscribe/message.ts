@@ -1,4 +1,5 @@
 import type { MessageChain, MessageRef } from '@runnel/protocol'
+import type { MessageHeaders } from '../content/headers.ts'
 
 /** A message as a subscription delivers it: verified, and decoded. */
 export interface Message<T = unknown> extends MessageChain, MessageRef {
@@ -8,6 +9,8 @@ export interface Message<T = unknown> extends MessageChain, MessageRef {
   readonly keyId: string | undefined
   /** How the publisher sent it. */
   readonly contentType: 'binary' | 'json' | 'text' | 'unknown'
+  /** What the publisher said of the content beside it; empty where it said nothing. */
+  readonly headers: MessageHeaders
   /** A Uint8Array (binary, unknown, or a raw subscription), a string (text), or what the JSON says; or what the schema makes of it. */
   readonly content: T
 }

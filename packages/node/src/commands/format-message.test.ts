@@ -5,7 +5,14 @@ import { formatMessage } from './format-message.ts'
 const publisherId = toNodeId(`0x${'a'.repeat(40)}`)
 const message = {
   ...{ streamId: toStreamId(`${publisherId}/x`), partition: 0, publisherId, messageChainId: 'c' },
-  ...{ timestamp: 5, sequenceNumber: 1, previous: undefined, keyId: undefined, contentType: 'json' as const },
+  ...{
+    timestamp: 5,
+    sequenceNumber: 1,
+    previous: undefined,
+    keyId: undefined,
+    contentType: 'json' as const,
+    headers: {},
+  },
 }
 
 describe('formatMessage', () => {
@@ -25,10 +32,12 @@ describe('formatMessage', () => {
   })
 
   it('has everything about the message with meta', () => {
-    expect(JSON.parse(formatMessage({ ...message, content: [1] }, true))).toEqual({
-      ...message,
+    const headers = { trace: 'a' }
+    expect(JSON.parse(formatMessage({ ...message, headers, content: [1] }, true))).toEqual({
+      ...{ ...message, headers },
       previous: null,
       content: [1],
     })
+    expect(formatMessage({ ...message, content: 1 }, true)).not.toContain('headers')
   })
 })

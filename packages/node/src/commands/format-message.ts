@@ -14,11 +14,13 @@ export function formatMessage(message: Message, meta: boolean): string {
     messageChainId,
     previous,
     contentType,
+    headers,
   } = message
   return `${printableJson({
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
     previous: previous ?? null,
     contentType,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
     content,
   })}\n`
 }

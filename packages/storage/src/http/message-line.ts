@@ -1,4 +1,4 @@
-import { typeInside } from '@runnel/client'
+import { splitHeaders, typeInside } from '@runnel/client'
 import {
   compareRefs,
   ContentType,
@@ -41,16 +41,27 @@ export function linesOf(
 }
 
 function fieldsOf(message: StreamMessage) {
+  const { headers, ...inner } = partsOf(message)
   const { streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId, previous } = message
   return {
     ...{ streamId, partition, timestamp, sequenceNumber, publisherId, messageChainId },
     previous: previous ?? null,
-    contentType: contentTypes.get(typeInside(message.contentType) ?? message.contentType) ?? 'unknown',
-    ...(typeInside(message.contentType) === undefined ? {} : { compression: 'deflate' }),
+    contentType: contentTypes.get(typeInside(inner.contentType) ?? inner.contentType) ?? 'unknown',
+    ...(typeInside(inner.contentType) === undefined ? {} : { compression: 'deflate' }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(message.encryptionType === EncryptionType.none
       ? {}
       : { encryptionType: message.encryptionType, groupKeyId: message.groupKeyId }),
-    content: contentOf(message),
+    content: contentOf({ ...message, ...inner }),
+  }
+}
+
+/** Headers that are none stay with the content, which is then of an unknown type. */
+function partsOf(message: StreamMessage): ReturnType<typeof splitHeaders> {
+  try {
+    return splitHeaders(message)
+  } catch {
+    return { contentType: message.contentType, content: message.content, headers: {} }
   }
 }
 

@@ -1,0 +1,78 @@
+import { EncryptionType, limits, protocolError, Reader, Writer, type StreamMessage } from '@runnel/protocol'
+import { clientError, reasonOf } from '../errors.ts'
+import type { EncodedContent } from './encode.ts'
+
+/**
+ * What a publisher says of a content beside it, such as a trace id or a schema's name: text by name. Signed with the message, and
+ * encrypted where the stream is.
+ */
+export type MessageHeaders = Readonly<Record<string, string>>
+
+/** Added to a content type when headers come before the content. Clients that do not know it see bytes of an unknown type. */
+const headersFlag = 0x40
+/** Those from here on say that the content is compressed. */
+const maxType = 0x7f
+
+const noHeaders: MessageHeaders = Object.freeze({})
+
+/** A content with its headers before it: `u8 count ‖ (short name ‖ text value)… ‖ content`, by ascending name. Throws INVALID_HEADERS. */
+export function withHeaders(encoded: EncodedContent, headers: MessageHeaders = noHeaders): EncodedContent {
+  const names = Object.keys(headers).sort()
+  if (names.length === 0) return encoded
+  const writer = new Writer()
+  try {
+    if (names.length > limits.maxHeaders)
+      throw new RangeError(`${names.length}, at most ${limits.maxHeaders}`)
+    writer.u8(names.length)
+    for (const name of names) writeHeader(writer, name, headers[name])
+  } catch (cause) {
+    throw clientError('INVALID_HEADERS', reasonOf(cause), { cause })
+  }
+  writer.raw(encoded.bytes)
+  return { contentType: encoded.contentType + headersFlag, bytes: writer.view().slice() }
+}
+
+/**
+ * The headers before a content, and the content itself with its own type; of what is compressed or encrypted nothing is known. Throws
+ * INVALID_HEADERS.
+ */
+export function splitHeaders({
+  contentType,
+  encryptionType,
+  content,
+}: Pick<StreamMessage, 'contentType' | 'encryptionType' | 'content'>) {
+  const hasHeaders =
+    encryptionType === EncryptionType.none && contentType >= headersFlag && contentType <= maxType
+  if (!hasHeaders) return { contentType, content, headers: noHeaders }
+  const reader = new Reader(content)
+  try {
+    const headers = readHeaders(reader)
+    return { contentType: contentType - headersFlag, content: reader.rest(), headers }
+  } catch (cause) {
+    throw clientError('INVALID_HEADERS', reasonOf(cause), { cause })
+  }
+}
+
+function writeHeader(writer: Writer, name: string, value: unknown): void {
+  if (name === '') throw new RangeError('an empty name')
+  if (typeof value !== 'string') throw new TypeError(`${name} is no text`)
+  if (!value.isWellFormed()) throw new TypeError(`${name} has half a character`)
+  writer.shortAscii(name, limits.maxHeaderNameBytes, 'name of a header')
+  writer.text(value, limits.maxHeaderValueBytes, 'value of a header')
+}
+
+/** By ascending name, each once: equal headers have equal bytes. */
+function readHeaders(reader: Reader): MessageHeaders {
+  const count = reader.u8()
+  if (count === 0 || count > limits.maxHeaders) throw protocolError('MALFORMED_PACKET', `${count} headers`)
+  const headers: [string, string][] = []
+  let before = ''
+  for (let i = 0; i < count; i++) {
+    const name = reader.shortAscii(limits.maxHeaderNameBytes, 'name of a header')
+    if (name <= before) throw protocolError('MALFORMED_PACKET', 'names of headers out of order')
+    headers.push([name, reader.text(limits.maxHeaderValueBytes, 'value of a header')])
+    before = name
+  }
+  // Own properties, whatever their names.
+  return Object.fromEntries(headers)
+}
