@@ -77,12 +77,28 @@ const storeErrors = {
       'Stop the node, move the file and its -wal and -shm away, and start again: messages are copied back from other storage nodes. Or restore a backup.',
   },
   STORE_VERSION: {
-    summary: 'The message store was written by a newer version',
+    summary: 'The message store was written by another version',
     remedy: 'Update Runnel, or give this node another directory.',
   },
   STORE_OVERLOADED: {
     summary: 'Too many batches wait for the message store',
     remedy: 'Ask again later; if it lasts, the disk is too slow for the streams assigned to this node.',
+  },
+  NO_SINGLE_FILE: {
+    summary: 'This message store is no single file',
+    remedy: 'Use the back-up of the Cassandra cluster itself, or runnel storage export.',
+  },
+  FILE_EXISTS: {
+    summary: 'There is a file of that name already',
+    remedy: 'Give another name, or move the file away.',
+  },
+  BATCH_NOT_GENUINE: {
+    summary: 'A batch was not signed by its publisher, nor for it',
+    remedy: 'It is left out. Whoever made the file changed it, or it was damaged.',
+  },
+  EXPORT_INVALID: {
+    summary: 'This is no export of a message store',
+    remedy: 'Give the output of runnel storage export, or a file made by runnel storage backup.',
   },
   STORE_CURSOR_INVALID: {
     summary: 'The cursor is not valid',

@@ -6,6 +6,7 @@ it('exports what it promises, and nothing else', () => {
   expect(Object.keys(storage).sort()).toEqual([
     'createStore',
     'storageConfigSchema',
+    'storageError',
     'storageErrors',
     'storagePlugin',
     'storeConfigOf',

@@ -1,5 +1,5 @@
 export { storageConfigSchema, type StorageConfig } from './config.ts'
-export { storageErrors, type StorageErrorCode } from './errors.ts'
+export { storageError, storageErrors, type StorageErrorCode } from './errors.ts'
 export type { Logger, Metric, PluginContext } from './ports.ts'
 export { storagePlugin, type StoragePlugin } from './storage-plugin.ts'
 export type { StorageStatus } from './storage-status.ts'

@@ -1,12 +1,7 @@
 import { ContentType, limits } from '@runnel/protocol'
 import { clientError, reasonOf } from '../errors.ts'
+import type { EncodedContent } from './encoded-content.ts'
 import { withHeaders, type MessageHeaders } from './headers.ts'
-
-/** Content as it travels. */
-export interface EncodedContent {
-  readonly contentType: number
-  readonly bytes: Uint8Array
-}
 
 const encoder = new TextEncoder()
 

@@ -1,6 +1,6 @@
 import { EncryptionType, limits, protocolError, Reader, Writer, type StreamMessage } from '@runnel/protocol'
 import { clientError, reasonOf } from '../errors.ts'
-import type { EncodedContent } from './encode.ts'
+import type { EncodedContent } from './encoded-content.ts'
 
 /**
  * What a publisher says of a content beside it, such as a trace id or a schema's name: text by name. Signed with the message, and

@@ -13,7 +13,7 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
-import type { EncodedContent } from '../content/encode.ts'
+import type { EncodedContent } from '../content/encoded-content.ts'
 import { clientError } from '../errors.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import { MessageClock } from './message-clock.ts'

@@ -9,7 +9,8 @@ import {
   type StreamPartId,
 } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
-import { encodeContent, type EncodedContent } from '../content/encode.ts'
+import { encodeContent } from '../content/encode.ts'
+import type { EncodedContent } from '../content/encoded-content.ts'
 import type { MessageHeaders } from '../content/headers.ts'
 import { deadline } from '../deadline.ts'
 import { clientError } from '../errors.ts'

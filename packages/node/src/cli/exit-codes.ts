@@ -26,7 +26,10 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
     'INVALID_ARGUMENT',
     'INVALID_RESEND',
   ],
-  badData: ['INPUT_INVALID', 'LIMIT_EXCEEDED', 'MESSAGE_TOO_LARGE', 'INVALID_CONTENT', 'DELEGATION_INVALID'],
+  badData: [
+    ...['INPUT_INVALID', 'LIMIT_EXCEEDED', 'MESSAGE_TOO_LARGE', 'INVALID_CONTENT', 'INVALID_HEADERS'],
+    ...['DELEGATION_INVALID', 'EXPORT_INVALID', 'BATCH_NOT_GENUINE'],
+  ],
   unavailable: [
     ...[
       'CHAIN_UNREACHABLE',

@@ -102,6 +102,26 @@ function syncDirectory(path: string): void {
   }
 }
 
+/** Opens a file that may be of anybody, for reading. Throws STORE_CORRUPT for what is no message store, and STORE_VERSION. */
+export function openFile(path: string): Database.Database {
+  if (!existsSync(path)) throw new StoreError('STORE_UNAVAILABLE', `there is no ${path}`)
+  const database = openForReading(path)
+  try {
+    checkIdentity(database, path)
+    const version = Number(database.pragma('user_version', { simple: true }))
+    if (version === migrations.length) return database
+    throw version === 0
+      ? new StoreError('STORE_CORRUPT', `${path} is no message store`)
+      : new StoreError(
+          'STORE_VERSION',
+          `${path} is of version ${version}; a node that has it as its own brings it up to date`,
+        )
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
 function checkIdentity(database: Database.Database, path: string): void {
   const id = database.pragma('application_id', { simple: true })
   const version = Number(database.pragma('user_version', { simple: true }))

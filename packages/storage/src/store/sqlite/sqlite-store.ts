@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { MessageBatch, MessageChain, MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
@@ -21,6 +20,7 @@ import {
 import { fromEntryCursor, toEntryCursor } from './entry-cursor.ts'
 import type { readerOperations, writerOperations } from './operations.ts'
 import { pack, transferOf, unpack } from './packing.ts'
+import { messageFileIn } from './sqlite-file.ts'
 import { StoreThread } from './store-thread.ts'
 import { Turns } from './turns.ts'
 
@@ -59,7 +59,7 @@ export class SqliteStore implements MessageStore {
   #opening: Promise<void> | undefined
 
   constructor(options: SqliteStoreOptions) {
-    this.location = join(options.directory, 'messages.sqlite')
+    this.location = messageFileIn(options.directory)
     const path = this.location
     this.#writer = new StoreThread({ role: 'writer', path })
     this.#reader = new StoreThread({ role: 'reader', path })

@@ -1,0 +1,84 @@
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { loadCrypto } from '@runnel/protocol'
+import { systemClock as clock } from '@runnel/protocol/system'
+import { createStore, storeConfigOf } from '@runnel/storage'
+import {
+  importBatches,
+  maxExportLineBytes,
+  readExport,
+  SqliteFile,
+  storedBatches,
+  type ImportedLine,
+} from '@runnel/storage/backup'
+import { defineCommand } from '../cli/command.ts'
+import { errorLine } from '../cli/describe-error.ts'
+import { notice, printResult } from '../cli/output.ts'
+import { readLines } from '../cli/read-lines.ts'
+import { configOfFlags, settingOptions } from '../cli/setting-options.ts'
+import { standardInput } from '../cli/standard-input.ts'
+import { listenForStop } from '../cli/stop-signal.ts'
+import { nodeError } from '../errors.ts'
+
+/** How each SQLite file begins: https://www.sqlite.org/fileformat.html, section 1.2. */
+const sqliteMagic = 'SQLite format 3\0'
+/** Batches that are left out and named one by one. */
+const maxNamed = 10
+
+export const storageImport = defineCommand({
+  name: 'storage import',
+  describe: 'Store what another storage node had: an export, or a SQLite file',
+  positionals: { file: { describe: 'Export or back-up; none: an export on standard input' } },
+  options: settingOptions,
+  examples: [
+    ['storage import /backup/messages.sqlite', 'Into the node that runnel.json describes; it must not run'],
+    ['storage import --storage-engine cassandra < all.ndjson', 'An export, into another engine'],
+  ],
+  epilogue:
+    'Takes the flags of: runnel node. Each batch is checked: its publisher signed it, or somebody whom its publisher let. What is not genuine is left out and named, and the command ends with 65. What is there already stays. The retention of the node applies when it runs; it serves what is assigned to it.',
+  run: async ({ file, json, ...args }) => {
+    const config = storeConfigOf(configOfFlags(args).storage)
+    const stop = listenForStop()
+    const source = await sourceOf(file, stop.signal)
+    const store = createStore(config, { clock })
+    await store.open()
+    let named = 0
+    try {
+      const imported = await importBatches(source, {
+        ...{ store, crypto: await loadCrypto() },
+        onRefused: (error, line) => {
+          if (named++ < maxNamed) notice(`${line === undefined ? '' : `line ${line}: `}${errorLine(error)}`)
+        },
+      })
+      const { batches, messages, refused } = imported
+      printResult({ store: store.location, ...imported }, json, [
+        `${store.location}: ${messages} messages in ${batches} batches${refused > 0 ? `, left out ${refused}` : ''}`,
+      ])
+      if (refused > 0) process.exitCode = 65
+    } finally {
+      await store.close()
+      stop.release()
+    }
+  },
+})
+
+async function sourceOf(file: string | undefined, signal: AbortSignal): Promise<AsyncIterable<ImportedLine>> {
+  if (file === undefined) return readExport(readLines(standardInput(signal), maxExportLineBytes))
+  if (await isSqlite(file)) return storedBatches(SqliteFile.open(file))
+  const chunks = createReadStream(file, { signal }) as AsyncIterable<Uint8Array>
+  return readExport(readLines(chunks, maxExportLineBytes))
+}
+
+async function isSqlite(file: string): Promise<boolean> {
+  try {
+    const opened = await open(file)
+    try {
+      const { buffer } = await opened.read(Buffer.alloc(sqliteMagic.length), 0, sqliteMagic.length, 0)
+      return buffer.toString('latin1') === sqliteMagic
+    } finally {
+      await opened.close()
+    }
+  } catch (cause) {
+    throw nodeError('FILE_UNREADABLE', file, { cause })
+  }
+}
