@@ -48,10 +48,10 @@ function postpack() {
   rmSync(licence, { force: true })
 }
 
-/** Installs what is not installed, and builds; without what the npm that packs has set for itself. */
+/** Installs what is not installed, and builds; without what the npm that packs has set for itself, but where the machine's settings are. */
 function build() {
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_nodedir$)/i.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(nodedir|globalconfig)$)/i.test(name)),
   )
   const { status } = spawnSync(process.execPath, [join(root, 'scripts/run.mjs'), 'build'], {
     cwd: root,

@@ -10,10 +10,8 @@ import { packAll, root, type Packed } from './packed.testkit.ts'
 import { installProject, type Project } from './project.testkit.ts'
 
 const hello = '{"hello":"world"}'
-/** Only where it is asked for: an install in a bare environment was seen to take longer than a test may, and why is not known. */
-const isWanted = process.env['RUNNEL_INSTALL_TESTS'] !== undefined
 /** A registry may be slow. */
-const installTimeoutMs = 900_000
+const installTimeoutMs = 300_000
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const node = process.execPath
 const clientAlone = ['client', 'contracts', 'network', 'protocol', 'transport'] as const
@@ -30,7 +28,7 @@ afterAll(async () => {
   await tracker.stop()
 })
 
-describe.runIf(isWanted)('a project with @runnel/client', () => {
+describe('a project with @runnel/client', () => {
   let project: Project
   beforeAll(async () => {
     project = await installProject(packed.paths(...clientAlone))
@@ -109,7 +107,7 @@ describe.runIf(isWanted)('a project with @runnel/client', () => {
   })
 })
 
-describe.runIf(isWanted)('a project with @runnel/node', () => {
+describe('a project with @runnel/node', () => {
   let project: Project
   beforeAll(async () => {
     project = await installProject(packed.paths())

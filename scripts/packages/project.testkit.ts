@@ -13,11 +13,14 @@ export interface Project {
   remove(): void
 }
 
+/** What is set for the programs of this repository; not where npm finds the machine's own settings, and the headers of its Node. */
+const ofThisRepository = /^(npm_(?!config_(globalconfig|nodedir)$)|NODE_OPTIONS|VITEST|RUNNEL_)/i
+
 /** A project with these packages, and the programs of `program/`. */
 export async function installProject(tarballs: readonly string[]): Promise<Project> {
   const directory = mkdtempSync(join(tmpdir(), 'runnel-project-'))
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS|VITEST|RUNNEL_)/i.test(name)),
+    Object.entries(process.env).filter(([name]) => !ofThisRepository.test(name)),
   )
   const run = async (command: string, ...args: string[]) => {
     const failed = (error: unknown) => {
