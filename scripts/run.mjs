@@ -185,7 +185,10 @@ const tasks = {
   bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   emulate: (args) => node('--conditions=runnel-src', 'emulation/src/main.ts', ...args),
-  build: () => node('packages/browser/dist/bundle.js'),
+  build: () => {
+    node('packages/browser/dist/bundle.js')
+    node('contracts/scripts/bundle-ethers.ts')
+  },
   example: (args) =>
     handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
       env,

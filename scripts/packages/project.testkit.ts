@@ -1,6 +1,6 @@
 /** Projects of somebody else: folders outside the repository, into which packages are installed. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,8 @@ export interface Project {
   /** Runs a program there to its end, and returns what it prints; rejects with what it says when it fails. */
   run(command: string, ...args: string[]): Promise<string>
   write(file: string, content: string | object): void
+  /** The sizes of all files in `node_modules`, added. */
+  installedBytes(): number
   remove(): void
 }
 
@@ -35,6 +37,10 @@ export async function installProject(tarballs: readonly string[]): Promise<Proje
       join(directory, file),
       typeof content === 'string' ? content : JSON.stringify(content, undefined, 2),
     )
+  const installedBytes = () =>
+    readdirSync(join(directory, 'node_modules'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((bytes, entry) => bytes + lstatSync(join(entry.parentPath, entry.name)).size, 0)
   write('package.json', { name: 'project', private: true, type: 'module' })
   await run(
     'npm',
@@ -47,5 +53,5 @@ export async function installProject(tarballs: readonly string[]): Promise<Proje
     ...tarballs,
   )
   cpSync(join(import.meta.dirname, 'program'), directory, { recursive: true })
-  return { directory, run, write, remove: () => rmSync(directory, { recursive: true }) }
+  return { directory, run, write, installedBytes, remove: () => rmSync(directory, { recursive: true }) }
 }
