@@ -40,6 +40,7 @@ function prepack() {
   copyFileSync(join(root, 'LICENSE'), licence)
   copyFileSync(manifest, ours)
   const packed = packedManifest(JSON.parse(readFileSync(manifest, 'utf8')), repository())
+  requireFiles(packed.exports)
   writeFileSync(manifest, `${JSON.stringify(packed, undefined, 2)}\n`)
 }
 
@@ -59,6 +60,15 @@ function build() {
     stdio: ['ignore', 2, 2],
   })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+/** A package whose manifest names what was not built installs, and fails where it is used. */
+function requireFiles(exports) {
+  if (typeof exports === 'object') return Object.values(exports).forEach(requireFiles)
+  if (existsSync(join(folder, exports))) return
+  process.stderr.write(`runnel: ${join(folder, exports)} is missing: run npm run build\n`)
+  postpack()
+  process.exit(1)
 }
 
 function filesIn(directory, prefix = '') {

@@ -102,6 +102,10 @@ const programs = {
   ip: { packages: ['iproute2'], isThere: () => isOnPath('ip') },
   nft: { packages: ['nftables'], isThere: () => isOnPath('nft') },
   turnserver: { packages: ['coturn'], isThere: () => isOnPath('turnserver') },
+  'arm64 emulation': {
+    packages: ['qemu-user-static', 'libstdc++6-arm64-cross'],
+    isThere: () => isOnPath('qemu-aarch64-static') && existsSync('/usr/aarch64-linux-gnu/lib/libstdc++.so.6'),
+  },
   'python3 with venv': {
     packages: ['python3', 'python3-venv'],
     isThere: () => spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0,

@@ -18,12 +18,10 @@ export interface Project {
 /** What is set for the programs of this repository; not where npm finds the machine's own settings, and the headers of its Node. */
 const ofThisRepository = /^(npm_(?!config_(globalconfig|nodedir)$)|NODE_OPTIONS|VITEST|RUNNEL_)/i
 
-/** A project with these packages, and the programs of `program/`. */
-export async function installProject(tarballs: readonly string[]): Promise<Project> {
+/** A project with these packages, and the programs of `program/`; with these options of npm. */
+export async function installProject(packages: readonly string[], ...options: string[]): Promise<Project> {
   const directory = mkdtempSync(join(tmpdir(), 'runnel-project-'))
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !ofThisRepository.test(name)),
-  )
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofThisRepository.test(name)))
   const run = async (command: string, ...args: string[]) => {
     const failed = (error: unknown) => {
       const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
@@ -50,7 +48,8 @@ export async function installProject(tarballs: readonly string[]): Promise<Proje
     '--no-fund',
     '--loglevel',
     'error',
-    ...tarballs,
+    ...options,
+    ...packages,
   )
   cpSync(join(import.meta.dirname, 'program'), directory, { recursive: true })
   return { directory, run, write, installedBytes, remove: () => rmSync(directory, { recursive: true }) }
