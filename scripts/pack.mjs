@@ -40,6 +40,7 @@ function prepack() {
   copyFileSync(join(root, 'LICENSE'), licence)
   copyFileSync(manifest, ours)
   const packed = packedManifest(JSON.parse(readFileSync(manifest, 'utf8')), repository())
+  requireFiles(packed.exports)
   writeFileSync(manifest, `${JSON.stringify(packed, undefined, 2)}\n`)
 }
 
@@ -48,10 +49,10 @@ function postpack() {
   rmSync(licence, { force: true })
 }
 
-/** Installs what is not installed, and builds; without what the npm that packs has set for itself. */
+/** Installs what is not installed, and builds; without what the npm that packs has set for itself, but where the machine's settings are. */
 function build() {
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_nodedir$)/i.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(nodedir|globalconfig)$)/i.test(name)),
   )
   const { status } = spawnSync(process.execPath, [join(root, 'scripts/run.mjs'), 'build'], {
     cwd: root,
@@ -59,6 +60,15 @@ function build() {
     stdio: ['ignore', 2, 2],
   })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+/** A package whose manifest names what was not built installs, and fails where it is used. */
+function requireFiles(exports) {
+  if (typeof exports === 'object') return Object.values(exports).forEach(requireFiles)
+  if (existsSync(join(folder, exports))) return
+  process.stderr.write(`runnel: ${join(folder, exports)} is missing: run npm run build\n`)
+  postpack()
+  process.exit(1)
 }
 
 function filesIn(directory, prefix = '') {
@@ -69,7 +79,7 @@ function filesIn(directory, prefix = '') {
 
 /** True of what was compiled from a file that is gone. Bundles see to that themselves. */
 function isStale(file) {
-  if (file.startsWith(`page${sep}`) || file.startsWith('.')) return false
+  if (/^(page|bundled)[\\/]|^\./.test(file)) return false
   const source = join(folder, 'src', file.replace(/\.(d\.ts|js)$/, ''))
   return ![source, `${source}.ts`, `${source}.tsx`].some((path) => existsSync(path))
 }

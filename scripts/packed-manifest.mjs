@@ -2,13 +2,14 @@
 
 /**
  * The manifest as it is packed: without the condition by which this repository finds its sources, which are not in the
- * tarball, and without what only the repository uses.
+ * tarball, and without what only the repository uses. Fields of `publishConfig` take the place of those outside of it, as with pnpm.
  */
-export function packedManifest({ devDependencies, exports, ...manifest }, repository) {
+export function packedManifest({ devDependencies, publishConfig, ...own }, repository) {
+  const manifest = { ...own, ...publishConfig }
   return {
     ...manifest,
     ...(repository === undefined ? {} : { repository }),
-    exports: withoutSources(exports),
+    exports: withoutSources(manifest.exports),
   }
 }
 

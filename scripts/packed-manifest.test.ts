@@ -21,6 +21,12 @@ describe('packedManifest', () => {
     })
   })
 
+  it('has what `publishConfig` says in place of what it says elsewhere', () => {
+    const inside = { exports: { '.': { default: './dist/inside.js' } }, dependencies: {} }
+    const manifest = { name: 'x', exports: './x.js', dependencies: { y: '1.0.0' }, publishConfig: inside }
+    expect(packedManifest(manifest)).toEqual({ name: 'x', ...inside })
+  })
+
   it('says where the sources are, where that is known', () => {
     const repository = { type: 'git', url: 'git+https://git.example/r.git', directory: 'packages/x' } as const
     expect(packedManifest({ name: 'x', exports: './x.js' }, repository)).toMatchObject({ repository })

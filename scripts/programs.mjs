@@ -15,7 +15,7 @@ export const testNeeds = {
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
-  'scripts/packages': ['chromium'],
+  'scripts/packages': ['chromium', 'arm64 emulation'],
 }
 
 const taskNeeds = {

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { bundleForPages } from '@runnel/browser/bundle'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleEthers } from '../contracts/scripts/bundle-ethers.ts'
 import { lockWithVersion, nextVersion, releasedChangelog, withVersion } from './release/steps.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -45,6 +47,12 @@ describe('a release', () => {
 
 describe('node scripts/release.mjs --dry-run', () => {
   const out = mkdtempSync(join(tmpdir(), 'runnel-out-'))
+  beforeAll(() =>
+    Promise.all([
+      bundleForPages(join(root, 'packages/browser/dist/page')),
+      bundleEthers(join(root, 'contracts/dist/bundled')),
+    ]),
+  )
   afterAll(() => rmSync(out, { recursive: true }))
 
   it('packs every package with its version and what it stands on, and changes nothing here', () => {
@@ -78,6 +86,9 @@ describe('node scripts/release.mjs --dry-run', () => {
       version,
       dependencies: { '@runnel/network': version },
     })
+
+    const contracts = execFileSync('tar', ['-tzf', join(out, `runnel-contracts-${version}.tgz`)]).toString()
+    expect(contracts).toContain('package/dist/bundled/ethers.js\n')
 
     const sbom = JSON.parse(readFileSync(join(out, `runnel-${version}.cdx.json`), 'utf8')) as Sbom
     expect(sbom).toMatchObject({

@@ -38,6 +38,7 @@ function isNodeNewEnough() {
 
 function ensureNode() {
   if (isNodeNewEnough()) return
+  keepNpmConfig()
   if (!existsSync(nodeBin)) {
     say(
       `Node ${process.versions.node} is older than 22.13: fetching Node ${pinnedNode} from npm into .tools/`,
@@ -55,6 +56,22 @@ function ensureNode() {
   env.PATH = nodeBin + delimiter + env.PATH
   // Add-ons compiled during the install must see the headers of the Node that will load them.
   env.npm_config_nodedir = join(tools, 'node_modules', nodePackage)
+}
+
+/**
+ * The machine's own settings of npm, such as its registry and the certificates it trusts, lie beside the Node that npm came with:
+ * under another Node, npm would look for them beside that one. npm itself says where they are to what it runs.
+ */
+function keepNpmConfig() {
+  if (env.npm_config_globalconfig !== undefined) return
+  const { stdout } = spawnSync('npm', ['config', 'get', 'globalconfig'], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const path = (stdout ?? '').trim()
+  if (path !== '') env.npm_config_globalconfig = path
 }
 
 const lock = createHash('sha256')
@@ -85,6 +102,10 @@ const programs = {
   ip: { packages: ['iproute2'], isThere: () => isOnPath('ip') },
   nft: { packages: ['nftables'], isThere: () => isOnPath('nft') },
   turnserver: { packages: ['coturn'], isThere: () => isOnPath('turnserver') },
+  'arm64 emulation': {
+    packages: ['qemu-user-static', 'libstdc++6-arm64-cross'],
+    isThere: () => isOnPath('qemu-aarch64-static') && existsSync('/usr/aarch64-linux-gnu/lib/libstdc++.so.6'),
+  },
   'python3 with venv': {
     packages: ['python3', 'python3-venv'],
     isThere: () => spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0,
@@ -168,7 +189,10 @@ const tasks = {
   bench: (args) => node('--conditions=runnel-src', 'bench/src/main.ts', ...args),
   sim: (args) => node('--conditions=runnel-src', 'sim/src/main.ts', ...args),
   emulate: (args) => node('--conditions=runnel-src', 'emulation/src/main.ts', ...args),
-  build: () => node('packages/browser/dist/bundle.js'),
+  build: () => {
+    node('packages/browser/dist/bundle.js')
+    node('contracts/scripts/bundle-ethers.ts')
+  },
   example: (args) =>
     handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
       env,

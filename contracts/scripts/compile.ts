@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { InterfaceAbi } from 'ethers'
+import type { InterfaceAbi } from '@runnel/contracts/ethers'
 import { format, resolveConfig } from 'prettier'
 import solc from 'solc'
 

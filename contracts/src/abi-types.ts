@@ -5,7 +5,7 @@ import type {
   ContractRunner,
   ContractTransactionResponse,
   Overrides,
-} from 'ethers'
+} from '@runnel/contracts/ethers'
 
 interface AbiParameter {
   readonly name: string

@@ -1,4 +1,4 @@
-import { AbiCoder, concat, Interface, type BlockTag, type Provider } from 'ethers'
+import { AbiCoder, concat, Interface, type BlockTag, type Provider } from '@runnel/contracts/ethers'
 import { abi, bytecode } from './generated/contained-call.ts'
 
 const contract = new Interface(abi)

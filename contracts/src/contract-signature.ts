@@ -1,4 +1,4 @@
-import { Interface, type BlockTag, type Provider } from 'ethers'
+import { Interface, type BlockTag, type Provider } from '@runnel/contracts/ethers'
 import { callContained } from './contained-call.ts'
 
 const account = new Interface([

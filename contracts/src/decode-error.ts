@@ -1,4 +1,4 @@
-import { Interface, isCallException, type ErrorDescription } from 'ethers'
+import { Interface, isCallException, type ErrorDescription } from '@runnel/contracts/ethers'
 import { errorHints, type RegistryErrors } from './error-hints.ts'
 import { abi as permissionedTrackerRegistryAbi } from './generated/permissioned-tracker-registry.ts'
 import { abi as storageRegistryAbi } from './generated/storage-registry.ts'

@@ -1,4 +1,4 @@
-import { ContractFactory, type InterfaceAbi, type Signer } from 'ethers'
+import { ContractFactory, type InterfaceAbi, type Signer } from '@runnel/contracts/ethers'
 import { ContractsError } from './errors.ts'
 import * as permissionedTracker from './generated/permissioned-tracker-registry.ts'
 import * as storage from './generated/storage-registry.ts'

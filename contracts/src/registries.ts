@@ -1,4 +1,4 @@
-import { Contract, type ContractRunner, type Overrides } from 'ethers'
+import { Contract, type ContractRunner, type Overrides } from '@runnel/contracts/ethers'
 import type { ContractAbi, TypedContract } from './abi-types.ts'
 import { abi as permissionedTrackerRegistryAbi } from './generated/permissioned-tracker-registry.ts'
 import { abi as storageRegistryAbi } from './generated/storage-registry.ts'

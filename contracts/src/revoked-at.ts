@@ -1,4 +1,4 @@
-import { Interface, type Provider } from 'ethers'
+import { Interface, type Provider } from '@runnel/contracts/ethers'
 import { callContained } from './contained-call.ts'
 import { abi } from './generated/stream-registry.ts'
 

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { bundleForPages } from '@runnel/browser/bundle'
+import { bundleEthers } from '../../contracts/scripts/bundle-ethers.ts'
 
 export const root = join(import.meta.dirname, '../..')
 const omitted = new Set(['node_modules', '.git', '.tools', '.runnel', 'releases'])
@@ -41,7 +42,10 @@ export async function packAll(remote: string): Promise<Packed> {
       recursive: true,
       filter: (source) => !omitted.has(basename(source)),
     })
-  await bundleForPages(join(clone, 'packages/browser/dist/page'))
+  await Promise.all([
+    bundleForPages(join(clone, 'packages/browser/dist/page')),
+    bundleEthers(join(clone, 'contracts/dist/bundled')),
+  ])
   execFileSync('git', ['init', '--quiet'], { cwd: clone })
   execFileSync('git', ['remote', 'add', 'origin', remote], { cwd: clone })
   const workspaces = packageFolders.flatMap((folder) => ['--workspace', folder])

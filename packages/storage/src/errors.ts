@@ -56,6 +56,11 @@ export const refusals = {
 
 /** What can be wrong with a message store. */
 const storeErrors = {
+  SQLITE_MISSING: {
+    summary: 'SQLite is not installed for this platform',
+    remedy:
+      'Remove node_modules and run npm install on this machine; or keep messages in Cassandra. What there is for which platform: docs/installing.md.',
+  },
   STORE_UNAVAILABLE: {
     summary: 'The message store cannot be reached',
     remedy:

@@ -1,6 +1,7 @@
 import type { ConnectionModules } from './connection/modules.ts'
 import type { Signalling, Transport } from './ports.ts'
 import { TcpTransport, type TcpOptions } from './tcp/tcp-transport.ts'
+import { nodeDataChannel } from './webrtc/node-data-channel.ts'
 import { createPeerConnection } from './webrtc/node-peer-connection.ts'
 import { WebRtcTransport, type WebRtcOptions } from './webrtc/web-rtc-transport.ts'
 import { ToldDials } from './ws/told-dials.ts'
@@ -24,11 +25,13 @@ export interface TransportOptions {
   readonly webrtc?: WebRtcOptions | false
 }
 
-/** The transports of a node on this platform, the cheapest first: links try them in this order. */
+/** The transports of a node on this platform, the cheapest first: links try them in this order. Throws WEBRTC_MISSING. */
 export function createTransports(
   { tcp = false, websocket = {}, webrtc = {} }: TransportOptions,
   modules: ConnectionModules & { readonly signalling: Signalling },
 ): readonly Transport[] {
+  // Said at once, rather than when the first neighbour is dialled.
+  if (webrtc) nodeDataChannel()
   const dialling = { ...modules, toldDials: new ToldDials({}, modules.clock) }
   return [
     tcp && new TcpTransport({ ...tcp, role: 'node' }, dialling),

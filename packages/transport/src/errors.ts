@@ -23,6 +23,11 @@ export const transportErrors = {
     remedy:
       'Allow WebRTC, or use another browser; with transports: { webrtc: false } only nodes with a WebSocket URL can be neighbours.',
   },
+  WEBRTC_MISSING: {
+    summary: 'WebRTC is not installed for this platform',
+    remedy:
+      'Remove node_modules and run npm install on this machine, without --omit=optional; or do without WebRTC, with transports: { webrtc: false }. What there is for which platform: docs/installing.md.',
+  },
   NO_WEBSOCKET: {
     summary: 'The browser has no WebSocket',
     remedy: 'Use another browser: trackers are reached over WebSockets only.',

@@ -1,6 +1,6 @@
 import { listsNodes, permissionedTrackerRegistry, type PermissionedTrackerRegistry } from '@runnel/contracts'
 import { toNodeId, type NodeId } from '@runnel/protocol'
-import type { ContractRunner } from 'ethers'
+import type { ContractRunner } from '@runnel/contracts/ethers'
 import { nodeError } from '../errors.ts'
 import type { NetworkArguments } from './common-options.ts'
 import { readChain } from './network-source.ts'

@@ -1,7 +1,7 @@
 import { clientError } from '@runnel/client'
 import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError } from '@runnel/protocol'
-import { JsonRpcProvider, Wallet } from 'ethers'
+import { JsonRpcProvider, Wallet } from '@runnel/contracts/ethers'
 import type { DescribedNetwork } from './network-source.ts'
 
 /** How long a chain may take to answer. */

@@ -1,6 +1,6 @@
 import { developmentKeys } from '@runnel/contracts/anvil'
 import { toNodeId } from '@runnel/protocol'
-import { formatEther, parseEther } from 'ethers'
+import { formatEther, parseEther } from '@runnel/contracts/ethers'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
 import { readChain } from '../cli/network-source.ts'

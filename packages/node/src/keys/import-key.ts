@@ -1,5 +1,5 @@
 import { isRunnelError, parsePrivateKey, protocolError } from '@runnel/protocol'
-import { decryptKeystoreJson, HDNodeWallet, isKeystoreJson, Mnemonic } from 'ethers'
+import { decryptKeystoreJson, HDNodeWallet, isKeystoreJson, Mnemonic } from '@runnel/contracts/ethers'
 import { nodeError } from '../errors.ts'
 
 export interface ImportOptions {

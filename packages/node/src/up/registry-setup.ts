@@ -8,7 +8,7 @@ import {
   type RegistryAddresses,
 } from '@runnel/contracts'
 import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
-import { parseEther, type TransactionResponse, type Wallet } from 'ethers'
+import { parseEther, type TransactionResponse, type Wallet } from '@runnel/contracts/ethers'
 import { changeList, nodeList } from '../cli/node-list.ts'
 import { withWallet } from '../cli/with-chain.ts'
 import { measurementKinds, type MeasurementKind } from '../plugins/measurements/readings.ts'

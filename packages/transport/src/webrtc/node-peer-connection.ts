@@ -1,18 +1,14 @@
 import { isIP } from 'node:net'
 
 import type { Cancel, IceServer } from '@runnel/protocol'
-import {
-  PeerConnection,
-  type DataChannel,
-  type IceServer as NativeIceServer,
-  type RtcConfig,
-} from 'node-datachannel'
+import type { DataChannel, IceServer as NativeIceServer, PeerConnection, RtcConfig } from 'node-datachannel'
 
 import type { LinkPath } from '../ports.ts'
 import { addressOf, pathOf, remoteAddressOf } from './candidate.ts'
 import { CandidateHold } from './candidate-hold.ts'
 import { EventGuard } from './event-guard.ts'
 import { parseIceServer } from './ice-server.ts'
+import { nodeDataChannel } from './node-data-channel.ts'
 import {
   dataChannelLowMarkBytes,
   maxDataChannelFrameBytes,
@@ -27,7 +23,7 @@ import {
 
 /**
  * A peer connection of node-datachannel. The library's global `cleanup` is never called: a process exits without it once every
- * peer connection is closed, and with one open it would wait ten seconds and throw.
+ * peer connection is closed, and with one open it would wait ten seconds and throw. Throws WEBRTC_MISSING.
  */
 export function createPeerConnection(
   options: PeerConnectionOptions,
@@ -50,7 +46,7 @@ class NodePeerConnection implements PeerConnectionPort {
   constructor(options: PeerConnectionOptions, events: PeerConnectionEvents) {
     this.#events = events
     this.#findsOuterAddress = options.iceServers.length > 0 && options.iceTransportPolicy === 'all'
-    this.#native = new PeerConnection('runnel', nativeConfig(options))
+    this.#native = new (nodeDataChannel().PeerConnection)('runnel', nativeConfig(options))
     this.#guard = new EventGuard({
       close: () => this.#closeNative(),
       onClose: (text) => events.onClose(text),

@@ -7,7 +7,7 @@ import {
   type AbstractSigner,
   type Provider,
   type TransactionRequest,
-} from 'ethers'
+} from '@runnel/contracts/ethers'
 import { keySigner } from '../../identity/key-signer.ts'
 import type { Signed, Signer } from '../../identity/signer.ts'
 import { walletSigner } from '../../identity/wallet-signer.ts'

@@ -5,7 +5,7 @@ import {
   type RegistryAddresses,
 } from '@runnel/contracts'
 import { toNodeId, toStreamId, type Cancel, type Clock } from '@runnel/protocol'
-import { Interface, type Log } from 'ethers'
+import { Interface, type Log } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { RegistryChange } from '../ports.ts'
 import { BlockWindow, type FollowedBlock } from './block-window.ts'

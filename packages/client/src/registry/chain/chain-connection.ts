@@ -1,6 +1,6 @@
 import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError } from '@runnel/protocol'
-import { FetchRequest, JsonRpcProvider } from 'ethers'
+import { FetchRequest, JsonRpcProvider } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { RegistryHealth } from '../ports.ts'
 import { translateChainError } from './chain-errors.ts'

@@ -1,6 +1,6 @@
 import { acceptsSignature, delegationRevokedAt, streamRegistry } from '@runnel/contracts'
 import { delegationTypedData } from '@runnel/protocol'
-import type { BlockTag } from 'ethers'
+import type { BlockTag } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { DelegationRegistryReader, DelegationRegistryWriter } from '../ports.ts'
 import type { ChainAccount } from './chain-account.ts'

@@ -1,6 +1,6 @@
 import { decodeRegistryError, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
-import { isError } from 'ethers'
+import { isError } from '@runnel/contracts/ethers'
 import { clientError, reasonOf } from '../../errors.ts'
 
 /** Converts what ethers throws into a client error. Neither it nor its cause contains secrets of the endpoint's URL. */

@@ -1,6 +1,6 @@
 import { streamRegistry, textOf, type StreamRegistry as StreamContract } from '@runnel/contracts'
 import { isRunnelError, toNodeId, toStreamId, type StreamId } from '@runnel/protocol'
-import { id as keccak256OfText, ZeroAddress, type Log } from 'ethers'
+import { id as keccak256OfText, ZeroAddress, type Log } from '@runnel/contracts/ethers'
 import type { Permissions, PermissionTable, StreamInfo, StreamRegistry, UserPermissions } from '../ports.ts'
 import { byUser, compare, hasAny } from '../order.ts'
 import type { ChainConnection } from './chain-connection.ts'

@@ -1,5 +1,5 @@
 import { Permission, streamRegistry } from '@runnel/contracts'
-import { ZeroAddress } from 'ethers'
+import { ZeroAddress } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { Grant, StreamRegistryWriter } from '../ports.ts'
 import type { ChainAccount } from './chain-account.ts'

@@ -1,5 +1,5 @@
 import type { TypedData } from '@runnel/protocol'
-import { TypedDataEncoder } from 'ethers'
+import { TypedDataEncoder } from '@runnel/contracts/ethers'
 
 /** What a signature of typed data signs, by ethers, as hexadecimal digits. */
 export function hashOfTypedData({ domain, types, primaryType, message }: TypedData): string {

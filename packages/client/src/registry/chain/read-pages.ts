@@ -1,4 +1,4 @@
-import type { Overrides } from 'ethers'
+import type { Overrides } from '@runnel/contracts/ethers'
 import type { ChainConnection } from './chain-connection.ts'
 
 /** Entries of a list read at once. */

@@ -1,4 +1,4 @@
-import { getBytes, Transaction } from 'ethers'
+import { getBytes, Transaction } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { Signed, TransactionFees, UnsentTransaction } from '../../identity/signer.ts'
 

@@ -1,5 +1,5 @@
 import type { RpcSecrets } from '@runnel/contracts'
-import { isError, type AbstractSigner, type ContractTransactionResponse } from 'ethers'
+import { isError, type AbstractSigner, type ContractTransactionResponse } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { ChainConnection } from './chain-connection.ts'
 

@@ -228,7 +228,13 @@ export class SqliteStore implements MessageStore {
 /**
  * Node unmaps a native add-on with the last thread that loaded it, unless the main thread has it too; code of it that is
  * called later crashes the process (https://github.com/WiseLibs/better-sqlite3/issues/1476). The first database loads it.
+ * Throws SQLITE_MISSING.
  */
 function keepAddonLoaded(): void {
-  new Database(':memory:').close()
+  try {
+    new Database(':memory:').close()
+  } catch (cause) {
+    const { platform, arch } = process
+    throw storageError('SQLITE_MISSING', `better-sqlite3 for ${platform} ${arch}`, { cause })
+  }
 }

@@ -1,0 +1,45 @@
+/**
+ * What Runnel uses of ethers 6. In the repository it is ethers itself; the package of others has just this much of it inside
+ * (`scripts/bundle-ethers.ts`), because all of ethers takes half of what `@runnel/client` may take on a disk.
+ */
+export {
+  AbiCoder,
+  concat,
+  Contract,
+  ContractFactory,
+  decryptKeystoreJson,
+  FetchRequest,
+  formatEther,
+  getBytes,
+  HDNodeWallet,
+  id,
+  Interface,
+  isCallException,
+  isError,
+  isKeystoreJson,
+  JsonRpcProvider,
+  Mnemonic,
+  parseEther,
+  Signature,
+  Transaction,
+  TransactionResponse,
+  TypedDataEncoder,
+  VoidSigner,
+  Wallet,
+  ZeroAddress,
+} from 'ethers'
+export type {
+  AbstractSigner,
+  BaseContract,
+  BigNumberish,
+  BlockTag,
+  ContractRunner,
+  ContractTransactionResponse,
+  ErrorDescription,
+  InterfaceAbi,
+  Log,
+  Overrides,
+  Provider,
+  Signer,
+  TransactionRequest,
+} from 'ethers'
