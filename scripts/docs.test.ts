@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { decisionsPage } from './decisions-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { limitsPage } from './limits-page.ts'
 import { metricsPage } from './metrics-page.ts'
@@ -55,6 +56,10 @@ describe('the documentation', () => {
 
   it('lists every error code, as the code has it', () => {
     expect(read('docs/errors.md')).toBe(errorsPage())
+  })
+
+  it('lists every decision with its title', () => {
+    expect(read('docs/decisions/README.md')).toBe(decisionsPage())
   })
 
   it('lists every limit with its meaning and default, as the code has it', async () => {

@@ -30,16 +30,33 @@ export const subscribe = defineCommand({
       requiresArg: true,
       describe: 'Begin with what is stored since a time: ISO 8601, Unix milliseconds, or -10m',
     },
+    partition: {
+      type: 'number',
+      array: true,
+      requiresArg: true,
+      describe: 'Only this partition; may be repeated; default: all',
+    },
     ...formatOptions,
   },
   examples: [
-    ['subscribe 0xowner/lobby --network .runnel/up/network.json', 'Until Ctrl-C'],
+    ['subscribe 0xowner/lobby --network network.json', 'Until Ctrl-C'],
     ['subscribe 0xowner/system/cpu --network network.json --count 3 --meta', 'Three messages with their ids'],
     ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred, and those to come'],
   ],
   epilogue:
     'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
-  run: async ({ stream, count, for: duration, last, from, raw = false, meta = false, ...network }) => {
+  run: async (args) => {
+    const {
+      stream,
+      count,
+      for: duration,
+      last,
+      from,
+      partition,
+      raw = false,
+      meta = false,
+      ...network
+    } = args
     const streamOf = streamArgument(stream)
     if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
       throw nodeError('USAGE', '--count takes a whole number from 1')
@@ -53,7 +70,10 @@ export const subscribe = defineCommand({
       void tellOfEnd(client)
       void tellOfRevocation(client, streamId)
       let missing = 0
-      const subscription = await client.subscribe(streamId, { raw, resend, onGap: () => missing++ })
+      const subscription = await client.subscribe(streamId, {
+        ...{ raw, resend, partitions: partition },
+        onGap: () => missing++,
+      })
       const end = () => void subscription.unsubscribe()
       void stop.stopped.then(end)
       void output.closed.then(end)
