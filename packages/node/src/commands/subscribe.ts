@@ -11,6 +11,9 @@ import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
 import { formatOptions, historyOf } from './resend-options.ts'
 
+/** So long it may take to find neighbours before a person is told that there are none. */
+const aloneMs = 2_000
+
 export const subscribe = defineCommand({
   name: 'subscribe',
   describe: 'Print the messages of a stream, one JSON value a line',
@@ -78,9 +81,10 @@ export const subscribe = defineCommand({
       void stop.stopped.then(end)
       void output.closed.then(end)
       const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
+      const alone = setTimeout(() => notice(`listening to ${streamId}; nobody else is there yet`), aloneMs)
       subscription.waitForNeighbours({ signal: stop.signal }).then(
-        () => notice(`subscribed to ${streamId}`),
-        () => {},
+        () => (clearTimeout(alone), notice(`subscribed to ${streamId}`)),
+        () => clearTimeout(alone),
       )
       let printed = 0
       for await (const message of subscription) {
@@ -89,6 +93,7 @@ export const subscribe = defineCommand({
         if (!(await output.write(bytes)) || ++printed === count) break
       }
       clearTimeout(timer)
+      clearTimeout(alone)
       if (printed === 0 && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
       if (missing > 0) notice(`${missing} gaps: messages that neither neighbours nor storage nodes have`)
