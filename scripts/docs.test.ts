@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { apiPage } from './api-page.ts'
+import { decisionsPage } from './decisions-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { limitsPage } from './limits-page.ts'
 import { metricsPage } from './metrics-page.ts'
@@ -55,6 +57,17 @@ describe('the documentation', () => {
 
   it('lists every error code, as the code has it', () => {
     expect(read('docs/errors.md')).toBe(errorsPage())
+  })
+
+  it('has every name that applications import, with its docstring', () => {
+    const page = apiPage()
+    expect(read('docs/api/client.md')).toBe(page)
+    const undocumented = [...page.matchAll(/^### `(\w+)`\n\n```/gm)].map(([, name]) => name)
+    expect(undocumented).toEqual([])
+  })
+
+  it('lists every decision with its title', () => {
+    expect(read('docs/decisions/README.md')).toBe(decisionsPage())
   })
 
   it('lists every limit with its meaning and default, as the code has it', async () => {

@@ -227,6 +227,7 @@ export interface ReadingKeyConfig {
   readonly card?: string
 }
 
+/** The delegation that a signer or a wallet is asked for. */
 export interface DelegationRequestConfig {
   /** Default 24 hours. For all streams at most 92 days. */
   readonly lastsMs?: number | undefined
@@ -240,6 +241,7 @@ export interface DelegationRequestConfig {
   readonly requester?: string | undefined
 }
 
+/** What may wait to be sent, and how content is packed. */
 export interface PublishConfig extends QueueLimitsConfig {
   /**
    * 'deflate' compresses contents of 1,024 bytes and more, where that makes them smaller. Every client opens them, also one
@@ -248,6 +250,7 @@ export interface PublishConfig extends QueueLimitsConfig {
   readonly compress?: 'none' | 'deflate' | undefined
 }
 
+/** Bounds of a queue of messages. */
 export interface QueueLimitsConfig {
   /** Default 10,000. */
   readonly maxQueuedMessages?: number | undefined

@@ -40,11 +40,11 @@ export const clientErrors = {
   },
   NETWORK_FILE_INVALID: {
     summary: 'The network file has a mistake',
-    remedy: 'Correct what the message names: the format is described at NetworkSource and StaticNetwork.',
+    remedy: 'Correct what the message names; docs/operating.md has examples of network files.',
   },
   KEY_FILE_MISSING: {
     summary: 'There is no key file',
-    remedy: 'Make one with: runnel key new.',
+    remedy: 'Check the path, which starts in the current folder; runnel key new makes a new key.',
   },
   KEY_FILE_UNREADABLE: {
     summary: 'The key file could not be read',

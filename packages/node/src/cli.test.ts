@@ -1,9 +1,9 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { toNodeId } from '@runnel/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import { errorLines, newDirectory, runRunnel, startRunnel, stopAll } from './cli.testkit.ts'
+import { errorLines, newDirectory, runRunnel, startAtTerminal, startRunnel, stopAll } from './cli.testkit.ts'
 
 const someone = toNodeId(`0x${'a'.repeat(40)}`)
 const stream = `${someone}/x`
@@ -44,6 +44,18 @@ describe('runnel refuses', () => {
     [`publish ${stream} --netwrk x`, 64, 'USAGE', 'did you mean --network?'],
     ['node --http-prt 1', 64, 'USAGE', 'did you mean --http-port?'],
     ['', 64, 'USAGE', 'needs a command'],
+    ['stream', 64, 'USAGE', 'stream --help'],
+    ['publish', 64, 'USAGE', 'missing stream (Stream id: 0xowner/path'],
+    [`stream grant ${stream} public`, 64, 'USAGE', 'missing permissions (publish, subscribe, edit'],
+    [`stream grant ${stream} 0x1234 publish`, 64, 'USAGE', '"0x1234" is no user: an address'],
+    [
+      'resend last 20',
+      64,
+      'USAGE',
+      'missing stream (Stream id: 0xowner/path, or /path of your own) (USAGE). See: ',
+    ],
+    [`publish ${stream} {"a": --network static.json`, 65, 'INPUT_INVALID', 'message 1: not JSON'],
+    [`subscribe ${stream} --network static.json --partition 7`, 64, 'PARTITION_OUT_OF_RANGE', '7'],
     ['publish not-a-stream --network static.json', 64, 'INVALID_STREAM_ID', 'not-a-stream'],
     [`subscribe ${stream} --network static.json --for ever`, 64, 'USAGE', '--for takes a duration'],
     [`subscribe ${stream} --network static.json --count 0`, 64, 'USAGE', '--count'],
@@ -57,7 +69,7 @@ describe('runnel refuses', () => {
     [`publish ${stream}`, 78, 'NETWORK_NOT_CONFIGURED', '--network'],
     [`publish ${stream} --network gone.json`, 78, 'NETWORK_FILE_MISSING', 'gone.json'],
     [`publish ${stream} --network broken.json`, 78, 'NETWORK_FILE_INVALID', 'broken.json'],
-    [`publish ${stream} --network mistyped.json`, 78, 'NETWORK_FILE_INVALID', 'trackerz'],
+    [`publish ${stream} --network mistyped.json`, 78, 'NETWORK_FILE_INVALID', 'has no key "trackerz"'],
     [`publish ${stream} --network static.json --key bad.key`, 78, 'INVALID_KEY', 'private key'],
     [`publish ${stream} --network static.json --key gone.key`, 78, 'KEY_FILE_MISSING', 'gone.key'],
     ['stream create /x --network static.json', 78, 'KEY_REQUIRED', 'runnel.js key new'],
@@ -159,7 +171,37 @@ describe('runnel', () => {
     ]) {
       const { code, stdout } = await runRunnel(args)
       expect(code).toBe(0)
-      expect(stdout).toContain('Exit codes: 0 ok')
+      expect(stdout.split('Exit codes: 0 ok')).toHaveLength(2)
     }
+  })
+
+  it('shows the options of a command alone, and examples that can be copied', async () => {
+    const { stdout } = await runRunnel(['tracker', 'status', '--help'])
+    expect(stdout).toContain('--network')
+    expect(stdout).not.toContain('--turn-url')
+    const { stdout: help } = await runRunnel(['publish', '--help'])
+    expect(help.replace(/ \\\n +/g, ' ')).toContain(
+      `publish 0xowner/lobby '{"hello":"world"}' --network network.json\n`,
+    )
+  })
+
+  it('says at a terminal what publish waits for', async () => {
+    const cwd = directoryWith({ 'network.json': staticNetwork() })
+    const command = startAtTerminal(['publish', stream, '--network', 'network.json'], { cwd })
+    await command.said('one a line; Ctrl-D ends')
+    command.process.stdin?.write('\x04')
+    expect(await command.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('published 0') })
+  })
+
+  it('takes the network of runnel up in its folder, and says so', async () => {
+    const cwd = newDirectory()
+    mkdirSync(join(cwd, '.runnel/up'), { recursive: true })
+    writeFileSync(join(cwd, '.runnel/up/network.json'), JSON.stringify(staticNetwork()))
+    const result = await runRunnel(['stream', 'list'], { cwd })
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: `${stream}\n`,
+      stderr: expect.stringContaining('up/network.json'),
+    })
   })
 })

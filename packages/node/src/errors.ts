@@ -22,8 +22,9 @@ export const nodeErrors = {
       'Use a package made as a plugin for this version of Runnel; the README of @runnel/node describes them.',
   },
   NETWORK_NOT_CONFIGURED: {
-    summary: 'No network was given',
-    remedy: 'Give --network FILE or RUNNEL_NETWORK; runnel up writes one to .runnel/up/network.json.',
+    summary: 'No network configured',
+    remedy:
+      'Give --network FILE or RUNNEL_NETWORK; in the folder where runnel up runs, its .runnel/up/network.json is used.',
   },
   CHAIN_NOT_CONFIGURED: {
     summary: 'This command needs a network with a chain',

@@ -50,8 +50,8 @@ export function isRunnelError(error: unknown, code?: string): error is RunnelErr
 /** Error codes of `@runnel/protocol`. */
 export const protocolErrors = {
   INVALID_NODE_ID: {
-    summary: 'Not a node id',
-    remedy: 'A node id is an Ethereum address: 0x and 40 hexadecimal digits.',
+    summary: 'Not the address of a node or a user',
+    remedy: 'Both are Ethereum addresses: 0x and 40 hexadecimal digits.',
   },
   INVALID_STREAM_ID: {
     summary: 'Not a stream id',

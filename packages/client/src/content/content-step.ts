@@ -6,12 +6,14 @@ export type MessageContent = Pick<
   'contentType' | 'encryptionType' | 'groupKeyId' | 'extensions' | 'content'
 >
 
+/** Which messages a content step seals. */
 export interface SealContext {
   readonly chain: MessageChain
   /** Aborted when the client closes. */
   readonly signal: AbortSignal
 }
 
+/** Which message a content step opens. */
 export interface OpenContext {
   /** Aborted when the client closes: whoever waits then rejects at once. */
   readonly signal: AbortSignal

@@ -42,7 +42,7 @@ describe('a network file', () => {
   it.each([
     ['no JSON', '{"version": 1,,}', /is not JSON: .*position 14/],
     ['an unknown key', { ...document, extra: 1 }, /"extra"/],
-    ['another version', { version: 2, chain }, /version: /],
+    ['another version', { version: 2, chain }, /version: must be 1/],
     ['an unknown key of the chain', { version: 1, chain: { ...chain, rpcURL: 'x' } }, /chain: .*"rpcURL"/],
     [
       'a registry that is no address',
@@ -54,7 +54,12 @@ describe('a network file', () => {
       { ...document, streams: [{ id: `${address}/a`, partitions: 'two' }] },
       /streams\[0\]\.partitions: /,
     ],
-    ['a list', [], /\(top level\): /],
+    ['a list', [], /\(top level\): must be an object \{…\}, is a list/],
+    [
+      'nothing about trackers',
+      { version: 1, streams: 'x' },
+      /trackers: is missing; streams: must be a list, is text/,
+    ],
   ])('with %s is refused, and says where', (name, content, message) => {
     expect(() => readNetworkFile(file(name, content))).toThrow(
       expect.objectContaining({ code: 'NETWORK_FILE_INVALID', message: expect.stringMatching(message) }),

@@ -26,6 +26,7 @@ import { PartOutbox, type PublishedMessage } from './part-outbox.ts'
 import { anyPartition, checkPartition, partitionOfKey } from './partition.ts'
 import { QueueBudget, type QueueBudgetLimits } from './queue-budget.ts'
 
+/** Where a message goes, and its time. With neither a partition nor a key the client stays with one partition. */
 export interface PublishOptions {
   /** The partition to publish to. */
   readonly partition?: number | undefined

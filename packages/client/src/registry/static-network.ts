@@ -1,6 +1,7 @@
 import { limits, toNodeId, toStreamId } from '@runnel/protocol'
 import en from 'zod/v4/locales/en.js'
 import * as z from 'zod/mini'
+import { plainIssue } from './plain-issue.ts'
 import { isTrackerUrl } from './tracker-url.ts'
 
 // The small entry of zod has no texts for its own errors.
@@ -137,7 +138,7 @@ export type ParsedStaticStream = ParsedStaticNetwork['streams'][number]
 
 /** Lists what the schema found, each with the path of the mistake: `streams[0].permissions[1].user: must be …`. */
 export function describeIssues(error: z.core.$ZodError): string {
-  return error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`).join('; ')
+  return error.issues.map((issue) => `${pathText(issue.path)}: ${plainIssue(issue)}`).join('; ')
 }
 
 function pathText(path: readonly PropertyKey[]): string {

@@ -32,9 +32,9 @@ export const resendLimits = {
   maxEvidence: 16,
   /** Batches of one place that a storage node may send. */
   maxBatchesOfOnePlace: 10_000,
-  /** `last` is exact up to so many messages; of more, or where storage nodes differ, a few too many may come. */
+  /** `last` is exact up to so many messages; above that, or where storage nodes differ, a few extra messages may be returned. */
   maxExactLast: 10_000,
-  /** Bytes of content held for that; beyond, a few too many may come as well. */
+  /** Bytes of content held for that; above that, a few extra messages may be returned. */
   maxExactLastBytes: 64 * 1024 * 1024,
   /** Gaps of one resend that storage nodes which stand by are asked for. */
   maxGapFills: 100,

@@ -11,6 +11,7 @@ import {
   type HistorySelection,
 } from './selection.ts'
 
+/** As for `resend`, with the pace. */
 export interface PlaybackOptions<T = unknown> extends ResendOptions<T> {
   /** Speed relative to publishing; Infinity is as fast as the application takes it. Default 1. */
   readonly speed?: number | undefined

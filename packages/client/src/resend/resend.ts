@@ -15,6 +15,7 @@ import type { Message } from '../subscribe/message.ts'
 import type { HistorySource, OnGap } from './history-source.ts'
 import { historyOf, type HistoryFilter, type HistorySelection } from './selection.ts'
 
+/** Which stored messages to read, how they are decoded, and who is told of gaps. */
 export interface ResendOptions<T = unknown> extends HistoryFilter, Decoding<T> {
   /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
   readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined

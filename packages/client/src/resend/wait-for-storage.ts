@@ -22,6 +22,7 @@ export interface MessagePlace extends MessageRef {
   readonly messageChainId: string
 }
 
+/** How many storage nodes to wait for, and how long. */
 export interface WaitForStorageOptions {
   /** Storage nodes that must have each message. Default 1. */
   readonly count?: number | undefined

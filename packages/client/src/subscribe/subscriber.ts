@@ -27,6 +27,7 @@ import type { MessageGap } from './gap.ts'
 import { HistoryJoin } from './history-join.ts'
 import { QueuedSubscription, type OnMessage, type Subscription } from './subscription.ts'
 
+/** What to subscribe to, what comes before live messages, and who is told of what is missing. */
 export interface SubscribeOptions<T = unknown> extends Decoding<T> {
   /** Default: all partitions the stream has now. */
   readonly partitions?: readonly number[] | undefined

@@ -56,3 +56,8 @@ export function defineCommand<
     run: (args) => command.run(args as unknown as Parameters<typeof command.run>[0]),
   }
 }
+
+/** The words of a command's name. */
+export function wordsOf({ name }: Pick<Command, 'name'>): string[] {
+  return name.split(' ')
+}

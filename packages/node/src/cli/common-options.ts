@@ -13,7 +13,11 @@ export const globalOptions = {
 
 /** Options of commands that use a network. */
 export const networkOptions = {
-  network: { type: 'string', requiresArg: true, describe: 'Network file (also RUNNEL_NETWORK)' },
+  network: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Network file (also RUNNEL_NETWORK); default: that of runnel up in this folder',
+  },
   key: {
     type: 'string',
     requiresArg: true,

@@ -1,21 +1,37 @@
-import { accessSync, constants } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { accessSync, constants, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { readNetworkFile } from '@runnel/client'
 import { isRunnelError, RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
+import { notice } from './output.ts'
 
 /** What a network file describes. */
 export type DescribedNetwork = ReturnType<typeof readNetworkFile>
 
-/** The network a file describes; the file is the one named, else RUNNEL_NETWORK. Throws NETWORK_NOT_CONFIGURED, or what is wrong with the file. */
+/** Where `runnel up` writes the network file, from the folder it runs in. */
+const localNetworkFile = join('.runnel', 'up', 'network.json')
+
+/**
+ * The network a file describes: the file named, else RUNNEL_NETWORK, else that of `runnel up` in this folder, which is said.
+ * Throws NETWORK_NOT_CONFIGURED, or what is wrong with the file.
+ */
 export function readNetwork(file: string | undefined, env = process.env): DescribedNetwork {
-  const path = file ?? env['RUNNEL_NETWORK']
+  const path = file ?? (env['RUNNEL_NETWORK'] || localNetwork())
   if (path === undefined || path === '') throw nodeError('NETWORK_NOT_CONFIGURED')
   try {
     return readNetworkFile(path)
   } catch (error) {
     throw withClosedDirectory(error, path)
   }
+}
+
+/** Undefined also where it is another user's: who works in a foreign folder would join a foreign network. */
+function localNetwork(): string | undefined {
+  const stats = statSync(localNetworkFile, { throwIfNoEntry: false })
+  if (stats === undefined || (process.getuid !== undefined && stats.uid !== process.getuid()))
+    return undefined
+  notice(`network: ${localNetworkFile}`)
+  return localNetworkFile
 }
 
 /** A file in a directory that only another user may enter, such as what `runnel up` writes, is readable by its mode: the error says what is not. */

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { isRunnelError } from '@runnel/protocol'
 import yargs, { type Argv, type Options } from 'yargs'
-import { nodeError } from '../errors.ts'
-import type { Command } from './command.ts'
+import { wordsOf, type Command } from './command.ts'
 import { globalOptions } from './common-options.ts'
+import { examplesText } from './examples.ts'
 import { exitCodesHelp } from './exit-codes.ts'
-import { nearest } from './nearest.ts'
 import { thisProgram, withProgram } from './program-name.ts'
+import { positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
 
 /** What a group of commands is for. */
 const groups: Readonly<Record<string, string>> = {
@@ -32,7 +33,7 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
     .options(globalOptions)
     .alias({ help: 'h' })
-    .wrap(Math.min(110, process.stdout.columns || 110))
+    .wrap(helpWidth())
     .epilogue(exitCodesHelp)
     .exitProcess(false)
     .fail((message, error) => {
@@ -43,6 +44,11 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
   addCommands(parser, commands, [])
   demandOne(parser, thisProgram())
   await parser.parseAsync()
+}
+
+/** Columns of a help text. */
+function helpWidth(): number {
+  return Math.min(110, process.stdout.columns || 110)
 }
 
 /** Of this package, wherever the program is called. */
@@ -63,13 +69,23 @@ function addCommands(parser: Argv, commands: readonly Command[], prefix: readonl
       own?.describe ?? groups[word] ?? '',
       (nested) => {
         addCommands(nested, inner, path)
-        nested.epilogue(exitCodesHelp)
         if (own) describeCommand(nested, own)
-        else demandOne(nested, [thisProgram(), ...path].join(' '))
+        else {
+          nested.epilogue(exitCodesHelp)
+          demandOne(nested, [thisProgram(), ...path].join(' '))
+        }
         return nested
       },
-      async (args) => own?.run(asTyped(args)),
+      async (args) => (own ? runOwn(own, asTyped(args)) : undefined),
     )
+  }
+}
+
+async function runOwn(command: Command, args: Readonly<Record<string, unknown>>): Promise<void> {
+  try {
+    await command.run(args)
+  } catch (error) {
+    throw isRunnelError(error, 'USAGE') ? withHelpOf(error, command.name) : error
   }
 }
 
@@ -93,45 +109,23 @@ function describeCommand(parser: Argv, command: Command): void {
     })
   }
   parser.options(describedOptions(command))
-  for (const [line, meaning] of command.examples) parser.example(`${thisProgram()} ${line}`, meaning)
-  if (command.epilogue !== undefined) parser.epilogue(`${withProgram(command.epilogue)}\n\n${exitCodesHelp}`)
+  const paragraphs = [
+    ...(command.examples.length > 0 ? [examplesText(command, helpWidth())] : []),
+    ...(command.epilogue === undefined ? [] : [withProgram(command.epilogue)]),
+    exitCodesHelp,
+  ]
+  parser.epilogue(paragraphs.join('\n\n'))
 }
 
+/** They are not global: `tracker status` has none of `tracker`. */
 function describedOptions({ options }: Command): Record<string, Options> {
-  const described = Object.entries(options).map(([name, option]): [string, Options] => [
+  const described = Object.entries(options).map(([name, { describe, ...option }]): [string, Options] => [
     name,
-    option.describe === undefined ? option : { ...option, describe: withProgram(option.describe) },
+    { ...option, global: false, ...(describe === undefined ? {} : { describe: withProgram(describe) }) },
   ])
   return Object.fromEntries(described)
 }
 
-function positionalSyntax(command: Command): string[] {
-  return Object.entries(command.positionals).map(([name, { required, many }]) => {
-    const inner = many ? `${name}..` : name
-    return required ? `<${inner}>` : `[${inner}]`
-  })
-}
-
 function demandOne(parser: Argv, line: string): void {
-  parser.demandCommand(1, `${line} needs a command; see: ${line} --help`)
-}
-
-/** Yargs says what is unknown; this adds what was probably meant. */
-function usageError(message: string, argv: readonly string[], commands: readonly Command[]) {
-  const unknown = /^Unknown (?:argument|command)s?: (.+)$/.exec(message)?.[1]?.split(', ') ?? []
-  const words = new Set(commands.flatMap(wordsOf))
-  const options = new Set(['help', 'version', ...Object.keys(globalOptions)])
-  for (const command of commands) Object.keys(command.options).forEach((name) => options.add(name))
-  const hints = unknown.flatMap((word) => {
-    const isOption = argv.some(
-      (argument) => argument.replace(/^--?(no-)?/, '').split('=')[0] === word && argument.startsWith('-'),
-    )
-    const meant = nearest(word, isOption ? options : words)
-    return meant === undefined || meant === word ? [] : [`did you mean ${isOption ? '--' : ''}${meant}?`]
-  })
-  return nodeError('USAGE', [message, ...hints].join('; ').replaceAll('\n', ' '))
-}
-
-function wordsOf(command: Command): string[] {
-  return command.name.split(' ')
+  parser.demandCommand(1, `${line} needs a command`)
 }

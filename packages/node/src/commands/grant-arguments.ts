@@ -14,9 +14,14 @@ export const grantPositionals = {
   permissions: { describe: permissionNames.join(', '), required: true, many: true },
 } as const
 
-/** Throws INVALID_NODE_ID. */
+/** Throws USAGE. */
 export function parseUser(text: string): NodeId | 'public' {
-  return text === 'public' ? text : toNodeId(text)
+  if (text === 'public') return text
+  if (/^0x[0-9a-f]{40}$/i.test(text)) return toNodeId(text)
+  throw nodeError(
+    'USAGE',
+    `"${text}" is no user: an address (0x and 40 hexadecimal digits), or public${didYouMean(text, ['public'])}`,
+  )
 }
 
 /** Throws USAGE. */

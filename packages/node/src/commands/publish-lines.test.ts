@@ -1,5 +1,6 @@
 import { RunnelError, toStreamId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
+import { readLines } from '../cli/read-lines.ts'
 import { maxLineBytes, publishLines, type PublishLinesOptions } from './publish-lines.ts'
 
 const streamId = toStreamId(`0x${'a'.repeat(40)}/x`)
@@ -20,9 +21,10 @@ async function publishAll(input: string, options: Partial<PublishLinesOptions> =
       },
     },
   }
-  const result = await publishLines(client as never, bytesOf(input), {
+  const result = await publishLines(client as never, readLines(bytesOf(input), maxLineBytes), {
     ...{
       streamId,
+      unit: 'line' as const,
       text: false,
       partitionKey: undefined,
       skipInvalid: false,

@@ -1,6 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import { isRunnelError, limits, toStreamPartId, type RunnelError, type StreamId } from '@runnel/protocol'
-import { readLines, type Line } from '../cli/read-lines.ts'
+import type { Line } from '../cli/read-lines.ts'
 import { nodeError } from '../errors.ts'
 
 /** A line may hold some white space beside the largest content. */
@@ -14,6 +14,8 @@ const joiningMs = 1_000
 
 export interface PublishLinesOptions {
   readonly streamId: StreamId
+  /** What errors call a line: it may be an argument of the command. */
+  readonly unit: 'line' | 'message'
   /** Lines are text; otherwise each is a JSON value. */
   readonly text: boolean
   /** Name of the field whose value chooses the partition. */
@@ -34,7 +36,7 @@ export interface PublishedLines {
 /** Publishes each line. At the first bad one everything before it is published, then this throws INPUT_INVALID, unless bad lines are skipped. */
 export async function publishLines(
   client: Pick<RunnelClient, 'publish' | 'network'>,
-  input: AsyncIterable<Uint8Array>,
+  lines: AsyncIterable<Line>,
   options: PublishLinesOptions,
 ): Promise<PublishedLines> {
   const inFlight = new Set<Promise<void>>()
@@ -59,12 +61,12 @@ export async function publishLines(
           published++
           if (neighbours === 0) alone.set(partition, (alone.get(partition) ?? 0) + 1)
         },
-        (error: unknown) => fail(isTooLarge(error) ? lineError(line, error.message, error) : error),
+        (error: unknown) => fail(isTooLarge(error) ? lineError(line, options, error.message, error) : error),
       )
       .finally(() => inFlight.delete(sent))
     inFlight.add(sent)
   }
-  for await (const line of readLines(input, maxLineBytes)) {
+  for await (const line of lines) {
     if (options.signal.aborted) break
     try {
       if (line.text?.trim() !== '') send(line)
@@ -97,29 +99,30 @@ async function stillAlone(
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-function contentOf(line: Line, { text, partitionKey }: PublishLinesOptions) {
-  if (line.text === undefined) throw lineError(line, `longer than ${maxLineBytes} bytes`)
+function contentOf(line: Line, options: PublishLinesOptions) {
+  const { text, partitionKey } = options
+  if (line.text === undefined) throw lineError(line, options, `longer than ${maxLineBytes} bytes`)
   if (text) return { content: line.text, partitionKey: undefined }
-  const content = parseJson(line, line.text)
+  const content = parseJson(line, options, line.text)
   return {
     content,
-    partitionKey: partitionKey === undefined ? undefined : keyOf(line, content, partitionKey),
+    partitionKey: partitionKey === undefined ? undefined : keyOf(line, options, content, partitionKey),
   }
 }
 
-function parseJson(line: Line, text: string): unknown {
+function parseJson(line: Line, options: PublishLinesOptions, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw lineError(line, `not JSON: ${(cause as Error).message}`, cause)
+    throw lineError(line, options, `not JSON: ${(cause as Error).message}`, cause)
   }
 }
 
-function keyOf(line: Line, content: unknown, field: string): string {
+function keyOf(line: Line, options: PublishLinesOptions, content: unknown, field: string): string {
   const fields = typeof content === 'object' && content !== null ? (content as Record<string, unknown>) : {}
   const value = Object.hasOwn(fields, field) ? fields[field] : undefined
   if (typeof value !== 'string' && typeof value !== 'number') {
-    throw lineError(line, `no text or number in the field "${field}" to choose a partition by`)
+    throw lineError(line, options, `no text or number in the field "${field}" to choose a partition by`)
   }
   return String(value)
 }
@@ -128,6 +131,6 @@ function isTooLarge(error: unknown): error is RunnelError {
   return isRunnelError(error, 'MESSAGE_TOO_LARGE') || isRunnelError(error, 'LIMIT_EXCEEDED')
 }
 
-function lineError(line: Line, what: string, cause?: unknown): RunnelError {
-  return nodeError('INPUT_INVALID', `line ${line.number}: ${what}`, { cause })
+function lineError(line: Line, { unit }: PublishLinesOptions, what: string, cause?: unknown): RunnelError {
+  return nodeError('INPUT_INVALID', `${unit} ${line.number}: ${what}`, { cause })
 }

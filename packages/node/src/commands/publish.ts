@@ -2,19 +2,23 @@ import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/describe-error.ts'
 import { notice, printResult } from '../cli/output.ts'
+import { readLines, type Line } from '../cli/read-lines.ts'
 import { standardInput } from '../cli/standard-input.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
-import { publishLines, type PublishedLines } from './publish-lines.ts'
+import { maxLineBytes, publishLines, type PublishedLines } from './publish-lines.ts'
 
 export const publish = defineCommand({
   name: 'publish',
-  describe: 'Publish the lines of standard input',
-  positionals: { stream: streamPositional },
+  describe: 'Publish messages: those given, else each line of standard input',
+  positionals: {
+    stream: streamPositional,
+    messages: { describe: 'Messages, each a JSON value; none: the lines of standard input', many: true },
+  },
   options: {
     ...userOptions,
-    text: { type: 'boolean', default: false, describe: 'Lines are plain text rather than JSON' },
+    text: { type: 'boolean', default: false, describe: 'Messages are plain text rather than JSON' },
     'partition-key': {
       type: 'string',
       requiresArg: true,
@@ -23,16 +27,18 @@ export const publish = defineCommand({
     'skip-invalid': { type: 'boolean', default: false, describe: 'Report bad lines and go on with the next' },
   },
   examples: [
-    [`publish 0xowner/lobby --network .runnel/up/network.json <<< '{"hello":"world"}'`, 'One message'],
+    [`publish 0xowner/lobby '{"hello":"world"}' --network network.json`, 'One message'],
+    ['publish /lobby hello --text --network network.json --key my.key', 'Text, to a stream of your own'],
     [
       'publish 0xowner/log --text --network network.json --key my.key < app.log',
       'A message for each line of a file',
     ],
   ],
   epilogue:
-    'Each line is one message. At the first line that is no JSON (or too large) the lines before it are published and the command ends with 65; with --skip-invalid it goes on, and ends with 0.',
+    'Each argument, or each line of standard input, is one message. At the first line that is no JSON (or too large) the lines before it are published and the command ends with 65; with --skip-invalid it goes on, and ends with 0.',
   run: async ({
     stream,
+    messages,
     text,
     'partition-key': partitionKey,
     'skip-invalid': skipInvalid,
@@ -41,10 +47,14 @@ export const publish = defineCommand({
   }) => {
     const streamOf = streamArgument(stream)
     const stop = listenForStop()
+    const given = messages.length > 0
+    if (!given && process.stdin.isTTY) notice(howToType(text))
     await withClient(network, {}, async (client, trackers) => {
       const streamId = streamOf(client)
-      const result = await publishLines(client, standardInput(stop.signal), {
+      const lines = given ? linesOf(messages) : readLines(standardInput(stop.signal), maxLineBytes)
+      const result = await publishLines(client, lines, {
         ...{ streamId, text, partitionKey, skipInvalid, signal: stop.signal },
+        unit: given ? 'message' : 'line',
         onInvalid: (error) => notice(errorLine(error)),
       })
       if (result.alone > 0) trackers.requireReached()
@@ -54,6 +64,17 @@ export const publish = defineCommand({
     stop.release()
   },
 })
+
+/** At a terminal the command waits for what is typed. */
+function howToType(text: boolean): string {
+  return `type ${text ? 'messages' : 'JSON messages (text: --text)'}, one a line; Ctrl-D ends`
+}
+
+async function* linesOf(messages: readonly string[]): AsyncGenerator<Line> {
+  for (const [index, text] of messages.entries()) {
+    yield { number: index + 1, text: Buffer.byteLength(text) > maxLineBytes ? undefined : text }
+  }
+}
 
 function describeResult({ published, skipped, alone }: PublishedLines): string {
   const remarks = [

@@ -1,27 +1,38 @@
-import { toNodeId } from '@runnel/protocol'
+import type { StorageNodeInfo } from '@runnel/client'
+import { toNodeId, type NodeId } from '@runnel/protocol'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { printResult } from '../cli/output.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
+import { nodeError } from '../errors.ts'
 
 export const storageAdd = defineCommand({
   name: 'storage add',
   describe: 'Have a storage node keep a stream',
   positionals: {
     stream: streamPositional,
-    node: { describe: 'Node id of a registered storage node', required: true },
+    node: { describe: 'Node id of a registered storage node; may be left out where there is only one' },
   },
   options: userOptions,
   examples: [['storage add 0xowner/lobby 0x5b38…ddc4 --network network.json --key owner.key', '']],
   epilogue:
     'Needs the edit permission on the stream. It is kept from then on; other storage nodes of the stream are asked for what was before.',
   run: async ({ stream, node, json, ...network }) => {
-    const [streamOf, nodeId] = [streamArgument(stream), toNodeId(node)]
+    const [streamOf, named] = [streamArgument(stream), node === undefined ? undefined : toNodeId(node)]
     await withClient(network, { needsKey: true }, async (client) => {
       const streamId = streamOf(client)
+      const nodeId = named ?? onlyOne(await client.listStorageNodes())
       await client.addToStorageNode(streamId, nodeId)
       printResult({ streamId, nodeId, assigned: true }, json, [`${nodeId} keeps ${streamId}`])
     })
   },
 })
+
+/** Throws USAGE. */
+function onlyOne(nodes: readonly StorageNodeInfo[]): NodeId {
+  const [first, ...others] = nodes.map(({ nodeId }) => nodeId)
+  if (first === undefined) throw nodeError('USAGE', 'no storage node is registered in this network')
+  if (others.length > 0) throw nodeError('USAGE', `say which: ${[first, ...others].slice(0, 10).join(', ')}`)
+  return first
+}

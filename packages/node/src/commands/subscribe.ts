@@ -11,6 +11,9 @@ import { nodeError } from '../errors.ts'
 import { formatMessage } from './format-message.ts'
 import { formatOptions, historyOf } from './resend-options.ts'
 
+/** So long it may take to find neighbours before a person is told that there are none. */
+const aloneMs = 2_000
+
 export const subscribe = defineCommand({
   name: 'subscribe',
   describe: 'Print the messages of a stream, one JSON value a line',
@@ -30,16 +33,33 @@ export const subscribe = defineCommand({
       requiresArg: true,
       describe: 'Begin with what is stored since a time: ISO 8601, Unix milliseconds, or -10m',
     },
+    partition: {
+      type: 'number',
+      array: true,
+      requiresArg: true,
+      describe: 'Only this partition; may be repeated; default: all',
+    },
     ...formatOptions,
   },
   examples: [
-    ['subscribe 0xowner/lobby --network .runnel/up/network.json', 'Until Ctrl-C'],
+    ['subscribe 0xowner/lobby --network network.json', 'Until Ctrl-C'],
     ['subscribe 0xowner/system/cpu --network network.json --count 3 --meta', 'Three messages with their ids'],
     ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred, and those to come'],
   ],
   epilogue:
     'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
-  run: async ({ stream, count, for: duration, last, from, raw = false, meta = false, ...network }) => {
+  run: async (args) => {
+    const {
+      stream,
+      count,
+      for: duration,
+      last,
+      from,
+      partition,
+      raw = false,
+      meta = false,
+      ...network
+    } = args
     const streamOf = streamArgument(stream)
     if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
       throw nodeError('USAGE', '--count takes a whole number from 1')
@@ -53,14 +73,18 @@ export const subscribe = defineCommand({
       void tellOfEnd(client)
       void tellOfRevocation(client, streamId)
       let missing = 0
-      const subscription = await client.subscribe(streamId, { raw, resend, onGap: () => missing++ })
+      const subscription = await client.subscribe(streamId, {
+        ...{ raw, resend, partitions: partition },
+        onGap: () => missing++,
+      })
       const end = () => void subscription.unsubscribe()
       void stop.stopped.then(end)
       void output.closed.then(end)
       const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
+      const alone = setTimeout(() => notice(`listening to ${streamId}; nobody else is there yet`), aloneMs)
       subscription.waitForNeighbours({ signal: stop.signal }).then(
-        () => notice(`subscribed to ${streamId}`),
-        () => {},
+        () => (clearTimeout(alone), notice(`subscribed to ${streamId}`)),
+        () => clearTimeout(alone),
       )
       let printed = 0
       for await (const message of subscription) {
@@ -69,6 +93,7 @@ export const subscribe = defineCommand({
         if (!(await output.write(bytes)) || ++printed === count) break
       }
       clearTimeout(timer)
+      clearTimeout(alone)
       if (printed === 0 && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
       if (missing > 0) notice(`${missing} gaps: messages that neither neighbours nor storage nodes have`)

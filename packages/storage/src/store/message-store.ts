@@ -2,7 +2,7 @@ import type { MessageBatch, MessageChain, MessageRef, NodeId, StreamPartId } fro
 import type { CardTable } from './stored-cards.ts'
 import type { EncodedDelegations } from './stored-delegations.ts'
 
-/** Which part of a stream part's messages. Both ends belong to it. */
+/** Which part of a stream part's messages. Both ends are inclusive. */
 export interface StoredRange {
   readonly streamPartId: StreamPartId
   readonly from: MessageRef

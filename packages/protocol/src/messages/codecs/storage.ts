@@ -80,7 +80,7 @@ interface Span {
   readonly to: MessageRef
 }
 
-/** Both ends belong to it: it has at least one place. */
+/** Both ends are inclusive: it has at least one place. */
 function writeSpan(writer: Writer, { from, to }: Span): void {
   checkSpan(from, to)
   writeRef(writer, from)

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+
+/** A code block of a Markdown page. */
+export interface Block {
+  readonly language: string
+  readonly text: string
+}
+
+/** The code blocks of a page, in order. */
+export function blocksOf(file: string): Block[] {
+  const page = readFileSync(file, 'utf8')
+  return [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }))
+}
+
+/** The commands in the last column of a page's tables, row by row. */
+export function commandsOfRows(file: string): string[][] {
+  const rows = readFileSync(file, 'utf8').match(/^\|.*\|$/gm) ?? []
+  return rows
+    .map((row) => row.split(' | ').at(-1) ?? '')
+    .map((cell) => [...cell.matchAll(/`((?:npx|npm) [^`]+)`/g)].map(([, command = '']) => command))
+    .filter((commands) => commands.length > 0)
+}
+
+/** Whether each line stands in the output, in order; `…` in a line stands for anything. */
+export function isIn(lines: readonly string[], output: string): boolean {
+  const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const patterns = lines.map((line) => line.split('…').map(literal).join('.*'))
+  return new RegExp(patterns.join('[^]*')).test(output)
+}

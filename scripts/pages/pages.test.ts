@@ -1,0 +1,93 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blocksOf, commandsOfRows, isIn } from './page.ts'
+import { root, Terminal } from './terminal.testkit.ts'
+
+const readme = join(root, 'README.md')
+const guides = join(root, 'docs/guides')
+/** Pages with commands; the browser's is opened in a browser, the table for Streamr has none. */
+const pages = readdirSync(guides).filter((name) => !['browser.md', 'from-streamr.md'].includes(name))
+
+/** One network, started as the README does, for its readers and those of the guides, each in a folder of their own. */
+describe('the README and the guides', { timeout: 600_000 }, () => {
+  let folder: string
+  let first: Terminal
+
+  beforeAll(async () => {
+    // Within the repository: `npx runnel` and `@runnel/client` are found as a reader finds them.
+    mkdirSync(join(root, '.runnel'), { recursive: true })
+    folder = mkdtempSync(join(root, '.runnel/pages-'))
+    first = new Terminal(folder)
+    const [start] = blocksOf(readme)
+    expect(start?.text).toBe('npm start\n')
+    await first.run('npm start # until Ctrl-C')
+  }, 300_000)
+
+  afterAll(async () => {
+    await first.interrupt()
+    rmSync(folder, { recursive: true })
+  }, 60_000)
+
+  /** A folder where the network of `npm start` is found. */
+  function newFolder(name: string): string {
+    const path = join(folder, name)
+    mkdirSync(path)
+    symlinkSync(join(folder, '.runnel'), join(path, '.runnel'))
+    return path
+  }
+
+  /** Pastes blocks, and closes the terminals. */
+  async function read(terminal: Terminal, file: string): Promise<void> {
+    for (const block of blocksOf(file)) if (block.text !== 'npm start\n') await terminal.paste(block)
+    await terminal.interrupt()
+  }
+
+  it('README.md: its blocks, then the commands of its table', async () => {
+    const terminal = new Terminal(newFolder('readme'))
+    await read(terminal, readme)
+    expect(isIn(['{"hello":"world"}', "{ hello: 'world' }", 'then: stored', 'live'], terminal.output)).toBe(
+      true,
+    )
+    const explorer = /http:\S+\/explorer\//.exec(first.output)?.[0] ?? ''
+    expect(await (await fetch(explorer)).text()).toContain('<title>')
+    writeFileSync(join(folder, 'readme/values.ndjson'), '{"value":1}\n{"value":2}\n')
+    await terminal.run(
+      `RPC_URL=$(node -p "JSON.parse(fs.readFileSync('.runnel/up/network.json')).chain.rpcUrl")`,
+    )
+    const commands = commandsOfRows(readme).flat()
+    expect(commands.length).toBeGreaterThan(15)
+    for (const command of commands) {
+      if (longer.some((start) => command.startsWith(start))) continue
+      const runsOn = /^npx runnel (node|tracker) --key/.test(command)
+      await terminal.run(`${command}${runsOn ? ' # until Ctrl-C' : ''}`)
+      await terminal.interrupt()
+    }
+    expect(terminal.output).toContain('"value":2')
+  })
+
+  it.each(pages)('docs/guides/%s', async (page) => {
+    await read(new Terminal(newFolder(page)), join(guides, page))
+  })
+})
+
+/** What takes minutes, or what only Linux's namespaces can do; bench/, emulation/ and examples/ test these. */
+const longer = ['npm run -s bench', 'npm run -s emulate', 'npm run example']
+
+it('finds lines in order only', () => {
+  expect(isIn(['a…c', 'd'], 'x abc\n(d)')).toBe(true)
+  expect(isIn(['d', 'a'], 'abc d')).toBe(false)
+})
+
+it('every guide is linked from the README', () => {
+  const text = readFileSync(readme, 'utf8')
+  expect(readdirSync(guides).filter((name) => !text.includes(`docs/guides/${name}`))).toEqual([])
+})
