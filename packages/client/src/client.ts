@@ -166,7 +166,7 @@ async function startRegistry(
   account: AccountSource,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Promise<RegistryService> {
-  const registries = await openRegistries(parsed, account, clock)
+  const registries = await openRegistries(parsed, account, { clock, logger })
   const registry = new RegistryService(parsed.registry, { registries, clock, logger })
   try {
     await registry.start()
@@ -180,14 +180,10 @@ async function startRegistry(
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
   account: AccountSource,
-  clock: Clock,
+  modules: { clock: Clock; logger: Logger },
 ) {
   if (network.kind === 'static') return createStaticRegistries(network.document)
-  const { rpcUrl, chainId, registries } = network
   // Loaded when it is used: ethers is larger than all the rest.
   const { openChainRegistries } = await import('./registry/chain/chain-registries.ts')
-  return openChainRegistries(
-    { rpcUrl, chainId, registries, account, pollIntervalMs: registry.pollIntervalMs },
-    { clock },
-  )
+  return openChainRegistries({ ...network, account, pollIntervalMs: registry.pollIntervalMs }, modules)
 }

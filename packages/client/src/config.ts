@@ -16,9 +16,14 @@ const msSchema = z.int().check(z.minimum(1), z.maximum(timerLimit))
 const waitMsSchema = z.int().check(z.minimum(0), z.maximum(timerLimit))
 const portSchema = z.int().check(z.minimum(0), z.maximum(65_535))
 
+const rpcUrlSchema = z.url({ protocol: /^https?$/ })
+
 /** A chain, and where the registries stand on it. */
 export const chainSchema = z.strictObject({
-  rpcUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
+  rpcUrl: z.union([rpcUrlSchema, z.array(rpcUrlSchema).check(z.minLength(1), z.maxLength(8))], {
+    error: 'must be an http:// or https:// URL, or a list of at most 8',
+  }),
+  rpcQuorum: z.optional(z.int().check(z.positive(), z.maximum(8))),
   chainId: z.optional(z.int().check(z.positive())),
   registries: z.strictObject({
     trackerRegistry: addressSchema,
@@ -146,7 +151,10 @@ export type NetworkSource =
   /** On a chain. Without `chainId` the endpoint is asked; with it another chain is refused. */
   | {
       readonly kind: 'chain'
-      readonly rpcUrl: string
+      /** One endpoint, or several of the same chain, the preferred first: one that fails or lags is left for the next. */
+      readonly rpcUrl: string | readonly string[]
+      /** How many endpoints have to agree on what is read. Default 2 where there are three or more, else 1. */
+      readonly rpcQuorum?: number | undefined
       readonly chainId?: number | undefined
       readonly registries: RegistryAddresses
     }

@@ -198,6 +198,11 @@ export const clientErrors = {
     summary: 'The chain does not answer',
     remedy: 'Check the RPC URL and the network; known data stays in use.',
   },
+  CHAIN_DISPUTED: {
+    summary: 'The endpoints of the chain do not agree',
+    remedy:
+      'Known data stays in use. Find out which one is wrong, and take its URL out of rpcUrl; runnel doctor says how each does.',
+  },
   CHAIN_MISMATCH: {
     summary: 'The RPC URL serves another chain than configured',
     remedy: 'Correct the RPC URL or the chain id.',

@@ -1,3 +1,4 @@
+import { rpcUrlsOf } from '@runnel/contracts'
 import type { DescribedNetwork } from './cli/network-source.ts'
 import { httpUrlOf } from './cli/tracker-state.ts'
 import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
@@ -16,6 +17,6 @@ export async function watchClock(network: DescribedNetwork, logger: Pick<Logger,
 }
 
 function clocksOf(network: DescribedNetwork): string[] {
-  if (network.kind === 'chain') return [network.rpcUrl]
+  if (network.kind === 'chain') return [...rpcUrlsOf(network)]
   return (network.document.trackers ?? []).map(({ url }) => httpUrlOf(url))
 }

@@ -1,3 +1,4 @@
+import type { RpcStatus } from '@runnel/contracts'
 import type { PublisherPolicy } from '@runnel/network'
 import {
   isRunnelError,
@@ -28,6 +29,9 @@ import { RegistryCache } from './registry-cache.ts'
 import { RegistryDelegations } from './registry-delegations.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
 import { shownUrl } from './tracker-url.ts'
+
+/** Codes of errors that the health of the source says once. */
+const saidByHealth = new Set(['CHAIN_UNREACHABLE', 'CHAIN_DISPUTED'])
 
 export interface RegistryServiceOptions {
   readonly maxAgeMs: number
@@ -62,6 +66,8 @@ export class RegistryService {
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Called for every change, after the cached values it affects are dropped. */
   onChange: (change: RegistryChange) => void = () => {}
+  /** Hears of every change of how one of several endpoints of the chain does. */
+  onEndpoint: (status: RpcStatus) => void = () => {}
   /** Hears of the registry listing no tracker that can be used, and listing some again. */
   onTrackers: (listed: { readonly state: 'missing' | 'listed'; readonly kept: number }) => void = () => {}
   readonly #options: RegistryServiceOptions
@@ -113,6 +119,7 @@ export class RegistryService {
     await this.#registries.start({
       onChange: (change) => this.#changed(change),
       onHealth: (health) => this.#health(health),
+      onEndpoint: (status) => this.onEndpoint(status),
     })
     await Promise.all([this.#readTrackers(), this.#readNodesAgain()])
     this.#scheduleRefresh()
@@ -123,6 +130,11 @@ export class RegistryService {
     this.#running = false
     this.#cancelRefresh()
     await this.#registries.stop()
+  }
+
+  /** How each of several endpoints of the chain does. */
+  get endpoints(): readonly RpcStatus[] {
+    return this.#registries.endpoints?.() ?? []
   }
 
   /** Uncached. */
@@ -237,7 +249,7 @@ export class RegistryService {
   /** What fails here is tried again with the next change or when it is too old; that the chain is away is said once, by its health. */
   #inBackground(read: () => Promise<void>): void {
     read().catch((error: unknown) => {
-      if (!this.#running || isRunnelError(error, 'CHAIN_UNREACHABLE')) return
+      if (!this.#running || (isRunnelError(error) && saidByHealth.has(error.code))) return
       this.#logger.warn({ reason: reasonOf(error) }, 'reading the registry failed')
     })
   }

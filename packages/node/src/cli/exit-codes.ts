@@ -30,6 +30,7 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
   unavailable: [
     ...[
       'CHAIN_UNREACHABLE',
+      'CHAIN_DISPUTED',
       'CHAIN_DIED',
       'CHAIN_PORT_TAKEN',
       'TRACKER_UNREACHABLE',
