@@ -28,9 +28,9 @@ import type { Signer } from './identity/signer.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
+import type { Files } from './registry/document/document-source.ts'
 import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
-import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
 import type { Eip1193Provider } from './wallet.ts'
 
@@ -74,6 +74,8 @@ export interface ClientModules {
   readonly sessions?: SessionStore | undefined
   /** Where cards are found and kept. Default: storage nodes. */
   readonly cards?: Cards | undefined
+  /** For networks whose document is in a file. Default in Node: the file system; in a page: none. */
+  readonly files?: Files | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**
@@ -103,6 +105,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const registry = await startRegistry(parsed, account ?? toHex(generatePrivateKey(random)), {
     clock,
     logger,
+    files: modules.files,
   })
   phases.reach('registry')
   let node: NetworkNode | undefined
@@ -156,17 +159,25 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
 /** Reads the network's registries, and follows them. Nothing is left running when it throws. */
 export async function followRegistry(
   config: ClientConfig,
-  { clock = systemClock, random = systemRandom, logger = silentLogger }: Omit<ClientModules, 'createNode'>,
+  modules: Omit<ClientModules, 'createNode'>,
 ): Promise<RegistryService> {
-  return startRegistry(parseConfig(config), toHex(generatePrivateKey(random)), { clock, logger })
+  const { clock = systemClock, random = systemRandom, logger = silentLogger, files } = modules
+  return startRegistry(parseConfig(config), toHex(generatePrivateKey(random)), { clock, logger, files })
+}
+
+interface RegistryModules {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly files?: Files | undefined
 }
 
 async function startRegistry(
   parsed: ParsedClientConfig,
   account: AccountSource,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  modules: RegistryModules,
 ): Promise<RegistryService> {
-  const registries = await openRegistries(parsed, account, { clock, logger })
+  const { clock, logger } = modules
+  const registries = await openRegistries(parsed, account, modules)
   const registry = new RegistryService(parsed.registry, { registries, clock, logger })
   try {
     await registry.start()
@@ -180,10 +191,18 @@ async function startRegistry(
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
   account: AccountSource,
-  modules: { clock: Clock; logger: Logger },
+  modules: RegistryModules,
 ) {
-  if (network.kind === 'static') return createStaticRegistries(network.document)
-  // Loaded when it is used: ethers is larger than all the rest.
+  // Loaded when they are used: ethers is larger than all the rest.
+  if (network.kind === 'static') {
+    const { createStaticRegistries } = await import('./registry/static-registries.ts')
+    return createStaticRegistries(network.document)
+  }
+  const { pollIntervalMs } = registry
+  if (network.kind === 'document') {
+    const { openDocumentRegistries } = await import('./registry/document/document-registries.ts')
+    return openDocumentRegistries({ ...network, pollIntervalMs }, modules)
+  }
   const { openChainRegistries } = await import('./registry/chain/chain-registries.ts')
-  return openChainRegistries({ ...network, account, pollIntervalMs: registry.pollIntervalMs }, modules)
+  return openChainRegistries({ ...network, account, pollIntervalMs }, modules)
 }

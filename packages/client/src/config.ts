@@ -32,9 +32,18 @@ export const chainSchema = z.strictObject({
   }),
 })
 
+/** A document that its owner signs, and where it is found. */
+export const followedSchema = z.strictObject({
+  owner: addressSchema,
+  sources: z.array(z.string()).check(z.minLength(1), z.maxLength(8)),
+  revision: z.optional(countSchema),
+  copy: z.optional(z.string()),
+})
+
 const networkSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('chain'), ...chainSchema.shape }),
   z.strictObject({ kind: z.literal('static'), document: staticNetworkSchema }),
+  z.strictObject({ kind: z.literal('document'), ...followedSchema.shape }),
 ])
 
 const iceServerSchema = z.union([
@@ -160,6 +169,20 @@ export type NetworkSource =
     }
   /** In a document that nobody can change while it is used. */
   | { readonly kind: 'static'; readonly document: StaticNetwork }
+  /** In a document that its owner signs and changes, as `runnel network init` makes it. */
+  | ({ readonly kind: 'document' } & FollowedDocument)
+
+/** A signed document, and where it is found. */
+export interface FollowedDocument {
+  /** The address of who may change it. */
+  readonly owner: string
+  /** URLs and, in Node, files: the newest that is signed by the owner counts. At most 8. */
+  readonly sources: readonly string[]
+  /** Documents with a lower revision are refused. Default 1. */
+  readonly revision?: number | undefined
+  /** In Node: a file that keeps the newest that was seen, so that older ones are refused after a restart too. */
+  readonly copy?: string | undefined
+}
 
 /** What `createClient` takes. */
 export interface ClientConfig<Source = NetworkSource> {

@@ -1,5 +1,5 @@
 import { rpcUrlsOf } from '@runnel/contracts'
-import type { DescribedNetwork } from './cli/network-source.ts'
+import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
 import { httpUrlOf } from './cli/tracker-state.ts'
 import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
 import { nodeError } from './errors.ts'
@@ -18,5 +18,6 @@ export async function watchClock(network: DescribedNetwork, logger: Pick<Logger,
 
 function clocksOf(network: DescribedNetwork): string[] {
   if (network.kind === 'chain') return [...rpcUrlsOf(network)]
+  if (network.kind === 'document') return network.sources.filter(isNetworkUrl)
   return (network.document.trackers ?? []).map(({ url }) => httpUrlOf(url))
 }

@@ -208,7 +208,7 @@ interface RegistryEvents {
   onChange(change: RegistryChange): void
   /** Only when it changes. */
   onHealth(health: RegistryHealth): void
-  /** How one of several endpoints does; only when it changes. */
+  /** How one of several endpoints, or a source of a document, does; only when it changes. */
   onEndpoint?(status: RpcStatus): void
 }
 
@@ -225,7 +225,9 @@ export interface Registries {
   readonly storage: StorageRegistryReader & StorageRegistryWriter
   readonly delegations: DelegationRegistryReader & DelegationRegistryWriter
   readonly contracts: ContractReader
-  /** How each of several endpoints of the chain does; absent where there is no chain. */
+  /** The text of the owner's signed document; absent where there is none. */
+  document?(): string
+  /** How each of several endpoints of the chain, or each source of a document, does. */
   endpoints?(): readonly RpcStatus[]
   /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
   start(events: RegistryEvents): Promise<void>

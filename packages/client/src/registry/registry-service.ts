@@ -66,7 +66,7 @@ export class RegistryService {
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Called for every change, after the cached values it affects are dropped. */
   onChange: (change: RegistryChange) => void = () => {}
-  /** Hears of every change of how one of several endpoints of the chain does. */
+  /** Hears of every change of how one of several endpoints of the chain, or a source of a document, does. */
   onEndpoint: (status: RpcStatus) => void = () => {}
   /** Hears of the registry listing no tracker that can be used, and listing some again. */
   onTrackers: (listed: { readonly state: 'missing' | 'listed'; readonly kept: number }) => void = () => {}
@@ -132,7 +132,12 @@ export class RegistryService {
     await this.#registries.stop()
   }
 
-  /** How each of several endpoints of the chain does. */
+  /** The text of the signed document that counts now; undefined where the network has none. */
+  get document(): string | undefined {
+    return this.#registries.document?.()
+  }
+
+  /** How each of several endpoints of the chain, or each source of a document, does. */
   get endpoints(): readonly RpcStatus[] {
     return this.#registries.endpoints?.() ?? []
   }
@@ -188,16 +193,20 @@ export class RegistryService {
     })
   }
 
+  get #name(): string {
+    return this.#registries.document ? 'the network’s document' : 'the chain'
+  }
+
   #health(health: RegistryHealth): void {
     const { state, source, error } = health
     if (state === 'reachable') {
-      this.#logger.info({ source }, 'the chain answers again')
+      this.#logger.info({ source }, `${this.#name} answers again`)
       // There may have been a change that could not be read.
       this.#refreshNodes()
     } else
       this.#logger.warn(
         { source, reason: reasonOf(error) },
-        'the chain does not answer; what is known stays in use',
+        `${this.#name} does not answer; what is known stays in use`,
       )
     this.onHealth(health)
   }

@@ -13,7 +13,11 @@ export const globalOptions = {
 
 /** Options of commands that use a network. */
 export const networkOptions = {
-  network: { type: 'string', requiresArg: true, describe: 'Network file (also RUNNEL_NETWORK)' },
+  network: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Network file, or https://…#0xowner (also RUNNEL_NETWORK)',
+  },
   key: {
     type: 'string',
     requiresArg: true,

@@ -1,21 +1,34 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { readNetworkFile } from '@runnel/client'
-import { isRunnelError, RunnelError } from '@runnel/protocol'
+import { readNetworkFile, type NetworkSource } from '@runnel/client'
+import { isNodeId, isRunnelError, RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 
 /** What a network file describes. */
 export type DescribedNetwork = ReturnType<typeof readNetworkFile>
 
-/** The network a file describes; the file is the one named, else RUNNEL_NETWORK. Throws NETWORK_NOT_CONFIGURED, or what is wrong with the file. */
+/**
+ * The network that is named, else RUNNEL_NETWORK: a network file, or the URL of a signed document with its owner, https://…#0xowner. Throws
+ * NETWORK_NOT_CONFIGURED, NETWORK_OWNER_MISSING, or what is wrong with the file.
+ */
 export function readNetwork(file: string | undefined, env = process.env): DescribedNetwork {
   const path = file ?? env['RUNNEL_NETWORK']
   if (path === undefined || path === '') throw nodeError('NETWORK_NOT_CONFIGURED')
+  if (isNetworkUrl(path)) return documentAt(path)
   try {
     return readNetworkFile(path)
   } catch (error) {
     throw withClosedDirectory(error, path)
   }
+}
+
+export const isNetworkUrl = (text: string): boolean => /^https?:\/\//.test(text)
+
+/** What follows # is not sent to the server. */
+function documentAt(url: string): Extract<NetworkSource, { kind: 'document' }> {
+  const [source = '', owner = ''] = url.split('#')
+  if (!isNodeId(owner)) throw nodeError('NETWORK_OWNER_MISSING', source)
+  return { kind: 'document', owner, sources: [source] }
 }
 
 /** A file in a directory that only another user may enter, such as what `runnel up` writes, is readable by its mode: the error says what is not. */

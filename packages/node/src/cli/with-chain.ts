@@ -1,4 +1,4 @@
-import { clientError } from '@runnel/client'
+import { clientError, openRegistry } from '@runnel/client'
 import {
   RpcError,
   RpcRoute,
@@ -63,6 +63,11 @@ async function workOn<T>(
 /** The id of a network's chain, as its file says, else as the chain does; 0 where it names none. */
 export async function chainIdOf(network: DescribedNetwork): Promise<number> {
   if (network.kind === 'static') return network.document.chainId ?? 0
+  if (network.kind === 'document') {
+    const registry = await openRegistry({ network })
+    await registry.stop()
+    return registry.chainId
+  }
   return network.chainId ?? (await withProvider(network, async (_, chainId) => chainId))
 }
 

@@ -69,7 +69,7 @@ async function withRegistry<T>(
   source: DescribedNetwork,
   work: (registry: Registry) => Promise<T>,
 ): Promise<T> {
-  if (source.kind === 'static') {
+  if (source.kind !== 'chain') {
     const isBacked = ({ userId }: Delegation) => Promise.reject(clientError('CONTRACT_NEEDS_CHAIN', userId))
     return work({ chainId: await chainIdOf(source), revokedMs: async () => undefined, isBacked })
   }
