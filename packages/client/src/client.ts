@@ -32,6 +32,7 @@ import type { Files } from './registry/document/document-source.ts'
 import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { RunnelClient } from './runnel-client.ts'
+import { parseStaticNetwork } from './registry/static-network.ts'
 import type { Eip1193Provider } from './wallet.ts'
 
 /** The parts of a node other than its configuration. */
@@ -201,7 +202,10 @@ async function openRegistries(
   const { pollIntervalMs } = registry
   if (network.kind === 'document') {
     const { openDocumentRegistries } = await import('./registry/document/document-registries.ts')
-    return openDocumentRegistries({ ...network, pollIntervalMs }, modules)
+    return openDocumentRegistries(
+      { ...network, pollIntervalMs },
+      { ...modules, parseNetwork: parseStaticNetwork, crypto: await loadCrypto() },
+    )
   }
   const { openChainRegistries } = await import('./registry/chain/chain-registries.ts')
   return openChainRegistries({ ...network, account, pollIntervalMs }, modules)

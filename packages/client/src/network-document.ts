@@ -2,10 +2,12 @@
 export {
   checkNetworkDocument,
   signNetworkDocument,
+  type DocumentTools,
   type CheckedDocument,
   type NetworkDocument,
   type StreamHistory,
 } from './registry/document/network-document.ts'
+export { parseStaticNetwork } from './registry/static-network.ts'
 export {
   editDocument,
   newDocument,

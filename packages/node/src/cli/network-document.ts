@@ -1,6 +1,7 @@
 import { readFileSync, renameSync } from 'node:fs'
 import {
   checkNetworkDocument,
+  parseStaticNetwork as parseNetwork,
   signNetworkDocument,
   type CheckedDocument,
   type NetworkDocument,
@@ -17,7 +18,7 @@ export async function readDocument(file: string, owner?: NodeId): Promise<Checke
   } catch (cause) {
     throw nodeError('FILE_UNREADABLE', `${file} (${(cause as NodeJS.ErrnoException).code})`, { cause })
   }
-  return checkNetworkDocument(text, owner, await loadCrypto())
+  return checkNetworkDocument(text, owner, { crypto: await loadCrypto(), parseNetwork })
 }
 
 /** Signs a document and puts it in place of the one before, at once. Throws NETWORK_DOCUMENT_NOT_OWNERS, DISK_FULL or FILE_UNWRITABLE. */
@@ -27,7 +28,10 @@ export async function writeDocument(
   privateKey: string,
 ): Promise<void> {
   const crypto = await loadCrypto()
-  const text = signNetworkDocument(document, createIdentity(parsePrivateKey(privateKey), crypto), crypto)
+  const text = signNetworkDocument(document, createIdentity(parsePrivateKey(privateKey), crypto), {
+    crypto,
+    parseNetwork,
+  })
   const draft = `${file}.new`
   writeTextFile(draft, text)
   renameSync(draft, file)

@@ -10,11 +10,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { silentLogger } from '../../logger.ts'
 import { files } from '../../node/files.ts'
 import type { Registries, RegistryChange, RegistryHealth } from '../ports.ts'
+import { parseStaticNetwork } from '../static-network.ts'
 import { openDocumentRegistries, type DocumentOptions } from './document-registries.ts'
 import { editDocument, newDocument, type DocumentChange } from './edit-document.ts'
 import { maxDocumentBytes, signNetworkDocument, type NetworkDocument } from './network-document.ts'
 
 const crypto = await loadCrypto()
+const tools = { crypto, parseNetwork: parseStaticNetwork }
 const owner = createIdentity(parsePrivateKey('1'.repeat(64)), crypto)
 const other = createIdentity(parsePrivateKey('2'.repeat(64)), crypto)
 const streamId = toStreamId(`${owner.nodeId}/a`)
@@ -66,7 +68,7 @@ function write(change?: DocumentChange): string {
       change,
       1_000,
     )
-  const text = signNetworkDocument(document, owner, crypto)
+  const text = signNetworkDocument(document, owner, tools)
   writeFileSync(file, text)
   return text
 }
@@ -74,7 +76,7 @@ function write(change?: DocumentChange): string {
 async function open(options: Partial<DocumentOptions> = {}): Promise<Registries> {
   const registries = await openDocumentRegistries(
     { owner: owner.nodeId, sources: [file], pollIntervalMs: 20, ...options },
-    { clock: systemClock, logger: silentLogger, files },
+    { clock: systemClock, logger: silentLogger, files, ...tools },
   )
   opened.push(registries)
   const hear = (one: (typeof news)[number]) => {
@@ -153,7 +155,7 @@ describe('the registries of a signed document', () => {
     expect(endpoint?.reason).toMatch(/revision 1, known is 2/)
     const { health } = await heard((one) => one.health !== undefined)
     expect(health).toMatchObject({ state: 'unreachable', error: { code: 'NETWORK_DOCUMENT_OLDER' } })
-    writeFileSync(file, signNetworkDocument({ ...newDocument(user, []), revision: 9 }, other, crypto))
+    writeFileSync(file, signNetworkDocument({ ...newDocument(user, []), revision: 9 }, other, tools))
     await heard((one) => one.endpoint?.state === 'differs')
     expect(await registries.streams.getStream(streamId)).toBeDefined()
     write(grant)

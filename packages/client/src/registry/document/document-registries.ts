@@ -1,12 +1,5 @@
 import type { RpcState, RpcStatus } from '@runnel/contracts'
-import {
-  isRunnelError,
-  loadCrypto,
-  toNodeId,
-  type Cancel,
-  type Clock,
-  type RunnelError,
-} from '@runnel/protocol'
+import { isRunnelError, toNodeId, type Cancel, type Clock, type RunnelError } from '@runnel/protocol'
 import { asError, clientError, reasonOf } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import type { Registries, StreamInfo } from '../ports.ts'
@@ -19,6 +12,7 @@ import {
   newerDocument,
   requireRevision,
   type CheckedDocument,
+  type DocumentTools,
 } from './network-document.ts'
 
 export interface DocumentOptions {
@@ -33,7 +27,7 @@ export interface DocumentOptions {
   readonly pollIntervalMs: number
 }
 
-export interface DocumentModules {
+export interface DocumentModules extends DocumentTools {
   readonly clock: Clock
   readonly logger: Logger
   readonly files?: Files | undefined
@@ -61,7 +55,6 @@ export async function openDocumentRegistries(
 ): Promise<Registries> {
   const { logger, clock, files } = modules
   const owner = toNodeId(options.owner)
-  const crypto = await loadCrypto()
   const aborter = new AbortController()
   const sources = options.sources.map((place) => new DocumentSource(place, files))
   const statuses = new Map<DocumentSource, RpcStatus>()
@@ -72,7 +65,7 @@ export async function openDocumentRegistries(
 
   const accept = (text: string): CheckedDocument => {
     // Most of the time it is the one that is known.
-    const document = text === current?.text ? current : checkNetworkDocument(text, owner, crypto)
+    const document = text === current?.text ? current : checkNetworkDocument(text, owner, modules)
     requireRevision(document, options.revision ?? 1)
     return document
   }

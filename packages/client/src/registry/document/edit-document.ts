@@ -1,7 +1,7 @@
 import type { NodeId, StreamId } from '@runnel/protocol'
 import { clientError, streamNotFound } from '../../errors.ts'
 import { directPermissions } from '../static-registries.ts'
-import { staticNetworkSchema, type ParsedStaticStream, type StaticNetwork } from '../static-network.ts'
+import { parseStaticNetwork, type ParsedStaticStream, type StaticNetwork } from '../static-network.ts'
 import type { Grant } from '../ports.ts'
 import { isLoss } from './document-changes.ts'
 import type { CheckedDocument, NetworkDocument, StreamHistory } from './network-document.ts'
@@ -132,5 +132,5 @@ function takesAway(streamId: StreamId, before: StaticNetwork, after: StaticNetwo
 }
 
 function parsedStream(network: StaticNetwork, streamId: StreamId): ParsedStaticStream | undefined {
-  return staticNetworkSchema.parse(network).streams.find(({ id }) => id === streamId)
+  return parseStaticNetwork(network).streams.find(({ id }) => id === streamId)
 }

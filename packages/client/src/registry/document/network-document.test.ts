@@ -1,6 +1,6 @@
 import { createIdentity, loadCrypto, parsePrivateKey, toStreamId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
-import type { StaticNetwork } from '../static-network.ts'
+import { parseStaticNetwork, type StaticNetwork } from '../static-network.ts'
 import { changesBetween } from './document-changes.ts'
 import { editDocument, newDocument, type DocumentChange } from './edit-document.ts'
 import {
@@ -13,6 +13,7 @@ import {
 } from './network-document.ts'
 
 const crypto = await loadCrypto()
+const tools = { crypto, parseNetwork: parseStaticNetwork }
 const [owner, other] = ['1', '2'].map((digit) =>
   createIdentity(parsePrivateKey(digit.repeat(64)), crypto),
 ) as [ReturnType<typeof createIdentity>, ReturnType<typeof createIdentity>]
@@ -21,8 +22,8 @@ const streamId = toStreamId(`${owner.nodeId}/a`)
 const tracker = { nodeId: user, url: 'ws://127.0.0.1:1' }
 
 const signed = (document = newDocument(owner.nodeId, [tracker])) =>
-  signNetworkDocument(document, owner, crypto)
-const checked = (text: string) => checkNetworkDocument(text, owner.nodeId, crypto)
+  signNetworkDocument(document, owner, tools)
+const checked = (text: string) => checkNetworkDocument(text, owner.nodeId, tools)
 
 /** The document after some changes, each a revision. */
 function after(changes: readonly DocumentChange[], wallMs = 1_000): CheckedDocument {
@@ -65,12 +66,12 @@ describe('a signed document', () => {
     ],
     [
       'another owner',
-      () => signNetworkDocument(newDocument(user, []), other, crypto),
+      () => signNetworkDocument(newDocument(user, []), other, tools),
       'NETWORK_DOCUMENT_NOT_OWNERS',
     ],
     [
       'the owner’s name over another’s signature',
-      () => signNetworkDocument(newDocument(user, []), other, crypto).replaceAll(user, owner.nodeId),
+      () => signNetworkDocument(newDocument(user, []), other, tools).replaceAll(user, owner.nodeId),
       'NETWORK_DOCUMENT_NOT_OWNERS',
     ],
     ['no JSON', () => '{', 'NETWORK_DOCUMENT_INVALID'],
@@ -82,7 +83,7 @@ describe('a signed document', () => {
 
   it('is signed by nobody else, and only where it can be read', () => {
     const refused = (code: string) => expect.objectContaining({ code }) as Error
-    expect(() => signNetworkDocument(newDocument(owner.nodeId, []), other, crypto)).toThrow(
+    expect(() => signNetworkDocument(newDocument(owner.nodeId, []), other, tools)).toThrow(
       refused('NETWORK_DOCUMENT_NOT_OWNERS'),
     )
     const bad = newDocument(owner.nodeId, [{ nodeId: user, url: 'http://no.example' }])

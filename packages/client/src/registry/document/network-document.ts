@@ -1,22 +1,15 @@
 import {
   ethereumMessageDigest,
-  limits,
+  isNodeId,
   nodeIdFromBytes,
   toHex,
-  toNodeId,
   type Crypto,
   type Identity,
   type NodeId,
   type RunnelError,
 } from '@runnel/protocol'
-import * as z from 'zod/mini'
 import { clientError, reasonOf } from '../../errors.ts'
-import {
-  describeIssues,
-  staticNetworkSchema,
-  type ParsedStaticNetwork,
-  type StaticNetwork,
-} from '../static-network.ts'
+import type { ParsedStaticNetwork, StaticNetwork } from '../static-network.ts'
 
 /** Largest document that is read, in bytes of UTF-8: room for some thousands of streams. */
 export const maxDocumentBytes = 1_048_576
@@ -52,29 +45,25 @@ export interface CheckedDocument {
   readonly text: string
 }
 
-const countSchema = z.int().check(z.nonnegative())
-const documentSchema = z.strictObject({
-  version: z.literal(1),
-  owner: z.string().check(z.regex(/^0x[0-9a-f]{40}$/, { error: 'must be an address in lower case' })),
-  revision: z.int().check(z.minimum(1)),
-  network: z.unknown(),
-  history: z.record(
-    z.string().check(z.maxLength(limits.maxStreamIdBytes)),
-    z.strictObject({ createdMs: countSchema, lossRevision: countSchema }),
-  ),
-  signature: z
-    .string()
-    .check(z.regex(/^0x[0-9a-f]{130}$/, { error: 'must be 0x and 130 hexadecimal digits in lower case' })),
-})
+/** What documents are made and checked with. */
+export interface DocumentTools {
+  readonly crypto: Crypto
+  /** Checks what is described. Given, as pages have it already. Throws NETWORK_DOCUMENT_INVALID. */
+  readonly parseNetwork: (content: unknown) => ParsedStaticNetwork
+}
 
 /** The text of a document, signed by its owner. Throws NETWORK_DOCUMENT_INVALID, or NETWORK_DOCUMENT_NOT_OWNERS for another's key. */
-export function signNetworkDocument(document: NetworkDocument, owner: Identity, crypto: Crypto): string {
+export function signNetworkDocument(
+  document: NetworkDocument,
+  owner: Identity,
+  tools: DocumentTools,
+): string {
   if (owner.nodeId !== document.owner)
     throw notOwners(`the key is of ${owner.nodeId}, the owner is ${document.owner}`)
   const unsigned = { version: 1, ...document }
-  const signature = toHex(owner.sign(digestOf(unsigned, crypto)))
+  const signature = toHex(owner.sign(digestOf(unsigned, tools.crypto)))
   const text = `${JSON.stringify({ ...unsigned, signature }, undefined, 2)}\n`
-  checkNetworkDocument(text, document.owner, crypto)
+  checkNetworkDocument(text, document.owner, tools)
   return text
 }
 
@@ -85,12 +74,11 @@ export function signNetworkDocument(document: NetworkDocument, owner: Identity, 
 export function checkNetworkDocument(
   text: string,
   owner: NodeId | undefined,
-  crypto: Crypto,
+  { crypto, parseNetwork }: DocumentTools,
 ): CheckedDocument {
   if (new TextEncoder().encode(text).length > maxDocumentBytes)
     throw invalid(`it is larger than ${maxDocumentBytes} bytes`)
-  const content = parseJson(text)
-  const { signature, ...unsigned } = check(documentSchema, content)
+  const { signature, ...unsigned } = envelopeIn(parseJson(text))
   if (owner !== undefined && unsigned.owner !== owner)
     throw notOwners(`it is of ${unsigned.owner}, the owner is ${owner}`)
   const digest = digestOf(unsigned, crypto)
@@ -99,13 +87,50 @@ export function checkNetworkDocument(
     throw notOwners(`the signature is not of ${unsigned.owner}`)
   const { revision, history } = unsigned
   return {
-    owner: toNodeId(unsigned.owner),
+    owner: unsigned.owner,
     revision,
-    network: check(staticNetworkSchema, unsigned.network, 'network'),
+    network: parseNetwork(unsigned.network),
     history: new Map(Object.entries(history)),
     digest: toHex(digest),
     text,
   }
+}
+
+interface Envelope extends Omit<NetworkDocument, 'network'> {
+  readonly version: 1
+  readonly network: unknown
+  readonly signature: string
+}
+
+const fields = ['version', 'owner', 'revision', 'network', 'history', 'signature']
+
+/** All but what is described. Throws NETWORK_DOCUMENT_INVALID. */
+function envelopeIn(content: unknown): Envelope {
+  if (!isObject(content)) throw invalid('it is no object')
+  const other = [...Object.keys(content), ...fields].find((key) => !fields.includes(key) || !(key in content))
+  if (other !== undefined) throw invalid(`${other}: ${other in content ? 'nobody knows this' : 'is missing'}`)
+  const { version, owner, revision, history, signature } = content
+  if (version !== 1) throw invalid('version: must be 1')
+  if (!isNodeId(owner)) throw invalid('owner: must be an address in lower case')
+  if (!isCount(revision) || revision < 1) throw invalid('revision: must be a whole number from 1')
+  if (typeof signature !== 'string' || !/^0x[0-9a-f]{130}$/.test(signature))
+    throw invalid('signature: must be 0x and 130 hexadecimal digits in lower case')
+  if (!isObject(history) || !Object.values(history).every(isHistory))
+    throw invalid('history: must have createdMs and lossRevision of streams')
+  return content as unknown as Envelope
+}
+
+function isHistory(value: unknown): value is StreamHistory {
+  const isPlain = isObject(value) && Object.keys(value).length === 2
+  return isPlain && isCount(value['createdMs']) && isCount(value['lossRevision'])
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /** Of two documents of one owner, which one counts. Throws NETWORK_DOCUMENT_OLDER where that is not the second, and it is another one. */
@@ -146,12 +171,6 @@ function parseJson(text: string): unknown {
   } catch (cause) {
     throw clientError('NETWORK_DOCUMENT_INVALID', `it is not JSON: ${reasonOf(cause)}`, { cause })
   }
-}
-
-function check<Schema extends z.ZodMiniType>(schema: Schema, content: unknown, place = ''): z.output<Schema> {
-  const result = schema.safeParse(content)
-  if (result.success) return result.data
-  throw invalid(`${place === '' ? '' : `${place}: `}${describeIssues(result.error)}`)
 }
 
 function bytesOf(hex: string): Uint8Array {
