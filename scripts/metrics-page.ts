@@ -31,6 +31,7 @@ const snapshot: NodeSnapshot = {
   uptimeMs: 0,
   streams: { isRead: true, followed: [], ignoredParts: 0 },
   admissionProblem: undefined,
+  chainEndpoints: [{ endpoint: 'https://rpc.example', state: 'ok', block: 1 }],
   trackers: [{ nodeId: `0x${'1'.repeat(40)}` as NodeId, connected: true }],
   streamParts: [
     {

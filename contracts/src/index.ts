@@ -22,6 +22,9 @@ export {
   type TrackerRegistry,
 } from './registries.ts'
 export { delegationRevokedAt, type DelegationKey } from './revoked-at.ts'
+export { RpcError, type RpcErrorCode } from './rpc/rpc-error.ts'
+export type { RpcState, RpcStatus } from './rpc/rpc-endpoint.ts'
+export { quorumOf, RpcRoute, rpcUrlsOf, type RpcEndpoints, type RpcModules } from './rpc/rpc-provider.ts'
 export { rpcSecrets, type RpcSecrets } from './rpc-secrets.ts'
 export { textOf } from './text-of.ts'
 export type { ContractAbi, ErrorArgs, EventArgs, TypedContract } from './abi-types.ts'

@@ -16,9 +16,13 @@ const minSecretChars = 4
 /** Causes of causes that are kept. */
 const maxCauses = 5
 
-export function rpcSecrets(rpcUrl: string): RpcSecrets {
-  const url = URL.parse(rpcUrl)
-  const secrets = url === null ? [rpcUrl] : secretsOf(url)
+/** Of one URL, or of all endpoints of a chain. */
+export function rpcSecrets(rpcUrl: string | readonly string[]): RpcSecrets {
+  const urls = [rpcUrl].flat().map((text) => ({ text, url: URL.parse(text) }))
+  const secrets = urls
+    .flatMap(({ text, url }) => (url === null ? [text] : secretsOf(url)))
+    // The longest first, so that none is left in part.
+    .sort((a, b) => b.length - a.length)
   const scrubText = (text: string): string =>
     secrets.reduce((scrubbed, secret) => scrubbed.replaceAll(secret, '[secret]'), text)
   const scrub = (thrown: unknown, causesLeft: number): Error => {
@@ -32,7 +36,8 @@ export function rpcSecrets(rpcUrl: string): RpcSecrets {
     error.stack = [`${name}: ${text}`, ...frames.map(scrubText)].join('\n')
     return Object.assign(error, code === undefined ? {} : { code }, data === undefined ? {} : { data })
   }
-  return { shown: url?.origin ?? 'not a URL', scrubText, scrubError: (thrown) => scrub(thrown, maxCauses) }
+  const shown = [...new Set(urls.map(({ url }) => url?.origin ?? 'not a URL'))].join(', ')
+  return { shown, scrubText, scrubError: (thrown) => scrub(thrown, maxCauses) }
 }
 
 interface EthersError {
@@ -42,13 +47,13 @@ interface EthersError {
   readonly data?: unknown
 }
 
-/** As written and as meant, the longest first, so that none is left in part. */
+/** As written and as meant. */
 function secretsOf(url: URL): string[] {
   const { username, password, pathname, search, hash } = url
   const query = [...new URLSearchParams(search)].flat()
   const written = [username, password, ...pathname.split('/'), search.slice(1), hash.slice(1), ...query]
   const all = new Set([...written, ...written.map(meantBy), ...basicAuthorization(url)])
-  return [...all].filter((text) => text.length >= minSecretChars).sort((a, b) => b.length - a.length)
+  return [...all].filter((text) => text.length >= minSecretChars)
 }
 
 /** What a request's header makes of a user and a password. */

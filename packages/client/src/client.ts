@@ -28,10 +28,11 @@ import type { Signer } from './identity/signer.ts'
 import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
+import type { Files } from './registry/document/document-source.ts'
 import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
-import { createStaticRegistries } from './registry/static-registries.ts'
 import { RunnelClient } from './runnel-client.ts'
+import { parseStaticNetwork } from './registry/static-network.ts'
 import type { Eip1193Provider } from './wallet.ts'
 
 /** The parts of a node other than its configuration. */
@@ -74,6 +75,8 @@ export interface ClientModules {
   readonly sessions?: SessionStore | undefined
   /** Where cards are found and kept. Default: storage nodes. */
   readonly cards?: Cards | undefined
+  /** For networks whose document is in a file. Default in Node: the file system; in a page: none. */
+  readonly files?: Files | undefined
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
   /**
@@ -103,6 +106,7 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
   const registry = await startRegistry(parsed, account ?? toHex(generatePrivateKey(random)), {
     clock,
     logger,
+    files: modules.files,
   })
   phases.reach('registry')
   let node: NetworkNode | undefined
@@ -156,17 +160,25 @@ export async function openClient(config: ClientConfig, modules: ClientModules): 
 /** Reads the network's registries, and follows them. Nothing is left running when it throws. */
 export async function followRegistry(
   config: ClientConfig,
-  { clock = systemClock, random = systemRandom, logger = silentLogger }: Omit<ClientModules, 'createNode'>,
+  modules: Omit<ClientModules, 'createNode'>,
 ): Promise<RegistryService> {
-  return startRegistry(parseConfig(config), toHex(generatePrivateKey(random)), { clock, logger })
+  const { clock = systemClock, random = systemRandom, logger = silentLogger, files } = modules
+  return startRegistry(parseConfig(config), toHex(generatePrivateKey(random)), { clock, logger, files })
+}
+
+interface RegistryModules {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly files?: Files | undefined
 }
 
 async function startRegistry(
   parsed: ParsedClientConfig,
   account: AccountSource,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  modules: RegistryModules,
 ): Promise<RegistryService> {
-  const registries = await openRegistries(parsed, account, clock)
+  const { clock, logger } = modules
+  const registries = await openRegistries(parsed, account, modules)
   const registry = new RegistryService(parsed.registry, { registries, clock, logger })
   try {
     await registry.start()
@@ -180,14 +192,21 @@ async function startRegistry(
 async function openRegistries(
   { network, registry }: ParsedClientConfig,
   account: AccountSource,
-  clock: Clock,
+  modules: RegistryModules,
 ) {
-  if (network.kind === 'static') return createStaticRegistries(network.document)
-  const { rpcUrl, chainId, registries } = network
-  // Loaded when it is used: ethers is larger than all the rest.
+  // Loaded when they are used: ethers is larger than all the rest.
+  if (network.kind === 'static') {
+    const { createStaticRegistries } = await import('./registry/static-registries.ts')
+    return createStaticRegistries(network.document)
+  }
+  const { pollIntervalMs } = registry
+  if (network.kind === 'document') {
+    const { openDocumentRegistries } = await import('./registry/document/document-registries.ts')
+    return openDocumentRegistries(
+      { ...network, pollIntervalMs },
+      { ...modules, parseNetwork: parseStaticNetwork, crypto: await loadCrypto() },
+    )
+  }
   const { openChainRegistries } = await import('./registry/chain/chain-registries.ts')
-  return openChainRegistries(
-    { rpcUrl, chainId, registries, account, pollIntervalMs: registry.pollIntervalMs },
-    { clock },
-  )
+  return openChainRegistries({ ...network, account, pollIntervalMs }, modules)
 }

@@ -16,9 +16,14 @@ const msSchema = z.int().check(z.minimum(1), z.maximum(timerLimit))
 const waitMsSchema = z.int().check(z.minimum(0), z.maximum(timerLimit))
 const portSchema = z.int().check(z.minimum(0), z.maximum(65_535))
 
+const rpcUrlSchema = z.url({ protocol: /^https?$/ })
+
 /** A chain, and where the registries stand on it. */
 export const chainSchema = z.strictObject({
-  rpcUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }),
+  rpcUrl: z.union([rpcUrlSchema, z.array(rpcUrlSchema).check(z.minLength(1), z.maxLength(8))], {
+    error: 'must be an http:// or https:// URL, or a list of at most 8',
+  }),
+  rpcQuorum: z.optional(z.int().check(z.positive(), z.maximum(8))),
   chainId: z.optional(z.int().check(z.positive())),
   registries: z.strictObject({
     trackerRegistry: addressSchema,
@@ -27,9 +32,18 @@ export const chainSchema = z.strictObject({
   }),
 })
 
+/** A document that its owner signs, and where it is found. */
+export const followedSchema = z.strictObject({
+  owner: addressSchema,
+  sources: z.array(z.string()).check(z.minLength(1), z.maxLength(8)),
+  revision: z.optional(countSchema),
+  copy: z.optional(z.string()),
+})
+
 const networkSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('chain'), ...chainSchema.shape }),
   z.strictObject({ kind: z.literal('static'), document: staticNetworkSchema }),
+  z.strictObject({ kind: z.literal('document'), ...followedSchema.shape }),
 ])
 
 const iceServerSchema = z.union([
@@ -146,12 +160,29 @@ export type NetworkSource =
   /** On a chain. Without `chainId` the endpoint is asked; with it another chain is refused. */
   | {
       readonly kind: 'chain'
-      readonly rpcUrl: string
+      /** One endpoint, or several of the same chain, the preferred first: one that fails or lags is left for the next. */
+      readonly rpcUrl: string | readonly string[]
+      /** How many endpoints have to agree on what is read. Default 2 where there are three or more, else 1. */
+      readonly rpcQuorum?: number | undefined
       readonly chainId?: number | undefined
       readonly registries: RegistryAddresses
     }
   /** In a document that nobody can change while it is used. */
   | { readonly kind: 'static'; readonly document: StaticNetwork }
+  /** In a document that its owner signs and changes, as `runnel network init` makes it. */
+  | ({ readonly kind: 'document' } & FollowedDocument)
+
+/** A signed document, and where it is found. */
+export interface FollowedDocument {
+  /** The address of who may change it. */
+  readonly owner: string
+  /** URLs and, in Node, files: the newest that is signed by the owner counts. At most 8. */
+  readonly sources: readonly string[]
+  /** Documents with a lower revision are refused. Default 1. */
+  readonly revision?: number | undefined
+  /** In Node: a file that keeps the newest that was seen, so that older ones are refused after a restart too. */
+  readonly copy?: string | undefined
+}
 
 /** What `createClient` takes. */
 export interface ClientConfig<Source = NetworkSource> {

@@ -194,9 +194,30 @@ export const clientErrors = {
     remedy: 'Allow it, over https or on localhost; or leave the key out and get a new identity each time.',
   },
 
+  NETWORK_DOCUMENT_UNREACHABLE: {
+    summary: 'The network’s document cannot be read',
+    remedy: 'Check the URL or the file; what is known stays in use.',
+  },
+  NETWORK_DOCUMENT_INVALID: {
+    summary: 'The network’s document has a mistake',
+    remedy: 'Write it with runnel network update, not by hand: it is signed.',
+  },
+  NETWORK_DOCUMENT_NOT_OWNERS: {
+    summary: 'The network’s document is not signed by its owner',
+    remedy: 'Check the owner’s address, and the key. Others’ documents are not taken.',
+  },
+  NETWORK_DOCUMENT_OLDER: {
+    summary: 'The network’s document is older than the known one',
+    remedy: 'Have its server give the newest. Older ones are not taken; the owner goes on from the newest.',
+  },
   CHAIN_UNREACHABLE: {
     summary: 'The chain does not answer',
     remedy: 'Check the RPC URL and the network; known data stays in use.',
+  },
+  CHAIN_DISPUTED: {
+    summary: 'The endpoints of the chain do not agree',
+    remedy:
+      'Known data stays in use. Find out which one is wrong, and take its URL out of rpcUrl; runnel doctor says how each does.',
   },
   CHAIN_MISMATCH: {
     summary: 'The RPC URL serves another chain than configured',
@@ -227,8 +248,8 @@ export const clientErrors = {
     remedy: 'Use a network whose registries are on a chain, or an account that has a key.',
   },
   REGISTRY_READ_ONLY: {
-    summary: 'The static network document cannot be changed',
-    remedy: 'Edit the document, or use a network whose registries are on a chain.',
+    summary: 'The network’s document cannot be changed by this',
+    remedy: 'Its owner changes it: with runnel network update where it is signed, else in the file.',
   },
   INSUFFICIENT_FUNDS: {
     summary: 'The account cannot pay for the transaction',

@@ -1,3 +1,4 @@
+import type { RpcStatus } from '@runnel/contracts'
 import type { NetworkNode, PublisherPolicy } from '@runnel/network'
 import {
   keyPartition,
@@ -583,6 +584,11 @@ export class RunnelClient implements AsyncDisposable {
     return this.#registry.admission.problemOf(this.userId, this.#user.delegation)
   }
 
+  /** How each of several endpoints of the chain does, by its URL without secrets; none where there is one only. */
+  get chainEndpoints(): readonly RpcStatus[] {
+    return this.#registry.endpoints
+  }
+
   /** What happens from now on, until the client is closed or the loop is left. */
   status(): AsyncIterableIterator<ClientStatus, undefined> {
     return this.#status.listen()
@@ -719,6 +725,7 @@ export class RunnelClient implements AsyncDisposable {
       status.emit({ type: 'registry', change })
     }
     this.#registry.onHealth = (health) => status.emit({ type: 'chain', ...health })
+    this.#registry.onEndpoint = (endpoint) => status.emit({ type: 'endpoint', ...endpoint })
     this.#registry.onTrackers = (listed) => status.emit({ type: 'trackers', ...listed })
   }
 

@@ -1,3 +1,4 @@
+import type { RpcStatus } from '@runnel/contracts'
 import type { NodeId, RunnelError, StreamId, StreamPartId } from '@runnel/protocol'
 import type { UndecodableMessage } from './content/undecodable-message.ts'
 import type { EncryptionNews } from './encryption/encryption-news.ts'
@@ -17,6 +18,8 @@ export type ClientStatus =
       readonly source: string
       readonly error?: Error
     }
+  /** One of several endpoints of the chain is left for others, or is fine again; `endpoint` is its URL without secrets. */
+  | ({ readonly type: 'endpoint' } & RpcStatus)
   /** The client reached a phase on its way to the first message, so many milliseconds after its start; `client.phases` has them all. */
   | { readonly type: 'phase'; readonly phase: PhaseName; readonly afterMs: number }
   /** The registry changed, and the change applies from now on. Only registries on a chain change. */

@@ -26,6 +26,10 @@ export const nodeErrors = {
     remedy:
       'Give --network FILE or RUNNEL_NETWORK; in the folder where runnel up runs, its .runnel/up/network.json is used.',
   },
+  NETWORK_OWNER_MISSING: {
+    summary: 'The URL does not say who signs the network’s document',
+    remedy: 'Put the owner’s address behind it, as runnel network init prints it: https://…#0xowner.',
+  },
   CHAIN_NOT_CONFIGURED: {
     summary: 'This command needs a network with a chain',
     remedy: 'Give a network file with a "chain" section, or --rpc-url and the registry addresses.',

@@ -80,6 +80,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
     cryptoBackend: backend,
     uptimeMs: Math.round(performance.now() - startedMs),
     trackers: trackers.states(),
+    chainEndpoints: client.chainEndpoints,
     streams: streams.status,
     admissionProblem: admissionProblemOf(client),
     ...client.network.metrics(),

@@ -1,3 +1,4 @@
+import type { RpcStatus } from '@runnel/contracts'
 import type { MessageRef, NodeId, StreamId, StreamPartId } from '@runnel/protocol'
 import type { StreamPartMetrics } from '@runnel/network'
 import type { StorageStatus } from '@runnel/storage'
@@ -58,6 +59,8 @@ export interface NodeSnapshot {
   readonly cryptoBackend: string
   readonly uptimeMs: number
   readonly trackers: readonly TrackerState[]
+  /** How each of several endpoints of the chain does. */
+  readonly chainEndpoints: readonly RpcStatus[]
   /** The streams of its setting `streams`. */
   readonly streams: StreamsStatus
   /** Why it may not take part in the network; undefined when it may. */

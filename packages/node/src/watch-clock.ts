@@ -1,4 +1,5 @@
-import type { DescribedNetwork } from './cli/network-source.ts'
+import { rpcUrlsOf } from '@runnel/contracts'
+import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
 import { httpUrlOf } from './cli/tracker-state.ts'
 import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
 import { nodeError } from './errors.ts'
@@ -16,6 +17,7 @@ export async function watchClock(network: DescribedNetwork, logger: Pick<Logger,
 }
 
 function clocksOf(network: DescribedNetwork): string[] {
-  if (network.kind === 'chain') return [network.rpcUrl]
+  if (network.kind === 'chain') return [...rpcUrlsOf(network)]
+  if (network.kind === 'document') return network.sources.filter(isNetworkUrl)
   return (network.document.trackers ?? []).map(({ url }) => httpUrlOf(url))
 }

@@ -23,6 +23,7 @@ export { maxTraceBytes, readTraced, type TraceHeader } from './messages/codecs/t
 export * from './signing/access-token.ts'
 export * from './signing/batch-signature.ts'
 export * from './signing/build-batch.ts'
+export { ethereumMessageDigest } from './signing/ethereum-message.ts'
 export * from './signing/handshake.ts'
 export * from './signing/membership.ts'
 export * from './signing/typed-data.ts'

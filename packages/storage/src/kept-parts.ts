@@ -155,7 +155,7 @@ export class KeptParts {
         }
       } catch (error) {
         // Nor can any other be read.
-        if (isRunnelError(error, 'CHAIN_UNREACHABLE')) throw error
+        if (isRunnelError(error, 'CHAIN_UNREACHABLE') || isRunnelError(error, 'CHAIN_DISPUTED')) throw error
         // Deleted since the assignments were read.
         if (isRunnelError(error, 'STREAM_NOT_FOUND')) continue
         failures.push(error)

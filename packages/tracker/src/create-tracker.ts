@@ -57,6 +57,8 @@ export interface TrackerModules {
    * choice.
    */
   readonly streams?: StreamSource
+  /** The signed document of a network without a chain, as it is now; served under /v1/network-document. Default: none. */
+  readonly networkDocument?: (() => string | undefined) | undefined
   /** Called with errors in this build, on a stack of its own: what it throws ends the process. They are logged as well. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
@@ -118,6 +120,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
       publicNetwork: explorer?.network,
     },
     {
+      ...(modules.networkDocument && { networkDocument: modules.networkDocument }),
       ...{ core, metrics, predictions, clusterView, nowMs: () => clock.monotonicMs() },
       ...(explorer && { explorer: loadStaticFiles(explorer.directory) }),
     },

@@ -4,6 +4,7 @@ import { followRegistry, openClient, type ClientModules } from '../client.ts'
 import { withDocument, type ClientConfig } from '../given-config.ts'
 import type { RegistryService } from '../registry/registry-service.ts'
 import type { RunnelClient } from '../runnel-client.ts'
+import { files } from './files.ts'
 import { readNetworkFile } from './network-file.ts'
 
 /**
@@ -15,7 +16,11 @@ export async function createClient(
   config: ClientConfig,
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
-  return openClient(withDocument(config, readNetworkFile), { createNode: createNetworkNode, ...modules })
+  return openClient(withDocument(config, readNetworkFile), {
+    createNode: createNetworkNode,
+    files,
+    ...modules,
+  })
 }
 
 /**
@@ -27,5 +32,5 @@ export async function openRegistry(
   config: Pick<ClientConfig, 'network' | 'registry'>,
   modules: Omit<ClientModules, 'createNode'> = {},
 ): Promise<RegistryService> {
-  return followRegistry(withDocument(config, readNetworkFile), modules)
+  return followRegistry(withDocument(config, readNetworkFile), { files, ...modules })
 }

@@ -1,3 +1,4 @@
+import type { RpcStatus } from '@runnel/contracts'
 import type { TrackerAddress } from '@runnel/network'
 import type { AccountsOnChain } from '../identity/request-signature.ts'
 import type { Delegation, NodeId, StreamId } from '@runnel/protocol'
@@ -207,6 +208,8 @@ interface RegistryEvents {
   onChange(change: RegistryChange): void
   /** Only when it changes. */
   onHealth(health: RegistryHealth): void
+  /** How one of several endpoints, or a source of a document, does; only when it changes. */
+  onEndpoint?(status: RpcStatus): void
 }
 
 /** The registries of a network, wherever they stand. */
@@ -222,6 +225,10 @@ export interface Registries {
   readonly storage: StorageRegistryReader & StorageRegistryWriter
   readonly delegations: DelegationRegistryReader & DelegationRegistryWriter
   readonly contracts: ContractReader
+  /** The text of the owner's signed document; absent where there is none. */
+  document?(): string
+  /** How each of several endpoints of the chain, or each source of a document, does. */
+  endpoints?(): readonly RpcStatus[]
   /** Checks that the registries are there, and begins to report changes. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. Idempotent. */
   start(events: RegistryEvents): Promise<void>
   /** Idempotent. */

@@ -1,3 +1,4 @@
+import type { RpcStatus } from '@runnel/contracts'
 import type { PublisherPolicy } from '@runnel/network'
 import {
   isRunnelError,
@@ -28,6 +29,9 @@ import { RegistryCache } from './registry-cache.ts'
 import { RegistryDelegations } from './registry-delegations.ts'
 import { RegistryTrackerDirectory } from './tracker-directory.ts'
 import { shownUrl } from './tracker-url.ts'
+
+/** Codes of errors that the health of the source says once. */
+const saidByHealth = new Set(['CHAIN_UNREACHABLE', 'CHAIN_DISPUTED'])
 
 export interface RegistryServiceOptions {
   readonly maxAgeMs: number
@@ -62,6 +66,8 @@ export class RegistryService {
   onHealth: (health: RegistryHealth) => void = () => {}
   /** Called for every change, after the cached values it affects are dropped. */
   onChange: (change: RegistryChange) => void = () => {}
+  /** Hears of every change of how one of several endpoints of the chain, or a source of a document, does. */
+  onEndpoint: (status: RpcStatus) => void = () => {}
   /** Hears of the registry listing no tracker that can be used, and listing some again. */
   onTrackers: (listed: { readonly state: 'missing' | 'listed'; readonly kept: number }) => void = () => {}
   readonly #options: RegistryServiceOptions
@@ -113,6 +119,7 @@ export class RegistryService {
     await this.#registries.start({
       onChange: (change) => this.#changed(change),
       onHealth: (health) => this.#health(health),
+      onEndpoint: (status) => this.onEndpoint(status),
     })
     await Promise.all([this.#readTrackers(), this.#readNodesAgain()])
     this.#scheduleRefresh()
@@ -123,6 +130,16 @@ export class RegistryService {
     this.#running = false
     this.#cancelRefresh()
     await this.#registries.stop()
+  }
+
+  /** The text of the signed document that counts now; undefined where the network has none. */
+  get document(): string | undefined {
+    return this.#registries.document?.()
+  }
+
+  /** How each of several endpoints of the chain, or each source of a document, does. */
+  get endpoints(): readonly RpcStatus[] {
+    return this.#registries.endpoints?.() ?? []
   }
 
   /** Uncached. */
@@ -176,16 +193,20 @@ export class RegistryService {
     })
   }
 
+  get #name(): string {
+    return this.#registries.document ? 'the network’s document' : 'the chain'
+  }
+
   #health(health: RegistryHealth): void {
     const { state, source, error } = health
     if (state === 'reachable') {
-      this.#logger.info({ source }, 'the chain answers again')
+      this.#logger.info({ source }, `${this.#name} answers again`)
       // There may have been a change that could not be read.
       this.#refreshNodes()
     } else
       this.#logger.warn(
         { source, reason: reasonOf(error) },
-        'the chain does not answer; what is known stays in use',
+        `${this.#name} does not answer; what is known stays in use`,
       )
     this.onHealth(health)
   }
@@ -237,7 +258,7 @@ export class RegistryService {
   /** What fails here is tried again with the next change or when it is too old; that the chain is away is said once, by its health. */
   #inBackground(read: () => Promise<void>): void {
     read().catch((error: unknown) => {
-      if (!this.#running || isRunnelError(error, 'CHAIN_UNREACHABLE')) return
+      if (!this.#running || (isRunnelError(error) && saidByHealth.has(error.code))) return
       this.#logger.warn({ reason: reasonOf(error) }, 'reading the registry failed')
     })
   }

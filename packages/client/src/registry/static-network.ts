@@ -1,6 +1,7 @@
 import { limits, toNodeId, toStreamId } from '@runnel/protocol'
 import en from 'zod/v4/locales/en.js'
 import * as z from 'zod/mini'
+import { clientError } from '../errors.ts'
 import { plainIssue } from './plain-issue.ts'
 import { isTrackerUrl } from './tracker-url.ts'
 
@@ -135,6 +136,13 @@ export type StaticNetwork = z.input<typeof staticNetworkSchema>
 /** The document as read. */
 export type ParsedStaticNetwork = z.output<typeof staticNetworkSchema>
 export type ParsedStaticStream = ParsedStaticNetwork['streams'][number]
+
+/** What a signed document describes. Throws NETWORK_DOCUMENT_INVALID. */
+export function parseStaticNetwork(content: unknown): ParsedStaticNetwork {
+  const result = staticNetworkSchema.safeParse(content)
+  if (!result.success) throw clientError('NETWORK_DOCUMENT_INVALID', describeIssues(result.error))
+  return result.data
+}
 
 /** Lists what the schema found, each with the path of the mistake: `streams[0].permissions[1].user: must be …`. */
 export function describeIssues(error: z.core.$ZodError): string {

@@ -13,6 +13,7 @@ import {
   type StreamInfo,
   type StreamRegistry,
   type StreamRegistryWriter,
+  type UserPermissions,
 } from './ports.ts'
 import type { ParsedStaticNetwork, ParsedStaticStream } from './static-network.ts'
 
@@ -49,10 +50,7 @@ function streamReader({ streams }: ParsedStaticNetwork): StreamRegistry {
     },
     async permissionTable(streamId) {
       const stream = byId.get(streamId)
-      if (stream === undefined) return { entries: [], block: 0, lossBlock: 0 }
-      const users = [...new Set(stream.permissions.map(({ user }) => user))]
-      const entries = users.map((user) => ({ user, ...direct(stream, user) }))
-      return { entries: entries.filter(hasAny).sort(byUser), block: 0, lossBlock: 0 }
+      return { entries: directPermissions(stream), block: 0, lossBlock: 0 }
     },
   }
 }
@@ -70,6 +68,13 @@ function storageReader({ streams }: ParsedStaticNetwork): StorageRegistryReader 
       return stored.map(({ id }) => id).sort(compare)
     },
   }
+}
+
+/** What each user was given, and the public, ordered by user, without those that have nothing. */
+export function directPermissions(stream: ParsedStaticStream | undefined): UserPermissions[] {
+  const users = [...new Set(stream?.permissions.map(({ user }) => user))]
+  const entries = users.map((user) => ({ user, ...(stream ? direct(stream, user) : noPermissions) }))
+  return entries.filter(hasAny).sort(byUser)
 }
 
 /** A user listed more than once has the permissions of all its entries. */

@@ -33,6 +33,8 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
   unavailable: [
     ...[
       'CHAIN_UNREACHABLE',
+      'CHAIN_DISPUTED',
+      'NETWORK_DOCUMENT_UNREACHABLE',
       'CHAIN_DIED',
       'CHAIN_PORT_TAKEN',
       'TRACKER_UNREACHABLE',
@@ -57,6 +59,12 @@ const codesOf: Readonly<Record<Exclude<keyof typeof exitCodes, 'ok' | 'failure'>
       'KEY_REQUIRED',
       'PLUGIN_NOT_FOUND',
       'PLUGIN_INVALID',
+    ],
+    ...[
+      'NETWORK_DOCUMENT_INVALID',
+      'NETWORK_DOCUMENT_NOT_OWNERS',
+      'NETWORK_DOCUMENT_OLDER',
+      'NETWORK_OWNER_MISSING',
     ],
     ...['MNEMONIC_INVALID', 'KEYSTORE_INVALID', 'PASSWORD_REQUIRED'],
     ...['KEY_FILE_MISSING', 'KEY_FILE_UNREADABLE', 'KEY_FILE_TOO_OPEN', 'NETWORK_NOT_CONFIGURED'],

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { readNetworkFile } from '@runnel/client'
-import { isRunnelError, RunnelError } from '@runnel/protocol'
+import { readNetworkFile, type NetworkSource } from '@runnel/client'
+import { isNodeId, isRunnelError, RunnelError } from '@runnel/protocol'
 import { nodeError } from '../errors.ts'
 import { notice } from './output.ts'
 
@@ -12,12 +12,13 @@ export type DescribedNetwork = ReturnType<typeof readNetworkFile>
 const localNetworkFile = join('.runnel', 'up', 'network.json')
 
 /**
- * The network a file describes: the file named, else RUNNEL_NETWORK, else that of `runnel up` in this folder, which is said.
- * Throws NETWORK_NOT_CONFIGURED, or what is wrong with the file.
+ * The network that is named, else RUNNEL_NETWORK, else that of `runnel up` in this folder, which is said: a network file, or the URL of a
+ * signed document with its owner, https://…#0xowner. Throws NETWORK_NOT_CONFIGURED, NETWORK_OWNER_MISSING, or what is wrong with the file.
  */
 export function readNetwork(file: string | undefined, env = process.env): DescribedNetwork {
   const path = file ?? (env['RUNNEL_NETWORK'] || localNetwork())
   if (path === undefined || path === '') throw nodeError('NETWORK_NOT_CONFIGURED')
+  if (isNetworkUrl(path)) return documentAt(path)
   try {
     return readNetworkFile(path)
   } catch (error) {
@@ -32,6 +33,15 @@ function localNetwork(): string | undefined {
     return undefined
   notice(`network: ${localNetworkFile}`)
   return localNetworkFile
+}
+
+export const isNetworkUrl = (text: string): boolean => /^https?:\/\//.test(text)
+
+/** What follows # is not sent to the server. */
+function documentAt(url: string): Extract<NetworkSource, { kind: 'document' }> {
+  const [source = '', owner = ''] = url.split('#')
+  if (!isNodeId(owner)) throw nodeError('NETWORK_OWNER_MISSING', source)
+  return { kind: 'document', owner, sources: [source] }
 }
 
 /** A file in a directory that only another user may enter, such as what `runnel up` writes, is readable by its mode: the error says what is not. */

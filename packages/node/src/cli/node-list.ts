@@ -22,9 +22,9 @@ export async function changeNodes(
   nodes: readonly NodeId[],
   { network, key }: NetworkArguments,
 ): Promise<void> {
-  const { rpcUrl, registries } = readChain(network)
-  await withWallet(rpcUrl, requireKey({ key, env: process.env }), async (wallet) => {
-    await changeList(await nodeList(registries.trackerRegistry, wallet), change, nodes)
+  const chain = readChain(network)
+  await withWallet(chain, requireKey({ key, env: process.env }), async (wallet) => {
+    await changeList(await nodeList(chain.registries.trackerRegistry, wallet), change, nodes)
   })
 }
 

@@ -19,8 +19,9 @@ export const chainFund = defineCommand({
     network: networkOptions.network,
     'rpc-url': {
       type: 'string',
+      array: true,
       requiresArg: true,
-      describe: 'JSON-RPC endpoint of the chain; or --network',
+      describe: 'JSON-RPC endpoint of the chain, or --network; may be repeated',
     },
     amount: { type: 'string', requiresArg: true, default: '10', describe: 'How much for each, in ether' },
   },
@@ -31,9 +32,9 @@ export const chainFund = defineCommand({
   run: async ({ addresses, network, 'rpc-url': given, amount, json }) => {
     const accounts = addresses.map(toNodeId)
     const value = parseAmount(amount)
-    const rpcUrl = given ?? readChain(network).rpcUrl
+    const chain = given === undefined ? readChain(network) : { rpcUrl: given }
     const [payer = ''] = developmentKeys()
-    await withWallet(rpcUrl, payer.slice(2), async (wallet, chainId) => {
+    await withWallet(chain, payer.slice(2), async (wallet, chainId) => {
       if (chainId !== developmentChainId) throw nodeError('CHAIN_NOT_DEVELOPMENT', `its id is ${chainId}`)
       const funded: { address: string; balance: string }[] = []
       for (const address of accounts) {

@@ -54,6 +54,11 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./reading-key-card.ts')).readingKeyCard,
     (await import('./reading-key-rotate.ts')).readingKeyRotate,
   ],
+  network: async () => [
+    (await import('./network-init.ts')).networkInit,
+    (await import('./network-update.ts')).networkUpdate,
+    (await import('./network-show.ts')).networkShow,
+  ],
   chain: async () => [(await import('./chain-fund.ts')).chainFund],
   registry: async () => [
     (await import('./registry-deploy.ts')).registryDeploy,

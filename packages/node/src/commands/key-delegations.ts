@@ -69,13 +69,13 @@ async function withRegistry<T>(
   source: DescribedNetwork,
   work: (registry: Registry) => Promise<T>,
 ): Promise<T> {
-  if (source.kind === 'static') {
+  if (source.kind !== 'chain') {
     const isBacked = ({ userId }: Delegation) => Promise.reject(clientError('CONTRACT_NEEDS_CHAIN', userId))
     return work({ chainId: await chainIdOf(source), revokedMs: async () => undefined, isBacked })
   }
-  const { rpcUrl, registries } = source
+  const { registries } = source
   const crypto = await loadCrypto()
-  return withProvider(rpcUrl, (provider, chainId) =>
+  return withProvider(source, (provider, chainId) =>
     work({
       chainId,
       async revokedMs(delegation) {

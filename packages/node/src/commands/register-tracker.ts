@@ -14,8 +14,9 @@ export interface Registration {
 
 /** Admits a tracker, or gives one that is known its new URL. Resolves to whether it was new. */
 export async function registerTracker({ network, privateKey, nodeId, url }: Registration): Promise<boolean> {
-  const { rpcUrl, registries } = readChain(network)
-  return withWallet(rpcUrl, privateKey, async (wallet) => {
+  const chain = readChain(network)
+  const { registries } = chain
+  return withWallet(chain, privateKey, async (wallet) => {
     const registry = trackerRegistry(registries.trackerRegistry, wallet)
     const isKnown = await registry.isTracker(nodeId)
     const change = isKnown ? registry.updateTracker : registry.addTracker

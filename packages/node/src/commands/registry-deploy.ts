@@ -16,9 +16,10 @@ export const registryDeploy = defineCommand({
     key: networkOptions.key,
     'rpc-url': {
       type: 'string',
+      array: true,
       requiresArg: true,
       demandOption: true,
-      describe: 'JSON-RPC endpoint of the chain',
+      describe: 'JSON-RPC endpoint of the chain; repeated, further ones of the same chain',
     },
     permissioned: {
       type: 'boolean',
@@ -45,11 +46,12 @@ export const registryDeploy = defineCommand({
   ],
   epilogue:
     'The account of the key pays for it. Nodes of a private network are listed with: runnel registry allow-node.',
-  run: async ({ key, 'rpc-url': rpcUrl, permissioned, owner: givenOwner, out, force, json }) => {
+  run: async ({ key, 'rpc-url': rpcUrls, permissioned, owner: givenOwner, out, force, json }) => {
     const privateKey = requireKey({ key, env: process.env })
     const owner = givenOwner === undefined ? undefined : toNodeId(givenOwner)
     checkWritable(out, force)
-    await withWallet(rpcUrl, privateKey, async (wallet, chainId) => {
+    const rpcUrl = rpcUrls.length === 1 ? (rpcUrls[0] ?? '') : rpcUrls
+    await withWallet({ rpcUrl }, privateKey, async (wallet, chainId) => {
       const registries = await deployRegistries(wallet, { permissioned, owner })
       try {
         writeFileSync(out, networkFileOf(rpcUrl, chainId, registries), { flag: force ? 'w' : 'wx' })

@@ -11,8 +11,9 @@ export const registryListNodes = defineCommand({
   options: { network: networkOptions.network },
   examples: [['registry list-nodes --network network.json', 'A line for each node']],
   run: async ({ network, json }) => {
-    const { rpcUrl, registries } = readChain(network)
-    await withProvider(rpcUrl, async (provider) => {
+    const chain = readChain(network)
+    const { registries } = chain
+    await withProvider(chain, async (provider) => {
       const list = await nodeList(registries.trackerRegistry, provider)
       const nodeIds = await readNodes(list, await provider.getBlockNumber())
       printResult({ nodeIds }, json, nodeIds)

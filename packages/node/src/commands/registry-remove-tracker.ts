@@ -17,8 +17,9 @@ export const registryRemoveTracker = defineCommand({
     'Only the owner of the tracker registry can. Overlays the tracker built go on flooding without it.',
   run: async ({ tracker, network, key, json }) => {
     const nodeId = toNodeId(tracker)
-    const { rpcUrl, registries } = readChain(network)
-    await withWallet(rpcUrl, requireKey({ key, env: process.env }), async (wallet) => {
+    const chain = readChain(network)
+    const { registries } = chain
+    await withWallet(chain, requireKey({ key, env: process.env }), async (wallet) => {
       const registry = trackerRegistry(registries.trackerRegistry, wallet)
       await (await registry.removeTracker(nodeId)).wait()
       printResult({ nodeId, removed: true }, json, [`removed ${nodeId}`])

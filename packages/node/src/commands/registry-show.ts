@@ -14,8 +14,9 @@ export const registryShow = defineCommand({
   options: { network: networkOptions.network },
   examples: [['registry show --network .runnel/up/network.json', 'Addresses, and a line for each tracker']],
   run: async ({ network, json }) => {
-    const { rpcUrl, registries } = readChain(network)
-    await withProvider(rpcUrl, async (provider, chainId) => {
+    const chain = readChain(network)
+    const { registries } = chain
+    await withProvider(chain, async (provider, chainId) => {
       const blockTag = await provider.getBlockNumber()
       const registry = trackerRegistry(registries.trackerRegistry, provider)
       const count = Number(await registry.trackerCount({ blockTag }))

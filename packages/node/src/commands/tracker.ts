@@ -12,7 +12,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type ClusterJoin, type TrackerOptions } from '@runnel/tracker'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
-import { readNetwork } from '../cli/network-source.ts'
+import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
 import { readPlaces } from '../cli/places-file.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
@@ -196,6 +196,7 @@ export const tracker = defineCommand({
           publishers: registry.service.publisherPolicy,
         },
         ...(registry && { registry: registry.view, streams: registry.streams }),
+        networkDocument: registry && (() => registry.service.document),
       },
     )
     const controlOptions = controlOf(args)
@@ -300,7 +301,15 @@ function optionsOf(args: TrackerArguments): TrackerOptions {
 function explorerOf({ explorer, 'explorer-network': network }: TrackerArguments) {
   if (!explorer || !existsSync(explorerDirectory)) return {}
   const directory = explorerDirectory
-  return { explorer: { directory, ...(network === undefined ? {} : { network: readNetwork(network) }) } }
+  return {
+    explorer: { directory, ...(network === undefined ? {} : { network: forPages(readNetwork(network)) }) },
+  }
+}
+
+/** Pages take the document from the tracker that they are from. */
+function forPages(network: DescribedNetwork): DescribedNetwork {
+  if (network.kind !== 'document') return network
+  return { kind: 'document', owner: network.owner, sources: ['/v1/network-document'] }
 }
 
 function turnOf(args: TrackerArguments) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
+import { isNetworkUrl } from '../cli/network-source.ts'
 import { didYouMean } from '../cli/nearest.ts'
 import { nodeError } from '../errors.ts'
 import { brokerConfigSchema, type BrokerConfig } from './schema.ts'
@@ -131,7 +132,8 @@ function parseJson(text: string): unknown {
 function resolvePaths(tree: Tree, directory: string): void {
   for (const path of fileSettings) {
     const value = path.reduce<unknown>((node, key) => (isTree(node) ? node[key] : undefined), tree)
-    if (typeof value === 'string' && value !== '') assign(tree, path, resolve(directory, value))
+    if (typeof value === 'string' && value !== '' && !isNetworkUrl(value))
+      assign(tree, path, resolve(directory, value))
   }
 }
 

@@ -65,7 +65,11 @@ const webrtc = z
 
 /** The configuration of a broker node; its own settings and those of its plugins. Also the source of the environment variables, the flags and the documentation. */
 export const brokerConfigSchema = z.strictObject({
-  network: file().optional().describe('Network file: where the registries or trackers are.'),
+  network: file()
+    .optional()
+    .describe(
+      'Network file: where the registries or trackers are; or the URL of a signed document and its owner, https://…#0xowner.',
+    ),
   as: file()
     .optional()
     .describe(

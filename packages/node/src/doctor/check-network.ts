@@ -1,4 +1,4 @@
-import { openRegistry, shownUrl, type NetworkSource } from '@runnel/client'
+import { openRegistry, shownUrl, type NetworkSource, type RegistryService } from '@runnel/client'
 import { rpcSecrets } from '@runnel/contracts'
 import type { TrackerAddress } from '@runnel/network'
 import { askTracker } from '../cli/tracker-state.ts'
@@ -25,11 +25,16 @@ export async function checkRegistries(network: NetworkSource): Promise<RegistryF
     const source =
       network.kind === 'chain'
         ? `chain ${registry.chainId} at ${rpcSecrets(network.rpcUrl).shown}, with the registries`
-        : 'its registries are a document, without a chain'
+        : `its registries are a document, without a chain${revisionText(registry.endpoints)}`
     return { finding: ok('chain', source), trackers }
   } catch (error) {
     return { finding: failureOf('chain', error), trackers: [] }
   }
+}
+
+function revisionText(sources: RegistryService['endpoints']): string {
+  const revision = Math.max(0, ...sources.map(({ block }) => block))
+  return revision === 0 ? '' : `: revision ${revision}`
 }
 
 /** Whether each tracker takes WebSockets, and is the one that it should be. */

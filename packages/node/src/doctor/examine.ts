@@ -1,3 +1,4 @@
+import { rpcUrlsOf } from '@runnel/contracts'
 import { httpUrlOf } from '../cli/tracker-state.ts'
 import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
 import type { BrokerConfig } from '../config/schema.ts'
@@ -6,6 +7,7 @@ import { systemClock } from '@runnel/protocol/system'
 import { checkClock } from './check-clock.ts'
 import { checkDisk } from './check-disk.ts'
 import { checkKey, checkUser } from './check-key.ts'
+import { checkEndpoints } from './check-endpoints.ts'
 import { checkRegistries, checkTrackers } from './check-network.ts'
 import { checkPort, type ListenAddress } from './check-ports.ts'
 import { checkPublicUrl } from './check-public-url.ts'
@@ -39,11 +41,18 @@ async function networkFindings({ network: file }: BrokerConfig): Promise<Finding
   const { finding, trackers } = await checkRegistries(network)
   const clocks = [
     ...trackers.map(({ url }) => httpUrlOf(url)),
-    ...(network.kind === 'chain' ? [network.rpcUrl] : []),
+    ...(network.kind === 'chain' ? rpcUrlsOf(network) : []),
   ]
   // Without the registries nothing is known of trackers.
   const ofTrackers = finding.state === 'ok' ? await checkTrackers(trackers) : []
-  return [ok('network', file ?? 'from RUNNEL_NETWORK'), finding, ...ofTrackers, await checkClock(clocks)]
+  const ofEndpoints = network.kind === 'chain' ? await checkEndpoints(network) : []
+  return [
+    ok('network', file ?? 'from RUNNEL_NETWORK'),
+    finding,
+    ...ofEndpoints,
+    ...ofTrackers,
+    await checkClock(clocks),
+  ]
 }
 
 async function placeFindings(config: BrokerConfig, isRunning: boolean): Promise<Finding[]> {

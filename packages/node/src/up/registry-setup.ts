@@ -45,7 +45,7 @@ export async function deployAsOwner(
   funderKey: string,
   { owner, others, members }: Deployment,
 ): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
-  await withWallet(rpcUrl, funderKey.replace(/^0x/, ''), async (funder) => {
+  await withWallet({ rpcUrl }, funderKey.replace(/^0x/, ''), async (funder) => {
     const value = parseEther(fundsEther)
     await sendInOrder(
       funder,
@@ -56,7 +56,7 @@ export async function deployAsOwner(
       ),
     )
   })
-  return withWallet(rpcUrl, owner.privateKey, async (wallet, chainId) => {
+  return withWallet({ rpcUrl }, owner.privateKey, async (wallet, chainId) => {
     const registries = await deployRegistries(wallet, { permissioned: members !== undefined })
     if (members !== undefined)
       await changeList(await nodeList(registries.trackerRegistry, wallet), 'allowNodes', members)
@@ -78,7 +78,7 @@ export interface RegistrySetup {
 /** Registers the trackers, creates the streams, and grants the permissions to publish and subscribe. */
 export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStreams> {
   const { rpcUrl, registries, ownerKey, publisher, user, trackers } = setup
-  return withWallet(rpcUrl, ownerKey, async (wallet) => {
+  return withWallet({ rpcUrl }, ownerKey, async (wallet) => {
     const streams = streamRegistry(registries.streamRegistry, wallet)
     const trackerList = trackerRegistry(registries.trackerRegistry, wallet)
     const idOf = (path: string) => toStreamId(`${wallet.address.toLowerCase()}/${path}`)
@@ -120,7 +120,7 @@ export async function registerStorage(
   storageKey: string,
   url: string,
 ): Promise<void> {
-  await withWallet(rpcUrl, storageKey, async (wallet) => {
+  await withWallet({ rpcUrl }, storageKey, async (wallet) => {
     const registry = storageRegistry(registries.storageRegistry, wallet)
     await (await registry.registerNode(url, '{}')).wait()
   })
@@ -133,7 +133,7 @@ export async function assignStorage(
   storageId: NodeId,
   streams: LocalStreams,
 ): Promise<void> {
-  await withWallet(rpcUrl, ownerKey, async (wallet) => {
+  await withWallet({ rpcUrl }, ownerKey, async (wallet) => {
     const registry = storageRegistry(registries.storageRegistry, wallet)
     await sendInOrder(
       wallet,

@@ -26,6 +26,7 @@ function snapshot(
     streams: { isRead: true, followed: [], ignoredParts: 0 },
     admissionProblem: undefined,
     trackers: [],
+    chainEndpoints: [],
     counters: {},
     streamParts: [
       {
@@ -67,6 +68,7 @@ function reportOf(
       startedInMs: 1,
       publishedForMs: 1,
       trackers: [],
+      chainEndpoints: [],
       died: [],
     },
     ...over,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Registry } from 'prom-client'
 import fastify, {
   type FastifyInstance,
@@ -77,6 +78,8 @@ const streamPartUnknown = { code: 'STREAM_PART_UNKNOWN', message: 'No node is in
 
 const noCluster = { code: 'NO_CLUSTER', message: 'This tracker is in no cluster of trackers.' }
 
+const noDocument = { code: 'NO_DOCUMENT', message: 'This tracker’s network has no signed document.' }
+
 const networkNotTold = {
   code: 'NETWORK_NOT_TOLD',
   message: 'This tracker does not say which network it is in.',
@@ -103,6 +106,8 @@ export function createHttpApi(
     nowMs(): number
     /** The cluster of trackers; undefined if the tracker is in none. */
     readonly clusterView?: () => ClusterView | undefined
+    /** The signed document of the network, as it is now; default: none. */
+    readonly networkDocument?: () => string | undefined
     /** The explorer's page; default: none. */
     readonly explorer?: StaticFiles
   },
@@ -148,6 +153,13 @@ export function createHttpApi(
     if (view === undefined) return reply.code(404).send(noCluster)
     const ids = view.trackers.map(({ nodeId }) => nodeId)
     return { ...view, places: placesOf(places, ids) }
+  })
+  app.get('/v1/network-document', { onRequest }, (request, reply) => {
+    const text = modules.networkDocument?.()
+    if (text === undefined) return reply.code(404).send(noDocument)
+    const tag = `"${createHash('sha256').update(text).digest('base64url')}"`
+    reply.header('etag', tag).header('cache-control', 'no-cache').type('application/json')
+    return request.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(text)
   })
   app.get('/v1/network', (_request, reply) => publicNetwork ?? reply.code(404).send(networkNotTold))
   if (explorer !== undefined) serveStatic(app, '/explorer/', explorer)

@@ -1,39 +1,50 @@
-import { rpcSecrets, type RegistryAddresses, type RpcSecrets } from '@runnel/contracts'
-import { isRunnelError } from '@runnel/protocol'
-import { FetchRequest, JsonRpcProvider } from '@runnel/contracts/ethers'
+import {
+  RpcRoute,
+  rpcSecrets,
+  type RegistryAddresses,
+  type RpcEndpoints,
+  type RpcModules,
+  type RpcSecrets,
+  type RpcStatus,
+} from '@runnel/contracts'
+import type { JsonRpcProvider } from '@runnel/contracts/ethers'
 import { clientError } from '../../errors.ts'
 import type { RegistryHealth } from '../ports.ts'
 import { translateChainError } from './chain-errors.ts'
 
 /** Where the registries of a network stand. */
-export interface ChainAddress {
-  readonly rpcUrl: string
+export interface ChainAddress extends RpcEndpoints {
   /** Asked of the endpoint when absent. */
   readonly chainId?: number | undefined
   readonly registries: RegistryAddresses
 }
 
-/** How long one request may take. */
-const requestTimeoutMs = 10_000
 /** How often ethers looks whether a transaction is mined, while one is waited for. */
 const receiptPollingMs = 200
 
-/** The endpoint of a chain, and whether it answers. */
+/** The way to a chain, and whether it answers. */
 export class ChainConnection {
   readonly provider: JsonRpcProvider
-  /** What the endpoint said that it serves. */
+  /** What the endpoints said that they serve. */
   readonly chainId: number
-  /** The endpoint's URL without secrets, and a filter that keeps the secrets out of errors. */
+  /** The endpoints' URLs without secrets, and a filter that keeps the secrets out of errors. */
   readonly secrets: RpcSecrets
   /** Hears of every change between reachable and unreachable. */
   onHealth: (health: RegistryHealth) => void = () => {}
+  readonly #route: RpcRoute
   #reachable = true
   #closed = false
 
-  constructor(rpcUrl: string, chainId: number) {
-    this.provider = createProvider(rpcUrl, chainId)
+  constructor(route: RpcRoute, chainId: number, secrets: RpcSecrets) {
+    this.provider = route.provider(chainId, { pollingInterval: receiptPollingMs })
     this.chainId = chainId
-    this.secrets = rpcSecrets(rpcUrl)
+    this.secrets = secrets
+    this.#route = route
+  }
+
+  /** How each of several endpoints does; none where there is one only. */
+  get endpoints(): readonly RpcStatus[] {
+    return this.#route.statuses
   }
 
   get source(): string {
@@ -51,7 +62,7 @@ export class ChainConnection {
       if (this.#closed)
         throw clientError('CLIENT_CLOSED', undefined, { cause: this.secrets.scrubError(cause) })
       const error = translateChainError(cause, this.secrets)
-      if (isRunnelError(error, 'CHAIN_UNREACHABLE')) this.#setUnreachable(error)
+      if (error.code === 'CHAIN_UNREACHABLE' || error.code === 'CHAIN_DISPUTED') this.#setUnreachable(error)
       else this.#setReachable()
       throw error
     }
@@ -62,6 +73,7 @@ export class ChainConnection {
     if (this.#closed) return
     this.#closed = true
     this.provider.destroy()
+    this.#route.close()
   }
 
   #setReachable(): void {
@@ -77,47 +89,40 @@ export class ChainConnection {
   }
 }
 
-/** Connects, and checks the chain and that the registries are there. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH or REGISTRY_MISSING. */
-export async function openChainConnection({
-  rpcUrl,
-  chainId,
-  registries,
-}: ChainAddress): Promise<ChainConnection> {
-  const servedId = await askChainId(rpcUrl)
-  if (chainId !== undefined && chainId !== servedId) {
-    throw clientError(
-      'CHAIN_MISMATCH',
-      `${rpcSecrets(rpcUrl).shown} serves ${servedId}, configured is ${chainId}`,
-    )
-  }
-  const connection = new ChainConnection(rpcUrl, servedId)
+/**
+ * Connects, and checks the chain and that the registries are there. Throws CHAIN_UNREACHABLE, CHAIN_DISPUTED, CHAIN_MISMATCH or
+ * REGISTRY_MISSING.
+ */
+export async function openChainConnection(
+  address: ChainAddress,
+  modules: RpcModules = {},
+): Promise<ChainConnection> {
+  const { rpcUrl, chainId, registries } = address
+  const secrets = rpcSecrets(rpcUrl)
+  const route = openRoute(address, modules)
   try {
-    await requireContracts(connection, registries)
+    const servedId = await route.askChainId().catch((error: unknown) => {
+      throw translateChainError(error, secrets)
+    })
+    if (chainId !== undefined && chainId !== servedId)
+      throw clientError('CHAIN_MISMATCH', `${secrets.shown} serves ${servedId}, configured is ${chainId}`)
+    const connection = new ChainConnection(route, servedId, secrets)
+    await requireContracts(connection, registries).catch((error: unknown) => {
+      connection.close()
+      throw error
+    })
+    return connection
   } catch (error) {
-    connection.close()
+    route.close()
     throw error
   }
-  return connection
 }
 
-/** Without a cache: on a chain that mines every transaction at once, it would answer with old values. */
-function createProvider(rpcUrl: string, chainId: number): JsonRpcProvider {
-  const request = new FetchRequest(rpcUrl)
-  request.timeout = requestTimeoutMs
-  return new JsonRpcProvider(request, chainId, {
-    staticNetwork: true,
-    pollingInterval: receiptPollingMs,
-    cacheTimeout: -1,
-  })
-}
-
-/** Left to detect the network itself, ethers would ask for ever when the endpoint does not answer. */
-async function askChainId(rpcUrl: string): Promise<number> {
-  const connection = new ChainConnection(rpcUrl, 1)
+function openRoute(address: ChainAddress, modules: RpcModules): RpcRoute {
   try {
-    return Number(await connection.call(() => connection.provider.send('eth_chainId', [])))
-  } finally {
-    connection.close()
+    return new RpcRoute(address, modules)
+  } catch (error) {
+    throw translateChainError(error, rpcSecrets(address.rpcUrl))
   }
 }
 

@@ -1,11 +1,12 @@
-import { decodeRegistryError, type RpcSecrets } from '@runnel/contracts'
+import { decodeRegistryError, RpcError, type RpcSecrets } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { isError } from '@runnel/contracts/ethers'
 import { clientError, reasonOf } from '../../errors.ts'
 
-/** Converts what ethers throws into a client error. Neither it nor its cause contains secrets of the endpoint's URL. */
+/** Converts what ethers, or the route to the chain, throws into a client error. Neither it nor its cause contains secrets of the endpoint's URL. */
 export function translateChainError(error: unknown, secrets: RpcSecrets): RunnelError {
   if (isRunnelError(error)) return error
+  if (error instanceof RpcError) return clientError(error.code, error.message)
   const cause = secrets.scrubError(error)
   const refused = decodeRegistryError(error)
   if (refused !== undefined) return clientError(codeOf(refused.name), refused.hint, { cause })

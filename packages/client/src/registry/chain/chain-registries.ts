@@ -1,5 +1,6 @@
-import { listsNodes, permissionedTrackerRegistry, textOf } from '@runnel/contracts'
+import { listsNodes, permissionedTrackerRegistry, textOf, type RpcStatus } from '@runnel/contracts'
 import { toNodeId, type Clock } from '@runnel/protocol'
+import { silentLogger, type Logger } from '../../logger.ts'
 import type { Registries, TrackerRegistryReader } from '../ports.ts'
 import { compare } from '../order.ts'
 import { accountsOnChain, contractsOnChain } from './accounts-on-chain.ts'
@@ -20,19 +21,29 @@ export interface ChainRegistriesOptions extends ChainAddress {
   readonly pollIntervalMs: number
 }
 
-/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_MISMATCH, REGISTRY_MISSING, or what signers throw when they are asked for their address. */
+/** The registries of a network whose contracts are on a chain. Throws CHAIN_UNREACHABLE, CHAIN_DISPUTED, CHAIN_MISMATCH, REGISTRY_MISSING, or what signers throw when they are asked for their address. */
 export async function openChainRegistries(
   options: ChainRegistriesOptions,
-  modules: { clock: Clock },
+  modules: { clock: Clock; logger?: Logger },
 ): Promise<Registries> {
   const { registries, pollIntervalMs } = options
-  const connection = await openChainConnection(options)
+  const { clock, logger = silentLogger } = modules
+  let tell: (status: RpcStatus) => void = () => {}
+  const onEndpoint = (status: RpcStatus) => {
+    if (status.state === 'ok') logger.info({ ...status }, 'an endpoint of the chain is fine again')
+    else logger.warn({ ...status }, 'an endpoint of the chain is left for others')
+    tell(status)
+  }
+  const connection = await openChainConnection(options, {
+    monotonicMs: () => clock.monotonicMs(),
+    onEndpoint,
+  })
   const account = await openAccount(options.account, connection).catch((error: unknown) => {
     connection.close()
     throw error
   })
   const sender = new TransactionSender(account.signer, connection)
-  const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock: modules.clock })
+  const changes = new ChainChanges({ registries, pollIntervalMs }, { connection, clock })
   return {
     chainId: connection.chainId,
     account: account.id,
@@ -51,8 +62,10 @@ export async function openChainRegistries(
       ...createChainDelegationReader(registries.streamRegistry, connection),
       ...createChainDelegationWriter(registries.streamRegistry, { connection, sender, account }),
     },
-    async start({ onChange, onHealth }) {
+    endpoints: () => connection.endpoints,
+    async start({ onChange, onHealth, onEndpoint }) {
       connection.onHealth = onHealth
+      tell = onEndpoint ?? tell
       await changes.start(onChange)
     },
     async stop() {

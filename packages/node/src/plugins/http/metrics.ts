@@ -53,6 +53,19 @@ function fill(registry: Registry, snapshot: NodeSnapshot): void {
   const tracker = { name: 'runnel_tracker_connected', help: '1 while there is a connection to the tracker.' }
   const trackers = new Gauge({ ...tracker, labelNames: ['tracker'], registers })
   for (const { nodeId, connected } of snapshot.trackers) trackers.set({ tracker: nodeId }, connected ? 1 : 0)
+  fillEndpoints(registry, snapshot)
+}
+
+function fillEndpoints(registry: Registry, { chainEndpoints }: NodeSnapshot): void {
+  const common = { labelNames: ['endpoint'], registers: [registry] }
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name: `runnel_chain_endpoint_${name}`, help, ...common })
+  const ok = gauge('ok', '1 while one of several endpoints of the chain answers, as the others do.')
+  const block = gauge('block', 'The newest block that one of several endpoints of the chain named.')
+  for (const { endpoint, state, block: newest } of chainEndpoints) {
+    ok.set({ endpoint }, state === 'ok' ? 1 : 0)
+    block.set({ endpoint }, newest)
+  }
 }
 
 function fillStreams(registry: Registry, { streams }: NodeSnapshot): void {

@@ -1,0 +1,21 @@
+/** Why several endpoints of a chain together gave no answer; as the clients' own errors. */
+export type RpcErrorCode =
+  /** All that answer have older blocks than were seen. */
+  | 'CHAIN_UNREACHABLE'
+  /** They answered, and too few of them the same. */
+  | 'CHAIN_DISPUTED'
+  /** Each that answers serves another chain than is wanted. */
+  | 'CHAIN_MISMATCH'
+  /** More are to agree than there are. */
+  | 'INVALID_CONFIG'
+
+/** What several endpoints of a chain could not agree on, or answer. Its message names them without secrets. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: RpcErrorCode
+
+  constructor(code: RpcErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}

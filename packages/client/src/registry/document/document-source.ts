@@ -1,0 +1,80 @@
+import { clientError, reasonOf } from '../../errors.ts'
+import { maxDocumentBytes } from './network-document.ts'
+
+/** Files, where the platform has some. */
+export interface Files {
+  /** Throws where it cannot be read, or is larger. */
+  read(path: string, maxBytes: number): Promise<string>
+  /** Throws where it cannot be written. */
+  write(path: string, text: string): void
+}
+
+/** How long an answer may take. */
+const requestTimeoutMs = 10_000
+
+/** Where a document is: at a URL, or in a file. */
+export class DocumentSource {
+  /** A URL without what may be secret in it, or a path. */
+  readonly shown: string
+  readonly #place: string
+  readonly #files: Files | undefined
+  #entityTag: string | undefined
+  #text: string | undefined
+
+  constructor(place: string, files: Files | undefined) {
+    this.#place = place
+    this.#files = files
+    const url = URL.parse(place)
+    this.shown = isUrl(place) && url !== null ? `${url.origin}${url.pathname}` : place
+  }
+
+  /** The text that is there now. Throws NETWORK_DOCUMENT_UNREACHABLE, or NETWORK_DOCUMENT_INVALID where it is too large. */
+  async read(signal: AbortSignal): Promise<string> {
+    if (this.#files !== undefined && !isUrl(this.#place))
+      return this.#files.read(this.#place, maxDocumentBytes).catch((cause: unknown) => this.#fail(cause))
+    const text = await this.#fetch(signal).catch((cause: unknown) => this.#fail(cause))
+    if (text === undefined)
+      throw clientError('NETWORK_DOCUMENT_INVALID', `${this.shown} is larger than ${maxDocumentBytes} bytes`)
+    this.#text = text
+    return text
+  }
+
+  /** Undefined where it is too large. */
+  async #fetch(signal: AbortSignal): Promise<string | undefined> {
+    const headers = this.#entityTag === undefined ? {} : { 'if-none-match': this.#entityTag }
+    const response = await fetch(this.#place, {
+      ...{ headers, cache: 'no-store', credentials: 'omit' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+    })
+    if (response.status === 304 && this.#text !== undefined) return this.#text
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw new Error(`HTTP ${response.status}`)
+    }
+    this.#entityTag = response.headers.get('etag') ?? undefined
+    return readBounded(response)
+  }
+
+  #fail(cause: unknown): never {
+    throw clientError('NETWORK_DOCUMENT_UNREACHABLE', `${this.shown} (${reasonOf(cause)})`, { cause })
+  }
+}
+
+export const isUrl = (place: string): boolean => /^https?:\/\//.test(place)
+
+async function readBounded(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let [text, bytes] = ['', 0]
+  while (reader !== undefined) {
+    const { done, value } = await reader.read()
+    if (done) break
+    bytes += value.length
+    if (bytes > maxDocumentBytes) {
+      await reader.cancel()
+      return undefined
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+  return text + decoder.decode()
+}
