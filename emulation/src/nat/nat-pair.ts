@@ -86,7 +86,7 @@ async function watch(
     const nowMs = performance.now()
     if (links.every((link) => link !== undefined)) {
       const first = links.map((link) => link?.path)
-      await delay(settledAfterMs, undefined, { signal })
+      if (first.some((path) => path !== undefined)) await delay(settledAfterMs, undefined, { signal })
       return describe(nodes, first, nowMs - startedMs)
     }
     if (nowMs > failuresDueMs) {
@@ -130,7 +130,8 @@ function outcomeOf(
   transports: readonly (string | undefined)[],
   paths: readonly (LinkPath | undefined)[],
 ): Outcome {
-  if (transports.every((transport) => transport === 'websocket')) return 'websocket'
+  for (const kind of ['websocket', 'circuit'] as const)
+    if (transports.every((transport) => transport === kind)) return kind
   if (transports.some((transport) => transport !== 'webrtc')) return 'none'
   return paths.some(isRelayed) ? 'relayed' : 'direct'
 }

@@ -7,10 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { publicAddresses, type Laboratory } from './laboratory.ts'
 
 const port = 3478
+/** As where nothing else gets out. */
+const tlsPort = 443
 
 export interface TurnServer {
   readonly stunUrl: string
-  readonly turnUrl: string
+  /** By how it is reached. */
+  readonly turnUrls: Readonly<Record<'udp' | 'tcp' | 'tls', string>>
   /** File with the secret that trackers make credentials from. */
   readonly secretFile: string
   readonly version: string
@@ -66,5 +69,10 @@ export async function startTurnServer(laboratory: Laboratory, directory: string)
   )
   await Promise.race([answered, ended])
   const version = laboratory.run('turnserver', ['--version']).trim().split('\n').at(-1) ?? ''
-  return { stunUrl: `stun:${address}:${port}`, turnUrl: `turn:${address}:${port}`, secretFile, version }
+  const turnUrls = {
+    udp: `turn:${address}:${port}`,
+    tcp: `turn:${address}:${port}?transport=tcp`,
+    tls: `turns:${address}:${tlsPort}`,
+  }
+  return { stunUrl: `stun:${address}:${port}`, turnUrls, secretFile, version }
 }

@@ -78,7 +78,9 @@ async function keepBusy(
   }
   await Promise.all([
     repeat(options.forMs / 10, async () => {
-      onProgress(`${Math.round((untilMs - performance.now()) / 1_000)} s left, ${comings} times a node came back`)
+      onProgress(
+        `${Math.round((untilMs - performance.now()) / 1_000)} s left, ${comings} times a node came back`,
+      )
     }),
     repeat(options.churnEveryMs, async () => {
       await network.churn(signal)

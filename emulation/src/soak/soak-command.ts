@@ -39,7 +39,13 @@ export function soakCommand(signal: AbortSignal): CommandModule<object, SoakArgu
       const rows = series.flatMap((one) => trendOf(one) ?? []).map(shown)
       if (argv.out !== undefined) {
         const parameters = { for: argv.for, tabs: argv.tabs }
-        writeResults(argv.out, { experiment: 'soak', source: 'emulation', parameters, facts: { comings }, rows })
+        writeResults(argv.out, {
+          experiment: 'soak',
+          source: 'emulation',
+          parameters,
+          facts: { comings },
+          rows,
+        })
         await writeFigures(argv.out, [soakFigure(series)])
       }
       const growing = rows.filter(({ verdict }) => verdict === 'grows')
