@@ -100,7 +100,14 @@ export class LaboratoryTracker {
     const networkFile = join(directory, 'network.json')
     mkdirSync(directory)
     writeFileSync(networkFile, JSON.stringify(networkDocument(where, { id: streamId })))
-    return { streamId, directory, networkFile, reported: () => this.#reportOf(toStreamPartId(streamId, 0)) }
+    const { certificate } = this.#options.turn
+    return {
+      streamId,
+      directory,
+      networkFile,
+      certificate,
+      reported: () => this.#reportOf(toStreamPartId(streamId, 0)),
+    }
   }
 
   /** The first report of a failed link in a stream part, from the log. */

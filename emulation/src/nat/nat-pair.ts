@@ -49,6 +49,8 @@ export interface PairOptions {
   /** For its sockets and logs. */
   readonly directory: string
   readonly networkFile: string
+  /** That nodes trust. */
+  readonly certificate: string
   readonly streamId: StreamId
   readonly places: readonly [Place, Place]
   /** Whether the first one can be reached by WebSocket. */
@@ -177,6 +179,7 @@ class PairNode {
         `--control-socket=${socket}`,
         `--observer-streams=${streamId}`,
       ],
+      env: { NODE_EXTRA_CA_CERTS: options.certificate },
       logFile: this.#logFile,
       within: (command) => inNamespace(place.namespace, command),
       onDeath: () => {},

@@ -59,7 +59,9 @@ describe('brokers that nobody can dial', { timeout: 60_000 }, () => {
       }),
     )
   const waysOf = ({ client }: Broker) =>
-    client.network.metrics().streamParts.flatMap(({ neighbours }) => neighbours.map(({ transport }) => transport))
+    client.network
+      .metrics()
+      .streamParts.flatMap(({ neighbours }) => neighbours.map(({ transport }) => transport))
 
   it.each([
     ['before them', true],

@@ -6,6 +6,7 @@ import type { ConnectionModules } from './connection/modules.ts'
 import type { Signalling, Transport } from './ports.ts'
 import { TcpTransport, type TcpOptions } from './tcp/tcp-transport.ts'
 import { createPeerConnection } from './webrtc/node-peer-connection.ts'
+import { TurnTunnels } from './webrtc/turn-tunnels.ts'
 import { WebRtcTransport, type WebRtcOptions } from './webrtc/web-rtc-transport.ts'
 import { asDialError, checkedUrl, connectWebSocket } from './ws/connect-web-socket.ts'
 import { ToldDials } from './ws/told-dials.ts'
@@ -56,7 +57,7 @@ export function createTransports(
   return [
     tcp && new TcpTransport({ ...tcp, role: 'node' }, dialling),
     websocket && new WebSocketTransport({ ...websocket, ...listening, role: 'node' }, dialling),
-    webrtc && new WebRtcTransport(webrtc, { ...modules, createPeerConnection }),
+    webrtc && new WebRtcTransport(webrtc, { ...modules, createPeerConnection, tunnels: new TurnTunnels() }),
     websocket &&
       circuits &&
       new CircuitTransport({ ...circuits, waits: !isDialled }, { ...dialling, openSocket }),
