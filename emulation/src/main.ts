@@ -9,6 +9,7 @@ import { loss } from './experiments/loss.ts'
 import { propagation } from './experiments/propagation.ts'
 import { redundancy } from './experiments/redundancy.ts'
 import { natCommand } from './nat/nat-command.ts'
+import { soakCommand } from './soak/soak-command.ts'
 
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const)
@@ -20,6 +21,7 @@ const parser = yargs(hideBin(process.argv))
 for (const experiment of [propagation, loss, redundancy, churn, delays])
   parser.command(experimentCommand(experiment, stop.signal))
 parser.command(natCommand(stop.signal))
+parser.command(soakCommand(stop.signal))
 
 try {
   await parser

@@ -49,6 +49,8 @@ export interface PairOptions {
   /** For its sockets and logs. */
   readonly directory: string
   readonly networkFile: string
+  /** That nodes trust. */
+  readonly certificate: string
   readonly streamId: StreamId
   readonly places: readonly [Place, Place]
   /** Whether the first one can be reached by WebSocket. */
@@ -86,7 +88,7 @@ async function watch(
     const nowMs = performance.now()
     if (links.every((link) => link !== undefined)) {
       const first = links.map((link) => link?.path)
-      await delay(settledAfterMs, undefined, { signal })
+      if (first.some((path) => path !== undefined)) await delay(settledAfterMs, undefined, { signal })
       return describe(nodes, first, nowMs - startedMs)
     }
     if (nowMs > failuresDueMs) {
@@ -130,7 +132,8 @@ function outcomeOf(
   transports: readonly (string | undefined)[],
   paths: readonly (LinkPath | undefined)[],
 ): Outcome {
-  if (transports.every((transport) => transport === 'websocket')) return 'websocket'
+  for (const kind of ['websocket', 'circuit'] as const)
+    if (transports.every((transport) => transport === kind)) return kind
   if (transports.some((transport) => transport !== 'webrtc')) return 'none'
   return paths.some(isRelayed) ? 'relayed' : 'direct'
 }
@@ -176,6 +179,7 @@ class PairNode {
         `--control-socket=${socket}`,
         `--observer-streams=${streamId}`,
       ],
+      env: { NODE_EXTRA_CA_CERTS: options.certificate },
       logFile: this.#logFile,
       within: (command) => inNamespace(place.namespace, command),
       onDeath: () => {},

@@ -3,8 +3,11 @@ import { theoryOf, type Helpers, type Outcome } from './theory.ts'
 
 /** Which servers the tracker names to the nodes. */
 export const helperSets = {
-  'stun+turn': { stun: true, turn: true },
-  stun: { stun: true, turn: false },
+  'stun+turn': { stun: true, turn: 'udp', carrier: false },
+  stun: { stun: true, carrier: false },
+  'stun+turn-tcp': { stun: true, turn: 'tcp', carrier: false },
+  'stun+turn-tls': { stun: true, turn: 'tls', carrier: false },
+  'stun+carrier': { stun: true, carrier: true },
 } as const satisfies Readonly<Record<string, Helpers>>
 export type HelperSet = keyof typeof helperSets
 

@@ -1,14 +1,16 @@
 import { natBehaviours, type NatKind } from './nat-kinds.ts'
 
 /** How a pair of nodes should come to be linked. */
-export type Outcome = 'direct' | 'relayed' | 'websocket' | 'none'
+export type Outcome = 'direct' | 'relayed' | 'websocket' | 'circuit' | 'none'
 
 /** The servers both nodes have in addition to their own addresses. */
 export interface Helpers {
   /** A STUN server. */
   readonly stun: boolean
-  /** A TURN server. */
-  readonly turn: boolean
+  /** A TURN server, reached by UDP, TCP or TLS. */
+  readonly turn?: 'udp' | 'tcp' | 'tls'
+  /** A node that carries circuits. */
+  readonly carrier: boolean
 }
 
 /**
@@ -37,14 +39,15 @@ const directPairs: readonly (readonly [NatKind, NatKind])[] = [
   ['port-restricted', 'port-restricted'],
 ]
 
-/** What theory says of two hosts, each in a place of its own. The relay of a TURN server is reached by UDP, as our library knows no other. */
-export function theoryOf(a: NatKind, b: NatKind, { stun, turn }: Helpers): Outcome {
+/** What theory says of two hosts, each in a place of its own. What blocks UDP lets TCP out. */
+export function theoryOf(a: NatKind, b: NatKind, { stun, turn, carrier }: Helpers): Outcome {
   const isPair = ([one, other]: readonly [NatKind, NatKind]) =>
     (one === a && other === b) || (one === b && other === a)
   const canPunch = stun || [a, b].includes('public')
   if (canPunch && directPairs.some(isPair)) return 'direct'
-  const canRelay = turn && ![a, b].includes('udp-blocked')
-  return canRelay ? 'relayed' : 'none'
+  const canRelay = turn === 'udp' ? ![a, b].includes('udp-blocked') : turn !== undefined
+  if (canRelay) return 'relayed'
+  return carrier ? 'circuit' : 'none'
 }
 
 /**

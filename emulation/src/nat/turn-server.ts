@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,13 +8,35 @@ import { fileURLToPath } from 'node:url'
 import { publicAddresses, type Laboratory } from './laboratory.ts'
 
 const port = 3478
+/** As where nothing else gets out. */
+const tlsPort = 443
 
 export interface TurnServer {
   readonly stunUrl: string
-  readonly turnUrl: string
+  /** By how it is reached. */
+  readonly turnUrls: Readonly<Record<'udp' | 'tcp' | 'tls', string>>
   /** File with the secret that trackers make credentials from. */
   readonly secretFile: string
+  /** Of TLS, to be trusted. */
+  readonly certificate: string
   readonly version: string
+}
+
+/** For the address, signed by itself. */
+function makeCertificate(address: string, file: string, keyFile: string): void {
+  const subject = ['-subj', `/CN=${address}`, '-addext', `subjectAltName=IP:${address}`]
+  const kind = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+  ]
+  execFileSync('openssl', [...kind, '-keyout', keyFile, '-out', file, ...subject], { stdio: 'ignore' })
 }
 
 /**
@@ -24,6 +47,8 @@ export async function startTurnServer(laboratory: Laboratory, directory: string)
   const [address] = publicAddresses
   const secret = randomBytes(24).toString('base64url')
   const secretFile = join(directory, 'turn-secret')
+  const certificate = join(directory, 'turn.pem')
+  makeCertificate(address, certificate, join(directory, 'turn.key'))
   const configFile = join(directory, 'turnserver.conf')
   const lines = [
     `listening-ip=${address}`,
@@ -35,7 +60,9 @@ export async function startTurnServer(laboratory: Laboratory, directory: string)
     `userdb=${join(directory, 'turn.db')}`,
     `pidfile=${join(directory, 'turn.pid')}`,
     'fingerprint',
-    'no-tls',
+    `tls-listening-port=${tlsPort}`,
+    `cert=${certificate}`,
+    `pkey=${join(directory, 'turn.key')}`,
     'no-dtls',
     'no-cli',
     'log-file=stdout',
@@ -66,5 +93,10 @@ export async function startTurnServer(laboratory: Laboratory, directory: string)
   )
   await Promise.race([answered, ended])
   const version = laboratory.run('turnserver', ['--version']).trim().split('\n').at(-1) ?? ''
-  return { stunUrl: `stun:${address}:${port}`, turnUrl: `turn:${address}:${port}`, secretFile, version }
+  const turnUrls = {
+    udp: `turn:${address}:${port}`,
+    tcp: `turn:${address}:${port}?transport=tcp`,
+    tls: `turns:${address}:${tlsPort}`,
+  }
+  return { stunUrl: `stun:${address}:${port}`, turnUrls, secretFile, certificate, version }
 }

@@ -77,10 +77,25 @@ const webrtcSchema = z.strictObject({
   portRange: z.exactOptional(z.tuple([portSchema, portSchema])),
 })
 
+const circuitsSchema = z.strictObject({
+  carriers: z.exactOptional(z.array(z.string().check(z.regex(/^wss?:\/\//))).check(z.maxLength(8))),
+  maxConnections: z.exactOptional(countSchema),
+  carries: z.exactOptional(
+    z.union([
+      z.literal(false),
+      z.strictObject({
+        maxCircuits: z.exactOptional(countSchema),
+        maxBytesPerS: z.exactOptional(countSchema),
+      }),
+    ]),
+  ),
+})
+
 const transportsSchema = z.strictObject({
   tcp: z.exactOptional(z.union([z.literal(false), tcpSchema])),
   websocket: z.exactOptional(z.union([z.literal(false), websocketSchema])),
   webrtc: z.exactOptional(z.union([z.literal(false), webrtcSchema])),
+  circuits: z.exactOptional(z.union([z.literal(false), circuitsSchema])),
 })
 
 const registrySchema = z.strictObject({

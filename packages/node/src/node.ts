@@ -138,7 +138,7 @@ function clientConfigOf(
   network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { websocket, tcp, webrtc, maxLiveAgeMs } = config
+  const { websocket, tcp, webrtc, circuits, maxLiveAgeMs } = config
   const { host, port, publicUrl, alsoKnownAs, certFile, keyFile } = websocket
   const tls = certFile !== undefined && keyFile !== undefined ? readTls(certFile, keyFile) : undefined
   const listen = {
@@ -157,8 +157,13 @@ function clientConfigOf(
       tcp: tcp.enabled && tcpOptions(tcp),
       websocket: websocket.listen ? { listen } : {},
       webrtc: webrtc.enabled ? { maxConnections: webrtc.maxConnections } : false,
+      circuits: circuits.enabled && circuitOptions(circuits),
     },
   }
+}
+
+function circuitOptions({ carriers, carry, maxCarried, maxBytesPerS }: BrokerConfig['circuits']) {
+  return { carriers, carries: carry && { maxCircuits: maxCarried, maxBytesPerS } }
 }
 
 function tcpOptions({

@@ -46,7 +46,14 @@ export * from './crypto/memoised-recovery.ts'
 export * from './random/seeded-random.ts'
 export * from './placement/card-holders.ts'
 export * from './placement/responsible-trackers.ts'
-export { circuitPath, circuitUrl, maxCircuitTrackers } from './placement/circuit-url.ts'
+export {
+  circuitPath,
+  circuitUrl,
+  isWaitingPath,
+  maxCircuitTrackers,
+  waitingUrl,
+} from './placement/circuit-url.ts'
+export { circuitClaimDigest, type CircuitClaim } from './signing/circuit-claim.ts'
 export * from './streams/encryption-choice.ts'
 export * from './streams/metadata-field.ts'
 export * from './streams/overlay-choice.ts'

@@ -36,6 +36,10 @@ export const transportErrors = {
     summary: 'The browser has no network',
     remedy: 'Connect it to a network; the node then reconnects.',
   },
+  NO_CIRCUIT: {
+    summary: 'The node that carries circuits has no way to the peer',
+    remedy: 'The peer went away, or moved to another carrier; its tracker tells where it is next.',
+  },
   INVALID_ICE_SERVER: {
     summary: 'Not an ICE server',
     remedy: 'Write stun:host:port, or turn:host:port with a user name and a credential.',

@@ -1,4 +1,13 @@
-import type { ActingFor, Cancel, Contact, IceServer, NodeId, RunnelError, Signal } from '@runnel/protocol'
+import type {
+  ActingFor,
+  Address,
+  Cancel,
+  Contact,
+  IceServer,
+  NodeId,
+  RunnelError,
+  Signal,
+} from '@runnel/protocol'
 import type { ConnectionLimits } from './connection/limits.ts'
 
 /** Why a connection closed. `code` is stable; `remote` is true when the other side gave the reason. */
@@ -113,6 +122,10 @@ export interface Transport {
   readonly addresses: readonly string[]
   /** Links opened by others. Set by the owner before `start`. */
   onInbound: (connection: Connection) => void
+  /** Further addresses for contacts, of what is no transport: where this node carries circuits. Default: none. */
+  readonly offers?: readonly Address[]
+  /** Called when `addresses` changes while it runs. Set by the owner before `start`. */
+  onAddresses?: () => void
   start(): Promise<void>
   /** Closes the listener and every connection and pending dial, with code SHUTTING_DOWN. Idempotent. */
   stop(): Promise<void>

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { emulationError } from '../../errors.ts'
 
 /** The command that users run. */
-const program = fileURLToPath(new URL('../../../../packages/node/bin/runnel.js', import.meta.url))
+const runnel = fileURLToPath(new URL('../../../../packages/node/bin/runnel.js', import.meta.url))
 
 /** How long a process may take to stop before it is killed. */
 const stopGraceMs = 10_000
@@ -14,8 +14,9 @@ const keptLines = 5
 
 export interface RunnelProcessOptions {
   readonly name: string
-  /** Arguments of the `runnel` command. */
   readonly args: readonly string[]
+  /** The JavaScript file to run; default: the `runnel` command. */
+  readonly program?: string
   readonly env?: Readonly<Record<string, string>>
   readonly logFile: string
   /** Wraps a command so that it runs where the process belongs; default: unchanged. */
@@ -42,7 +43,7 @@ export class RunnelProcess {
   /** Resolves when it says that it runs. Rejects with PROCESS_FAILED when it ends before, or the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    const { args, env = {}, within = (command) => command } = this.#options
+    const { program = runnel, args, env = {}, within = (command) => command } = this.#options
     const [command = '', ...rest] = within([process.execPath, program, ...args])
     // In a group of its own: a Ctrl-C reaches this process alone, which then ends all in order.
     const child = spawn(command, rest, {

@@ -25,6 +25,8 @@ export type NodeEvent =
   | { readonly type: 'directoryChanged' }
   /** Everything that happened in this turn was handled: see the effect `awaitTurnEnd`. */
   | { readonly type: 'turnEnded' }
+  /** This node is reached in another way than before: trackers are to be told. */
+  | { readonly type: 'contactChanged' }
   /** Trackers are to be told of the new membership token. */
   | { readonly type: 'tokenRenewed' }
   | { readonly type: 'offerStorage'; readonly streamPartId: StreamPartId; readonly storing: boolean }

@@ -143,6 +143,9 @@ export class NodeCore {
         this.#awaitsTurnEnd = false
         this.#links.flush(nowMs)
         break
+      case 'contactChanged':
+        this.#links.introduce()
+        break
       case 'tokenRenewed':
         for (const streamPartId of this.streamParts.ids) this.#links.statusDue(streamPartId)
         break

@@ -63,6 +63,37 @@ const webrtc = z
   })
   .prefault({})
 
+const circuits = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether this node links over nodes that carry circuits where there is no other way, as behind a firewall without UDP.',
+      ),
+    carriers: z
+      .array(webSocketUrl())
+      .max(8)
+      .default([])
+      .meta({
+        flag: 'carrier',
+        description: 'URLs of nodes that carry circuits, in addition to those that trackers name.',
+      }),
+    carry: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether this node carries circuits between others, which it cannot read. It has to be reachable by WebSocket, best on port 443 with TLS.',
+      ),
+    maxCarried: z.int().min(1).max(10_000).default(256).describe('Most circuits carried at once.'),
+    maxBytesPerS: z
+      .int()
+      .min(65_536)
+      .default(8 * 1024 * 1024)
+      .describe('Most bytes a second of all of them; whoever sends more is read more slowly.'),
+  })
+  .prefault({})
+
 /** The configuration of a broker node; its own settings and those of its plugins. Also the source of the environment variables, the flags and the documentation. */
 export const brokerConfigSchema = z.strictObject({
   network: file()
@@ -114,6 +145,7 @@ export const brokerConfigSchema = z.strictObject({
   websocket,
   tcp,
   webrtc,
+  circuits,
   ...builtInSchemas,
   plugins: z
     .record(z.string().min(1), z.record(z.string(), z.unknown()))

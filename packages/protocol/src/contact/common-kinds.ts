@@ -1,5 +1,8 @@
 import type { Contact } from '../messages/packets.ts'
 
+/** The kind of an address at which a node carries circuits between others: no transport, so nobody dials it for a link. */
+export const carrierKind = 'carrier'
+
 /** Where a transport of this kind finds the node; undefined where it does not. */
 export function addressOf(contact: Contact, kind: string): string | undefined {
   return contact.addresses.find((address) => address.kind === kind)?.text

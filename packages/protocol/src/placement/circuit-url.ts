@@ -4,6 +4,8 @@ import { toNodeId, type NodeId } from '../ids/node-id.ts'
 export const maxCircuitTrackers = 3
 
 const room = 'circuit'
+/** Instead of a tracker: here nodes wait for circuits to them. */
+const waiting = 'wait'
 
 /**
  * Where the last tracker of `path` can be dialled by a circuit: over the tracker with this URL, and then those before it in the
@@ -30,4 +32,13 @@ export function circuitPath(requestPath: string): NodeId[] | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Where a node waits for circuits to it, at the node with this URL. Throws what `new URL` throws. */
+export function waitingUrl(url: string): string {
+  return new URL(`/${room}/${waiting}`, url).href
+}
+
+export function isWaitingPath(requestPath: string): boolean {
+  return requestPath === `/${room}/${waiting}`
 }

@@ -1,9 +1,12 @@
 import { limits, type IceServer } from '@runnel/protocol'
 import { trackerError } from '../errors.ts'
 
-/** What nodes are told about STUN and TURN. */
+/** What nodes are told about STUN and TURN, and who carries circuits. */
 export interface IceOptions {
-  /** Handed out unchanged: `stun:host:port`, or servers with public credentials. */
+  /**
+   * Handed out unchanged: `stun:host:port`, servers with public credentials, and nodes that carry circuits, `wss://host:port`,
+   * in addition to those that offer it.
+   */
   readonly servers?: readonly (string | IceServer)[]
   /** TURN servers that share the secret, such as coturn with `use-auth-secret`. */
   readonly turn?: {
@@ -20,7 +23,7 @@ export interface IceOptions {
 export const defaultTurnTtlS = 86_400
 /** Shortest lifetime that may be set. */
 const minTurnTtlS = 60
-const urlPattern = /^(stuns?|turns?):[\x21-\x7e]+$/
+const urlPattern = /^(stuns?:|turns?:|wss?:\/\/)[\x21-\x7e]+$/
 
 /** Throws INVALID_TRACKER_OPTIONS; never with a secret in the message. */
 export function checkIceOptions({ servers = [], turn }: IceOptions): void {
@@ -32,7 +35,7 @@ export function checkIceOptions({ servers = [], turn }: IceOptions): void {
     if (urlPattern.test(url) && url.length <= limits.maxUrlBytes) continue
     throw trackerError(
       'INVALID_TRACKER_OPTIONS',
-      `ice: ${JSON.stringify(url.slice(0, 100))} is no STUN or TURN URL`,
+      `ice: ${JSON.stringify(url.slice(0, 100))} is no URL of a STUN or TURN server or of a node that carries circuits`,
     )
   }
   if (urls.length > limits.maxIceServers)

@@ -1,13 +1,30 @@
-import type { Clock, IceServers, NodeId } from '@runnel/protocol'
+import {
+  addressOf,
+  carrierKind,
+  limits,
+  type Clock,
+  type Contact,
+  type IceServers,
+  type NodeId,
+} from '@runnel/protocol'
 import { DelayQueue } from '../core/timing/delay-queue.ts'
 import type { IceServerSource } from '../ice/ice-server-source.ts'
 
-/** Which nodes have ICE servers, and when each needs new ones. */
+/** Of the nodes that offer to carry circuits so many are named to the others, those that came first. */
+const maxNamedCarriers = 4
+/** How often nodes are told of other carriers at most, in milliseconds, unless they had none. */
+const carriersEveryMs = 60_000
+
+/** Which nodes have ICE servers and carriers of circuits, and when each needs new ones. */
 export class IceLeases {
   readonly #ice: IceServerSource
   readonly #clock: Clock
   readonly #informed = new Set<NodeId>()
   readonly #renewals: DelayQueue<NodeId>
+  /** Nodes that carry circuits, by when they came, and their URLs. */
+  readonly #carriers = new Map<NodeId, string>()
+  #named: readonly string[] = []
+  #namedMs = -Infinity
 
   constructor({ ice, clock }: { readonly ice: IceServerSource; readonly clock: Clock }) {
     this.#ice = ice
@@ -17,7 +34,33 @@ export class IceLeases {
 
   /** When a renewal is due, by the monotonic clock; Infinity when there is none. */
   get dueMs(): number {
-    return this.#renewals.nextAt ?? Infinity
+    const carriersDueMs = this.#areCarriersNew() ? this.#namedMs + carriersEveryMs : Infinity
+    return Math.min(this.#renewals.nextAt ?? Infinity, carriersDueMs)
+  }
+
+  /** How a node is reached: it may carry circuits, or no longer. */
+  reached(nodeId: NodeId, contact: Contact): void {
+    const url = addressOf(contact, carrierKind)
+    if (url === undefined) this.#carriers.delete(nodeId)
+    else this.#carriers.set(nodeId, url)
+  }
+
+  /** Nodes to be told of other carriers now. */
+  *takeNewCarriers(): Generator<NodeId> {
+    const nowMs = this.#clock.monotonicMs()
+    const isDue = this.#named.length === 0 || nowMs >= this.#namedMs + carriersEveryMs
+    if (!isDue || !this.#areCarriersNew()) return
+    this.#named = this.#firstCarriers()
+    this.#namedMs = nowMs
+    yield* [...this.#informed]
+  }
+
+  #firstCarriers(): readonly string[] {
+    return [...new Set(this.#carriers.values())].slice(0, maxNamedCarriers)
+  }
+
+  #areCarriersNew(): boolean {
+    return this.#firstCarriers().join(' ') !== this.#named.join(' ')
   }
 
   has(nodeId: NodeId): boolean {
@@ -26,9 +69,13 @@ export class IceLeases {
 
   /** The packet for a node, whether it has a lease or not; undefined when there are no servers. */
   grant(nodeId: NodeId): IceServers | undefined {
-    const packet = this.#ice.serversFor(nodeId, this.#clock.now())
-    if (packet.servers.length === 0) return undefined
+    const { servers: fixed, ...rest } = this.#ice.serversFor(nodeId, this.#clock.now())
+    const carriers = this.#named.map((url) => ({ url, username: '', credential: '' }))
+    const servers = [...fixed, ...carriers].slice(0, limits.maxIceServers)
+    // Remembered also without any, to be told when there are.
     this.#informed.add(nodeId)
+    if (servers.length === 0) return undefined
+    const packet = { ...rest, servers }
     if (this.#ice.renewAfterMs !== undefined) this.#renewals.add(nodeId, this.#clock.monotonicMs())
     return packet
   }
@@ -46,6 +93,7 @@ export class IceLeases {
   }
 
   gone(nodeId: NodeId): void {
+    this.#carriers.delete(nodeId)
     this.#informed.delete(nodeId)
     this.#renewals.delete(nodeId)
   }

@@ -12,6 +12,7 @@ import {
   type Crypto,
   type NodeAdmission,
   type NodeId,
+  type NodeInfo,
   type PublisherPolicy,
   type ReaderPolicy,
   type Status,
@@ -262,7 +263,18 @@ export class TrackerRuntime {
     if (this.router.takes(from, packet)) return
     if (packet.type === 'status') this.#logFailures(from, packet)
     this.#handle({ type: 'packet', from, packet, isPaid: true })
-    if (packet.type === 'nodeInfo' && !this.#iceLeases.has(from)) this.#sendIceServers(from)
+    if (packet.type === 'nodeInfo') this.#introduced(from, packet)
+  }
+
+  #introduced(from: NodeId, { contact }: NodeInfo): void {
+    this.#iceLeases.reached(from, contact)
+    this.#nameCarriers()
+    if (!this.#iceLeases.has(from)) this.#sendIceServers(from)
+  }
+
+  #nameCarriers(): void {
+    for (const nodeId of this.#iceLeases.takeNewCarriers()) this.#try(() => this.#sendIceServers(nodeId))
+    this.#setAlarm()
   }
 
   #logFailures(nodeId: NodeId, { streamPartId, failed }: Status): void {
@@ -375,6 +387,7 @@ export class TrackerRuntime {
   #tick(): void {
     this.#checkStall()
     for (const nodeId of this.#iceLeases.takeDue()) this.#try(() => this.#sendIceServers(nodeId))
+    this.#nameCarriers()
     this.#handle({ type: 'tick' })
   }
 

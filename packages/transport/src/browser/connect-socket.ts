@@ -3,13 +3,20 @@ import { isRunnelError, type Cancel, type RunnelError } from '@runnel/protocol'
 import { transportError } from '../errors.ts'
 import { SocketChannel, type SocketChannelModules } from './socket-channel.ts'
 
+interface ConnectOptions {
+  readonly url: string | undefined
+  beforeDial(url: URL): void
+  /** Of the channel. Default: websocket. */
+  readonly kind?: string
+}
+
 /**
  * Opens a WebSocket of the browser, without a time limit of its own. Fails with DIAL_FAILED whatever the reason, which a
  * browser hides from pages, and with OFFLINE when the browser knows that there is no network. Reports what `beforeDial` throws
  * as an error too.
  */
 export function connectSocket(
-  { url, beforeDial }: { readonly url: string | undefined; beforeDial(url: URL): void },
+  { url, beforeDial, kind }: ConnectOptions,
   modules: SocketChannelModules,
   onChannel: (channel: SocketChannel) => void,
   onFail: (error: RunnelError) => void,
@@ -29,7 +36,7 @@ export function connectSocket(
   const forget = (): void => void (socket.onopen = socket.onclose = null)
   socket.onopen = () => {
     forget()
-    onChannel(new SocketChannel(socket, modules))
+    onChannel(new SocketChannel(socket, modules, kind))
   }
   socket.onclose = ({ code }) => {
     forget()

@@ -22,7 +22,7 @@ export interface SocketChannelModules {
 
 /** An open WebSocket of the browser as a channel. */
 export class SocketChannel implements Channel {
-  readonly kind = 'websocket'
+  readonly kind: string
   readonly maxFrameBytes = maxWebSocketFrameBytes
   // A proxy may end TLS on the way, so there is nothing that both ends certainly see alike.
   readonly binding = noBinding
@@ -40,7 +40,8 @@ export class SocketChannel implements Channel {
   #fault: { readonly code: TransportErrorCode; readonly text: string } | undefined
   #gone = false
 
-  constructor(socket: WebSocket, modules: SocketChannelModules) {
+  constructor(socket: WebSocket, modules: SocketChannelModules, kind = 'websocket') {
+    this.kind = kind
     this.#socket = socket
     this.#modules = modules
     socket.binaryType = 'arraybuffer'

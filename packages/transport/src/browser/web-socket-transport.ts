@@ -6,7 +6,7 @@ import type { ConnectionModules } from '../connection/modules.ts'
 import { transportError } from '../errors.ts'
 import type { Connection, DialRequest, Transport } from '../ports.ts'
 import { ToldDial } from '../ws/told-dial.ts'
-import { ToldDials } from '../ws/told-dials.ts'
+import { ToldDials, type DialModules } from '../ws/told-dials.ts'
 import {
   webSocketDefaults,
   type WebSocketCounters,
@@ -36,12 +36,13 @@ export class WebSocketTransport implements Transport {
   readonly #toldDials: ToldDials
   #running = false
 
-  constructor(options: WebSocketOptions, modules: ConnectionModules) {
+  constructor(options: WebSocketOptions, modules: DialModules) {
     this.#options = { ...webSocketDefaults, ...options }
     this.#limits = connectionLimits(modules.limits)
     this.#modules = modules
     this.#pool = new ConnectionPool(this.#options, modules)
-    this.#toldDials = new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
+    this.#toldDials =
+      modules.toldDials ?? new ToldDials({ isInside: options.dialsLocalAddresses }, modules.clock)
   }
 
   /** Throws NO_WEBSOCKET and LISTEN_FAILED. */

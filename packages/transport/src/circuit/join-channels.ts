@@ -1,14 +1,17 @@
 import type { Channel } from '../connection/channel.ts'
 
+export interface JoinOptions<C extends Channel> {
+  readonly maxQueuedBytes: number
+  readonly onClose: () => void
+  /** Called with what each side sends. */
+  readonly onBytes?: ((from: C, bytes: number) => void) | undefined
+}
+
 /**
  * Passes the frames of each of two channels to the other until one of them closes; then closes both. What waits for a side that
  * reads too slowly is bounded: above `maxQueuedBytes` both are closed.
  */
-export function joinChannels(
-  a: Channel,
-  b: Channel,
-  options: { readonly maxQueuedBytes: number; readonly onClose: () => void },
-): void {
+export function joinChannels<C extends Channel>(a: C, b: C, options: JoinOptions<C>): void {
   let isOpen = true
   const close = (abrupt: boolean): void => {
     if (!isOpen) return
@@ -16,12 +19,13 @@ export function joinChannels(
     for (const channel of [a, b]) channel.close(abrupt)
     options.onClose()
   }
-  const carry = (from: Channel, to: Channel): void => {
+  const carry = (from: C, to: C): void => {
     from.events = {
       onFrame: (frame) => {
         if (!isOpen) return
         if (to.bufferedBytes + frame.length > options.maxQueuedBytes) return close(true)
         to.send(frame)
+        options.onBytes?.(from, frame.length)
       },
       onDrain: () => {},
       onClose: () => close(false),

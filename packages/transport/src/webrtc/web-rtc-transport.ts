@@ -3,7 +3,7 @@ import type { Cancel, IceServer, NodeId, RunnelError, Signal } from '@runnel/pro
 import { transportError, type TransportErrorCode } from '../errors.ts'
 import type { Connection, DialRequest, Signalling, Transport } from '../ports.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
-import { Attempt, type AttemptEvents, type AttemptModules, type AttemptOptions } from './attempt.ts'
+import { Attempt, type AttemptEvents, type AttemptOptions } from './attempt.ts'
 import { toIceServer } from './ice-server.ts'
 import type { CreatePeerConnection } from './peer-connection-port.ts'
 import type { RtcChannel } from './rtc-channel.ts'
@@ -52,6 +52,11 @@ export interface WebRtcModules extends ConnectionModules {
   readonly signalling: Signalling
   /** The platform's implementation of WebRTC. */
   readonly createPeerConnection: CreatePeerConnection
+  /** Where that does not reach TURN servers by TCP and TLS: what does. */
+  readonly tunnels?: {
+    servers(servers: readonly IceServer[]): Promise<readonly IceServer[]>
+    stop(): void
+  }
 }
 
 /** What has happened since the start. */
@@ -92,7 +97,7 @@ export class WebRtcTransport implements Transport {
     iceServersIgnored: 0,
   }
   readonly #settings: Settings
-  readonly #modules: AttemptModules
+  readonly #modules: WebRtcModules
   readonly #attempts = new Map<string, Attempt>()
   /** Every channel that is not closed, with its connection once that is open. The only reference that keeps them alive. */
   readonly #channels = new Map<RtcChannel, Connection | undefined>()
@@ -109,7 +114,7 @@ export class WebRtcTransport implements Transport {
   /** Throws INVALID_ICE_SERVER. */
   async start(): Promise<void> {
     if (this.#running) return
-    if (this.#iceServers.length === 0) this.#iceServers = this.#settings.iceServers.map(toIceServer)
+    if (this.#iceServers.length === 0) await this.#use(this.#settings.iceServers.map(toIceServer))
     this.#running = true
   }
 
@@ -123,11 +128,14 @@ export class WebRtcTransport implements Transport {
       else channel.close(true)
     }
     if (this.#channels.size > 0) await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
+    this.#modules.tunnels?.stop()
   }
 
   /** Sets the servers for future attempts; what is no ICE server is left out and counted. */
   setIceServers(servers: readonly (string | IceServer)[]): void {
-    this.#iceServers = servers.flatMap((server) => {
+    const checked = servers.flatMap((server) => {
+      // Nodes that carry circuits are named in the same list.
+      if (isCarrier(server)) return []
       try {
         return [toIceServer(server)]
       } catch {
@@ -135,6 +143,14 @@ export class WebRtcTransport implements Transport {
         return []
       }
     })
+    void this.#use(checked)
+  }
+
+  /** At once, and again when those are there that need a tunnel. */
+  async #use(servers: readonly IceServer[]): Promise<void> {
+    this.#iceServers = servers
+    const reached = await this.#modules.tunnels?.servers(servers)
+    if (reached !== undefined && this.#iceServers === servers) this.#iceServers = reached
   }
 
   canDial(url: string): boolean {
@@ -288,6 +304,10 @@ export class WebRtcTransport implements Transport {
   #newSessionId(): number {
     return Math.floor(this.#modules.random.next() * 2 ** 32)
   }
+}
+
+function isCarrier(server: string | IceServer): boolean {
+  return /^wss?:/.test(typeof server === 'string' ? server : server.url)
 }
 
 function keyOf({ peerId, sessionId, side }: Pick<AttemptOptions, 'peerId' | 'sessionId' | 'side'>): string {

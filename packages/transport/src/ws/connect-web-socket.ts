@@ -6,7 +6,7 @@ import { transportError } from '../errors.ts'
 import { checkedLookup } from './checked-lookup.ts'
 import type { ToldDial } from './told-dial.ts'
 import { WsChannel } from './ws-channel.ts'
-import { socketOptions } from './ws-options.ts'
+import { circuitHeader, socketOptions } from './ws-options.ts'
 
 export interface ConnectOptions {
   readonly url: URL
@@ -16,6 +16,8 @@ export interface ConnectOptions {
   readonly trustedCertificates: string | Buffer | undefined
   /** Chosen by the system when undefined. */
   readonly localAddress?: string | undefined
+  /** Of the channel. Default: websocket. */
+  readonly kind?: string
 }
 
 /**
@@ -23,7 +25,7 @@ export interface ConnectOptions {
  * TOO_MANY_CONNECTIONS when the server says so. Throws DIAL_FAILED when the host must not be dialled.
  */
 export function connectWebSocket(
-  { url, told, limits, trustedCertificates, localAddress }: ConnectOptions,
+  { url, told, limits, trustedCertificates, localAddress, kind }: ConnectOptions,
   onChannel: (channel: WsChannel) => void,
   onFail: (error: RunnelError) => void,
 ): Cancel {
@@ -49,7 +51,7 @@ export function connectWebSocket(
   socket.once('upgrade', ({ socket: { remoteAddress } }: IncomingMessage) => {
     told.reached = remoteAddress ?? told.reached
   })
-  socket.once('open', () => settle(() => onChannel(new WsChannel(socket, limits, told.reached))))
+  socket.once('open', () => settle(() => onChannel(new WsChannel(socket, limits, told.reached, kind))))
   return () => {
     settled = true
     socket.terminate()
@@ -69,6 +71,8 @@ export function checkedUrl(text: string | undefined): URL {
 
 function responseError(response: IncomingMessage, url: URL): RunnelError {
   if (response.statusCode === 503) return transportError('TOO_MANY_CONNECTIONS', `${url} takes no more now`)
+  if (response.headers[circuitHeader] !== undefined)
+    return transportError('NO_CIRCUIT', `${url.origin}: ${response.headers[circuitHeader]}`)
   return transportError('DIAL_FAILED', `${url} answered with HTTP status ${response.statusCode}`)
 }
 

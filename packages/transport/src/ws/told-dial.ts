@@ -6,7 +6,7 @@ import type { ToldDials } from './told-dials.ts'
 import { webSocketSchemes } from './ws-options.ts'
 
 /** Errors that only a node causes: a node is at the address, though not the wanted one. */
-const nodeCodes = ['PEER_ID_MISMATCH', 'UNSUPPORTED_VERSION']
+const nodeCodes = ['PEER_ID_MISMATCH', 'UNSUPPORTED_VERSION', 'NO_CIRCUIT']
 
 /** One dial, as far as it matters who named the address. */
 export class ToldDial {

@@ -1,5 +1,6 @@
-import { isContactUrl, type Cancel } from '@runnel/protocol'
+import { carrierKind, isContactUrl, type Address, type Cancel } from '@runnel/protocol'
 import { joinChannels } from '../circuit/join-channels.ts'
+import type { Channel } from '../connection/channel.ts'
 import { ConnectionPool } from '../connection/connection-pool.ts'
 import { connectionLimits, type ConnectionLimits } from '../connection/limits.ts'
 import type { ConnectionModules } from '../connection/modules.ts'
@@ -61,6 +62,11 @@ export class WebSocketTransport implements Transport {
     return this.url === '' ? [] : [this.url]
   }
 
+  get offers(): readonly Address[] {
+    const { circuits } = this.#options.listen ?? {}
+    return this.url !== '' && circuits?.wait !== undefined ? [{ kind: carrierKind, text: this.url }] : []
+  }
+
   canDial(url: string): boolean {
     return addressOfUrl(url) !== ''
   }
@@ -87,6 +93,7 @@ export class WebSocketTransport implements Transport {
   async stop(): Promise<void> {
     this.#running = false
     for (const channel of this.#circuits) channel.close()
+    this.#options.listen?.circuits?.stop?.()
     await Promise.all([this.#listener?.stop(), this.#pool.stop()])
   }
 
@@ -129,11 +136,12 @@ export class WebSocketTransport implements Transport {
       leave: (place) => this.#admission.leave(place),
       onSocket: (socket) => this.#onSocket(socket),
       onCircuit: (circuit) => this.#onCircuit(circuit),
+      onWaiting: (inbound) => this.#onWaiting(inbound),
     })
   }
 
   /** The peer proves itself at the other end; here it counts as a connection. */
-  #onCircuit({ socket, place, onward, maxQueuedBytes }: InboundCircuit): void {
+  #onCircuit({ socket, place, onward, circuits }: InboundCircuit): void {
     const channel = new WsChannel(socket, this.#limits)
     this.#circuits.add(channel)
     this.#admission.proven(place)
@@ -141,7 +149,24 @@ export class WebSocketTransport implements Transport {
       this.counters.evicted++
       channel.close(true)
     }
-    joinChannels(channel, onward, { maxQueuedBytes, onClose: () => this.#circuits.delete(channel) })
+    joinChannels<Channel>(channel, onward, {
+      maxQueuedBytes: circuits.maxQueuedBytes,
+      onClose: () => this.#circuits.delete(channel),
+      // Only a carrier paces, and what it gives to join can be paused, as WebSockets can.
+      onBytes: circuits.pace?.() as ((from: Channel, bytes: number) => void) | undefined,
+    })
+  }
+
+  #onWaiting({ socket, address, place, isOwnAddress }: InboundSocket): void {
+    const channel = new WsChannel(socket, this.#limits, address)
+    place.onEvicted = () => {
+      this.counters.evicted++
+      channel.close(true)
+    }
+    this.#options.listen?.circuits?.wait?.({
+      ...{ channel, address, isOwnAddress },
+      onProven: () => this.#admission.proven(place),
+    })
   }
 
   #onSocket({ socket, address, place, isOwnAddress }: InboundSocket): void {

@@ -9,7 +9,7 @@ const noBinding = new Uint8Array(0)
 
 /** An open WebSocket as a channel. */
 export class WsChannel implements Channel {
-  readonly kind = 'websocket'
+  readonly kind: string
   readonly maxFrameBytes = maxWebSocketFrameBytes
   // A proxy may end TLS on the way, so there is nothing that both ends certainly see alike.
   readonly binding = noBinding
@@ -28,7 +28,9 @@ export class WsChannel implements Channel {
     socket: WebSocket,
     { lowMarkBytes }: Pick<ConnectionLimits, 'lowMarkBytes'>,
     remoteAddress?: string,
+    kind = 'websocket',
   ) {
+    this.kind = kind
     this.remoteAddress = remoteAddress
     this.#socket = socket
     this.#lowMarkBytes = lowMarkBytes
@@ -51,6 +53,15 @@ export class WsChannel implements Channel {
   close(abrupt = false): void {
     if (abrupt) this.#socket.terminate()
     else this.#socket.close(1000)
+  }
+
+  /** Reads no more until `resume`; what has arrived may still come. */
+  pause(): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.pause()
+  }
+
+  resume(): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.resume()
   }
 
   #sent(): void {

@@ -8,7 +8,7 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { circuitPath, type NodeId } from '@runnel/protocol'
+import { circuitPath, isRunnelError, isWaitingPath, type NodeId } from '@runnel/protocol'
 import type { Channel } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { transportError } from '../errors.ts'
@@ -16,7 +16,13 @@ import type { Place } from './admission.ts'
 import { listen } from './listen.ts'
 import { ownAddresses } from './own-address.ts'
 import { shareSockets } from './share-sockets.ts'
-import { socketOptions, type Circuits, type ListenAddress, type ListenServer } from './ws-options.ts'
+import {
+  circuitHeader,
+  socketOptions,
+  type Circuits,
+  type ListenAddress,
+  type ListenServer,
+} from './ws-options.ts'
 
 interface ListenerModules {
   readonly limits: ConnectionLimits
@@ -30,6 +36,8 @@ interface ListenerModules {
   leave(place: Place): void
   onSocket(inbound: InboundSocket): void
   onCircuit(circuit: InboundCircuit): void
+  /** A WebSocket of a node that wants to wait for circuits. */
+  onWaiting(inbound: InboundSocket): void
 }
 
 /** A WebSocket that another node opened. */
@@ -47,7 +55,7 @@ export interface InboundCircuit {
   readonly socket: WebSocket
   readonly place: Place
   readonly onward: Channel
-  readonly maxQueuedBytes: number
+  readonly circuits: Circuits
 }
 
 /** Accepts WebSockets on `/`, and on the paths of circuits, on a server of its own or on a given one. */
@@ -104,9 +112,11 @@ export class WsListener {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
     const path = request.url?.split('?', 1)[0] ?? ''
-    const circuits = 'server' in this.#listen ? this.#listen.circuits : undefined
+    const { circuits } = this.#listen
     const circuit = circuits && circuitPath(path)
-    if (path !== '/' && circuit === undefined) return answer(socket, 404, 'WebSockets are taken on /')
+    const isWaiting = circuits?.wait !== undefined && isWaitingPath(path)
+    if (path !== '/' && circuit === undefined && !isWaiting)
+      return answer(socket, 404, 'WebSockets are taken on /')
     const address = request.socket.remoteAddress ?? ''
     const place = this.#modules.enter(address)
     if (place === undefined) return answer(socket, 503, 'too many connections')
@@ -115,34 +125,50 @@ export class WsListener {
     const upgrade = (onSocket: (webSocket: WebSocket) => void) =>
       this.#upgrader.handleUpgrade(request, socket, head, onSocket)
     if (circuits !== undefined && circuit !== undefined)
-      return this.#openCircuit(circuits, circuit, { socket, place, upgrade })
+      return this.#openCircuit(circuits, circuit, { socket, address, place, upgrade })
     const isOwnAddress = ownAddresses(this.#listen, request.socket)
-    upgrade((webSocket) => this.#modules.onSocket({ socket: webSocket, address, place, isOwnAddress }))
+    upgrade((webSocket) =>
+      this.#modules[isWaiting ? 'onWaiting' : 'onSocket']({
+        socket: webSocket,
+        address,
+        place,
+        isOwnAddress,
+      }),
+    )
   }
 
   /** The WebSocket opens once the way on is open. */
   #openCircuit(
-    { open, maxQueuedBytes }: Circuits,
+    circuits: Circuits,
     path: readonly NodeId[],
-    to: { socket: Duplex; place: Place; upgrade(onSocket: (webSocket: WebSocket) => void): void },
+    to: {
+      socket: Duplex
+      address: string
+      place: Place
+      upgrade(onSocket: (webSocket: WebSocket) => void): void
+    },
   ): void {
-    const { socket, place, upgrade } = to
+    const { socket, address, place, upgrade } = to
     place.onEvicted = () => socket.destroy()
-    open(path).then(
+    circuits.open(path, address).then(
       (onward) => {
         if (socket.destroyed) return onward.close(true)
         socket.once('close', () => onward.close())
-        upgrade((webSocket) => this.#modules.onCircuit({ socket: webSocket, place, onward, maxQueuedBytes }))
+        upgrade((webSocket) => this.#modules.onCircuit({ socket: webSocket, place, onward, circuits }))
       },
-      (error: unknown) => answer(socket, 502, error instanceof Error ? error.message : 'there is no way on'),
+      (error: unknown) => {
+        const why = isRunnelError(error) ? { [circuitHeader]: error.code } : {}
+        answer(socket, 502, error instanceof Error ? error.message : 'there is no way on', why)
+      },
     )
   }
 }
 
-function answer(socket: Duplex, status: number, text: string): void {
+function answer(socket: Duplex, status: number, text: string, headers: Record<string, string> = {}): void {
   socket.once('finish', () => socket.destroy())
+  const further = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain\r\n${further.join('')}` +
       `${status === 503 ? 'Retry-After: 1\r\n' : ''}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   )
 }

@@ -3,6 +3,7 @@ import { maxPacketBytes, type LinkRole, type NodeId } from '@runnel/protocol'
 import type { Channel } from '../connection/channel.ts'
 import type { ConnectionLimits } from '../connection/limits.ts'
 import { tagBytes } from '@runnel/protocol'
+import type { InboundWaiting, PausableChannel } from '../circuit/waiting-socket.ts'
 import type { AdmissionLimits } from './admission.ts'
 
 /** An address to listen on. */
@@ -20,6 +21,8 @@ export interface ListenAddress {
   readonly alsoKnownAs?: readonly string[]
   /** Certificate and key in PEM; with them the URL is wss. */
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer }
+  /** Circuits that this node carries to others. Default: none. */
+  readonly circuits?: Circuits | undefined
 }
 
 /** A server that its owner starts, stops and uses for HTTP; WebSockets are accepted on `/`. */
@@ -33,11 +36,22 @@ export interface ListenServer {
 
 /** Where circuits lead. */
 export interface Circuits {
-  /** Opens a channel to the first tracker of `path`, and through it to the others. Rejects when there is none. */
-  open(path: readonly NodeId[]): Promise<Channel>
+  /**
+   * Opens a channel to the first of `path`, and through it to the others, for somebody at `address`. Rejects when there is
+   * none.
+   */
+  open(path: readonly NodeId[], address: string): Promise<Channel>
   /** Bytes that may wait at either side of a circuit; above it the circuit is closed. */
   readonly maxQueuedBytes: number
+  /** Lets nodes wait for circuits to them; trackers have none. */
+  wait?(inbound: InboundWaiting): void
+  /** Called with what each side of a new circuit sends. */
+  pace?(): (from: PausableChannel, bytes: number) => void
+  stop?(): void
 }
+
+/** In an answer that refuses a circuit: why. What only a node that carries circuits says. */
+export const circuitHeader = 'runnel-circuit'
 
 export interface WebSocketOptions extends Partial<AdmissionLimits> {
   /** The role this side acts in on its links. */

@@ -157,6 +157,11 @@ export class TrackerLinks {
     this.update(nowMs)
   }
 
+  /** Tells every connected tracker anew how this node is reached. */
+  introduce(): void {
+    for (const contact of this.#contacts) if (contact.isOpen) this.#modules.effects.sendNodeInfo(contact.way)
+  }
+
   /** A dial failed, or the connection was lost. */
   closed(way: Way, nowMs: number): void {
     const contact = this.#contacts.get(way)

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { testModules } from '../conformance/modules.testkit.ts'
+import { VirtualClock } from '../memory/virtual-clock.ts'
+import { CircuitCarrier } from './circuit-carrier.ts'
+import type { PausableChannel } from './waiting-socket.ts'
+
+/** Says whether it is read. */
+function channel() {
+  const channel = {
+    isRead: true,
+    pause: () => void (channel.isRead = false),
+    resume: () => void (channel.isRead = true),
+  }
+  return channel as typeof channel & PausableChannel
+}
+
+describe('what a carrier reads of circuits', () => {
+  const carrierOf = (limits: object) => {
+    const clock = new VirtualClock()
+    const carrier = new CircuitCarrier(limits, testModules('carrier', clock))
+    return { clock, carrier }
+  }
+
+  it('is a second’s worth at once, and the rest when it is paid for', async () => {
+    const { clock, carrier } = carrierOf({ maxCircuitBytesPerS: 1_000 })
+    const [pace, from, other] = [carrier.pace(), channel(), channel()]
+    pace(from, 1_000)
+    expect(from.isRead).toBe(true)
+    pace(from, 500)
+    pace(from, 500)
+    expect(from.isRead).toBe(false)
+    await clock.advanceBy(999)
+    expect(from.isRead).toBe(false)
+    await clock.advanceBy(1)
+    expect([from.isRead, other.isRead]).toEqual([true, true])
+    expect(carrier.counters.bytes).toBe(2_000)
+  })
+
+  it('is no more of all circuits together than it gives', async () => {
+    const { clock, carrier } = carrierOf({ maxCircuitBytesPerS: 1_000, maxBytesPerS: 1_500 })
+    const [one, other] = [channel(), channel()]
+    carrier.pace()(one, 1_000)
+    carrier.pace()(other, 1_000)
+    expect([one.isRead, other.isRead]).toEqual([true, false])
+    await clock.advanceBy(500)
+    expect(other.isRead).toBe(true)
+  })
+})

@@ -1,0 +1,176 @@
+import { isRunnelError, networkOf, Shares, type Cancel, type NodeId } from '@runnel/protocol'
+import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
+import type { Circuits } from '../ws/ws-options.ts'
+import { circuitDefaults, nextPlaceTimeoutMs, type CircuitLimits } from './limits.ts'
+import { Pace } from './pace.ts'
+import { WaitingSocket, type InboundWaiting, type PausableChannel } from './waiting-socket.ts'
+
+/** A circuit to a node, from when it is asked for until its channel is gone. */
+interface Carried {
+  readonly to: NodeId
+  /** Ends it. */
+  close(): void
+}
+
+export interface CarrierCounters {
+  opened: number
+  /** For want of the node, or of room. */
+  refused: number
+  /** To make room. */
+  evicted: number
+  bytes: number
+}
+
+/**
+ * Carries circuits to nodes that wait for them here: joins the WebSocket of whoever dials with one on which the node waits. Both
+ * ends make the ordinary handshake over it, so this node can neither read nor change what it carries. What the others can take of
+ * it is bounded: circuits, by network and by node, and bytes a second.
+ */
+export class CircuitCarrier implements Circuits {
+  readonly counters: CarrierCounters = { opened: 0, refused: 0, evicted: 0, bytes: 0 }
+  readonly #limits: CircuitLimits
+  readonly #modules: Pick<ConnectionModules, 'clock' | 'crypto' | 'random'>
+  readonly #waiting = new Map<NodeId, WaitingSocket>()
+  readonly #waitingShares: Shares<WaitingSocket>
+  readonly #carried = new Set<Carried>()
+  readonly #carriedShares: Shares<Carried>
+  /** Circuits to nodes that have just taken another one. */
+  readonly #wanted = new Map<NodeId, Set<(waiting: WaitingSocket) => void>>()
+  readonly #pace: Pace
+
+  constructor(
+    limits: Partial<CircuitLimits>,
+    modules: Pick<ConnectionModules, 'clock' | 'crypto' | 'random'>,
+  ) {
+    this.#limits = { ...circuitDefaults, ...limits }
+    this.#modules = modules
+    this.#waitingShares = new Shares({ max: this.#limits.maxWaiting, evict: 'newest' })
+    this.#carriedShares = new Shares({ max: this.#limits.maxCircuits, evict: 'newest' })
+    this.#pace = new Pace(this.#limits.maxBytesPerS, modules.clock)
+  }
+
+  get maxQueuedBytes(): number {
+    return this.#limits.maxQueuedBytes
+  }
+
+  /** Circuits carried or being opened. */
+  get size(): number {
+    return this.#carried.size
+  }
+
+  /** Nodes that wait. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** A channel to the node, which listens on it. Rejects with NO_CIRCUIT and TOO_MANY_CONNECTIONS. */
+  async open(path: readonly NodeId[], address: string): Promise<PausableChannel> {
+    const [to] = path
+    if (to === undefined || path.length > 1)
+      throw this.#refused(transportError('NO_CIRCUIT', 'one node only'))
+    const carried = this.#enter(to, address)
+    try {
+      const waiting = this.#waiting.get(to) ?? (await this.#nextPlaceOf(to))
+      const channel = await waiting.call()
+      if (!this.#carried.has(carried)) {
+        channel.close(true)
+        throw transportError('TOO_MANY_CONNECTIONS', 'another network needs the room')
+      }
+      carried.close = () => channel.close(true)
+      channel.onGone = () => this.#leave(carried)
+      this.counters.opened++
+      return channel
+    } catch (error) {
+      this.#leave(carried)
+      throw this.#refused(error)
+    }
+  }
+
+  /** Called with what each side of a new circuit sends: counts it, and reads on when it is paid for. */
+  pace(): (from: PausableChannel, bytes: number) => void {
+    const { clock } = this.#modules
+    const own = new Pace(this.#limits.maxCircuitBytesPerS, clock)
+    const resuming = new Map<PausableChannel, Cancel>()
+    return (from, bytes) => {
+      this.counters.bytes += bytes
+      const waitMs = Math.max(own.read(bytes), this.#pace.read(bytes))
+      if (waitMs === 0) return
+      from.pause()
+      resuming.get(from)?.()
+      resuming.set(
+        from,
+        clock.schedule(waitMs, () => from.resume()),
+      )
+    }
+  }
+
+  /** Lets a node wait, once it has proven its id. */
+  wait(inbound: InboundWaiting): void {
+    const waiting = new WaitingSocket(inbound, this.#modules, {
+      onProven: () => {
+        const { nodeId } = waiting
+        this.#waiting.get(nodeId)?.close()
+        this.#waiting.set(nodeId, waiting)
+        const [next] = this.#wanted.get(nodeId) ?? []
+        next?.(waiting)
+      },
+      onEnd: () => {
+        this.#waitingShares.delete(waiting)
+        if (this.#waiting.get(waiting.nodeId) === waiting) this.#waiting.delete(waiting.nodeId)
+      },
+    })
+    for (const evicted of this.#waitingShares.add(waiting, networkOf(inbound.address))) {
+      this.counters.evicted++
+      evicted.close()
+    }
+  }
+
+  /** Closes what waits; circuits are closed with their WebSockets. */
+  stop(): void {
+    for (const waiting of [...this.#waiting.values()]) waiting.close()
+    for (const carried of [...this.#carried]) carried.close()
+  }
+
+  #refused(error: unknown): unknown {
+    this.counters.refused++
+    return isRunnelError(error) ? error : transportError('NO_CIRCUIT', String(error), { cause: error })
+  }
+
+  #enter(to: NodeId, address: string): Carried {
+    const toSame = [...this.#carried].filter((other) => other.to === to).length
+    if (toSame >= this.#limits.maxCircuitsPerPeer)
+      throw this.#refused(transportError('TOO_MANY_CONNECTIONS', `${toSame} circuits lead to ${to}`))
+    const carried: Carried = { to, close: () => this.#leave(carried) }
+    this.#carried.add(carried)
+    for (const evicted of this.#carriedShares.add(carried, networkOf(address))) {
+      this.counters.evicted++
+      evicted.close()
+      this.#leave(evicted)
+    }
+    if (this.#carried.has(carried)) return carried
+    throw this.#refused(transportError('TOO_MANY_CONNECTIONS', 'too many circuits'))
+  }
+
+  #leave(carried: Carried): void {
+    this.#carried.delete(carried)
+    this.#carriedShares.delete(carried)
+  }
+
+  /** The next place of a node that has others already: it waits again as soon as it has taken one. */
+  #nextPlaceOf(to: NodeId): Promise<WaitingSocket> {
+    const isKnown = [...this.#carried].filter((other) => other.to === to).length > 1
+    if (!isKnown) return Promise.reject(transportError('NO_CIRCUIT', `${to} does not wait here`))
+    const { promise, resolve, reject } = Promise.withResolvers<WaitingSocket>()
+    const wanted = this.#wanted.get(to) ?? new Set()
+    this.#wanted.set(to, wanted.add(resolve))
+    const cancel = this.#modules.clock.schedule(nextPlaceTimeoutMs, () =>
+      reject(transportError('NO_CIRCUIT', `${to} no longer waits here`)),
+    )
+    return promise.finally(() => {
+      cancel()
+      wanted.delete(resolve)
+      if (wanted.size === 0) this.#wanted.delete(to)
+    })
+  }
+}

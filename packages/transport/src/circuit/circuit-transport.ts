@@ -1,0 +1,156 @@
+import {
+  circuitUrl,
+  isContactUrl,
+  waitingUrl,
+  type Cancel,
+  type IceServer,
+  type RunnelError,
+} from '@runnel/protocol'
+import { ConnectionPool, type PooledChannel } from '../connection/connection-pool.ts'
+import type { ConnectionModules } from '../connection/modules.ts'
+import { transportError } from '../errors.ts'
+import type { Connection, DialRequest, Transport } from '../ports.ts'
+import { addressOfUrl } from '../ws/socket-address.ts'
+import { ToldDial } from '../ws/told-dial.ts'
+import type { ToldDials } from '../ws/told-dials.ts'
+import { webSocketSchemes } from '../ws/ws-options.ts'
+import { answerTimeoutMs, maxCarriers } from './limits.ts'
+import { WaitingPlace } from './waiting-place.ts'
+
+export interface CircuitOptions {
+  /** Whether this node waits at a carrier, so that others find it: one that cannot be dialled itself. */
+  readonly waits: boolean
+  /** URLs of carriers, `wss://host:port`, in addition to those that trackers name. */
+  readonly carriers?: readonly string[]
+  readonly maxConnections?: number
+}
+
+/** Opens a WebSocket of the platform, if `told` lets it. Neither is called before it returns. */
+export type OpenSocket = (
+  options: { readonly url: string; readonly told: ToldDial },
+  onChannel: (channel: PooledChannel) => void,
+  onFail: (error: RunnelError) => void,
+) => Cancel
+
+export interface CircuitModules extends ConnectionModules {
+  readonly openSocket: OpenSocket
+  readonly toldDials: ToldDials
+}
+
+/** Limit on links over circuits, both ways, unless the options say otherwise. */
+const maxCircuitLinks = 64
+/** Time limit for one dial, handshake included, in milliseconds. */
+const circuitDialTimeoutMs = 15_000
+
+/**
+ * Links over circuits: WebSockets that a third node, which both can reach, joins. For nodes that have no other way to each
+ * other, such as behind firewalls that let out nothing but TCP to port 443. The address of a node is the URL of the carrier where
+ * it waits.
+ */
+export class CircuitTransport implements Transport {
+  readonly kind = 'circuit'
+  onInbound: (connection: Connection) => void = () => {}
+  onAddresses: () => void = () => {}
+  readonly #options: CircuitOptions
+  readonly #modules: CircuitModules
+  readonly #pool: ConnectionPool<PooledChannel>
+  readonly #place: WaitingPlace
+  #running = false
+
+  constructor(options: CircuitOptions, modules: CircuitModules) {
+    this.#options = options
+    this.#modules = modules
+    const { maxConnections = maxCircuitLinks } = options
+    const pool = { role: 'node', dialTimeoutMs: circuitDialTimeoutMs, maxConnections } as const
+    this.#pool = new ConnectionPool(pool, modules)
+    this.#place = new WaitingPlace({
+      ...modules,
+      open: (url, onChannel, onFail) => this.#open(url, waitingUrl(url), onChannel, onFail),
+      onCircuit: (channel, url) => this.#accept(channel, url),
+      onChange: () => this.onAddresses(),
+    })
+  }
+
+  get addresses(): readonly string[] {
+    return this.#place.url === '' ? [] : [this.#place.url]
+  }
+
+  async start(): Promise<void> {
+    if (this.#running) return
+    this.#running = true
+    this.#seek([])
+    if (this.#options.waits) this.#place.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    this.#place.stop()
+    await this.#pool.stop()
+  }
+
+  /** Trackers name carriers among the servers that help to open links: those with URLs of WebSockets. */
+  setIceServers(servers: readonly IceServer[]): void {
+    this.#seek(servers.map(({ url }) => url))
+  }
+
+  canDial(): boolean {
+    return false
+  }
+
+  dial(request: DialRequest): Cancel {
+    const { url = '', peerId } = request
+    let told: ToldDial | undefined
+    return this.#pool.dial(request, {
+      running: this.#running,
+      address: addressOfUrl(url),
+      connect: (onChannel, onFail) => {
+        const path = URL.canParse(url) ? circuitUrl(url, [peerId]) : url
+        return this.#open(url, path, onChannel, onFail, (dial) => (told = dial))
+      },
+      onDone: (outcome, error) => told?.done(outcome, error),
+    })
+  }
+
+  #seek(named: readonly string[]): void {
+    const { carriers = [] } = this.#options
+    const urls = [...carriers, ...named].filter((url) => isContactUrl(url, webSocketSchemes))
+    this.#place.seek([...new Set(urls)].slice(0, maxCarriers))
+  }
+
+  #open(
+    base: string,
+    url: string,
+    onChannel: (channel: PooledChannel) => void,
+    onFail: (error: RunnelError) => void,
+    onTold: (told: ToldDial) => void = () => {},
+  ): Cancel {
+    if (!isContactUrl(base, webSocketSchemes)) {
+      const error = transportError('DIAL_FAILED', `not the URL of a carrier: ${JSON.stringify(base)}`)
+      this.#modules.clock.endOfTurn(() => onFail(error))
+      return () => {}
+    }
+    const told = new ToldDial({ isTold: true }, new URL(base), this.#modules.toldDials)
+    onTold(told)
+    return this.#modules.openSocket({ url, told }, onChannel, onFail)
+  }
+
+  /** Whoever is there speaks first: before, the carrier may not have joined the two. */
+  #accept(channel: PooledChannel, url: string): void {
+    const cancel = this.#modules.clock.schedule(answerTimeoutMs, () => channel.close(true))
+    const isFull = this.#pool.size >= (this.#options.maxConnections ?? maxCircuitLinks)
+    if (!this.#running || isFull) return void channel.close(true)
+    channel.events = {
+      onFrame: (frame) => {
+        cancel()
+        this.#pool.accept(channel, {
+          onOpen: (connection) => this.onInbound(connection),
+          onFail: () => {},
+          isOwnAddress: (address) => address === addressOfUrl(url),
+        })
+        channel.events.onFrame(frame)
+      },
+      onDrain: () => {},
+      onClose: cancel,
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** What a node that carries circuits between others gives to them. */
+export interface CircuitLimits {
+  /**
+   * Circuits carried at once, being opened included. When more come, the newest of the network (/24, for IPv6 /48) with
+   * the most is closed.
+   */
+  readonly maxCircuits: number
+  /** Circuits to one node. */
+  readonly maxCircuitsPerPeer: number
+  /** Nodes that wait for circuits; shared out in the same way. */
+  readonly maxWaiting: number
+  /** Bytes a second of all circuits together. Who sends more is read more slowly. */
+  readonly maxBytesPerS: number
+  /** And of one circuit, both ways together. */
+  readonly maxCircuitBytesPerS: number
+  /** Bytes that may wait at either side of a circuit; above it the circuit is closed. */
+  readonly maxQueuedBytes: number
+}
+
+export const circuitDefaults = {
+  maxCircuits: 256,
+  maxCircuitsPerPeer: 16,
+  maxWaiting: 1_000,
+  maxBytesPerS: 8 * 1024 * 1024,
+  maxCircuitBytesPerS: 1024 * 1024,
+  maxQueuedBytes: 1024 * 1024,
+} as const satisfies CircuitLimits
+
+/** A carrier sends something to those that wait this often, so that no NAT forgets them. */
+export const stillHereEveryMs = 20_000
+/** A side that has heard nothing of the other for so long gives it up. */
+export const silentAfterMs = 65_000
+/** How long a node may take to prove its id where it waits, and to take a circuit. */
+export const answerTimeoutMs = 5_000
+/** How long a circuit to a node that has just taken another one waits for it to wait again. */
+export const nextPlaceTimeoutMs = 3_000
+/** First pause before a place to wait is sought again; it doubles… */
+export const minSeekPauseMs = 1_000
+/** … up to this. */
+export const maxSeekPauseMs = 60_000
+/** Carriers that a node knows; further ones are ignored. */
+export const maxCarriers = 8
