@@ -69,7 +69,7 @@ function filesIn(directory, prefix = '') {
 
 /** True of what was compiled from a file that is gone. Bundles see to that themselves. */
 function isStale(file) {
-  if (file.startsWith(`page${sep}`) || file.startsWith('.')) return false
+  if (/^(page|program)[\\/]/.test(file) || file.startsWith('.')) return false
   const source = join(folder, 'src', file.replace(/\.(d\.ts|js)$/, ''))
   return ![source, `${source}.ts`, `${source}.tsx`].some((path) => existsSync(path))
 }

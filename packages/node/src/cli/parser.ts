@@ -32,7 +32,7 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
     .options(globalOptions)
     .alias({ help: 'h' })
-    .wrap(Math.min(110, process.stdout.columns || 110))
+    .wrap(asksForHelp(argv) ? Math.min(110, process.stdout.columns || 110) : null)
     .epilogue(exitCodesHelp)
     .exitProcess(false)
     .fail((message, error) => {
@@ -43,6 +43,11 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
   addCommands(parser, commands, [])
   demandOne(parser, thisProgram())
   await parser.parseAsync()
+}
+
+/** Yargs makes the help of every command that it runs; only the help that is seen need be broken into lines. */
+function asksForHelp(argv: readonly string[]): boolean {
+  return argv.some((word) => word === '--help' || word === '-h')
 }
 
 /** Of this package, wherever the program is called. */

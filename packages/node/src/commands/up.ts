@@ -46,13 +46,14 @@ export const up = defineCommand({
       type: 'number',
       requiresArg: true,
       default: 0,
-      describe: 'Port of the chain; 0 takes a free one',
+      describe: 'Port of the chain; 0 takes that of the last start, or a free one',
     },
     'tracker-port': {
       type: 'number',
       requiresArg: true,
       default: 0,
-      describe: 'Port of the first tracker; the next have the next; 0 takes free ones',
+      describe:
+        'Port of the first tracker; the next have the next; 0 takes those of the last start, or free ones',
     },
   },
   examples: [
