@@ -62,6 +62,7 @@ export const up = defineCommand({
       'up --nodes 16 --for 20s --json',
       'Unattended: one JSON report on stdout; 0 if every message came exactly once',
     ],
+    ['up --json | jq .', 'Where the network is, then every second how it is doing, a line of JSON each'],
     ['up --permissioned', 'A private network; it prints how to list further nodes'],
   ],
   epilogue: 'It prints the commands to publish and subscribe from another terminal.',
