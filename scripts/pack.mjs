@@ -79,7 +79,7 @@ function filesIn(directory, prefix = '') {
 
 /** True of what was compiled from a file that is gone. Bundles see to that themselves. */
 function isStale(file) {
-  if (/^(page|bundled)[\\/]|^\./.test(file)) return false
+  if (/^(page|bundled|program)[\\/]|^\./.test(file)) return false
   const source = join(folder, 'src', file.replace(/\.(d\.ts|js)$/, ''))
   return ![source, `${source}.ts`, `${source}.tsx`].some((path) => existsSync(path))
 }

@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { handOver } from '../packages/node/bin/hand-over.js'
+import { isBundled } from './bundled.mjs'
 import { programsFor } from './programs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -82,7 +83,7 @@ const isInstalled = () => existsSync(lockStamp) && readFileSync(lockStamp, 'utf8
 
 function ensureInstalled() {
   if (isInstalled()) return
-  say('installing dependencies (npm ci)')
+  say('installing dependencies (npm ci): up to a minute')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'])
   writeFileSync(lockStamp, lock)
 }
@@ -173,9 +174,17 @@ function ensurePython() {
   return python
 }
 
+/** What `npm start` needs: nothing is compiled for that. */
+function bundle() {
+  if (isBundled()) return
+  say('bundling the program and the explorer: a few seconds')
+  run('node', ['scripts/bundle.mjs'])
+}
+
 function build() {
+  if (!isBundled()) say('compiling the packages: about a minute the first time')
   run('node', ['node_modules/typescript/bin/tsc', '-b'])
-  run('node', ['packages/explorer/dist/bundle.js'])
+  bundle()
 }
 
 const node = (...args) => run('node', args, { data: true })
@@ -247,5 +256,6 @@ announce(needed, missing)
 ensureNode()
 ensureInstalled()
 installPrograms(missing)
-build()
+if (['start', 'example'].includes(task)) bundle()
+else build()
 tasks[task](args)

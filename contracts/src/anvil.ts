@@ -99,7 +99,16 @@ function running(chain: StartedChain, guard: ChainGuard, signal: AbortSignal | u
     await chain.stop()
     await closed
   }
-  return { url: guard.url, pid: chain.pid, privateKeys: developmentKeys(), stop, closed: () => closed }
+  return {
+    url: guard.url,
+    pid: chain.pid,
+    // Deriving them takes longer than all else here.
+    get privateKeys() {
+      return developmentKeys()
+    },
+    stop,
+    closed: () => closed,
+  }
 }
 
 async function makeDirectoryOf(file: string): Promise<void> {

@@ -38,6 +38,7 @@ export type {
   ContractTransactionResponse,
   ErrorDescription,
   InterfaceAbi,
+  JsonRpcApiProviderOptions,
   JsonRpcError,
   JsonRpcPayload,
   JsonRpcResult,

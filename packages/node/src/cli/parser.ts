@@ -33,7 +33,7 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
     .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': true })
     .options(globalOptions)
     .alias({ help: 'h' })
-    .wrap(helpWidth())
+    .wrap(asksForHelp(argv) ? helpWidth() : null)
     .epilogue(exitCodesHelp)
     .exitProcess(false)
     .fail((message, error) => {
@@ -49,6 +49,11 @@ export async function runCommandLine(argv: readonly string[], commands: readonly
 /** Columns of a help text. */
 function helpWidth(): number {
   return Math.min(110, process.stdout.columns || 110)
+}
+
+/** Yargs makes the help of every command that it runs; only the help that is seen need be broken into lines. */
+function asksForHelp(argv: readonly string[]): boolean {
+  return argv.some((word) => word === '--help' || word === '-h')
 }
 
 /** Of this package, wherever the program is called. */

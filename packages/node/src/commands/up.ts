@@ -46,13 +46,14 @@ export const up = defineCommand({
       type: 'number',
       requiresArg: true,
       default: 0,
-      describe: 'Port of the chain; 0 takes a free one',
+      describe: 'Port of the chain; 0 takes that of the last start, or a free one',
     },
     'tracker-port': {
       type: 'number',
       requiresArg: true,
       default: 0,
-      describe: 'Port of the first tracker; the next have the next; 0 takes free ones',
+      describe:
+        'Port of the first tracker; the next have the next; 0 takes those of the last start, or free ones',
     },
   },
   examples: [
@@ -61,6 +62,7 @@ export const up = defineCommand({
       'up --nodes 16 --for 20s --json',
       'Unattended: one JSON report on stdout; 0 if every message came exactly once',
     ],
+    ['up --json | jq .', 'Where the network is, then every second how it is doing, a line of JSON each'],
     ['up --permissioned', 'A private network; it prints how to list further nodes'],
   ],
   epilogue: 'It prints the commands to publish and subscribe from another terminal.',

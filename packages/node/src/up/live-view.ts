@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createLogUpdate } from 'log-update'
 import { notice } from '../cli/output.ts'
 import type { LocalNetwork } from './local-network.ts'
-import { statusLine, statusTable } from './table.ts'
+import { statusFigures, statusLine, statusTable } from './table.ts'
 import { snapshotsOf } from './watch.ts'
 
-/** How often a terminal is redrawn. */
+/** How often a terminal is redrawn, and how often a program is told. */
 const redrawEveryMs = 1000
 /** How often a log gets a line, where there is no terminal. */
 const logEveryMs = 10_000
@@ -17,8 +17,29 @@ export async function showLive(network: LocalNetwork, signal: AbortSignal): Prom
   while (!signal.aborted) {
     const snapshots = await snapshotsOf(network)
     if (redraw) redraw(`${statusTable(snapshots, publisherId)}\nCtrl-C stops the network.`)
-    else notice(statusLine(snapshots, publisherId))
+    else notice(statusLine(statusFigures(snapshots, publisherId)))
     await delay(redraw ? redrawEveryMs : logEveryMs, undefined, { signal }).catch(() => {})
   }
   redraw?.done()
+}
+
+/** Prints where the network is, and then every second how it is doing, a line of JSON each. */
+export async function printLive(
+  network: LocalNetwork,
+  networkFile: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain, streams, trackers, nodes, storage, keyFiles } = network
+  const print = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`)
+  const [publisher] = nodes
+  print({
+    ...{ networkFile, keyFiles, streams, chain: chain.url },
+    trackers: trackers.map(({ ready }) => ({ id: ready.nodeId, url: ready.url, httpUrl: ready.httpUrl })),
+    status: `${publisher.ready.httpUrl}/v1/status`,
+    storage: { id: storage.ready.nodeId, httpUrl: storage.ready.httpUrl },
+  })
+  while (!signal.aborted) {
+    print(statusFigures(await snapshotsOf(network), publisher.ready.nodeId))
+    await delay(redrawEveryMs, undefined, { signal }).catch(() => {})
+  }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startAnvil, type Anvil } from '@runnel/contracts/anvil'
+import type { Anvil } from '@runnel/contracts/anvil'
 import type { NodeId } from '@runnel/protocol'
 import type { LogLevel } from '../config/log-levels.ts'
 import type { BrokerConfigInput } from '../config/schema.ts'
@@ -8,13 +8,16 @@ import { measurementKinds } from '../plugins/measurements/readings.ts'
 import { startChild, type Child } from './child.ts'
 import type { UpDirectory } from './directory.ts'
 import {
-  assignStorage,
-  deployAsOwner,
-  registerStorage,
-  setUpRegistries,
-  type Deployment,
-  type LocalStreams,
-} from './registry-setup.ts'
+  newestBlock,
+  openChain,
+  portOf,
+  portsFor,
+  readKept,
+  writeKept,
+  type KeptNetwork,
+} from './kept-network.ts'
+import { localStreams, type LocalStreams } from './local-streams.ts'
+import { deployAsOwner, setUpRegistries, setUpStorage } from './registry-setup.ts'
 import { storeCards } from './store-cards.ts'
 
 export interface LocalNetworkOptions {
@@ -32,7 +35,7 @@ export interface LocalNetworkOptions {
   readonly permissioned: boolean
   /** Of the processes started. */
   readonly logLevel: LogLevel
-  /** Ports of the chain and of the first tracker; 0 takes free ones. */
+  /** Ports of the chain and of the first tracker; 0 takes those of the last start, or free ones. */
   readonly chainPort: number
   readonly trackerPort: number
   /** Calls the start off. */
@@ -97,42 +100,71 @@ const rank = { chain: 0, trackers: 1, nodes: 2 } as const
 type Keep = <T extends Stoppable>(rank: number, it: T) => T
 
 async function startAll(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep) {
-  const { signal, onProgress } = options
+  const { signal, onProgress, permissioned } = options
   const owner = await directory.key('owner')
   const user = await directory.key('user')
   const publisher = await directory.key('node-1')
   const storageKey = await directory.key('storage-1')
-  onProgress('starting the chain')
+  const streams = localStreams(owner.nodeId)
   const others = [user.nodeId, storageKey.nodeId]
-  const members = options.permissioned
-    ? await memberIds(directory, options, [owner.nodeId, ...others])
-    : undefined
-  const { chain, deployment } = await startChain(options, { owner, others, members }, keep)
+  const members = permissioned ? await memberIds(directory, options, [owner.nodeId, ...others]) : undefined
+
+  onProgress('starting the chain')
+  const last = readKept(directory, permissioned)
+  const ports = await portsFor(options, last?.ports)
+  const { chain, kept, isAsKept } = await openChain(directory, last, { port: ports.chain, signal })
+  keep(rank.chain, chain)
   throwIfAborted(signal)
+  const accounts = { owner, others, permissioned }
+  const deployment = kept?.chain ?? (await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', accounts))
+  const { registries } = deployment
+  const place = { rpcUrl: chain.url, registries, ownerKey: owner.privateKey }
   directory.writeJson('network.json', { version: 1, chain: { rpcUrl: chain.url, ...deployment } })
-  onProgress('starting the trackers')
-  const trackers = await startTrackers(directory, options, keep)
   throwIfAborted(signal)
-  onProgress('registering trackers and streams')
-  const place = { rpcUrl: chain.url, registries: deployment.registries }
-  const streams = await setUpRegistries({
-    ...{ ...place, ownerKey: owner.privateKey },
-    ...{ publisher: publisher.nodeId, user: user.nodeId },
-    trackers: trackers.map(({ ready }) => ({ nodeId: ready.nodeId, url: ready.url ?? '' })),
-  })
+
+  onProgress('starting the trackers')
+  const trackers = await startTrackers(directory, options, ports.trackers, keep)
+  throwIfAborted(signal)
+  const listed = trackers.map(({ ready }) => ({ nodeId: ready.nodeId, url: ready.url ?? '' }))
+  const isListed =
+    isAsKept && kept !== undefined && isSame(kept.registered.trackers, listed) && hasAll(kept, members)
+  if (!isListed) {
+    onProgress('registering trackers and streams')
+    const users = { publisher: publisher.nodeId, user: user.nodeId }
+    await setUpRegistries(place, { trackers: listed, members }, streams, users)
+  }
+
+  onProgress(`starting ${options.nodes} nodes and a storage node`)
   const startAndAssign = async () => {
-    const child = await startStorage(directory, options, storageKey.file, keep)
-    await registerStorage(place, storageKey.privateKey, child.ready.url ?? '')
-    await assignStorage(place, owner.privateKey, storageKey.nodeId, streams)
-    await storeCards({ kind: 'chain', ...place }, [owner.privateKey, user.privateKey])
+    const child = await startStorage(directory, options, { key: storageKey.file, port: ports.storage }, keep)
+    const url = child.ready.url ?? ''
+    if (isListed && kept?.registered.storageUrl === url) return child
+    await setUpStorage(place, { ...storageKey, url }, streams)
+    await storeCards({ kind: 'chain', rpcUrl: chain.url, registries }, [owner.privateKey, user.privateKey])
     return child
   }
   const [storage, nodes] = await bothOrNone(startAndAssign(), startNodes(directory, options, streams, keep))
   const [first, ...rest] = nodes
   if (!first) throw nodeError('INTERNAL', 'no nodes')
+  writeKept(directory, {
+    chain: deployment,
+    block: await newestBlock(chain.url),
+    ports: {
+      chain: portOf(chain.url),
+      trackers: listed.map(({ url }) => portOf(url)),
+      storage: portOf(storage.ready.url ?? ''),
+    },
+    registered: { trackers: listed, storageUrl: storage.ready.url ?? '', members },
+  })
   const keyFiles = { user: user.file, owner: owner.file }
-  const { permissioned } = options
   return { chain, trackers, nodes: [first, ...rest] as const, storage, streams, keyFiles, permissioned }
+}
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** Whether all members were listed already; those who were listed for a larger network may stay. */
+function hasAll({ registered }: KeptNetwork, members: readonly NodeId[] = []): boolean {
+  return members.every((member) => registered.members?.includes(member))
 }
 
 /** The nodes that may take part in a private network. */
@@ -146,17 +178,15 @@ async function memberIds(
   return ids
 }
 
-async function startChain({ chainPort, signal }: LocalNetworkOptions, deployment: Deployment, keep: Keep) {
-  const chain = keep(rank.chain, await startAnvil({ port: chainPort, signal }))
-  return { chain, deployment: await deployAsOwner(chain.url, chain.privateKeys[0] ?? '', deployment) }
-}
-
-function startTrackers(directory: UpDirectory, options: LocalNetworkOptions, keep: Keep): Promise<Child[]> {
-  const { trackers, trackerPort } = options
-  return forEachAtOnce(trackers, async (index) => {
-    const port = trackerPort === 0 ? 0 : trackerPort + index
-    return keep(rank.trackers, await startTracker(directory, options, index, port))
-  })
+function startTrackers(
+  directory: UpDirectory,
+  options: LocalNetworkOptions,
+  ports: readonly number[],
+  keep: Keep,
+): Promise<Child[]> {
+  return forEachAtOnce(ports.length, async (index) =>
+    keep(rank.trackers, await startTracker(directory, options, index, ports[index] ?? 0)),
+  )
 }
 
 /** Starts one of the trackers, or starts it again; `port` 0 takes a free one. Throws UP_START_FAILED. */
@@ -214,13 +244,13 @@ function startNodes(
 async function startStorage(
   directory: UpDirectory,
   { logLevel, onDeath }: LocalNetworkOptions,
-  key: string,
+  { key, port }: { readonly key: string; readonly port: number },
   keep: Keep,
 ): Promise<Child> {
   const name = 'storage 1'
   const config: BrokerConfigInput = {
     ...{ network: directory.networkFile, key, logLevel },
-    websocket: { port: 0 },
+    websocket: { port },
     http: { port: 0 },
     storage: { enabled: true, directory: join(directory.path, 'storage'), retention: storageRetention },
   }

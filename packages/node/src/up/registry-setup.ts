@@ -7,153 +7,184 @@ import {
   trackerRegistry,
   type RegistryAddresses,
 } from '@runnel/contracts'
-import { toStreamId, type NodeId, type StreamId } from '@runnel/protocol'
+import type { NodeId, StreamId } from '@runnel/protocol'
 import { parseEther, type TransactionResponse, type Wallet } from '@runnel/contracts/ethers'
 import { changeList, nodeList } from '../cli/node-list.ts'
 import { withWallet } from '../cli/with-chain.ts'
-import { measurementKinds, type MeasurementKind } from '../plugins/measurements/readings.ts'
+import { measurementKinds } from '../plugins/measurements/readings.ts'
+import type { Registered } from './kept-network.ts'
+import type { LocalStreams } from './local-streams.ts'
 
 /** Enough for many thousand changes of the registries; money of the embedded chain is free. */
 const fundsEther = '1000'
 
-/** Streams of a local network. */
-export interface LocalStreams {
-  readonly measurements: Readonly<Record<MeasurementKind, StreamId>>
-  /** Everybody may publish and subscribe. */
-  readonly lobby: StreamId
-  /** Encrypted: the owner and the user may publish and subscribe. */
-  readonly private: StreamId
+/** More than any of these transactions takes: the chain need not be asked for each. */
+const gasLimit = 3_000_000n
+/** More than a new development chain asks for, in wei. */
+const gasPrice = 5_000_000_000n
+
+/** Gives accounts funds from one that has some, and deploys the registries in the name of the first of them. */
+export async function deployAsOwner(
+  rpcUrl: string,
+  funderKey: string,
+  {
+    owner,
+    others,
+    permissioned,
+  }: {
+    readonly owner: { readonly privateKey: string; readonly nodeId: NodeId }
+    readonly others: readonly NodeId[]
+    /** A private network: the tracker registry lists who may take part. */
+    readonly permissioned: boolean
+  },
+): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
+  const value = parseEther(fundsEther)
+  await withWallet({ rpcUrl }, funderKey.replace(/^0x/, ''), (funder) =>
+    sendAll(
+      funder,
+      [owner.nodeId, ...others].map(
+        (to): Transaction =>
+          (fees) =>
+            funder.sendTransaction({ to, value, ...fees }),
+      ),
+    ),
+  )
+  return withWallet({ rpcUrl }, owner.privateKey, async (wallet, chainId) => {
+    return { chainId, registries: await deployRegistries(wallet, { permissioned }) }
+  })
 }
 
-/** All of them. */
-const streamIdsOf = ({ measurements, ...others }: LocalStreams): readonly StreamId[] => [
+/** Where the registries of a network stand, and whose they are. */
+export interface RegistryPlace {
+  readonly rpcUrl: string
+  readonly registries: RegistryAddresses
+  readonly ownerKey: string
+}
+
+/** Users of the streams, beside their owner. */
+export interface StreamUsers {
+  /** May publish measurements. */
+  readonly publisher: NodeId
+  /** May use the private stream. */
+  readonly user: NodeId
+}
+
+/** Lists the trackers and members, creates the streams that are missing, and grants permissions on those. What is there already stays. */
+export async function setUpRegistries(
+  { rpcUrl, registries, ownerKey }: RegistryPlace,
+  { trackers, members = [] }: Pick<Registered, 'trackers' | 'members'>,
+  streams: LocalStreams,
+  { publisher, user }: StreamUsers,
+): Promise<void> {
+  await withWallet({ rpcUrl }, ownerKey, async (wallet) => {
+    const listed = trackerRegistry(registries.trackerRegistry, wallet)
+    const registry = streamRegistry(registries.streamRegistry, wallet)
+    if (members.length > 0) {
+      const list = await nodeList(registries.trackerRegistry, wallet)
+      await changeList(list, 'allowNodes', await without(members, (node) => list.isNodeAllowed(node)))
+    }
+    const before = new Map(
+      (await listed.listTrackers(0, 100)).map(({ tracker, url }) => [tracker.toLowerCase(), url]),
+    )
+    const wanted = new Map(trackers.map(({ nodeId, url }) => [nodeId as string, url]))
+    const gone = [...before.keys()].filter((nodeId) => !wanted.has(nodeId))
+    const missing = await without(idsOf(streams), (id) => registry.exists(id))
+    const create = (id: StreamId, description: string, permissions: readonly Transaction[]) =>
+      missing.includes(id)
+        ? [
+            (fees: Fees) => registry.createStream(pathOf(id), JSON.stringify({ description }), 1, [], fees),
+            ...permissions,
+          ]
+        : []
+    await sendAll(wallet, [
+      ...gone.map(
+        (nodeId): Transaction =>
+          (fees) =>
+            listed.removeTracker(nodeId, fees),
+      ),
+      ...trackers
+        .filter(({ nodeId, url }) => before.get(nodeId) !== url)
+        .map(
+          ({ nodeId, url }): Transaction =>
+            (fees) =>
+              listed[before.has(nodeId) ? 'updateTracker' : 'addTracker'](nodeId, url, '{}', fees),
+        ),
+      ...measurementKinds.flatMap((kind) => {
+        const id = streams.measurements[kind]
+        return create(id, `${kind} of the machine the network runs on`, [
+          (fees) => registry.grantPermission(id, publisher, Permission.publish, FOREVER, fees),
+          (fees) => registry.setPublicPermissions(id, 0n, FOREVER, fees),
+        ])
+      }),
+      ...create(streams.lobby, 'open to everybody', [
+        (fees) => registry.setPublicPermissions(streams.lobby, FOREVER, FOREVER, fees),
+      ]),
+      ...create(
+        streams.private,
+        'encrypted',
+        [Permission.publish, Permission.subscribe].map(
+          (permission): Transaction =>
+            (fees) =>
+              registry.grantPermission(streams.private, user, permission, FOREVER, fees),
+        ),
+      ),
+    ])
+  })
+}
+
+/** Registers a storage node in its own name, and has it keep every stream. */
+export async function setUpStorage(
+  { rpcUrl, registries, ownerKey }: RegistryPlace,
+  { privateKey, nodeId, url }: { readonly privateKey: string; readonly nodeId: NodeId; readonly url: string },
+  streams: LocalStreams,
+): Promise<void> {
+  await withWallet({ rpcUrl }, privateKey, async (wallet) => {
+    const registry = storageRegistry(registries.storageRegistry, wallet)
+    const before = (await registry.isRegistered(nodeId)) ? (await registry.getNode(nodeId)).url : undefined
+    if (before === url) return
+    await sendAll(wallet, [
+      (fees) => registry[before === undefined ? 'registerNode' : 'updateNode'](url, '{}', fees),
+    ])
+  })
+  await withWallet({ rpcUrl }, ownerKey, async (wallet) => {
+    const registry = storageRegistry(registries.storageRegistry, wallet)
+    const missing = await without(idsOf(streams), (id) => registry.isAssigned(id, nodeId))
+    await sendAll(
+      wallet,
+      missing.map(
+        (id): Transaction =>
+          (fees) =>
+            registry.assign(id, nodeId, fees),
+      ),
+    )
+  })
+}
+
+const idsOf = ({ measurements, ...others }: LocalStreams): readonly StreamId[] => [
   ...Object.values(measurements),
   ...Object.values(others),
 ]
 
-export interface Deployment {
-  readonly owner: { readonly privateKey: string; readonly nodeId: NodeId }
-  /** Other accounts that get funds. */
-  readonly others: readonly NodeId[]
-  /** The nodes that may take part in a private network. Undefined: anybody may. */
-  readonly members: readonly NodeId[] | undefined
+const pathOf = (id: StreamId): string => id.slice(id.indexOf('/') + 1)
+
+async function without<T>(items: readonly T[], isThere: (item: T) => Promise<boolean>): Promise<T[]> {
+  const there = await Promise.all(items.map(isThere))
+  return items.filter((_, index) => !there[index])
 }
 
-/** Gives the owner and others funds from an account that has some, and deploys the registries in the owner's name. */
-export async function deployAsOwner(
-  rpcUrl: string,
-  funderKey: string,
-  { owner, others, members }: Deployment,
-): Promise<{ readonly chainId: number; readonly registries: RegistryAddresses }> {
-  await withWallet({ rpcUrl }, funderKey.replace(/^0x/, ''), async (funder) => {
-    const value = parseEther(fundsEther)
-    await sendInOrder(
-      funder,
-      [owner.nodeId, ...others].map(
-        (to): Transaction =>
-          (nonce) =>
-            funder.sendTransaction({ to, value, ...nonce }),
-      ),
-    )
-  })
-  return withWallet({ rpcUrl }, owner.privateKey, async (wallet, chainId) => {
-    const registries = await deployRegistries(wallet, { permissioned: members !== undefined })
-    if (members !== undefined)
-      await changeList(await nodeList(registries.trackerRegistry, wallet), 'allowNodes', members)
-    return { chainId, registries }
-  })
+interface Fees {
+  readonly nonce: number
+  readonly gasLimit: bigint
+  readonly gasPrice: bigint
 }
 
-export interface RegistrySetup {
-  readonly rpcUrl: string
-  readonly registries: RegistryAddresses
-  readonly ownerKey: string
-  /** The account that may publish measurements. */
-  readonly publisher: NodeId
-  /** The account that may use the private stream, beside the owner. */
-  readonly user: NodeId
-  readonly trackers: readonly { readonly nodeId: NodeId; readonly url: string }[]
-}
+type Transaction = (fees: Fees) => Promise<TransactionResponse>
 
-/** Registers the trackers, creates the streams, and grants the permissions to publish and subscribe. */
-export async function setUpRegistries(setup: RegistrySetup): Promise<LocalStreams> {
-  const { rpcUrl, registries, ownerKey, publisher, user, trackers } = setup
-  return withWallet({ rpcUrl }, ownerKey, async (wallet) => {
-    const streams = streamRegistry(registries.streamRegistry, wallet)
-    const trackerList = trackerRegistry(registries.trackerRegistry, wallet)
-    const idOf = (path: string) => toStreamId(`${wallet.address.toLowerCase()}/${path}`)
-    const [lobby, privateStream] = [idOf('lobby'), idOf('private')]
-    const described = (description: string) => JSON.stringify({ description })
-    await sendInOrder(wallet, [
-      ...trackers.map(
-        ({ nodeId, url }): Transaction =>
-          (nonce) =>
-            trackerList.addTracker(nodeId, url, '{}', nonce),
-      ),
-      ...measurementKinds.flatMap((kind): Transaction[] => [
-        (nonce) => streams.createStream(`system/${kind}`, metadataOf(kind), 1, [], nonce),
-        (nonce) =>
-          streams.grantPermission(idOf(`system/${kind}`), publisher, Permission.publish, FOREVER, nonce),
-        (nonce) => streams.setPublicPermissions(idOf(`system/${kind}`), 0n, FOREVER, nonce),
-      ]),
-      (nonce) => streams.createStream('lobby', described('open to everybody'), 1, [], nonce),
-      (nonce) => streams.setPublicPermissions(lobby, FOREVER, FOREVER, nonce),
-      (nonce) => streams.createStream('private', described('encrypted'), 1, [], nonce),
-      ...[Permission.publish, Permission.subscribe].map(
-        (permission): Transaction =>
-          (nonce) =>
-            streams.grantPermission(privateStream, user, permission, FOREVER, nonce),
-      ),
-    ])
-    const byKind = measurementKinds.map((kind) => [kind, idOf(`system/${kind}`)] as const)
-    const measurements = Object.fromEntries(byKind) as LocalStreams['measurements']
-    return { measurements, lobby, private: privateStream }
-  })
-}
-
-/** Where the registries of a network stand. */
-export type RegistryPlace = Pick<RegistrySetup, 'rpcUrl' | 'registries'>
-
-/** Registers a storage node in its own name. */
-export async function registerStorage(
-  { rpcUrl, registries }: RegistryPlace,
-  storageKey: string,
-  url: string,
-): Promise<void> {
-  await withWallet({ rpcUrl }, storageKey, async (wallet) => {
-    const registry = storageRegistry(registries.storageRegistry, wallet)
-    await (await registry.registerNode(url, '{}')).wait()
-  })
-}
-
-/** Has a storage node keep every stream. */
-export async function assignStorage(
-  { rpcUrl, registries }: RegistryPlace,
-  ownerKey: string,
-  storageId: NodeId,
-  streams: LocalStreams,
-): Promise<void> {
-  await withWallet({ rpcUrl }, ownerKey, async (wallet) => {
-    const registry = storageRegistry(registries.storageRegistry, wallet)
-    await sendInOrder(
-      wallet,
-      streamIdsOf(streams).map(
-        (streamId): Transaction =>
-          (nonce) =>
-            registry.assign(streamId, storageId, nonce),
-      ),
-    )
-  })
-}
-
-function metadataOf(kind: MeasurementKind): string {
-  return JSON.stringify({ description: `${kind} of the machine the network runs on` })
-}
-
-type Transaction = (overrides: { readonly nonce: number }) => Promise<TransactionResponse>
-
-/** Sends transactions one after the other, counting the nonce itself: a provider's may be out of date. */
-async function sendInOrder(wallet: Wallet, transactions: readonly Transaction[]): Promise<void> {
+/** Sends transactions one after the other, and waits for all of them together: the chain takes each at once, in the order of the nonces. */
+async function sendAll(wallet: Wallet, transactions: readonly Transaction[]): Promise<void> {
+  if (transactions.length === 0) return
   let nonce = await wallet.getNonce('pending')
-  for (const transaction of transactions) await (await transaction({ nonce: nonce++ })).wait()
+  const sent: TransactionResponse[] = []
+  for (const transaction of transactions) sent.push(await transaction({ nonce: nonce++, gasLimit, gasPrice }))
+  await Promise.all(sent.map((response) => response.wait()))
 }

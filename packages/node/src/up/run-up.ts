@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { notice } from '../cli/output.ts'
 import { nodeError } from '../errors.ts'
 import type { Child } from './child.ts'
 import { claimDirectory, type UpDirectory } from './directory.ts'
-import { showLive } from './live-view.ts'
+import { printLive, showLive } from './live-view.ts'
 import { startLocalNetwork, type LocalNetwork, type LocalNetworkOptions } from './local-network.ts'
 import { measuredRun } from './measured-run.ts'
 import type { UpReport } from './report.ts'
@@ -19,7 +18,7 @@ export interface RunUpOptions extends Omit<LocalNetworkOptions, 'onDeath'> {
   readonly directory: string
   /** Publish for this long, report and end; undefined: until the signal. */
   readonly publishForMs: number | undefined
-  /** The report as JSON on stdout. */
+  /** On stdout nothing but JSON: the report, or line by line how the network is doing. */
   readonly json: boolean
 }
 
@@ -64,7 +63,7 @@ async function use(
   write(`${welcome(network, directory, startedInMs)}\n`)
   if (publishForMs === undefined) {
     network.nodes[0].publish()
-    await (json ? delay(2 ** 31 - 1, undefined, { signal }).catch(() => {}) : showLive(network, signal))
+    await (json ? printLive(network, directory.networkFile, signal) : showLive(network, signal))
     return
   }
   const report = await measuredRun(network, {

@@ -1,7 +1,7 @@
 import { toNodeId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import type { NodeSnapshot, PluginStatuses } from '../snapshot.ts'
-import { statusLine, statusTable } from './table.ts'
+import { statusFigures, statusLine, statusTable } from './table.ts'
 import { idleStorageStatus } from '../../../storage/src/storage-status.testkit.ts'
 
 const idOf = (n: number) => toNodeId(`0x${n.toString(16).padStart(4, '0').repeat(10)}`)
@@ -72,7 +72,7 @@ describe('statusTable', () => {
     const lines = statusTable(snapshots, idOf(1)).split('\n')
     expect(lines[2]).toContain('0x0002…0002†')
     expect(lines[3]).toBe('* publishes   † stores: 1200 messages, 3 waiting, lag 12 ms')
-    expect(statusLine(snapshots, idOf(1))).toContain('1200 stored')
+    expect(statusLine(statusFigures(snapshots, idOf(1)))).toContain('1200 stored')
     const failing = snapshotOf(2, [], { storage: { ...storage, isHealthy: false } })
     expect(statusTable([failing], idOf(1))).toContain('the store FAILS')
   })

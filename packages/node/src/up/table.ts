@@ -27,16 +27,33 @@ function storageLine({ ingest, isHealthy }: StorageStatus): string {
   return `† stores: ${storedMessages} messages, ${queuedBatches} waiting, lag ${lagMs} ms${health}`
 }
 
-/** One line for a log. */
-export function statusLine(snapshots: readonly NodeSnapshot[], publisherId: NodeId): string {
+/** A network in a few figures. */
+export interface StatusFigures {
+  readonly nodes: number
+  readonly delivered: number
+  /** Of the subscriber with the largest delays. */
+  readonly slowestP99Ms: number
+  readonly lost: number
+  readonly stored: number
+}
+
+export function statusFigures(snapshots: readonly NodeSnapshot[], publisherId: NodeId): StatusFigures {
   const subscribers = snapshots.filter(
     ({ nodeId, plugins }) => nodeId !== publisherId && plugins.storage === undefined,
   )
-  const stored = sum(snapshots.map(({ plugins }) => plugins.storage?.ingest.storedMessages ?? 0))
   const p99 = subscribers.map(({ plugins }) => plugins.observer?.latencyMs?.p99 ?? 0)
-  const delivered = sum(subscribers.map(deliveredOf))
-  const lost = sum(subscribers.map(lostOf))
-  return `${snapshots.length} nodes, ${delivered} messages delivered, slowest p99 ${Math.max(0, ...p99)} ms, ${lost} lost, ${stored} stored`
+  return {
+    nodes: snapshots.length,
+    delivered: sum(subscribers.map(deliveredOf)),
+    slowestP99Ms: Math.max(0, ...p99),
+    lost: sum(subscribers.map(lostOf)),
+    stored: sum(snapshots.map(({ plugins }) => plugins.storage?.ingest.storedMessages ?? 0)),
+  }
+}
+
+/** One line for a log. */
+export function statusLine({ nodes, delivered, slowestP99Ms, lost, stored }: StatusFigures): string {
+  return `${nodes} nodes, ${delivered} messages delivered, slowest p99 ${slowestP99Ms} ms, ${lost} lost, ${stored} stored`
 }
 
 function rowOf(

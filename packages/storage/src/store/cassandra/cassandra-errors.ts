@@ -1,4 +1,4 @@
-import { errors } from 'cassandra-driver'
+import type { errors } from 'cassandra-driver'
 import { isRunnelError } from '@runnel/protocol'
 import { storageError } from '../../errors.ts'
 
@@ -6,7 +6,7 @@ import { storageError } from '../../errors.ts'
 export function toStoreError(error: unknown, location: string): Error {
   if (isRunnelError(error)) return error
   const cause = error instanceof Error ? error : new Error(String(error))
-  const isOverloaded = error instanceof errors.BusyConnectionError
+  const isOverloaded = error instanceof Error && error.name === 'BusyConnectionError'
   return storageError(
     isOverloaded ? 'STORE_OVERLOADED' : 'STORE_UNAVAILABLE',
     `${location}: ${reasonOf(cause)}`,
@@ -18,8 +18,9 @@ export function toStoreError(error: unknown, location: string): Error {
 
 /** Of "no host available", what the first of them said. */
 function reasonOf(error: Error): string {
-  if (!(error instanceof errors.NoHostAvailableError)) return error.message
-  const [first] = Object.entries(error.innerErrors as Readonly<Record<string, unknown>>)
+  if (error.name !== 'NoHostAvailableError') return error.message
+  const { innerErrors } = error as errors.NoHostAvailableError
+  const [first] = Object.entries(innerErrors as Readonly<Record<string, unknown>>)
   if (first === undefined) return error.message
   const [host, inner] = first
   return `${host}: ${inner instanceof Error ? inner.message : String(inner)}`

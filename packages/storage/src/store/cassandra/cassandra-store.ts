@@ -1,4 +1,4 @@
-import { Client, types } from 'cassandra-driver'
+import type { Client } from 'cassandra-driver'
 import {
   compareRefs,
   decodeBatch,
@@ -254,7 +254,9 @@ export class CassandraStore implements MessageStore {
     const { contactPoints, localDataCenter, keyspace, username, password, consistency } = this.#options
     if (!keyspacePattern.test(keyspace))
       throw storageError('CONFIG_INVALID', `keyspace ${JSON.stringify(keyspace)}`)
-    const client = new Client({
+    // Loaded here only: most nodes have another store, or none.
+    const { Client: CassandraClient, types } = await import('cassandra-driver')
+    const client = new CassandraClient({
       contactPoints: [...contactPoints],
       localDataCenter,
       ...(username === undefined ? {} : { credentials: { username, password: password ?? '' } }),

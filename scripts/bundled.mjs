@@ -1,0 +1,46 @@
+// Whether the bundles of scripts/bundle.mjs are those of the sources as they are now. Plain JavaScript that an old Node can run, too.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+/** Where the program lies. As deep below its package as the sources: both find their neighbours by the same relative paths. */
+export const programDirectory = 'packages/node/dist/program'
+const program = join(root, programDirectory, 'main.js')
+const stampFile = join(root, programDirectory, '.stamp')
+
+/** True when nothing has changed since the bundles were made. Then the program counts as new, whatever the compiler has written since. */
+export function isBundled() {
+  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp()) return false
+  const now = new Date()
+  utimesSync(program, now, now)
+  return true
+}
+
+export function writeStamp() {
+  writeFileSync(stampFile, stamp())
+}
+
+/** Changes with every file that goes into the bundles: their sizes and times stand for what is in them, as in a Makefile. */
+function stamp() {
+  const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)
+  const files = ['contracts', ...packages].flatMap((folder) => [
+    `${folder}/package.json`,
+    ...sources(`${folder}/src`),
+  ])
+  const hash = createHash('sha256')
+  for (const file of ['package-lock.json', 'scripts/bundle.mjs', ...files]) {
+    const { mtimeMs, size } = statSync(join(root, file))
+    hash.update(`${file} ${mtimeMs} ${size}\n`)
+  }
+  return hash.digest('hex')
+}
+
+function sources(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return sources(path)
+    return /\.(test|testkit)\.tsx?$/.test(entry.name) ? [] : [path]
+  })
+}
