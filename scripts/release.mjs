@@ -19,9 +19,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { lockWithVersion, nextVersion, releasedChangelog, withVersion } from './release/steps.mjs'
+import {
+  lockWithoutDev,
+  lockWithVersion,
+  nextVersion,
+  releasedChangelog,
+  withVersion,
+} from './release/steps.mjs'
 
 const repository = join(import.meta.dirname, '..')
 const wire = ['protocol', 'transport', 'network', 'tracker']
@@ -77,16 +83,16 @@ function release(root) {
 
   mkdirSync(out, { recursive: true })
   const workspaces = packages.flatMap((folder) => ['--workspace', folder])
-  const npm = (...args) =>
+  const npm = (cwd, ...args) =>
     execFileSync('npm', [...args, ...workspaces], {
-      cwd: root,
+      cwd,
       env: { ...process.env, RUNNEL_BUILT: '1' },
       stdio: ['ignore', 'pipe', 2],
       encoding: 'utf8',
       maxBuffer: 2 ** 26,
     })
-  npm('pack', '--silent', '--pack-destination', out)
-  const sbom = JSON.parse(npm('sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--omit', 'dev'))
+  npm(root, 'pack', '--silent', '--pack-destination', out)
+  const sbom = JSON.parse(sbomOf())
   // npm calls it as the folder.
   Object.assign(sbom.metadata.component, { name: 'runnel', version })
   writeFileSync(join(out, `runnel-${version}.cdx.json`), `${JSON.stringify(sbom, undefined, 2)}\n`)
@@ -97,6 +103,26 @@ function release(root) {
   process.stdout.write(`kept ${relative(root, kept)}\n`)
   for (const folder of packages) process.stdout.write(`packed ${join(out, tarball(basename(folder)))}\n`)
   process.stdout.write(`then: git commit --all, git tag v${version}, npm publish each of the tarballs\n`)
+
+  /**
+   * npm's SBOM of what users install. Its `--omit dev` also leaves out what one package needs if another has it for its development;
+   * so it is made of manifests without what is for development.
+   */
+  function sbomOf() {
+    const bare = mkdtempSync(join(tmpdir(), 'runnel-sbom-'))
+    const put = (file, content) => {
+      mkdirSync(dirname(join(bare, file)), { recursive: true })
+      writeFileSync(join(bare, file), JSON.stringify(content))
+    }
+    try {
+      const users = lockWithoutDev(JSON.parse(read('package-lock.json')))
+      put('package-lock.json', users)
+      for (const folder of folders) put(join(folder, 'package.json'), users.packages[folder])
+      return npm(bare, 'sbom', '--sbom-format', 'cyclonedx', '--package-lock-only')
+    } finally {
+      rmSync(bare, { recursive: true })
+    }
+  }
 
   function tarball(name) {
     return `runnel-${name}-${version}.tgz`

@@ -5,7 +5,13 @@ import { join } from 'node:path'
 import { bundleForPages } from '@runnel/browser/bundle'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleEthers } from '../contracts/scripts/bundle-ethers.ts'
-import { lockWithVersion, nextVersion, releasedChangelog, withVersion } from './release/steps.mjs'
+import {
+  lockWithoutDev,
+  lockWithVersion,
+  nextVersion,
+  releasedChangelog,
+  withVersion,
+} from './release/steps.mjs'
 
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -34,6 +40,13 @@ describe('a release', () => {
       version: '2.0.0',
       packages: { 'packages/x': released, ...others },
     })
+  })
+
+  it('stands on what is not for development alone', () => {
+    const others = { 'node_modules/ws': { devDependencies: { y: '1.0.0' } } }
+    const ours = { dependencies: { ws: '^8.0.0' } }
+    const lock = { packages: { 'packages/x': { ...ours, devDependencies: { x: '1.0.0' } }, ...others } }
+    expect(lockWithoutDev(lock)).toEqual({ packages: { 'packages/x': ours, ...others } })
   })
 
   it('closes what was unreleased, and refuses to be of nothing', () => {
@@ -95,12 +108,20 @@ describe('node scripts/release.mjs --dry-run', () => {
       bomFormat: 'CycloneDX',
       metadata: { component: { name: 'runnel', version } },
     })
-    const components = sbom.components.map(({ name }) => name)
-    expect(components).toEqual(expect.arrayContaining(['ethers', 'node-datachannel', 'libp2p']))
-    expect(components).not.toContain('vitest')
+    const components = sbom.components.map(({ group, name }) =>
+      group === undefined ? name : `${group}/${name}`,
+    )
+    // The second line: what one package has for its development, and another for its users.
+    expect(components).toEqual(
+      expect.arrayContaining([
+        ...['node-datachannel', 'libp2p', 'better-sqlite3'],
+        ...['ethers', 'ws', 'zod', 'hpke', '@noble/curves', '@foundry-rs/anvil'],
+      ]),
+    )
+    for (const ours of ['vitest', 'typescript', 'esbuild', 'solc']) expect(components).not.toContain(ours)
   })
 })
 
 interface Sbom {
-  readonly components: readonly { readonly name: string }[]
+  readonly components: readonly { readonly group?: string; readonly name: string }[]
 }

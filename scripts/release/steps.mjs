@@ -44,6 +44,16 @@ export function lockWithVersion(lock, version) {
   return { ...lock, version, packages: Object.fromEntries(packages) }
 }
 
+/** The lock file as if the packages of the repository had nothing for their development. */
+export function lockWithoutDev(lock) {
+  const packages = Object.entries(lock.packages).map(([path, entry]) => {
+    if (path.includes('node_modules/')) return [path, entry]
+    const { devDependencies, ...rest } = entry
+    return [path, rest]
+  })
+  return { ...lock, packages: Object.fromEntries(packages) }
+}
+
 /** The changelog with what was unreleased under its version, an ISO date beside it. Throws when there is nothing. */
 export function releasedChangelog(text, version, date) {
   const heading = '\n## Unreleased\n'
