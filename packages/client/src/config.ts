@@ -16,13 +16,11 @@ const msSchema = z.int().check(z.minimum(1), z.maximum(timerLimit))
 const waitMsSchema = z.int().check(z.minimum(0), z.maximum(timerLimit))
 const portSchema = z.int().check(z.minimum(0), z.maximum(65_535))
 
-const rpcUrlSchema = z.url({ protocol: /^https?$/ })
+const rpcUrlSchema = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
 
 /** A chain, and where the registries stand on it. */
 export const chainSchema = z.strictObject({
-  rpcUrl: z.union([rpcUrlSchema, z.array(rpcUrlSchema).check(z.minLength(1), z.maxLength(8))], {
-    error: 'must be an http:// or https:// URL, or a list of at most 8',
-  }),
+  rpcUrl: z.union([rpcUrlSchema, z.array(rpcUrlSchema).check(z.minLength(1), z.maxLength(8))]),
   rpcQuorum: z.optional(z.int().check(z.positive(), z.maximum(8))),
   chainId: z.optional(z.int().check(z.positive())),
   registries: z.strictObject({

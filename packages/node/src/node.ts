@@ -24,7 +24,13 @@ import type { NodeSnapshot } from './snapshot.ts'
 import { StreamFollower } from './streams/stream-follower.ts'
 import { TrackerPresence } from './streams/tracker-presence.ts'
 import { watchClock } from './watch-clock.ts'
-import { watchEncryption, watchFaults, watchMembership, watchTrackers } from './watch-client.ts'
+import {
+  watchEncryption,
+  watchEndpoints,
+  watchFaults,
+  watchMembership,
+  watchTrackers,
+} from './watch-client.ts'
 
 /** A running broker node: a client, and plugins that put it to use. */
 export interface Broker {
@@ -61,6 +67,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   const client = await openClient(config, network, env)
   const trackers = watchTrackers(client, logger)
   void watchMembership(client, logger)
+  void watchEndpoints(client, logger)
   void watchFaults(client, logger)
   void watchEncryption(client, logger)
   const streams = new StreamFollower(

@@ -54,6 +54,16 @@ export async function watchMembership(client: RunnelClient, logger: Logger): Pro
   }
 }
 
+/** How endpoints of the chain, or sources of the network's document, do: each change once. */
+export async function watchEndpoints(client: RunnelClient, logger: Logger): Promise<void> {
+  for await (const status of client.status()) {
+    if (status.type !== 'endpoint') continue
+    const { type: _, ...said } = status
+    if (status.state === 'ok') logger.info(said, 'an endpoint of the registries is fine again')
+    else logger.warn(said, 'an endpoint of the registries is left for others')
+  }
+}
+
 /** What becomes of keys; and, once for each stream and reason, that messages cannot be opened. */
 export async function watchEncryption(client: RunnelClient, logger: Logger): Promise<void> {
   const told = new Set<string>()

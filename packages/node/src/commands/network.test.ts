@@ -65,7 +65,7 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
 
   it('carries messages, and a grant works in what runs', async () => {
     const subscriber = startRunnel(['subscribe', `${owner}/lobby`, '--network', served], { cwd })
-    await subscriber.said('waiting')
+    await subscriber.said('subscribed to')
     const publish = (stream: string, key: string, text: string) =>
       runRunnel(['publish', `${owner}${stream}`, '--network', served, '--key', key], {
         cwd,
@@ -83,15 +83,14 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
       ],
       { cwd },
     )
-    await node.said('denied')
+    await node.said('NO_SUBSCRIBE_PERMISSION')
     expect(await update('grant', '/orders', user, 'publish', 'subscribe')).toMatchObject({
       code: 0,
       stdout: 'network/network.json is revision 2\n',
     })
-    await node.said('the network has a new document')
-    await node.said('joined')
+    await node.said('in the stream')
     const reader = startRunnel(read, { cwd })
-    await reader.said('waiting')
+    await reader.said('subscribed to')
     expect(await publish('/orders', 'network/owner.key', 'sealed')).toMatchObject({ code: 0 })
     await reader.said('sealed')
     expect(await update('add-stream', '/later')).toMatchObject({ code: 0 })
