@@ -53,6 +53,16 @@ describe.skipIf(lacksRoot)('nodes behind NATs', () => {
     expect(ownNamespaces()).toEqual([])
   })
 
+  it.each([
+    ['stun+turn-tls', 'relayed'],
+    ['stun+carrier', 'circuit'],
+  ] as const)('are linked without UDP: with %s', async (helpers, outcome) => {
+    const scenarios = [{ a: 'udp-blocked', b: 'udp-blocked' }] as const
+    const { rows } = await runNat({ repeats: 1, helpers: [helpers], scenarios }, signal, () => {})
+    expect(rows).toMatchObject([{ outcome, failure: null }])
+    expect(ownNamespaces()).toEqual([])
+  })
+
   it('say why they are not linked, to their tracker too', async () => {
     const { rows } = await runNat(
       { repeats: 1, helpers: ['stun'], scenarios: [{ a: 'symmetric', b: 'symmetric' }] },

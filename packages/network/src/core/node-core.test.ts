@@ -67,6 +67,19 @@ describe('a node core', () => {
     expect(run(leave)).toContain('leave to 1')
   })
 
+  it('dials a peer anew that is found in another way meanwhile, and says so when it is itself', () => {
+    const { run } = script()
+    run(join, opened)
+    expect(run(told(7))).toEqual(['connect 7'])
+    const again = instruct(2, 7)
+    if (again.type !== 'instruction') throw new Error('no instruction')
+    const addresses = [{ kind: 'circuit', text: 'wss://carrier.example' }]
+    const neighbours = again.instruction.neighbours.map((one) => ({ ...one, contact: { ...contact, addresses } }))
+    const packet = { ...again.instruction, neighbours }
+    expect(run({ type: 'trackerPacket', way: wayTo(1), packet })).toEqual(['connect 7'])
+    expect(run({ type: 'contactChanged' })).toEqual(['introduce 1'])
+  })
+
   it('tells many changes of one turn with one status', () => {
     const { core, run } = script()
     run(join, opened)

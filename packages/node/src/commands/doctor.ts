@@ -6,7 +6,8 @@ import { failureOf, findingLine, type Finding } from '../doctor/finding.ts'
 
 export const doctor = defineCommand({
   name: 'doctor',
-  describe: 'Look at what a broker node needs: clock, ports, disk, key, network, chain, trackers, storage',
+  describe:
+    'Look at what a broker node needs: clock, ports, NAT, disk, key, network, chain, trackers, storage',
   options: settingOptions,
   examples: [
     ['doctor', 'As runnel.json says; one line for each check, with what to do'],

@@ -2,17 +2,23 @@ import { rpcUrlsOf } from '@runnel/contracts'
 import { httpUrlOf } from '../cli/tracker-state.ts'
 import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
 import type { BrokerConfig } from '../config/schema.ts'
+import type { TrackerAddress } from '@runnel/network'
 import { createStore, storeConfigOf } from '@runnel/storage'
 import { systemClock } from '@runnel/protocol/system'
 import { checkClock } from './check-clock.ts'
 import { checkDisk } from './check-disk.ts'
 import { checkKey, checkUser } from './check-key.ts'
 import { checkEndpoints } from './check-endpoints.ts'
+import { checkNat } from './check-nat.ts'
 import { checkRegistries, checkTrackers } from './check-network.ts'
 import { checkPort, type ListenAddress } from './check-ports.ts'
 import { checkPublicUrl } from './check-public-url.ts'
 import { checkStore } from './check-store.ts'
 import { failureOf, ok, type Finding } from './finding.ts'
+import { iceServersOf, stunAddressesOf } from './tracker-ice-servers.ts'
+
+/** Trackers that are asked which STUN servers they name. */
+const maxNamingTrackers = 3
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -46,13 +52,22 @@ async function networkFindings({ network: file }: BrokerConfig): Promise<Finding
   // Without the registries nothing is known of trackers.
   const ofTrackers = finding.state === 'ok' ? await checkTrackers(trackers) : []
   const ofEndpoints = network.kind === 'chain' ? await checkEndpoints(network) : []
+  const isReached = ofTrackers.some(({ state }) => state === 'ok')
   return [
     ok('network', file ?? 'from RUNNEL_NETWORK'),
     finding,
     ...ofEndpoints,
     ...ofTrackers,
+    ...(isReached ? [await natFinding(trackers)] : []),
     await checkClock(clocks),
   ]
+}
+
+/** By the servers that the first trackers name. */
+async function natFinding(trackers: readonly TrackerAddress[]): Promise<Finding> {
+  const named = await Promise.all(trackers.slice(0, maxNamingTrackers).map(iceServersOf))
+  const byPlace = new Map(stunAddressesOf(named.flat()).map((one) => [`${one.hostname} ${one.port}`, one]))
+  return checkNat([...byPlace.values()])
 }
 
 async function placeFindings(config: BrokerConfig, isRunning: boolean): Promise<Finding[]> {

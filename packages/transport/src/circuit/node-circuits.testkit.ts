@@ -5,8 +5,6 @@ import { testModules } from '../conformance/modules.testkit.ts'
 import type { Connection, Transport } from '../ports.ts'
 import type { CircuitLimits } from './limits.ts'
 
-const host = '127.0.0.1'
-
 /** A node with the transports that it would have, WebRTC apart. */
 export interface CircuitNode {
   readonly nodeId: NodeId
@@ -39,7 +37,12 @@ export async function startNode(name: string, options: TransportOptions): Promis
 }
 
 /** A node that others can dial, and that carries circuits. */
-export async function startCarrier(name: string, carries: Partial<CircuitLimits> = {}, port = 0) {
+export async function startCarrier(
+  name: string,
+  carries: Partial<CircuitLimits> = {},
+  port = 0,
+  host = '127.0.0.1',
+) {
   const node = await startNode(name, { websocket: { listen: { host, port } }, circuits: { carries } })
   return { ...node, url: node.transport('websocket').addresses[0] ?? '' }
 }

@@ -59,6 +59,9 @@ export class Neighbourhood {
     for (const peerId of part.wanted.keys()) {
       if (this.#modules.peers.isBanned(peerId, nowMs)) this.#report(part, peerId, 'misbehaved')
     }
+    // A peer that is found in another way by now need not be dialled to the end in the one before.
+    for (const [peerId, contact] of part.pursued)
+      if (this.#modules.peers.isOpeningOtherwise(peerId, contact)) this.#connect(part, peerId, contact, nowMs)
     this.#refresh(part, nowMs)
   }
 
@@ -144,7 +147,7 @@ export class Neighbourhood {
     peers.use(peerId, nowMs)
     if (contact === undefined || peers.isOpen(peerId)) return
     effects.connect(peerId, contact, true)
-    peers.opening(peerId, nowMs)
+    peers.opening(peerId, contact, nowMs)
   }
 
   unhold(peerId: NodeId, nowMs: number): void {
@@ -283,17 +286,20 @@ export class Neighbourhood {
     this.#modules.effects.statusDue(part.id)
   }
 
+  #connect(part: StreamPart, peerId: NodeId, contact: Contact, nowMs: number): void {
+    const { peers, effects } = this.#modules
+    // The order matters: a peer must not count as being dialled when it is not.
+    // The hosts of a feeder are not told of it: nobody else dials.
+    effects.connect(peerId, contact, !part.reads)
+    peers.opening(peerId, contact, nowMs)
+  }
+
   /** Takes the steps that bring a stream part closer to what is wanted. */
   #refresh(part: StreamPart, nowMs: number): void {
     const { peers, effects, rttOf } = this.#modules
     const { pursued: wanted, edges } = part
     const plan = reconcile({ wanted, edges, links: peers.links, rttOf, nowMs, limits: this.#limits })
-    for (const { peerId, contact } of plan.connect) {
-      // The order matters: a peer must not count as being dialled when it is not.
-      // The hosts of a feeder are not told of it: nobody else dials.
-      effects.connect(peerId, contact, !part.reads)
-      peers.opening(peerId, nowMs)
-    }
+    for (const { peerId, contact } of plan.connect) this.#connect(part, peerId, contact, nowMs)
     for (const peerId of plan.attach) this.#sendAttach(part, peerId, part.edgeTo(peerId, nowMs), nowMs)
     for (const { peerId, reason } of plan.detach) {
       this.#sendDetach(part, peerId, reason, nowMs)

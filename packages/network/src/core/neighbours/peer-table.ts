@@ -1,4 +1,4 @@
-import { backoffMs, type NodeId } from '@runnel/protocol'
+import { backoffMs, sameContact, type Contact, type NodeId } from '@runnel/protocol'
 import type { Counters } from '../counters.ts'
 import type { LinkView } from './reconcile.ts'
 
@@ -14,6 +14,8 @@ export interface PeerTableLimits {
 
 interface Peer {
   state: LinkView['state']
+  /** As it was dialled last. */
+  contact: Contact | undefined
   retryAtMs: number
   /** Failed or lost links in a row. */
   failures: number
@@ -54,8 +56,16 @@ export class PeerTable {
     return untilMs !== undefined && untilMs > nowMs
   }
 
-  opening(peerId: NodeId, nowMs: number): void {
-    this.#of(peerId, nowMs).state = 'opening'
+  opening(peerId: NodeId, contact: Contact, nowMs: number): void {
+    const peer = this.#of(peerId, nowMs)
+    peer.state = 'opening'
+    peer.contact = contact
+  }
+
+  /** Whether it is being dialled by another contact than this. */
+  isOpeningOtherwise(peerId: NodeId, contact: Contact): boolean {
+    const peer = this.#peers.get(peerId)
+    return peer?.state === 'opening' && peer.contact !== undefined && !sameContact(peer.contact, contact)
   }
 
   opened(peerId: NodeId, nowMs: number): void {
@@ -158,6 +168,7 @@ export class PeerTable {
       const retryAtMs = this.isBanned(peerId, nowMs) ? (this.#bans.get(peerId) ?? 0) : 0
       peer = {
         state: 'closed',
+        contact: undefined,
         retryAtMs,
         failures: 0,
         uses: 0,

@@ -1,0 +1,112 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import { networkInterfaces } from 'node:os'
+import { failureOf, ok, warning, type Finding } from './finding.ts'
+import { askStun, type StunAnswer } from './stun.ts'
+
+const check = 'NAT'
+/** Servers asked. */
+const maxServers = 4
+const relays =
+  'nodes that carry circuits (their setting circuits.carry), or a TURN server that the tracker names by TLS: --turn-url turns:host:443'
+
+interface Server {
+  readonly address: string
+  readonly port: number
+}
+
+/** What is between this machine and STUN servers, each `host` and `port` (RFC 5780, as far as the servers allow). */
+export async function checkNat(
+  servers: readonly { readonly hostname: string; readonly port: number }[],
+): Promise<Finding> {
+  if (servers.length === 0)
+    return warning(
+      check,
+      'the trackers name no STUN server to find out by',
+      'Start trackers with --ice-server.',
+    )
+  const socket = createSocket('udp4')
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject)
+      socket.bind(0, resolve)
+    })
+    return await examineNat(socket, await addressesOf(servers.slice(0, maxServers)))
+  } catch (error) {
+    return failureOf(check, error)
+  } finally {
+    socket.close()
+  }
+}
+
+async function examineNat(socket: Socket, servers: readonly Server[]): Promise<Finding> {
+  const answers = await Promise.all(
+    servers.map(async (server) => ({ server, answer: await askStun(socket, server) })),
+  )
+  const answered = answers.flatMap(({ server, answer }) => (answer === undefined ? [] : [{ server, answer }]))
+  const [first] = answered
+  if (first === undefined)
+    return warning(
+      check,
+      `UDP does not get out: none of ${servers.length} STUN servers answers`,
+      `Links go by WebSocket to nodes that can be dialled, and to others over ${relays}. Better let UDP out.`,
+    )
+  const { mapped } = first.answer
+  if (isOwn(mapped, socket.address().port))
+    return ok(check, `none: others see this machine as it is, ${mapped}`)
+  const seen = new Set([
+    ...answered.map(({ answer }) => answer.mapped),
+    ...(await seenByOther(socket, first)),
+  ])
+  if (seen.size > 1)
+    return warning(
+      check,
+      `a symmetric NAT: ${[...seen].join(' and ')} for one socket`,
+      `Direct links to nodes behind NATs fail unless theirs lets anybody in; they go over a TURN server, or ${relays}.`,
+    )
+  const filtering = await filteringOf(socket, first)
+  const asked = answered.length > 1 || first.answer.other !== undefined
+  if (!asked)
+    return ok(check, `others see ${mapped}; whether every one sees that takes a second STUN server to tell`)
+  return ok(
+    check,
+    `an endpoint-independent mapping, ${mapped}${filtering}: direct links work with most others`,
+  )
+}
+
+/** How the server sees this socket from its other address. */
+async function seenByOther(socket: Socket, { answer }: { readonly answer: StunAnswer }): Promise<string[]> {
+  const found = answer.other === undefined ? undefined : await askStun(socket, answer.other)
+  return found === undefined ? [] : [found.mapped]
+}
+
+/**
+ * Who is let in, in words (RFC 5780, section 4.4); empty where the server has no other address. The socket has sent to
+ * that one already, so only whether it is let in from a port that it has not sent to can be told from it.
+ */
+async function filteringOf(
+  socket: Socket,
+  { server, answer }: { readonly server: Server; readonly answer: StunAnswer },
+): Promise<string> {
+  if (answer.other === undefined) return ''
+  const fromOtherPort = await askStun(socket, server, { address: false, port: true })
+  return fromOtherPort === undefined ? ', which lets in only whom it has sent to' : ''
+}
+
+async function addressesOf(servers: readonly { readonly hostname: string; readonly port: number }[]) {
+  const found = await Promise.all(
+    servers.map(async ({ hostname, port }) => {
+      try {
+        return [{ address: (await lookup(hostname, 4)).address, port }]
+      } catch {
+        return []
+      }
+    }),
+  )
+  return found.flat()
+}
+
+function isOwn(mapped: string, port: number): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
+  return own.some(({ address }) => `${address}:${port}` === mapped)
+}
