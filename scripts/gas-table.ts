@@ -53,7 +53,8 @@ async function measureCalls(provider: JsonRpcProvider, owner: Wallet, other: Wal
     const first = await provider.getBlockNumber()
     const addresses = await deployRegistries(owner, { permissioned })
     let gas = 0n
-    for (let block = first + 1; block <= first + 3; block++) gas += (await provider.getBlock(block))?.gasUsed ?? 0n
+    for (let block = first + 1; block <= first + 3; block++)
+      gas += (await provider.getBlock(block))?.gasUsed ?? 0n
     costs.push([what, gas])
     return addresses
   }
@@ -68,8 +69,14 @@ async function measureCalls(provider: JsonRpcProvider, owner: Wallet, other: Wal
 
   await cost('`stream create`', streams.createStream('sensors/kitchen', '{}', 1, []))
   await cost('`stream update`, new metadata', streams.updateStream(stream, '{"description":"kitchen"}', 1))
-  await cost('`stream grant`, one permission for one user', streams.grantPermission(stream, user, Permission.publish, FOREVER))
-  await cost('`stream grant`, a second one', streams.grantPermission(stream, user, Permission.subscribe, FOREVER))
+  await cost(
+    '`stream grant`, one permission for one user',
+    streams.grantPermission(stream, user, Permission.publish, FOREVER),
+  )
+  await cost(
+    '`stream grant`, a second one',
+    streams.grantPermission(stream, user, Permission.subscribe, FOREVER),
+  )
   await cost('`stream revoke`', streams.revokePermission(stream, user, Permission.subscribe))
   await cost('`stream grant … public`', streams.setPublicPermissions(stream, 0n, FOREVER))
   await cost('`registry add-storage`', storage.connect(other).registerNode('wss://storage.example', '{}'))

@@ -15,6 +15,7 @@ export const testNeeds = {
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
+  'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze'],
   'scripts/packages': ['chromium', 'arm64 emulation'],
 }
 

@@ -20,7 +20,11 @@ describe('docs/questions.md', () => {
 })
 
 describe('what a page calls', () => {
-  const pages = ['questions.md', 'sdk.md', ...readdirSync(join(docs, 'guides')).map((name) => join('guides', name))]
+  const pages = [
+    'questions.md',
+    'sdk.md',
+    ...readdirSync(join(docs, 'guides')).map((name) => join('guides', name)),
+  ]
 
   it.each(pages)('docs/%s: is a method of the client', (page) => {
     const called = [...read(page).matchAll(/\bclient\.([a-z]\w*)/g)].map(([, name = '']) => name)
