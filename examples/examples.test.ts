@@ -8,6 +8,7 @@ import { launchChromium } from '../packages/browser/src/chromium.testkit.ts'
 import { serveExample, type Example } from './serve.ts'
 
 const owner = `0x${'a'.repeat(40)}`
+const publicPaths = ['lobby', 'system/cpu', 'system/memory', 'system/load']
 const errors: string[] = []
 const crypto = await loadCrypto()
 /** Two users who may use the private room. */
@@ -24,7 +25,7 @@ beforeAll(async () => {
   network = { kind: 'static', document: documentOf(tracker) }
   node = await createClient({ network })
   stops.push(() => node.close())
-  for (const path of ['lobby', 'system/cpu']) await node.subscribe(`${owner}/${path}`, {}, () => {})
+  for (const path of publicPaths) await node.subscribe(`${owner}/${path}`, {}, () => {})
 })
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop()
@@ -43,7 +44,7 @@ function documentOf({ nodeId, url }: Tracker): StaticNetwork {
   const permissions: StaticNetwork['streams'][number]['permissions'] = [
     { user: 'public', publish: true, subscribe: true },
   ]
-  const streams = ['lobby', 'system/cpu'].map((path) => ({ id: `${owner}/${path}`, permissions }))
+  const streams = publicPaths.map((path) => ({ id: `${owner}/${path}`, permissions }))
   const members = memberKeys.map((key) => {
     const user = createIdentity(key, crypto).nodeId
     return { user, publish: true, subscribe: true }
@@ -104,6 +105,20 @@ describe('the examples', () => {
     await second?.getByRole('button').click()
     await first?.locator('li').getByText('hello Ada').waitFor()
     expect(await first?.locator('li').count()).toBe(2)
+    // Where there is no storage node, the browser keeps what was said; and who one is.
+    await first?.reload()
+    await first?.getByText('You are in the room.').waitFor()
+    const said = await first?.locator('li').allTextContents()
+    expect(said?.map((text) => text.replace(/ \(0x\w+\)/, ': '))).toEqual([
+      'Ada: good morning',
+      'Ben: hello Ada',
+    ])
+    expect(await first?.getByLabel('Your name').inputValue()).toBe('Ada')
+    const [list, form] = [
+      await first?.locator('#messages').boundingBox(),
+      await first?.locator('form').boundingBox(),
+    ]
+    expect(form?.y).toBeGreaterThan(list?.y ?? Infinity)
   })
 
   it('chat in an encrypted room with those who may', async () => {
@@ -132,6 +147,26 @@ describe('the examples', () => {
     await page?.getByText('50 %').waitFor()
     const points = await page?.locator('#line').getAttribute('points')
     expect(points?.split(' ')).toHaveLength(2)
+  })
+
+  it('show tiles of measurements, with hooks for React', async () => {
+    const [page] = await open('dashboard', 1)
+    await page?.getByText(/This page is the node 0x/).waitFor()
+    const tile = (name: string) => page?.getByRole('region', { name }).locator('output')
+    const publish = (path: string, content: unknown) => node.publish(`${owner}/${path}`, content)
+    // A page that has just come has a neighbour when the first message arrives.
+    await expect
+      .poll(
+        async () => {
+          await publish('system/memory', { totalBytes: 400, freeBytes: 100 })
+          await publish('system/memory', 'nonsense')
+          return tile('Memory in use')?.textContent()
+        },
+        { timeout: 60_000 },
+      )
+      .toBe('75 %')
+    await publish('system/load', { averages: [1.5, 1, 1], processors: 2 })
+    await tile('Processes that want to run')?.getByText('1.50').waitFor()
   })
 
   it('leave no error in a page', () => {

@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readNetworkFile } from '@runnel/client'
-import { examples, serveExample } from './serve.ts'
+import { examples, serveExample, type Example } from './serve.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = join(root, '.runnel/examples')
+const usualPort = 30_400
 
 const example = examples.find((name) => name === process.argv[2])
 if (example === undefined) {
@@ -17,25 +18,41 @@ if (example === undefined) {
 }
 
 const runnel = join(root, 'packages/node/bin/runnel.js')
-const network = spawn(process.execPath, [runnel, 'up', '--dir', directory], {
+const network = spawn(process.execPath, [runnel, 'up', '--json', '--dir', directory], {
   stdio: ['inherit', 'pipe', 'inherit'],
 })
 // A Ctrl-C in a terminal reaches the network, too; a signal to this process alone is passed on.
 process.on('SIGINT', () => process.stdin.isTTY || network.kill('SIGINT'))
 process.on('SIGTERM', () => network.kill('SIGTERM'))
 const ended = once(network, 'exit')
-const lines = createInterface({ input: network.stdout })
-const runs = new Promise<void>((resolve) => {
-  lines.on('line', (line) => {
-    if (line.startsWith('The network runs')) resolve()
-    process.stderr.write(`${line}\n`)
-  })
-})
-const isRunning = await Promise.race([runs.then(() => true), ended.then(() => false)])
-if (isRunning) {
-  const served = await serveExample(example, readNetworkFile(join(directory, 'network.json')))
-  process.stdout.write(`\nOpen ${served.url} in a browser, or in two. Ctrl-C ends it.\n`)
-  await ended
+/** First where the network is, then every second how it is doing. */
+const lines = createInterface({ input: network.stdout })[Symbol.asyncIterator]()
+const { done } = await lines.next()
+if (!done) {
+  const served = await serveAtUsualPort(example)
+  process.stdout.write('\n')
+  let isAddressShown = false
+  for await (const line of { [Symbol.asyncIterator]: () => lines }) {
+    const { nodes, delivered, lost } = JSON.parse(line) as Readonly<Record<string, number>>
+    const address = `Open ${served.url} in a browser, or in two. Ctrl-C ends it.`
+    // One line, written over and over: what else is said does not push the address away.
+    if (process.stdout.isTTY)
+      process.stdout.write(`\r\x1b[K${address}  ${nodes} nodes, ${delivered} messages, ${lost} lost`)
+    else if (!isAddressShown) process.stdout.write(`${address}\n`)
+    isAddressShown = true
+  }
+  process.stdout.write('\n')
   await served.stop()
 }
+await ended
 process.exitCode = network.exitCode ?? 1
+
+/** The same address at each start, so that a page that is open finds the network, and what it has kept, again; another where that is taken. */
+async function serveAtUsualPort(name: Example) {
+  const file = readNetworkFile(join(directory, 'network.json'))
+  try {
+    return await serveExample(name, file, usualPort + examples.indexOf(name))
+  } catch {
+    return serveExample(name, file)
+  }
+}

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
-export const examples = ['publish-subscribe', 'live-chart', 'chat'] as const
+export const examples = ['publish-subscribe', 'live-chart', 'chat', 'dashboard'] as const
 export type Example = (typeof examples)[number]
 
 export interface ServedExample {
@@ -52,7 +52,11 @@ async function filesOf(example: Example): Promise<Map<string, File>> {
   const { outputFiles } = await build({
     ...pageOptions,
     absWorkingDir: here,
-    entryPoints: { main: join(here, example, 'main.ts') },
+    entryPoints: {
+      main: join(here, example, existsSync(join(here, example, 'main.tsx')) ? 'main.tsx' : 'main.ts'),
+    },
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
     outdir: here,
     splitting: true,
     write: false,

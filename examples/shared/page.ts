@@ -30,15 +30,22 @@ export function element<T extends Element>(id: string, type: new () => T): T {
   throw new Error(`the page has no ${type.name} ${id}`)
 }
 
-/** Puts a message on top of the list. What strangers say is text, and nothing else. */
-export function show(from: string, text: string): void {
+/** Puts a message on top of the list, or below the others. What strangers say is text, and nothing else. */
+export function show(from: string, text: string, where: 'top' | 'bottom' = 'top'): void {
   const messages = element('messages', HTMLOListElement)
   const item = document.createElement('li')
   const author = document.createElement('small')
   author.textContent = from
   item.append(author, text)
-  messages.prepend(item)
-  while (messages.childElementCount > maxShown) messages.lastElementChild?.remove()
+  if (where === 'top') messages.prepend(item)
+  else {
+    // Who reads what was said earlier is not taken away from there.
+    const isAtEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 40
+    messages.append(item)
+    if (isAtEnd) messages.scrollTop = messages.scrollHeight
+  }
+  while (messages.childElementCount > maxShown)
+    (where === 'top' ? messages.lastElementChild : messages.firstElementChild)?.remove()
 }
 
 /** What somebody typed, when they send a form; the field `text` is emptied. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { seededRandom } from '@runnel/protocol'
 import { ProximityWorld, type DelayTable } from '../../tracker/src/core/proximity.testkit.ts'
 import { nodeId } from '../../tracker/src/core/tracker-core.testkit.ts'
+import type { ClusterView } from '../../tracker/src/cluster/cluster-view.ts'
 import { createHttpApi } from '../../tracker/src/http/http-api.ts'
 import { createMetrics } from '../../tracker/src/http/metrics.ts'
 import type { Places } from '../../tracker/src/http/places.ts'
@@ -37,6 +38,20 @@ const regionPlaces: Readonly<Record<string, readonly [number, number, string]>> 
   'ap-northeast-2': [37.6, 127.0, 'Seoul'],
   'ap-northeast-3': [34.7, 135.5, 'Osaka'],
   'ap-east-1': [22.3, 114.2, 'Hong Kong'],
+}
+
+const trackerId = nodeId(0xffff)
+
+/** The tracker as it sees itself. */
+const aloneInCluster: ClusterView = {
+  ...{ nodeId: trackerId, state: 'alone', peerId: null, addresses: [], leads: 1, replicas: 0 },
+  ...{ circuitsOut: 0, circuitsIn: 0 },
+  trackers: [
+    {
+      ...{ nodeId: trackerId, url: 'wss://tracker.example', peerId: null, self: true, linked: false },
+      ...{ rttMs: null, load: null, error: null, addresses: [] },
+    },
+  ],
 }
 
 export interface DemoWorld {
@@ -74,13 +89,14 @@ export async function startDemoWorld(options: {
   let server: Server | undefined
   const api = createHttpApi(
     {
-      nodeId: nodeId(0xffff),
-      places: placesIn(world),
+      nodeId: trackerId,
+      places: { ...placesIn(world), [trackerId]: { latitude: 60.2, longitude: 24.9, name: 'Helsinki' } },
       serverFactory: (handler) => (server = createServer(handler)),
     },
     {
       ...{ core, metrics: createMetrics(core), predictions, nowMs: () => performance.now() },
       explorer: loadStaticFiles(options.directory),
+      clusterView: () => aloneInCluster,
     },
   )
   await api.ready()

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium } from '../../browser/src/chromium.testkit.ts'
 import { nodeId as simulatedId, partA } from '../../tracker/src/core/tracker-core.testkit.ts'
 import { startDemoWorld, type DemoWorld } from './demo-world.testkit.ts'
-import { buildPage, partId, SmallNetwork, streamId } from './explorer.testkit.ts'
+import { buildPage, noticesId, partId, SmallNetwork, streamId } from './explorer.testkit.ts'
 
 let browser: Browser
 let built: Awaited<ReturnType<typeof buildPage>>
@@ -134,6 +134,62 @@ describe('the explorer', () => {
     await page.locator('.legend').getByText('this page').waitFor()
   })
 
+  it('says how many messages come, stands still, and shows those that one looks for', async () => {
+    const [publisher] = network.clients
+    const page = await open(network.tracker.httpUrl, partHash(partId, 'live'))
+    await page.getByRole('button', { name: 'Join and listen' }).click()
+    await page.getByText(/^[1-4] neighbours?, 0 messages received · 0\.0 messages\/s$/).waitFor()
+    for (const text of ['apples', 'pears']) await publisher?.publish(streamId, text)
+    await page.getByText(/2 messages received · 0\.2 messages\/s/).waitFor()
+    const shown = page.locator('.messages p')
+    await page.getByRole('searchbox', { name: 'Show only messages' }).fill('PEAR')
+    await expect.poll(() => shown.allTextContents()).toEqual(['pears'])
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await publisher?.publish(streamId, 'more pears')
+    await page.getByText(/3 messages received .* paused/).waitFor()
+    expect(await shown.allTextContents()).toEqual(['pears'])
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await expect.poll(() => shown.allTextContents()).toEqual(['more pears', 'pears'])
+  })
+
+  it('offers to publish to those only who may', async () => {
+    await network.clients[0]?.subscribe(noticesId, {}, () => {})
+    const page = await open(network.tracker.httpUrl, partHash(`${noticesId}#0`, 'live'))
+    await page.getByRole('button', { name: 'Join and listen' }).click()
+    await page.getByText('may read this stream, and not publish to it').waitFor()
+    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0)
+  })
+
+  it('copies ids', async () => {
+    const page = await open(network.tracker.httpUrl, partHash(partId))
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: "Copy the stream's id" }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(streamId)
+    const nodeId = network.clients[0]?.nodeId ?? ''
+    await page.goto(`${network.tracker.httpUrl}/explorer/#/node/${nodeId}`)
+    await page.getByRole('button', { name: "Copy the node's id" }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(nodeId)
+  })
+
+  it('fills the canvas with a few nodes, and offers no map of nowhere', async () => {
+    const page = await open(network.tracker.httpUrl, partHash(partId, 'map'))
+    await picture(page)
+    expect(await page.locator('.tabs a').allTextContents()).toEqual(['Graph', 'Table', 'Live'])
+    const filled = await page.evaluate(() => {
+      const canvas = document.querySelector('canvas')
+      if (canvas === null) return 0
+      const { width, height } = canvas
+      const pixels = canvas.getContext('2d')?.getImageData(0, 0, width, height).data ?? []
+      const rows = Array.from({ length: height }, (_, row) => row).filter((row) =>
+        pixels.slice(4 * width * row, 4 * width * (row + 1)).some((value) => value !== 0),
+      )
+      return ((rows.at(-1) ?? 0) - (rows[0] ?? 0)) / height
+    })
+    expect(filled).toBeGreaterThan(0.6)
+  })
+
   it('is used with a keyboard', async () => {
     const page = await open(network.tracker.httpUrl, partHash(partId))
     await picture(page)
@@ -153,7 +209,7 @@ describe('the explorer', () => {
 
   it('draws many nodes on a map and in a graph, and follows who leaves', async () => {
     const page = await open(demo.url, partHash(partA, 'map'))
-    await page.getByRole('img', { name: 'Map: 120 nodes at 16 places' }).waitFor()
+    await page.getByRole('img', { name: 'Map: 120 nodes at 16 places, 1 tracker' }).waitFor()
     await page.getByRole('link', { name: 'Graph' }).click()
     await picture(page)
     await page.getByRole('button', { name: 'Transport' }).click()

@@ -9,6 +9,8 @@ import { bundleExplorer } from './bundle.ts'
 
 export const streamId = `0x${'a'.repeat(40)}/lobby`
 export const partId = `${streamId}#0`
+/** Everybody may read it, nobody publish. */
+export const noticesId = `0x${'a'.repeat(40)}/notices`
 
 /** The page, built for a test. */
 export async function buildPage(): Promise<{ readonly directory: string; remove(): void }> {
@@ -59,7 +61,10 @@ function networkOf(tracker: StaticNetwork['trackers'][number]) {
   const document: StaticNetwork = {
     version: 1,
     trackers: [tracker],
-    streams: [{ id: streamId, permissions }],
+    streams: [
+      { id: streamId, permissions },
+      { id: noticesId, permissions: [{ user: 'public', publish: false, subscribe: true }] },
+    ],
   }
   return { kind: 'static', document } as const
 }

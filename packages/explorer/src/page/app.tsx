@@ -64,7 +64,7 @@ function View({ route, trackers, home, theme }: ViewProps) {
     case 'node':
       return <NodeView bases={bases} nodeId={route.nodeId} />
     case 'part':
-      return <PartView key={route.partId} route={route} bases={bases} home={home} theme={theme} />
+      return <PartView key={route.partId} {...{ route, bases, home, theme }} trackers={trackers.value} />
     case 'unknown':
       return (
         <section class="page">

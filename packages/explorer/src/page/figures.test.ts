@@ -21,7 +21,11 @@ describe('figures', () => {
     ]
     expect(figuresOf(['a', 'b', 'c', 'd'], edges)).toEqual({
       ...{ nodes: 4, edges: 3, minDegree: 0, maxDegree: 2 },
-      ...{ nearEdges: 1, websocketEdges: 1, webrtcEdges: 1 },
+      nearEdges: 1,
+      transports: [
+        { kind: 'websocket', edges: 1 },
+        { kind: 'webrtc', edges: 1 },
+      ],
       rtt: { medianMs: 30, p95Ms: 30, measured: 2 },
     })
     expect(figuresOf([], [])).toMatchObject({ minDegree: 0, maxDegree: 0, rtt: null })

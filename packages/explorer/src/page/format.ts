@@ -10,6 +10,11 @@ export function formatMs(ms: number | null | undefined): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`
 }
 
+/** `0.4 messages/s`, `12 messages/s`. */
+export function formatRate(perSecond: number): string {
+  return `${perSecond < 10 ? perSecond.toFixed(1) : formatCount(Math.round(perSecond))} messages/s`
+}
+
 const wholeNumbers = new Intl.NumberFormat('en')
 
 export function formatCount(count: number): string {

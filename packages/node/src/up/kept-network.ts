@@ -113,7 +113,7 @@ export async function portsFor(
   return {
     chain: chainPort === 0 ? await orFree(kept?.chain) : chainPort,
     trackers: await Promise.all(
-      Array.from({ length: trackers }, (_, index) =>
+      Array.from({ length: trackers }, async (_, index) =>
         trackerPort === 0 ? orFree(kept?.trackers[index]) : trackerPort + index,
       ),
     ),

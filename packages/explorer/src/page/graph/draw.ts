@@ -1,10 +1,13 @@
 import { palettes } from '../colours.ts'
 import { shortId } from '../format.ts'
+import { placeNames } from './place-names.ts'
 import { screenPosition, type View } from './place-on-screen.ts'
 import { groupEdges, neighboursIn, type Scene } from './scene.ts'
 
 /** Up to so many nodes all have their names beside them. */
 const namedNodes = 40
+/** Up to so many names are placed beside edges, in every frame. */
+const placedNames = 60
 /** Up to so many edges random ones are dashed; of more, dashes only blur. */
 const dashedEdges = 1_500
 
@@ -95,28 +98,47 @@ export class Drawing {
     const { shape, theme, self } = this.#scene
     const { ink, halo } = palettes[theme]
     const hasSelection = this.#selected >= 0
-    const offset = nodeRadius(shape.ids.length, view) + 12
-    context.font = '11px "Inter Variable", system-ui, sans-serif'
+    context.font = '12px "Inter Variable", system-ui, sans-serif'
     context.textAlign = 'center'
     context.textBaseline = 'middle'
-    context.lineWidth = 3
+    context.lineWidth = 4
     context.lineJoin = 'round'
-    shape.ids.forEach((id, index) => {
-      const isSelected = index === this.#selected || this.#around.has(index)
-      const isNamed = hasSelection ? isSelected : shape.ids.length <= namedNodes || view.k > 3 || id === self
-      if (!isNamed) return
-      const [x, y] = screenPosition(positions, view, index)
-      const name = id === self ? 'this page' : shortId(id)
+    const isNamed = (id: string, index: number) =>
+      hasSelection
+        ? index === this.#selected || this.#around.has(index)
+        : shape.ids.length <= namedNodes || view.k > 3 || id === self
+    const names = shape.ids.flatMap((id, index) => {
+      if (!isNamed(id, index)) return []
+      const text = id === self ? 'this page' : shortId(id)
+      return [{ index, text, width: context.measureText(text).width }]
+    })
+    const radius = nodeRadius(shape.ids.length, view)
+    const points = shape.ids.map((_, index) => screenPosition(positions, view, index))
+    // Of many nodes, names lie over edges wherever they are: below, they are at least where one looks for them.
+    const isCrowded = names.length > placedNames || shape.edges.length > dashedEdges
+    const middles = isCrowded
+      ? names.map(({ index }) => below(points[index], radius))
+      : placeNames(names, points, shape.edges, radius, sizeOf(context))
+    names.forEach(({ text }, place) => {
+      const [x, y] = middles[place] ?? [0, 0]
       context.strokeStyle = halo
-      context.strokeText(name, x, y + offset)
+      context.strokeText(text, x, y)
       context.fillStyle = ink
-      context.fillText(name, x, y + offset)
+      context.fillText(text, x, y)
     })
   }
 }
 
+function sizeOf({ canvas }: CanvasRenderingContext2D) {
+  return { width: canvas.clientWidth, height: canvas.clientHeight }
+}
+
+function below([x, y]: readonly [number, number] = [0, 0], radius: number): readonly [number, number] {
+  return [x, y + radius + 12]
+}
+
 /** Smaller where there are many. */
 export function nodeRadius(nodes: number, { k }: View): number {
-  const usual = nodes <= 60 ? 7 : nodes <= 250 ? 5.5 : nodes <= 1_000 ? 4.5 : 3
+  const usual = nodes <= 12 ? 9 : nodes <= 60 ? 7 : nodes <= 250 ? 5.5 : nodes <= 1_000 ? 4.5 : 3
   return usual * Math.min(1.6, Math.max(0.55, Math.sqrt(k)))
 }

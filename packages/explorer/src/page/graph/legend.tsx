@@ -9,11 +9,20 @@ export interface LegendProps {
   readonly theme: Theme
   readonly scale: RttScale
   readonly hasStorage: boolean
+  readonly hasTrackers?: boolean
   readonly self: string | undefined
 }
 
 /** What colours and lines mean. */
-export function Legend({ hasNear, coloring, theme, scale, hasStorage, self }: LegendProps) {
+export function Legend({
+  hasNear,
+  coloring,
+  theme,
+  scale,
+  hasStorage,
+  hasTrackers = false,
+  self,
+}: LegendProps) {
   const palette = palettes[theme]
   return (
     <div class="legend" aria-label="Legend" role="group">
@@ -35,7 +44,8 @@ export function Legend({ hasNear, coloring, theme, scale, hasStorage, self }: Le
       )}
       {hasNear && <Line colour="currentColor" label="near" wide />}
       {hasNear && <Line colour="currentColor" label="random" dashed />}
-      {hasStorage && <Dot colour={palette.storage} label="storage node" square />}
+      {hasStorage && <Dot colour={palette.storage} label="storage node" shape="square" />}
+      {hasTrackers && <Dot colour={palette.tracker} label="tracker" shape="diamond" />}
       {self !== undefined && <Dot colour={palette.self} label="this page" />}
     </div>
   )
@@ -67,15 +77,21 @@ function Line({
   )
 }
 
-function Dot({ colour, label, square = false }: { colour: string; label: string; square?: boolean }) {
+function Dot({
+  colour,
+  label,
+  shape = 'circle',
+}: {
+  colour: string
+  label: string
+  shape?: 'circle' | 'square' | 'diamond'
+}) {
   return (
     <span class="key">
       <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
-        {square ? (
-          <rect width="10" height="10" rx="2" fill={colour} />
-        ) : (
-          <circle cx="5" cy="5" r="5" fill={colour} />
-        )}
+        {shape === 'square' && <rect width="10" height="10" rx="2" fill={colour} />}
+        {shape === 'circle' && <circle cx="5" cy="5" r="5" fill={colour} />}
+        {shape === 'diamond' && <path d="M5 0 10 5 5 10 0 5Z" fill={colour} />}
       </svg>
       {label}
     </span>

@@ -8,8 +8,8 @@ describe('the view', () => {
     const view = fitView(square, 800, 400)
     const corners = [0, 3].map((index) => screenPosition(square, view, index))
     expect(corners).toEqual([
-      [275, 75],
-      [525, 325],
+      [288, 88],
+      [512, 312],
     ])
   })
 

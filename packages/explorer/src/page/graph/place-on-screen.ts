@@ -9,8 +9,10 @@ export interface View {
 export const largestZoom = 12
 /** And at least. */
 export const smallestZoom = 0.05
-/** Around the picture, in CSS pixels: names of nodes are wider than nodes. */
-const margin = 44
+/** Around the picture, in CSS pixels: names of nodes are wider than nodes, and controls lie above and below. */
+const margin = { across: 64, down: 88 } as const
+/** So far a picture is stretched when all of it is to be seen: a few nodes fill the canvas, and two do not lie at its ends. */
+const largestFit = 6
 
 /** The view in which everything is seen. */
 export function fitView(positions: Float32Array, width: number, height: number): View {
@@ -23,9 +25,9 @@ export function fitView(positions: Float32Array, width: number, height: number):
     box.top = Math.min(box.top, y)
     box.bottom = Math.max(box.bottom, y)
   }
-  const across = Math.max(1, width - 2 * margin) / Math.max(1, box.right - box.left)
-  const down = Math.max(1, height - 2 * margin) / Math.max(1, box.bottom - box.top)
-  const k = Math.min(2.5, Math.max(smallestZoom, Math.min(across, down)))
+  const across = Math.max(1, width - 2 * margin.across) / Math.max(1, box.right - box.left)
+  const down = Math.max(1, height - 2 * margin.down) / Math.max(1, box.bottom - box.top)
+  const k = Math.min(largestFit, Math.max(smallestZoom, Math.min(across, down)))
   return {
     k,
     x: width / 2 - (k * (box.left + box.right)) / 2,

@@ -29,6 +29,10 @@ export const liveLogLimits = {
   maxMessages: 200,
   /** Measured delays are of so many messages, the newest. */
   maxDelays: 1_000,
+  /** The message rate is that of so long. */
+  rateOverMs: 10_000,
+  /** Arrivals kept for the rate. */
+  maxArrivals: 5_000,
   /** Characters of one message. */
   maxMessageChars: 2_000,
   /** Bytes of a binary message that are shown. */
@@ -40,6 +44,7 @@ export class LiveLog {
   #received = 0
   #messages: ShownMessage[] = []
   readonly #delaysMs: number[] = []
+  readonly #arrivals: number[] = []
 
   /** Without those from storage. */
   get received(): number {
@@ -49,6 +54,15 @@ export class LiveLog {
   /** The newest first. */
   get messages(): readonly ShownMessage[] {
     return this.#messages
+  }
+
+  /** Messages per second, lately. With so many that arrivals are forgotten, over the time since the oldest known. */
+  ratePerSecond(nowMs: number): number {
+    const { rateOverMs, maxArrivals } = liveLogLimits
+    const recent = this.#arrivals.filter((atMs) => atMs > nowMs - rateOverMs)
+    const [oldest = nowMs] = recent
+    const overMs = recent.length < maxArrivals ? rateOverMs : Math.max(1, nowMs - oldest)
+    return (1_000 * recent.length) / overMs
   }
 
   /** From short to long. */
@@ -62,6 +76,8 @@ export class LiveLog {
     this.#received++
     this.#delaysMs.push(delayMs)
     if (this.#delaysMs.length > liveLogLimits.maxDelays) this.#delaysMs.shift()
+    this.#arrivals.push(nowMs)
+    if (this.#arrivals.length > liveLogLimits.maxArrivals) this.#arrivals.shift()
     this.#put(place, { delayMs })
   }
 
@@ -97,6 +113,15 @@ export class LiveLog {
 
 function idOf({ publisherId, messageChainId, timestamp, sequenceNumber }: MessagePlace): string {
   return `${publisherId} ${messageChainId} ${timestamp} ${sequenceNumber}`
+}
+
+/** The messages that say or are from what somebody looks for; all of them for nothing. */
+export function matching(messages: readonly ShownMessage[], filter: string): readonly ShownMessage[] {
+  const wanted = filter.trim().toLowerCase()
+  if (wanted === '') return messages
+  return messages.filter(
+    ({ text, publisherId }) => publisherId.includes(wanted) || text?.toLowerCase().includes(wanted),
+  )
 }
 
 /** A content as text: bytes as hexadecimal digits, what is no text as JSON. */

@@ -21,6 +21,8 @@ export interface MembershipState {
   readonly neighbours: readonly string[]
   readonly received: number
   readonly published: number
+  /** Whether the user may publish; undefined until that is known. */
+  readonly mayPublish: boolean | undefined
   readonly log: LiveLog
   /** How long it took to load the client; undefined until it is there. */
   readonly loadedMs: number | undefined
@@ -46,6 +48,7 @@ export class Membership {
   #client: RunnelClient | undefined
   #neighbours: readonly string[] = []
   #published = 0
+  #mayPublish: boolean | undefined
   #loadedMs: number | undefined
 
   constructor(onChange: () => void) {
@@ -59,6 +62,7 @@ export class Membership {
       neighbours: this.#neighbours,
       received: this.log.received,
       published: this.#published,
+      mayPublish: this.#mayPublish,
       log: this.log,
       loadedMs: this.#loadedMs,
       phases: this.#client?.phases ?? {},
@@ -85,6 +89,8 @@ export class Membership {
     await this.#subscribe(client, streamId, partition).catch(async (error: unknown) => {
       throw (await isClosedBy(error, client, streamId)) ? encryptedStream() : error
     })
+    const { publishUntilMs } = await client.permissionsOf(streamId, client.userId)
+    this.#mayPublish = publishUntilMs > Date.now()
     this.#onChange()
   }
 

@@ -1,11 +1,12 @@
 import { partitionText, shortId, splitPart } from '../format.ts'
 import { nodeHref, partHref } from '../route.ts'
 
-/** A node's id, linked to the page about it. */
-export function NodeLink({ nodeId }: { readonly nodeId: string }) {
+/** A node's id, linked to the page about it; in full, where there is room, when it is long. */
+export function NodeLink({ nodeId, isLong = false }: { readonly nodeId: string; readonly isLong?: boolean }) {
   return (
     <a class="id" href={nodeHref(nodeId)} title={nodeId}>
-      {shortId(nodeId)}
+      {isLong && <span class="long">{nodeId}</span>}
+      <span class={isLong ? 'short' : undefined}>{shortId(nodeId)}</span>
     </a>
   )
 }

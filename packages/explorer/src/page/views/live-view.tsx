@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks'
-import { formatCount, formatMs, plural, shortId, shownText } from '../format.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { formatCount, formatMs, formatRate, plural, shortId, shownText } from '../format.ts'
 import { maxKeyFileChars, userOfFiles, type ActsAs } from '../live/acts-as.ts'
-import { typedContent, type ShownMessage } from '../live/live-log.ts'
+import { matching, typedContent, type LiveLog, type ShownMessage } from '../live/live-log.ts'
 import type { MembershipState } from '../live/membership.ts'
 import type { Live } from '../live/use-membership.ts'
 import { NodeLink } from '../parts/ids.tsx'
@@ -13,6 +13,13 @@ const maxTypedChars = 10_000
 /** Takes part in the stream part: shows what is published, and publishes. */
 export function LiveView({ live }: { readonly live: Live }) {
   const { phase, state, trouble } = live
+  const [filter, setFilter] = useState('')
+  /** What is shown while it stands still. */
+  const [paused, setPaused] = useState<readonly ShownMessage[]>()
+  const messages = state?.log.messages ?? []
+  useEffect(() => {
+    if (phase === 'out') setPaused(undefined)
+  }, [phase])
   return (
     <div class="live">
       <div role="alert" class="notices">
@@ -23,18 +30,46 @@ export function LiveView({ live }: { readonly live: Live }) {
       ) : (
         <>
           <div class="live-bar">
-            <p role="status">{stateWords(phase, state)}</p>
+            <p role="status">
+              {stateWords(phase, state)}
+              {state !== undefined && phase === 'in' && <Rate log={state.log} />}
+              {paused !== undefined && ' · paused'}
+            </p>
             {phase === 'in' && (
-              <button type="button" class="secondary" onClick={live.readStored}>
-                Show stored messages
-              </button>
+              <>
+                <button
+                  type="button"
+                  class="secondary"
+                  aria-pressed={paused !== undefined}
+                  onClick={() => setPaused(paused === undefined ? messages : undefined)}
+                >
+                  {paused === undefined ? 'Pause' : 'Go on'}
+                </button>
+                <button type="button" class="secondary" onClick={live.readStored}>
+                  Show stored messages
+                </button>
+              </>
             )}
             <button type="button" class="secondary" onClick={live.leave}>
               Leave
             </button>
           </div>
-          {phase === 'in' && <PublishForm publish={live.publish} />}
-          <Messages messages={state?.log.messages ?? []} />
+          {phase === 'in' && state?.mayPublish === true && <PublishForm publish={live.publish} />}
+          {phase === 'in' && state?.mayPublish === false && (
+            <p class="empty">The user of this page may read this stream, and not publish to it.</p>
+          )}
+          {messages.length > 0 && (
+            <input
+              type="search"
+              class="filter"
+              value={filter}
+              maxLength={200}
+              placeholder="Show only messages with …"
+              aria-label="Show only messages that contain this, or whose publisher's id does"
+              onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+            />
+          )}
+          <Messages messages={matching(paused ?? messages, filter)} isFiltered={messages.length > 0} />
         </>
       )}
     </div>
@@ -87,6 +122,16 @@ function stateWords(phase: Live['phase'], state: MembershipState | undefined): s
   return `${plural(neighbours, 'neighbour')}, ${plural(state?.received ?? 0, 'message')} received`
 }
 
+/** How many messages come; looked at again while none does. */
+function Rate({ log }: { readonly log: LiveLog }) {
+  const [, look] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => look((times) => times + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return <span class="rate"> · {formatRate(log.ratePerSecond(Date.now()))}</span>
+}
+
 function PublishForm({ publish }: { readonly publish: Live['publish'] }) {
   const [typed, setTyped] = useState('')
   const [isSending, setSending] = useState(false)
@@ -116,8 +161,19 @@ function PublishForm({ publish }: { readonly publish: Live['publish'] }) {
   )
 }
 
-function Messages({ messages }: { readonly messages: readonly ShownMessage[] }) {
-  if (messages.length === 0) return <p class="empty">Nothing was published since this page joined.</p>
+function Messages({
+  messages,
+  isFiltered,
+}: {
+  readonly messages: readonly ShownMessage[]
+  readonly isFiltered: boolean
+}) {
+  if (messages.length === 0)
+    return (
+      <p class="empty">
+        {isFiltered ? 'No message is like that.' : 'Nothing was published since this page joined.'}
+      </p>
+    )
   return (
     <ol class="messages" aria-label="Messages, the newest first">
       {messages.map((message) => (

@@ -1,5 +1,6 @@
 import { findNodes } from '../api/trackers.ts'
 import { plural } from '../format.ts'
+import { Copy } from '../parts/copy.tsx'
 import { PartLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Table } from '../parts/table.tsx'
@@ -23,7 +24,9 @@ export function NodeView({
   return (
     <section class="page">
       <h1>Node</h1>
-      <p class="full-id">{nodeId}</p>
+      <p class="full-id">
+        <span>{nodeId}</span> <Copy text={nodeId} what="the node's id" />
+      </p>
       <Notice
         failure={failure ?? value?.failures[0]}
         readAtMs={failure === undefined ? undefined : readAtMs}

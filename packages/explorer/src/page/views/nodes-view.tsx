@@ -1,16 +1,28 @@
-import { findNodes } from '../api/trackers.ts'
+import { useMemo } from 'preact/hooks'
+import { findNodes, findParts } from '../api/trackers.ts'
 import type { NodeSummary } from '../api/answers.ts'
 import { formatCount } from '../format.ts'
+import { Copy } from '../parts/copy.tsx'
 import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Table, type Column } from '../parts/table.tsx'
 import { usePolled } from '../use-polled.ts'
 
 const nodesEveryMs = 4_000
+/** Who stores what changes rarely. */
+const rolesEveryMs = 30_000
 
-const columns: Column<NodeSummary>[] = [
-  { title: 'Node', cell: ({ nodeId }) => <NodeLink nodeId={nodeId} /> },
-  { title: 'Id', isMinor: true, cell: ({ nodeId }) => <span class="host">{nodeId}</span> },
+const columnsOf = (storage: ReadonlySet<string>): Column<NodeSummary>[] => [
+  {
+    title: 'Node',
+    cell: ({ nodeId }) => (
+      <span class="with-copy">
+        <NodeLink nodeId={nodeId} isLong />
+        <Copy text={nodeId} what="the node's id" />
+      </span>
+    ),
+  },
+  { title: 'Role', cell: ({ nodeId }) => (storage.has(nodeId) ? 'storage node' : 'node') },
   {
     title: 'Stream parts',
     isNumber: true,
@@ -32,6 +44,11 @@ export function NodesView({
   const key = bases && isPrefix ? `${bases.join()} ${prefix}` : undefined
   const { value, failure, readAtMs } = usePolled(key, nodesEveryMs, (signal) =>
     findNodes(bases ?? [], prefix, signal),
+  )
+  const parts = usePolled(bases && bases.join(), rolesEveryMs, (signal) => findParts(bases ?? [], '', signal))
+  const columns = useMemo(
+    () => columnsOf(new Set(parts.value?.items.flatMap(({ storageNodes }) => storageNodes))),
+    [parts.value],
   )
   return (
     <section class="page">

@@ -7,6 +7,7 @@ import { scaleOf } from '../graph/scene.ts'
 import type { LiveLog } from '../live/live-log.ts'
 import { Histogram } from '../parts/histogram.tsx'
 import { Stat } from '../parts/stat.tsx'
+import { nameOfTransport } from './overlay-tables.tsx'
 
 export interface OverlayFactsProps {
   readonly overlay: Overlay
@@ -40,13 +41,17 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
             <a href="#/trackers">{shownHost(overlay.base)}</a>
           </Stat>
           <Stat label="Near edges">{share(figures.nearEdges, figures.edges)}</Stat>
-          <Stat label="WebSocket" hint="What the two ends try first, by what they say of themselves">
-            {share(figures.websocketEdges, figures.edges)}
-          </Stat>
-          <Stat label="WebRTC" hint="What the two ends try first, by what they say of themselves">
-            {share(figures.webrtcEdges, figures.edges)}
-          </Stat>
+          {figures.transports.map(({ kind, edges: ofKind }) => (
+            <Stat key={kind} label={nameOfTransport(kind)}>
+              {share(ofKind, figures.edges)}
+            </Stat>
+          ))}
         </dl>
+        {figures.transports.length > 0 && (
+          <p class="empty measured">
+            Transports as the ends of an edge try them first; where that fails, the next they have in common.
+          </p>
+        )}
       </div>
       <div class="card">
         <h2>Round-trip times</h2>

@@ -1,12 +1,13 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Propagation } from '../api/answers.ts'
-import { leaderOf, readOverlay, readPropagation, type Overlay } from '../api/trackers.ts'
+import { leaderOf, readOverlay, readPropagation, type Overlay, type TrackerState } from '../api/trackers.ts'
 import type { Theme } from '../colours.ts'
 import { formatCount, formatMs, partitionText, plural, shortId, splitPart } from '../format.ts'
 import { OverlayGraph } from '../graph/overlay-graph.tsx'
 import { colourings, type Coloring } from '../graph/scene.ts'
 import { shapeOf } from '../layout/layout-input.ts'
 import { useMembership, type Live } from '../live/use-membership.ts'
+import { Copy } from '../parts/copy.tsx'
 import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { nodeHref, partHref, type PartShow, type Route } from '../route.ts'
@@ -27,6 +28,7 @@ export interface PartViewProps {
   readonly bases: readonly string[] | undefined
   readonly home: string
   readonly theme: Theme
+  readonly trackers: readonly TrackerState[] | undefined
 }
 
 const shows: readonly { readonly show: PartShow; readonly label: string }[] = [
@@ -39,7 +41,8 @@ const shows: readonly { readonly show: PartShow; readonly label: string }[] = [
 const nobody: ReadonlySet<string> = new Set()
 
 /** One overlay: its picture, its figures, its nodes and edges as text, and what is published in it. */
-export function PartView({ route: { partId, show, nodeId }, bases, home, theme }: PartViewProps) {
+export function PartView({ route, bases, home, theme, trackers }: PartViewProps) {
+  const { partId, show: wanted, nodeId } = route
   const live = useMembership(partId, bases?.[0] ?? home)
   const leader = usePolled(bases && partId, overlayEveryMs, (signal) => leaderOf(bases ?? [], partId, signal))
   const base = leader.value?.base
@@ -53,15 +56,29 @@ export function PartView({ route: { partId, show, nodeId }, bases, home, theme }
     readPropagation(base ?? '', partId, signal),
   )
   const { value } = overlay
+  // An address that names the map is kept until it is known that there is none.
+  const hasMap = value === undefined ? wanted === 'map' : value.places.size > 0
+  const show = wanted === 'map' && !hasMap ? 'graph' : wanted
   const failure = leader.failure ?? overlay.failure
   const storedBy = leader.value?.storageNodes.join() ?? ''
   const storage = useMemo(() => (storedBy === '' ? nobody : new Set(storedBy.split(','))), [storedBy])
   return (
     <section class="part-view">
-      <PartHead {...{ partId, show, nodeId }} nodeCount={value?.nodeCount} />
+      <PartHead {...{ partId, show, nodeId, hasMap }} nodeCount={value?.nodeCount} />
       <Notice failure={failure} readAtMs={value && overlay.readAtMs} />
       {value !== undefined ? (
-        <Shown {...{ overlay: value, show, theme, nodeId, live, propagation: propagation.value, storage }} />
+        <Shown
+          {...{
+            overlay: value,
+            show,
+            theme,
+            nodeId,
+            live,
+            propagation: propagation.value,
+            storage,
+            trackers,
+          }}
+        />
       ) : show === 'live' ? (
         <LiveView live={live} />
       ) : (
@@ -76,9 +93,11 @@ interface PartHeadProps {
   readonly show: PartShow
   readonly nodeId: string | undefined
   readonly nodeCount: number | undefined
+  /** Whether places of nodes are known. */
+  readonly hasMap: boolean
 }
 
-function PartHead({ partId, show, nodeId, nodeCount }: PartHeadProps) {
+function PartHead({ partId, show, nodeId, nodeCount, hasMap }: PartHeadProps) {
   const { path, owner, partition } = splitPart(partId)
   return (
     <div class="part-head">
@@ -86,19 +105,22 @@ function PartHead({ partId, show, nodeId, nodeCount }: PartHeadProps) {
         <h1>{path}</h1>
         <p class="part-more" title={partId}>
           {shortId(owner)} · {partitionText(partition)}
+          <Copy text={partId.slice(0, partId.lastIndexOf('#'))} what="the stream's id" />
           {nodeCount !== undefined && <> · {plural(nodeCount, 'node')}</>}
         </p>
       </div>
       <nav class="tabs" aria-label="What to show of the overlay">
-        {shows.map(({ show: other, label }) => (
-          <a
-            key={other}
-            href={partHref(partId, other, nodeId)}
-            aria-current={other === show ? 'page' : undefined}
-          >
-            {label}
-          </a>
-        ))}
+        {shows
+          .filter(({ show: other }) => other !== 'map' || hasMap)
+          .map(({ show: other, label }) => (
+            <a
+              key={other}
+              href={partHref(partId, other, nodeId)}
+              aria-current={other === show ? 'page' : undefined}
+            >
+              {label}
+            </a>
+          ))}
       </nav>
     </div>
   )
@@ -112,9 +134,10 @@ interface ShownProps {
   readonly propagation: Propagation | undefined
   readonly live: Live
   readonly storage: ReadonlySet<string>
+  readonly trackers: readonly TrackerState[] | undefined
 }
 
-function Shown({ overlay, show, theme, nodeId, propagation, live, storage }: ShownProps) {
+function Shown({ overlay, show, theme, nodeId, propagation, live, storage, trackers }: ShownProps) {
   const [coloring, setColoring] = useState<Coloring>('rtt')
   const shape = useMemo(() => shapeOf(overlay.nodes, overlay.edges), [overlay])
   const { partId } = overlay
@@ -137,7 +160,7 @@ function Shown({ overlay, show, theme, nodeId, propagation, live, storage }: Sho
           <div class="picture">
             <ColoringChoice {...{ coloring, setColoring }} />
             {show === 'map' ? (
-              <WorldMap {...{ overlay, theme, coloring }} />
+              <WorldMap {...{ overlay, theme, coloring, trackers }} />
             ) : (
               <OverlayGraph
                 {...{ shape, theme, coloring, storage, selected: nodeId, self: live.state?.nodeId }}
@@ -194,7 +217,10 @@ function SelectedNode({
   return (
     <div class="card">
       <h2>
-        <NodeLink nodeId={nodeId} />
+        <span class="with-copy">
+          <NodeLink nodeId={nodeId} />
+          <Copy text={nodeId} what="the node's id" />
+        </span>
         <button type="button" class="icon" aria-label="Let the node go" onClick={onClose}>
           ×
         </button>

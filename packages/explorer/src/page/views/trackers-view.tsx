@@ -1,6 +1,7 @@
 import { sentenceFor } from '../api/failure.ts'
 import { maxTrackersAsked, type TrackerState } from '../api/trackers.ts'
 import { formatCount, shortId, shownHost, shownText } from '../format.ts'
+import { Copy } from '../parts/copy.tsx'
 import { Table, type Column } from '../parts/table.tsx'
 import type { Polled } from '../use-polled.ts'
 
@@ -12,6 +13,7 @@ const columns: Column<TrackerState>[] = [
         <span class="part-path">{shownHost(base)}</span>
         <span class="part-more" title={nodeId}>
           {shortId(nodeId)}
+          {nodeId !== '' && <Copy text={nodeId} what="the tracker's id" />}
           {isHome && ' · serves this page'}
         </span>
       </>

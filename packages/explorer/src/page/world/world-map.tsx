@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Overlay } from '../api/trackers.ts'
+import type { Place } from '../api/answers.ts'
+import type { Overlay, TrackerState } from '../api/trackers.ts'
 import { palettes, rttColours, rttScale, rttStep, type RttScale, type Theme } from '../colours.ts'
-import { formatCount, formatMs, plural, shownText } from '../format.ts'
+import { formatCount, formatMs, plural, shownHost, shownText } from '../format.ts'
 import { Legend } from '../graph/legend.tsx'
 import type { Coloring } from '../graph/scene.ts'
 import { Table, type Column } from '../parts/table.tsx'
@@ -20,10 +21,11 @@ export interface WorldMapProps {
   readonly overlay: Overlay
   readonly theme: Theme
   readonly coloring: Coloring
+  readonly trackers: readonly TrackerState[] | undefined
 }
 
-/** Where the nodes of an overlay are, as far as the tracker knows. */
-export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
+/** Where the nodes of an overlay and the trackers are, as far as the tracker knows. */
+export function WorldMap({ overlay, theme, coloring, trackers = [] }: WorldMapProps) {
   const [land, setLand] = useState('')
   useEffect(() => {
     // The tracker may be gone by now; a map without outlines shows the nodes all the same.
@@ -31,13 +33,7 @@ export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
   }, [])
   const { nodes, edges, places } = overlay
   const { sites, ways } = useMemo(() => sitesOf(nodes, edges, places), [overlay])
-  if (sites.length === 0)
-    return (
-      <p class="empty">
-        The tracker does not know where the nodes are. Whoever runs it can say so with --places; nobody is
-        located by their address.
-      </p>
-    )
+  const placed = trackers.flatMap((tracker) => (tracker.place ? [{ ...tracker, place: tracker.place }] : []))
   // Edges within a place are not drawn: the scale is that of what is.
   const scale = rttScale(ways.flatMap(({ meanRttMs }) => meanRttMs ?? []))
   const located = sites.reduce((sum, site) => sum + site.nodes.length, 0)
@@ -46,7 +42,7 @@ export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
       <svg
         viewBox={`0 0 ${mapSize.width} ${mapSize.height}`}
         role="img"
-        aria-label={`Map: ${plural(located, 'node')} at ${plural(sites.length, 'place')}`}
+        aria-label={`Map: ${plural(located, 'node')} at ${plural(sites.length, 'place')}${placed.length === 0 ? '' : `, ${plural(placed.length, 'tracker')}`}`}
       >
         <path class="land" d={land} fill={palettes[theme].land} />
         <g fill="none" stroke-linecap="round">
@@ -68,6 +64,17 @@ export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
             stroke={palettes[theme].halo}
           />
         ))}
+        {placed.map(({ nodeId, place, base }) => (
+          <path
+            key={nodeId}
+            class="tracker"
+            d={diamondAt(place)}
+            fill={palettes[theme].tracker}
+            stroke={palettes[theme].halo}
+          >
+            <title>{`Tracker ${shownHost(base)}, ${shownText(place.name)}`}</title>
+          </path>
+        ))}
         {freeLabels(sites.map((site) => ({ ...circleOf(site), name: shownText(site.place.name) }))).map(
           ({ name, x, y }) => (
             <text key={name} x={x} y={y} stroke={palettes[theme].halo} fill={palettes[theme].ink}>
@@ -76,13 +83,25 @@ export function WorldMap({ overlay, theme, coloring }: WorldMapProps) {
           ),
         )}
       </svg>
-      <Legend {...{ coloring, theme, scale }} hasNear={false} hasStorage={false} self={undefined} />
+      <Legend
+        {...{ coloring, theme, scale }}
+        hasNear={false}
+        hasStorage={false}
+        hasTrackers={placed.length > 0}
+        self={undefined}
+      />
       {located < nodes.length && (
         <p class="empty">{plural(nodes.length - located, 'node')} at unknown places.</p>
       )}
       <Table caption="Places" columns={columns} rows={sites} rowKey={({ key }) => key} empty="No places." />
     </div>
   )
+}
+
+/** Above the circle of the nodes that are at the same place. */
+function diamondAt(place: Place): string {
+  const [x, y] = pointOnMap(place)
+  return `M${x.toFixed(1)} ${(y - 22).toFixed(1)}l7 7-7 7-7-7Z`
 }
 
 /** As large as there are nodes. */
