@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
 /** A request or an answer of JSON-RPC. */
-export interface Rpc {
+interface Rpc {
   readonly id?: unknown
   readonly method?: string
   readonly params?: readonly unknown[]

@@ -186,7 +186,7 @@ export type NetworkSource =
   | ({ readonly kind: 'document' } & FollowedDocument)
 
 /** A signed document, and where it is found. */
-export interface FollowedDocument {
+interface FollowedDocument {
   /** The address of who may change it. */
   readonly owner: string
   /** URLs and, in Node, files: the newest that is signed by the owner counts. At most 8. */
