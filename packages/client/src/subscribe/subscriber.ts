@@ -160,8 +160,6 @@ export class Subscriber {
     if (this.#closed) throw clientError('CLIENT_CLOSED')
     throwIfAborted(signal)
     const subscription = this.#open(stream, partitions, options)
-    // It also ends what is still read of history.
-    signal?.addEventListener('abort', () => void subscription.unsubscribe(), { once: true })
     if (join !== undefined) void subscription.readFirst(join(subscription))
     if (onMessage !== undefined) void subscription.deliverTo(onMessage)
     return subscription
@@ -248,12 +246,16 @@ export class Subscriber {
           },
           callbackFailed: (error) => status.emit({ type: 'callback-failed', streamId: stream.id, error }),
           ended: () => {
+            options.signal?.removeEventListener('abort', onAbort)
             this.#forget(subscription)
             for (const release of releases) release()
           },
         },
       },
     )
+    // It also ends what is still read of history. A signal may outlive the subscription, and must not hold it then.
+    const onAbort = (): void => void subscription.unsubscribe()
+    options.signal?.addEventListener('abort', onAbort, { once: true })
     this.#all.add(subscription)
     for (const id of streamPartIds)
       this.#byStreamPart.set(id, (this.#byStreamPart.get(id) ?? new Set()).add(subscription))

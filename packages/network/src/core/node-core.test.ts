@@ -74,7 +74,10 @@ describe('a node core', () => {
     const again = instruct(2, 7)
     if (again.type !== 'instruction') throw new Error('no instruction')
     const addresses = [{ kind: 'circuit', text: 'wss://carrier.example' }]
-    const neighbours = again.instruction.neighbours.map((one) => ({ ...one, contact: { ...contact, addresses } }))
+    const neighbours = again.instruction.neighbours.map((one) => ({
+      ...one,
+      contact: { ...contact, addresses },
+    }))
     const packet = { ...again.instruction, neighbours }
     expect(run({ type: 'trackerPacket', way: wayTo(1), packet })).toEqual(['connect 7'])
     expect(run({ type: 'contactChanged' })).toEqual(['introduce 1'])

@@ -87,7 +87,8 @@ export class NodeRuntime implements NetworkNode {
       onError: (error) => this.#faults.ofConnection(error),
     })
     const { links, transports } = this.#wires
-    for (const transport of transports) transport.onAddresses = () => this.#dispatch({ type: 'contactChanged' })
+    for (const transport of transports)
+      transport.onAddresses = () => this.#dispatch({ type: 'contactChanged' })
     const waiters = this.#waiters
     this.#core = createCore({ self: this.nodeId, limits }, modules, links.peers)
     const { counters } = this.#core

@@ -71,14 +71,10 @@ const circuits = z
       .describe(
         'Whether this node links over nodes that carry circuits where there is no other way, as behind a firewall without UDP.',
       ),
-    carriers: z
-      .array(webSocketUrl())
-      .max(8)
-      .default([])
-      .meta({
-        flag: 'carrier',
-        description: 'URLs of nodes that carry circuits, in addition to those that trackers name.',
-      }),
+    carriers: z.array(webSocketUrl()).max(8).default([]).meta({
+      flag: 'carrier',
+      description: 'URLs of nodes that carry circuits, in addition to those that trackers name.',
+    }),
     carry: z
       .boolean()
       .default(false)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:dgram'
 
 /** An address and port as STUN has them, for comparing: `192.0.2.1:5000`, `[2001:db8::1]:5000`. */
-export type Endpoint = string
+type Endpoint = string
 
 /** An answer of a STUN server (RFC 8489, RFC 5780). */
 export interface StunAnswer {
@@ -22,8 +22,9 @@ const cookie = 0x2112a442
 const bindingRequest = 0x0001
 const bindingSuccess = 0x0101
 const attributes = { mapped: 0x0001, changeRequest: 0x0003, xorMapped: 0x0020, other: 0x802c } as const
-/** RFC 8489, section 6.2.1, is more patient; a tool that somebody waits for is not. */
+/** A STUN request is sent again after so long. RFC 8489, section 6.2.1, is more patient; a tool that somebody waits for is not. */
 const resendAfterMs = 300
+/** STUN requests to one server; then it counts as silent. */
 const maxRequests = 4
 
 /** Asks a server from this socket; undefined when no answer comes within 1.2 s. */

@@ -21,7 +21,7 @@ describe('what a carrier reads of circuits', () => {
     return { clock, carrier }
   }
 
-  it('is a second’s worth at once, and the rest when it is paid for', async () => {
+  it('is a second’s worth at once, and the rest when it is paid for', () => {
     const { clock, carrier } = carrierOf({ maxCircuitBytesPerS: 1_000 })
     const [pace, from, other] = [carrier.pace(), channel(), channel()]
     pace(from, 1_000)
@@ -29,20 +29,20 @@ describe('what a carrier reads of circuits', () => {
     pace(from, 500)
     pace(from, 500)
     expect(from.isRead).toBe(false)
-    await clock.advanceBy(999)
+    clock.advanceBy(999)
     expect(from.isRead).toBe(false)
-    await clock.advanceBy(1)
+    clock.advanceBy(1)
     expect([from.isRead, other.isRead]).toEqual([true, true])
     expect(carrier.counters.bytes).toBe(2_000)
   })
 
-  it('is no more of all circuits together than it gives', async () => {
+  it('is no more of all circuits together than it gives', () => {
     const { clock, carrier } = carrierOf({ maxCircuitBytesPerS: 1_000, maxBytesPerS: 1_500 })
     const [one, other] = [channel(), channel()]
     carrier.pace()(one, 1_000)
     carrier.pace()(other, 1_000)
     expect([one.isRead, other.isRead]).toEqual([true, false])
-    await clock.advanceBy(500)
+    clock.advanceBy(500)
     expect(other.isRead).toBe(true)
   })
 })

@@ -6,11 +6,7 @@ import { answerTimeoutMs, maxSeekPauseMs, minSeekPauseMs, silentAfterMs } from '
 import { circuitFrame, claimFrame, readWaitingFrame, stillHereFrame } from './waiting-frames.ts'
 
 /** Opens a WebSocket to wait on. One of the two is called, later; neither after the result was called. */
-export type OpenWaiting = (
-  url: string,
-  onChannel: (channel: PooledChannel) => void,
-  onFail: () => void,
-) => Cancel
+type OpenWaiting = (url: string, onChannel: (channel: PooledChannel) => void, onFail: () => void) => Cancel
 
 export interface WaitingPlaceModules extends Pick<
   ConnectionModules,
