@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { RunnelClient } from '../packages/client/src/runnel-client.ts'
-import { withGasTable } from './gas-table.ts'
+import { withGasTable } from '../contracts/scripts/gas-table.ts'
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url))
 const read = (file: string) => readFileSync(join(docs, file), 'utf8')

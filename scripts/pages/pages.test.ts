@@ -79,8 +79,8 @@ describe('the README and the guides', { timeout: 600_000 }, () => {
   })
 })
 
-/** What takes minutes, or what only Linux's namespaces can do; bench/, emulation/ and examples/ test these. */
-const longer = ['npm run -s bench', 'npm run -s emulate', 'npm run example']
+/** What takes minutes, needs namespaces, or starts a second network: bench/, emulation/, examples/ and packages/node/src/up/ test these. */
+const longer = ['npm run -s bench', 'npm run -s emulate', 'npm run example', 'npm start -s']
 
 it('finds lines in order only', () => {
   expect(isIn(['a…c', 'd'], 'x abc\n(d)')).toBe(true)

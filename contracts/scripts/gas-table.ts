@@ -1,4 +1,4 @@
-// Writes the table of costs in docs/questions.md from what a real EVM charges:  node --conditions=runnel-src scripts/gas-table.ts
+// Writes the table of costs in docs/questions.md from what a real EVM charges:  node --conditions=runnel-src contracts/scripts/gas-table.ts
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
@@ -9,11 +9,11 @@ import {
   storageRegistry,
   streamRegistry,
   trackerRegistry,
-} from '@runnel/contracts'
-import { startAnvil } from '@runnel/contracts/anvil'
+} from '../src/index.ts'
+import { startAnvil } from '../src/anvil.ts'
 import { formatUnits, JsonRpcProvider, Wallet, type TransactionResponse } from 'ethers'
 
-const page = new URL('../docs/questions.md', import.meta.url)
+const page = new URL('../../docs/questions.md', import.meta.url)
 const [begin, end] = ['<!-- gas: begin -->', '<!-- gas: end -->']
 
 /** What a call is for, and how much gas it took. */
