@@ -29,11 +29,10 @@ async function listen(client: RunnelClient, room: string) {
     if (!isRunnelError(error) || error.code !== 'NO_STORAGE_NODE') throw error
   }
   const kept = keptMessages(room, lastMessages)
-  for (const [publisherId, message] of kept.all()) showMessage(publisherId, message)
-  return client.subscribe(room, {}, ({ content, publisherId }) => {
-    if (!isChatMessage(content)) return
-    kept.add(publisherId, content)
-    showMessage(publisherId, content)
+  for (const message of kept.all()) showMessage(message.publisherId, message)
+  return client.subscribe(room, {}, (message) => {
+    const { content, publisherId } = message
+    if (isChatMessage(content) && kept.add(message, content)) showMessage(publisherId, content)
   })
 }
 

@@ -9,6 +9,8 @@ import { bundleExplorer } from './bundle.ts'
 
 export const streamId = `0x${'a'.repeat(40)}/lobby`
 export const partId = `${streamId}#0`
+/** Nothing is published there but by the test that counts. */
+export const countedId = `0x${'a'.repeat(40)}/counted`
 /** Everybody may read it, nobody publish. */
 export const noticesId = `0x${'a'.repeat(40)}/notices`
 
@@ -63,6 +65,7 @@ function networkOf(tracker: StaticNetwork['trackers'][number]) {
     trackers: [tracker],
     streams: [
       { id: streamId, permissions },
+      { id: countedId, permissions },
       { id: noticesId, permissions: [{ user: 'public', publish: false, subscribe: true }] },
     ],
   }

@@ -6,7 +6,7 @@ const square = Float32Array.from([0, 0, 100, 0, 0, 100, 100, 100])
 describe('the view', () => {
   it('shows everything in the middle', () => {
     const view = fitView(square, 800, 400)
-    const corners = [0, 3].map((index) => screenPosition(square, view, index))
+    const corners = [0, 3].map((index) => screenPosition(square, view, index).map(Math.round))
     expect(corners).toEqual([
       [288, 88],
       [512, 312],
