@@ -42,7 +42,7 @@ async function open(count: number, chainId = 31_337): Promise<void> {
       ...{ chainId, registries: chain.registries, pollIntervalMs: 20 },
       account: chain.accounts[0].privateKey,
     },
-    { clock: hasty, logger: { debug: log, info: log, warn: log, error: log } },
+    { clock: hasty, logger: { info: log, warn: log, error: log } },
   )
   await registries.start({
     onChange: (change) => {
