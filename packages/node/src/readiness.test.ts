@@ -10,6 +10,7 @@ const working: NodeSnapshot = {
   websocketUrl: undefined,
   cryptoBackend: 'js',
   uptimeMs: 0,
+  chainEndpoints: [],
   trackers: [
     { nodeId, connected: false },
     { nodeId: toNodeId(`0x${'b'.repeat(40)}`), connected: true },

@@ -64,6 +64,15 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
   })
 
   it('carries messages, and a grant works in what runs', async () => {
+    const node = startRunnel(
+      [
+        ...['node', '--network', 'network/network.json', '--key', 'user.key', '--http-port', '0'],
+        ...['--websocket-port', '0', '--stream', `${owner}/lobby`, '--stream', `${owner}/orders`],
+      ],
+      { cwd },
+    )
+    const isIn = (stream: string) => node.said(`${stream}","partitions":1,"msg":"in the stream"`)
+    await Promise.all([isIn('/lobby'), node.said('NO_SUBSCRIBE_PERMISSION')])
     const subscriber = startRunnel(['subscribe', `${owner}/lobby`, '--network', served], { cwd })
     await subscriber.said('subscribed to')
     const publish = (stream: string, key: string, text: string) =>
@@ -76,19 +85,11 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
     // Who may not read is told so, and may once the owner says so.
     const read = ['subscribe', `${owner}/orders`, '--network', served, '--key', 'user.key']
     expect(await runRunnel(read, { cwd })).toMatchObject({ code: 77 })
-    const node = startRunnel(
-      [
-        ...['node', '--network', 'network/network.json', '--key', 'user.key', '--http-port', '0'],
-        ...['--websocket-port', '0', '--stream', `${owner}/orders`],
-      ],
-      { cwd },
-    )
-    await node.said('NO_SUBSCRIBE_PERMISSION')
     expect(await update('grant', '/orders', user, 'publish', 'subscribe')).toMatchObject({
       code: 0,
       stdout: 'network/network.json is revision 2\n',
     })
-    await node.said('in the stream')
+    await isIn('/orders')
     const reader = startRunnel(read, { cwd })
     await reader.said('subscribed to')
     expect(await publish('/orders', 'network/owner.key', 'sealed')).toMatchObject({ code: 0 })

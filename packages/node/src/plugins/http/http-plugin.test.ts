@@ -12,6 +12,7 @@ const snapshot: NodeSnapshot = {
   websocketUrl: undefined,
   cryptoBackend: 'native',
   uptimeMs: 5,
+  chainEndpoints: [],
   trackers: [{ nodeId, connected: true }],
   streams: {
     isRead: true,
