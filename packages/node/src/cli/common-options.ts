@@ -16,7 +16,8 @@ export const networkOptions = {
   network: {
     type: 'string',
     requiresArg: true,
-    describe: 'Network file, or https://…#0xowner (also RUNNEL_NETWORK); default: that of runnel up in this folder',
+    describe:
+      'Network file, or https://…#0xowner (also RUNNEL_NETWORK); default: that of runnel up in this folder',
   },
   key: {
     type: 'string',
