@@ -20,7 +20,6 @@ const working: NodeSnapshot = {
   streamParts: [],
   counters: {},
   plugins: {},
-  chainEndpoints: [],
 }
 const storage = (isHealthy: boolean) =>
   ({ storage: { isHealthy, location: 'x.db' } }) as NodeSnapshot['plugins']

@@ -20,7 +20,6 @@ const snapshot: NodeSnapshot = {
     ignoredParts: 4,
   },
   admissionProblem: undefined,
-  chainEndpoints: [],
   counters: { 'data.publisherDenied': 3, 'links.open': 4 },
   streamParts: [
     { streamPartId, neighbours: [], wantedNeighbours: 4, delivered: 7, duplicates: 2, published: 1 },
