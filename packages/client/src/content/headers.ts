@@ -11,7 +11,7 @@ export type MessageHeaders = Readonly<Record<string, string>>
 /** Added to a content type when headers come before the content. Clients that do not know it see bytes of an unknown type. */
 const headersFlag = 0x40
 /** Those from here on say that the content is compressed. */
-const maxType = 0x7f
+const lastType = 0x7f
 
 const noHeaders: MessageHeaders = Object.freeze({})
 
@@ -42,7 +42,7 @@ export function splitHeaders({
   content,
 }: Pick<StreamMessage, 'contentType' | 'encryptionType' | 'content'>) {
   const hasHeaders =
-    encryptionType === EncryptionType.none && contentType >= headersFlag && contentType <= maxType
+    encryptionType === EncryptionType.none && contentType >= headersFlag && contentType <= lastType
   if (!hasHeaders) return { contentType, content, headers: noHeaders }
   const reader = new Reader(content)
   try {

@@ -14,13 +14,14 @@ export interface Extract {
   readonly toMs?: number | undefined
 }
 
+/** Bytes of batches read at once. */
 const pageBytes = 1024 * 1024
-const maxTimeMs = 2 ** 48 - 1
+const endOfTime = 2 ** 48 - 1
 
 /** One stream part after the other, of each its batches in order of time; with key parts. Throws what a store throws. */
 export async function* storedBatches(
   store: Pick<ReadableStore, 'usage' | 'read' | 'delegationsOf'>,
-  { streamIds, fromMs = 0, toMs = maxTimeMs }: Extract = {},
+  { streamIds, fromMs = 0, toMs = endOfTime }: Extract = {},
 ): AsyncGenerator<StoredBatch> {
   for (const { streamPartId } of await store.usage()) {
     if (streamIds !== undefined && !streamIds.includes(parseStreamPartId(streamPartId).streamId)) continue
