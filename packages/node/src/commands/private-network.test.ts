@@ -145,9 +145,11 @@ describe('a private network', { timeout: timeoutMs }, () => {
     expect(node.stderr()).toContain(`"userId":"${ownerId}"`)
     const subscriber = start(`subscribe ${stream} --meta ${asServer}`)
     await subscriber.said('subscribed to')
-    const publish = () => runRunnel(`publish ${stream} ${asServer}`.split(' '), { cwd, input: '{"n":1}\n' })
+    const publish = () =>
+      runRunnel(`publish ${stream} ${asServer} --header trace=7f`.split(' '), { cwd, input: '{"n":1}\n' })
     expect(await publish()).toMatchObject({ code: 0 })
     await subscriber.said(`"publisherId":"${ownerId}"`)
+    await subscriber.said('"headers":{"trace":"7f"}')
     expect(await run(`stream delete ${stream} ${delegated}`)).toMatchObject({
       code: 78,
       stderr: expect.stringContaining('(NO_USER_KEY). '),

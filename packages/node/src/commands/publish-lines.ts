@@ -1,4 +1,4 @@
-import type { RunnelClient } from '@runnel/client'
+import type { MessageHeaders, RunnelClient } from '@runnel/client'
 import { isRunnelError, limits, toStreamPartId, type RunnelError, type StreamId } from '@runnel/protocol'
 import type { Line } from '../cli/read-lines.ts'
 import { nodeError } from '../errors.ts'
@@ -20,6 +20,8 @@ export interface PublishLinesOptions {
   readonly text: boolean
   /** Name of the field whose value chooses the partition. */
   readonly partitionKey: string | undefined
+  /** Beside each message. */
+  readonly headers?: MessageHeaders | undefined
   /** Report bad lines and go on; otherwise the first ends the work. */
   readonly skipInvalid: boolean
   readonly signal: AbortSignal
@@ -53,9 +55,8 @@ export async function publishLines(
   }
   const send = (line: Line) => {
     const { content, partitionKey } = contentOf(line, options)
-    const key = partitionKey === undefined ? {} : { partitionKey }
     const sent: Promise<void> = client
-      .publish(options.streamId, content, key)
+      .publish(options.streamId, content, { partitionKey, headers: options.headers })
       .then(
         ({ neighbours, partition }) => {
           published++

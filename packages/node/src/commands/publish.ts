@@ -1,3 +1,4 @@
+import type { MessageHeaders } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
 import { errorLine } from '../cli/describe-error.ts'
@@ -7,6 +8,7 @@ import { standardInput } from '../cli/standard-input.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
 import { withClient } from '../cli/with-client.ts'
+import { nodeError } from '../errors.ts'
 import { maxLineBytes, publishLines, type PublishedLines } from './publish-lines.ts'
 
 export const publish = defineCommand({
@@ -23,6 +25,12 @@ export const publish = defineCommand({
       type: 'string',
       requiresArg: true,
       describe: 'Field whose value chooses the partition: same value, same partition',
+    },
+    header: {
+      type: 'string',
+      array: true,
+      requiresArg: true,
+      describe: 'name=value beside each message, signed and encrypted with it; may be given several times',
     },
     'skip-invalid': { type: 'boolean', default: false, describe: 'Report bad lines and go on with the next' },
   },
@@ -42,10 +50,12 @@ export const publish = defineCommand({
     text,
     'partition-key': partitionKey,
     'skip-invalid': skipInvalid,
+    header,
     json,
     ...network
   }) => {
     const streamOf = streamArgument(stream)
+    const headers = header && headersOf(header)
     const stop = listenForStop()
     const given = messages.length > 0
     if (!given && process.stdin.isTTY) notice(howToType(text))
@@ -53,7 +63,7 @@ export const publish = defineCommand({
       const streamId = streamOf(client)
       const lines = given ? linesOf(messages) : readLines(standardInput(stop.signal), maxLineBytes)
       const result = await publishLines(client, lines, {
-        ...{ streamId, text, partitionKey, skipInvalid, signal: stop.signal },
+        ...{ streamId, text, partitionKey, headers, skipInvalid, signal: stop.signal },
         unit: given ? 'message' : 'line',
         onInvalid: (error) => notice(errorLine(error)),
       })
@@ -64,6 +74,17 @@ export const publish = defineCommand({
     stop.release()
   },
 })
+
+/** Of `name=value`. Throws USAGE for what is none. */
+function headersOf(options: readonly string[]): MessageHeaders {
+  return Object.fromEntries(
+    options.map((option) => {
+      const at = option.indexOf('=')
+      if (at < 1) throw nodeError('USAGE', `--header takes name=value, not "${option}"`)
+      return [option.slice(0, at), option.slice(at + 1)]
+    }),
+  )
+}
 
 /** At a terminal the command waits for what is typed. */
 function howToType(text: boolean): string {
