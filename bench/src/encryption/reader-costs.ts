@@ -17,7 +17,7 @@ import { publicKeyOf, sealToMany } from '../../../packages/client/src/encryption
 import { KnownKeys } from '../../../packages/client/src/encryption/known-keys.ts'
 import { Opener } from '../../../packages/client/src/encryption/opener.ts'
 import { ReaderSet } from '../../../packages/client/src/encryption/reader-set.ts'
-import { cpuUs, round } from '../statistics.ts'
+import { cpuUs, percentile, round } from '../statistics.ts'
 import { newIdentity } from '../swarm.ts'
 
 /** Bare seals that are made to compare with. */
@@ -77,13 +77,18 @@ export async function readerCosts(crypto: Crypto, { readers, rounds }: { readers
     await open()
     losses.push(records.take())
   }
-  const most = (value: (one: (typeof losses)[number]) => number) => round(Math.max(...losses.map(value)))
+  const of = (share: number, value: (one: (typeof losses)[number]) => number) =>
+    round(percentile(losses.map(value), share))
   return {
     ratio: round(once.cpuMs / bareCpuMs),
     readers,
     once: { cpuS: round(once.cpuMs / 1000), recordBytes: once.recordBytes, batchBytes: once.batchBytes },
-    /** The worst of all. */
-    revoked: { cpuMs: most(({ cpuMs }) => cpuMs), bytes: most(({ batchBytes }) => batchBytes) },
+    /** The worst is the first mostly, before its code is compiled. */
+    revoked: {
+      cpuMs: of(0.5, ({ cpuMs }) => cpuMs),
+      worstCpuMs: of(1, ({ cpuMs }) => cpuMs),
+      worstBytes: of(1, ({ batchBytes }) => batchBytes),
+    },
     hpkeAlone: { cpuS: round(bareCpuMs / 1000) },
   }
 }
