@@ -105,6 +105,7 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
       .stdout
     expect(stranger).toContain('revision 1')
     await update('add-stream', '/last')
+    await trackers[0]?.said('"revision":4')
     copyFileSync(join(cwd, 'before.json'), document)
     await trackers[0]?.said('"code":"NETWORK_DOCUMENT_OLDER"')
     copyFileSync(join(cwd, 'stranger/network.json'), document)
