@@ -127,10 +127,10 @@ describe('a cluster of trackers', { timeout: 120_000 }, () => {
     stops.push(() => node.stop())
     const nobody = nodeId(500)
     const url = circuitUrl(successor.tracker.url, [nobody])
-    await expect(node.connect({ nodeId: nobody, url })).rejects.toMatchObject({ code: 'DIAL_FAILED' })
+    await expect(node.connect({ nodeId: nobody, url })).rejects.toMatchObject({ code: 'NO_CIRCUIT' })
     const through = circuitUrl(successor.tracker.url, [leader.nodeId, nobody])
     await expect(node.connect({ nodeId: nobody, url: through })).rejects.toMatchObject({
-      code: 'DIAL_FAILED',
+      code: 'NO_CIRCUIT',
     })
     expect(await successor.metric('cluster_circuits_failed_total')).toBe(2)
     expect(await leader.metric('cluster_circuits_refused_total')).toBe(1)
