@@ -104,7 +104,7 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
     const stranger = (await run('network', 'init', '--dir', 'stranger', '--tracker', 'ws://127.0.0.1:1'))
       .stdout
     expect(stranger).toContain('revision 1')
-    await update('add-stream', '/last')
+    expect(await update('add-stream', '/last')).toMatchObject({ code: 0 })
     await trackers[0]?.said('"revision":4')
     copyFileSync(join(cwd, 'before.json'), document)
     await trackers[0]?.said('"code":"NETWORK_DOCUMENT_OLDER"')
