@@ -56,7 +56,7 @@ describe('runnel doctor', { timeout: timeoutMs }, () => {
     expect(before.found).toMatchObject({
       key: expect.stringMatching(/^ok: node 0x/),
       clock: expect.stringMatching(/^ok/),
-      trackers: expect.stringMatching(/^ok: .* answers, with 0 nodes/),
+      trackers: expect.stringMatching(/^ok: .* answers, with \d+ nodes/),
       'port http': expect.stringMatching(/^ok: .* is free/),
       storage: expect.stringMatching(/^ok: .* is made at the start/),
     })
