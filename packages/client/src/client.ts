@@ -29,6 +29,7 @@ import { silentLogger, type Logger } from './logger.ts'
 import { Phases } from './phases.ts'
 import { LateArchive } from './resend/archive.ts'
 import type { Files } from './registry/document/document-source.ts'
+import { createStaticRegistries } from './registry/static-registries.ts'
 import type { AccountSource } from './registry/chain/chain-account.ts'
 import { RegistryService } from './registry/registry-service.ts'
 import { RunnelClient } from './runnel-client.ts'
@@ -194,11 +195,8 @@ async function openRegistries(
   account: AccountSource,
   modules: RegistryModules,
 ) {
-  // Loaded when they are used: ethers is larger than all the rest.
-  if (network.kind === 'static') {
-    const { createStaticRegistries } = await import('./registry/static-registries.ts')
-    return createStaticRegistries(network.document)
-  }
+  if (network.kind === 'static') return createStaticRegistries(network.document)
+  // The others are loaded when they are used: ethers is larger than all the rest.
   const { pollIntervalMs } = registry
   if (network.kind === 'document') {
     const { openDocumentRegistries } = await import('./registry/document/document-registries.ts')
