@@ -89,7 +89,8 @@ describe('a network without a chain', { timeout: timeoutMs }, () => {
       code: 0,
       stdout: 'network/network.json is revision 2\n',
     })
-    await isIn('/orders')
+    // The reader has the document from this tracker.
+    await Promise.all([isIn('/orders'), trackers[0]?.said('"revision":2')])
     const reader = startRunnel(read, { cwd })
     await reader.said('subscribed to')
     expect(await publish('/orders', 'network/owner.key', 'sealed')).toMatchObject({ code: 0 })
