@@ -261,7 +261,11 @@ describe('storage nodes', { timeout: timeoutMs }, () => {
     const stream = await newStream('slow', [storage])
     const large = 'x'.repeat(100_000)
     const stored = []
-    for (let index = 0; index < 200; index++) stored.push(await owner.publish(stream, { index, large }))
+    for (let index = 0; index < 200; index++) {
+      stored.push(await owner.publish(stream, { index, large }))
+      // Of what is published before anybody is attached, who attaches gets a bounded part.
+      if (index === 0) await owner.waitForStorage(stored)
+    }
     await owner.waitForStorage(stored)
     const before = await reportOf(storage)
     const slow = await network.client()
