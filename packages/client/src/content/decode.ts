@@ -33,7 +33,8 @@ export function decodeMessage(
 ): Message {
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous } = message
   if (message.encryptionType !== EncryptionType.none && !raw) throw clientError('ENCRYPTED_CONTENT')
-  const { headers, ...inner } = splitHeaders(message)
+  // Not taken apart: for each message that would copy what is left.
+  const inner = splitHeaders(message)
   const contentType = contentTypes.get(inner.contentType) ?? 'unknown'
   const content = raw ? new Uint8Array(inner.content) : decodeContent(inner.content, contentType)
   return {
@@ -46,7 +47,7 @@ export function decodeMessage(
     previous,
     keyId: keyIdOf(sealed),
     contentType,
-    headers,
+    headers: inner.headers,
     content: schema === undefined ? content : checkContent(content, schema),
   }
 }

@@ -15,16 +15,19 @@ const lastType = 0x7f
 
 const noHeaders: MessageHeaders = Object.freeze({})
 
+/** Used again: what it has is copied within one call. */
+const writer = new Writer()
+
 /** A content with its headers before it: `u8 count ‖ (short name ‖ text value)… ‖ content`, by ascending name. Throws INVALID_HEADERS. */
 export function withHeaders(encoded: EncodedContent, headers: MessageHeaders = noHeaders): EncodedContent {
   const names = Object.keys(headers).sort()
   if (names.length === 0) return encoded
-  const writer = new Writer()
+  writer.reset()
   try {
     if (names.length > limits.maxHeaders)
       throw new RangeError(`${names.length}, at most ${limits.maxHeaders}`)
     writer.u8(names.length)
-    for (const name of names) writeHeader(writer, name, headers[name])
+    for (const name of names) writeHeader(name, headers[name])
   } catch (cause) {
     throw clientError('INVALID_HEADERS', reasonOf(cause), { cause })
   }
@@ -53,7 +56,7 @@ export function splitHeaders({
   }
 }
 
-function writeHeader(writer: Writer, name: string, value: unknown): void {
+function writeHeader(name: string, value: unknown): void {
   if (name === '') throw new RangeError('an empty name')
   if (typeof value !== 'string') throw new TypeError(`${name} is no text`)
   if (!value.isWellFormed()) throw new TypeError(`${name} has half a character`)

@@ -13,6 +13,7 @@ import {
 } from '@runnel/storage/backup'
 import { defineCommand } from '../cli/command.ts'
 import { errorLine } from '../cli/describe-error.ts'
+import { exitCodeFor } from '../cli/exit-codes.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { readLines } from '../cli/read-lines.ts'
 import { configOfFlags, settingOptions } from '../cli/setting-options.ts'
@@ -54,7 +55,7 @@ export const storageImport = defineCommand({
       printResult({ store: store.location, ...imported }, json, [
         `${store.location}: ${messages} messages in ${batches} batches${refused > 0 ? `, left out ${refused}` : ''}`,
       ])
-      if (refused > 0) process.exitCode = 65
+      if (refused > 0) process.exitCode = exitCodeFor('BATCH_NOT_GENUINE')
     } finally {
       await store.close()
       stop.release()
