@@ -201,16 +201,23 @@ describe('publish and subscribe', () => {
       await clients.create(),
     ]
     const left: string[] = []
+    const celsius = z.number().transform((degrees) => {
+      if (degrees < -273) throw new Error('a fault of the schema')
+      return degrees
+    })
     const subscription = await subscriber.subscribe(id('one'), {
-      schema: z.object({ celsius: z.number() }),
-      onUndecodable: ({ error }) => left.push(error.message),
+      schema: z.object({ celsius }),
+      onUndecodable: ({ error }) => left.push(`${error.code} ${error.message}`),
     })
     const taken = take(subscription, 2)
-    for (const content of [{ celsius: 20 }, { celsius: 'warm' }, { celsius: 22 }])
+    for (const content of [{ celsius: 20 }, { celsius: 'warm' }, { celsius: -300 }, { celsius: 22 }])
       await publisher.publish(id('one'), content)
     expect((await taken).map(({ content }) => content.celsius + 1)).toEqual([21, 23])
-    expect(left).toEqual([expect.stringContaining('celsius: ')])
-    expect(subscription.counters()).toMatchObject({ delivered: 2, undecodable: 1 })
+    expect(left).toEqual([
+      expect.stringMatching(/^CONTENT_MISMATCH .*celsius: /),
+      expect.stringMatching(/^CONTENT_MISMATCH .*a fault of the schema/),
+    ])
+    expect(subscription.counters()).toMatchObject({ delivered: 2, undecodable: 2 })
   })
 
   it('takes messages until its signal ends the subscription', async () => {

@@ -1,5 +1,11 @@
-import { ContentType, EncryptionType, toStreamPartId, type StreamMessage } from '@runnel/protocol'
-import { asError, clientError, reasonOf } from '../errors.ts'
+import {
+  ContentType,
+  EncryptionType,
+  isRunnelError,
+  toStreamPartId,
+  type StreamMessage,
+} from '@runnel/protocol'
+import { clientError, reasonOf } from '../errors.ts'
 import type { StatusHub } from '../status.ts'
 import type { Message } from '../subscribe/message.ts'
 import type { UndecodableMessage } from './undecodable-message.ts'
@@ -52,18 +58,21 @@ export function decodeMessage(
   }
 }
 
-/** Says that a message was left out, and why. */
+/** Says that a message was left out, and why: what a schema throws has no code of its own. */
 export function reportUndecodable(
   message: StreamMessage,
-  error: unknown,
+  thrown: unknown,
   status: StatusHub,
 ): UndecodableMessage {
+  const error = isRunnelError(thrown)
+    ? thrown
+    : clientError('CONTENT_MISMATCH', reasonOf(thrown), { cause: thrown })
   const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber } = message
   const ref = { timestamp, sequenceNumber }
   const streamPartId = toStreamPartId(streamId, partition)
   const undecodable = {
     ...{ streamPartId, publisherId, messageChainId, ref },
-    ...{ keyId: keyIdOf(message), error: asError(error) },
+    ...{ keyId: keyIdOf(message), error },
   }
   status.emit({ type: 'undecodable', ...undecodable })
   return undecodable

@@ -1,4 +1,4 @@
-import type { MessageRef, NodeId, StreamPartId } from '@runnel/protocol'
+import type { MessageRef, NodeId, RunnelError, StreamPartId } from '@runnel/protocol'
 
 /** A message that was left out, and why. */
 export interface UndecodableMessage {
@@ -8,5 +8,5 @@ export interface UndecodableMessage {
   readonly ref: MessageRef
   /** As in `Message`. */
   readonly keyId: string | undefined
-  readonly error: Error
+  readonly error: RunnelError
 }
