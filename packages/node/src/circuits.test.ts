@@ -67,9 +67,9 @@ describe('brokers that nobody can dial', { timeout: 60_000 }, () => {
     ['before them', true],
     ['after them', false],
   ])('are linked over one that offers to carry circuits, which came %s', async (_, isFirst) => {
-    if (isFirst) await startCarrier()
+    const first = isFirst ? await startCarrier() : undefined
     const [a, b] = [await start('data', closed), await start('data', closed)]
-    if (!isFirst) await startCarrier()
+    const carrier = first ?? (await startCarrier())
     await linked([a, b])
     expect([a, b].map(waysOf)).toEqual([['circuit'], ['circuit']])
     const subscription = await b.client.subscribe(`${owner}/data`)
@@ -78,6 +78,9 @@ describe('brokers that nobody can dial', { timeout: 60_000 }, () => {
       expect(content).toBe('over a circuit')
       break
     }
+    const { counters } = carrier.client.network.metrics()
+    expect(counters).toMatchObject({ 'circuits.open': 1, 'circuits.opened': 1, 'circuits.evicted': 0 })
+    expect(counters['circuits.bytes']).toBeGreaterThan(500)
   })
 
   it('are dialled over a carrier that is configured', async () => {

@@ -124,6 +124,8 @@ export interface Transport {
   onInbound: (connection: Connection) => void
   /** Further addresses for contacts, of what is no transport: where this node carries circuits. Default: none. */
   readonly offers?: readonly Address[]
+  /** What it counts besides links, by the names of the node's metrics. */
+  readonly metrics?: Readonly<Record<string, number>>
   /** Called when `addresses` changes while it runs. Set by the owner before `start`. */
   onAddresses?: () => void
   start(): Promise<void>

@@ -76,6 +76,10 @@ export const counterHelp = {
   'tracker.silent': 'Joins that a connected tracker did not answer in time',
   'signal.refused': 'Signals not sent because no connected tracker could relay them',
   'signal.routesDropped': 'Return ways of signals forgotten because there were too many',
+  'circuits.opened': 'Circuits carried between other nodes, since the start',
+  'circuits.refused': 'Circuits refused for want of the node, or of room',
+  'circuits.evicted': 'Circuits, and nodes that waited for them, ended to make room for other networks',
+  'circuits.bytes': 'Bytes carried over circuits',
   'fault.streamPart': 'Faults in the work of a stream part, which was left and is joined again',
   'fault.connection': 'Faults in the work of a connection, which was closed',
   'fault.other': 'Faults in other work, which was abandoned',
@@ -86,6 +90,8 @@ export const counterHelp = {
 export const gaugeHelp = {
   'links.open': 'Links to other nodes that are open',
   'trackers.open': 'Connections to trackers that are open',
+  'circuits.open': 'Circuits that are carried between other nodes',
+  'circuits.waiting': 'Nodes that wait here for circuits',
   'trace.clocks': 'Links whose other end’s clock is known; 0 in a node that does not measure',
 } as const
 

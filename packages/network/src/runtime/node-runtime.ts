@@ -259,7 +259,7 @@ export class NodeRuntime implements NetworkNode {
   }
 
   metrics(): ReturnType<NetworkNode['metrics']> {
-    return nodeMetrics(this.#core, this.#wires.links.peers, {
+    return nodeMetrics(this.#core, this.#wires, {
       'trackers.open': this.#trackers.open,
       'trace.clocks': this.#tracer?.knownClocks ?? 0,
     })

@@ -33,7 +33,7 @@ describe('what a carrier reads of circuits', () => {
     expect(from.isRead).toBe(false)
     clock.advanceBy(1)
     expect([from.isRead, other.isRead]).toEqual([true, true])
-    expect(carrier.counters.bytes).toBe(2_000)
+    expect(carrier.metrics['circuits.bytes']).toBe(2_000)
   })
 
   it('is no more of all circuits together than it gives', () => {

@@ -13,22 +13,13 @@ interface Carried {
   close(): void
 }
 
-export interface CarrierCounters {
-  opened: number
-  /** For want of the node, or of room. */
-  refused: number
-  /** To make room. */
-  evicted: number
-  bytes: number
-}
-
 /**
  * Carries circuits to nodes that wait for them here: joins the WebSocket of whoever dials with one on which the node waits. Both
  * ends make the ordinary handshake over it, so this node can neither read nor change what it carries. What the others can take of
  * it is bounded: circuits, by network and by node, and bytes a second.
  */
 export class CircuitCarrier implements Circuits {
-  readonly counters: CarrierCounters = { opened: 0, refused: 0, evicted: 0, bytes: 0 }
+  readonly #counters = { opened: 0, refused: 0, evicted: 0, bytes: 0 }
   readonly #limits: CircuitLimits
   readonly #modules: Pick<ConnectionModules, 'clock' | 'crypto' | 'random'>
   readonly #waiting = new Map<NodeId, WaitingSocket>()
@@ -54,14 +45,16 @@ export class CircuitCarrier implements Circuits {
     return this.#limits.maxQueuedBytes
   }
 
-  /** Circuits carried or being opened. */
-  get size(): number {
-    return this.#carried.size
-  }
-
-  /** Nodes that wait. */
-  get waiting(): number {
-    return this.#waiting.size
+  get metrics(): Readonly<Record<string, number>> {
+    const { opened, refused, evicted, bytes } = this.#counters
+    return {
+      'circuits.open': this.#carried.size,
+      'circuits.waiting': this.#waiting.size,
+      'circuits.opened': opened,
+      'circuits.refused': refused,
+      'circuits.evicted': evicted,
+      'circuits.bytes': bytes,
+    }
   }
 
   /** A channel to the node, which listens on it. Rejects with NO_CIRCUIT and TOO_MANY_CONNECTIONS. */
@@ -79,7 +72,7 @@ export class CircuitCarrier implements Circuits {
       }
       carried.close = () => channel.close(true)
       channel.onGone = () => this.#leave(carried)
-      this.counters.opened++
+      this.#counters.opened++
       return channel
     } catch (error) {
       this.#leave(carried)
@@ -93,7 +86,7 @@ export class CircuitCarrier implements Circuits {
     const own = new Pace(this.#limits.maxCircuitBytesPerS, clock)
     const resuming = new Map<PausableChannel, Cancel>()
     return (from, bytes) => {
-      this.counters.bytes += bytes
+      this.#counters.bytes += bytes
       const waitMs = Math.max(own.read(bytes), this.#pace.read(bytes))
       if (waitMs === 0) return
       from.pause()
@@ -121,7 +114,7 @@ export class CircuitCarrier implements Circuits {
       },
     })
     for (const evicted of this.#waitingShares.add(waiting, networkOf(inbound.address))) {
-      this.counters.evicted++
+      this.#counters.evicted++
       evicted.close()
     }
   }
@@ -133,7 +126,7 @@ export class CircuitCarrier implements Circuits {
   }
 
   #refused(error: unknown): unknown {
-    this.counters.refused++
+    this.#counters.refused++
     return isRunnelError(error) ? error : transportError('NO_CIRCUIT', String(error), { cause: error })
   }
 
@@ -144,7 +137,7 @@ export class CircuitCarrier implements Circuits {
     const carried: Carried = { to, close: () => this.#leave(carried) }
     this.#carried.add(carried)
     for (const evicted of this.#carriedShares.add(carried, networkOf(address))) {
-      this.counters.evicted++
+      this.#counters.evicted++
       evicted.close()
       this.#leave(evicted)
     }

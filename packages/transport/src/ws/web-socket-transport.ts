@@ -54,6 +54,11 @@ export class WebSocketTransport implements Transport {
     this.#listener = options.listen && this.#createListener(options.listen)
   }
 
+  /** Of the circuits that are carried here. */
+  get metrics(): Readonly<Record<string, number>> {
+    return this.#options.listen?.circuits?.metrics ?? {}
+  }
+
   get url(): string {
     return this.#listener?.url ?? ''
   }

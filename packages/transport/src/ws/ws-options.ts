@@ -47,6 +47,8 @@ export interface Circuits {
   wait?(inbound: InboundWaiting): void
   /** Called with what each side of a new circuit sends. */
   pace?(): (from: PausableChannel, bytes: number) => void
+  /** By the names of a node's metrics. */
+  readonly metrics?: Readonly<Record<string, number>>
   stop?(): void
 }
 
