@@ -90,6 +90,12 @@ export const limits = {
   maxSignalBytes: 16 * 1024,
   /** ICE servers that a tracker hands out at once. */
   maxIceServers: 16,
+  /** What a node says it is. */
+  maxNodeRoleBytes: 16,
+  /** The version of a node's software, printable ASCII. */
+  maxNodeVersionBytes: 32,
+  /** The name that its operator gave a node, printable ASCII. */
+  maxNodeNameBytes: 64,
   /** Free text: agents, close reasons, error messages; also error codes, usernames and credentials. */
   maxTextBytes: 512,
 } as const

@@ -2,9 +2,10 @@ import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import type { Contact, NodeInfo } from '../packets.ts'
+import type { About, Contact, NodeInfo } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 
+/** Of kinds of transport, and of nodes. */
 const kindPattern = /^[a-z][a-z0-9-]*$/
 
 /** What is dialled, and where: of kinds that this version does not know too, as others may. */
@@ -47,4 +48,23 @@ function checkedKind(kind: string): string {
 export const nodeInfo: BodyCodec<NodeInfo> = {
   write: (writer, { contact }) => writeContact(writer, contact),
   read: (reader) => ({ type: 'nodeInfo', contact: readContact(reader) }),
+}
+
+export const about: BodyCodec<About> = {
+  write(writer, { role, version, name }) {
+    writer.ascii(checkedRole(role), limits.maxNodeRoleBytes, 'role')
+    writer.ascii(version, limits.maxNodeVersionBytes, 'version')
+    writer.ascii(name, limits.maxNodeNameBytes, 'name')
+  },
+  read: (reader) => ({
+    type: 'about',
+    role: checkedRole(reader.ascii(limits.maxNodeRoleBytes, 'role')),
+    version: reader.ascii(limits.maxNodeVersionBytes, 'version'),
+    name: reader.ascii(limits.maxNodeNameBytes, 'name'),
+  }),
+}
+
+function checkedRole(role: string): string {
+  if (!kindPattern.test(role)) throw protocolError('MALFORMED_PACKET', 'not what a node can be')
+  return role
 }
