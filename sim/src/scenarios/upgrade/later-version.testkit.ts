@@ -22,7 +22,7 @@ export const laterFields = {
 }
 
 /** Numbers of packets that 1.0 does not have: about the link itself, and by who gets them. */
-const laterTypes = { link: 0x0f, neighbour: 0x19, node: 0x2b, tracker: 0x2c }
+const laterTypes = { link: 0x0f, neighbour: 0x19, node: 0x2d, tracker: 0x2e }
 const signatureBytes = 65
 const laterSignatureType = 9
 
