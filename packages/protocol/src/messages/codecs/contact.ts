@@ -5,7 +5,7 @@ import { limits } from '../../limits.ts'
 import type { About, Contact, NodeInfo } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 
-/** Of kinds of transport, and of nodes. */
+/** Of transports, and of nodes. */
 const kindPattern = /^[a-z][a-z0-9-]*$/
 
 /** What is dialled, and where: of kinds that this version does not know too, as others may. */
@@ -41,7 +41,7 @@ function writeKind(writer: Writer, kind: string): void {
 }
 
 function checkedKind(kind: string): string {
-  if (!kindPattern.test(kind)) throw protocolError('MALFORMED_PACKET', 'not the name of a kind of transport')
+  if (!kindPattern.test(kind)) throw protocolError('MALFORMED_PACKET', 'not the name of a kind')
   return kind
 }
 
@@ -50,21 +50,17 @@ export const nodeInfo: BodyCodec<NodeInfo> = {
   read: (reader) => ({ type: 'nodeInfo', contact: readContact(reader) }),
 }
 
+/** What a node is, is written like a kind of transport. */
 export const about: BodyCodec<About> = {
   write(writer, { role, version, name }) {
-    writer.ascii(checkedRole(role), limits.maxNodeRoleBytes, 'role')
+    writeKind(writer, role)
     writer.ascii(version, limits.maxNodeVersionBytes, 'version')
     writer.ascii(name, limits.maxNodeNameBytes, 'name')
   },
   read: (reader) => ({
     type: 'about',
-    role: checkedRole(reader.ascii(limits.maxNodeRoleBytes, 'role')),
+    role: readKind(reader),
     version: reader.ascii(limits.maxNodeVersionBytes, 'version'),
     name: reader.ascii(limits.maxNodeNameBytes, 'name'),
   }),
-}
-
-function checkedRole(role: string): string {
-  if (!kindPattern.test(role)) throw protocolError('MALFORMED_PACKET', 'not what a node can be')
-  return role
 }
