@@ -45,9 +45,8 @@ if (wanted === undefined) {
 }
 
 const out = resolve(values.out ?? join(repository, '.runnel/release'))
-// Who has built, such as a test, says so.
-if (process.env.RUNNEL_BUILT === undefined)
-  execFileSync(process.execPath, ['scripts/run.mjs', 'build'], { cwd: repository, stdio: ['ignore', 2, 2] })
+// A copy cannot build: what is packed of it says the version before.
+if (values['dry-run']) build()
 const copy = values['dry-run'] ? mkdtempSync(join(tmpdir(), 'runnel-release-')) : undefined
 try {
   if (copy !== undefined) copyRepository(copy)
@@ -80,6 +79,9 @@ function release(root) {
   edit('package-lock.json', () => lockWithVersion(lock, version))
   for (const folder of folders)
     edit(join(folder, 'package.json'), (manifest) => withVersion(manifest, version))
+  const said = 'packages/network/src/version.ts'
+  write(said, read(said).replace(/(?<=softwareVersion = ')[^']+/, version))
+  if (!values['dry-run']) build()
 
   mkdirSync(out, { recursive: true })
   const workspaces = packages.flatMap((folder) => ['--workspace', folder])
@@ -127,6 +129,12 @@ function release(root) {
   function tarball(name) {
     return `runnel-${name}-${version}.tgz`
   }
+}
+
+/** Who has built, such as a test, says so. */
+function build() {
+  if (process.env.RUNNEL_BUILT !== undefined) return
+  execFileSync(process.execPath, ['scripts/run.mjs', 'build'], { cwd: repository, stdio: ['ignore', 2, 2] })
 }
 
 function copyRepository(to) {

@@ -75,6 +75,7 @@ describe('node scripts/release.mjs --dry-run', () => {
       'CHANGELOG.md',
       'lerna.json',
       'packages/client/package.json',
+      'packages/network/src/version.ts',
     ]
     const before = files.map(read)
     const version = nextVersion(current, 'minor')

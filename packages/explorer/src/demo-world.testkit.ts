@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { seededRandom } from '@runnel/protocol'
+import { seededRandom, transportCode, type NodeId } from '@runnel/protocol'
 import { ProximityWorld, type DelayTable } from '../../tracker/src/core/proximity.testkit.ts'
 import { nodeId } from '../../tracker/src/core/tracker-core.testkit.ts'
 import type { ClusterView } from '../../tracker/src/cluster/cluster-view.ts'
@@ -70,16 +70,12 @@ export async function startDemoWorld(options: {
   readonly ageMs: number
 }): Promise<DemoWorld> {
   const world = new ProximityWorld({ nodes: options.nodes, table, seed: 'explorer' })
+  world.transport = (from, to) => transportCode(linkOf(from, to))
   world.run(options.ageMs)
-  // Some can be dialled, as in a real network; the others have WebRTC only.
   for (const id of world.places.keys()) {
-    const isReachable = Number.parseInt(id.slice(-2), 16) % 4 === 0
-    const addresses = [
-      ...(isReachable ? [{ kind: 'websocket', text: 'wss://node.example' }] : []),
-      { kind: 'webrtc', text: '' },
-    ]
-    const contact = { addresses, dials: ['websocket', 'webrtc'] }
-    world.story.packet(id, { type: 'nodeInfo', contact })
+    const role = isReachable(id) ? 'node' : 'page'
+    const name = isReachable(id) ? `relay ${numberOf(id)}` : ''
+    world.story.packet(id, { type: 'about', role, version: '0.1.0', name })
   }
   const { core } = world.story
   const predictions = new Predictions(
@@ -118,6 +114,17 @@ export async function startDemoWorld(options: {
       await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)))
     },
   }
+}
+
+const numberOf = (id: NodeId): number => Number.parseInt(id.slice(-4), 16)
+
+/** Some can be dialled, as in a real network; the others have WebRTC only. */
+const isReachable = (id: NodeId): boolean => numberOf(id) % 4 === 0
+
+/** Where neither end can be dialled, one link in eight needs a relay. */
+function linkOf(a: NodeId, b: NodeId) {
+  if (isReachable(a) || isReachable(b)) return { kind: 'websocket', relayed: false }
+  return { kind: 'webrtc', relayed: (numberOf(a) + numberOf(b)) % 8 === 0 }
 }
 
 function placesIn(world: ProximityWorld): Places {

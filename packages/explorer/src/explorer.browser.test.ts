@@ -4,7 +4,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchChromium } from '../../browser/src/chromium.testkit.ts'
 import { nodeId as simulatedId, partA } from '../../tracker/src/core/tracker-core.testkit.ts'
 import { startDemoWorld, type DemoWorld } from './demo-world.testkit.ts'
-import { buildPage, countedId, noticesId, partId, SmallNetwork, streamId } from './explorer.testkit.ts'
+import {
+  buildPage,
+  countedId,
+  firstName,
+  noticesId,
+  partId,
+  SmallNetwork,
+  streamId,
+} from './explorer.testkit.ts'
 
 let browser: Browser
 let built: Awaited<ReturnType<typeof buildPage>>
@@ -96,6 +104,23 @@ describe('the explorer', () => {
     for (const { nodeId } of network.clients) await table.locator(`th [title="${nodeId}"]`).waitFor()
     const edges = page.getByRole('region', { name: /Edges of the overlay/ })
     await edges.getByText('WebSocket').nth(9).waitFor()
+  })
+
+  it('says what nodes are, by their own words', async () => {
+    const page = await open(network.tracker.httpUrl, '#/nodes')
+    const rowOf = (nodeId = '') =>
+      page
+        .getByRole('region', { name: 'Nodes' })
+        .locator('tr')
+        .filter({ has: page.locator(`[title="${nodeId}"]`) })
+    const [first, second] = network.clients
+    const cells = (nodeId?: string) => rowOf(nodeId).locator('td').allTextContents()
+    await rowOf(first?.nodeId).getByText(firstName).waitFor()
+    const version = expect.stringMatching(/^\d+\.\d+\.\d+/)
+    expect((await cells(first?.nodeId)).slice(0, 3)).toEqual([firstName, 'node', version])
+    expect((await cells(second?.nodeId)).slice(0, 3)).toEqual(['–', 'program', version])
+    await rowOf(first?.nodeId).getByRole('link').click()
+    await page.locator('.facts-list').getByText(firstName).waitFor()
   })
 
   it('finds streams and nodes', async () => {
@@ -214,7 +239,8 @@ describe('the explorer', () => {
     await page.getByRole('link', { name: 'Graph' }).click()
     await picture(page)
     await page.getByRole('button', { name: 'Transport' }).click()
-    await page.locator('.legend').getByText('WebRTC').waitFor()
+    for (const name of ['WebSocket', 'WebRTC', 'WebRTC over TURN'])
+      await page.locator('.legend').getByText(name, { exact: true }).waitFor()
     demo.churn()
     await page.getByText('119 nodes').waitFor()
     await picture(page)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
+import { createNetworkNode } from '@runnel/network'
 import { createIdentity, generatePrivateKey, loadCrypto } from '@runnel/protocol'
 import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type Tracker } from '@runnel/tracker'
@@ -13,6 +14,9 @@ export const partId = `${streamId}#0`
 export const countedId = `0x${'a'.repeat(40)}/counted`
 /** Everybody may read it, nobody publish. */
 export const noticesId = `0x${'a'.repeat(40)}/notices`
+
+/** What the first node calls itself. */
+export const firstName = '<b>Attic</b>'
 
 /** The page, built for a test. */
 export async function buildPage(): Promise<{ readonly directory: string; remove(): void }> {
@@ -43,8 +47,17 @@ export class SmallNetwork {
     await tracker.start()
     const websocket = { listen: { host: '127.0.0.1', port: 0 } }
     const clients = await Promise.all(
-      Array.from({ length: nodes }, () =>
-        createClient({ network, transports: { websocket, webrtc: false } }),
+      Array.from({ length: nodes }, (_, n) =>
+        createClient(
+          { network, transports: { websocket, webrtc: false } },
+          // The first one has a name, as `runnel node` gives it.
+          n > 0
+            ? {}
+            : {
+                createNode: (options, modules) =>
+                  createNetworkNode({ ...options, role: 'node', name: firstName }, modules),
+              },
+        ),
       ),
     )
     return new SmallNetwork(tracker, clients)

@@ -2,8 +2,10 @@ import {
   boundsProblem,
   isSignedByKey,
   memoisedRecovery,
+  reportsCapability,
   verifyBatch,
   verifyMembership,
+  type About,
   type Clock,
   type Crypto,
   type Delegation,
@@ -28,6 +30,7 @@ import { networkLimits, type NetworkLimits } from './limits.ts'
 import { MembershipTokens } from './membership-tokens.ts'
 import type { Archive, NetworkNode, OnNetworkBack, PublisherPolicy, TrackerDirectory } from './ports.ts'
 import { NodeRuntime } from './runtime/node-runtime.ts'
+import { softwareVersion } from './version.ts'
 
 export interface NetworkNodeOptions {
   /** The transports to its neighbours. */
@@ -43,6 +46,10 @@ export interface NetworkNodeOptions {
    * alike. What the node forwards then carries this, unsigned, to its neighbours. Default false.
    */
   readonly tracing?: boolean
+  /** What its trackers are told that it is, and show: lower-case letters, digits and hyphens, at most 16. Default `node`. */
+  readonly role?: string
+  /** A name for it that its trackers show to everybody: printable ASCII, at most 64. Default: none. */
+  readonly name?: string
 }
 
 export interface NetworkNodeModules {
@@ -101,13 +108,14 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
   const limits = { ...networkLimits, ...options.limits }
   // On links and in batches a node meets the same delegations.
   const credentialCrypto = memoisedRecovery(crypto, limits.maxRememberedSigners)
-  const { tracing = false } = options
+  const { tracing = false, role = 'node', name = '' } = options
   const { user = identity } = modules
   const tokens =
     user.nodeId === identity.nodeId
       ? undefined
       : new MembershipTokens({ nodeId: identity.nodeId }, { identity: user, crypto, clock: modules.clock })
-  const runtimeOptions = { limits, dialTimeoutMs, tracing }
+  const about: About = { type: 'about', role, version: softwareVersion, name }
+  const runtimeOptions = { limits, dialTimeoutMs, tracing, about }
   return new NodeRuntime(runtimeOptions, {
     ...modules,
     verify: modules.verify ?? ((batch, signerId) => verifyBatch(batch, crypto, signerId)),
@@ -119,6 +127,7 @@ export function createNetworkNode(options: NetworkNodeOptions, modules: NetworkN
       const { connectionLimits } = options
       const connection: ConnectionModules = {
         ...{ identity, crypto, credentialCrypto, clock, random, onError },
+        capabilities: [{ name: reportsCapability, required: false }],
         ...(modules.acting === undefined ? {} : { acting: modules.acting }),
         ...(connectionLimits === undefined ? {} : { limits: connectionLimits }),
       }

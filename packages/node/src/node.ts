@@ -133,10 +133,12 @@ function openClient(
   network: DescribedNetwork,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RunnelClient> {
-  if (!config.control.enabled) return createClient(clientConfigOf(config, network, env))
+  const { name, storage, control } = config
+  const role = storage.enabled ? 'storage' : 'node'
   // A node controlled by an experiment also measures the results.
+  const tracing = control.enabled
   return createClient(clientConfigOf(config, network, env), {
-    createNode: (options, nodeModules) => createNetworkNode({ ...options, tracing: true }, nodeModules),
+    createNode: (options, nodeModules) => createNetworkNode({ ...options, role, name, tracing }, nodeModules),
   })
 }
 

@@ -55,6 +55,20 @@ describe('a broker with streams to relay', { timeout: 60_000 }, () => {
     }
   }
 
+  it('is told apart at its tracker, by its name and its version', async () => {
+    await start([`${owner}/open/a`], { name: 'Attic, 2nd box' })
+    await start([`${owner}/open/a`])
+    const nodes = async () => {
+      const answer = await fetch(`${tracker.httpUrl}/v1/nodes`)
+      const { nodes } = (await answer.json()) as { nodes: Record<string, unknown>[] }
+      return nodes.map(({ role, version, name }) => ({ role, version, name }))
+    }
+    const of = (name: string | null) => ({ role: 'node', version: expect.stringMatching(/^\d+\./), name })
+    await expect
+      .poll(nodes, { timeout: 30_000 })
+      .toEqual(expect.arrayContaining([of('Attic, 2nd box'), of(null)]))
+  })
+
   it('is in all partitions of what everybody may read, with others as neighbours', async () => {
     const [a, b] = [await start([`${owner}/*`]), await start([`${owner}/open/a`])]
     for (const partition of [0, 1]) {

@@ -84,12 +84,16 @@ export const limits = {
   maxUrlBytes: 512,
   /** Addresses of a node, and kinds of transport that it dials. */
   maxAddresses: 8,
-  /** The name of a kind of transport. */
+  /** The name of a kind of transport, and of what a node says that it is. */
   maxTransportKindBytes: 16,
   /** A signalling payload: an SDP or a candidate. */
   maxSignalBytes: 16 * 1024,
   /** ICE servers that a tracker hands out at once. */
   maxIceServers: 16,
+  /** The version of a node's software, printable ASCII. */
+  maxNodeVersionBytes: 32,
+  /** The name that its operator gave a node, printable ASCII. */
+  maxNodeNameBytes: 64,
   /** Free text: agents, close reasons, error messages; also error codes, usernames and credentials. */
   maxTextBytes: 512,
 } as const

@@ -3,6 +3,7 @@ import type { FastifyServerFactory } from 'fastify'
 import {
   guardedClock,
   nodeIdFromBytes,
+  reportsCapability,
   type Clock,
   type Crypto,
   type Identity,
@@ -126,7 +127,12 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     },
   )
   const { server } = api
-  const wire: ConnectionModules = { ...modules, clock, onError: (error) => runtime.connectionFault(error) }
+  const wire: ConnectionModules = {
+    ...modules,
+    clock,
+    capabilities: [{ name: reportsCapability, required: false }],
+    onError: (error) => runtime.connectionFault(error),
+  }
   const circuits = options.cluster && {
     open: (path: readonly NodeId[]) =>
       cluster?.openCircuit(path) ?? Promise.reject(trackerError('CIRCUIT_UNAVAILABLE')),
@@ -234,7 +240,7 @@ export function createTracker(options: TrackerOptions, modules: TrackerModules):
     stop: () => (stopping ??= close()),
     get overlays() {
       const whole = { offset: 0, limit: Infinity }
-      return Array.from(core.streamParts.values(), (part) => topologyView(core, part, whole))
+      return Array.from(core.streamParts.values(), (part) => topologyView(part, whole))
     },
     metrics: () => metrics.metrics(),
   }

@@ -33,7 +33,7 @@ export async function createClient(
 
 /** A node that makes use of what a page is told of its network. */
 const createPageNode: CreateNode = (options, modules) =>
-  createNetworkNode(options, { ...modules, onNetworkBack })
+  createNetworkNode({ ...options, role: 'page' }, { ...modules, onNetworkBack })
 
 const onNetworkBack: OnNetworkBack = (listener) => {
   addEventListener('online', listener)

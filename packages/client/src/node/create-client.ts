@@ -17,7 +17,7 @@ export async function createClient(
   modules: Partial<ClientModules> = {},
 ): Promise<RunnelClient> {
   return openClient(withDocument(config, readNetworkFile), {
-    createNode: createNetworkNode,
+    createNode: (options, nodeModules) => createNetworkNode({ ...options, role: 'client' }, nodeModules),
     files,
     ...modules,
   })

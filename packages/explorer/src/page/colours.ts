@@ -5,6 +5,10 @@ export interface Palette {
   readonly unmeasured: string
   readonly websocket: string
   readonly webrtc: string
+  /** WebRTC over a TURN server. */
+  readonly turn: string
+  readonly tcp: string
+  readonly circuit: string
   readonly node: string
   readonly storage: string
   readonly self: string
@@ -20,13 +24,13 @@ export type Theme = 'light' | 'dark'
 export const palettes: Readonly<Record<Theme, Palette>> = {
   light: {
     ...{ rtt: ['#0b8f7f', '#d08700', '#a3154f'], unmeasured: '#aab1bd' },
-    ...{ websocket: '#2563c9', webrtc: '#d0651b' },
+    ...{ websocket: '#2563c9', webrtc: '#d0651b', turn: '#8c3a10', tcp: '#14855c', circuit: '#a021a8' },
     ...{ node: '#38465c', storage: '#7a3fc4', self: '#c2186b', tracker: '#111827' },
     ...{ ink: '#1b2430', halo: '#f5f7fa', land: '#e3e7ee' },
   },
   dark: {
     ...{ rtt: ['#35d6bd', '#f5b83d', '#ff6a97'], unmeasured: '#5c6778' },
-    ...{ websocket: '#6ea8ff', webrtc: '#ff9d5c' },
+    ...{ websocket: '#6ea8ff', webrtc: '#ff9d5c', turn: '#ffd9a8', tcp: '#43d493', circuit: '#e58bf0' },
     ...{ node: '#b9c6d9', storage: '#bf95ff', self: '#ff6fb1', tracker: '#f2f5fa' },
     ...{ ink: '#e6ebf2', halo: '#0c1118', land: '#222b38' },
   },

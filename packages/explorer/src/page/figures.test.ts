@@ -9,7 +9,7 @@ const edge = (
   transport: Edge['transport'],
   near = false,
 ): Edge => {
-  return { a, b, rttMs, transport, near }
+  return { a, b, rttMs, transport, relayed: false, near }
 }
 
 describe('figures', () => {
@@ -23,8 +23,9 @@ describe('figures', () => {
       ...{ nodes: 4, edges: 3, minDegree: 0, maxDegree: 2 },
       nearEdges: 1,
       transports: [
-        { kind: 'websocket', edges: 1 },
-        { kind: 'webrtc', edges: 1 },
+        { name: 'WebSocket', edges: 1 },
+        { name: 'WebRTC', edges: 1 },
+        { name: 'not reported', edges: 1 },
       ],
       rtt: { medianMs: 30, p95Ms: 30, measured: 2 },
     })

@@ -1,4 +1,5 @@
 import type { Edge } from './api/answers.ts'
+import { countTransports } from './transports.ts'
 
 /** What can be said of an overlay in a few figures. */
 export interface OverlayFigures {
@@ -8,8 +9,8 @@ export interface OverlayFigures {
   readonly minDegree: number
   readonly maxDegree: number
   readonly nearEdges: number
-  /** How many edges of each kind of transport, the most first, as the tracker knows them. */
-  readonly transports: readonly { readonly kind: string; readonly edges: number }[]
+  /** How many edges go by each transport, as the ends say. */
+  readonly transports: readonly { readonly name: string; readonly edges: number }[]
   /** Of the edges whose round-trip times are known; null where none is. */
   readonly rtt: { readonly medianMs: number; readonly p95Ms: number; readonly measured: number } | null
 }
@@ -25,19 +26,12 @@ export function figuresOf(nodes: readonly string[], edges: readonly Edge[]): Ove
     minDegree: extreme(Math.min, degrees.values()),
     maxDegree: extreme(Math.max, degrees.values()),
     nearEdges: count(({ near }) => near),
-    transports: transportsOf(edges),
+    transports: countTransports(edges).map(({ name, edges: of }) => ({ name, edges: of.length })),
     rtt:
       rtts.length === 0
         ? null
         : { medianMs: quantile(rtts, 0.5), p95Ms: quantile(rtts, 0.95), measured: rtts.length },
   }
-}
-
-function transportsOf(edges: readonly Edge[]): OverlayFigures['transports'] {
-  const counts = new Map<string, number>()
-  for (const { transport } of edges)
-    if (transport !== null) counts.set(transport, (counts.get(transport) ?? 0) + 1)
-  return [...counts].map(([kind, of]) => ({ kind, edges: of })).toSorted((a, b) => b.edges - a.edges)
 }
 
 /** A quantile of sorted numbers; NaN of none. */

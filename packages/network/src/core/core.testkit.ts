@@ -135,6 +135,8 @@ export class CoreScript {
   /** Hears of data packets as they are sent. */
   onData: (peer: number, packet: Uint8Array) => void = () => undefined
   rttMs: number | undefined
+  /** Of all links, as a number. */
+  transport = 0
   /** By the monotonic clock, far from the wall clock: one taken for the other shows. */
   nowMs = 7_000
   /** How far the wall clock is ahead of it. */
@@ -178,6 +180,7 @@ export class CoreScript {
           return oldestMs < this.oldestOfStreamMs ? 'denied' : this.policy
         },
         rttOf: () => this.rttMs,
+        transportOf: () => this.transport,
         canTakeMore: () => this.canTakeMore,
         hasArchive: this.hasArchive,
       },

@@ -25,6 +25,7 @@ function script(trackersFor = () => [1, 2].map((n) => ({ nodeId: idOf(n), url: u
       membershipToken: () => undefined,
       checkPublisher: () => 'allowed',
       rttOf: () => undefined,
+      transportOf: () => 0,
       canTakeMore: () => true,
       hasArchive: false,
     },

@@ -152,6 +152,37 @@ describe('changing neighbours', () => {
     script.rttMs = 60
     expect(script.pass(30_000)).toEqual(['status'])
   })
+
+  it('tells by what it is linked when that is news to the tracker, and then nothing more', () => {
+    const script = new CoreScript()
+    script.rttMs = 20
+    script.transport = 3
+    const told = () =>
+      script.core.takeStatus(partId, script.nowMs)?.neighbours.map(({ transport }) => transport)
+    script.run(join, opened(2), attach(2))
+    // The tracker may have put the first ones aside.
+    expect([told(), told()]).toEqual([[3], [3]])
+    script.run(instruct(1, 2))
+    expect([told(), told()]).toEqual([[3], [undefined]])
+    expect(script.pass(60_000)).toEqual([])
+    script.transport = 1
+    expect(script.pass(30_000)).toEqual(['status'])
+    expect([told(), told()]).toEqual([[1], [undefined]])
+    script.run(instruct(2, 2, 3), opened(3), attach(3))
+    expect([told(), told()]).toEqual([
+      [1, 1],
+      [undefined, undefined],
+    ])
+    script.run({ type: 'trackerSession', streamPartId: partId })
+    expect(told()).toEqual([1, 1])
+  })
+
+  it('tells nothing of a transport that has no number', () => {
+    const script = new CoreScript().withNeighbours(2)
+    expect(script.core.takeStatus(partId, script.nowMs)?.neighbours).toEqual([
+      { nodeId: idOf(2), rttMs: undefined },
+    ])
+  })
 })
 
 describe('attaches', () => {

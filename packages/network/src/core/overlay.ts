@@ -46,6 +46,8 @@ export interface OverlayModules
   membershipToken(): AccessToken | undefined
   /** The link's smoothed round-trip time. */
   rttOf(peerId: NodeId): number | undefined
+  /** By what the link goes: a number of `transportCode`. */
+  transportOf(peerId: NodeId): number
   /** False while the link's queue is above its high mark. */
   canTakeMore(peerId: NodeId): boolean
   /** Whether gaps that no neighbour can fill may be filled from an archive. */
@@ -219,7 +221,7 @@ export class Overlay {
     const part = this.#parts.get(streamPartId)
     if (part === undefined) return undefined
     this.counters['status.sent']++
-    const status = part.takeStatus(this.#modules.rttOf, nowMs)
+    const status = part.takeStatus(this.#modules, nowMs)
     this.#updateDue()
     return status
   }

@@ -1,4 +1,4 @@
-import type { NodeId } from '@runnel/protocol'
+import { transportCode, type NodeId } from '@runnel/protocol'
 import type { Connection } from '@runnel/transport'
 import { NodeCore } from '../core/node-core.ts'
 import type { NetworkLimits } from '../limits.ts'
@@ -27,7 +27,14 @@ export function createCore(
     checkPublisher: (scope, publisherId, wallMs, oldestMs, delegation) =>
       publisherPolicy.check(scope, publisherId, wallMs, oldestMs, delegation),
     rttOf: (peerId) => peers.get(peerId)?.rttMs,
+    transportOf: (peerId) => codeOf(peers.get(peerId)),
     canTakeMore: (peerId) => peers.get(peerId)?.writable ?? false,
     hasArchive: modules.archive !== undefined,
   })
+}
+
+function codeOf(connection: Connection | undefined): number {
+  if (connection === undefined) return 0
+  const { transport: kind, path } = connection
+  return transportCode({ kind, relayed: path?.local === 'relay' || path?.remote === 'relay' })
 }

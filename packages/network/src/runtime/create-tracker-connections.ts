@@ -17,17 +17,17 @@ export interface TrackerConnectionsModules {
 export function createTrackerConnections(
   options: { readonly limits: NetworkLimits } & Pick<
     TrackerConnectionsOptions,
-    'dialTimeoutMs' | 'isKeyShared'
+    'dialTimeoutMs' | 'isKeyShared' | 'about'
   >,
   { transports, listeners, dispatch, onReplaced }: TrackerConnectionsModules,
 ): TrackerConnections {
-  const { limits, dialTimeoutMs, isKeyShared } = options
+  const { limits, dialTimeoutMs, isKeyShared, about } = options
   const heartbeat = {
     pingIntervalMs: limits.trackerPingIntervalMs,
     maxMissedPongs: limits.trackerMaxMissedPongs,
   }
   const trackers: TrackerConnections = new TrackerConnections(
-    { dialTimeoutMs, isKeyShared, limits: heartbeat },
+    { dialTimeoutMs, isKeyShared, about, limits: heartbeat },
     {
       transport: (url) => transports.find((transport) => transport.canDial(url)),
       events: {

@@ -98,7 +98,7 @@ export class EffectRunner {
       case 'sendToTracker':
         return void trackers.send(effect.way, effect.packet)
       case 'introduce':
-        return void trackers.send(effect.way, { type: 'nodeInfo', contact: this.#modules.contact() })
+        return trackers.introduce(effect.way, this.#modules.contact())
       case 'takeSignal':
         for (const transport of transports) transport.handleSignal?.(effect.signal)
         return

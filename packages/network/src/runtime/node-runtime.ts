@@ -72,7 +72,7 @@ export class NodeRuntime implements NetworkNode {
   #stopping: Promise<void> | undefined
   #unwatch = (): void => {}
 
-  constructor({ limits, dialTimeoutMs, tracing }: NodeRuntimeOptions, modules: NodeRuntimeModules) {
+  constructor({ limits, dialTimeoutMs, tracing, about }: NodeRuntimeOptions, modules: NodeRuntimeModules) {
     const { identity } = modules
     const clock = guardedClock(modules.clock, (error) => this.#fault(error))
     const dispatch = (event: NodeEvent): void => this.#dispatch(event)
@@ -95,7 +95,7 @@ export class NodeRuntime implements NetworkNode {
     const listeners = new Listeners(counters)
     this.#listeners = listeners
     const trackers = createTrackerConnections(
-      { limits, dialTimeoutMs, isKeyShared: modules.isKeyShared ?? true },
+      { limits, dialTimeoutMs, about, isKeyShared: modules.isKeyShared ?? true },
       { transports, listeners, dispatch, onReplaced: (error) => this.#replaced(error) },
     )
     this.#trackers = trackers

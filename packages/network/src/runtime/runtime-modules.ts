@@ -1,4 +1,5 @@
 import type {
+  About,
   AccessToken,
   Clock,
   Contact,
@@ -19,6 +20,8 @@ export interface NodeRuntimeOptions {
   readonly dialTimeoutMs: number
   /** Whether it measures how long messages take. */
   readonly tracing: boolean
+  /** What trackers are told of it. */
+  readonly about: About
 }
 
 export interface NodeRuntimeModules {

@@ -1,10 +1,12 @@
-import { PacketType, type RunnelError } from '@runnel/protocol'
-import type { Connection, ConnectionLimits } from '@runnel/transport'
+import { PacketType, type About, type RunnelError, type Status } from '@runnel/protocol'
+import type { Connection, ConnectionLimits, Transport } from '@runnel/transport'
 import { describe, expect, it } from 'vitest'
 import { directWay, type Way } from '../core/tracker-link/way.ts'
 import { TrackerClosedError } from '../errors.ts'
-import { Swarm } from '../network.testkit.ts'
+import { memoryContact, partId, Swarm } from '../network.testkit.ts'
 import { TrackerConnections } from './tracker-connections.ts'
+
+const about: About = { type: 'about', role: 'node', version: '1.2.3', name: 'attic' }
 
 /** What a node hears when the tracker does something to its connection. */
 async function errorsAfter(
@@ -26,7 +28,7 @@ async function errorsAfter(
     onUnknown: () => {},
   }
   const trackers = new TrackerConnections(
-    { dialTimeoutMs: 1_000, limits, isKeyShared },
+    { dialTimeoutMs: 1_000, limits, isKeyShared, about },
     { transport: () => transport, events },
   )
   swarm.trackerTransport.onInbound = (connection) => {
@@ -81,5 +83,52 @@ describe('a connection to a tracker', () => {
     })
     expect(await errorsAfter(goDark, { pingIntervalMs: 1_000, maxMissedPongs: 2 })).toEqual([error])
     expect(await errorsAfter(goDark)).toEqual([])
+  })
+})
+
+const typeNames = new Map<number, string>(Object.entries(PacketType).map(([name, type]) => [type, name]))
+
+/** What a tracker with these capabilities is sent. */
+function sentTo(capabilities: readonly string[], act: (trackers: TrackerConnections, way: Way) => void) {
+  const swarm = new Swarm()
+  const packets: string[] = []
+  const connection = {
+    peerRole: 'tracker',
+    capabilities: new Set(capabilities),
+    send: (bytes: Uint8Array) => packets.push(typeNames.get(bytes[0] ?? 0) ?? '') > 0,
+  } as unknown as Connection
+  const transport: Partial<Transport> = {
+    dial: ({ onOpen }) => {
+      onOpen(connection)
+      return () => {}
+    },
+  }
+  const events = { onOpened: () => {}, onClosed: () => {}, onPacket: () => {}, onUnknown: () => {} }
+  const trackers = new TrackerConnections(
+    { dialTimeoutMs: 1_000, limits: {}, isKeyShared: true, about },
+    { transport: () => transport as Transport, events },
+  )
+  const way = directWay(swarm.trackerAddress)
+  trackers.dial(way)
+  act(trackers, way)
+  return packets
+}
+
+describe('a tracker', () => {
+  const status: Status = { type: 'status', streamPartId: partId, counter: 1, neighbours: [], failed: [] }
+  const linked = [{ nodeId: new Swarm().trackerAddress.nodeId, rttMs: 1, transport: 2 }]
+  const act = (trackers: TrackerConnections, way: Way) => {
+    for (let i = 0; i < 2; i++) trackers.introduce(way, memoryContact)
+    trackers.send(way, { ...status, neighbours: linked })
+    trackers.send(way, status)
+  }
+
+  it('that knows how is told once what the node is, and by what it is linked', () => {
+    const told = ['nodeInfo', 'about', 'nodeInfo', 'fullStatus', 'status']
+    expect(sentTo(['reports'], act)).toEqual(told)
+  })
+
+  it('of an earlier version is told neither', () => {
+    expect(sentTo(['something else'], act)).toEqual(['nodeInfo', 'nodeInfo', 'status', 'status'])
   })
 })

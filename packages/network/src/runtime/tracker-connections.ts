@@ -2,7 +2,10 @@ import {
   decodePacketOf,
   encodePacket,
   packetKind,
+  reportsCapability,
+  type About,
   type Cancel,
+  type Contact,
   type NodeId,
   type NodeToTracker,
   type RunnelError,
@@ -27,6 +30,15 @@ export interface TrackerConnectionsOptions {
   readonly limits: Partial<ConnectionLimits>
   /** Another process may have the key of this node. Where none can, a tracker that says so has only closed the connection. */
   readonly isKeyShared: boolean
+  /** What trackers are told of this node. */
+  readonly about: About
+}
+
+interface Open {
+  readonly way: Way
+  readonly connection: Connection
+  /** Whether the tracker was told of this node, or does not want to know. */
+  isIntroduced: boolean
 }
 
 /** How a tracker says that another connection with the key of this node took the place of this one. */
@@ -38,7 +50,7 @@ export class TrackerConnections {
   readonly #options: TrackerConnectionsOptions
   readonly #events: TrackerConnectionEvents
   readonly #dials = new Map<string, { readonly way: Way; readonly cancel: Cancel }>()
-  readonly #connections = new Map<string, { readonly way: Way; readonly connection: Connection }>()
+  readonly #connections = new Map<string, Open>()
 
   /** Trackers that were dialled by another way while there was one: they may have replaced one of ours by the other. */
   readonly #rivals = new Set<NodeId>()
@@ -84,7 +96,22 @@ export class TrackerConnections {
 
   /** False when there is no connection or its queue is full. */
   send(way: Way, packet: NodeToTracker): boolean {
-    return this.#connections.get(way.key)?.connection.send(encodePacket(packet)) ?? false
+    const connection = this.#connections.get(way.key)?.connection
+    if (connection === undefined) return false
+    const isFull =
+      packet.type === 'status' && packet.neighbours.some(({ transport }) => transport !== undefined)
+    const takesFull = connection.capabilities.has(reportsCapability)
+    return connection.send(encodePacket(isFull && takesFull ? { ...packet, type: 'fullStatus' } : packet))
+  }
+
+  /** Says how this node is reached, and once on a connection what it is. */
+  introduce(way: Way, contact: Contact): void {
+    const open = this.#connections.get(way.key)
+    if (open === undefined) return
+    const isSent = this.send(way, { type: 'nodeInfo', contact })
+    if (!isSent || open.isIntroduced) return
+    open.isIntroduced = true
+    if (open.connection.capabilities.has(reportsCapability)) this.send(way, this.#options.about)
   }
 
   /** Whether the tracker is connected by any way. */
@@ -108,7 +135,7 @@ export class TrackerConnections {
 
   #opened(way: Way, connection: Connection): void {
     this.#dials.delete(way.key)
-    this.#connections.set(way.key, { way, connection })
+    this.#connections.set(way.key, { way, connection, isIntroduced: false })
     connection.events = {
       onPacket: (type, body) => this.#onPacket(way, connection, type, body),
       onDrain: () => undefined,

@@ -67,6 +67,14 @@ describe('loadConfig', () => {
     expect(() => load({ streams: many })).toThrow(/streams: /)
   })
 
+  it('takes a name that anybody can read, and no other', () => {
+    expect(load().name).toBe('')
+    expect(load(undefined, { flags: { name: 'Attic, 2nd box' } }).name).toBe('Attic, 2nd box')
+    for (const name of ['a\u001b[2A', 'a\n', 'é'])
+      expect(() => load({ name })).toThrow(/name: must be printable ASCII/)
+    expect(() => load({ name: 'x'.repeat(65) })).toThrow(/name: /)
+  })
+
   it('reads paths relative to the file that has them, others relative to the directory', () => {
     const directory = directoryWith({ key: 'node.key' })
     const config = load(undefined, {

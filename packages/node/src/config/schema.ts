@@ -112,6 +112,14 @@ export const brokerConfigSchema = z.strictObject({
     .describe(
       'Key file of this node, which no two processes share; it is its id. Without one it makes up a key for as long as it runs.',
     ),
+  name: z
+    .string()
+    .regex(/^[ -~]*$/, 'must be printable ASCII')
+    .max(limits.maxNodeNameBytes)
+    .default('')
+    .describe(
+      'A name for this node, which its trackers show to everybody, as they do its version and what it is; none by default.',
+    ),
   streams: z
     .array(
       z

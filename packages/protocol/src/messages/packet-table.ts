@@ -1,11 +1,11 @@
 import type { BodyCodec } from './codecs/body-codec.ts'
 import { askCards, cards, keepCard } from './codecs/cards.ts'
-import { nodeInfo } from './codecs/contact.ts'
+import { about, nodeInfo } from './codecs/contact.ts'
 import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach } from './codecs/node.ts'
-import { instruction, leave, redirect, status } from './codecs/overlay.ts'
+import { fullStatus, instruction, leave, redirect, status } from './codecs/overlay.ts'
 import { iceServers, signal, trackerError } from './codecs/signalling.ts'
 import {
   awaitStored,
@@ -79,6 +79,8 @@ export const packetTable = {
   findStorage: { number: 0x28, scope: 'toTracker', since, codec: findStorage },
   storageNodes: { number: 0x29, scope: 'fromTracker', since, codec: storageNodes },
   redirect: { number: 0x2a, scope: 'fromTracker', since, codec: redirect },
+  about: { number: 0x2b, scope: 'toTracker', since: '1.1', codec: about },
+  fullStatus: { number: 0x2c, scope: 'toTracker', since: '1.1', codec: fullStatus },
   resend: { number: 0x30, scope: 'toStorage', since, codec: resend },
   resendStart: { number: 0x31, scope: 'fromStorage', since, codec: resendStart },
   resendData: { number: 0x32, scope: 'fromStorage', since, codec: resendData },

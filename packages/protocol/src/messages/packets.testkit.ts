@@ -139,6 +139,21 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
       limits.maxFailedNeighbours,
     ),
   }),
+  fc.record({
+    type: is('fullStatus'),
+    streamPartId,
+    counter,
+    neighbours: distinct(
+      fc.record({ nodeId: arbitraryNodeId, rttMs, transport: fc.integer({ min: 0, max: 255 }) }),
+    ),
+    failed: fc.constant([]),
+  }),
+  fc.record({
+    type: is('about'),
+    role: fc.constantFrom('node', 'storage', 'client', 'page', 'x-2'),
+    version: arbitraryAscii(limits.maxNodeVersionBytes),
+    name: arbitraryAscii(limits.maxNodeNameBytes),
+  }),
   fc.record({ type: is('leave'), streamPartId }),
   fc.record({
     type: is('instruction'),

@@ -27,6 +27,9 @@ export interface Capability {
 /** The capability of a side that shows for whom it acts: its credential comes with its proof. */
 export const actsForCapability = 'acts-for'
 
+/** The capability of nodes and trackers that know `about` and `fullStatus`. */
+export const reportsCapability = 'reports'
+
 export const linkRoles = ['node', 'tracker'] as const
 export type LinkRole = (typeof linkRoles)[number]
 
@@ -234,10 +237,25 @@ export interface NodeInfo {
   readonly contact: Contact
 }
 
+/**
+ * Node → tracker, once, after its first node info: for people. Nobody checks it.
+ */
+export interface About {
+  readonly type: 'about'
+  /** What it is: `node`, `storage`, `client` and `page`, or others; lower-case letters, digits and hyphens. */
+  readonly role: string
+  /** Of its software, printable ASCII; empty: not told. */
+  readonly version: string
+  /** That its operator gave it, printable ASCII; empty: none. */
+  readonly name: string
+}
+
 export interface NeighbourReport {
   readonly nodeId: NodeId
   /** Round-trip time in milliseconds, with a resolution of 0.1; undefined before the first pong. */
   readonly rttMs: number | undefined
+  /** By what the two are linked, a number of `transportCode`; undefined: as it was told before. Only a full status has it. */
+  readonly transport?: number
 }
 
 /** Why a wanted neighbour is not one. */
@@ -266,6 +284,11 @@ export interface Status {
   readonly failed: readonly FailedNeighbour[]
   /** Absent: it reads, in its own name. */
   readonly membership?: Membership
+}
+
+/** The same, with the transports: to a tracker that has the capability, when it was not told them before. */
+export interface FullStatus extends Omit<Status, 'type'> {
+  readonly type: 'fullStatus'
 }
 
 /** Node → tracker: I am no longer in this stream part. */

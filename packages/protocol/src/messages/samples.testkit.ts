@@ -388,6 +388,34 @@ function trackerPackets(crypto: Crypto): SamplePacket[] {
       name: `status ${name}`,
       packet: { ...status, membership },
     })),
+    {
+      name: 'full status',
+      packet: {
+        ...status,
+        type: 'fullStatus',
+        neighbours: [0, 1, 2, 3, 4, 5].map((transport) => ({
+          nodeId: sampleNodeId(String(transport)),
+          rttMs: 12.5,
+          transport,
+        })),
+      },
+    },
+    {
+      name: 'full status with the number of a later version',
+      packet: {
+        ...status,
+        type: 'fullStatus',
+        neighbours: [{ nodeId: sampleNodeId('b'), rttMs: undefined, transport: 255 }],
+      },
+    },
+    {
+      name: 'about a node',
+      packet: { type: 'about', role: 'storage', version: '0.1.0', name: 'Attic, 2nd box' },
+    },
+    {
+      name: 'about a node that says little',
+      packet: { type: 'about', role: 'x-later', version: '', name: '' },
+    },
     { name: 'leave', packet: { type: 'leave', streamPartId } },
     { name: 'redirect', packet: { type: 'redirect', streamPartId, leaderId: sampleNodeId('a') } },
     {

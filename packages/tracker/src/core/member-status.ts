@@ -3,10 +3,10 @@ import type { Member } from './member.ts'
 
 /** What a node would report now, as far as the tracker knows. */
 export function statusOf(member: Member, claimed: ReadonlySet<NodeId> | undefined): Status {
-  const neighbours = [...(claimed ?? member.told)].map((nodeId) => ({
-    nodeId,
-    rttMs: member.rttsMs.get(nodeId),
-  }))
+  const neighbours = [...(claimed ?? member.told)].map((nodeId) => {
+    const transport = member.transports.get(nodeId)
+    return { nodeId, rttMs: member.rttsMs.get(nodeId), ...(transport !== undefined && { transport }) }
+  })
   const counter = claimed === undefined ? member.toldCounter : member.counter
   const { streamPartId, membership } = member
   return {
@@ -20,4 +20,15 @@ export function rttsOf(status: Status): ReadonlyMap<NodeId, number> {
   const rttsMs = new Map<NodeId, number>()
   for (const { nodeId, rttMs } of status.neighbours) if (rttMs !== undefined) rttsMs.set(nodeId, rttMs)
   return rttsMs
+}
+
+/** The transports after a status: what it does not tell is as before. */
+export function transportsOf(
+  status: Status,
+  before: ReadonlyMap<NodeId, number>,
+): ReadonlyMap<NodeId, number> {
+  const transports = new Map<NodeId, number>()
+  for (const { nodeId, transport = before.get(nodeId) } of status.neighbours)
+    if (transport !== undefined) transports.set(nodeId, transport)
+  return transports
 }

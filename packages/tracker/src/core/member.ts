@@ -21,6 +21,8 @@ export class Member {
   resends = 0
   /** Round-trip times by its newest status. */
   rttsMs: ReadonlyMap<NodeId, number> = new Map()
+  /** By what it is linked to its neighbours, as it says: numbers of `transportCode`. */
+  transports: ReadonlyMap<NodeId, number> = new Map()
   /** Neighbours that report it as lost while its connection to the tracker is lost too. */
   readonly lostBy = new Set<NodeId>()
   /** Made when first needed. */

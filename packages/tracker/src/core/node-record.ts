@@ -1,5 +1,6 @@
 import {
   TokenBucket,
+  type About,
   type AccessToken,
   type ActingFor,
   type Contact,
@@ -21,6 +22,8 @@ export class NodeRecord {
   refused = false
   /** How it is reached; undefined before its node info. */
   contact: Contact | undefined
+  /** What it says that it is; undefined where it has not. */
+  about: About | undefined
   /** For whom it acts, as its delegation proved; undefined where it showed none. */
   actingFor: ActingFor | undefined
   /** In whose name it takes part in stream parts; undefined before its first status. */

@@ -39,6 +39,7 @@ export class Packets {
     else if (packet.type === 'nodeInfo') this.#nodeInfo(node, packet)
     else if (packet.type === 'status') this.status(node, packet)
     else if (packet.type === 'storing') this.#storing(node, packet)
+    else if (packet.type === 'about') node.about = packet
     else this.#leave(node, packet)
   }
 

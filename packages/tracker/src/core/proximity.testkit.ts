@@ -44,6 +44,8 @@ export class ProximityWorld {
   newNeighbours = 0
   /** What a node says of a round-trip time it measured. */
   claim = (_from: NodeId, _to: NodeId, measuredMs: number): number => measuredMs
+  /** By what a node says that it is linked, as a number; by default it says nothing. */
+  transport = (_from: NodeId, _to: NodeId): number | undefined => undefined
   readonly #options: Required<Pick<ProximityWorldOptions, 'seed' | 'overlay' | 'degree'>>
   readonly #table: DelayTable
   readonly #random: Random
@@ -194,10 +196,11 @@ export class ProximityWorld {
 
   #report(place: Place): void {
     const status = statusOf(partA, place.counter)
-    const neighbours = this.#attached(place).map((id) => ({
-      nodeId: id,
-      rttMs: this.#measureMs(place.id, id),
-    }))
+    const neighbours = this.#attached(place).map((id) => {
+      const transport = this.transport(place.id, id)
+      const rttMs = this.#measureMs(place.id, id)
+      return { nodeId: id, rttMs, ...(transport !== undefined && { transport }) }
+    })
     this.story.packet(place.id, { ...status, neighbours })
   }
 

@@ -1,4 +1,12 @@
-import type { Contact, NodeId, Random, Status, StreamPartId } from '@runnel/protocol'
+import {
+  transportOfCode,
+  type Contact,
+  type NodeId,
+  type Random,
+  type ReportedTransport,
+  type Status,
+  type StreamPartId,
+} from '@runnel/protocol'
 import { Adoption } from './adoption.ts'
 import { EdgeFailures } from './edge-failures.ts'
 import { expectedEdges } from './expected-edges.ts'
@@ -6,7 +14,7 @@ import { Feeds } from './feeds.ts'
 import { Improvements } from './improvements.ts'
 import { Instructions } from './instructions.ts'
 import { MemberReports } from './member-reports.ts'
-import { rttsOf, statusOf } from './member-status.ts'
+import { rttsOf, statusOf, transportsOf } from './member-status.ts'
 import { Member } from './member.ts'
 import { Overlay, type OverlayKind } from './overlay.ts'
 import type { Replica } from './replica.ts'
@@ -139,12 +147,22 @@ export class StreamPart {
     return known.length === 0 ? null : known.reduce((sum, rttMs) => sum + rttMs, 0) / known.length
   }
 
+  /** By what an edge goes, as its ends say; undefined where none does, or they disagree. */
+  reportedTransport(a: NodeId, b: NodeId): ReportedTransport | undefined {
+    const codes = [this.#members.get(a)?.transports.get(b), this.#members.get(b)?.transports.get(a)]
+    const [one, other] = codes.flatMap((code) => transportOfCode(code ?? 0) ?? [])
+    if (one === undefined || (other !== undefined && other.kind !== one.kind)) return undefined
+    // An end may not know what the other one sends by.
+    return { kind: one.kind, relayed: one.relayed || (other?.relayed ?? false) }
+  }
+
   /** A status of a node; the first one joins. */
   status(nodeId: NodeId, status: Status, nowMs: number): void {
     const known = this.#members.get(nodeId)
     const member = known ?? new Member(this.id, nodeId, status.counter)
     member.membership = status.membership
     member.rttsMs = rttsOf(status)
+    member.transports = transportsOf(status, member.transports)
     const disputed = this.topology.report(nodeId, member.rttsMs)
     if (disputed > 0) this.#host.count('rttsDisputed', disputed)
     if (known === undefined) {

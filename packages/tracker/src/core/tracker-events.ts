@@ -1,8 +1,9 @@
 import type {
   ActingFor,
+  FullStatus,
   IceServers,
   NodeId,
-  NodeToTracker,
+  NodeToTracker as AnyNodeToTracker,
   OverlayChoice,
   StreamId,
   StreamPartId,
@@ -12,7 +13,8 @@ import type { TrackerErrorCode } from '../errors.ts'
 import type { RegistryQuestion } from './askers.ts'
 import type { Replica } from './replica.ts'
 
-export type { NodeToTracker }
+/** What nodes send; a full status is a status here. */
+export type NodeToTracker = Exclude<AnyNodeToTracker, FullStatus>
 /** What the core sends to nodes; ICE servers are not its business. */
 export type CoreToNode = Exclude<TrackerToNode, IceServers>
 

@@ -73,25 +73,62 @@ describe('the HTTP API', () => {
     )
   })
 
-  it('tells of each edge what it was made for and how its ends connect', async () => {
+  it('tells of each edge what it was made for and by what its ends say they are linked', async () => {
     const story = new TrackerStory({ overlay: 'topology-aware' })
-    const [a, b, c] = [1, 2, 3].map(nodeId)
-    for (const id of [a, b, c]) story.join(id ?? nodeId(9))
-    const contact = {
-      addresses: [
-        { kind: 'websocket', text: 'ws://127.0.0.1:1' },
-        { kind: 'webrtc', text: '' },
-      ],
-      dials: ['websocket', 'webrtc'],
+    for (const n of [1, 2, 3, 4]) story.join(nodeId(n))
+    const says = (from: number, ...to: (readonly [number, number?])[]) =>
+      story.packet(nodeId(from), {
+        ...statusOf(partA, 9),
+        neighbours: to.map(([n, transport]) => ({
+          ...{ nodeId: nodeId(n), rttMs: undefined },
+          ...(transport !== undefined && { transport }),
+        })),
+      })
+    const edges = async () => {
+      const view = (await apiOf(story).inject(topologyUrl)).json<TopologyView>()
+      return view.edges
+        .map(({ a, b, transport, relayed, near }) => [Number(a), Number(b), transport, relayed, near])
+        .toSorted()
     }
-    story.packet(nodeId(2), { type: 'nodeInfo', contact })
-    const view = (await apiOf(story).inject(topologyUrl)).json<TopologyView>()
-    const told = view.edges.map(({ a, b, transport, near }) => [Number(a), Number(b), transport, near])
-    expect(told.toSorted()).toEqual([
-      [1, 2, 'websocket', false],
-      [1, 3, 'webrtc', false],
-      [2, 3, 'websocket', false],
+    const [websocket, webrtc, byTurn, tcp, later] = [1, 2, 3, 4, 200]
+    says(1, [2, websocket], [3, tcp], [4, webrtc])
+    says(2, [1, websocket], [3, webrtc], [4, later])
+    says(3, [1, webrtc], [2, byTurn])
+    expect(await edges()).toEqual([
+      [1, 2, 'websocket', false, false],
+      [1, 3, null, false, false],
+      [1, 4, 'webrtc', false, false],
+      [2, 3, 'webrtc', true, false],
+      [2, 4, null, false, false],
+      [3, 4, null, false, false],
     ])
+    // What a status leaves open is as before; a neighbour that is gone and is there again is told anew.
+    says(1, [2], [4])
+    says(3, [1, tcp], [2])
+    says(1, [2], [3], [4, 0])
+    expect(await edges()).toEqual([
+      [1, 2, 'websocket', false, false],
+      [1, 3, 'tcp', false, false],
+      [1, 4, null, false, false],
+      [2, 3, 'webrtc', true, false],
+      [2, 4, null, false, false],
+      [3, 4, null, false, false],
+    ])
+  })
+
+  it('tells what nodes say of themselves, until they connect again', async () => {
+    const story = storyOf(3)
+    story.packet(nodeId(1), { type: 'about', role: 'storage', version: '1.2.3', name: '<b>Attic</b>' })
+    story.packet(nodeId(2), { type: 'about', role: 'page', version: '', name: '' })
+    const app = apiOf(story)
+    const nodes = async () => {
+      const answer = (await app.inject('/v1/nodes')).json<{ nodes: readonly Record<string, unknown>[] }>()
+      return answer.nodes.map(({ role, version, name }) => [role, version, name])
+    }
+    const nothing = [null, null, null]
+    expect(await nodes()).toEqual([['storage', '1.2.3', '<b>Attic</b>'], ['page', null, null], nothing])
+    story.open(nodeId(1))
+    expect(await nodes()).toEqual([nothing, ['page', null, null], nothing])
   })
 
   it('tells where nodes are, of those of whom it knows', async () => {
@@ -186,7 +223,12 @@ describe('the HTTP API', () => {
       total: 6,
       offset: 2,
       next: 3,
-      nodes: [{ nodeId: nodeId(3), connected: true, streamPartCount: 1, streamParts: [partA] }],
+      nodes: [
+        {
+          ...{ nodeId: nodeId(3), connected: true, role: null, version: null, name: null },
+          ...{ streamPartCount: 1, streamParts: [partA] },
+        },
+      ],
     })
   })
 

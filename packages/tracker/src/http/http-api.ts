@@ -179,7 +179,7 @@ export function createHttpApi(
     ({ params, query }, reply) => {
       const part = core.streamParts.get(params.id as StreamPartId)
       if (part === undefined) return reply.code(404).send(streamPartUnknown)
-      return topologyView(core, part, query, places)
+      return topologyView(part, query, places)
     },
   )
   app.get<{ Params: { id: string }; Querystring: Record<string, never> }>(

@@ -1,4 +1,4 @@
-import { commonKinds, type NodeId, type OverlayStrategyName, type StreamPartId } from '@runnel/protocol'
+import type { NodeId, OverlayStrategyName, StreamPartId } from '@runnel/protocol'
 import type { StreamPart } from '../core/stream-part.ts'
 import type { TrackerCore } from '../core/tracker-core.ts'
 import { listingLimits, Listing } from './listing.ts'
@@ -33,8 +33,10 @@ export interface EdgeView {
   readonly rttMs: number | null
   /** Chosen because its ends are near each other; otherwise drawn at random. */
   readonly near: boolean
-  /** The kind of transport that the two try first, by their contacts; null when that is unknown. */
+  /** The kind of transport, as the two ends say; null where neither does, or they disagree. */
   readonly transport: string | null
+  /** Whether a TURN server relays it, as far as an end knows. */
+  readonly relayed: boolean
 }
 
 export interface TopologyView {
@@ -54,19 +56,14 @@ export interface TopologyView {
 }
 
 /** One page of a stream part's overlay. */
-export function topologyView(
-  core: TrackerCore,
-  part: StreamPart,
-  page: Page,
-  places: Places = {},
-): TopologyView {
+export function topologyView(part: StreamPart, page: Page, places: Places = {}): TopologyView {
   const nodes: NodeId[] = []
   const edges: EdgeView[] = []
   let bytes = 0
   const maxBytes = page.limit === Infinity ? Infinity : listingLimits.maxAnswerBytes
   for (const a of slice(part.members.keys(), page)) {
     if (bytes >= maxBytes) break
-    const added = edgesFrom(core, part, a)
+    const added = edgesFrom(part, a)
     nodes.push(a)
     edges.push(...added)
     bytes += a.length + edgeBytes * added.length
@@ -87,22 +84,15 @@ export function topologyView(
 }
 
 /** Approximate bytes of an edge in an answer. */
-const edgeBytes = 170
+const edgeBytes = 190
 
-function edgesFrom(core: TrackerCore, part: StreamPart, a: NodeId): EdgeView[] {
+function edgesFrom(part: StreamPart, a: NodeId): EdgeView[] {
   return [...part.topology.neighbours(a)]
     .filter((b) => a < b)
-    .map((b) => ({
-      ...{ a, b, rttMs: part.reportedRttMs(a, b) },
-      near: part.topology.isNear(a, b),
-      transport: transportOf(core, a, b),
-    }))
-}
-
-function transportOf(core: TrackerCore, a: NodeId, b: NodeId): EdgeView['transport'] {
-  const [contactA, contactB] = [core.nodes.get(a)?.contact, core.nodes.get(b)?.contact]
-  if (contactA === undefined || contactB === undefined) return null
-  return commonKinds(contactA, contactB)[0] ?? null
+    .map((b) => {
+      const { kind: transport = null, relayed = false } = part.reportedTransport(a, b) ?? {}
+      return { a, b, rttMs: part.reportedRttMs(a, b), near: part.topology.isNear(a, b), transport, relayed }
+    })
 }
 
 /** The lists of a tracker, page by page. */
@@ -158,6 +148,10 @@ export class Views {
       node && {
         nodeId,
         connected: node.connected,
+        // What it says of itself: nobody has checked it.
+        role: node.about?.role ?? null,
+        version: node.about?.version || null,
+        name: node.about?.name || null,
         streamPartCount: node.parts.size,
         streamParts: slice(node.parts, { offset: 0, limit: maxStreamPartsShown }).map(({ id }) => id),
       }

@@ -102,6 +102,20 @@ describe('a fault', () => {
 })
 
 describe('the runtime', () => {
+  it('takes a full status for a status, with what it says of links', async () => {
+    const world = await new MemoryWorld().start()
+    const [a, b] = [await world.node('a'), await world.node('b')]
+    for (const node of [a, b]) node.send(statusOf(partA))
+    const neighbours = [{ nodeId: b.nodeId, rttMs: 3, transport: 3 }]
+    a.send({ ...statusOf(partA, 1), type: 'fullStatus', neighbours })
+    a.send({ type: 'about', role: 'node', version: '1.2.3', name: 'attic' })
+    world.clock.advanceBy(1_000)
+    const reported = world.core.streamParts.get(partA)?.reportedTransport(a.nodeId, b.nodeId)
+    expect(reported).toEqual({ kind: 'webrtc', relayed: true })
+    expect(world.core.nodes.get(a.nodeId)?.about).toMatchObject({ version: '1.2.3', name: 'attic' })
+    expect(a.closed).toEqual([])
+  })
+
   it('renews TURN credentials before they expire, and not for nodes that are gone', async () => {
     const world = await new MemoryWorld().start()
     const node = await world.node('a')

@@ -13,6 +13,7 @@ import {
   type NodeAdmission,
   type NodeId,
   type NodeInfo,
+  type PacketOf,
   type PublisherPolicy,
   type ReaderPolicy,
   type Status,
@@ -76,6 +77,11 @@ export interface PacketRouter {
 const noRouter: PacketRouter = {
   takes: () => false,
   gone: () => {},
+}
+
+/** A full status is a status that also says by what the node is linked. */
+function asStatus(packet: PacketOf<'toTracker' | 'throughTracker'> | undefined): NodeToTracker | undefined {
+  return packet?.type === 'fullStatus' ? { ...packet, type: 'status' } : packet
 }
 
 /** Carries out the core's effects on a transport and a clock: in production, in tests and in the simulator. */
@@ -238,7 +244,7 @@ export class TrackerRuntime {
     if (packetKind(type) === undefined) return this.#core.counters.count('packetsUnknown')
     let packet: NodeToTracker | undefined
     try {
-      packet = decodePacketOf(['toTracker', 'throughTracker'], type, body)
+      packet = asStatus(decodePacketOf(['toTracker', 'throughTracker'], type, body))
     } catch (error) {
       const code = isRunnelError(error) ? error.code : 'MALFORMED_PACKET'
       return this.#drop(connection, code, 'malformed packet')

@@ -2,7 +2,9 @@ import { buildBatch, packetBytes, PacketType, parseStreamPartId, type StreamPart
 import type { Connection, ConnectionModules } from '@runnel/transport'
 
 const [current, next] = [3, 4]
-const capability = (required: boolean) => [{ name: 'runnel/1.1', required }]
+/** What 1.1 can do besides. */
+export const laterCapability = 'runnel/1.1'
+const capability = (required: boolean) => [{ name: laterCapability, required }]
 
 /** What each version says in its hello: 1.1 can do without what 1.0 has not heard of, the strict one cannot, 2.0 cannot speak 1.0. */
 export const hellos = {
@@ -22,7 +24,7 @@ export const laterFields = {
 }
 
 /** Numbers of packets that 1.0 does not have: about the link itself, and by who gets them. */
-const laterTypes = { link: 0x0f, neighbour: 0x19, node: 0x2b, tracker: 0x2c }
+const laterTypes = { link: 0x0f, neighbour: 0x19, node: 0x2d, tracker: 0x2e }
 const signatureBytes = 65
 const laterSignatureType = 9
 

@@ -16,7 +16,7 @@ import { createIceServerSource, defaultTrackerLimits, TrackerCore, TrackerRuntim
 import type { ConnectionModules, Transport } from '@runnel/transport'
 import { tapped } from '../../world/tapped-transport.ts'
 import { World } from '../../world/world.ts'
-import { hellos, laterFields, sendLater, type Version } from './later-version.testkit.ts'
+import { hellos, laterCapability, laterFields, sendLater, type Version } from './later-version.testkit.ts'
 
 export const trackerNames = ['tracker a', 'tracker b'] as const
 
@@ -24,7 +24,8 @@ export const trackerNames = ['tracker a', 'tracker b'] as const
 export interface SeenLink {
   /** Role and version, its own first. */
   readonly ends: readonly [string, string]
-  readonly capabilities: number
+  /** Whether both know what 1.1 can do besides. */
+  readonly knowsLater: boolean
 }
 
 export interface MixedTracker {
@@ -181,7 +182,7 @@ export class MixedNetwork {
       opened: (connection) => {
         const { peerId, peerRole, capabilities } = connection
         const ends = [`${role} ${version}`, `${peerRole} ${this.#versions.get(peerId)}`] as const
-        this.links.push({ ends, capabilities: capabilities.size })
+        this.links.push({ ends, knowsLater: capabilities.has(laterCapability) })
         if (version !== '1.0') sendLater(connection, role, modules, this.streamParts[0])
       },
     })

@@ -98,8 +98,8 @@ describe('a network of version 1.0 that becomes 1.1 one process after the other'
     }
     for (const { core } of [a, b]) expect(core.counters.get('packetsUnknown')).toBeGreaterThan(0)
 
-    for (const { ends, capabilities } of network.links)
-      expect(capabilities).toBe(ends.every((end) => end.endsWith('1.1')) ? 1 : 0)
+    for (const { ends, knowsLater } of network.links)
+      expect(knowsLater).toBe(ends.every((end) => end.endsWith('1.1')))
     const kinds = new Set(network.links.map(({ ends }) => ends.join(' to ')))
     // Trackers dial nobody.
     expect(kinds.size).toBe(3 * 2 * 2)

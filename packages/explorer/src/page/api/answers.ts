@@ -84,6 +84,10 @@ export interface NodeSummary {
   /** `streamParts` may hold only the first of them. */
   readonly streamPartCount: number
   readonly streamParts: readonly string[]
+  /** What it says that it is, and that its software is; null where it has not. Nobody has checked it. */
+  readonly role: string | null
+  readonly version: string | null
+  readonly name: string | null
 }
 export interface NodeList {
   readonly total: number
@@ -99,6 +103,9 @@ export const nodeList: Decode<NodeList> = object<NodeList>({
       connected: flag,
       streamPartCount: withDefault(count, 0),
       streamParts: list(partId, 10_000),
+      role: withDefault(nullable(text(16)), null),
+      version: withDefault(nullable(text(32)), null),
+      name: withDefault(nullable(text(64)), null),
     }),
     100,
   ),
@@ -109,7 +116,24 @@ export interface Edge {
   readonly b: string
   readonly rttMs: number | null
   readonly near: boolean
+  /** As its ends say; null where none does, or they disagree. */
   readonly transport: string | null
+  /** Whether a TURN server relays it. */
+  readonly relayed: boolean
+}
+const edgeFields = object<Omit<Edge, 'relayed'> & { readonly relayed: boolean | null }>({
+  a: nodeId,
+  b: nodeId,
+  rttMs: nullable(ms),
+  near: withDefault(flag, false),
+  transport: withDefault(nullable(text(16)), null),
+  relayed: withDefault<boolean | null>(flag, null),
+})
+/** An older tracker says by what the ends would connect first, which is something else. */
+const edge: Decode<Edge> = (value) => {
+  const fields = edgeFields(value)
+  const { relayed } = fields
+  return relayed === null ? { ...fields, transport: null, relayed: false } : { ...fields, relayed }
 }
 export interface TopologyPage {
   readonly streamPartId: string
@@ -129,16 +153,7 @@ export const topologyPage: Decode<TopologyPage> = object<TopologyPage>({
   edgeCount: count,
   next: withDefault<number | null | undefined>(nullable(count), undefined),
   nodes: list(nodeId, 1_000),
-  edges: list(
-    object<Edge>({
-      a: nodeId,
-      b: nodeId,
-      rttMs: nullable(ms),
-      near: withDefault(flag, false),
-      transport: withDefault(nullable(text(16)), null),
-    }),
-    64_000,
-  ),
+  edges: list(edge, 64_000),
   places,
 })
 

@@ -3,7 +3,7 @@ import { cluster, nodeList, partList, topologyPage } from './answers.ts'
 import { Malformed } from './decode.ts'
 
 const id = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
-const edge = { a: id(1), b: id(2), rttMs: 3.5, near: true, transport: 'webrtc' }
+const edge = { a: id(1), b: id(2), rttMs: 3.5, near: true, transport: 'webrtc', relayed: true }
 const topology = {
   streamPartId: `${id(9)}/a#0`,
   ...{ overlay: 'random', nodeCount: 2, edgeCount: 1, offset: 0 },
@@ -19,10 +19,15 @@ describe('what a tracker answers', () => {
     expect(page).not.toHaveProperty('offset')
   })
 
-  it('may come from an older tracker', () => {
+  it('may come from an older tracker, which does not know by what its nodes are linked', () => {
     const { places: _places, ...older } = topology
-    const page = topologyPage({ ...older, edges: [{ a: id(1), b: id(2), rttMs: null }] })
-    expect(page.edges).toEqual([{ a: id(1), b: id(2), rttMs: null, near: false, transport: null }])
+    const edges = [
+      { a: id(1), b: id(2), rttMs: null },
+      { a: id(1), b: id(2), rttMs: null, near: false, transport: 'webrtc' },
+    ]
+    const page = topologyPage({ ...older, edges })
+    const told = { a: id(1), b: id(2), rttMs: null, near: false, transport: null, relayed: false }
+    expect(page.edges).toEqual([told, told])
     expect(page.places.size).toBe(0)
   })
 
@@ -32,6 +37,7 @@ describe('what a tracker answers', () => {
     ['too many nodes', { ...topology, nodes: Array.from({ length: 1_001 }, (_, n) => id(n)) }],
     ['a negative time', { ...topology, edges: [{ ...edge, rttMs: -1 }] }],
     ['a time that is none', { ...topology, edges: [{ ...edge, rttMs: 'soon' }] }],
+    ['a relay that is none', { ...topology, edges: [{ ...edge, relayed: 'perhaps' }] }],
     ['a transport that is no text', { ...topology, edges: [{ ...edge, transport: 7 }] }],
     ['a transport with a long name', { ...topology, edges: [{ ...edge, transport: 'pigeon'.repeat(3) }] }],
     [

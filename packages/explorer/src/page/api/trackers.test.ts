@@ -69,12 +69,22 @@ describe('what several trackers say', () => {
   })
 
   it('is put together for nodes, too', async () => {
+    // One of them is older and tells nothing of what nodes are.
+    const about = (parts: number) => parts > 1 && { role: 'page', version: null, name: null }
     const nodes = (...streamParts: string[]) => ({
-      '/v1/nodes': { total: 1, nodes: [{ nodeId: id(1), connected: streamParts.length > 1, streamParts }] },
+      '/v1/nodes': {
+        total: 1,
+        nodes: [
+          { nodeId: id(1), connected: streamParts.length > 1, streamParts, ...about(streamParts.length) },
+        ],
+      },
     })
     const bases = [await trackerWith(nodes(partId('a'))), await trackerWith(nodes(partId('a'), partId('b')))]
     expect((await findNodes(bases, '0x0', signal)).items).toEqual([
-      { nodeId: id(1), connected: true, streamPartCount: 0, streamParts: [partId('a'), partId('b')] },
+      {
+        ...{ nodeId: id(1), connected: true, streamPartCount: 0, streamParts: [partId('a'), partId('b')] },
+        ...{ role: 'page', version: null, name: null },
+      },
     ])
   })
 })
@@ -128,7 +138,14 @@ describe('the trackers of a network', () => {
 describe('an overlay', () => {
   it('is put together from its pages', async () => {
     const topology = `/v1/stream-parts/${encodeURIComponent(partId('a'))}/topology`
-    const edge = (a: number, b: number) => ({ a: id(a), b: id(b), rttMs: 1, near: false, transport: null })
+    const edge = (a: number, b: number) => ({
+      a: id(a),
+      b: id(b),
+      rttMs: 1,
+      near: false,
+      transport: null,
+      relayed: false,
+    })
     const page = (nodes: string[], edges: object[]) => {
       return { streamPartId: partId('a'), overlay: 'random', nodeCount: 1_002, edgeCount: 3, nodes, edges }
     }

@@ -183,6 +183,9 @@ function together(one: NodeSummary | undefined, other: NodeSummary): NodeSummary
     connected: one.connected || other.connected,
     streamPartCount: Math.max(one.streamPartCount, other.streamPartCount),
     streamParts: [...new Set([...one.streamParts, ...other.streamParts])],
+    role: one.role ?? other.role,
+    version: one.version ?? other.version,
+    name: one.name ?? other.name,
   }
 }
 

@@ -1,5 +1,6 @@
 import { palettes, rttColours, type RttScale, type Theme } from '../colours.ts'
 import { formatMs } from '../format.ts'
+import { colourOfTransport, countTransports, type EdgeTransport } from '../transports.ts'
 import type { Coloring } from './scene.ts'
 
 export interface LegendProps {
@@ -8,6 +9,8 @@ export interface LegendProps {
   readonly coloring: Coloring
   readonly theme: Theme
   readonly scale: RttScale
+  /** The edges that are drawn. */
+  readonly edges: readonly EdgeTransport[]
   readonly hasStorage: boolean
   readonly hasTrackers?: boolean
   readonly self: string | undefined
@@ -19,6 +22,7 @@ export function Legend({
   coloring,
   theme,
   scale,
+  edges,
   hasStorage,
   hasTrackers = false,
   self,
@@ -37,10 +41,9 @@ export function Legend({
           <span>{formatMs(scale.longMs)}</span>
         </div>
       ) : (
-        <>
-          <Line colour={palette.websocket} label="WebSocket" />
-          <Line colour={palette.webrtc} label="WebRTC" />
-        </>
+        countTransports(edges).map(({ name, edges: [first] }) => (
+          <Line key={name} colour={colourOfTransport(first, palette)} label={name} />
+        ))
       )}
       {hasNear && <Line colour="currentColor" label="near" wide />}
       {hasNear && <Line colour="currentColor" label="random" dashed />}

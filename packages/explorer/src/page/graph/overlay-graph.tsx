@@ -108,7 +108,10 @@ export function OverlayGraph(props: OverlayGraphProps) {
           </svg>
         </button>
       </div>
-      <Legend {...{ hasNear, coloring, theme, scale, self }} hasStorage={storage.size > 0} />
+      <Legend
+        {...{ hasNear, coloring, theme, scale, self, edges: shape.edges }}
+        hasStorage={storage.size > 0}
+      />
     </div>
   )
 }

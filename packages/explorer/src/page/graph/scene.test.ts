@@ -5,7 +5,7 @@ import { shapeOf } from '../layout/layout-input.ts'
 import { groupEdges, neighboursIn, scaleOf, type Scene } from './scene.ts'
 
 const edge = (a: string, b: string, more: Partial<Edge> = {}): Edge => {
-  return { ...{ a, b, rttMs: null, near: false, transport: null }, ...more }
+  return { ...{ a, b, rttMs: null, near: false, transport: null, relayed: false }, ...more }
 }
 const shape = shapeOf(
   ['a', 'b', 'c', 'd'],

@@ -1,4 +1,5 @@
 import { palettes, rttColours, rttScale, rttStep, type RttScale, type Theme } from '../colours.ts'
+import { colourOfTransport } from '../transports.ts'
 import type { GraphShape, ShapedEdge } from '../layout/layout-input.ts'
 
 /** The meaning of an edge's colour. */
@@ -35,10 +36,7 @@ function edgeColour(
   { coloring, theme, scale }: Pick<Scene, 'coloring' | 'theme' | 'scale'>,
 ): string {
   const palette = palettes[theme]
-  if (coloring === 'transport') {
-    const { transport } = edge
-    return transport === 'websocket' || transport === 'webrtc' ? palette[transport] : palette.unmeasured
-  }
+  if (coloring === 'transport') return colourOfTransport(edge, palette)
   return edge.rttMs === null
     ? palette.unmeasured
     : (colourSteps[theme][rttStep(edge.rttMs, scale)] ?? palette.unmeasured)

@@ -3,7 +3,14 @@ import type { Edge } from '../api/answers.ts'
 import { ForceLayout } from './force-layout.ts'
 import { layoutRequest, shapeOf } from './layout-input.ts'
 
-const edge = (a: string, b: string, rttMs: number): Edge => ({ a, b, rttMs, near: false, transport: null })
+const edge = (a: string, b: string, rttMs: number): Edge => ({
+  a,
+  b,
+  rttMs,
+  near: false,
+  transport: null,
+  relayed: false,
+})
 
 /** Nodes in a circle, near ones in pairs. */
 function circle(size: number) {

@@ -8,6 +8,7 @@ const edge = (a: string, b: string, rttMs: number | null = null): Edge => ({
   rttMs,
   near: false,
   transport: null,
+  relayed: false,
 })
 
 describe('the input of the layout', () => {

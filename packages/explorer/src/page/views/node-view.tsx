@@ -1,8 +1,10 @@
 import { findNodes } from '../api/trackers.ts'
-import { plural } from '../format.ts'
+import { plural, shownText } from '../format.ts'
+import { roleOf } from '../node-role.ts'
 import { Copy } from '../parts/copy.tsx'
 import { PartLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
+import { Stat } from '../parts/stat.tsx'
 import { Table } from '../parts/table.tsx'
 import { usePolled } from '../use-polled.ts'
 
@@ -40,6 +42,12 @@ export function NodeView({
             In {plural(node.streamParts.length, 'stream part')};{' '}
             {node.connected ? 'connected to its trackers' : 'its tracker has just lost it'}.
           </p>
+          <dl class="facts-list">
+            <Stat label="Name">{shownText(node.name ?? 'none')}</Stat>
+            <Stat label="Role">{roleOf(node, false)}</Stat>
+            <Stat label="Version">{shownText(node.version ?? 'not told')}</Stat>
+          </dl>
+          <p class="empty measured">The node says so itself; nobody has checked it.</p>
           <Table
             caption="Stream parts of this node"
             columns={[

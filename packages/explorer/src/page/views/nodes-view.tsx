@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import { findNodes, findParts } from '../api/trackers.ts'
 import type { NodeSummary } from '../api/answers.ts'
-import { formatCount } from '../format.ts'
+import { formatCount, shownText } from '../format.ts'
+import { roleOf } from '../node-role.ts'
 import { Copy } from '../parts/copy.tsx'
 import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -22,7 +23,9 @@ const columnsOf = (storage: ReadonlySet<string>): Column<NodeSummary>[] => [
       </span>
     ),
   },
-  { title: 'Role', cell: ({ nodeId }) => (storage.has(nodeId) ? 'storage node' : 'node') },
+  { title: 'Name', cell: ({ name }) => shownText(name ?? '–') },
+  { title: 'Role', cell: (node) => roleOf(node, storage.has(node.nodeId)) },
+  { title: 'Version', isMinor: true, cell: ({ version }) => shownText(version ?? '–') },
   {
     title: 'Stream parts',
     isNumber: true,
@@ -69,6 +72,11 @@ export function NodesView({
             rowKey={({ nodeId }) => nodeId}
             empty="There is no such node at the moment."
           />
+          {value.items.length > 0 && (
+            <p class="empty">
+              Names, versions and most roles are what nodes say of themselves; nobody checks them.
+            </p>
+          )}
           {value.total > value.items.length && (
             <p class="empty">
               {formatCount(value.items.length)} of {formatCount(value.total)} are shown. Type the beginning of

@@ -7,7 +7,7 @@ import { scaleOf } from '../graph/scene.ts'
 import type { LiveLog } from '../live/live-log.ts'
 import { Histogram } from '../parts/histogram.tsx'
 import { Stat } from '../parts/stat.tsx'
-import { nameOfTransport } from './overlay-tables.tsx'
+import { notReported } from '../transports.ts'
 
 export interface OverlayFactsProps {
   readonly overlay: Overlay
@@ -41,16 +41,14 @@ export function OverlayFacts({ overlay, propagation, theme, log }: OverlayFactsP
             <a href="#/trackers">{shownHost(overlay.base)}</a>
           </Stat>
           <Stat label="Near edges">{share(figures.nearEdges, figures.edges)}</Stat>
-          {figures.transports.map(({ kind, edges: ofKind }) => (
-            <Stat key={kind} label={nameOfTransport(kind)}>
+          {figures.transports.map(({ name, edges: ofKind }) => (
+            <Stat key={name} label={name === notReported ? 'Transport not reported' : name}>
               {share(ofKind, figures.edges)}
             </Stat>
           ))}
         </dl>
         {figures.transports.length > 0 && (
-          <p class="empty measured">
-            Transports as the ends of an edge try them first; where that fails, the next they have in common.
-          </p>
+          <p class="empty measured">Transports as the two ends of an edge say: not where they disagree.</p>
         )}
       </div>
       <div class="card">

@@ -4,6 +4,7 @@ import type { Overlay } from '../api/trackers.ts'
 import { formatCount, formatMs } from '../format.ts'
 import { NodeLink } from '../parts/ids.tsx'
 import { Table, type Column } from '../parts/table.tsx'
+import { nameOfTransport } from '../transports.ts'
 
 const pageRows = 100
 
@@ -60,20 +61,9 @@ const edgeColumns: Column<Edge>[] = [
     ),
   },
   { title: 'RTT', isNumber: true, cell: ({ rttMs }) => formatMs(rttMs) },
-  { title: 'Transport', cell: ({ transport }) => nameOfTransport(transport) },
+  { title: 'Transport', cell: nameOfTransport },
   { title: 'Chosen', isMinor: true, cell: ({ near }) => (near ? 'for nearness' : 'at random') },
 ]
-
-const transportNames = new Map([
-  ['websocket', 'WebSocket'],
-  ['webrtc', 'WebRTC'],
-  ['tcp', 'TCP'],
-])
-
-/** Of a kind that this page does not know, what its nodes call it. */
-export function nameOfTransport(kind: string | null): string {
-  return kind === null ? '–' : (transportNames.get(kind) ?? kind)
-}
 
 function nodeRows({ nodes, edges }: Overlay): NodeRow[] {
   const own = new Map(nodes.map((nodeId) => [nodeId, [] as Edge[]]))

@@ -11,11 +11,12 @@ import { Copy } from '../parts/copy.tsx'
 import { NodeLink } from '../parts/ids.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { nodeHref, partHref, type PartShow, type Route } from '../route.ts'
+import { nameOfTransport } from '../transports.ts'
 import { usePolled } from '../use-polled.ts'
 import { WorldMap } from '../world/world-map.tsx'
 import { LiveView, OwnNode } from './live-view.tsx'
 import { OverlayFacts } from './overlay-facts.tsx'
-import { nameOfTransport, OverlayTables } from './overlay-tables.tsx'
+import { OverlayTables } from './overlay-tables.tsx'
 
 const overlayEveryMs = 2_000
 /** Large overlays are asked for more rarely. */
@@ -227,11 +228,11 @@ function SelectedNode({
       </h2>
       {own.length === 0 && <p class="empty">It is not in this overlay at the moment.</p>}
       <ul class="neighbours">
-        {own.map(({ a, b, rttMs, transport, near }) => (
+        {own.map(({ a, b, rttMs, near, ...link }) => (
           <li key={a + b}>
             <NodeLink nodeId={a === nodeId ? b : a} />
             <span>{near ? 'near' : 'random'}</span>
-            <span>{nameOfTransport(transport)}</span>
+            <span>{nameOfTransport(link)}</span>
             <span class="number">{formatMs(rttMs)}</span>
           </li>
         ))}

@@ -3,7 +3,7 @@ import type { Edge } from '../api/answers.ts'
 import { sitesOf } from './sites.ts'
 
 const edge = (a: string, b: string, rttMs: number | null): Edge => {
-  return { a, b, rttMs, near: false, transport: null }
+  return { a, b, rttMs, near: false, transport: null, relayed: false }
 }
 const oslo = { latitude: 59.9, longitude: 10.8, name: 'Oslo' }
 const lima = { latitude: -12, longitude: -77, name: 'Lima' }

@@ -6,6 +6,7 @@ import { formatCount, formatMs, plural, shownHost, shownText } from '../format.t
 import { Legend } from '../graph/legend.tsx'
 import type { Coloring } from '../graph/scene.ts'
 import { Table, type Column } from '../parts/table.tsx'
+import { colourOfTransport, countTransports } from '../transports.ts'
 import { freeLabels } from './labels.ts'
 import { loadLand, mapSize, pointOnMap, wayOnMap } from './land.ts'
 import { meanRtt, sitesOf, type Site, type Way } from './sites.ts'
@@ -85,6 +86,7 @@ export function WorldMap({ overlay, theme, coloring, trackers = [] }: WorldMapPr
       </svg>
       <Legend
         {...{ coloring, theme, scale }}
+        edges={ways.flatMap((way) => way.edges)}
         hasNear={false}
         hasStorage={false}
         hasTrackers={placed.length > 0}
@@ -116,6 +118,6 @@ function wayColour({ edges, meanRttMs }: Way, theme: Theme, coloring: Coloring, 
     return meanRttMs === null
       ? palette.unmeasured
       : (rttColours(palette)[rttStep(meanRttMs, scale)] ?? palette.unmeasured)
-  const webrtc = edges.filter(({ transport }) => transport === 'webrtc').length
-  return 2 * webrtc > edges.length ? palette.webrtc : palette.websocket
+  const [most] = countTransports(edges)
+  return most === undefined ? palette.unmeasured : colourOfTransport(most.edges[0], palette)
 }

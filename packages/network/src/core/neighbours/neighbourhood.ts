@@ -30,6 +30,7 @@ export interface NeighbourhoodModules {
   readonly peers: PeerTable
   readonly memberCheck: MemberCheck
   rttOf(peerId: NodeId): number | undefined
+  transportOf(peerId: NodeId): number
 }
 
 /** Keeps each stream part's neighbours as the tracker wants them, and the tracker informed. */
@@ -219,7 +220,7 @@ export class Neighbourhood {
     parts.each((part) => {
       if (part.readersDueMs <= nowMs) this.#permits.check(part, time)
       if (part.dueMs <= nowMs) this.#refresh(part, nowMs)
-      if (part.schedule.isRttCheckDue(nowMs) && part.hasNewRtts(this.#modules.rttOf)) {
+      if (part.schedule.isRttCheckDue(nowMs) && part.hasNews(this.#modules)) {
         effects.statusDue(part.id)
       }
     })

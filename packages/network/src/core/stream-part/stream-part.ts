@@ -39,6 +39,15 @@ export interface StreamPartModules {
   membershipToken(): AccessToken | undefined
 }
 
+/** What a tracker is told of the links to neighbours. */
+export interface ReportedLinks {
+  rttOf(peerId: NodeId): number | undefined
+  /** A number of `transportCode`. */
+  transportOf(peerId: NodeId): number
+}
+
+type FullReport = NeighbourReport & { readonly transport: number }
+
 /** One joined stream part: what is wanted, who is attached, what was seen, and what the tracker should hear. */
 export class StreamPart {
   readonly id: StreamPartId
@@ -80,6 +89,8 @@ export class StreamPart {
   /** Peers that were detached because nobody ordered them, and until when they are refused again. */
   readonly #refusedUntilMs: LRU<number>
   #reported: readonly NeighbourReport[] = []
+  /** The transports that the tracker knows. */
+  #toldTransports: ReadonlyMap<NodeId, number> = new Map()
 
   constructor(
     options: { id: StreamPartId; joinedMs: number; limits: NetworkLimits; faults?: PartFaults },
@@ -169,6 +180,7 @@ export class StreamPart {
    */
   newSession(): void {
     this.#sessionCounter = 0
+    this.#toldTransports = new Map()
     for (const edge of this.edges.values()) edge.reported = false
   }
 
@@ -285,9 +297,14 @@ export class StreamPart {
     return this.reads && token === undefined ? {} : { membership: { reads: this.reads, token } }
   }
 
-  /** The status to send now; what failed is reported once. */
-  takeStatus(rttOf: (peerId: NodeId) => number | undefined, nowMs: number): Status {
-    this.#reported = this.#reports(rttOf)
+  /** The status to send now; what failed is reported once, and transports when one is another than the tracker knows. */
+  takeStatus(links: ReportedLinks, nowMs: number): Status {
+    const reports = this.#reports(links)
+    const isNews = this.#hasNewTransport(reports)
+    this.#reported = isNews ? reports : reports.map(({ nodeId, rttMs }) => ({ nodeId, rttMs }))
+    // A tracker that has to ask the registry first keeps only the newest status until then.
+    if (this.#sessionCounter > 0)
+      this.#toldTransports = new Map(reports.map(({ nodeId, transport }) => [nodeId, transport]))
     const failed: FailedNeighbour[] = []
     this.#failed.forEach((reason, nodeId: NodeId) => failed.push({ nodeId, reason }))
     this.#failed.clear()
@@ -305,18 +322,27 @@ export class StreamPart {
     }
   }
 
-  /** True when a round-trip time is news to the tracker: it was unknown, or changed by a quarter and by two milliseconds. */
-  hasNewRtts(rttOf: (peerId: NodeId) => number | undefined): boolean {
-    return this.#reports(rttOf).some(({ nodeId, rttMs }) => {
+  /**
+   * True when a transport is news to the tracker, or a round-trip time: it was unknown, or changed by a quarter and by two
+   * milliseconds.
+   */
+  hasNews(links: ReportedLinks): boolean {
+    const reports = this.#reports(links)
+    if (this.#hasNewTransport(reports)) return true
+    return reports.some(({ nodeId, rttMs }) => {
       if (rttMs === undefined) return false
       const before = this.#reported.find((report) => report.nodeId === nodeId)?.rttMs
       return before === undefined || Math.abs(rttMs - before) > Math.max(2, before / 4)
     })
   }
 
-  #reports(rttOf: (peerId: NodeId) => number | undefined): NeighbourReport[] {
+  #hasNewTransport(reports: readonly FullReport[]): boolean {
+    return reports.some(({ nodeId, transport }) => transport !== (this.#toldTransports.get(nodeId) ?? 0))
+  }
+
+  #reports(links: ReportedLinks): FullReport[] {
     return this.#attached
       .slice(0, wireLimits.maxNeighbours)
-      .map((nodeId) => ({ nodeId, rttMs: rttOf(nodeId) }))
+      .map((nodeId) => ({ nodeId, rttMs: links.rttOf(nodeId), transport: links.transportOf(nodeId) }))
   }
 }

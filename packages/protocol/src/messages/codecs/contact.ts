@@ -2,9 +2,10 @@ import type { Reader } from '../../codec/reader.ts'
 import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import type { Contact, NodeInfo } from '../packets.ts'
+import type { About, Contact, NodeInfo } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 
+/** Of transports, and of nodes. */
 const kindPattern = /^[a-z][a-z0-9-]*$/
 
 /** What is dialled, and where: of kinds that this version does not know too, as others may. */
@@ -40,11 +41,26 @@ function writeKind(writer: Writer, kind: string): void {
 }
 
 function checkedKind(kind: string): string {
-  if (!kindPattern.test(kind)) throw protocolError('MALFORMED_PACKET', 'not the name of a kind of transport')
+  if (!kindPattern.test(kind)) throw protocolError('MALFORMED_PACKET', 'not the name of a kind')
   return kind
 }
 
 export const nodeInfo: BodyCodec<NodeInfo> = {
   write: (writer, { contact }) => writeContact(writer, contact),
   read: (reader) => ({ type: 'nodeInfo', contact: readContact(reader) }),
+}
+
+/** What a node is, is written like a kind of transport. */
+export const about: BodyCodec<About> = {
+  write(writer, { role, version, name }) {
+    writeKind(writer, role)
+    writer.ascii(version, limits.maxNodeVersionBytes, 'version')
+    writer.ascii(name, limits.maxNodeNameBytes, 'name')
+  },
+  read: (reader) => ({
+    type: 'about',
+    role: readKind(reader),
+    version: reader.ascii(limits.maxNodeVersionBytes, 'version'),
+    name: reader.ascii(limits.maxNodeNameBytes, 'name'),
+  }),
 }

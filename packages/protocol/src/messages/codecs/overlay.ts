@@ -16,6 +16,7 @@ import { limits } from '../../limits.ts'
 import { failureReasons } from '../packets.ts'
 import type {
   FailedNeighbour,
+  FullStatus,
   Instruction,
   Leave,
   NeighbourReport,
@@ -71,6 +72,19 @@ export const status: BodyCodec<Status> = {
       failed,
       ...readMembership(reader),
     }
+  },
+}
+
+/** A status, and behind it a byte for each neighbour in it: the same code of a transport for all versions. */
+export const fullStatus: BodyCodec<FullStatus> = {
+  write(writer, packet) {
+    status.write(writer, { ...packet, type: 'status' })
+    for (const { transport = 0 } of packet.neighbours) writer.u8(transport)
+  },
+  read(reader) {
+    const { neighbours, ...rest } = status.read(reader)
+    const linked = neighbours.map((report) => ({ ...report, transport: reader.u8() }))
+    return { ...rest, type: 'fullStatus', neighbours: linked }
   },
 }
 

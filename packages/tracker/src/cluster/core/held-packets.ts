@@ -1,4 +1,5 @@
-import type { NodeId, NodeToTracker, StreamId, StreamPartId } from '@runnel/protocol'
+import type { NodeId, StreamId, StreamPartId } from '@runnel/protocol'
+import type { NodeToTracker } from '../../core/tracker-events.ts'
 
 /** A packet of a node about a stream part. */
 export type PartPacket = Extract<NodeToTracker, { readonly streamPartId: StreamPartId }>

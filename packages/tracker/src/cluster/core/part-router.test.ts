@@ -1,12 +1,7 @@
-import {
-  toStreamId,
-  toStreamPartId,
-  type NodeId,
-  type NodeToTracker,
-  type StreamPartId,
-} from '@runnel/protocol'
+import { toStreamId, toStreamPartId, type NodeId, type StreamPartId } from '@runnel/protocol'
 import { describe, expect, it } from 'vitest'
 import { findStorage, nodeId, statusOf, storing } from '../../core/tracker-core.testkit.ts'
+import type { NodeToTracker } from '../../core/tracker-events.ts'
 import { defaultClusterLimits } from '../limits.ts'
 import { ClusterCounters } from './cluster-counters.ts'
 import { PartRouter } from './part-router.ts'

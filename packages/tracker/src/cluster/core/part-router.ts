@@ -1,11 +1,11 @@
 import {
   parseStreamPartId,
   type NodeId,
-  type NodeToTracker,
   type Status,
   type StreamId,
   type StreamPartId,
 } from '@runnel/protocol'
+import type { NodeToTracker } from '../../core/tracker-events.ts'
 import type { ClusterLimits } from '../limits.ts'
 import type { ClusterCounterName } from './cluster-counters.ts'
 import { HeldPackets, type PartPacket } from './held-packets.ts'
