@@ -17,6 +17,7 @@ export const testNeeds = {
   'packages/tracker': ['openssl'],
   'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze'],
   'scripts/packages': ['chromium', 'arm64 emulation'],
+  'scripts/pages': [...emulated, 'chromium', 'jq'],
 }
 
 const taskNeeds = {

@@ -102,6 +102,7 @@ const programs = {
   'C compiler': { packages: ['gcc', 'libc6-dev'], isThere: () => isOnPath('cc') },
   nginx: { packages: ['nginx-light'], isThere: () => isOnPath('nginx') },
   curl: { packages: ['curl'], isThere: () => isOnPath('curl') },
+  jq: { packages: ['jq'], isThere: () => isOnPath('jq') },
   'systemd-analyze': { packages: ['systemd'], isThere: () => isOnPath('systemd-analyze') },
   ip: { packages: ['iproute2'], isThere: () => isOnPath('ip') },
   nft: { packages: ['nftables'], isThere: () => isOnPath('nft') },

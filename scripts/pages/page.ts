@@ -15,13 +15,13 @@ export function blocksOf(file: string): Block[] {
   }))
 }
 
-/** The commands in the last column of a page's tables, row by row. */
-export function commandsOfRows(file: string): string[][] {
+/** The commands in the last column of a page's tables, in order. */
+export function commandsOfRows(file: string): string[] {
   const rows = readFileSync(file, 'utf8').match(/^\|.*\|$/gm) ?? []
   return rows
     .map((row) => row.split(' | ').at(-1) ?? '')
-    .map((cell) => [...cell.matchAll(/`((?:npx|npm) [^`]+)`/g)].map(([, command = '']) => command))
-    .filter((commands) => commands.length > 0)
+    .flatMap((cell) => [...cell.matchAll(/`((?:npx|npm) [^`]+)`/g)])
+    .map(([, command = '']) => command.replaceAll('\\|', '|'))
 }
 
 /** Whether each line stands in the output, in order; `…` in a line stands for anything. */

@@ -10,12 +10,17 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf, commandsOfRows, isIn } from './page.ts'
+import { launchChromium } from '../../packages/browser/src/chromium.testkit.ts'
+import { servePages } from '../../packages/browser/src/page-server.testkit.ts'
 import { root, Terminal } from './terminal.testkit.ts'
 
 const readme = join(root, 'README.md')
 const guides = join(root, 'docs/guides')
 /** Pages with commands; the browser's is opened in a browser, the table for Streamr has none. */
 const pages = readdirSync(guides).filter((name) => !['browser.md', 'from-streamr.md'].includes(name))
+/** These start a network of their own. */
+const startsNetwork = /^npm (start|run -s emulate|run example)/
+const untilInterrupted = /^npx runnel (node|tracker) --key|^npm run example|\| jq$/
 
 /** One network, started as the README does, for its readers and those of the guides, each in a folder of their own. */
 describe('the README and the guides', { timeout: 600_000 }, () => {
@@ -63,24 +68,52 @@ describe('the README and the guides', { timeout: 600_000 }, () => {
     await terminal.run(
       `RPC_URL=$(node -p "JSON.parse(fs.readFileSync('.runnel/up/network.json')).chain.rpcUrl")`,
     )
-    const commands = commandsOfRows(readme).flat()
-    expect(commands.length).toBeGreaterThan(15)
-    for (const command of commands) {
-      if (longer.some((start) => command.startsWith(start))) continue
-      const runsOn = /^npx runnel (node|tracker) --key/.test(command)
-      await terminal.run(`${command}${runsOn ? ' # until Ctrl-C' : ''}`)
-      await terminal.interrupt()
-    }
+    const commands = commandsOfRows(readme).filter((command) => !startsNetwork.test(command))
+    expect(commands.length).toBeGreaterThan(12)
+    for (const command of commands) await enter(terminal, command)
     expect(terminal.output).toContain('"value":2')
   })
 
   it.each(pages)('docs/guides/%s', async (page) => {
     await read(new Terminal(newFolder(page)), join(guides, page))
   })
+
+  it('docs/guides/browser.md: its page, in Chromium', async () => {
+    const [page] = blocksOf(join(guides, 'browser.md'))
+    const network = readFileSync(join(folder, '.runnel/up/network.json'), 'utf8')
+    const served = await servePages(join(root, 'packages/browser/dist/page'), {
+      '/': page?.text ?? '',
+      '/network.json': network,
+    })
+    const chromium = await launchChromium()
+    try {
+      const opened = await chromium.newPage()
+      const lobby = /0x\w+\/lobby/.exec(first.output)?.[0] ?? ''
+      await opened.goto(`${served.url}?stream=${lobby}`)
+      await opened.locator('li').getByText('{"from":"a page"}').waitFor()
+    } finally {
+      await chromium.close()
+      await served.close()
+    }
+  })
 })
 
-/** What takes minutes, needs namespaces, or starts a second network: bench/, emulation/, examples/ and packages/node/src/up/ test these. */
-const longer = ['npm run -s bench', 'npm run -s emulate', 'npm run example', 'npm start -s']
+it.each(commandsOfRows(readme).filter((command) => startsNetwork.test(command)))(
+  'README.md: %s',
+  async (command) => {
+    mkdirSync(join(root, '.runnel'), { recursive: true })
+    const folder = mkdtempSync(join(root, '.runnel/pages-'))
+    await enter(new Terminal(folder), command)
+    rmSync(folder, { recursive: true })
+  },
+  300_000,
+)
+
+/** Runs a command of the table, until it ends or is up. */
+async function enter(terminal: Terminal, command: string): Promise<void> {
+  await terminal.run(`${command}${untilInterrupted.test(command) ? ' # until Ctrl-C' : ''}`)
+  await terminal.interrupt()
+}
 
 it('finds lines in order only', () => {
   expect(isIn(['a…c', 'd'], 'x abc\n(d)')).toBe(true)

@@ -5,7 +5,7 @@ const mib = 2 ** 20
 
 /** The panels of the figure, from the top, each with an axis of its own. */
 const panels = [
-  { quantities: { heapBytes: '' }, title: 'Heap after collection, MiB', scale: mib },
+  { quantities: { heapBytes: '' }, title: 'Objects after collection, MiB', scale: mib },
   { quantities: { rssBytes: '' }, title: 'Resident memory, MiB', scale: mib },
   { quantities: { descriptors: '' }, title: 'Descriptors', scale: 1 },
   { quantities: { timers: '' }, title: 'Timers', scale: 1 },
