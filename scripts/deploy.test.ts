@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { settings } from '../packages/node/src/config/settings.ts'
 import { tracker } from '../packages/node/src/commands/tracker.ts'
 import { metricsPage } from './metrics-page.ts'
@@ -32,12 +33,54 @@ describe('deploy', () => {
 
   it('gives the program flags that it has', () => {
     const known = new Set([...settings.map(({ flag }) => flag), ...Object.keys(tracker.options), 'config'])
-    const commands = ['compose.yaml', 'systemd/runnel-node.service', 'systemd/runnel-tracker.service'].map(
-      read,
+    const units = ['systemd/runnel-node.service', 'systemd/runnel-tracker.service']
+    const commands = ['compose.yaml', 'compose.network.yaml', ...units].map((file) =>
+      // That of Prometheus has others, and so do other commands.
+      read(file).replace(/^ +- --(config\.file|storage\.tsdb|web)\..*$|^ +runnel .*$/gm, ''),
     )
     const flags = [...commands.join('\n').matchAll(/(?<=[\s=])--([a-z-]+)/g)].map((match) => match[1] ?? '')
     expect(flags.length).toBeGreaterThan(10)
     expect(flags.filter((flag) => !known.has(flag))).toEqual([])
+  })
+
+  // Grafana itself is not to be had where the tests run.
+  it('gives Grafana its data source and dashboard where it looks for them', () => {
+    const { services } = parse(read('compose.network.yaml'), { merge: true }) as {
+      services: Record<string, { volumes: string[]; environment: Record<string, string>; command: string[] }>
+    }
+    const { grafana, prometheus } = services
+    const mounts = new Map(
+      grafana?.volumes.map((text) => {
+        const [source = '', target = ''] = text.split(':')
+        return [target, source]
+      }),
+    )
+    expect([...mounts.values()].every((source) => existsSync(join(folder, source)))).toBe(true)
+    expect(mounts.get('/etc/grafana/provisioning')).toBe('./grafana/provisioning')
+
+    const { providers } = parse(read('grafana/provisioning/dashboards/runnel.yaml')) as {
+      providers: { type: string; options: { path: string } }[]
+    }
+    expect(providers.map(({ type }) => type)).toEqual(['file'])
+    const dashboard = `${providers[0]?.options.path}/runnel.json`
+    expect(mounts.get(dashboard)).toBe('./grafana/runnel.json')
+    expect(grafana?.environment['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH']).toBe(dashboard)
+
+    const { datasources } = parse(read('grafana/provisioning/datasources/prometheus.yaml')) as {
+      datasources: { type: string; url: string; isDefault: boolean }[]
+    }
+    const listens = prometheus?.command.find((word) => word.startsWith('--web.listen-address='))
+    expect(datasources).toMatchObject([{ type: 'prometheus', access: 'proxy', isDefault: true }])
+    expect(listens?.split(':').at(-1)).toBe(new URL(datasources[0]?.url ?? '').port)
+  })
+
+  it('publishes ports of the network to this machine only', () => {
+    const { services } = parse(read('compose.network.yaml'), { merge: true }) as {
+      services: Record<string, { ports?: string[] }>
+    }
+    const ports = Object.values(services).flatMap((service) => service.ports ?? [])
+    expect(ports.length).toBe(10)
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
   })
 
   it('copies every package into the image that the program needs', () => {

@@ -15,7 +15,7 @@ export const testNeeds = {
   'packages/node/src/second': [python],
   'packages/protocol/src/second': [python],
   'packages/tracker': ['openssl'],
-  'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze'],
+  'scripts/operating': ['openssl', 'ip', 'nginx', 'curl', 'systemd-analyze', 'prometheus'],
   'scripts/packages': ['chromium', 'arm64 emulation'],
   'scripts/pages': [...emulated, 'chromium', 'jq'],
 }

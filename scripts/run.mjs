@@ -101,6 +101,7 @@ const programs = {
   },
   'C compiler': { packages: ['gcc', 'libc6-dev'], isThere: () => isOnPath('cc') },
   nginx: { packages: ['nginx-light'], isThere: () => isOnPath('nginx') },
+  prometheus: { packages: ['prometheus'], isThere: () => isOnPath('prometheus') && isOnPath('promtool') },
   curl: { packages: ['curl'], isThere: () => isOnPath('curl') },
   jq: { packages: ['jq'], isThere: () => isOnPath('jq') },
   'systemd-analyze': { packages: ['systemd'], isThere: () => isOnPath('systemd-analyze') },

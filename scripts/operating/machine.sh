@@ -2,12 +2,14 @@
 # Runs a script on a machine that is this one, copied: processes, network and every file that is written are its own, and are gone
 # afterwards. What the copy cannot do is done by a few lines here: packages are those of this machine, the program is that of this
 # repository, and units are started from their files by `systemctl` below.
-#   unshare --mount --net --pid --fork --kill-child machine.sh REPOSITORY NODE SCRIPT
+#   unshare --mount --net --pid --fork --kill-child machine.sh REPOSITORY NODE SCRIPT [FILES]
+# The files of a folder FILES are there besides.
 set -euo pipefail
-repository=$1 node=$2 script=$3
+repository=$1 node=$2 script=$3 files=${4:-}
 machine=$(mktemp -d)
 mount -t tmpfs tmpfs "$machine"
 mkdir "$machine"/{written,work,root}
+[ -z "$files" ] || cp -a "$files/." "$machine/written"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$machine/written,workdir=$machine/work" "$machine/root"
 root=$machine/root
 mount -t proc proc "$root/proc"

@@ -1,13 +1,12 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { anvilCommand } from '../../contracts/src/anvil-binary.ts'
 import { blocksOf, isIn } from '../pages/page.ts'
+import { root, runOnMachine } from './machine.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'runnel-operating-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -41,13 +40,16 @@ function certificates(): string {
   return ['mkdir -p /etc/letsencrypt', `cp -r ${folder} /etc/letsencrypt/live`].join('\n')
 }
 
+/** What needs Docker is in compose.test.ts. */
+const blocks = blocksOf(join(root, 'docs/operating.md')).filter(
+  ({ section }) => section !== '7. Docker instead',
+)
+
 /** The page as one script: what it puts into files is put there, its commands are run as they stand. */
 function script(): string {
-  const blocks = blocksOf(join(root, 'docs/operating.md'))
   const steps = blocks.map(({ language, text }) => {
     if (language === 'nginx') return `cat > /etc/nginx/conf.d/runnel.conf <<'EOF'\n${text}EOF\n`
-    // Containers cannot be started in every place where the tests run.
-    return language === 'sh' && !text.includes('docker') ? text : ''
+    return language === 'sh' ? text : ''
   })
   return [
     'set -exo pipefail',
@@ -66,16 +68,8 @@ function script(): string {
 
 describe('docs/operating.md', () => {
   it('leads from an empty machine to a network behind TLS', { timeout: 600_000 }, async () => {
-    const page = join(folder, 'page.sh')
-    writeFileSync(page, script())
-    const machine = join(root, 'scripts/operating/machine.sh')
-    const own = ['--mount', '--net', '--pid', '--fork', '--kill-child']
-    const child = spawn('unshare', [...own, 'bash', machine, root, process.execPath, page])
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (text: Buffer) => (output += text.toString()))
-    await new Promise((resolve) => child.once('close', resolve))
-    const said = blocksOf(join(root, 'docs/operating.md')).filter(({ language }) => language === 'text')
+    const output = await runOnMachine(script(), folder)
+    const said = blocks.filter(({ language }) => language === 'text')
     for (const { text } of said)
       expect(output).toSatisfy((all: string) => isIn(text.trimEnd().split('\n'), all))
     expect(output).toContain('\nthe page is done\n')

@@ -4,15 +4,22 @@ import { readFileSync } from 'node:fs'
 export interface Block {
   readonly language: string
   readonly text: string
+  /** The heading it stands under. */
+  readonly section: string
 }
 
 /** The code blocks of a page, in order. */
 export function blocksOf(file: string): Block[] {
   const page = readFileSync(file, 'utf8')
-  return [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(([, language = '', text = '']) => ({
-    language,
-    text,
-  }))
+  return [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].map(({ 1: language = '', 2: text = '', index }) => {
+    const section =
+      page
+        .slice(0, index)
+        .match(/^## .*$/gm)
+        ?.at(-1)
+        ?.slice(3) ?? ''
+    return { language, text, section }
+  })
 }
 
 /** The commands in the last column of a page's tables, in order. */
