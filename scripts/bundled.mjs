@@ -13,9 +13,18 @@ const stampFile = join(root, programDirectory, '.stamp')
 /** True when nothing has changed since the bundles were made. Then the program counts as new, whatever the compiler has written since. */
 export function isBundled() {
   if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp()) return false
-  const now = new Date()
-  utimesSync(program, now, now)
+  touch(program)
   return true
+}
+
+/** Not where the folder is another user's, who has done it. */
+function touch(file) {
+  const now = new Date()
+  try {
+    utimesSync(file, now, now)
+  } catch (error) {
+    if (error.code !== 'EPERM' && error.code !== 'EACCES' && error.code !== 'EROFS') throw error
+  }
 }
 
 export function writeStamp() {

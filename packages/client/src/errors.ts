@@ -60,7 +60,7 @@ export const clientErrors = {
   },
   KEY_FILE_UNWRITABLE: {
     summary: 'The key file could not be written',
-    remedy: 'Check that its directory exists and that you may write there.',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
   },
   DELEGATION_FILE_MISSING: {
     summary: 'There is no delegation file',
@@ -81,7 +81,7 @@ export const clientErrors = {
   },
   DELEGATION_FILE_UNWRITABLE: {
     summary: 'The delegation file could not be written',
-    remedy: 'Check that its directory exists and that you may write there.',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
   },
   DELEGATION_FILE_INVALID: {
     summary: 'The delegation file has a mistake',
@@ -123,7 +123,7 @@ export const clientErrors = {
   },
   READING_KEY_FILE_UNWRITABLE: {
     summary: 'The reading key file could not be written',
-    remedy: 'Check that its directory exists and that you may write there.',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
   },
   READING_KEY_FILE_INVALID: {
     summary: 'The reading key file has a mistake',

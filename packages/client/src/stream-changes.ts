@@ -143,7 +143,11 @@ function toChange(options: RevokeOptions): Omit<Grant, 'untilMs'> {
   const permissions: readonly PermissionName[] | undefined = options.permissions
   if (!permissions?.length) throw clientError('INVALID_ARGUMENT', 'no permissions named')
   for (const name of permissions) {
-    if (!permissionNames.has(name)) throw clientError('INVALID_ARGUMENT', `no permission "${String(name)}"`)
+    if (!permissionNames.has(name))
+      throw clientError(
+        'INVALID_ARGUMENT',
+        `"${String(name)}" is no permission: ${[...permissionNames].join(', ')}`,
+      )
   }
   return { user: granteeOf(options), permissions: [...new Set(permissions)] }
 }

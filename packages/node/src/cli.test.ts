@@ -40,6 +40,9 @@ describe('runnel refuses', () => {
 
   it.each<[string, number, string, string]>([
     ['pubish x', 64, 'USAGE', 'did you mean publish?'],
+    ['nonsense', 64, 'USAGE', 'there is no command nonsense (USAGE). '],
+    ['stream nonsense', 64, 'USAGE', 'there is no command stream nonsense (USAGE). '],
+    [`stream grant ${stream} public read`, 64, 'USAGE', '"read" is no permission: publish, subscribe'],
     ['stream crate', 64, 'USAGE', 'did you mean create?'],
     [`publish ${stream} --netwrk x`, 64, 'USAGE', 'did you mean --network?'],
     ['node --http-prt 1', 64, 'USAGE', 'did you mean --http-port?'],

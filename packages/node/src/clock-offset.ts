@@ -13,15 +13,15 @@ export const clockWrongMs = networkLimits.clockToleranceMs / 2
  * How much a server's clock is ahead of this machine's, in milliseconds, give or take a second: by the header Date of its answer (RFC
  * 9110, section 6.6.1). Undefined when it says none. Rejects when it does not answer.
  */
-async function clockOffsetMs(url: string, now: () => number = Date.now): Promise<number | undefined> {
+async function clockOffsetMs(url: string, signal: AbortSignal | undefined): Promise<number | undefined> {
   // Not from a cache: a POST, which a JSON-RPC server takes and any other refuses.
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
-  const askedMs = now()
+  const askedMs = Date.now()
   const answer = await fetch(url, {
     ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body },
-    signal: AbortSignal.timeout(askTimeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(askTimeoutMs), ...(signal ? [signal] : [])]),
   })
-  const answeredMs = now()
+  const answeredMs = Date.now()
   await answer.body?.cancel()
   const date = Date.parse(answer.headers.get('date') ?? '')
   if (Number.isNaN(date)) return undefined
@@ -38,13 +38,13 @@ export function offsetText(offsetMs: number): string {
 
 /**
  * The middle of what several servers' clocks are ahead, so that one that is wrong does not count, and how many told their time.
- * Undefined when none did. Never rejects.
+ * Undefined when none did, or the signal ends it. Never rejects.
  */
 export async function middleOffsetMs(
   urls: readonly string[],
-  now: () => number = Date.now,
+  signal?: AbortSignal,
 ): Promise<{ readonly offsetMs: number; readonly servers: number } | undefined> {
-  const asked = await Promise.all(urls.map((url) => clockOffsetMs(url, now).catch(() => undefined)))
+  const asked = await Promise.all(urls.map((url) => clockOffsetMs(url, signal).catch(() => undefined)))
   const offsets = asked.filter((offset) => offset !== undefined).toSorted((a, b) => a - b)
   const offsetMs = offsets[Math.floor(offsets.length / 2)]
   return offsetMs === undefined ? undefined : { offsetMs, servers: offsets.length }

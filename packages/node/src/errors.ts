@@ -67,7 +67,7 @@ export const nodeErrors = {
   FILE_UNREADABLE: { summary: 'A file cannot be read', remedy: 'Check the path and its permissions.' },
   FILE_UNWRITABLE: {
     summary: 'A file cannot be written',
-    remedy: 'Check that its directory exists and that you may write there.',
+    remedy: 'Check that its directory exists, that you may write there, and that the disk has space left.',
   },
   DISK_FULL: {
     summary: 'There is no space left on the disk',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it } from 'vitest'
-import { watchClock } from './watch-clock.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { tellOfClock, watchClock } from './watch-clock.ts'
 
 describe('watchClock', () => {
   it.each([
@@ -9,17 +9,38 @@ describe('watchClock', () => {
     [-180 * 60_000, [expect.stringMatching(/180 min ahead/)]],
     [2_000, []],
   ])('a chain whose clock is ahead by %i ms', async (offsetMs, lines) => {
-    const server = createServer((_, response) => {
-      response.setHeader('date', new Date(Date.now() + offsetMs).toUTCString()).end('{}')
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = `0x${'1'.repeat(40)}`
-    const registries = { trackerRegistry: address, streamRegistry: address, storageRegistry: address }
-    const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const chain = await chainAhead(offsetMs)
     const said: string[] = []
     const error = ((_: object, text: string) => void said.push(text)) as never
-    await watchClock({ kind: 'chain', rpcUrl, registries }, { error })
-    server.close()
+    await watchClock(chain, { error })
     expect(said).toEqual(lines)
   })
 })
+
+describe('tellOfClock', () => {
+  it('tells the person at the terminal, unless it is called off', async () => {
+    const written: string[] = []
+    const write = (text: string | Uint8Array) => written.push(String(text)) > 0
+    const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(write)
+    onTestFinished(() => stderr.mockRestore())
+    const chain = await chainAhead(-8 * 60_000)
+    await tellOfClock(chain).told
+    expect(written).toEqual([expect.stringMatching(/^runnel: .* 8 min ahead \(CLOCK_WRONG\)\. Set it.*\n$/)])
+    const calledOff = tellOfClock(chain)
+    calledOff.stop()
+    await calledOff.told
+    expect(written).toHaveLength(1)
+  })
+})
+
+async function chainAhead(offsetMs: number) {
+  const server = createServer((_, response) => {
+    response.setHeader('date', new Date(Date.now() + offsetMs).toUTCString()).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = `0x${'1'.repeat(40)}`
+  const registries = { trackerRegistry: address, streamRegistry: address, storageRegistry: address }
+  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { kind: 'chain' as const, rpcUrl, registries }
+}

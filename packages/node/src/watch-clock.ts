@@ -1,5 +1,6 @@
 import { rpcUrlsOf } from '@runnel/contracts'
 import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
+import { notice } from './cli/output.ts'
 import { httpUrlOf } from './cli/tracker-state.ts'
 import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
 import { nodeError } from './errors.ts'
@@ -10,10 +11,28 @@ const maxServers = 3
 
 /** Logs that this machine's clock is wrong by minutes, as the chain or the trackers say: then its messages are refused. Never rejects. */
 export async function watchClock(network: DescribedNetwork, logger: Pick<Logger, 'error'>): Promise<void> {
-  const middle = await middleOffsetMs(clocksOf(network).slice(0, maxServers))
-  if (middle === undefined || Math.abs(middle.offsetMs) < clockWrongMs) return
-  const { code, message, remedy } = nodeError('CLOCK_WRONG', offsetText(middle.offsetMs))
-  logger.error({ code, offsetMs: Math.round(middle.offsetMs) }, `${message}. ${remedy}`)
+  const wrong = await wrongClock(network)
+  if (wrong === undefined) return
+  const { code, message, remedy } = wrong.error
+  logger.error({ code, offsetMs: wrong.offsetMs }, `${message}. ${remedy}`)
+}
+
+/** Tells the person at the terminal the same. `told` resolves when it is known, or called off by `stop`. */
+export function tellOfClock(network: DescribedNetwork) {
+  const calledOff = new AbortController()
+  const told = wrongClock(network, calledOff.signal).then((wrong) => {
+    if (wrong) notice(`${wrong.error.message} (${wrong.error.code}). ${wrong.error.remedy}`)
+  })
+  return { told, stop: () => calledOff.abort() }
+}
+
+async function wrongClock(network: DescribedNetwork, signal?: AbortSignal) {
+  const middle = await middleOffsetMs(clocksOf(network).slice(0, maxServers), signal)
+  if (middle === undefined || Math.abs(middle.offsetMs) < clockWrongMs) return undefined
+  return {
+    offsetMs: Math.round(middle.offsetMs),
+    error: nodeError('CLOCK_WRONG', offsetText(middle.offsetMs)),
+  }
 }
 
 function clocksOf(network: DescribedNetwork): string[] {

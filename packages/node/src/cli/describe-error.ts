@@ -53,6 +53,12 @@ const chainCodes = new Set([
   'TIMEOUT',
 ])
 
+/** Calls of the operating system on files that may not be changed. */
+const changingCalls = new Set(['mkdir', 'chmod', 'rename', 'unlink', 'rm', 'copyfile', 'utime'])
+
+/** Codes of the operating system that say a file is not this user's to use. */
+const isRefusal = (code: string) => ['EACCES', 'EPERM', 'EROFS'].includes(code)
+
 function describeForeign(error: unknown): RunnelError {
   if (!(error instanceof Error)) return nodeError('INTERNAL', String(error))
   const code = 'code' in error ? String(error.code) : ''
@@ -61,7 +67,16 @@ function describeForeign(error: unknown): RunnelError {
   if (code === 'EACCES' && 'syscall' in error && error.syscall === 'listen') {
     return transportError('LISTEN_FAILED', addressOf(error), options)
   }
+  if (error.name === 'ExitPromptError') return nodeError('INTERRUPTED', undefined, options)
   if (code === 'ENOSPC' || code === 'SQLITE_FULL') return nodeError('DISK_FULL', error.message, options)
+  if (isRefusal(code) && 'path' in error) {
+    const changes = 'syscall' in error && changingCalls.has(String(error.syscall))
+    return nodeError(
+      changes || code === 'EROFS' ? 'FILE_UNWRITABLE' : 'FILE_UNREADABLE',
+      error.message,
+      options,
+    )
+  }
   const text = 'shortMessage' in error ? String(error.shortMessage) : error.message
   if (chainCodes.has(code)) return clientError('CHAIN_UNREACHABLE', text || code, options)
   if (code === 'INSUFFICIENT_FUNDS') return nodeError('INSUFFICIENT_FUNDS', undefined, options)

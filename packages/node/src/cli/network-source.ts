@@ -16,8 +16,8 @@ const localNetworkFile = join('.runnel', 'up', 'network.json')
  * signed document with its owner, https://…#0xowner. Throws NETWORK_NOT_CONFIGURED, NETWORK_OWNER_MISSING, or what is wrong with the file.
  */
 export function readNetwork(file: string | undefined, env = process.env): DescribedNetwork {
-  const path = file ?? (env['RUNNEL_NETWORK'] || localNetwork())
-  if (path === undefined || path === '') throw nodeError('NETWORK_NOT_CONFIGURED')
+  const path = file ?? networkByDefault(env)
+  if (path === '') throw nodeError('NETWORK_NOT_CONFIGURED')
   if (isNetworkUrl(path)) return documentAt(path)
   try {
     return readNetworkFile(path)
@@ -26,11 +26,17 @@ export function readNetwork(file: string | undefined, env = process.env): Descri
   }
 }
 
+/** RUNNEL_NETWORK, else the file of `runnel up` in this folder, which is said. Throws NETWORK_NOT_CONFIGURED. */
+export function networkByDefault(env = process.env): string {
+  const path = env['RUNNEL_NETWORK'] || localNetwork()
+  if (path === undefined) throw nodeError('NETWORK_NOT_CONFIGURED')
+  return path
+}
+
 /** Undefined also where it is another user's: who works in a foreign folder would join a foreign network. */
 function localNetwork(): string | undefined {
-  const stats = statSync(localNetworkFile, { throwIfNoEntry: false })
-  if (stats === undefined || (process.getuid !== undefined && stats.uid !== process.getuid()))
-    return undefined
+  const stats = mayEnter(dirname(localNetworkFile)) && statSync(localNetworkFile, { throwIfNoEntry: false })
+  if (!stats || (process.getuid !== undefined && stats.uid !== process.getuid())) return undefined
   notice(`network: ${localNetworkFile}`)
   return localNetworkFile
 }

@@ -1,3 +1,5 @@
+import { nodeError } from '../errors.ts'
+import { exitCodeFor } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
 
 /** Data for programs and people on standard output; waits while the reader is slow. False once the reader is gone. */
@@ -7,12 +9,12 @@ export interface Output {
   readonly closed: Promise<void>
 }
 
-/** Standard output. A reader that goes away (`runnel … | head -1`) is no error. */
+/** Standard output. A reader that goes away (`runnel … | head -1`) is no error; a full disk behind it is one, and ends the command, too. */
 export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Output {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   let open = true
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') tellOfFailure(error)
     open = false
     resolve()
   })
@@ -27,6 +29,13 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Out
     return open
   }
   return { write, closed }
+}
+
+function tellOfFailure(cause: NodeJS.ErrnoException): void {
+  const code = cause.code === 'ENOSPC' ? 'DISK_FULL' : 'FILE_UNWRITABLE'
+  const { message, remedy } = nodeError(code, `standard output: ${cause.message}`)
+  notice(`${message} (${code}). ${remedy}`)
+  process.exitCode = exitCodeFor(code)
 }
 
 /** One result: JSON when asked for, else lines for a person. What others wrote in it cannot reach the terminal as more than text. */

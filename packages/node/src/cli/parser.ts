@@ -12,7 +12,8 @@ import { positionalSyntax, usageError, withHelpOf } from './usage-error.ts'
 const groups: Readonly<Record<string, string>> = {
   stream: 'Create, look at, share and delete streams',
   resend: 'Print stored messages of a stream',
-  storage: 'Choose which storage nodes keep a stream',
+  storage: 'Choose which storage nodes keep a stream; copies of what one has',
+  network: 'Make, change and check a network without a chain',
   key: 'Make and look at keys, and let other keys act for yours',
   'reading-key': 'Make, hand over and renew the keys with which a user opens what is encrypted for it',
   chain: 'Help with development chains',

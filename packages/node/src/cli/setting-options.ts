@@ -2,6 +2,7 @@ import type { Options } from 'yargs'
 import { loadConfig } from '../config/load-config.ts'
 import type { BrokerConfig } from '../config/schema.ts'
 import { settings, type Setting } from '../config/settings.ts'
+import { notice } from './output.ts'
 import { globalOptions } from './common-options.ts'
 
 /** Every setting of a broker node as a flag; defaults come in later, so that a flag not given does not hide the file. */
@@ -21,7 +22,7 @@ export const settingOptions: Readonly<Record<string, Options>> = {
 /** The configuration that the flags of `settingOptions`, the environment and the file make. Throws what `loadConfig` throws. */
 export function configOfFlags(args: Readonly<Record<string, unknown>>): BrokerConfig {
   const { config: file, ...flags } = args as { config?: string } & Record<string, unknown>
-  return loadConfig({ file, flags, env: process.env, directory: process.cwd() })
+  return loadConfig({ file, flags, env: process.env, directory: process.cwd(), onHidden: notice })
 }
 
 function optionOf({ type, choices, description, defaultValue }: Setting): Options {

@@ -9,7 +9,8 @@ import { thisProgram } from './program-name.ts'
 export function usageError(message: string, argv: readonly string[], commands: readonly Command[]) {
   const command = commandOf(argv, commands)
   const tooFew = /^Not enough non-option arguments: got (\d+)/.exec(message)
-  const text = tooFew && command ? missingWords(command, Number(tooFew[1])) : message
+  const text =
+    tooFew && command ? missingWords(command, Number(tooFew[1])) : (noSuchCommand(argv, commands) ?? message)
   const line = [text, ...hintsFor(message, argv, commands)].join('; ').replaceAll('\n', ' ')
   return withHelpOf(nodeError('USAGE', line), command?.name ?? groupOf(argv, commands))
 }
@@ -32,6 +33,15 @@ function missingWords(command: Command, given: number): string {
   const required = Object.entries(command.positionals).filter(([, { required }]) => required)
   const missing = required.slice(given).map(([name, { describe }]) => `${name} (${describe})`)
   return `${command.name} ${positionalSyntax(command).join(' ')}: missing ${missing.join(', ')}`
+}
+
+/** What yargs calls an unknown argument, where a command should stand. */
+function noSuchCommand(argv: readonly string[], commands: readonly Command[]): string | undefined {
+  if (commandOf(argv, commands)) return undefined
+  const words = argv.slice(0, groupOf(argv, commands) === undefined ? 1 : 2)
+  const last = words.at(-1)
+  const isCommand = last === undefined || last.startsWith('-') || last === groupOf(argv, commands)
+  return isCommand ? undefined : `there is no command ${words.join(' ')}`
 }
 
 function hintsFor(message: string, argv: readonly string[], commands: readonly Command[]): string[] {

@@ -1,6 +1,7 @@
 import { createClient, type RunnelClient } from '@runnel/client'
 import { resolveReadingKey } from '../keys/reading-keys.ts'
 import { requireUserKey, resolveUser } from '../keys/resolve-user.ts'
+import { tellOfClock } from '../watch-clock.ts'
 import type { UserArguments } from './common-options.ts'
 import { readNetwork } from './network-source.ts'
 import { tellOfEncryption } from './tell-of-encryption.ts'
@@ -22,13 +23,30 @@ export async function withClient<T>(
 ): Promise<T> {
   const sources = { as, key, env: process.env }
   const user = needsKey ? requireUserKey(sources) : resolveUser(sources)
-  const client = await createClient({
-    ...user,
-    // Whoever has the key of the user has its reading keys.
-    readingKey: needsKey ? undefined : resolveReadingKey(readingKeyFile, process.env),
-    network: readNetwork(network),
-    transports: { websocket: {}, webrtc: {} },
-  })
+  const source = readNetwork(network)
+  const clock = tellOfClock(source)
+  try {
+    const client = await createClient({
+      ...user,
+      // Whoever has the key of the user has its reading keys.
+      readingKey: needsKey ? undefined : resolveReadingKey(readingKeyFile, process.env),
+      network: source,
+      transports: { websocket: {}, webrtc: {} },
+    })
+    return await workWith(client, work)
+  } catch (error) {
+    // A wrong clock has errors that do not name it.
+    await clock.told
+    throw error
+  } finally {
+    clock.stop()
+  }
+}
+
+async function workWith<T>(
+  client: RunnelClient,
+  work: (client: RunnelClient, trackers: TrackerWatch) => Promise<T>,
+): Promise<T> {
   const trackers = watchTrackers(client)
   const told = tellOfEncryption(client)
   try {

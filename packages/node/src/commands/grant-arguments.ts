@@ -29,7 +29,10 @@ export function parsePermissions(words: readonly string[]): PermissionName[] {
   return words.map((word) => {
     const name = permissionNames.find((candidate) => candidate === word)
     if (name === undefined)
-      throw nodeError('USAGE', `no permission "${word}"${didYouMean(word, permissionNames)}`)
+      throw nodeError(
+        'USAGE',
+        `"${word}" is no permission: ${permissionNames.join(', ')}${didYouMean(word, permissionNames)}`,
+      )
     return name
   })
 }

@@ -66,6 +66,7 @@ const loaders: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./registry-add-tracker.ts')).registryAddTracker,
     (await import('./registry-remove-tracker.ts')).registryRemoveTracker,
     (await import('./registry-add-storage.ts')).registryAddStorage,
+    (await import('./registry-remove-storage.ts')).registryRemoveStorage,
     (await import('./registry-allow-node.ts')).registryAllowNode,
     (await import('./registry-remove-node.ts')).registryRemoveNode,
     (await import('./registry-list-nodes.ts')).registryListNodes,

@@ -77,4 +77,18 @@ describe('runnel node init', { timeout: 120_000 }, () => {
       websocket: { host: '0.0.0.0', port: 1234 },
     })
   })
+
+  it('names the key that it made where RUNNEL_KEY would go before it', async () => {
+    const result = await runRunnel(['node', 'init'], { cwd: newDirectory(), env: { RUNNEL_KEY: 'user.key' } })
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(/ node --key node\.key\n$/) })
+  })
+
+  it('ends at Ctrl-C, and writes nothing', async () => {
+    const cwd = newDirectory()
+    const command = startAtTerminal(['node', 'init'], { cwd })
+    await command.said('Network file')
+    command.process.stdin?.write('\u0003')
+    expect(await command.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('(INTERRUPTED). ') })
+    expect(() => written(cwd)).toThrow('ENOENT')
+  })
 })

@@ -93,7 +93,12 @@ export const nodeInit = defineCommand({
     writeTextFile(out, `${JSON.stringify(config, undefined, 2)}\n`)
     if (!existsSync(answers.network))
       notice(`there is no ${answers.network} yet: put the network file there before you start the node`)
-    const next = `${thisProgram()} node${out === defaultConfigFile ? '' : ` --config ${shellWord(resolve(out))}`}`
+    const next = [
+      `${thisProgram()} node`,
+      ...(out === defaultConfigFile ? [] : [`--config ${shellWord(resolve(out))}`]),
+      // The variable goes before the file.
+      ...(process.env['RUNNEL_KEY'] ? [`--key ${shellWord(answers.key)}`] : []),
+    ].join(' ')
     printResult({ file: out, key: answers.key, nodeId: madeKey?.nodeId, next }, json, [
       ...(madeKey ? [`wrote ${answers.key}: node ${madeKey.nodeId}`] : []),
       `wrote ${out}; start the node with: ${next}`,

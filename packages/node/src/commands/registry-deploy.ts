@@ -58,7 +58,7 @@ export const registryDeploy = defineCommand({
       } catch (cause) {
         // Paid for: their addresses must not be lost.
         notice(`deployed: ${JSON.stringify(registries)}`)
-        throw nodeError('FILE_UNWRITABLE', out, { cause })
+        throw nodeError('FILE_UNWRITABLE', `${out} (${(cause as Error).message})`, { cause })
       }
       printResult({ file: out, chainId, registries }, json, [
         ...Object.entries(registries).map(([name, address]) => `${name.padEnd(16)} ${address}`),

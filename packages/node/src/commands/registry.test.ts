@@ -141,6 +141,30 @@ describe('runnel registry', { timeout: timeoutMs }, () => {
     expect(await shownTrackers()).toEqual([{ nodeId: trackerId, url: moved.url }])
   })
 
+  it('registers a tracker in the network that is found by default', async () => {
+    const env = { RUNNEL_NETWORK: 'network.json' }
+    const command = ['tracker', '--port', '0', '--register', '--key', 'owner.key', '--log-level', 'silent']
+    const tracker = startRunnel(command, { cwd, env })
+    await tracker.said(/HTTP at \S+\n/)
+    const ownerId = (await run('key show owner.key')).stdout.trim()
+    expect(await shownTrackers()).toContainEqual({ nodeId: ownerId, url: expect.stringMatching(/^ws:/) })
+    expect(await run(`registry remove-tracker ${ownerId} ${asOwner}`)).toMatchObject({ code: 0 })
+  })
+
+  it('has a storage node register itself, and take itself out again', async () => {
+    const own = '--network network.json --key tracker.key'
+    const stored = async () => (await run('storage list --network network.json')).stdout
+    expect(await run(`registry add-storage ws://127.0.0.1:1 ${own}`)).toMatchObject({ code: 0 })
+    expect(await stored()).toContain(trackerId)
+    expect(await run(`registry remove-storage ${own}`)).toMatchObject({
+      ...{ code: 0, stdout: `removed ${trackerId}\n` },
+    })
+    expect(await stored()).not.toContain(trackerId)
+    expect(await run(`registry remove-storage ${own}`)).toMatchObject({
+      ...{ code: 1, stdout: '', stderr: expect.stringContaining('Nothing was changed') },
+    })
+  })
+
   it('ends a tracker that may not register', async () => {
     const result = await run(
       'tracker --port 0 --key poor.key --register --network network.json --log-level silent',

@@ -12,7 +12,7 @@ import { systemClock, systemRandom } from '@runnel/protocol/system'
 import { createTracker, type ClusterJoin, type TrackerOptions } from '@runnel/tracker'
 import { defineCommand } from '../cli/command.ts'
 import { networkOptions } from '../cli/common-options.ts'
-import { readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
+import { networkByDefault, readNetwork, type DescribedNetwork } from '../cli/network-source.ts'
 import { readPlaces } from '../cli/places-file.ts'
 import { notice } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
@@ -87,8 +87,8 @@ export const tracker = defineCommand({
     },
     register: {
       type: 'boolean',
-      implies: 'network',
-      describe: 'Add itself to the tracker registry of --network',
+      describe:
+        'Add itself to the tracker registry of --network, else of RUNNEL_NETWORK, else of the network of runnel up in this folder',
     },
     network: {
       ...networkOptions.network,
@@ -175,7 +175,8 @@ export const tracker = defineCommand({
   run: async (args) => {
     const options = optionsOf(args)
     const stop = listenForStop()
-    const { register, network, 'owner-key': ownerKey } = args
+    const { register, 'owner-key': ownerKey } = args
+    const network = args.network ?? (register ? networkByDefault() : undefined)
     const level = args['log-level'] ?? 'info'
     const crypto = await loadCrypto()
     const privateKey = resolveKey({ key: args.key, env: process.env })

@@ -45,6 +45,21 @@ describe('loadConfig', () => {
     expect(config.logLevel).toBe('debug')
   })
 
+  it('says what of the file a variable hides that other commands use too', () => {
+    const file = { key: 'node.key', network: 'network.json', http: { port: 1 } }
+    const hidden = (env: Record<string, string>, flags = {}) => {
+      const said: string[] = []
+      load(file, { env, flags, onHidden: (text) => said.push(text) })
+      return said
+    }
+    const env = { RUNNEL_KEY: 'user.key', RUNNEL_HTTP_PORT: '2' }
+    expect(hidden(env)).toEqual([
+      expect.stringMatching(/^RUNNEL_KEY \(\S*user\.key\) goes before key of .*\(\S*node\.key\); --key goes/),
+    ])
+    expect(hidden(env, { key: 'node.key' })).toEqual([])
+    expect(hidden({ RUNNEL_KEY: 'node.key', RUNNEL_NETWORK: '' })).toEqual([])
+  })
+
   it('reads numbers, booleans and lists from the environment', () => {
     const config = load(undefined, {
       env: {

@@ -19,12 +19,16 @@ export interface ConfigSources {
   readonly flags: Readonly<Record<string, unknown>>
   /** Relative paths on the command line and in the environment are relative to this. */
   readonly directory: string
+  /** Called for what the file says and a variable that other commands use too hides. */
+  onHidden?(text: string): void
 }
 
 type Tree = { [key: string]: unknown }
 
 /** Variables of the environment that begin with RUNNEL_ but are no setting of the broker. */
 const otherVariables = new Set(['RUNNEL_PRIVATE_KEY'])
+/** Settings whose variables are there for other commands, too: whoever has them in a shell may not think of the file. */
+const sharedSettings = ['network', 'as', 'readingKey', 'key']
 /** Settings that name files; in a configuration file they are relative to it. */
 const fileSettings: readonly (readonly string[])[] = [
   ['network'],
@@ -56,6 +60,7 @@ export function loadConfig(sources: ConfigSources): BrokerConfig {
   }
   refuseMistypedVariables(sources.env)
   resolvePaths(over, sources.directory)
+  tellHidden(tree, over, sources)
   return parseConfig(merge(tree, over))
 }
 
@@ -101,6 +106,18 @@ function parseObject(text: string, path: string): Tree {
   }
   if (!isTree(value)) throw nodeError('CONFIG_INVALID', `${path} does not hold a JSON object`)
   return value
+}
+
+function tellHidden(tree: Tree, over: Tree, { env, flags, onHidden }: ConfigSources): void {
+  for (const key of sharedSettings) {
+    const setting = settings.find(({ path }) => path.join('.') === key)
+    const isHidden =
+      setting && env[setting.env] && flags[setting.flag] === undefined && tree[key] !== undefined
+    if (isHidden && tree[key] !== over[key])
+      onHidden?.(
+        `${setting.env} (${String(over[key])}) goes before ${key} of the configuration file (${String(tree[key])}); --${setting.flag} goes before both`,
+      )
+  }
 }
 
 /** Others may have RUNNEL_ variables of their own; one that nearly is a setting is taken for a mistake. */

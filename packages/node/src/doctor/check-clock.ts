@@ -8,9 +8,10 @@ export async function checkClock(urls: readonly string[]): Promise<Finding> {
   const { remedy } = nodeErrors.CLOCK_WRONG
   if (middle === undefined) return warning('clock', 'no tracker and no chain told its time', remedy)
   const { offsetMs, servers } = middle
+  const others = servers === 1 ? 'one other' : `${servers} others`
   if (Math.abs(offsetMs) < clockToleranceMs)
-    return ok('clock', `as those of ${servers} others, within seconds`)
-  const message = `${offsetText(offsetMs)}, compared with ${servers} others`
+    return ok('clock', `as ${servers === 1 ? 'that' : 'those'} of ${others}, within seconds`)
+  const message = `${offsetText(offsetMs)}, compared with ${others}`
   const judge = Math.abs(offsetMs) < clockWrongMs ? warning : failure
   return judge('clock', message, remedy)
 }
