@@ -20,7 +20,7 @@ describe('a configuration', () => {
       closeTimeoutMs: 5_000,
       maxLiveAgeMs: 600_000,
       registry: { maxAgeMs: 600_000, maxCachedEntries: 10_000, pollIntervalMs: 2_000 },
-      publish: { maxQueuedMessages: 10_000, maxQueuedBytes: 67_108_864, compress: 'none' },
+      publish: { maxQueuedMessages: 100_000, maxQueuedBytes: 67_108_864, compress: 'none' },
       subscribe: { maxQueuedMessages: 10_000, maxQueuedBytes: 67_108_864 },
     })
   })

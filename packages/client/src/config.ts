@@ -108,6 +108,8 @@ const queueShape = {
 }
 const publishSchema = z.strictObject({
   ...queueShape,
+  // An application that publishes a file's lines at once is not refused; what they take is bounded in bytes.
+  maxQueuedMessages: z._default(countSchema, 100_000),
   compress: z._default(z.enum(['none', 'deflate']), 'none'),
 })
 
@@ -287,6 +289,8 @@ export interface DelegationRequestConfig {
 
 /** What may wait to be sent, and how content is packed. */
 export interface PublishConfig extends QueueLimitsConfig {
+  /** Default 100,000. */
+  readonly maxQueuedMessages?: number | undefined
   /**
    * 'deflate' compresses contents of 1,024 bytes and more, where that makes them smaller. Every client opens them, also one
    * that does not compress. Default 'none'.

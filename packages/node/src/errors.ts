@@ -110,7 +110,7 @@ export const nodeErrors = {
   },
   UP_START_FAILED: {
     summary: 'The local network did not start',
-    remedy: 'Read the output of the process; run again with --log-level debug to see everything.',
+    remedy: 'Mend what its process said; --log-level debug shows everything.',
   },
   UP_CHILD_DIED: {
     summary: 'A process of the local network ended by itself',

@@ -92,7 +92,8 @@ export const transportErrors = {
   },
   PORT_IN_USE: {
     summary: 'The port is taken',
-    remedy: 'Choose another port, or stop the process that has it.',
+    remedy:
+      'Choose another port (tracker: --port; node: --http-port, --websocket-port; up: --tracker-port), or stop the process that has it.',
   },
   LISTEN_FAILED: {
     summary: 'Could not listen',

@@ -182,6 +182,8 @@ export const tracker = defineCommand({
     const privateKey = resolveKey({ key: args.key, env: process.env })
     if (privateKey === undefined && !isSupervised())
       notice('no --key given: this tracker has another id at each start')
+    if (network === undefined && !isSupervised())
+      notice('no --network: this tracker serves every stream, without others')
     const key = privateKey === undefined ? generatePrivateKey(systemRandom) : parsePrivateKey(privateKey)
     const identity = createIdentity(key, crypto)
     const logger = createLogger(level, 'tracker', { format: args['log-format'] })
