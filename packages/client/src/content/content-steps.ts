@@ -104,12 +104,13 @@ function withContents(
   return messages.map((message, i) => sealedWith(message, contents[i] ?? message))
 }
 
-// Only what a step may change comes from it. Each name is written out, as spreading takes three times as long.
+// Only what a step may change comes from it. Each name is written out, as spreading takes three times as long; and a step may give the
+// whole message back, which needs no copy.
 
-function sealedWith(
-  { timestamp, sequenceNumber, previous }: MessageDraft,
-  { contentType, encryptionType, groupKeyId, extensions, content }: MessageContent,
-): MessageDraft {
+function sealedWith(message: MessageDraft, sealed: MessageContent): MessageDraft {
+  if (isAtPlaceOf(message, sealed)) return sealed
+  const { timestamp, sequenceNumber, previous } = message
+  const { contentType, encryptionType, groupKeyId, extensions, content } = sealed
   return {
     timestamp,
     sequenceNumber,
@@ -122,19 +123,11 @@ function sealedWith(
   }
 }
 
-function openedWith(
-  {
-    streamId,
-    partition,
-    publisherId,
-    messageChainId,
-    timestamp,
-    sequenceNumber,
-    previous,
-    batch,
-  }: StreamMessage,
-  { contentType, encryptionType, groupKeyId, extensions, content }: MessageContent,
-): StreamMessage {
+function openedWith(message: StreamMessage, opened: MessageContent): StreamMessage {
+  if (isAtPlaceOf(message, opened) && isOfChainOf(message, opened)) return opened
+  const { streamId, partition, publisherId, messageChainId, timestamp, sequenceNumber, previous, batch } =
+    message
+  const { contentType, encryptionType, groupKeyId, extensions, content } = opened
   return {
     streamId,
     partition,
@@ -150,6 +143,26 @@ function openedWith(
     content,
     batch,
   }
+}
+
+function isAtPlaceOf(
+  { timestamp, sequenceNumber, previous }: MessageDraft,
+  one: MessageContent & Partial<MessageDraft>,
+): one is MessageDraft {
+  return one.timestamp === timestamp && one.sequenceNumber === sequenceNumber && one.previous === previous
+}
+
+function isOfChainOf(
+  { streamId, partition, publisherId, messageChainId, batch }: StreamMessage,
+  one: MessageDraft & Partial<StreamMessage>,
+): one is StreamMessage {
+  return (
+    one.messageChainId === messageChainId &&
+    one.publisherId === publisherId &&
+    one.partition === partition &&
+    one.streamId === streamId &&
+    one.batch === batch
+  )
 }
 
 /** A step that has a code of its own for it keeps it. */

@@ -4,7 +4,9 @@ import {
   decodeCard,
   isCardSignedByKey,
   newerCard,
+  readerHint,
   toBase64Url,
+  toHex,
   type Card,
   type Ciphers,
   type Clock,
@@ -53,7 +55,7 @@ export class AnswerDesk {
   readonly #modules: AnswerDeskModules
   /** When a request of a reader was taken, by the monotonic clock: the next one is after a pause. */
   readonly #takenMs = new LRU<number>(maxReaders)
-  /** When somebody else sealed something to a reader: nobody can tell what. */
+  /** When somebody else sealed something to a reader, by its hint: nobody can tell what. */
   readonly #othersMs = new LRU<number>(maxReaders)
   /** Those under way. */
   #answers: Promise<unknown> = Promise.resolve()
@@ -75,15 +77,17 @@ export class AnswerDesk {
 
   /** A record came: a request, or somebody else's answer to one. */
   receive({ publisherId, record }: FoundRecord): void {
-    const { clock, random, opener, signal } = this.#modules
+    const { ciphers, clock, random, opener, signal } = this.#modules
     const nowMs = clock.monotonicMs()
-    if (record.kind === 'link' || record.kind === 'answer') this.#othersMs.set(record.readerId, nowMs)
+    const hintOf = (readerId: NodeId) => toHex(readerHint(ciphers, readerId))
+    if (record.kind === 'link') this.#othersMs.set(toHex(record.hint), nowMs)
+    if (record.kind === 'answer') this.#othersMs.set(hintOf(record.readerId), nowMs)
     if (record.kind === 'request') this.#requests++
     if (record.kind !== 'request' || nowMs - (this.#takenMs.get(publisherId) ?? -Infinity) < pauseMs) return
     this.#takenMs.set(publisherId, nowMs)
     if (opener.isOpen) return this.#answerNow(publisherId, record)
     clock.schedule(random.next() * maxDelayMs, () => {
-      const isAnswered = (this.#othersMs.get(publisherId) ?? -Infinity) >= nowMs
+      const isAnswered = (this.#othersMs.get(hintOf(publisherId)) ?? -Infinity) >= nowMs
       // If it asks again, the answer was of no use.
       if (isAnswered) this.#takenMs.delete(publisherId)
       else if (!signal.aborted) this.#answerNow(publisherId, record)

@@ -40,7 +40,7 @@ interface ChainCiphers<T> {
 
 /** A batch whose contents are known. */
 interface OpenedBatch {
-  readonly messages: readonly StreamMessage[]
+  readonly batch: MessageBatch
   readonly contents: readonly SealedContent[]
   /** Which message is probably asked for next. */
   next: number
@@ -56,6 +56,8 @@ export class EncryptionStep implements ContentStep {
   readonly #openingCiphers = new WeakMap<MessageChain, ChainCiphers<readonly Aead[]>>()
   /** Batches whose messages are being opened one after the other. */
   readonly #opened = new WeakMap<MessageBatch, OpenedBatch>()
+  /** The one that was asked for last: mostly the messages of a batch come together. */
+  #lastOpened: OpenedBatch | undefined
 
   constructor(modules: EncryptionStepModules) {
     this.#modules = modules
@@ -74,15 +76,16 @@ export class EncryptionStep implements ContentStep {
     return encryptionType === EncryptionType.sealedBatch
   }
 
-  open(message: StreamMessage): MessageContent | Promise<MessageContent> {
+  open(message: StreamMessage): StreamMessage | Promise<StreamMessage> {
     const { batch } = message
-    const before = batch && this.#opened.get(batch)
-    if (before !== undefined) return contentOf(message, before)
+    const last = this.#lastOpened
+    const before = last?.batch === batch ? last : batch && this.#opened.get(batch)
+    if (before !== undefined) return openedOf(message, (this.#lastOpened = before))
     const id = toEpochId(message.groupKeyId)
     if (batch === undefined || id === undefined || message.partition === keyPartition)
       throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
     const opened = this.#openNow(batch, id)
-    return opened === undefined ? this.#openLater(batch, id, message) : contentOf(message, opened)
+    return opened === undefined ? this.#openLater(batch, id, message) : openedOf(message, opened)
   }
 
   #sealWith(
@@ -117,21 +120,21 @@ export class EncryptionStep implements ContentStep {
     for (const aead of this.#ciphersFor(id, chain, keys)) {
       const contents = openBatch(batch, aead)
       if (contents === undefined) continue
-      const opened = { messages: batch.messages, contents, next: 0 }
+      const opened = { batch, contents, next: 0 }
       this.#opened.set(batch, opened)
-      return opened
+      return (this.#lastOpened = opened)
     }
     return undefined
   }
 
-  async #openLater(batch: MessageBatch, id: EpochId, message: StreamMessage): Promise<MessageContent> {
+  async #openLater(batch: MessageBatch, id: EpochId, message: StreamMessage): Promise<StreamMessage> {
     const { streamId, publisherId } = batch.chain
     for (;;) {
       const stream = await this.#modules.stream(streamId)
       const tried = stream.known.publisherKeys(id, publisherId)
       this.#openingCiphers.delete(batch.chain)
       const opened = this.#openNow(batch, id)
-      if (opened !== undefined) return contentOf(message, opened)
+      if (opened !== undefined) return openedOf(message, opened)
       try {
         await stream.find({ publisherId, id, tried })
       } catch (error) {
@@ -153,19 +156,30 @@ export class EncryptionStep implements ContentStep {
 }
 
 /** The place tells which one it is; mostly they are taken in order. */
-function contentOf(message: StreamMessage, opened: OpenedBatch): MessageContent {
-  const isIt = (one: StreamMessage | undefined) =>
-    one?.timestamp === message.timestamp && one.sequenceNumber === message.sequenceNumber
-  const { messages, contents, next } = opened
-  const at = isIt(messages[next]) ? next : messages.findIndex(isIt)
-  const content = contents[at]
-  if (content === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
+function openedOf(message: StreamMessage, opened: OpenedBatch): StreamMessage {
+  const { messages } = opened.batch
+  const { next } = opened
+  const at = isAt(messages[next], message) ? next : messages.findIndex((one) => isAt(one, message))
+  const inside = opened.contents[at]
+  if (inside === undefined) throw clientError('CONTENT_NOT_AUTHENTIC', `key ${message.groupKeyId}`)
   opened.next = at + 1
   return {
-    contentType: content.contentType,
+    streamId: message.streamId,
+    partition: message.partition,
+    publisherId: message.publisherId,
+    messageChainId: message.messageChainId,
+    timestamp: message.timestamp,
+    sequenceNumber: message.sequenceNumber,
+    previous: message.previous,
+    contentType: inside.contentType,
     encryptionType: EncryptionType.none,
     groupKeyId: '',
     extensions: message.extensions,
-    content: content.content,
+    content: inside.content,
+    batch: message.batch,
   }
+}
+
+function isAt(one: StreamMessage | undefined, { timestamp, sequenceNumber }: StreamMessage): boolean {
+  return one?.timestamp === timestamp && one.sequenceNumber === sequenceNumber
 }

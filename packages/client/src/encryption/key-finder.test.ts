@@ -1,4 +1,5 @@
 import {
+  bytesOfEpochId,
   ciphers,
   commitmentOf,
   epochIdOf,
@@ -77,14 +78,20 @@ const plan = (users: readonly TestUser[], earlier: readonly EpochKey[] = [], mor
   put(newestChain, { kind: 'newest', keyringId: keyring.id, commitment: planned.commitment })
   return planned
 }
-const link = async (to: TestUser, { key, commitment }: EpochKey, isForReader = true, from = opener) => {
-  const secret = { secret: keyring.linkSecret(to.userId, to.cardHash), commitment, key, isForReader }
+const link = async (
+  to: TestUser,
+  { key, id }: Partial<EpochKey> & Pick<EpochKey, 'id'>,
+  isForReader = true,
+  from = opener,
+) => {
+  const epochId = bytesOfEpochId(id)
+  const secret = { secret: keyring.linkSecret(to.userId, to.cardHash), epochId, key, isForReader }
   const recipient = { ...holder(to), publicKey: to.card.publicKey }
   const source = { streamId, openerId: from.userId, keyringId: keyring.id }
-  const [made] = await sealLinks(source, [{ to: recipient, secret }])
+  const [made] = await sealLinks(source, [{ to: recipient, secret }], ciphers)
   if (made === undefined) throw new Error('no link')
-  put(linkChain(ciphers, keyring.id, to.userId), made)
-  return made
+  put(made.chain, made.record)
+  return made.record
 }
 const answer = async (keys: readonly Uint8Array[], from: TestUser) => {
   const to = { ...holder(reader), publicKey: reader.card.publicKey }
@@ -117,6 +124,15 @@ describe('the key of an epoch', () => {
     const second = plan([reader], [], 200)
     expect(second.record.readers).toEqual([])
     expect(await look(second.id)).toBe(true)
+  })
+
+  it('is found by going back from the epoch of a link without a key, though the reader is in no later one', async () => {
+    const oldest = plan([])
+    const { id } = plan([reader], [oldest])
+    await link(reader, { id })
+    plan([stranger])
+    expect(await look(oldest.id)).toBe(true)
+    expect(known.epochs(oldest.id)[0]?.key).toEqual(oldest.key)
   })
 
   it('is found by going back from what a link begins with', async () => {

@@ -11,7 +11,8 @@ import {
   newestChain,
   publishersChain,
   publisherTag,
-  readerTag,
+  readerHint,
+  toBase64Url,
   toHex,
   wrapKey,
   type AnswerRecord,
@@ -53,9 +54,9 @@ export interface WantedKey {
   readonly tried?: readonly Uint8Array[]
 }
 
-/** A link that opened, and to which card it was. */
+/** A link that opened, and the tag of the card that it was sealed to. */
 interface OpenedLink extends LinkSecret {
-  readonly cardHash: Uint8Array
+  readonly tag: Uint8Array
 }
 
 /** Epochs that are gone back through for one key. */
@@ -110,7 +111,8 @@ export class KeyFinder {
     }
     const link = await this.#link(openerId, keyringId, signal)
     if (link?.isForReader !== true) return undefined
-    if (isSameBytes(link.commitment, commitment)) return known.add(link.key)
+    if (link.key !== undefined && isSameBytes(commitmentOf(ciphers, link.key), commitment))
+      return known.add(link.key)
     const key = await this.#unwrapped(openerId, record, link, signal)
     return key === undefined ? undefined : known.add(key)
   }
@@ -135,7 +137,8 @@ export class KeyFinder {
     const { userId, ciphers, keyPart } = this.#modules
     const link = await this.#link(holderId, keyringId, signal)
     if (link === undefined) return undefined
-    if (!link.isForReader && isSameBytes(link.commitment, commitment)) return link.key
+    const isBegin = isSameBytes(link.epochId, commitment.subarray(0, link.epochId.length))
+    if (!link.isForReader && isBegin && link.key !== undefined) return link.key
     if (publisherRecords === 0) return undefined
     const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
     const record = await keyPart.find(holderId, chain, signal)
@@ -215,24 +218,32 @@ export class KeyFinder {
       const record = await this.#record(openerId, newestId, signal)
       const opened = record === undefined ? undefined : await this.open(openerId, record, signal)
       starts.push(...(opened === undefined ? known.epochs(newestId) : [opened]))
-      const link = await this.#link(openerId, newest.keyringId, signal)
-      if (link?.isForReader === true) starts.push(known.add(link.key))
+      starts.push(...(await this.#beginning(openerId, newest.keyringId, signal)))
     }
     const wanted = await this.#record(openerId, id, signal)
-    if (wanted !== undefined) {
-      const link = await this.#link(openerId, wanted.keyringId, signal)
-      if (link?.isForReader === true) starts.push(known.add(link.key))
-    }
+    if (wanted !== undefined) starts.push(...(await this.#beginning(openerId, wanted.keyringId, signal)))
     return starts
+  }
+
+  /** The epoch in use when a link to this user was made, by the link or that epoch's record. */
+  async #beginning(openerId: NodeId, keyringId: Uint8Array, signal: AbortSignal): Promise<EpochKey[]> {
+    const link = await this.#link(openerId, keyringId, signal)
+    if (link?.isForReader !== true) return []
+    if (link.key !== undefined) return [this.#modules.known.add(link.key)]
+    const record = await this.#record(openerId, toBase64Url(link.epochId) as EpochId, signal)
+    const opened = record === undefined ? undefined : await this.open(openerId, record, signal)
+    return opened === undefined ? [] : [opened]
   }
 
   /** Somebody who is neither the publisher nor the holder of the keys may have answered, or an opener's link be all that is left of it. */
   async #fromStrangers(wanted: WantedKey, signal: AbortSignal): Promise<boolean> {
-    const { userId, keyPart } = this.#modules
-    for (const { publisherId, record } of await keyPart.newest(maxNewest, signal)) {
-      if ((record.kind !== 'answer' && record.kind !== 'link') || record.readerId !== userId) continue
-      if (record.kind === 'answer') await this.takeAnswer(record, signal)
-      else await this.#openedLink(publisherId, record, signal)
+    const { userId, keyPart, ciphers } = this.#modules
+    const hint = readerHint(ciphers, userId)
+    for (const { publisherId, messageChainId, record } of await keyPart.newest(maxNewest, signal)) {
+      if (record.kind === 'answer' && record.readerId === userId) await this.takeAnswer(record, signal)
+      else if (record.kind === 'link' && isSameBytes(record.hint, hint))
+        await this.#openedLink(publisherId, messageChainId, record, signal)
+      else continue
       if (this.#has(wanted)) return true
     }
     return false
@@ -243,9 +254,10 @@ export class KeyFinder {
     const name = `${openerId} ${toHex(keyringId)}`
     const known = this.#links.get(name)
     if (known !== undefined) return known
-    const record = await keyPart.find(openerId, linkChain(ciphers, keyringId, userId), signal)
-    if (record?.kind !== 'link' || !isSameBytes(record.keyringId, keyringId)) return undefined
-    const opened = await this.#openedLink(openerId, record, signal)
+    const chain = linkChain(ciphers, keyringId, userId)
+    const record = await keyPart.find(openerId, chain, signal)
+    if (record?.kind !== 'link') return undefined
+    const opened = await this.#openedLink(openerId, chain, record, signal)
     if (opened !== undefined) this.#links.set(name, opened)
     return opened
   }
@@ -253,17 +265,20 @@ export class KeyFinder {
   /** The key with which a link begins is known afterwards. */
   async #openedLink(
     openerId: NodeId,
+    chain: string,
     record: LinkRecord,
     signal: AbortSignal,
   ): Promise<OpenedLink | undefined> {
     const { streamId, userId, ciphers, known, cardKeys } = this.#modules
-    const secret = await openLink({ streamId, openerId }, record, await cardKeys(signal))
+    const place = { streamId, openerId, readerId: userId, chain }
+    const secret = await openLink(place, record, await cardKeys(signal))
     if (secret === undefined) return undefined
-    const { key, commitment, isForReader } = secret
-    if (isForReader && !isSameBytes(commitmentOf(ciphers, key), commitment)) return undefined
-    if (isForReader) known.add(key)
-    else known.addPublisherKey(epochIdOf(commitment), userId, key)
-    return { ...secret, cardHash: record.cardHash }
+    const { key, epochId, isForReader } = secret
+    if (key !== undefined && isForReader) {
+      if (!isSameBytes(commitmentOf(ciphers, key).subarray(0, epochId.length), epochId)) return undefined
+      known.add(key)
+    } else if (key !== undefined) known.addPublisherKey(epochIdOf(epochId), userId, key)
+    return { ...secret, tag: record.tag }
   }
 
   /** The keyring of this user with that id: of this process, or of any that has the user's reading key, as it is or was. */
@@ -280,11 +295,10 @@ export class KeyFinder {
   async #unwrapped(
     openerId: NodeId,
     { commitment, readers, cohorts }: EpochRecord,
-    { secret, cardHash }: OpenedLink,
+    { secret, tag }: OpenedLink,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
     const { userId, ciphers, keyPart } = this.#modules
-    const tag = readerTag(ciphers, userId, cardHash)
     const fits = (key: Uint8Array) => isSameBytes(commitmentOf(ciphers, key), commitment)
     for (const one of readers) {
       if (!isSameBytes(one.tag, tag)) continue

@@ -373,7 +373,8 @@ export class Opener {
     const current = this.#accepted(planned.record, { key, publisherKey, changes, isOwn: true })
     this.#current = current
     this.#inBackground(async () => {
-      await this.#links.link([...recipients, ...this.#recipients(writerIds, cards)], keyring, planned)
+      const all = [...recipients, ...this.#recipients(writerIds, cards)]
+      await this.#links.link(all, keyring, planned, { isCovered: true })
       await this.#modules.confirmed()
     })
     this.#readerCount = recipients.length

@@ -27,7 +27,7 @@ const commitment = commitmentOf(ciphers, key)
 const epoch = { key, commitment, id: epochIdOf(commitment) }
 const recipient = ({ userId, cardHash, card }: TestUser) => ({ userId, cardHash, publicKey: card.publicKey })
 
-let published: KeyRecord[]
+let published: { readonly chain: string; readonly record: KeyRecord }[]
 let roles: Map<string, 'reader' | 'publisher'>
 let isStored: () => boolean
 let links: ReaderLinks
@@ -44,7 +44,7 @@ beforeEach(() => {
       ciphers,
       keyPart: {
         publish: (messageChainId, record) => {
-          published.push(record)
+          published.push({ chain: messageChainId, record })
           const place = { streamId, partition: 100, publisherId: opener.userId, messageChainId }
           return { ...place, timestamp: 0, sequenceNumber: 0 }
         },
@@ -56,10 +56,14 @@ beforeEach(() => {
   )
 })
 const link = (...users: readonly TestUser[]) => links.link(users.map(recipient), keyring, epoch)
-const opened = async (record: KeyRecord | undefined, { readingKey, cardPrivateKey: privateKey }: TestUser) =>
-  record?.kind === 'link'
-    ? openLink({ streamId, openerId: opener.userId }, record, [{ generation: 0, readingKey, privateKey }])
-    : undefined
+const opened = async (
+  given: (typeof published)[number] | undefined,
+  { userId, readingKey, cardPrivateKey: privateKey }: TestUser,
+) => {
+  if (given?.record.kind !== 'link') return undefined
+  const place = { streamId, openerId: opener.userId, readerId: userId, chain: given.chain }
+  return openLink(place, given.record, [{ generation: 0, readingKey, privateKey }])
+}
 
 describe('links to readers', () => {
   it('are made once for each, and open for nobody else', async () => {
@@ -68,6 +72,23 @@ describe('links to readers', () => {
     expect(published).toHaveLength(2)
     expect(await opened(published[0], reader)).toMatchObject({ isForReader: true, key })
     expect(await opened(published[0], other)).toBeUndefined()
+  })
+
+  it('begin with no key where the records of their epoch have it', async () => {
+    await links.link([reader, other].map(recipient), keyring, epoch, { isCovered: true })
+    const secret = keyring.linkSecret(reader.userId, reader.cardHash)
+    const epochId = commitment.slice(0, 6)
+    expect(await opened(published[0], reader)).toEqual({ isForReader: true, secret, epochId, key: undefined })
+  })
+
+  it('open in their own chain only', async () => {
+    await link(reader, other)
+    const [mine = expect.fail(), others = expect.fail()] = published
+    expect(await opened({ ...mine, chain: others.chain }, reader)).toBeUndefined()
+    const { record } = mine
+    if (record.kind !== 'link') return expect.fail()
+    const tag = record.tag.with(0, (record.tag[0] ?? 0) ^ 1)
+    expect(await opened({ ...mine, record: { ...record, tag } }, reader)).toBeUndefined()
   })
 
   it('are made again for whom asks, and may have missed the first', async () => {

@@ -1,4 +1,4 @@
-import { linkChain, publisherKeyOf, type Ciphers, type NodeId, type StreamId } from '@runnel/protocol'
+import { bytesOfEpochId, publisherKeyOf, type Ciphers, type NodeId, type StreamId } from '@runnel/protocol'
 import type { MessagePlace } from '../resend/wait-for-storage.ts'
 import { tagTextOf, type CardHolder, type Recipient } from './card-holder.ts'
 import type { EpochKey } from './epoch-plan.ts'
@@ -50,8 +50,16 @@ export class ReaderLinks {
     return this.link([recipient], keyring, epoch)
   }
 
-  /** Makes links for those that have none; each begins with the key of the epoch. Resolves when they are published. */
-  link(recipients: readonly Recipient[], keyring: Keyring, epoch: EpochKey): Promise<void> {
+  /**
+   * Makes links for those that have none; each begins with the key of the epoch, unless the epoch's own records have that for all of them.
+   * Resolves when they are published.
+   */
+  link(
+    recipients: readonly Recipient[],
+    keyring: Keyring,
+    epoch: EpochKey,
+    { isCovered = false }: { readonly isCovered?: boolean } = {},
+  ): Promise<void> {
     const { roleOf } = this.#modules
     // One lot after the other: each link takes a millisecond of CPU or more.
     const linked = this.#linking.then(async () => {
@@ -59,7 +67,7 @@ export class ReaderLinks {
       let isStored = true
       for (let i = 0; i < wanted.length; i += linksAtOnce) {
         if (i > 0) isStored &&= await this.#modules.confirmed()
-        await this.#linkSome(wanted.slice(i, i + linksAtOnce), keyring, epoch)
+        await this.#linkSome(wanted.slice(i, i + linksAtOnce), keyring, { ...epoch, isCovered })
       }
     })
     this.#linking = linked.catch(() => {})
@@ -74,8 +82,9 @@ export class ReaderLinks {
   async #linkSome(
     recipients: readonly Recipient[],
     keyring: Keyring,
-    { key, commitment }: EpochKey,
+    { id, key, isCovered }: EpochKey & { readonly isCovered: boolean },
   ): Promise<void> {
+    const epochId = bytesOfEpochId(id)
     const { ciphers, keyPart, roleOf, onPublished } = this.#modules
     const { streamId, userId } = this.#options
     // Who lost its permission gets none, nor who loses it while links are made.
@@ -84,14 +93,14 @@ export class ReaderLinks {
       if (role === undefined) return []
       const isForReader = role === 'reader'
       const secret = keyring.linkSecret(to.userId, to.cardHash)
-      const given = isForReader ? key : publisherKeyOf(ciphers, key, to.userId)
-      return [{ to, role, secret: { secret, commitment, key: given, isForReader } }]
+      const own = isForReader ? key : publisherKeyOf(ciphers, key, to.userId)
+      return [{ to, role, secret: { secret, epochId, key: isCovered ? undefined : own, isForReader } }]
     })
-    const links = await sealLinks({ streamId, openerId: userId, keyringId: keyring.id }, secrets)
+    const links = await sealLinks({ streamId, openerId: userId, keyringId: keyring.id }, secrets, ciphers)
     for (const [i, { to, role }] of secrets.entries()) {
       const link = links[i]
       if (roleOf(to.userId) !== role) continue
-      if (link !== undefined) onPublished(keyPart.publish(linkChain(ciphers, keyring.id, to.userId), link))
+      if (link !== undefined) onPublished(keyPart.publish(link.chain, link.record))
       this.#linked.set(this.#tag(to), role)
     }
   }

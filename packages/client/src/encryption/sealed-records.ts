@@ -1,7 +1,11 @@
 import {
   keyBytes,
+  linkChain,
   nodeIdToBytes,
+  readerHint,
+  readerTag,
   type AnswerRecord,
+  type Ciphers,
   type LinkRecord,
   type LinkSecret,
   type NodeId,
@@ -13,15 +17,20 @@ import type { CardKey } from './own-card.ts'
 
 const encoder = new TextEncoder()
 
-/** What HPKE binds a link to, so that it opens nowhere else. */
-function linkInfo(
-  streamId: string,
-  openerId: NodeId,
-  { keyringId, readerId, cardHash }: Pick<LinkRecord, 'keyringId' | 'readerId' | 'cardHash'>,
-): Uint8Array {
+/** A link's place, of which its record says nothing. */
+export interface LinkPlace {
+  readonly streamId: string
+  readonly openerId: NodeId
+  readonly readerId: NodeId
+  /** `linkChain` of a keyring and the reader. */
+  readonly chain: string
+}
+
+/** What HPKE binds a link to, so that it opens nowhere else: the chain stands for the keyring, the tag for the reader's card. */
+function linkInfo({ streamId, openerId, readerId, chain }: LinkPlace, tag: Uint8Array): Uint8Array {
   const label = encoder.encode('runnel link\0')
-  const ids = [...nodeIdToBytes(openerId), ...keyringId, ...nodeIdToBytes(readerId), ...cardHash]
-  return Uint8Array.of(...label, ...ids, ...encoder.encode(streamId))
+  const ids = [...nodeIdToBytes(openerId), ...nodeIdToBytes(readerId), ...tag]
+  return Uint8Array.of(...label, ...ids, ...encoder.encode(chain), ...encoder.encode(streamId))
 }
 
 function answerInfo(
@@ -39,36 +48,42 @@ export interface LinkSource {
   readonly keyringId: Uint8Array
 }
 
+/** A record and the chain that it belongs in. */
+export interface PlacedLink {
+  readonly chain: string
+  readonly record: LinkRecord
+}
+
 /** A link for each recipient, undefined for those whose card has no valid key. The more at once, the cheaper each. */
 export async function sealLinks(
-  from: LinkSource,
+  { streamId, openerId, keyringId }: LinkSource,
   all: readonly { readonly to: Recipient; readonly secret: LinkSecret }[],
-): Promise<readonly (LinkRecord | undefined)[]> {
-  const heads = all.map(({ to }) => ({
-    keyringId: from.keyringId,
-    readerId: to.userId,
-    cardHash: to.cardHash,
+  ciphers: Ciphers,
+): Promise<readonly (PlacedLink | undefined)[]> {
+  const heads = all.map(({ to: { userId, cardHash } }) => ({
+    chain: linkChain(ciphers, keyringId, userId),
+    hint: readerHint(ciphers, userId),
+    tag: readerTag(ciphers, userId, cardHash),
   }))
-  const requests = all.map(({ to, secret }, i) => ({
-    publicKey: to.publicKey,
-    info: linkInfo(from.streamId, from.openerId, heads[i] as (typeof heads)[number]),
-    plaintext: encodeLinkSecret(secret),
-  }))
+  const requests = all.map(({ to, secret }, i) => {
+    const { chain, tag } = heads[i] as (typeof heads)[number]
+    const info = linkInfo({ streamId, openerId, readerId: to.userId, chain }, tag)
+    return { publicKey: to.publicKey, info, plaintext: encodeLinkSecret(secret) }
+  })
   const seals = await sealToMany(requests)
   return seals.map((sealed, i) => {
-    const head = heads[i]
-    return sealed && head && { kind: 'link' as const, ...head, ...sealed }
+    const { chain, hint, tag } = heads[i] as (typeof heads)[number]
+    return sealed && { chain, record: { kind: 'link' as const, hint, tag, ...sealed } }
   })
 }
 
 /** Undefined when none of the keys opens it. */
 export async function openLink(
-  where: { readonly streamId: string; readonly openerId: NodeId },
+  place: LinkPlace,
   record: LinkRecord,
   keys: readonly CardKey[],
 ): Promise<LinkSecret | undefined> {
-  const info = linkInfo(where.streamId, where.openerId, record)
-  const opened = await openWithAny(record, info, keys)
+  const opened = await openWithAny(record, linkInfo(place, record.tag), keys)
   return opened === undefined ? undefined : decodeLinkSecret(opened)
 }
 

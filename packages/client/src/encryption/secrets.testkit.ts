@@ -18,6 +18,7 @@ import { streamId, type KeyMessage, type TestUser } from './world.testkit.ts'
 
 interface Signed {
   readonly publisherId: NodeId
+  readonly chain: string
   readonly record: KeyRecord
 }
 
@@ -42,8 +43,9 @@ export class Secrets {
   ): Promise<Secrets> {
     const secrets = new Secrets(user)
     for (const key of keys) secrets.#add(key)
-    const all = records.map(({ message: { publisherId, content } }) => ({
+    const all = records.map(({ message: { publisherId, messageChainId, content } }) => ({
       publisherId,
+      chain: messageChainId,
       record: decodeKeyRecord(content),
     }))
     for (const one of all) await secrets.#unseal(one)
@@ -66,14 +68,19 @@ export class Secrets {
     this.#epochs.set(toHex(commitmentOf(ciphers, key)), key)
   }
 
-  async #unseal({ publisherId, record }: Signed): Promise<void> {
+  async #unseal({ publisherId, chain, record }: Signed): Promise<void> {
     const { readingKey, cardPrivateKey: privateKey } = this.#user
     const keys = [{ generation: 0, readingKey, privateKey }]
     if (record.kind === 'answer') for (const key of await openAnswer(streamId, record, keys)) this.#add(key)
     if (record.kind !== 'link') return
-    const link = await openLink({ streamId, openerId: publisherId }, record, keys)
+    const link = await openLink(
+      { streamId, openerId: publisherId, readerId: this.#user.userId, chain },
+      record,
+      keys,
+    )
     if (link === undefined) return
     this.#links.push(link.secret)
+    if (link.key === undefined) return
     if (link.isForReader) this.#add(link.key)
     else this.#publisherKeys.push(link.key)
   }

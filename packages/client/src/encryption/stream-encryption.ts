@@ -5,6 +5,7 @@ import {
   isRunnelError,
   isSameBytes,
   newestChain,
+  readerHint,
   requestChain,
   type AnswerRecord,
   type Card,
@@ -90,6 +91,8 @@ export class StreamEncryption {
   readonly readers: ReaderSet
   readonly #modules: StreamEncryptionModules
   readonly #finder: KeyFinder
+  /** By which links to this user are known. */
+  readonly #hint: Uint8Array
   readonly #desk: AnswerDesk
   readonly #finding = new Map<string, Finding>()
   readonly #givenUp = new LRU<{ readonly untilMs: number; readonly error: Error }>(maxGivenUp)
@@ -104,6 +107,7 @@ export class StreamEncryption {
   constructor(options: StreamEncryptionOptions, outside: StreamEncryptionModules) {
     const { stream, choice } = options
     const { ciphers, userId } = outside
+    this.#hint = readerHint(ciphers, userId)
     const modules = { ...outside, signal: AbortSignal.any([outside.signal, this.#closing.signal]) }
     this.choice = choice
     this.stream = stream
@@ -357,7 +361,7 @@ export class StreamEncryption {
     if (publisherId === userId && (record.kind === 'newest' || record.kind === 'epoch'))
       this.#background(() => this.opener.join(this.#modules.signal))
     if (record.kind === 'link') this.#finder.forgetLinks(publisherId)
-    const isForMe = record.kind === 'link' && record.readerId === userId
+    const isForMe = record.kind === 'link' && isSameBytes(record.hint, this.#hint)
     const isOfOpener = [...this.#finding.values()].some((one) =>
       this.#openersFor(one.publisherId).includes(publisherId),
     )

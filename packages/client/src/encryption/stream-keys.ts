@@ -3,6 +3,7 @@ import {
   epochIdOf,
   isSameBytes,
   linkChain,
+  readerTag,
   type Card,
   type Ciphers,
   type Crypto,
@@ -106,7 +107,10 @@ async function linkedOf(
     await Promise.all(
       cards.slice(i, i + lookupsAtOnce).map(async (card) => {
         const link = await keyPart.find(openerId, linkChain(ciphers, keyringId, card.userId), signal)
-        if (link?.kind === 'link' && isSameBytes(link.cardHash, cardHash(card, crypto)))
+        if (
+          link?.kind === 'link' &&
+          isSameBytes(link.tag, readerTag(ciphers, card.userId, cardHash(card, crypto)))
+        )
           linked.add(card.userId)
       }),
     )

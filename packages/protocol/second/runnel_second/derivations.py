@@ -79,6 +79,10 @@ def tag(user: bytes, card_hash: bytes) -> bytes:
     return digest("tag of", user, card_hash)[:4]
 
 
+def hint(reader: bytes) -> bytes:
+    return digest("link to", reader)[:4]
+
+
 def publisher_tag(publisher: bytes, key: bytes) -> bytes:
     return digest("tag of key", publisher, key)[:4]
 
@@ -88,7 +92,7 @@ def group(user: bytes, count: int) -> int:
 
 
 def link_chain(ring_id: bytes, reader: bytes) -> str:
-    return "l" + base64url(digest("link of", ring_id, reader)[:16])
+    return "l" + base64url(digest("link of", ring_id, reader)[:12])
 
 
 def answer_chain(reader: bytes) -> str:
@@ -114,8 +118,8 @@ REQUEST_CHAIN = "r"
 # What HPKE binds a seal to.
 
 
-def link_info(opener: bytes, ring_id: bytes, reader: bytes, card_hash: bytes, stream_id: str) -> bytes:
-    return b"runnel link\0" + opener + ring_id + reader + card_hash + stream_id.encode("ascii")
+def link_info(opener: bytes, reader: bytes, tag_of_reader: bytes, chain: str, stream_id: str) -> bytes:
+    return b"runnel link\0" + opener + reader + tag_of_reader + (chain + stream_id).encode("ascii")
 
 
 def answer_info(reader: bytes, card_hash: bytes, stream_id: str) -> bytes:

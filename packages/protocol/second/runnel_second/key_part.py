@@ -78,7 +78,7 @@ class KeyFinder:
             key = d.wrap(link.secret, "wrapped publisher", committed, entry["wrapped"])
             if d.publisher_tag(self.user, key) == entry["tag"]:
                 return key
-        return link.key if link.commitment == committed else None
+        return link.key if link.epoch_id == committed[:6] else None
 
     def _look(self, opener: bytes, epoch_id: str) -> None:
         if self._open(opener, epoch_id) is None:
@@ -110,11 +110,11 @@ class KeyFinder:
         committed = record["commitment"]
         if opener == self.user and record["keyringId"] == d.keyring_id(self.ring):
             yield d.wrap(self.ring, "own epoch", committed, record["own"])
-        link, card_hash = self._link(opener, record["keyringId"])
+        link, tag = self._link(opener, record["keyringId"])
         if link is None or not link.is_for_reader:
             return
-        yield link.key
-        tag = d.tag(self.user, card_hash)
+        if link.key is not None:
+            yield link.key
         for entry in record["readers"]:
             if entry["tag"] == tag:
                 yield d.wrap(link.secret, "wrapped epoch", committed, entry["wrapped"])
@@ -130,12 +130,17 @@ class KeyFinder:
                 yield d.wrap(key, "wrapped epoch", committed, own["wrapped"])
 
     def _link(self, opener: bytes, ring_id: bytes) -> tuple[LinkSecret | None, bytes]:
-        record = self.part.find(opener, d.link_chain(ring_id, self.user), "link")
-        if record is None or record["keyringId"] != ring_id:
+        chain = d.link_chain(ring_id, self.user)
+        record = self.part.find(opener, chain, "link")
+        if record is None:
             return None, b""
-        info = d.link_info(opener, ring_id, self.user, record["cardHash"], self.part.stream_id)
+        info = d.link_info(opener, self.user, record["tag"], chain, self.part.stream_id)
         plaintext = self._unsealed(info, record)
-        return (decode_link_secret(plaintext) if plaintext else None), record["cardHash"]
+        return (decode_link_secret(plaintext) if plaintext else None), record["tag"]
+
+    def _beginning(self, opener: bytes, link: LinkSecret) -> bytes | None:
+        """The epoch of a link, by the link or that epoch's record."""
+        return link.key or self._open(opener, base64url(link.epoch_id))
 
     def _unsealed(self, info: bytes, record: Record) -> bytes | None:
         for key in self.card_keys:
@@ -158,7 +163,8 @@ class KeyFinder:
             return
         link, _ = self._link(opener, newest["keyringId"])
         opened = self._open(opener, d.epoch_id(newest["commitment"]))
-        starts = [key for key in (opened, link.key if link and link.is_for_reader else None) if key]
+        begin = self._beginning(opener, link) if link is not None and link.is_for_reader else None
+        starts = [key for key in (opened, begin) if key]
         tried: set[bytes] = set()
         while starts and len(tried) < _MAX_STEPS_BACK and not self._known.get(epoch_id):
             key = starts.pop()

@@ -37,7 +37,7 @@ class Opener:
             **{"publisherRecords": 0, "earlier": []},
         }
         records = [(d.epoch_chain(d.epoch_id(committed)), epoch), (d.NEWEST_CHAIN, {"kind": "newest", **named})]
-        links = [(d.link_chain(ring_id, card.user), self._link(card, ring_id, committed)) for card in others]
+        links = [self._link(card, d.link_chain(ring_id, card.user), committed) for card in others]
         return [record_batch(self._private_key, self._stream_id, *one) for one in [*records, *links]]
 
     def seal(self, content_type: int, content: bytes) -> Batch:
@@ -56,13 +56,13 @@ class Opener:
         wrapped = d.wrap(secret, "wrapped epoch", committed, self._epoch_key)
         return {"tag": d.tag(card.user, card.hash()), "wrapped": wrapped}
 
-    def _link(self, card: Card, ring_id: bytes, committed: bytes) -> Record:
-        secret = d.link_secret(self._ring, card.user, card.hash())
-        plaintext = LinkSecret(secret, committed, self._epoch_key, True).encode()
-        info = d.link_info(self._user, ring_id, card.user, card.hash(), self._stream_id)
+    def _link(self, card: Card, chain: str, committed: bytes) -> tuple[str, Record]:
+        secret, tag = d.link_secret(self._ring, card.user, card.hash()), d.tag(card.user, card.hash())
+        plaintext = LinkSecret(secret, committed[:6], self._epoch_key, True).encode()
+        info = d.link_info(self._user, card.user, tag, chain, self._stream_id)
         encapsulated, sealed = seal_to(card.public_key, info, plaintext)
-        to = {"readerId": "0x" + card.user.hex(), "cardHash": card.hash()}
-        return {"kind": "link", "keyringId": ring_id, **to, "encapsulated": encapsulated, "sealed": sealed}
+        to = {"hint": d.hint(card.user), "tag": tag}
+        return chain, {"kind": "link", **to, "encapsulated": encapsulated, "sealed": sealed}
 
 
 def record_batch(private_key: bytes, stream_id: str, chain: str, record: Record) -> Batch:

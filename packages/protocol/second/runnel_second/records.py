@@ -69,8 +69,6 @@ _ID = Field(lambda reader: "0x" + reader.fixed(20).hex(), lambda value: bytes.fr
 _KEY = _fixed(32)
 _WRAPPED = _list(1024, "wrapped keys", _struct({"tag": _fixed(4), "wrapped": _KEY}))
 _SEALED = {
-    "readerId": _ID,
-    "cardHash": _fixed(32),
     "encapsulated": _fixed(1120),
     "sealed": _bytes(4096, "bytes of sealed keys"),
 }
@@ -79,7 +77,7 @@ _NAMED = {**_RING, "commitment": _fixed(32)}
 
 KINDS = ["link", "epoch", "cohort", "publishers", "newest", "request", "answer"]
 _BODIES = {
-    "link": _struct({**_RING, **_SEALED}),
+    "link": _struct({"hint": _fixed(4), "tag": _fixed(4), **_SEALED}),
     "epoch": _struct(
         {
             **_NAMED,
@@ -96,7 +94,7 @@ _BODIES = {
     "publishers": _struct({**_NAMED, "publishers": _WRAPPED}),
     "newest": _struct(_NAMED),
     "request": _struct({"card": _bytes(4096, "bytes of a card"), "wanted": _list(64, "wanted epochs", _fixed(6))}),
-    "answer": _struct(_SEALED),
+    "answer": _struct({"readerId": _ID, "cardHash": _fixed(32), **_SEALED}),
 }
 
 
@@ -122,15 +120,15 @@ class LinkSecret:
     """What a link seals."""
 
     secret: bytes
-    commitment: bytes
-    key: bytes
+    epoch_id: bytes
+    key: bytes | None
     is_for_reader: bool
 
     def encode(self) -> bytes:
-        return uint(1 if self.is_for_reader else 2, 8) + self.secret + self.commitment + self.key
+        return uint(1 if self.is_for_reader else 2, 8) + self.secret + self.epoch_id + (self.key or b"")
 
 
 def decode_link_secret(plaintext: bytes) -> LinkSecret | None:
-    if len(plaintext) != 97 or plaintext[0] not in (1, 2):
+    if len(plaintext) not in (39, 71) or plaintext[0] not in (1, 2):
         return None
-    return LinkSecret(plaintext[1:33], plaintext[33:65], plaintext[65:], plaintext[0] == 1)
+    return LinkSecret(plaintext[1:33], plaintext[33:39], plaintext[39:] or None, plaintext[0] == 1)

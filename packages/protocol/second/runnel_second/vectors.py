@@ -150,10 +150,11 @@ def _check_record(checks: Checks, given: Json, vector: Json) -> None:
     checks.same(f"chain of {name}", _chain_of(given, record, vector), vector["chain"])
     if record["kind"] not in ("link", "answer"):
         return
-    reader, card_hash, stream_id = _id(record["readerId"]), record["cardHash"], given["streamId"]
     [user] = [one for one in given["users"] if one["name"] == vector["to"]]
+    reader, card_hash, stream_id = _id(user["userId"]), user["cardHash"], given["streamId"]
     if record["kind"] == "link":
-        info = d.link_info(_id(given["openerId"]), record["keyringId"], reader, card_hash, stream_id)
+        checks.same(f"hint and tag of {name}", (record["hint"], record["tag"]), (d.hint(reader), user["tag"]))
+        info = d.link_info(_id(given["openerId"]), reader, user["tag"], vector["chain"], stream_id)
         secret = d.link_secret(given["keyring"], reader, card_hash)
         opened = decode_link_secret(vector["plaintext"])
         checks.same(f"secret of {name}", (secret, opened and opened.secret), (vector["linkSecret"],) * 2)
@@ -167,7 +168,8 @@ def _check_record(checks: Checks, given: Json, vector: Json) -> None:
 def _chain_of(given: Json, record: Record, vector: Json) -> str:
     match record["kind"]:
         case "link":
-            return d.link_chain(record["keyringId"], _id(record["readerId"]))
+            [user] = [one for one in given["users"] if one["name"] == vector["to"]]
+            return d.link_chain(given["keyringId"], _id(user["userId"]))
         case "epoch":
             return d.epoch_chain(d.epoch_id(record["commitment"]))
         case "cohort":
@@ -239,11 +241,12 @@ def make(vectors: Json) -> Json:
     records: list[tuple[str, Record]] = []
     for user in readers:
         reader, card_hash = _id(user["userId"]), user["cardHash"]
-        secret = LinkSecret(d.link_secret(ring, reader, card_hash), bytes(32), bytes(32), True)
-        info = d.link_info(opener_id, ring_id, reader, card_hash, stream_id)
+        secret = LinkSecret(d.link_secret(ring, reader, card_hash), committed[:6], None, True)
+        chain = d.link_chain(ring_id, reader)
+        info = d.link_info(opener_id, reader, user["tag"], chain, stream_id)
         encapsulated, sealed = seal_to(user["publicKey"], info, secret.encode())
-        to = {"readerId": user["userId"], "cardHash": card_hash, "encapsulated": encapsulated, "sealed": sealed}
-        records.append((d.link_chain(ring_id, reader), {"kind": "link", "keyringId": ring_id, **to}))
+        to = {"hint": d.hint(reader), "tag": user["tag"], "encapsulated": encapsulated, "sealed": sealed}
+        records.append((chain, {"kind": "link", **to}))
     cohort = d.cohort_id(cohort_key)
     wrapped = [
         {"tag": user["tag"], "wrapped": d.wrap(_secret(ring, user), "wrapped cohort", cohort, cohort_key)}

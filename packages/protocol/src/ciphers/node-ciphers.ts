@@ -40,12 +40,9 @@ class NodeAead implements Aead {
     if (associated.length > 0) cipher.setAAD(associated)
     const ciphertext = cipher.update(plaintext)
     cipher.final()
-    // All of it is written at once: zeros would cost more than the copy.
-    const { buffer, byteOffset, byteLength } = Buffer.allocUnsafe(plaintext.length + tagBytes)
-    const sealed = new Uint8Array(buffer, byteOffset, byteLength)
-    sealed.set(ciphertext)
-    sealed.set(cipher.getAuthTag(), plaintext.length)
-    return sealed
+    const { buffer, byteOffset, byteLength } = Buffer.concat([ciphertext, cipher.getAuthTag()])
+    // Parts of a Buffer cost more than of what it is a view of.
+    return new Uint8Array(buffer, byteOffset, byteLength)
   }
 
   open(nonce: Uint8Array, sealed: Uint8Array, associated: Uint8Array): Uint8Array | undefined {
@@ -57,7 +54,6 @@ class NodeAead implements Aead {
     const { buffer, byteOffset, byteLength } = decipher.update(sealed.subarray(0, end))
     try {
       decipher.final()
-      // Parts of a Buffer cost more than of what it is a view of.
       return new Uint8Array(buffer, byteOffset, byteLength)
     } catch {
       return undefined

@@ -39,7 +39,7 @@ export class Writer {
   }
 
   u8(value: number): void {
-    wholeUpTo(value, 0xff)
+    if ((value & 0xff) !== value) wholeUpTo(value, 0xff)
     this.#byte(value)
   }
 
@@ -71,6 +71,8 @@ export class Writer {
 
   /** See Reader.varint. */
   varint(value: number, max: number = Number.MAX_SAFE_INTEGER): void {
+    // Most fit in one byte.
+    if ((value & 0x7f) === value && value <= max) return this.#byte(value)
     wholeUpTo(value, max)
     let left = value
     while (left >= 0x80) {

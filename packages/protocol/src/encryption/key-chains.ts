@@ -20,9 +20,9 @@ export const epochChain = (epochId: EpochId): string => `e${epochId}`
 
 export const cohortChain = (cohortId: Uint8Array): string => `c${toBase64Url(cohortId)}`
 
-/** The link from a keyring to a reader. */
+/** The link from a keyring to a reader: there are many, so it is short. */
 export function linkChain(ciphers: Ciphers, keyringId: Uint8Array, readerId: NodeId): string {
-  return `l${toBase64Url(hashOf(ciphers, 'link of', 16, keyringId, nodeIdToBytes(readerId)))}`
+  return `l${toBase64Url(hashOf(ciphers, 'link of', 12, keyringId, nodeIdToBytes(readerId)))}`
 }
 
 /** The answers to a reader. */
@@ -33,6 +33,11 @@ export function answerChain(ciphers: Ciphers, readerId: NodeId): string {
 /** One of the records with the keys of publishers in an epoch. */
 export function publishersChain(commitment: Uint8Array, number: number): string {
   return `w${epochIdOf(commitment)}${number.toString(16).padStart(4, '0')}`
+}
+
+/** How a reader knows links that may be for it: 4 bytes. Two may have the same. */
+export function readerHint(ciphers: Ciphers, readerId: NodeId): Uint8Array {
+  return hashOf(ciphers, 'link to', 4, nodeIdToBytes(readerId))
 }
 
 /** How a reader with this card finds what is wrapped for it: 4 bytes. Two may have the same. */

@@ -36,9 +36,12 @@ export function decodeKeyRecord(bytes: Uint8Array): KeyRecord {
 function writeRecord(writer: Writer, record: KeyRecord): void {
   switch (record.kind) {
     case 'link':
-      writer.fixed(record.keyringId, keyringIdBytes, 'keyring id')
+      writer.fixed(record.hint, tagOfReaderBytes, 'hint')
+      writer.fixed(record.tag, tagOfReaderBytes, 'tag')
       return writeSealed(writer, record)
     case 'answer':
+      writeNodeId(writer, record.readerId)
+      writer.fixed(record.cardHash, 32, 'hash of a card')
       return writeSealed(writer, record)
     case 'epoch':
       writer.fixed(record.keyringId, keyringIdBytes, 'keyring id')
@@ -81,9 +84,14 @@ function readRecord(reader: Reader): KeyRecord {
   const kind = kinds[code - 1]
   switch (kind) {
     case 'link':
-      return { kind, keyringId: bytes(reader, keyringIdBytes), ...readSealed(reader) }
+      return {
+        kind,
+        hint: bytes(reader, tagOfReaderBytes),
+        tag: bytes(reader, tagOfReaderBytes),
+        ...readSealed(reader),
+      }
     case 'answer':
-      return { kind, ...readSealed(reader) }
+      return { kind, readerId: readNodeId(reader), cardHash: bytes(reader, 32), ...readSealed(reader) }
     case 'epoch':
       return {
         kind,
@@ -133,14 +141,9 @@ function readRecord(reader: Reader): KeyRecord {
   }
 }
 
-type Sealed = Pick<
-  Extract<KeyRecord, { kind: 'answer' }>,
-  'readerId' | 'cardHash' | 'encapsulated' | 'sealed'
->
+type Sealed = Pick<Extract<KeyRecord, { kind: 'answer' }>, 'encapsulated' | 'sealed'>
 
-function writeSealed(writer: Writer, { readerId, cardHash, encapsulated, sealed }: Sealed): void {
-  writeNodeId(writer, readerId)
-  writer.fixed(cardHash, 32, 'hash of a card')
+function writeSealed(writer: Writer, { encapsulated, sealed }: Sealed): void {
   writer.fixed(encapsulated, encapsulatedBytes, 'encapsulated secret')
   writer.count(sealed.length, limits.maxSealedKeyBytes, 'bytes of sealed keys')
   writer.raw(sealed)
@@ -148,8 +151,6 @@ function writeSealed(writer: Writer, { readerId, cardHash, encapsulated, sealed 
 
 function readSealed(reader: Reader): Sealed {
   return {
-    readerId: readNodeId(reader),
-    cardHash: bytes(reader, 32),
     encapsulated: bytes(reader, encapsulatedBytes),
     sealed: bytes(reader, reader.count(limits.maxSealedKeyBytes, 'bytes of sealed keys')),
   }
@@ -179,19 +180,21 @@ function checkedCohorts<T>(cohorts: readonly T[]): readonly T[] {
 /** A copy: a record is kept longer than what it came in. */
 const bytes = (reader: Reader, length: number): Uint8Array => reader.view(length).slice()
 
-/** What HPKE seals in a link: u8 1 (reader) or 2 (publisher) ‖ secret ‖ commitment ‖ key. */
-export function encodeLinkSecret({ secret, commitment, key, isForReader }: LinkSecret): Uint8Array {
-  return Uint8Array.of(isForReader ? 1 : 2, ...secret, ...commitment, ...key)
+/** What HPKE seals in a link: u8 1 (reader) or 2 (publisher) ‖ secret ‖ epoch id, and the key where there is one. */
+export function encodeLinkSecret({ secret, epochId, key, isForReader }: LinkSecret): Uint8Array {
+  return Uint8Array.of(isForReader ? 1 : 2, ...secret, ...epochId, ...(key ?? []))
 }
 
 /** Undefined when it is none. */
 export function decodeLinkSecret(plaintext: Uint8Array): LinkSecret | undefined {
   const [code] = plaintext
-  if (plaintext.length !== 1 + 2 * keyBytes + commitmentBytes || (code !== 1 && code !== 2)) return undefined
+  const keyAt = 1 + keyBytes + epochIdBytes
+  const hasKey = plaintext.length === keyAt + keyBytes
+  if ((plaintext.length !== keyAt && !hasKey) || (code !== 1 && code !== 2)) return undefined
   return {
     isForReader: code === 1,
-    secret: plaintext.slice(1, 33),
-    commitment: plaintext.slice(33, 65),
-    key: plaintext.slice(65),
+    secret: plaintext.slice(1, 1 + keyBytes),
+    epochId: plaintext.slice(1 + keyBytes, keyAt),
+    key: hasKey ? plaintext.slice(keyAt) : undefined,
   }
 }

@@ -10,15 +10,12 @@ import { decodeKeyRecord, decodeLinkSecret, encodeKeyRecord, encodeLinkSecret } 
 const fixed = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const userId = fixed(20).map((bytes) => toNodeId(`0x${Buffer.from(bytes).toString('hex')}`))
 const wrapped = fc.array(fc.record({ tag: fixed(4), wrapped: fixed(32) }), { maxLength: 5 })
-const sealedTo = {
-  ...{ readerId: userId, cardHash: fixed(32), encapsulated: fixed(1120) },
-  sealed: fc.uint8Array({ maxLength: 200 }),
-}
+const sealed = { encapsulated: fixed(1120), sealed: fc.uint8Array({ maxLength: 200 }) }
 const epoch = { keyringId: fixed(16), commitment: fixed(32) }
 const cohort = fc.record({ cohortId: fixed(8), wrapped: fixed(32) })
 const record = fc.oneof(
-  fc.record({ kind: fc.constant('link' as const), keyringId: fixed(16), ...sealedTo }),
-  fc.record({ kind: fc.constant('answer' as const), ...sealedTo }),
+  fc.record({ kind: fc.constant('link' as const), hint: fixed(4), tag: fixed(4), ...sealed }),
+  fc.record({ kind: fc.constant('answer' as const), readerId: userId, cardHash: fixed(32), ...sealed }),
   fc.record({
     ...{ kind: fc.constant('epoch' as const), ...epoch },
     ...{ createdMs: fc.nat(), readersAtBlock: fc.nat(), own: fixed(32), readers: wrapped },
@@ -108,9 +105,15 @@ describe('a key record', () => {
 
 describe('a secret of a link', () => {
   it('comes out as it went in, and anything else is none', () => {
-    const secret = { secret: new Uint8Array(32).fill(1), commitment: new Uint8Array(32).fill(2) }
-    for (const isForReader of [true, false]) {
-      const whole = { ...secret, key: new Uint8Array(32).fill(3), isForReader }
+    const secret = { secret: new Uint8Array(32).fill(1), epochId: new Uint8Array(6).fill(2) }
+    const key = new Uint8Array(32).fill(3)
+    for (const [isForReader, given] of [
+      [true, key],
+      [false, key],
+      [true, undefined],
+      [false, undefined],
+    ] as const) {
+      const whole = { ...secret, key: given, isForReader }
       const bytes = encodeLinkSecret(whole)
       expect(decodeLinkSecret(bytes)).toEqual(whole)
       expect(decodeLinkSecret(bytes.subarray(1))).toBeUndefined()

@@ -18,13 +18,16 @@ export interface EarlierEpoch {
   readonly wrapped: Uint8Array
 }
 
-/** Opener → reader: what is sealed by HPKE is a `LinkSecret`. */
+/**
+ * Opener → reader: what is sealed by HPKE is a `LinkSecret`. There is one for each reader, so it says nothing that follows from its chain,
+ * which HPKE binds it to.
+ */
 export interface LinkRecord {
   readonly kind: 'link'
-  readonly keyringId: Uint8Array
-  readonly readerId: NodeId
-  /** Which of the reader's cards it is sealed to. */
-  readonly cardHash: Uint8Array
+  /** By which a reader knows what may be for it, 4 bytes: `readerHint`. */
+  readonly hint: Uint8Array
+  /** Of the reader and that of its cards which it is sealed to, 4 bytes: `readerTag`. */
+  readonly tag: Uint8Array
   /** HPKE's encapsulated secret, 1,120 bytes. */
   readonly encapsulated: Uint8Array
   readonly sealed: Uint8Array
@@ -99,9 +102,12 @@ export type KeyRecord =
 export interface LinkSecret {
   /** 32 bytes. */
   readonly secret: Uint8Array
-  /** The commitment of the epoch that was the newest. */
-  readonly commitment: Uint8Array
-  /** Of a reader, the epoch's key; of a publisher that may not read, its own key in the epoch. */
-  readonly key: Uint8Array
+  /** The epoch that was the newest: the first 6 bytes of its commitment. */
+  readonly epochId: Uint8Array
+  /**
+   * Of a reader, the epoch's key; of a publisher that may not read, its own key in the epoch. Undefined where the records of the epoch have
+   * it, wrapped under the secret.
+   */
+  readonly key: Uint8Array | undefined
   readonly isForReader: boolean
 }

@@ -17,6 +17,7 @@ import {
   newestChain,
   publishersChain,
   publisherTag,
+  readerHint,
   readerTag,
   requestChain,
 } from './key-chains.ts'
@@ -51,18 +52,21 @@ export async function encryptionVectors(crypto: Crypto) {
   const wrapped = (users: readonly User[], wrap: (secret: Uint8Array) => Uint8Array): WrappedFor[] =>
     users.map((user) => ({ tag: tagOf(user), wrapped: wrap(secretOf(user)) }))
 
-  const linkTo = async (user: User, isForReader: boolean) => {
+  const linkTo = async (user: User, isForReader: boolean, hasKey = true) => {
     const { nodeId } = user.identity
     const key = isForReader ? epochKey : publisherKey
-    const plaintext = encodeLinkSecret({ secret: secretOf(user), commitment, key, isForReader })
-    const parts = [nodeIdToBytes(openerId), keyringId, nodeIdToBytes(nodeId), user.cardHash]
-    const info = joined(ascii('runnel link\0'), ...parts, ascii(streamId))
+    const epochId = commitment.slice(0, 6)
+    const secret = { secret: secretOf(user), epochId, key: hasKey ? key : undefined, isForReader }
+    const plaintext = encodeLinkSecret(secret)
+    const chain = linkChain(ciphers, keyringId, nodeId)
+    const to = { hint: readerHint(ciphers, nodeId), tag: tagOf(user) }
+    const parts = [nodeIdToBytes(openerId), nodeIdToBytes(nodeId), to.tag, ascii(chain), ascii(streamId)]
+    const info = joined(ascii('runnel link\0'), ...parts)
     const seed = pattern(64)
     const sealed = await sealWith(seed, user.card.publicKey, info, plaintext)
-    const chain = linkChain(ciphers, keyringId, nodeId)
-    const to = { readerId: nodeId, cardHash: user.cardHash }
+    const name = `link to ${user.name}${hasKey ? '' : ', without a key'}`
     return {
-      ...recordVector(`link to ${user.name}`, chain, { kind: 'link', keyringId, ...to, ...sealed }),
+      ...recordVector(name, chain, { kind: 'link', ...to, ...sealed }),
       ...{ to: user.name, linkSecret: secretOf(user), info, plaintext, encapsulationSeed: seed },
     }
   }
@@ -131,6 +135,7 @@ export async function encryptionVectors(crypto: Crypto) {
   const records = [
     ...links,
     await linkTo(publisher, false),
+    await linkTo(readers[0] ?? opener, true, false),
     recordVector('epoch for three readers', chain, epochOf({ readers: direct, earlier })),
     recordVector('epoch for four cohorts', chain, epochOf(inCohorts)),
     recordVector('epoch for nobody', chain, epochOf({})),

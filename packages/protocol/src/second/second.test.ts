@@ -8,7 +8,7 @@ import { createIdentity } from '../crypto/identity.ts'
 import { loadCrypto } from '../crypto/load-crypto.ts'
 import { commitmentOf, publisherKeyOf, wrapKey } from '../encryption/epoch-keys.ts'
 import { openWith } from '../encryption/hpke.testkit.ts'
-import { groupOf } from '../encryption/key-chains.ts'
+import { groupOf, linkChain, readerHint } from '../encryption/key-chains.ts'
 import { decodeKeyRecord, decodeLinkSecret } from '../encryption/key-record-codec.ts'
 import type { KeyRecord } from '../encryption/key-records.ts'
 import { chainCipher, openBatch } from '../encryption/seal-batch.ts'
@@ -120,11 +120,14 @@ describe('what the second implementation made', () => {
 
   it.each(vectors.users.slice(1))('leads $name to the key of the epoch', async (user) => {
     const userId = toNodeId(user.userId)
-    const isTo = (record: KeyRecord) => record.kind === 'link' && record.readerId === userId
-    const link = records.find(isTo)
+    const chain = linkChain(ciphers, of(vectors.keyringId), userId)
+    const at = made.records.findIndex((record) => signed(record).chain.messageChainId === chain)
+    const link = records[at]
     if (link?.kind !== 'link') return expect.fail()
-    const ids = [nodeIdToBytes(openerId), link.keyringId, nodeIdToBytes(userId), of(user.cardHash)]
-    const info = joined(Buffer.from('runnel link\0'), ...ids, Buffer.from(streamId))
+    expect(toHex(link.tag)).toBe(user.tag.hex)
+    expect(link.hint).toEqual(readerHint(ciphers, userId))
+    const ids = [nodeIdToBytes(openerId), nodeIdToBytes(userId), link.tag]
+    const info = joined(Buffer.from('runnel link\0'), ...ids, Buffer.from(chain), Buffer.from(streamId))
     const opened = await openWith(of(user.cardPrivateKey), info, link)
     const { secret } = decodeLinkSecret(opened ?? expect.fail()) ?? expect.fail()
     const epoch = recordOf('epoch')
