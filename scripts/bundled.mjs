@@ -10,6 +10,18 @@ export const programDirectory = 'packages/node/dist/program'
 const program = join(root, programDirectory, 'main.js')
 const stampFile = join(root, programDirectory, '.stamp')
 
+/** Written when everything is built. Beside the bundles for pages, and in no package: its name begins with a dot. */
+const builtFile = join(root, 'packages/browser/dist/.built')
+
+/** True when nothing has changed since `npm run build`. */
+export function isBuilt() {
+  return existsSync(builtFile) && readFileSync(builtFile, 'utf8') === stamp()
+}
+
+export function writeBuilt() {
+  writeFileSync(builtFile, stamp())
+}
+
 /** True when nothing has changed since the bundles were made. Then the program counts as new, whatever the compiler has written since. */
 export function isBundled() {
   if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp()) return false

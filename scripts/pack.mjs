@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * `prepack` and `postpack` of every package, run in its folder. Plain JavaScript that an old Node can run, too.
- * Before: builds, takes what is left of earlier builds out of `dist`, and puts the licence and the manifest for others in place.
+ * Before: builds where something has changed, takes what is left of earlier builds out of `dist`, and puts the licence and the manifest for others in place.
  * After: puts back what was there. If packing was interrupted, the next one does.
  * With RUNNEL_BUILT in its environment it does not build: who packs all packages has built them once.
  */
@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isBuilt } from './bundled.mjs'
 import { packedManifest, repositoryUrl } from './packed-manifest.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -35,12 +36,13 @@ steps[step]()
 
 function prepack() {
   postpack()
-  if (process.env.RUNNEL_BUILT === undefined) build()
+  if (process.env.RUNNEL_BUILT === undefined && !isBuilt()) build()
   for (const file of filesIn(join(folder, 'dist'))) if (isStale(file)) rmSync(join(folder, 'dist', file))
   copyFileSync(join(root, 'LICENSE'), licence)
-  copyFileSync(manifest, ours)
   const packed = packedManifest(JSON.parse(readFileSync(manifest, 'utf8')), repository())
   requireFiles(packed.exports)
+  // Moved, not copied: it comes back as old as it was, and nothing is built for its sake.
+  renameSync(manifest, ours)
   writeFileSync(manifest, `${JSON.stringify(packed, undefined, 2)}\n`)
 }
 

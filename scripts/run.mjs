@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { handOver } from '../packages/node/bin/hand-over.js'
-import { isBundled } from './bundled.mjs'
+import { isBundled, writeBuilt } from './bundled.mjs'
 import { programsFor } from './programs.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -206,6 +206,7 @@ const tasks = {
   build: () => {
     node('packages/browser/dist/bundle.js')
     node('contracts/scripts/bundle-ethers.ts')
+    writeBuilt()
   },
   example: (args) =>
     handOver('node', ['--conditions=runnel-src', join(root, 'examples/main.ts'), ...args], {
