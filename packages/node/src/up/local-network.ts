@@ -140,7 +140,11 @@ async function startAll(directory: UpDirectory, options: LocalNetworkOptions, ke
     const url = child.ready.url ?? ''
     if (isListed && kept?.registered.storageUrl === url) return child
     await setUpStorage(place, { ...storageKey, url }, streams)
-    await storeCards({ kind: 'chain', rpcUrl: chain.url, registries }, [owner.privateKey, user.privateKey])
+    await storeCards(
+      { kind: 'chain', rpcUrl: chain.url, registries },
+      [owner.privateKey, user.privateKey],
+      onProgress,
+    )
     return child
   }
   const [storage, nodes] = await bothOrNone(startAndAssign(), startNodes(directory, options, streams, keep))
