@@ -7,6 +7,7 @@ import { encryptionBench } from './encryption/encryption-bench.ts'
 import { failoverBench } from './failover/failover-bench.ts'
 import { floodBench } from './flood/flood-bench.ts'
 import { joinBench } from './join/join-bench.ts'
+import { publishBench } from './publish/publish-bench.ts'
 import { relayBench } from './relay/relay-bench.ts'
 import { resendBench } from './resend/resend-bench.ts'
 import { sparseBench } from './sparse/sparse-bench.ts'
@@ -109,6 +110,19 @@ await yargs(hideBin(process.argv))
       process.stderr.write(`ends within ${limit} s\n`)
       const size = { messages, readers, grants, revocations, ratePerS: rate, limitS: limit }
       print(await encryptionBench(size, (text) => void process.stderr.write(`${text}\n`)), json)
+    },
+  )
+  .command(
+    'publish',
+    'messages a second from an application to a subscriber in another process, in each way to publish',
+    {
+      json: link.json,
+      messages: { type: 'number' as const, default: 100_000 },
+      limit: { type: 'number' as const, default: 120, describe: 'seconds after which it fails' },
+    },
+    async ({ messages, limit, json }) => {
+      process.stderr.write(`ends within ${limit} s\n`)
+      print(await publishBench({ messages, limitS: limit }), json)
     },
   )
   .command(

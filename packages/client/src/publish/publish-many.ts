@@ -15,6 +15,9 @@ export interface PublishManyModules {
   readonly room: () => Promise<void> | undefined
 }
 
+/** Published and not yet sent, at most: enough for full batches, and few enough that the first leave soon. */
+const maxUnderWay = 4_096
+
 /**
  * Publishes all contents in order, as fast as they can be sent. The first that is refused ends it: those before are published, those
  * under way may be, and its error is thrown when none is under way any more.
@@ -25,25 +28,32 @@ export async function publishMany(
 ): Promise<PublishedMany> {
   const result = { messages: 0, alone: 0, last: undefined as PublishedMessage | undefined }
   let failure: { readonly error: unknown } | undefined
-  const underWay = new Set<Promise<void>>()
+  let underWay = 0
+  let awaited = { count: -1, reached: () => {} }
+  const downTo = (count: number) =>
+    underWay <= count ? undefined : new Promise<void>((reached) => (awaited = { count, reached }))
+  const ended = () => {
+    if (--underWay === awaited.count) awaited.reached()
+  }
   for await (const content of contents) {
-    const sent = publish(content)
-      .then(
-        (published) => {
-          result.messages++
-          if (published.neighbours === 0) result.alone++
-          result.last = published
-        },
-        (error: unknown) => {
-          failure ??= { error }
-        },
-      )
-      .finally(() => underWay.delete(sent))
-    underWay.add(sent)
+    underWay++
+    publish(content).then(
+      (published) => {
+        result.messages++
+        if (published.neighbours === 0) result.alone++
+        result.last = published
+        ended()
+      },
+      (error: unknown) => {
+        failure ??= { error }
+        ended()
+      },
+    )
+    if (underWay >= maxUnderWay) await downTo(maxUnderWay / 2)
     await room()
     if (failure !== undefined) break
   }
-  await Promise.all(underWay)
+  await downTo(0)
   if (failure !== undefined) throw failure.error
   return result
 }
