@@ -28,7 +28,8 @@ export function containerScript(container: Container, command: readonly string[]
     ...mounts
       .filter(({ readOnly }) => readOnly)
       .map(({ target }) => `mount -o remount,bind,ro "$root"${quoted(target)}`),
-    ...[...tmpfs, ...hidden].map((target) => `mount -t tmpfs tmpfs "$root"${quoted(target)}`),
+    // The hidden ones first: they may lie below one of the others.
+    ...[...hidden, ...tmpfs].map((target) => `mount -t tmpfs tmpfs "$root"${quoted(target)}`),
     ...(isReadOnly ? ['mount -o remount,bind,ro "$root"'] : []),
     `exec chroot "$root" ${processWords(container, command).map(quoted).join(' ')}`,
   ].join('\n')

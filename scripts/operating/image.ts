@@ -35,7 +35,9 @@ function scriptOfStep(step: Step, repository: string): string[] {
   switch (step.kind) {
     case 'context':
       return [
-        `mkdir -p "$root${step.to}"`,
+        `mkdir -p "$root${step.to}" "$stage/context/written/node_modules"`,
+        // Other tests write these meanwhile; so overlayfs takes them for deleted.
+        'for name in .cache .vitest-cache; do mknod "$stage/context/written/node_modules/$name" c 0 0; done',
         `mount -t overlay overlay -o "lowerdir=${repository},upperdir=$stage/context/written,workdir=$stage/context/work" "$root${step.to}"`,
       ]
     case 'copy':
