@@ -15,7 +15,7 @@ const builtFile = join(root, 'packages/browser/dist/.built')
 
 /** True when nothing has changed since `npm run build`. */
 export function isBuilt() {
-  return existsSync(builtFile) && readFileSync(builtFile, 'utf8') === stamp()
+  return isCurrent(builtFile)
 }
 
 export function writeBuilt() {
@@ -24,9 +24,14 @@ export function writeBuilt() {
 
 /** True when nothing has changed since the bundles were made. Then the program counts as new, whatever the compiler has written since. */
 export function isBundled() {
-  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp()) return false
+  if (!isCurrent(stampFile)) return false
   touch(program)
   return true
+}
+
+/** Whether what was written then is still so. */
+function isCurrent(file) {
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp()
 }
 
 /** Not where the folder is another user's, who has done it. */
@@ -43,6 +48,14 @@ export function writeStamp() {
   writeFileSync(stampFile, stamp())
 }
 
+/** What makes bundles and compiles: beside the sources. */
+const makers = [
+  'package-lock.json',
+  'tsconfig.base.json',
+  'scripts/bundle.mjs',
+  'contracts/scripts/bundle-ethers.ts',
+]
+
 /** Changes with every file that goes into the bundles: their sizes and times stand for what is in them, as in a Makefile. */
 function stamp() {
   const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)
@@ -51,7 +64,7 @@ function stamp() {
     ...sources(`${folder}/src`),
   ])
   const hash = createHash('sha256')
-  for (const file of ['package-lock.json', 'scripts/bundle.mjs', ...files]) {
+  for (const file of [...makers, ...files]) {
     const { mtimeMs, size } = statSync(join(root, file))
     hash.update(`${file} ${mtimeMs} ${size}\n`)
   }

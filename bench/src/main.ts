@@ -33,6 +33,14 @@ const link = {
   },
 }
 
+/** Every benchmark that may wait for something has this option, and says so. */
+const limitOf = (seconds: number) => ({
+  type: 'number' as const,
+  default: seconds,
+  describe: 'seconds after which it fails',
+})
+const tellEnd = (seconds: number) => process.stderr.write(`ends within ${seconds} s\n`)
+
 await yargs(hideBin(process.argv))
   .scriptName('bench')
   .usage('$0 <benchmark>\n\nEach prints its figures and those of a baseline from the same run.')
@@ -70,7 +78,7 @@ await yargs(hideBin(process.argv))
       ...link,
       nodes: { type: 'number' as const, default: 16 },
       messages: { type: 'number' as const, default: 20_000 },
-      limit: { type: 'number' as const, default: 300, describe: 'seconds after which it fails' },
+      limit: limitOf(300),
     },
     async ({ transport, verify, nodes, messages, limit, json }) =>
       print(await floodBench({ transport, verify: verify === 'on', nodes, messages, limitS: limit }), json),
@@ -86,10 +94,10 @@ await yargs(hideBin(process.argv))
       rounds: { type: 'number' as const, default: 15, describe: 'pairs of runs' },
       joins: { type: 'number' as const, default: 100, describe: 'pairs of nodes that join' },
       delegations: { type: 'number' as const, default: 10_000, describe: 'remembered by one node' },
-      limit: { type: 'number' as const, default: 600, describe: 'seconds after which it fails' },
+      limit: limitOf(600),
     },
     async ({ transport, nodes, messages, rounds, joins, delegations, limit, json }) => {
-      process.stderr.write(`ends within ${limit} s\n`)
+      tellEnd(limit)
       const size = { transport, nodes, messages, rounds, joins, delegations }
       print(await delegationBench({ ...size, limitS: limit }), json)
     },
@@ -104,10 +112,10 @@ await yargs(hideBin(process.argv))
       grants: { type: 'number' as const, default: 40, describe: 'to readers, in new streams' },
       revocations: { type: 'number' as const, default: 40 },
       rate: { type: 'number' as const, default: 100, describe: 'messages a second in each of two streams' },
-      limit: { type: 'number' as const, default: 600, describe: 'seconds after which it fails' },
+      limit: limitOf(600),
     },
     async ({ messages, readers, grants, revocations, rate, limit, json }) => {
-      process.stderr.write(`ends within ${limit} s\n`)
+      tellEnd(limit)
       const size = { messages, readers, grants, revocations, ratePerS: rate, limitS: limit }
       print(await encryptionBench(size, (text) => void process.stderr.write(`${text}\n`)), json)
     },
@@ -118,10 +126,10 @@ await yargs(hideBin(process.argv))
     {
       json: link.json,
       messages: { type: 'number' as const, default: 100_000 },
-      limit: { type: 'number' as const, default: 120, describe: 'seconds after which it fails' },
+      limit: limitOf(120),
     },
     async ({ messages, limit, json }) => {
-      process.stderr.write(`ends within ${limit} s\n`)
+      tellEnd(limit)
       print(await publishBench({ messages, limitS: limit }), json)
     },
   )
@@ -146,7 +154,7 @@ await yargs(hideBin(process.argv))
       seconds: { type: 'number' as const, default: 150, describe: 'at most, for each of the two' },
     },
     async ({ chains, ranges, seconds, json }) => {
-      process.stderr.write(`ends within ${2 * seconds + 30} s\n`)
+      tellEnd(2 * seconds + 30)
       print(await sparseBench({ chains, rangesPerChain: ranges, maxSeconds: seconds }), json)
     },
   )

@@ -1,3 +1,5 @@
+import { shellWord } from '../../packages/node/src/cli/shell-word.ts'
+
 /** What a process finds around it, as an engine for containers makes it. Paths are of the machine and of the container. */
 export interface Container {
   readonly mounts: readonly { readonly source: string; readonly target: string; readonly readOnly: boolean }[]
@@ -21,17 +23,17 @@ export function containerScript(container: Container, command: readonly string[]
     // Where there is nothing to mount on, the machine gets it, as the root may be one to read only.
     ...mounts.map(({ source, target }) =>
       [
-        `if [ -d ${quoted(source)} ]; then mkdir -p ${quoted(target)}; else mkdir -p "$(dirname ${quoted(target)})"; touch ${quoted(target)}; fi`,
-        `mount --bind ${quoted(source)} "$root"${quoted(target)}`,
+        `if [ -d ${shellWord(source)} ]; then mkdir -p ${shellWord(target)}; else mkdir -p "$(dirname ${shellWord(target)})"; touch ${shellWord(target)}; fi`,
+        `mount --bind ${shellWord(source)} "$root"${shellWord(target)}`,
       ].join('; '),
     ),
     ...mounts
       .filter(({ readOnly }) => readOnly)
-      .map(({ target }) => `mount -o remount,bind,ro "$root"${quoted(target)}`),
+      .map(({ target }) => `mount -o remount,bind,ro "$root"${shellWord(target)}`),
     // The hidden ones first: they may lie below one of the others.
-    ...[...hidden, ...tmpfs].map((target) => `mount -t tmpfs tmpfs "$root"${quoted(target)}`),
+    ...[...hidden, ...tmpfs].map((target) => `mount -t tmpfs tmpfs "$root"${shellWord(target)}`),
     ...(isReadOnly ? ['mount -o remount,bind,ro "$root"'] : []),
-    `exec chroot "$root" ${processWords(container, command).map(quoted).join(' ')}`,
+    `exec chroot "$root" ${processWords(container, command).map(shellWord).join(' ')}`,
   ].join('\n')
 }
 
@@ -52,5 +54,3 @@ export function processWords(container: Container, command: readonly string[]): 
     ...['--', ...command],
   ]
 }
-
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
+import { shellWord } from '../../packages/node/src/cli/shell-word.ts'
 import type { Stage, Step } from './dockerfile.ts'
 
 /**
@@ -45,6 +46,6 @@ function scriptOfStep(step: Step, repository: string): string[] {
         `mkdir -p "$root${step.to}"; cp -a "$all/stage-${step.stage}/root${step.from}/." "$root${step.to}"`,
       ]
     case 'run':
-      return [`chroot "$root" env -C '${step.directory}' sh -ec '${step.command.replaceAll("'", `'\\''`)}'`]
+      return [`chroot "$root" env -C '${step.directory}' sh -ec ${shellWord(step.command)}`]
   }
 }

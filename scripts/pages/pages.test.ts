@@ -1,18 +1,10 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocksOf, commandsOfRows, isIn } from './page.ts'
 import { launchChromium } from '../../packages/browser/src/chromium.testkit.ts'
 import { servePages } from '../../packages/browser/src/page-server.testkit.ts'
-import { root, Terminal } from './terminal.testkit.ts'
+import { newReadersFolder, root, Terminal } from './terminal.testkit.ts'
 
 const readme = join(root, 'README.md')
 const guides = join(root, 'docs/guides')
@@ -28,9 +20,7 @@ describe('the README and the guides', { timeout: 600_000 }, () => {
   let first: Terminal
 
   beforeAll(async () => {
-    // Within the repository: `npx runnel` and `@runnel/client` are found as a reader finds them.
-    mkdirSync(join(root, '.runnel'), { recursive: true })
-    folder = mkdtempSync(join(root, '.runnel/pages-'))
+    folder = newReadersFolder()
     first = new Terminal(folder)
     const [start] = blocksOf(readme)
     expect(start?.text).toBe('npm start\n')
@@ -101,8 +91,7 @@ describe('the README and the guides', { timeout: 600_000 }, () => {
 it.each(commandsOfRows(readme).filter((command) => startsNetwork.test(command)))(
   'README.md: %s',
   async (command) => {
-    mkdirSync(join(root, '.runnel'), { recursive: true })
-    const folder = mkdtempSync(join(root, '.runnel/pages-'))
+    const folder = newReadersFolder()
     await enter(new Terminal(folder), command)
     rmSync(folder, { recursive: true })
   },

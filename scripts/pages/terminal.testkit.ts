@@ -1,10 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isIn, type Block } from './page.ts'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
+
+/** A new folder within the repository: `npx runnel` and `@runnel/client` are found there as a reader's project finds them. */
+export function newReadersFolder(): string {
+  mkdirSync(join(root, '.runnel'), { recursive: true })
+  return mkdtempSync(join(root, '.runnel/pages-'))
+}
 
 /** At the end of a line: the command runs until it is interrupted, in a terminal of its own. */
 const untilInterrupted = /\s+# until Ctrl-C$/

@@ -1,18 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as client from '@runnel/client'
 import { afterAll, expect, it } from 'vitest'
 import { blocksOf } from './page.ts'
-import { root } from './terminal.testkit.ts'
+import { newReadersFolder, root } from './terminal.testkit.ts'
 
 const sdk = Object.keys(client)
 
-const folder = (() => {
-  // Within the repository, where the packages are found as those of a reader's project.
-  mkdirSync(join(root, '.runnel'), { recursive: true })
-  return mkdtempSync(join(root, '.runnel/typed-'))
-})()
+const folder = newReadersFolder()
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** What a page's words say that a reader has, and its blocks use. */

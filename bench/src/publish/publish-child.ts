@@ -1,13 +1,12 @@
 import { createClient, type RunnelClient, type StaticNetwork } from '@runnel/client'
 import { answerCalls } from '../child-calls.ts'
-import { packed, type BareLink } from '../bare/bare-link.ts'
+import { packed } from '../bare/bare-link.ts'
 import { listenBareWebSocket } from '../bare/bare-websocket.ts'
 
 let received = 0
 let awaited = Infinity
 let onArrived = () => {}
 let client: RunnelClient | undefined
-let bare: BareLink | undefined
 
 /** Each message is one number larger than the one before: nothing is lost, doubled or out of order. */
 function take(text: string): void {
@@ -27,7 +26,7 @@ const calls = {
   async listenBare(): Promise<string> {
     received = 0
     const { url } = await listenBareWebSocket((link) => {
-      bare = packed(link)
+      const bare = packed(link)
       bare.onMessage = (message) => take(Buffer.from(message).toString())
     })
     return url

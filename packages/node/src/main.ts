@@ -1,3 +1,4 @@
+import { errorLine } from './cli/error-line.ts'
 import { exitCodeFor } from './cli/exit-codes.ts'
 import { runCommandLine } from './cli/parser.ts'
 import { printable } from './cli/printable.ts'
@@ -9,7 +10,7 @@ try {
   await runCommandLine(argv, await loadCommands(argv))
 } catch (error) {
   // Loaded when needed only: it knows the errors of every package.
-  const { describeError, errorLine } = await import('./cli/describe-error.ts')
+  const { describeError } = await import('./cli/describe-error.ts')
   const described = describeError(error)
   const json = argv.includes('--json')
   process.stderr.write(`${json ? JSON.stringify({ error: described }) : `runnel: ${errorLine(described)}`}\n`)

@@ -1,5 +1,5 @@
 import type { RunnelClient } from '@runnel/client'
-import { isRunnelError, protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
+import { protocolError, type NodeId, type RunnelError } from '@runnel/protocol'
 import { withProgram } from './cli/program-name.ts'
 import { encryptionSentence } from './encryption-news.ts'
 import type { Logger } from './logger.ts'
@@ -71,7 +71,7 @@ export async function watchEncryption(client: RunnelClient, logger: Logger): Pro
     if (status.type === 'encryption') {
       const level = status.state === 'rotated' || status.state === 'no-card' ? 'info' : 'warn'
       logger[level]({ streamId: status.streamId }, encryptionSentence(status.streamId, status))
-    } else if (status.type === 'undecodable' && isRunnelError(status.error)) {
+    } else if (status.type === 'undecodable') {
       const { streamPartId, error } = status
       const name = `${streamPartId} ${error.code}`
       if (told.has(name) || told.size === maxNamedParts) continue

@@ -1,5 +1,6 @@
 import { rpcUrlsOf } from '@runnel/contracts'
 import { isNetworkUrl, type DescribedNetwork } from './cli/network-source.ts'
+import { errorLine } from './cli/error-line.ts'
 import { notice } from './cli/output.ts'
 import { httpUrlOf } from './cli/tracker-state.ts'
 import { clockWrongMs, middleOffsetMs, offsetText } from './clock-offset.ts'
@@ -21,7 +22,7 @@ export async function watchClock(network: DescribedNetwork, logger: Pick<Logger,
 export function tellOfClock(network: DescribedNetwork) {
   const calledOff = new AbortController()
   const told = wrongClock(network, calledOff.signal).then((wrong) => {
-    if (wrong) notice(`${wrong.error.message} (${wrong.error.code}). ${wrong.error.remedy}`)
+    if (wrong) notice(errorLine(wrong.error))
   })
   return { told, stop: () => calledOff.abort() }
 }

@@ -12,7 +12,6 @@ import {
   publishersChain,
   publisherTag,
   readerHint,
-  toBase64Url,
   toHex,
   wrapKey,
   type AnswerRecord,
@@ -137,8 +136,8 @@ export class KeyFinder {
     const { userId, ciphers, keyPart } = this.#modules
     const link = await this.#link(holderId, keyringId, signal)
     if (link === undefined) return undefined
-    const isBegin = isSameBytes(link.epochId, commitment.subarray(0, link.epochId.length))
-    if (!link.isForReader && isBegin && link.key !== undefined) return link.key
+    if (!link.isForReader && link.key !== undefined && epochIdOf(link.epochId) === epochIdOf(commitment))
+      return link.key
     if (publisherRecords === 0) return undefined
     const chain = publishersChain(commitment, groupOf(ciphers, userId, publisherRecords))
     const record = await keyPart.find(holderId, chain, signal)
@@ -230,7 +229,7 @@ export class KeyFinder {
     const link = await this.#link(openerId, keyringId, signal)
     if (link?.isForReader !== true) return []
     if (link.key !== undefined) return [this.#modules.known.add(link.key)]
-    const record = await this.#record(openerId, toBase64Url(link.epochId) as EpochId, signal)
+    const record = await this.#record(openerId, epochIdOf(link.epochId), signal)
     const opened = record === undefined ? undefined : await this.open(openerId, record, signal)
     return opened === undefined ? [] : [opened]
   }
@@ -275,7 +274,7 @@ export class KeyFinder {
     if (secret === undefined) return undefined
     const { key, epochId, isForReader } = secret
     if (key !== undefined && isForReader) {
-      if (!isSameBytes(commitmentOf(ciphers, key).subarray(0, epochId.length), epochId)) return undefined
+      if (epochIdOf(commitmentOf(ciphers, key)) !== epochIdOf(epochId)) return undefined
       known.add(key)
     } else if (key !== undefined) known.addPublisherKey(epochIdOf(epochId), userId, key)
     return { ...secret, tag: record.tag }

@@ -14,7 +14,10 @@ export function nodeMetrics(
     ...{ 'links.open': peers.size, 'circuits.open': 0, 'circuits.waiting': 0 },
     ...others,
   }
-  const ofTransports = Object.assign({}, ...wires.transports.map(({ metrics }) => metrics))
+  const ofTransports: Record<string, number> = Object.assign(
+    {},
+    ...wires.transports.map(({ metrics }) => metrics),
+  )
   const streamParts = Array.from(core.streamParts, (part) => ({
     streamPartId: part.id,
     neighbours: part.attached.map((nodeId) => {

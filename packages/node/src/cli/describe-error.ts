@@ -3,15 +3,9 @@ import { contractsErrors, decodeRegistryError } from '@runnel/contracts'
 import { isRunnelError, type RunnelError } from '@runnel/protocol'
 import { transportError } from '@runnel/transport'
 import { nodeError } from '../errors.ts'
+import type { DescribedError } from './error-line.ts'
 import { printable } from './printable.ts'
 import { withProgram } from './program-name.ts'
-
-/** What a person is told of an error. */
-export interface DescribedError {
-  readonly code: string
-  readonly message: string
-  readonly remedy: string
-}
 
 /** Converts any error, including those of ethers and the operating system, into one form for display. */
 export function describeError(error: unknown): DescribedError {
@@ -21,11 +15,6 @@ export function describeError(error: unknown): DescribedError {
     message: withProgram(printable(oneLine(known.message))),
     remedy: withProgram(known.remedy),
   }
-}
-
-/** `what (CODE). how to fix`, one line. */
-export function errorLine({ code, message, remedy }: DescribedError): string {
-  return `${message.replace(/\.$/, '')} (${code}). ${withProgram(remedy)}`
 }
 
 function findRunnelError(error: unknown): DescribedError | undefined {

@@ -1,4 +1,5 @@
 import { nodeError } from '../errors.ts'
+import { errorLine } from './error-line.ts'
 import { exitCodeFor } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
 
@@ -33,8 +34,7 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Out
 
 function tellOfFailure(cause: NodeJS.ErrnoException): void {
   const code = cause.code === 'ENOSPC' ? 'DISK_FULL' : 'FILE_UNWRITABLE'
-  const { message, remedy } = nodeError(code, `standard output: ${cause.message}`)
-  notice(`${message} (${code}). ${remedy}`)
+  notice(errorLine(nodeError(code, `standard output: ${cause.message}`)))
   process.exitCode = exitCodeFor(code)
 }
 

@@ -1,7 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
-import { isRunnelError } from '@runnel/protocol'
 import { encryptionSentence } from '../encryption-news.ts'
-import { errorLine } from './describe-error.ts'
+import { errorLine } from './error-line.ts'
 import { notice } from './output.ts'
 
 /** Publishers that are named when their messages cannot be opened. */
@@ -14,7 +13,7 @@ export async function tellOfEncryption(client: RunnelClient): Promise<void> {
     // A process that publishes begins with a key of its own: that is no news here.
     if (status.type === 'encryption' && status.state !== 'rotated')
       notice(encryptionSentence(status.streamId, status))
-    if (status.type !== 'undecodable' || !isRunnelError(status.error)) continue
+    if (status.type !== 'undecodable') continue
     const { publisherId, error } = status
     const name = `${publisherId} ${error.code}`
     if (told.has(name) || told.size === maxNamed) continue

@@ -1,6 +1,6 @@
 import type { RunnelClient } from '@runnel/client'
 import { protocolError } from '@runnel/protocol'
-import { errorLine } from './describe-error.ts'
+import { errorLine } from './error-line.ts'
 import { notice } from './output.ts'
 
 /** Tells the person at the terminal why nothing comes any more: the network does not let the user in, or its delegation has ended. */

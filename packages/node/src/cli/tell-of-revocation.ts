@@ -1,5 +1,5 @@
 import { clientError, type RunnelClient } from '@runnel/client'
-import { errorLine } from './describe-error.ts'
+import { errorLine } from './error-line.ts'
 import { notice } from './output.ts'
 
 /** Tells the person at the terminal, each time, that the user may not read a stream any more: nothing comes from then on. Ends with the client. */

@@ -1,7 +1,7 @@
 import type { MessageHeaders } from '@runnel/client'
 import { defineCommand } from '../cli/command.ts'
 import { userOptions } from '../cli/common-options.ts'
-import { errorLine } from '../cli/describe-error.ts'
+import { errorLine } from '../cli/error-line.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { readLines, type Line } from '../cli/read-lines.ts'
 import { standardInput } from '../cli/standard-input.ts'

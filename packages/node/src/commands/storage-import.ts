@@ -12,7 +12,7 @@ import {
   type ImportedLine,
 } from '@runnel/storage/backup'
 import { defineCommand } from '../cli/command.ts'
-import { errorLine } from '../cli/describe-error.ts'
+import { errorLine } from '../cli/error-line.ts'
 import { exitCodeFor } from '../cli/exit-codes.ts'
 import { notice, printResult } from '../cli/output.ts'
 import { readLines } from '../cli/read-lines.ts'
