@@ -350,6 +350,11 @@ export const clientErrors = {
     remedy: 'It may still be stored: wait again, or check the storage nodes of the stream.',
   },
 
+  TOO_MANY_STREAMS: {
+    summary: 'More streams begin with a prefix than its subscription takes',
+    remedy:
+      'Raise maxStreams, or subscribe to longer prefixes. The newest streams are left out until others are deleted or may not be read any more.',
+  },
   INVALID_HEADERS: {
     summary: 'The headers of a message are not what they should be',
     remedy:

@@ -1,5 +1,6 @@
 import { toNodeId, type NodeId } from '@runnel/protocol'
 import { clientError } from './errors.ts'
+import { mapAtOnce } from './follow/at-once.ts'
 import { checkOptions, type OptionNames } from './options.ts'
 import type { PermissionName, Permissions, StreamInfo } from './registry/ports.ts'
 import type { RegistryService } from './registry/registry-service.ts'
@@ -26,9 +27,6 @@ export interface FindStreamsModules {
   readonly registry: Pick<RegistryService, 'listStreams' | 'cache'>
 }
 
-/** Streams whose permissions are asked for at once. */
-const maxAtOnce = 32
-
 /** Throws INVALID_ARGUMENT, INVALID_NODE_ID, and what the registry throws. */
 export async function findStreams(
   filter: StreamFilter,
@@ -44,13 +42,8 @@ export async function findStreams(
   const found = all.filter(({ id }) => id.startsWith(start))
   if (permission === undefined) return found
   const who = user === undefined ? userId : toNodeId(user)
-  const allowed: StreamInfo[] = []
-  for (let i = 0; i < found.length; i += maxAtOnce) {
-    const some = found.slice(i, i + maxAtOnce)
-    const permissions = await Promise.all(some.map(({ id }) => registry.cache.permissionsOf(id, who)))
-    allowed.push(...some.filter((_, at) => has(permissions[at], permission, nowMs)))
-  }
-  return allowed
+  const permissions = await mapAtOnce(found, ({ id }) => registry.cache.permissionsOf(id, who))
+  return found.filter((_, at) => has(permissions[at], permission, nowMs))
 }
 
 function has(permissions: Permissions | undefined, name: PermissionName, nowMs: number): boolean {

@@ -64,7 +64,8 @@ import {
 } from './stream-changes.ts'
 import { Subscriber, type SubscribeOptions } from './subscribe/subscriber.ts'
 import type { Message } from './subscribe/message.ts'
-import type { OnMessage, Subscription } from './subscribe/subscription.ts'
+import type { OnMessage } from './subscribe/inbox.ts'
+import type { Subscription } from './subscribe/subscription.ts'
 
 /** Key records are waited for that long, until they are stored. */
 const storedTimeoutMs = 5_000
@@ -499,6 +500,9 @@ export class RunnelClient implements AsyncDisposable {
    * subscription resolves when there is a neighbour. Messages go to the callback, or else to the iteration over the subscription.
    * A consumer that is too slow loses its oldest messages, with a status and a counter. `T` is what content is: what `schema` gives, or
    * else what the application expects, unchecked.
+   *
+   * `0xowner/sensors/#` is `0xowner/sensors` and all streams below it that the user may read, `0xowner/#` all of an owner: those that
+   * there are, and those that are created or permitted later, up to `maxStreams`. The statuses 'prefix' and 'prefix-full' say which.
    */
   async subscribe<T = unknown>(
     streamId: string,
@@ -506,11 +510,13 @@ export class RunnelClient implements AsyncDisposable {
     onMessage?: OnMessage<T>,
   ): Promise<Subscription<T>> {
     this.#requireMember()
-    const id = this.streamId(streamId)
     // With a schema content is what that gives; without one the application says what it expects.
-    const subscription = await this.#subscriber.subscribe(id, options, onMessage as OnMessage | undefined)
-    // What fails now is done again with the first message that needs it, and reported.
-    this.#encryption.attend(id).catch(() => {})
+    const given = onMessage as OnMessage | undefined
+    if (streamId.endsWith('/#'))
+      return (await this.#subscribePrefix(streamId, options, given)) as Subscription<T>
+    const id = this.streamId(streamId)
+    const subscription = await this.#subscriber.subscribe(id, options, given)
+    this.#attend(id)
     return subscription as Subscription<T>
   }
 
@@ -646,6 +652,28 @@ export class RunnelClient implements AsyncDisposable {
     const closed: ClientClosed = { unsentMessages }
     this.#closed.resolve(closed)
     return closed
+  }
+
+  async #subscribePrefix(
+    prefix: string,
+    options: SubscribeOptions,
+    onMessage: OnMessage | undefined,
+  ): Promise<Subscription> {
+    const inbox = this.#subscriber.createInbox(options)
+    const { subscribePrefix, parsePrefix } = await import('./subscribe/prefix/subscribe-prefix.ts')
+    return subscribePrefix(parsePrefix(prefix, this.account), options, onMessage, {
+      ...{ client: this, inbox, clock: this.#clock, status: this.#status, closing: this.#history.closing },
+      open: async (to, streamId, chosen) => {
+        const subscription = await this.#subscriber.subscribeInto(to, streamId, chosen)
+        this.#attend(streamId)
+        return subscription
+      },
+    })
+  }
+
+  /** What fails now is done again with the first message that needs it, and reported. */
+  #attend(streamId: StreamId): void {
+    this.#encryption.attend(streamId).catch(() => {})
   }
 
   /** The permission is given, whether or not keys can be: the user asks for them when it comes. */

@@ -58,6 +58,24 @@ export type ClientStatus =
   | { readonly type: 'publishing-alone'; readonly streamPartId: StreamPartId; readonly waitedMs: number }
   /** A subscription's consumer does not keep up: its oldest messages are being dropped. Said again only after it has caught up. */
   | { readonly type: 'slow-consumer'; readonly streamId: StreamId; readonly dropped: number }
+  /**
+   * A stream under the prefix of a subscription is joined, now or because it was created or permitted later, and again when it has more
+   * partitions; `left`, because it was deleted or the user may not read it any more; or `failed`, and is tried again. `error` says why.
+   */
+  | {
+      readonly type: 'prefix'
+      readonly prefix: string
+      readonly streamId: StreamId
+      readonly state: 'joined' | 'left' | 'failed'
+      readonly error?: Error
+    }
+  /** Another number of streams than before is left out of a subscription to a prefix: too many begin with it (TOO_MANY_STREAMS), or no longer. */
+  | {
+      readonly type: 'prefix-full'
+      readonly prefix: string
+      readonly leftOut: number
+      readonly error?: RunnelError
+    }
   /** How the encryption of a stream does. */
   | ({ readonly type: 'encryption'; readonly streamId: StreamId } & EncryptionNews)
   /** A message's content could not be opened or decoded; the message was left out. */

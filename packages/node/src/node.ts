@@ -21,7 +21,7 @@ import { httpPlugin } from './plugins/http/http-plugin.ts'
 import { loadPlugins } from './plugins/load-plugins.ts'
 import { createPlugins, type ConfiguredPlugin, type Plugins } from './plugins/plugins.ts'
 import type { NodeSnapshot } from './snapshot.ts'
-import { StreamFollower } from './streams/stream-follower.ts'
+import { JoinedStreams } from './streams/joined-streams.ts'
 import { TrackerPresence } from './streams/tracker-presence.ts'
 import { watchClock } from './watch-clock.ts'
 import {
@@ -70,7 +70,7 @@ export async function startBroker(config: BrokerConfig, modules: BrokerModules =
   void watchEndpoints(client, logger)
   void watchFaults(client, logger)
   void watchEncryption(client, logger)
-  const streams = new StreamFollower(
+  const streams = new JoinedStreams(
     { streams: config.streams, limits: nodeLimits },
     { client, logger, clock: systemClock },
   )
@@ -190,7 +190,7 @@ function admissionProblemOf({ admissionProblem }: RunnelClient): NodeSnapshot['a
 
 async function stopAll(
   plugins: Plugins,
-  streams: StreamFollower,
+  streams: JoinedStreams,
   client: RunnelClient,
   logger: Logger,
 ): Promise<void> {

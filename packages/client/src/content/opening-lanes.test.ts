@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { textMessage, textOf } from './content.testkit.ts'
 import { openAhead } from './open-ahead.ts'
+import { OpeningBudget } from './opening-budget.ts'
 import { OpeningLanes } from './opening-lanes.ts'
 
 /** Lanes whose messages open when told; those whose text begins with a letter at once, and with a ! never rightly. */
@@ -19,7 +20,8 @@ function setUp(limits = { maxItems: 1_000, maxBytes: 1e6 }) {
     mostPending = Math.max(mostPending, pending.length)
     return promise
   }
-  const lanes = new OpeningLanes(limits, {
+  const budget = new OpeningBudget(limits)
+  const lanes = new OpeningLanes(budget, {
     open,
     events: {
       opened: (message) => out.push(textOf(message)),
@@ -30,7 +32,7 @@ function setUp(limits = { maxItems: 1_000, maxBytes: 1e6 }) {
     pending.splice(at, 1)[0]?.finish()
     await Promise.resolve().then(() => {})
   }
-  return { lanes, out, pending, open, finish, mostPending: () => mostPending }
+  return { lanes, budget, out, pending, open, finish, mostPending: () => mostPending }
 }
 
 describe('messages that are opened', () => {
@@ -100,10 +102,10 @@ describe('messages that are opened', () => {
   })
 
   it('leave room for who can wait', async () => {
-    const { lanes, finish } = setUp({ maxItems: 4, maxBytes: 1e6 })
+    const { lanes, budget, finish } = setUp({ maxItems: 4, maxBytes: 1e6 })
     for (const i of [1, 2, 3]) lanes.push(textMessage(i))
     let hasRoom = false
-    const waiting = lanes.room().then(() => (hasRoom = true))
+    const waiting = budget.room().then(() => (hasRoom = true))
     await Promise.resolve()
     expect(hasRoom).toBe(false)
     await finish(0)

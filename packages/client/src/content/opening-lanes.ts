@@ -1,12 +1,6 @@
 import type { StreamMessage } from '@runnel/protocol'
 import { keyOfChain } from '../subscribe/chain-heads.ts'
-
-export interface OpeningLimits {
-  /** Messages that wait to be opened, or for one of their chain. */
-  readonly maxItems: number
-  /** Bytes of their sealed content. */
-  readonly maxBytes: number
-}
+import type { OpeningBudget } from './opening-budget.ts'
 
 export interface OpeningEvents {
   /** `sealed` is the message as it came. */
@@ -38,10 +32,10 @@ interface Lane {
 
 /**
  * Opens messages, several at a time, and gives each chain's on in the order in which they came. What needs no time to be
- * opened is given on at once, unless one of its chain waits. At a limit the oldest go.
+ * opened is given on at once, unless one of its chain waits. Above the budget, which other lanes may share, the oldest go.
  */
 export class OpeningLanes {
-  readonly #limits: OpeningLimits
+  readonly #budget: OpeningBudget
   readonly #open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>
   readonly #events: OpeningEvents
   readonly #lanes = new Map<string, Lane>()
@@ -50,19 +44,18 @@ export class OpeningLanes {
   /** Lanes in which one more may begin, each in its turn. */
   readonly #ready = new Set<Lane>()
   #lastNumber = 0
-  #heldBytes = 0
   /** Messages in all lanes, including those dropped while they were being opened. */
   #begun = 0
   #waiters: { readonly isMet: () => boolean; readonly resolve: () => void }[] = []
 
   constructor(
-    limits: OpeningLimits,
+    budget: OpeningBudget,
     modules: {
       readonly open: (message: StreamMessage) => StreamMessage | Promise<StreamMessage>
       readonly events: OpeningEvents
     },
   ) {
-    this.#limits = limits
+    this.#budget = budget
     this.#open = modules.open
     this.#events = modules.events
   }
@@ -94,22 +87,13 @@ export class OpeningLanes {
     return this.#dropOldest()
   }
 
-  /** Resolves when the lanes are at most half full, for callers that can wait before they push more. */
-  room(): Promise<void> {
-    const { maxItems, maxBytes } = this.#limits
-    return this.#until(() => this.#held.size * 2 <= maxItems && this.#heldBytes * 2 <= maxBytes)
-  }
-
   /** Resolves when all that was pushed so far has been given on. */
   settled(): Promise<void> {
     const last = this.#lastNumber
-    return this.#until(() => {
+    const isMet = () => {
       const [oldest] = this.#held
       return oldest === undefined || oldest.number > last
-    })
-  }
-
-  #until(isMet: () => boolean): Promise<void> {
+    }
     if (isMet()) return Promise.resolve()
     return new Promise((resolve) => this.#waiters.push({ isMet, resolve }))
   }
@@ -120,7 +104,7 @@ export class OpeningLanes {
     const held: Held = { number: ++this.#lastNumber, message, lane, result: undefined }
     lane.held.push(held)
     this.#held.add(held)
-    this.#heldBytes += message.content.length
+    this.#budget.take(message.content.length)
     this.#noteReady(lane)
     return held
   }
@@ -196,8 +180,7 @@ export class OpeningLanes {
   #dropOldest(): number {
     let dropped = 0
     for (const oldest of this.#held) {
-      const isFull = this.#held.size > this.#limits.maxItems || this.#heldBytes > this.#limits.maxBytes
-      if (!isFull || this.#held.size === 1) break
+      if (!this.#budget.isOver || this.#held.size === 1) break
       this.#remove(oldest)
       this.#giveOn(oldest.lane)
       dropped++
@@ -212,7 +195,7 @@ export class OpeningLanes {
     if (at < lane.begun) lane.begun--
     if (held.result !== undefined) this.#begun--
     this.#held.delete(held)
-    this.#heldBytes -= message.content.length
+    this.#budget.giveBack(message.content.length)
     if (lane.held.length === 0) {
       this.#lanes.delete(lane.key)
       this.#ready.delete(lane)

@@ -10,6 +10,7 @@ import type { Faults } from '../faults.ts'
 import type { ActingUser } from '../identity/acting-user.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
 import { requirePermission } from '../permission.ts'
+import type { Slots } from '../resend/slots.ts'
 import type { HistorySource } from '../resend/history-source.ts'
 import {
   choosePartitions,
@@ -25,12 +26,15 @@ import type { StreamParts } from '../stream-parts.ts'
 import { toMessageEquivocation, type MessageEquivocation } from './equivocation.ts'
 import type { MessageGap } from './gap.ts'
 import { HistoryJoin } from './history-join.ts'
-import { QueuedSubscription, type OnMessage, type Subscription } from './subscription.ts'
+import { Inbox, type OnMessage } from './inbox.ts'
+import { QueuedSubscription, type Subscription } from './subscription.ts'
 
 /** What to subscribe to, what comes before live messages, and who is told of what is missing. */
 export interface SubscribeOptions<T = unknown> extends Decoding<T> {
-  /** Default: all partitions the stream has now. */
+  /** Default: all partitions the stream has now. Not of a prefix. */
   readonly partitions?: readonly number[] | undefined
+  /** Of a prefix only: of more streams the newest are left out, until others go. 1 to 1,000, default 100. */
+  readonly maxStreams?: number | undefined
   /** Messages kept for a slow consumer. Default: the client's `subscribe.maxQueuedMessages`. */
   readonly maxQueuedMessages?: number | undefined
   /** Content bytes kept for a slow consumer. Default: the client's `subscribe.maxQueuedBytes`. */
@@ -58,14 +62,8 @@ export interface SubscribeOptions<T = unknown> extends Decoding<T> {
 }
 
 const subscribeOptions: OptionNames<SubscribeOptions> = {
-  ...{
-    partitions: true,
-    raw: true,
-    schema: true,
-    maxQueuedMessages: true,
-    maxQueuedBytes: true,
-    resend: true,
-  },
+  ...{ partitions: true, maxStreams: true, raw: true, schema: true, resend: true },
+  ...{ maxQueuedMessages: true, maxQueuedBytes: true },
   ...{ order: true, fillGaps: true, onUndecodable: true, onGap: true, onEquivocation: true, signal: true },
 }
 
@@ -87,6 +85,13 @@ export interface SubscriberModules {
   readonly history: HistorySource
   readonly faults: Pick<Faults, 'report'>
   readonly steps: Pick<ContentSteps, 'open'>
+}
+
+/** Where the messages of a subscription go. */
+export interface Destination {
+  readonly inbox: Inbox
+  /** The inbox has messages of other streams, too, whose histories are read in turn. */
+  readonly shared?: { readonly histories: Slots } | undefined
 }
 
 /** Gaps remembered as reported. */
@@ -146,28 +151,69 @@ export class Subscriber {
     options: SubscribeOptions,
     onMessage: OnMessage | undefined,
   ): Promise<Subscription> {
+    if (options.maxStreams !== undefined)
+      throw clientError('INVALID_ARGUMENT', 'maxStreams goes with a prefix, such as 0xowner/sensors/#')
+    const inbox = this.createInbox(options)
+    const subscription = await this.subscribeInto({ inbox }, streamId, options)
+    if (onMessage !== undefined) void inbox.deliverTo(onMessage)
+    return subscription
+  }
+
+  /** Throws INVALID_ARGUMENT and ABORTED. */
+  createInbox(options: SubscribeOptions): Inbox {
     checkOptions('subscribe', options, subscribeOptions)
-    const { signal } = options
-    throwIfAborted(signal)
-    const stream = await requirePermission('subscribe', streamId, this.#modules)
-    if (this.#closed) throw clientError('CLIENT_CLOSED')
+    throwIfAborted(options.signal)
     if (options.order !== undefined && options.order !== 'chain' && options.order !== 'arrival') {
       throw clientError('INVALID_ARGUMENT', "order is 'chain' or 'arrival'")
     }
+    const { status } = this.#modules
+    return new Inbox(
+      {
+        decoding: options,
+        maxItems: options.maxQueuedMessages ?? this.#options.maxQueuedMessages,
+        maxBytes: options.maxQueuedBytes ?? this.#options.maxQueuedBytes,
+      },
+      {
+        events: {
+          slow: (streamId, dropped) => status.emit({ type: 'slow-consumer', streamId, dropped }),
+          callbackFailed: (streamId, error) => status.emit({ type: 'callback-failed', streamId, error }),
+        },
+      },
+    )
+  }
+
+  /** Subscribes to one stream. What it delivers goes to an inbox, which ends with it unless it is shared. */
+  async subscribeInto(
+    { inbox, shared }: Destination,
+    streamId: StreamId,
+    options: SubscribeOptions,
+  ): Promise<Subscription> {
+    const { signal } = options
+    const stream = await requirePermission('subscribe', streamId, this.#modules)
+    if (this.#closed) throw clientError('CLIENT_CLOSED')
     const partitions = choosePartitions(stream, options.partitions)
     const join =
-      options.resend && (await this.#prepareHistory(stream, { ...options, partitions }, options.resend))
+      options.resend &&
+      (await this.#prepareHistory(stream, inbox, { ...options, partitions }, options.resend))
     if (this.#closed) throw clientError('CLIENT_CLOSED')
     throwIfAborted(signal)
-    const subscription = this.#open(stream, partitions, options)
-    if (join !== undefined) void subscription.readFirst(join(subscription))
-    if (onMessage !== undefined) void subscription.deliverTo(onMessage)
+    const subscription = this.#open(stream, partitions, options, { inbox, shared })
+    if (join !== undefined) {
+      const history = join(subscription)
+      void subscription.readFirst(history, shared && (() => this.#inTurn(shared.histories, history)))
+    }
     return subscription
+  }
+
+  async #inTurn(histories: Slots, history: HistoryJoin): Promise<void> {
+    const release = await histories.take(this.#modules.history.closing)
+    await history.run().finally(release)
   }
 
   /** Finds the storage nodes that have the history before it joins anything. */
   async #prepareHistory(
     stream: StreamInfo,
+    inbox: Inbox,
     options: HistoryFilter,
     selection: HistorySelection,
   ): Promise<(subscription: QueuedSubscription) => HistoryJoin> {
@@ -181,7 +227,7 @@ export class Subscriber {
           history,
           sink: subscription,
           flow: subscription.flow,
-          room: () => subscription.room(),
+          room: () => inbox.room(),
           connected: this.#connected(subscription),
           onFailed: (error) =>
             status.emit({ type: 'history-failed', streamId: stream.id, error: asError(error) }),
@@ -210,7 +256,12 @@ export class Subscriber {
     await Promise.all([...this.#all].map((subscription) => subscription.unsubscribe()))
   }
 
-  #open(stream: StreamInfo, partitions: readonly number[], options: SubscribeOptions): QueuedSubscription {
+  #open(
+    stream: StreamInfo,
+    partitions: readonly number[],
+    options: SubscribeOptions,
+    { inbox, shared }: Destination,
+  ): QueuedSubscription {
     const { node, parts, status, steps } = this.#modules
     const inform = (call: () => void) => {
       try {
@@ -220,21 +271,19 @@ export class Subscriber {
       }
     }
     const streamPartIds = partitions.map((partition) => toStreamPartId(stream.id, partition))
+    const leave = inbox.enter()
     const subscription: QueuedSubscription = new QueuedSubscription(
       {
         streamId: stream.id,
         partitions,
         streamPartIds,
-        decoding: options,
         order: options.order ?? 'chain',
-        maxItems: options.maxQueuedMessages ?? this.#options.maxQueuedMessages,
-        maxBytes: options.maxQueuedBytes ?? this.#options.maxQueuedBytes,
       },
       {
         node,
         steps,
+        inbox,
         events: {
-          slow: (dropped) => status.emit({ type: 'slow-consumer', streamId: stream.id, dropped }),
           gap: (gap) => {
             this.#reportGap(gap)
             inform(() => options.onGap?.(gap))
@@ -244,8 +293,10 @@ export class Subscriber {
             const undecodable = reportUndecodable(message, error, status)
             inform(() => options.onUndecodable?.(undecodable))
           },
-          callbackFailed: (error) => status.emit({ type: 'callback-failed', streamId: stream.id, error }),
-          ended: () => {
+          ended: (opened) => {
+            if (opened === undefined) leave()
+            else void opened.then(leave)
+            if (shared === undefined) inbox.close()
             options.signal?.removeEventListener('abort', onAbort)
             this.#forget(subscription)
             for (const release of releases) release()

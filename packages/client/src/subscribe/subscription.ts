@@ -1,13 +1,11 @@
 import type { Gap, NetworkNode } from '@runnel/network'
 import type { StreamId, StreamMessage, StreamPartId } from '@runnel/protocol'
 import type { ContentSteps } from '../content/content-steps.ts'
-import { decodeMessage, type Decoding } from '../content/decode.ts'
 import { OpeningLanes } from '../content/opening-lanes.ts'
-import { clientError } from '../errors.ts'
-import { BoundedQueue, type BoundedQueueLimits } from '../queue/bounded-queue.ts'
 import type { MessageEquivocation } from './equivocation.ts'
 import { toMessageGap, type MessageGap } from './gap.ts'
 import type { HistoryJoin } from './history-join.ts'
+import type { Inbox } from './inbox.ts'
 import { ArrivalFlow, OrderedFlow, type LiveFlow, type Sink } from './live-flow.ts'
 import type { Message } from './message.ts'
 
@@ -34,13 +32,13 @@ export interface SubscriptionCounters {
   readonly late: number
 }
 
-/** Called for each message. A promise it returns is awaited before the next message; its errors become a status. */
-export type OnMessage<T = unknown> = (message: Message<T>) => unknown
-
-/** Messages of a stream, from now on, until `unsubscribe`: iterate over it, unless a callback was given. */
+/** Messages of a stream, or of all under a prefix, from now on, until `unsubscribe`: iterate over it, unless a callback was given. */
 export interface Subscription<T = unknown> extends AsyncIterable<Message<T>>, AsyncDisposable {
-  readonly streamId: StreamId
+  /** The stream, or the prefix with `/#`. */
+  readonly streamId: string
+  /** None of a prefix, whose streams each have their own. */
   readonly partitions: readonly number[]
+  /** What it is subscribed to now. */
   readonly streamPartIds: readonly StreamPartId[]
   /** Resolves when the node has at least `count` (default 1) neighbours in every subscribed partition. */
   waitForNeighbours(options?: { count?: number; signal?: AbortSignal }): Promise<void>
@@ -57,61 +55,50 @@ export interface Subscription<T = unknown> extends AsyncIterable<Message<T>>, As
   unsubscribe(): Promise<void>
 }
 
-export interface SubscriptionOptions extends BoundedQueueLimits {
+export interface SubscriptionOptions {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
-  readonly decoding: Decoding
   readonly order: 'chain' | 'arrival'
 }
 
 export interface SubscriptionEvents {
-  slow(dropped: number): void
-  callbackFailed(error: unknown): void
   gap(gap: MessageGap): void
   equivocation(equivocation: MessageEquivocation): void
   undecodable(message: StreamMessage, error: unknown): void
-  /** Exactly once. */
-  ended(): void
+  /** Exactly once; `opened` resolves when all it took is in the inbox, and is undefined when it is. */
+  ended(opened: Promise<void> | undefined): void
 }
 
-/** One subscriber of some stream parts, with its queue. */
+export interface SubscriptionModules {
+  readonly node: NetworkNode
+  readonly steps: Pick<ContentSteps, 'open'>
+  readonly inbox: Inbox
+  readonly events: SubscriptionEvents
+}
+
+/** One subscriber of some parts of a stream. */
 export class QueuedSubscription implements Subscription, Sink {
   readonly streamId: StreamId
   readonly partitions: readonly number[]
   readonly streamPartIds: readonly StreamPartId[]
   /** Where the node's messages go in. */
   flow: LiveFlow
-  readonly #decoding: Decoding
   readonly #opening: OpeningLanes
-  readonly #queue: BoundedQueue<Message>
+  readonly #inbox: Inbox
   readonly #node: NetworkNode
   readonly #events: SubscriptionEvents
-  readonly #counters = {
-    received: 0,
-    delivered: 0,
-    dropped: 0,
-    undecodable: 0,
-    callbackFailures: 0,
-    gaps: 0,
-    faults: 0,
-  }
+  readonly #counters = { received: 0, undecodable: 0, gaps: 0, faults: 0 }
   readonly #newFlow: () => LiveFlow
   #caughtUp: Promise<void> = Promise.resolve()
-  #hasCallback = false
-  #slow = false
   #ended = false
 
-  constructor(
-    options: SubscriptionOptions,
-    modules: { node: NetworkNode; steps: Pick<ContentSteps, 'open'>; events: SubscriptionEvents },
-  ) {
+  constructor(options: SubscriptionOptions, modules: SubscriptionModules) {
     this.streamId = options.streamId
     this.partitions = options.partitions
     this.streamPartIds = options.streamPartIds
-    this.#decoding = options.decoding
-    this.#queue = new BoundedQueue(options)
-    this.#opening = new OpeningLanes(options, {
+    this.#inbox = modules.inbox
+    this.#opening = new OpeningLanes(modules.inbox.opening, {
       open: (message) => modules.steps.open(message),
       events: {
         opened: (message, sealed) => this.#enqueue(message, sealed),
@@ -137,37 +124,26 @@ export class QueuedSubscription implements Subscription, Sink {
   }
 
   /**
-   * The end of a message's way through the client: it is opened, content becomes bytes, text or a value, and waits in the
-   * queue. What cannot be read is counted and reported, and goes no further; when there are too many, the oldest make room.
+   * The end of a message's way through the client: it is opened, and goes to the inbox. What cannot be read is counted and
+   * reported, and goes no further.
    */
   message(message: StreamMessage): void {
     this.#counters.received++
-    if (this.#decoding.raw === true) this.#enqueue(message, message)
-    else this.#noteDropped(this.#opening.push(message))
+    if (this.#inbox.decoding.raw === true) this.#enqueue(message, message)
+    else this.#inbox.noteDropped(this.streamId, this.#opening.push(message))
   }
 
   #enqueue(message: StreamMessage, sealed: StreamMessage): void {
-    let decoded
     try {
-      decoded = decodeMessage(message, this.#decoding, sealed)
+      this.#inbox.push(message, sealed)
     } catch (error) {
       this.#leaveOut(sealed, error)
-      return
     }
-    this.#noteDropped(this.#queue.push(decoded, message.content.length))
   }
 
   #leaveOut(message: StreamMessage, error: unknown): void {
     this.#counters.undecodable++
     this.#events.undecodable(message, error)
-  }
-
-  #noteDropped(dropped: number): void {
-    if (dropped === 0) return
-    this.#counters.dropped += dropped
-    if (this.#slow) return
-    this.#slow = true
-    this.#events.slow(this.#counters.dropped)
   }
 
   /** Messages that will not come. */
@@ -181,16 +157,10 @@ export class QueuedSubscription implements Subscription, Sink {
     this.#events.equivocation(equivocation)
   }
 
-  /** Resolves when most of the messages are opened, and the application has taken most of those. */
-  async room(): Promise<void> {
-    if (!this.#opening.isEmpty) await this.#opening.room()
-    return this.#queue.room()
-  }
-
-  /** Begins with history, which `join` reads; until it has, live messages wait. */
-  async readFirst(join: HistoryJoin): Promise<void> {
+  /** Begins with history, which `join` reads when `run` has it; until it has, live messages wait. */
+  async readFirst(join: HistoryJoin, run: () => Promise<void> = () => join.run()): Promise<void> {
     this.flow = join
-    this.#caughtUp = join.run().then(() => this.#opening.settled())
+    this.#caughtUp = run().then(() => this.#opening.settled())
     // Whoever wants to know asks `caughtUp`; a failure is a status, too.
     await this.#caughtUp.catch(() => {})
   }
@@ -199,32 +169,8 @@ export class QueuedSubscription implements Subscription, Sink {
     return this.#caughtUp
   }
 
-  /** Delivers to a callback from now on. */
-  async deliverTo(onMessage: OnMessage): Promise<void> {
-    this.#hasCallback = true
-    for (;;) {
-      const { done, value } = await this.#next()
-      if (done) return
-      try {
-        await onMessage(value)
-      } catch (error) {
-        this.#counters.callbackFailures++
-        this.#events.callbackFailed(error)
-      }
-    }
-  }
-
   [Symbol.asyncIterator](): AsyncIterator<Message, undefined> {
-    if (this.#hasCallback) {
-      throw clientError('INVALID_ARGUMENT', 'a subscription with a callback cannot be iterated over')
-    }
-    return {
-      next: () => this.#next(),
-      return: async () => {
-        await this.unsubscribe()
-        return { done: true, value: undefined }
-      },
-    }
+    return this.#inbox.iterate(() => this.unsubscribe())
   }
 
   async waitForNeighbours(options: { count?: number; signal?: AbortSignal } = {}): Promise<void> {
@@ -232,7 +178,7 @@ export class QueuedSubscription implements Subscription, Sink {
   }
 
   counters(): SubscriptionCounters {
-    return { ...this.#counters, late: this.flow.late }
+    return { ...this.#counters, ...this.#inbox.counters(), late: this.flow.late }
   }
 
   async unsubscribe(): Promise<void> {
@@ -241,20 +187,11 @@ export class QueuedSubscription implements Subscription, Sink {
     try {
       this.flow.end()
     } finally {
-      if (this.#opening.isEmpty) this.#queue.close()
-      else void this.#opening.settled().then(() => this.#queue.close())
-      this.#events.ended()
+      this.#events.ended(this.#opening.isEmpty ? undefined : this.#opening.settled())
     }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.unsubscribe()
-  }
-
-  async #next(): Promise<IteratorResult<Message, undefined>> {
-    const result = await this.#queue.next()
-    if (!result.done) this.#counters.delivered++
-    if (this.#queue.length === 0) this.#slow = false
-    return result
   }
 }

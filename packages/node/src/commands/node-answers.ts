@@ -1,5 +1,5 @@
+import { isStreamPattern } from '@runnel/client/follow'
 import { nodeError } from '../errors.ts'
-import { isStreamPattern } from '../streams/stream-pattern.ts'
 import type { NodeAnswers } from './node-config.ts'
 
 /** Asks the person at the terminal; what was given is offered. Throws INTERRUPTED. */

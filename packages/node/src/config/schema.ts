@@ -1,9 +1,9 @@
+import { isStreamPattern } from '@runnel/client/follow'
 import { networkLimits } from '@runnel/network'
 import { limits } from '@runnel/protocol'
 import { z } from 'zod'
 import { builtInSchemas } from '../plugins/built-in.ts'
 import { nodeLimits } from '../limits.ts'
-import { isStreamPattern } from '../streams/stream-pattern.ts'
 import { file, host, port } from './fields.ts'
 import { logFormats, logLevels } from './log-levels.ts'
 

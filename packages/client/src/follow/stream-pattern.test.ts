@@ -11,16 +11,19 @@ describe('parseStreamPattern', () => {
     ['/lobby', ['/lobby'], ['/lobby/1', `${other}/lobby`]],
     [`${other}/lobby`, [`${other}/lobby`], ['/lobby']],
     ['/rooms/*', ['/rooms/1', '/rooms/1/2'], ['/rooms', '/roomservice/1', `${other}/rooms/1`]],
+    ['/rooms/#', ['/rooms', '/rooms/1', '/rooms/1/2'], ['/roomservice', '/x/rooms', `${other}/rooms`]],
     [`${other}/*`, [`${other}/a`, `${other}/a/b`], ['/a']],
+    [`${other}/#`, [`${other}/a`, `${other}/a/b`], ['/a']],
     ['/*', ['/a', '/a/b'], [`${other}/a`]],
+    ['/#', ['/a', '/a/b'], [`${other}/a`]],
   ])('%s', (text, meant, others) => {
     const pattern = parseStreamPattern(text, own)
     expect(meant.filter((stream) => matches(pattern, id(stream)))).toEqual(meant)
     expect(others.filter((stream) => matches(pattern, id(stream)))).toEqual([])
   })
 
-  it.each(['*', 'lobby', '/a*', '/*/a', '/a/**', '0x12/*', '/a//*', `${'/a'.repeat(500)}/*`, ''])(
-    'is not: %s',
-    (text) => expect(isStreamPattern(text)).toBe(false),
-  )
+  it.each([
+    ...['*', '#', 'lobby', '/a*', '/a#', '/*/a', '/#/a', '/a/**', '/a/##', '0x12/*', '/a//*', '/a//#'],
+    ...[`${'/a'.repeat(500)}/*`, ''],
+  ])('is not: %s', (text) => expect(isStreamPattern(text)).toBe(false))
 })

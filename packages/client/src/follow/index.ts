@@ -1,0 +1,8 @@
+/** Following streams by their ids, for what takes part in them without subscribing: brokers. */
+export {
+  StreamFollower,
+  type FollowedStream,
+  type FollowChange,
+  type FollowingClient,
+} from './stream-follower.ts'
+export { isStreamPattern, matches, parseStreamPattern, type StreamPattern } from './stream-pattern.ts'

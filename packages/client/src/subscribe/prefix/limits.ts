@@ -1,0 +1,17 @@
+/** Every limit of a subscription to a prefix. */
+export const prefixLimits = {
+  /** Streams of one subscription, unless it says otherwise. */
+  maxStreams: 100,
+  /** And that it can ask for. */
+  mostStreams: 1_000,
+  /** Stream parts of one subscription; a stream whose partitions do not all fit is left out. */
+  maxParts: 2_000,
+  /** Streams looked at for each one that there may be, as one may not read all of them. */
+  looksPerStream: 10,
+  /** Histories read at once for one subscription; others wait for their turn. */
+  maxHistories: 4,
+  /** The first pause before a stream that failed is tried again; it doubles. */
+  minBackoffMs: 1_000,
+  /** The longest such pause. */
+  maxBackoffMs: 60_000,
+} as const
