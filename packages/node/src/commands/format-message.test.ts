@@ -26,6 +26,12 @@ describe('formatMessage', () => {
     expect(formatMessage({ ...message, content }, false)).toBe(line)
   })
 
+  it('names the stream where there may be several', () => {
+    expect(formatMessage({ ...message, content: 1 }, false, true)).toBe(
+      `{"streamId":"${publisherId}/x","content":1}\n`,
+    )
+  })
+
   it('lets nothing of a name reach the terminal either', () => {
     const line = formatMessage({ ...message, messageChainId: '\u009b31m', content: '' }, true)
     expect(line).toContain('"messageChainId":"\\u009b31m"')

@@ -1,10 +1,13 @@
 import type { Message } from '@runnel/client'
 import { printableJson } from '../cli/printable.ts'
 
-/** One line of JSON: the content, or with `meta` the content and all that identifies the message. Bytes become base64. */
-export function formatMessage(message: Message, meta: boolean): string {
+/**
+ * One line of JSON: the content, or with `meta` the content and all that identifies the message, or where `isNamed` at least its stream.
+ * Bytes become base64.
+ */
+export function formatMessage(message: Message, meta: boolean, isNamed = false): string {
   const content = printableContent(message.content)
-  if (!meta) return `${printableJson(content)}\n`
+  if (!meta) return `${printableJson(isNamed ? { streamId: message.streamId, content } : content)}\n`
   const {
     streamId,
     partition,

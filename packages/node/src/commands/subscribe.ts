@@ -4,7 +4,8 @@ import { parseDurationMs } from '../cli/duration.ts'
 import { notice, standardOutput } from '../cli/output.ts'
 import { listenForStop } from '../cli/stop-signal.ts'
 import { tellOfEnd } from '../cli/tell-of-end.ts'
-import { streamArgument, streamPositional } from '../cli/stream-argument.ts'
+import { streamsArgument, streamsPositional } from '../cli/stream-argument.ts'
+import { tellOfPrefix } from '../cli/tell-of-prefix.ts'
 import { tellOfRevocation } from '../cli/tell-of-revocation.ts'
 import { withClient } from '../cli/with-client.ts'
 import { nodeError } from '../errors.ts'
@@ -17,7 +18,7 @@ const aloneMs = 2_000
 export const subscribe = defineCommand({
   name: 'subscribe',
   describe: 'Print the messages of a stream, one JSON value a line',
-  positionals: { stream: streamPositional },
+  positionals: { stream: streamsPositional },
   options: {
     ...userOptions,
     count: { type: 'number', requiresArg: true, describe: 'End after this many messages' },
@@ -44,10 +45,14 @@ export const subscribe = defineCommand({
   examples: [
     ['subscribe 0xowner/lobby --network network.json', 'Until Ctrl-C'],
     ['subscribe 0xowner/system/cpu --network network.json --count 3 --meta', 'Three messages with their ids'],
+    [
+      "subscribe '0xowner/rooms/#' --network network.json",
+      'All streams below, also later ones, with their ids',
+    ],
     ['subscribe 0xowner/lobby --network network.json --last 100', 'The last hundred, and those to come'],
   ],
   epilogue:
-    'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
+    'Messages from now on; with --last or --from first those that storage nodes have, without a gap between. Of 0xowner/path/# it prints {"streamId": …, "content": …}. Bytes are printed as {"base64": …}. Ends with 0 on SIGINT, or when the reader of its output goes away.',
   run: async (args) => {
     const {
       stream,
@@ -60,7 +65,8 @@ export const subscribe = defineCommand({
       meta = false,
       ...network
     } = args
-    const streamOf = streamArgument(stream)
+    const streamOf = streamsArgument(stream)
+    const isPrefix = stream.endsWith('/#')
     if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) {
       throw nodeError('USAGE', '--count takes a whole number from 1')
     }
@@ -71,7 +77,8 @@ export const subscribe = defineCommand({
     await withClient(network, {}, async (client, trackers) => {
       const streamId = streamOf(client)
       void tellOfEnd(client)
-      void tellOfRevocation(client, streamId)
+      if (isPrefix) void tellOfPrefix(client)
+      else void tellOfRevocation(client, streamId)
       let missing = 0
       const subscription = await client.subscribe(streamId, {
         ...{ raw, resend, partitions: partition },
@@ -81,6 +88,7 @@ export const subscribe = defineCommand({
       void stop.stopped.then(end)
       void output.closed.then(end)
       const timer = durationMs === undefined ? undefined : setTimeout(end, durationMs)
+      const isSomewhere = subscription.streamPartIds.length > 0
       const alone = setTimeout(() => notice(`listening to ${streamId}; nobody else is there yet`), aloneMs)
       subscription.waitForNeighbours({ signal: stop.signal }).then(
         () => (clearTimeout(alone), notice(`subscribed to ${streamId}`)),
@@ -89,12 +97,14 @@ export const subscribe = defineCommand({
       let printed = 0
       for await (const message of subscription) {
         const bytes =
-          raw && message.content instanceof Uint8Array ? message.content : formatMessage(message, meta)
+          raw && message.content instanceof Uint8Array
+            ? message.content
+            : formatMessage(message, meta, isPrefix)
         if (!(await output.write(bytes)) || ++printed === count) break
       }
       clearTimeout(timer)
       clearTimeout(alone)
-      if (printed === 0 && !stop.signal.aborted) trackers.requireReached()
+      if (printed === 0 && isSomewhere && !stop.signal.aborted) trackers.requireReached()
       const { dropped } = subscription.counters()
       if (missing > 0) notice(`${missing} gaps: messages that neither neighbours nor storage nodes have`)
       if (dropped > 0) notice(`${dropped} messages were dropped: the reader is slower than the stream`)

@@ -124,14 +124,17 @@ export const brokerConfigSchema = z.strictObject({
     .array(
       z
         .string()
-        .refine(isStreamPattern, 'must be 0xowner/path, 0xowner/prefix/* or 0xowner/*; or /path of your own'),
+        .refine(
+          isStreamPattern,
+          'must be 0xowner/path, 0xowner/prefix/#, 0xowner/prefix/* or 0xowner/*; or /path of your own',
+        ),
     )
     .max(nodeLimits.maxStreamPatterns)
     .default([])
     .meta({
       flag: 'stream',
       description:
-        'Streams this node takes part in, so that others have it to link to: 0xowner/path, or /path of its user; 0xowner/prefix/* and 0xowner/* are all such streams, also later ones.',
+        'Streams this node takes part in, so that others have it to link to: 0xowner/path, or /path of its user; 0xowner/prefix/* and 0xowner/* are all such streams, also later ones, and 0xowner/prefix/# has 0xowner/prefix besides.',
     }),
   maxLiveAgeMs: z
     .int()
