@@ -1,6 +1,5 @@
-import { toNodeId, type NodeId } from '@runnel/protocol'
+import { mapAtOnce, toNodeId, type NodeId } from '@runnel/protocol'
 import { clientError } from './errors.ts'
-import { mapAtOnce } from './follow/at-once.ts'
 import { checkOptions, type OptionNames } from './options.ts'
 import type { PermissionName, Permissions, StreamInfo } from './registry/ports.ts'
 import type { RegistryService } from './registry/registry-service.ts'
@@ -27,6 +26,9 @@ export interface FindStreamsModules {
   readonly registry: Pick<RegistryService, 'listStreams' | 'cache'>
 }
 
+/** Streams whose permissions are asked for at once. */
+const maxAtOnce = 32
+
 /** Throws INVALID_ARGUMENT, INVALID_NODE_ID, and what the registry throws. */
 export async function findStreams(
   filter: StreamFilter,
@@ -42,7 +44,7 @@ export async function findStreams(
   const found = all.filter(({ id }) => id.startsWith(start))
   if (permission === undefined) return found
   const who = user === undefined ? userId : toNodeId(user)
-  const permissions = await mapAtOnce(found, ({ id }) => registry.cache.permissionsOf(id, who))
+  const permissions = await mapAtOnce(found, maxAtOnce, ({ id }) => registry.cache.permissionsOf(id, who))
   return found.filter((_, at) => has(permissions[at], permission, nowMs))
 }
 

@@ -46,6 +46,7 @@ import { PacedPlayback, type Playback, type PlaybackOptions, type ReadFrom } fro
 import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
 import { resend, type ResendModules, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
+import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
 import { StatusHub, type ClientStatus } from './status.ts'
 import { StreamParts } from './stream-parts.ts'
@@ -661,7 +662,9 @@ export class RunnelClient implements AsyncDisposable {
   ): Promise<Subscription> {
     const inbox = this.#subscriber.createInbox(options)
     const { subscribePrefix, parsePrefix } = await import('./subscribe/prefix/subscribe-prefix.ts')
+    const histories = new Slots(resendLimits.maxHistoriesOfPrefix)
     return subscribePrefix(parsePrefix(prefix, this.account), options, onMessage, {
+      histories,
       ...{ client: this, inbox, clock: this.#clock, status: this.#status, closing: this.#history.closing },
       open: async (to, streamId, chosen) => {
         const subscription = await this.#subscriber.subscribeInto(to, streamId, chosen)

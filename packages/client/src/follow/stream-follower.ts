@@ -1,9 +1,8 @@
-import { backoffMs, oneAtATime, type Cancel, type Clock, type StreamId } from '@runnel/protocol'
+import { backoffMs, mapAtOnce, oneAtATime, type Cancel, type Clock, type StreamId } from '@runnel/protocol'
 import type { RegistryChange } from '../registry/ports.ts'
-import type { RunnelClient } from '../runnel-client.ts'
-import { mapAtOnce } from './at-once.ts'
+import type { ClientStatus } from '../status.ts'
 import { matches, type StreamPattern } from './stream-pattern.ts'
-import { survey, type LeftOut, type Look, type Survey, type SurveyedClient } from './survey.ts'
+import { maxAtOnce, survey, type LeftOut, type Look, type Survey, type SurveyedClient } from './survey.ts'
 
 /** Timers of JavaScript count no further, in milliseconds. */
 const timerLimit = 2 ** 31 - 1
@@ -44,7 +43,7 @@ export interface StreamFollowerOptions {
 }
 
 /** Who takes part in the streams, and hears of them. */
-export interface StreamFollowerEvents {
+interface StreamFollowerEvents {
   /** How many partitions of each stream it takes part in. */
   held(): ReadonlyMap<StreamId, number>
   /** To take part in so many partitions, from 0; it may hold some already, or more. A rejection is tried again. */
@@ -58,7 +57,9 @@ export interface StreamFollowerEvents {
 }
 
 /** What tells of the registry. */
-export type FollowingClient = SurveyedClient & Pick<RunnelClient, 'status'>
+export interface FollowingClient extends SurveyedClient {
+  status(): AsyncIterableIterator<ClientStatus, undefined>
+}
 
 export interface StreamFollowerModules {
   readonly client: FollowingClient
@@ -79,7 +80,7 @@ export class StreamFollower {
   #isRead: boolean
   #failuresInARow = 0
   #cancelNext: Cancel = () => {}
-  #statuses: ReturnType<RunnelClient['status']> | undefined
+  #statuses: AsyncIterableIterator<ClientStatus, undefined> | undefined
   #stopped = false
 
   constructor(options: StreamFollowerOptions, modules: StreamFollowerModules) {
@@ -126,7 +127,7 @@ export class StreamFollower {
   /** Asks the registry again, now or after the reading that is under way. Never rejects. */
   readonly refresh = oneAtATime(() => this.#refresh())
 
-  async #listen(statuses: ReturnType<RunnelClient['status']>): Promise<void> {
+  async #listen(statuses: AsyncIterable<ClientStatus>): Promise<void> {
     for await (const status of statuses) {
       const isNews = status.type === 'registry' && this.#concerns(status.change)
       if (isNews || status.type === 'statuses-missed') void this.refresh()
@@ -151,7 +152,9 @@ export class StreamFollower {
     for (const streamId of held.keys()) if (!seen.looks.has(streamId)) events.leave(streamId)
     const failures: unknown[] = seen.unlisted === undefined ? [] : [seen.unlisted]
     const followed = new Map<StreamId, FollowedStream>()
-    const applied = await mapAtOnce([...seen.looks], ([streamId, look]) => this.#apply(streamId, look))
+    const applied = await mapAtOnce([...seen.looks], maxAtOnce, ([streamId, look]) =>
+      this.#apply(streamId, look),
+    )
     if (this.#stopped) return
     for (const { error, ...now } of applied) {
       const { streamId } = now

@@ -1,7 +1,5 @@
-import { isRunnelError, type StreamId } from '@runnel/protocol'
-import type { StreamInfo } from '../registry/ports.ts'
-import type { RunnelClient } from '../runnel-client.ts'
-import { mapAtOnce } from './at-once.ts'
+import { isRunnelError, mapAtOnce, type NodeId, type StreamId } from '@runnel/protocol'
+import type { Permissions, StreamInfo } from '../registry/ports.ts'
 import { matches, type StreamPattern } from './stream-pattern.ts'
 
 /** What the registry says of a stream that is to be followed. */
@@ -43,8 +41,16 @@ export interface SurveyOptions {
   readonly nowMs: number
 }
 
-/** What a survey asks. */
-export type SurveyedClient = Pick<RunnelClient, 'userId' | 'getStream' | 'listStreams' | 'permissionsOf'>
+/** What a survey asks: a client. */
+export interface SurveyedClient {
+  readonly userId: NodeId
+  getStream(streamId: string): Promise<StreamInfo>
+  listStreams(filter: { readonly owner: string }): Promise<readonly StreamInfo[]>
+  permissionsOf(streamId: string, user: string): Promise<Permissions>
+}
+
+/** Streams that are looked at at once. */
+export const maxAtOnce = 32
 
 const nothing = { partitions: 0, untilMs: Infinity }
 
@@ -58,7 +64,9 @@ export async function survey(options: SurveyOptions, client: SurveyedClient): Pr
   const leftOut = { streams: Math.max(0, found.length - options.maxLooks), parts: 0 }
   leftOut.parts = leftOut.streams
   let [streams, parts] = [options.maxStreams, options.maxParts]
-  const looked = await mapAtOnce(found.slice(0, options.maxLooks), (one) => lookAt(one, options, client))
+  const looked = await mapAtOnce(found.slice(0, options.maxLooks), maxAtOnce, (one) =>
+    lookAt(one, options, client),
+  )
   for (const [id, wanted] of looked) {
     const held = options.held.get(id) ?? 0
     const fits = streams > 0 && wanted.partitions <= parts

@@ -24,6 +24,8 @@ export const resendLimits = {
   maxResumes: 3,
   /** First pause before such an attempt; doubles with each. */
   minResumeBackoffMs: 250,
+  /** Histories read at once for one subscription to a prefix; others wait for their turn. */
+  maxHistoriesOfPrefix: 4,
   /** Bytes of content held to put messages of several sources in order; beyond, order holds within each chain only. */
   maxHeldBytes: 64 * 1024 * 1024,
   /** Message chains remembered while merging. */

@@ -61,7 +61,7 @@ describe('JoinedStreams', () => {
             answers()
             return infoOf(toStreamId(streamId))
           },
-          listStreams: async ({ owner: of = '' } = {}) => {
+          listStreams: async ({ owner: of }) => {
             answers()
             return [...partitions.keys()].filter((one) => one.startsWith(of)).map(infoOf)
           },

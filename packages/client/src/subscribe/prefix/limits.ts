@@ -8,8 +8,6 @@ export const prefixLimits = {
   maxParts: 2_000,
   /** Streams looked at for each one that there may be, as one may not read all of them. */
   looksPerStream: 10,
-  /** Histories read at once for one subscription; others wait for their turn. */
-  maxHistories: 4,
   /** The first pause before a stream that failed is tried again; it doubles. */
   minBackoffMs: 1_000,
   /** The longest such pause. */

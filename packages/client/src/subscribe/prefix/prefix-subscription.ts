@@ -3,7 +3,7 @@ import { asError, clientError, streamNotFound } from '../../errors.ts'
 import type { LeftOut } from '../../follow/survey.ts'
 import { StreamFollower, type FollowChange, type FollowingClient } from '../../follow/stream-follower.ts'
 import type { StreamPrefix } from '../../follow/stream-pattern.ts'
-import { Slots } from '../../resend/slots.ts'
+import type { Slots } from '../../resend/slots.ts'
 import type { StatusHub } from '../../status.ts'
 import type { Inbox } from '../inbox.ts'
 import type { Message } from '../message.ts'
@@ -14,6 +14,8 @@ import { prefixLimits } from './limits.ts'
 export interface PrefixModules {
   readonly client: FollowingClient
   readonly inbox: Inbox
+  /** In whose turn histories are read. */
+  readonly histories: Slots
   /** Subscribes to one stream. */
   readonly open: (to: Destination, streamId: StreamId, options: SubscribeOptions) => Promise<Subscription>
   readonly clock: Clock
@@ -40,7 +42,6 @@ export class PrefixSubscription implements Subscription {
   readonly #maxStreams: number
   readonly #modules: PrefixModules
   readonly #follower: StreamFollower
-  readonly #histories = new Slots(prefixLimits.maxHistories)
   readonly #members = new Map<StreamId, Member>()
   /** Of streams that were left. */
   readonly #past: Record<(typeof summed)[number], number> = {
@@ -133,11 +134,13 @@ export class PrefixSubscription implements Subscription {
       ...{ partitions: 0, subscriptions: [] },
     }
     if (first >= partitions) return
-    const { inbox, open } = this.#modules
+    const { inbox, histories, open } = this.#modules
     const added = Array.from({ length: partitions - first }, (_, i) => first + i)
     const { maxStreams: _, signal: __, ...options } = this.#options
-    const to = { inbox, shared: { histories: this.#histories } }
-    const subscription = await open(to, streamId, { ...options, partitions: added })
+    const subscription = await open({ inbox, shared: { histories } }, streamId, {
+      ...options,
+      partitions: added,
+    })
     if (this.#ended) return subscription.unsubscribe()
     this.#members.set(streamId, { partitions, subscriptions: [...subscriptions, subscription] })
   }
