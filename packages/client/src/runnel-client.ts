@@ -21,6 +21,7 @@ import { deadline } from './deadline.ts'
 import { clientError, streamNotFound } from './errors.ts'
 import type { ContentStep } from './content/content-step.ts'
 import { ContentSteps } from './content/content-steps.ts'
+import { checkedKey } from './content/message-key.ts'
 import { deflateStep } from './content/deflate.ts'
 import { Encryption } from './encryption/encryption.ts'
 import type { Cards } from './encryption/ports.ts'
@@ -29,7 +30,7 @@ import { asError, reasonOf } from './errors.ts'
 import type { Faults } from './faults.ts'
 import type { Logger } from './logger.ts'
 import type { PublishedMessage } from './publish/part-outbox.ts'
-import { publishMany, type PublishedMany } from './publish/publish-many.ts'
+import { publishMany, type PublishedMany, type PublishManyOptions } from './publish/publish-many.ts'
 import { Publisher, type PublishOptions } from './publish/publisher.ts'
 import { findStreams, type StreamFilter } from './find-streams.ts'
 import { checkPartition } from './publish/partition.ts'
@@ -466,19 +467,34 @@ export class RunnelClient implements AsyncDisposable {
 
   /**
    * Publishes all of an iterable, in order and as fast as it can be sent, waiting where `publish` would throw PUBLISH_QUEUE_FULL. The
-   * first message that is refused ends it, with its error. Throws what `publish` throws.
+   * first message that is refused ends it, with its error. `key` may be a function of the content. Throws what `publish` throws.
    */
-  async publishMany(
+  async publishMany<T>(
     streamId: string,
-    contents: Iterable<unknown> | AsyncIterable<unknown>,
-    options: Omit<PublishOptions, 'timestamp'> = {},
+    contents: Iterable<T> | AsyncIterable<T>,
+    { key, ...options }: PublishManyOptions<T> = {},
   ): Promise<PublishedMany> {
     this.#requireMember()
     const id = this.streamId(streamId)
+    const same = typeof key === 'function' ? options : { ...options, key }
+    const optionsOf = (content: T) => (typeof key === 'function' ? { ...options, key: key(content) } : same)
     return publishMany(contents, {
-      publish: (content) => this.#publisher.publish(id, content, options),
+      publish: async (content) => this.#publisher.publish(id, content, optionsOf(content)),
       room: () => this.#publisher.room(),
     })
+  }
+
+  /**
+   * Takes the value of a key away: publishes a message without content (null) that says so. Subscribers get it like any other; `last` and
+   * `table` leave the key out. Throws what `publish` throws.
+   */
+  async remove(
+    streamId: string,
+    key: string,
+    options: Omit<PublishOptions, 'key' | 'headers'> = {},
+  ): Promise<PublishedMessage> {
+    this.#requireMember()
+    return this.#publisher.publish(this.streamId(streamId), null, { ...options, key: checkedKey(key) }, true)
   }
 
   /** Resolves when `publish` can take many more messages: await it now and then instead of each `publish`. */
