@@ -57,6 +57,7 @@ export {
 } from './placement/circuit-url.ts'
 export { circuitClaimDigest, type CircuitClaim } from './signing/circuit-claim.ts'
 export * from './streams/encryption-choice.ts'
+export * from './streams/last-values.ts'
 export * from './streams/metadata-field.ts'
 export * from './streams/overlay-choice.ts'
 export * from './streams/permitted-until.ts'
