@@ -8,6 +8,7 @@ const owner = newAccount()
 const streams = {
   open: toStreamId(`${owner.nodeId}/open`),
   secret: toStreamId(`${owner.nodeId}/secret`),
+  values: toStreamId(`${owner.nodeId}/values`),
 }
 const partitions = 10
 
@@ -22,7 +23,13 @@ beforeAll(async () => {
     trackers: [{ nodeId: tracker.nodeId, url: tracker.url }],
     streams: [
       { id: streams.open, partitions, permissions: [...permissions, { user: 'public', subscribe: true }] },
-      { id: streams.secret, permissions },
+      { id: streams.secret, permissions, metadata: JSON.stringify({ lastValues: true }) },
+      {
+        id: streams.values,
+        partitions: 2,
+        permissions: [...permissions, { user: 'public', subscribe: true }],
+        metadata: JSON.stringify({ lastValues: true }),
+      },
     ],
   }
   clients = new Clients({ network: { kind: 'static', document } })
@@ -74,5 +81,59 @@ describe('publish with a key', () => {
     await expect(publisher.remove(streams.open, undefined as unknown as string)).rejects.toMatchObject(
       refused,
     )
+  })
+})
+
+describe('last', () => {
+  it('gives the newest message of a key, or of all, as neighbours tell it', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const member = await clients.create()
+    const subscription = await member.subscribe(streams.values)
+    const taken = take(subscription, 4)
+    for (const [key, value] of [
+      ['kitchen', 20],
+      ['cellar', 8],
+      ['kitchen', 21],
+    ] as const)
+      // prettier-ignore
+      await publisher.publish(streams.values, value, { key, headers: { unit: 'C' } })
+    await publisher.publish(streams.values, 'no key', { partition: 1 })
+    await taken
+    const late = await clients.create()
+    const kitchen = await late.last<number>(streams.values, { key: 'kitchen' })
+    expect(kitchen).toMatchObject({ key: 'kitchen', content: 21, headers: { unit: 'C' } })
+    expect((await late.last(streams.values, { key: 'cellar' }))?.content).toBe(8)
+    expect((await late.last(streams.values))?.content).toBe('no key')
+    expect(await late.last(streams.values, { key: 'attic' })).toBeUndefined()
+    const elsewhere = { key: 'kitchen', partition: 1 - (kitchen?.partition ?? 0) }
+    expect(await late.last(streams.values, elsewhere)).toBeUndefined()
+    await publisher.remove(streams.values, 'kitchen')
+    await take(subscription, 1)
+    expect(await member.last(streams.values, { key: 'kitchen' })).toBeUndefined()
+    // Its own node knows, and asks nobody.
+    expect((await member.last(streams.values, { key: 'cellar' }))?.content).toBe(8)
+  })
+
+  it('opens what is encrypted', async () => {
+    const publisher = await clients.create({ privateKey: owner.privateKey })
+    const member = await clients.create({ privateKey: owner.privateKey })
+    const subscription = await member.subscribe(streams.secret)
+    await publisher.publish(streams.secret, 'hidden', { key: 'safe' })
+    await take(subscription, 1)
+    const late = await clients.create({ privateKey: owner.privateKey })
+    expect(await late.last(streams.secret, { key: 'safe' })).toMatchObject({ key: 'safe', content: 'hidden' })
+  })
+
+  it('is undefined where nobody is, and refuses what it cannot ask for', async () => {
+    const client = await clients.create()
+    expect(await client.last(streams.values, { key: 'kitchen' })).toBeUndefined()
+    const refusals = [
+      [client.last(streams.secret), 'NO_SUBSCRIBE_PERMISSION'],
+      [client.last(streams.values, { partition: 2 }), 'PARTITION_OUT_OF_RANGE'],
+      [client.last(streams.values, { key: '' }), 'INVALID_MESSAGE_KEY'],
+      [client.last(streams.values, { signal: AbortSignal.abort() }), 'ABORTED'],
+      [client.last(streams.values, { kay: 'x' } as object), 'INVALID_ARGUMENT'],
+    ] as const
+    for (const [refusal, code] of refusals) await expect(refusal).rejects.toMatchObject({ code })
   })
 })

@@ -39,13 +39,15 @@ import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from '
 import type { ActingUser } from './identity/acting-user.ts'
 import { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
+import type { LastOptions, LatestValues, LatestValuesModules } from './latest/last.ts'
+import { latestLimits } from './latest/limits.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
 import { StorageArchive, type LateArchive } from './resend/archive.ts'
 import { HistorySource } from './resend/history-source.ts'
 import { resendLimits } from './resend/limits.ts'
 import { PacedPlayback, type Playback, type PlaybackOptions, type ReadFrom } from './resend/playback.ts'
 import { readStorageNode, type StoredPart } from './resend/read-storage-node.ts'
-import { resend, type ResendModules, type ResendOptions } from './resend/resend.ts'
+import { resend, type ResendOptions } from './resend/resend.ts'
 import type { HistorySelection } from './resend/selection.ts'
 import { Slots } from './resend/slots.ts'
 import { StorageWaiter, type MessagePlace, type WaitForStorageOptions } from './resend/wait-for-storage.ts'
@@ -124,7 +126,8 @@ export class RunnelClient implements AsyncDisposable {
   readonly #archive: StorageArchive
   readonly #waiter: StorageWaiter
   readonly #encryption: Encryption
-  readonly #shared: ResendModules
+  readonly #shared: LatestValuesModules
+  #latest: Promise<LatestValues> | undefined
   readonly #status = new StatusHub()
   readonly #clock: Clock
   readonly #crypto: Crypto
@@ -552,6 +555,19 @@ export class RunnelClient implements AsyncDisposable {
     return this.#resend(streamId, selection, options) as AsyncGenerator<Message<T>, void, undefined>
   }
 
+  /**
+   * The newest message of a key, or of the whole stream, checked: from this node or from up to three neighbours at once, else from storage
+   * nodes; undefined where none is known, or the key was removed. Joins where it is not joined, and leaves some seconds later. Neighbours
+   * know what came in the last 30 s, and more where the stream's metadata has `lastValues: true`. Throws STREAM_NOT_FOUND,
+   * NO_SUBSCRIBE_PERMISSION, PARTITION_OUT_OF_RANGE, INVALID_MESSAGE_KEY, ABORTED, what opening the content throws, or what the registry
+   * throws.
+   */
+  async last<T = unknown>(streamId: string, options: LastOptions<T> = {}): Promise<Message<T> | undefined> {
+    this.#requireMember()
+    const values = await this.#latestValues()
+    return (await values.last(this.streamId(streamId), options)) as Message<T> | undefined
+  }
+
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
   playback<T = unknown>(
     streamId: string,
@@ -703,6 +719,14 @@ export class RunnelClient implements AsyncDisposable {
       if (!isRunnelError(error)) throw error
       this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })
     }
+  }
+
+  /** Loaded when it is used: few pages need it. */
+  #latestValues(): Promise<LatestValues> {
+    this.#latest ??= import('./latest/last.ts').then(
+      ({ LatestValues }) => new LatestValues(latestLimits, this.#shared),
+    )
+    return this.#latest
   }
 
   #requireOpen(): void {
