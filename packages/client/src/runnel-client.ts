@@ -39,7 +39,7 @@ import type { Permissions, StorageNodeInfo, StreamInfo, UserPermissions } from '
 import type { ActingUser } from './identity/acting-user.ts'
 import { ReadingRights } from './reading-rights.ts'
 import type { RegistryService } from './registry/registry-service.ts'
-import type { LastOptions, LatestValues, LatestValuesModules } from './latest/last.ts'
+import type { LastOptions, LatestValues, LatestValuesModules, TableOptions } from './latest/last.ts'
 import { latestLimits } from './latest/limits.ts'
 import { isTrackerUrl } from './registry/tracker-url.ts'
 import { StorageArchive, type LateArchive } from './resend/archive.ts'
@@ -568,6 +568,17 @@ export class RunnelClient implements AsyncDisposable {
     return (await values.last(this.streamId(streamId), options)) as Message<T> | undefined
   }
 
+  /**
+   * The stream as a table: the newest message of each key, from up to three storage nodes, checked; partition after partition, in the order
+   * of their times, without keys that were removed. An async iterable. Throws what `resend` throws.
+   */
+  table<T = unknown>(
+    streamId: string,
+    options: TableOptions<T> = {},
+  ): AsyncGenerator<Message<T>, void, undefined> {
+    return this.#table(streamId, options) as AsyncGenerator<Message<T>, void, undefined>
+  }
+
   /** Stored messages at the pace they were published at, or a multiple of it; throws what `resend` throws. */
   playback<T = unknown>(
     streamId: string,
@@ -719,6 +730,12 @@ export class RunnelClient implements AsyncDisposable {
       if (!isRunnelError(error)) throw error
       this.#status.emit({ type: 'encryption', streamId, state: 'unshared', error })
     }
+  }
+
+  async *#table(streamId: string, options: TableOptions): AsyncGenerator<Message, void, undefined> {
+    this.#requireMember()
+    const values = await this.#latestValues()
+    yield* values.table(this.streamId(streamId), options)
   }
 
   /** Loaded when it is used: few pages need it. */

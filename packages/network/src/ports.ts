@@ -204,6 +204,8 @@ export interface NetworkNode {
     peer: WantedNeighbour,
     options: { readonly streamPartId?: StreamPartId | undefined; readonly signal?: AbortSignal },
   ): Promise<{ release(): void }>
+  /** Whether a peer with a link and this node both have a capability. */
+  hasCapability(peerId: NodeId, name: string): boolean
   /**
    * Keeps an open link until the returned function is called: a link with a request in progress must not be closed as
    * unused.

@@ -1,7 +1,8 @@
 import type { NetworkNode } from '@runnel/network'
-import { isRemoval, toStreamPartId, type Crypto, type StreamId, type StreamMessage } from '@runnel/protocol'
+import { isRemoval, isRunnelError, toStreamPartId, type Crypto, type StreamId, type StreamMessage } from '@runnel/protocol'
 import { decodeMessage, reportUndecodable, type Decoding } from '../content/decode.ts'
 import { tagOfKey } from '../content/message-key.ts'
+import type { UndecodableMessage } from '../content/undecodable-message.ts'
 import { deadline, throwIfAborted } from '../deadline.ts'
 import { clientError } from '../errors.ts'
 import { checkOptions, type OptionNames } from '../options.ts'
@@ -15,6 +16,7 @@ import type { Message } from '../subscribe/message.ts'
 import { askNeighbours } from './ask-neighbours.ts'
 import type { LatestLimits } from './limits.ts'
 import { lastIn, newerOf } from './newest.ts'
+import { newestStored } from './newest-stored.ts'
 import { Visits } from './visits.ts'
 
 /** Of which key, and how long it may take. */
@@ -34,11 +36,30 @@ const lastOptions: OptionNames<LastOptions> = {
   ...{ key: true, partition: true, from: true, timeoutMs: true, signal: true, raw: true, schema: true },
 }
 
+/** Which partitions, and how messages are decoded. */
+export interface TableOptions<T = unknown> extends Decoding<T> {
+  /** Default: all partitions the stream has. */
+  readonly partitions?: readonly number[] | undefined
+  /** Called for messages that are left out because they cannot be opened or decoded; there is a status 'undecodable' too. */
+  readonly onUndecodable?: ((message: UndecodableMessage) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+const tableOptions: OptionNames<TableOptions> = {
+  ...{ partitions: true, onUndecodable: true, signal: true, raw: true, schema: true },
+}
+
 export interface LatestValuesModules extends ResendModules {
   readonly node: NetworkNode
   readonly parts: StreamParts
   readonly crypto: Crypto
 }
+
+const lastOne = {
+  selection: { kind: 'last', count: 1 },
+  publisherId: undefined,
+  messageChainId: undefined,
+} as const
 
 /** Asks for the newest messages of keys. */
 export class LatestValues {
@@ -70,7 +91,10 @@ export class LatestValues {
       )
       throwIfAborted(given)
       const newest = found.reduce(newerOf, undefined)
-      return newest === undefined || isRemoval(newest) ? undefined : await this.#opened(newest, options)
+      if (newest === undefined || isRemoval(newest)) return undefined
+      const result = await this.#tryOpen(newest, options)
+      if ('error' in result) throw result.error
+      return result
     } finally {
       end()
     }
@@ -87,32 +111,84 @@ export class LatestValues {
     partition: number,
     { tag, from, signal }: Pick<LastOptions, 'from'> & { tag: Uint8Array | undefined; signal: AbortSignal },
   ): Promise<StreamMessage | undefined> {
+    if (from === 'storage') return this.#lastStored(stream, partition, tag, signal)
     const streamPartId = toStreamPartId(stream.id, partition)
-    if (from === 'storage') return undefined
-    const { node } = this.#modules
+    const { node, history, clock } = this.#modules
     const known = node.latest(streamPartId, tag)
     if (known !== undefined) return lastIn(known, streamPartId, tag)
+    const modules = { ...this.#modules, check: history.check }
+    const isPatient = from === 'neighbours'
+    const patience = isPatient ? { signal, end: () => {} } : deadline(clock, this.#limits.patienceMs, signal)
     const leave = this.#visits.enter(stream, partition)
     try {
-      const { history } = this.#modules
-      return await askNeighbours(
-        { streamPartId, tag },
-        this.#limits,
-        { ...this.#modules, check: history.check },
-        signal,
-      )
+      const told = await askNeighbours({ streamPartId, tag }, this.#limits, modules, patience.signal)
+      if (told !== undefined || isPatient) return told
     } finally {
+      patience.end()
       leave()
+    }
+    return this.#lastStored(stream, partition, tag, signal).catch((error: unknown) => {
+      // Neighbours know none, and there is nobody else to ask.
+      if (isRunnelError(error, 'NO_STORAGE_NODE')) return undefined
+      throw error
+    })
+  }
+
+  /** Rejects with NO_STORAGE_NODE, and as `newestStored` and `resend` do; when the time is over it is undefined. */
+  async #lastStored(
+    stream: StreamInfo,
+    partition: number,
+    tag: Uint8Array | undefined,
+    signal: AbortSignal,
+  ): Promise<StreamMessage | undefined> {
+    const { history } = this.#modules
+    try {
+      const [plan] = await history.plan(stream, [partition], signal)
+      if (plan === undefined) return undefined
+      if (tag !== undefined) {
+        const modules = { ...this.#modules, ...history.sourceModules, check: history.check }
+        const request = { streamPartId: plan.streamPartId, tag }
+        return (await newestStored(request, plan, this.#limits, modules, signal)).at(-1)
+      }
+      let newest: StreamMessage | undefined
+      for await (const run of history.read([plan], lastOne, { signal, onGap: () => {} }))
+        newest = run.reduce(newerOf, newest)
+      return newest
+    } catch (error) {
+      if (isRunnelError(error, 'ABORTED') && signal.aborted) return undefined
+      throw error
     }
   }
 
-  /** Rejects with what opening and decoding throws; that is a status, too. */
-  async #opened(message: StreamMessage, options: LastOptions): Promise<Message> {
+  /** The newest message of each key, in the order of their times; without those that were removed. */
+  async *table(streamId: StreamId, options: TableOptions): AsyncGenerator<Message, void, undefined> {
+    checkOptions('table', options, tableOptions)
+    const { history } = this.#modules
+    const stream = await requirePermission('subscribe', streamId, this.#modules)
+    if (history.closing.aborted) throw clientError('CLIENT_CLOSED')
+    const plans = await history.plan(stream, choosePartitions(stream, options.partitions), options.signal)
+    const given = [history.closing, options.signal].filter((signal) => signal !== undefined)
+    const signal = AbortSignal.any(given)
+    const modules = { ...this.#modules, ...history.sourceModules, check: history.check }
+    for (const plan of plans) {
+      const request = { streamPartId: plan.streamPartId, tag: undefined }
+      const newest = await newestStored(request, plan, this.#limits, modules, signal)
+      for (const message of newest) {
+        if (isRemoval(message)) continue
+        const result = await this.#tryOpen(message, options)
+        if ('error' in result) options.onUndecodable?.(result)
+        else yield result
+      }
+    }
+  }
+
+  /** What cannot be opened or decoded is a status, too. */
+  async #tryOpen(message: StreamMessage, decoding: Decoding): Promise<Message | UndecodableMessage> {
     try {
-      const opened = options.raw ? message : await this.#modules.steps.open(message)
-      return decodeMessage(opened, options, message)
+      const opened = decoding.raw ? message : await this.#modules.steps.open(message)
+      return decodeMessage(opened, decoding, message)
     } catch (error) {
-      throw reportUndecodable(message, error, this.#modules.status).error
+      return reportUndecodable(message, error, this.#modules.status)
     }
   }
 }

@@ -8,6 +8,8 @@ export const latestLimits = {
   quietMs: 150,
   /** How long the others may take when one of them knows none. */
   slowMs: 500,
+  /** Storage nodes are asked as well when neighbours have told nothing for so long. */
+  patienceMs: 1_000,
   /** How long all of it may take, unless the caller says otherwise. */
   timeoutMs: 5_000,
   /** A stream part that was joined for it is left when nobody asked for so long. */

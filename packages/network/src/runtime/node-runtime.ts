@@ -231,6 +231,10 @@ export class NodeRuntime implements NetworkNode {
     return this.#direct.connect(peer, signal)
   }
 
+  hasCapability(peerId: NodeId, name: string): boolean {
+    return this.#wires.links.peers.get(peerId)?.capabilities.has(name) === true
+  }
+
   hold(peerId: NodeId): () => void {
     return this.#direct.hold(peerId)
   }

@@ -3,7 +3,7 @@ import { askCards, cards, keepCard } from './codecs/cards.ts'
 import { about, nodeInfo } from './codecs/contact.ts'
 import { askDelegation, credential, delegation } from './codecs/delegations.ts'
 import { fetch, fetched, heads } from './codecs/gaps.ts'
-import { askLatest, latest } from './codecs/latest.ts'
+import { askLatest, askTable, latest } from './codecs/latest.ts'
 import { close, fragment, hello, ping, pong, proof } from './codecs/link.ts'
 import { attach, data, detach } from './codecs/node.ts'
 import { fullStatus, instruction, leave, redirect, status } from './codecs/overlay.ts'
@@ -95,6 +95,7 @@ export const packetTable = {
   keepCard: { number: 0x38, scope: 'toStorage', since: '1.1', codec: keepCard },
   askCards: { number: 0x39, scope: 'toStorage', since: '1.1', codec: askCards },
   cards: { number: 0x3a, scope: 'fromStorage', since: '1.1', codec: cards },
+  askTable: { number: 0x3b, scope: 'toStorage', since: '1.1', codec: askTable },
 } as const satisfies Readonly<Record<string, PacketKind>>
 
 type Table = typeof packetTable

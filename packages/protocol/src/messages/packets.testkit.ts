@@ -217,6 +217,14 @@ export const arbitraryPacket: fc.Arbitrary<Packet> = fc.oneof(
     .tuple(fc.record({ type: is('awaitStored'), requestId: u32, streamPartId, token }), head)
     .map(([request, at]) => ({ ...request, ...at })),
   fc.record({ type: is('stored'), ...outcome }),
+  fc.record({
+    type: is('askTable'),
+    requestId: u32,
+    streamPartId,
+    tag: fc.option(fc.uint8Array({ minLength: 16, maxLength: 16 }), { nil: undefined }),
+    windowBytes: u32,
+    token: fc.constant(undefined),
+  }),
   fc.record({ type: is('keepCard'), requestId: u32, card: arbitraryCard }),
   fc.record({
     type: is('askCards'),

@@ -422,6 +422,21 @@ export interface Resend {
   readonly token: AccessToken | undefined
 }
 
+/**
+ * Node → storage node: send me the newest message of each key, or of one. Answered with `resendData` and `resendEnd`, each batch once and in
+ * any order, and as much as is granted: as a resend, but without a beginning. Other messages may be in the batches.
+ */
+export interface AskTable {
+  readonly type: 'askTable'
+  /** As in a resend. */
+  readonly requestId: number
+  readonly streamPartId: StreamPartId
+  /** See `keyTagOf`. Undefined: of every key. */
+  readonly tag: Uint8Array | undefined
+  readonly windowBytes: number
+  readonly token: AccessToken | undefined
+}
+
 /** Storage node → node: the request was accepted, and what it comes to. */
 export interface ResendStart {
   readonly type: 'resendStart'

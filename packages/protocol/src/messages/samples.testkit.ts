@@ -581,6 +581,28 @@ function directPackets(crypto: Crypto): SamplePacket[] {
       name: 'ask for cards',
       packet: { type: 'askCards', requestId: 15, userIds: [sampleNodeId('a'), sampleNodeId('b')] },
     },
+    {
+      name: 'ask for the newest message of every key',
+      packet: {
+        type: 'askTable',
+        requestId: 16,
+        streamPartId,
+        tag: undefined,
+        windowBytes: 65_536,
+        token: undefined,
+      },
+    },
+    {
+      name: 'ask a storage node for the newest message of a key',
+      packet: {
+        type: 'askTable',
+        requestId: 17,
+        streamPartId,
+        tag: pattern(16),
+        windowBytes: 1,
+        token: undefined,
+      },
+    },
     { name: 'no cards', packet: { type: 'cards', requestId: 15, cards: [] } },
     {
       name: 'cards',

@@ -4,16 +4,17 @@ import type { Writer } from '../../codec/writer.ts'
 import { protocolError } from '../../errors.ts'
 import { decodeBatch } from '../batch-codec.ts'
 import { keyTagBytes } from '../message-key.ts'
-import type { AskLatest, Latest } from '../packets.ts'
+import type { AskLatest, AskTable, Latest } from '../packets.ts'
 import type { BodyCodec } from './body-codec.ts'
 import { readOptional, writeOptional } from './optional.ts'
+import { readToken, writeToken } from './token.ts'
 
-export function writeKeyTag(writer: Writer, tag: Uint8Array): void {
+function writeKeyTag(writer: Writer, tag: Uint8Array): void {
   if (tag.length !== keyTagBytes) throw protocolError('MALFORMED_PACKET', `a key tag of ${tag.length} bytes`)
   writer.raw(tag)
 }
 
-export const readKeyTag = (reader: Reader): Uint8Array => reader.view(keyTagBytes).slice()
+const readKeyTag = (reader: Reader): Uint8Array => reader.view(keyTagBytes).slice()
 
 export const askLatest: BodyCodec<AskLatest> = {
   write(writer, packet) {
@@ -40,4 +41,22 @@ export const latest: BodyCodec<Latest> = {
     const bytes = reader.rest()
     return { type: 'latest', requestId, batch: bytes.length === 0 ? undefined : decodeBatch(bytes.slice()) }
   },
+}
+
+export const askTable: BodyCodec<AskTable> = {
+  write(writer, packet) {
+    writer.u32(packet.requestId)
+    writeStreamPart(writer, packet.streamPartId)
+    writeOptional(writer, packet.tag, writeKeyTag)
+    writer.u32(packet.windowBytes)
+    writeOptional(writer, packet.token, writeToken)
+  },
+  read: (reader) => ({
+    type: 'askTable',
+    requestId: reader.u32(),
+    streamPartId: readStreamPart(reader),
+    tag: readOptional(reader, readKeyTag),
+    windowBytes: reader.u32(),
+    token: readOptional(reader, readToken),
+  }),
 }
