@@ -14,9 +14,7 @@ describe('last values and tables, with storage nodes', { timeout: timeoutMs }, (
   beforeAll(async () => {
     await network.start()
     owner = await network.client({ privateKey: network.ownerKey })
-    nodes = await Promise.all(
-      ['first', 'second'].map((name) => network.startStorage(name, network.newKey())),
-    )
+    nodes = await Promise.all(['first', 'second'].map((name) => network.startStorage(name, network.newKey())))
   }, timeoutMs)
 
   afterAll(async () => {
@@ -36,7 +34,14 @@ describe('last values and tables, with storage nodes', { timeout: timeoutMs }, (
   it('give the newest message of each key of an encrypted stream, without those that were removed', async () => {
     const stream = await newStream('table', 3)
     const sent = []
-    for (const [key, value] of [['a', 1], ['b', 2], ['a', 3], ['c', 4], ['b', 5]] as const) // prettier-ignore
+    for (const [key, value] of [
+      ['a', 1],
+      ['b', 2],
+      ['a', 3],
+      ['c', 4],
+      ['b', 5],
+    ] as const)
+      // prettier-ignore
       sent.push(await owner.publish(stream, value, { key }))
     sent.push(await owner.publish(stream, 'of no key'), await owner.remove(stream, 'c'))
     await owner.waitForStorage(sent, { count: 2 })
@@ -63,7 +68,10 @@ describe('last values and tables, with storage nodes', { timeout: timeoutMs }, (
     expect(await run(`publish ${stream} 1013 --message-key pressure`)).toMatchObject({ code: 0 })
     for (const node of nodes)
       await untilReport(node, ({ usage }) => usage.some(({ streamPartId, messages }) => streamPartId === toStreamPartId(stream, 0) && messages === 4)) // prettier-ignore
-    expect(await run(`last ${stream} --message-key kitchen`)).toMatchObject({ code: 0, stdout: `${values[2]}\n` })
+    expect(await run(`last ${stream} --message-key kitchen`)).toMatchObject({
+      code: 0,
+      stdout: `${values[2]}\n`,
+    })
     expect(await run(`last ${stream} --message-key attic --from neighbours`)).toMatchObject({ code: 1 })
     const { code, stdout } = await run(`resend table ${stream} --meta`)
     const lines = stdout.trim().split('\n').map((line) => JSON.parse(line) as { key: string; content: unknown }) // prettier-ignore

@@ -38,7 +38,8 @@ export const last = defineCommand({
       const { signal } = stop
       const streamId = streamOf(client)
       const found = await client.last(streamId, { key, partition, from, timeoutMs, raw, signal })
-      if (found === undefined) throw nodeError('NO_LAST_VALUE', key === undefined ? streamId : `${key} in ${streamId}`)
+      if (found === undefined)
+        throw nodeError('NO_LAST_VALUE', key === undefined ? streamId : `${key} in ${streamId}`)
       const bytes = raw && found.content instanceof Uint8Array ? found.content : formatMessage(found, meta)
       await output.write(bytes)
     })

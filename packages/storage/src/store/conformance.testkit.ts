@@ -540,17 +540,14 @@ export function testMessageStore(
     })
 
     it('has the value of the one that counts of two batches that contradict each other', async () => {
-      const both = [1, 2].map((fill) => keyedBatch(chainOf(), [fill], [at(10)], fill))
-      const [a, b] = both as [MessageBatch, MessageBatch]
-      const winner = contradictionOf(a, b)?.winner
-      const key = winner === a ? 1 : 2
-      for (const order of [
-        [a, b],
-        [b, a],
-      ]) {
-        // prettier-ignore
-        for (const batch of order) await store.append([batch])
-        expect([await valuesOf(key), await valuesOf(3 - key)]).toEqual([sorted(winner ?? a), []])
+      for (const isReversed of [false, true]) {
+        const place = at(isReversed ? 20 : 10)
+        const both = [1, 2].map((key) => keyedBatch(chainOf(), [key], [place], key))
+        const [a, b] = both as [MessageBatch, MessageBatch]
+        const winner = contradictionOf(a, b)?.winner ?? a
+        const key = winner === a ? 1 : 2
+        for (const batch of isReversed ? both.toReversed() : both) await store.append([batch])
+        expect([await valuesOf(key), await valuesOf(3 - key)]).toEqual([sorted(winner), []])
         await store.prune(part, { olderThanMs: 1000 })
         expect(await valuesOf()).toEqual([])
       }

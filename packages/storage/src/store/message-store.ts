@@ -103,7 +103,8 @@ export interface MessageStore extends CardTable {
   ): Promise<LastMessages | undefined>
   /**
    * The batches that have the newest message of each key (`keyTagIn`) of a stream part, or of one key: each once, in pages of about so many
-   * bytes, in the engine's order. There may be more in them. What is appended meanwhile may be there or not.
+   * bytes, in the engine's order. There may be more in them. What is appended meanwhile may be there or not;
+   * what was deleted does not become a value again.
    */
   values(
     streamPartId: StreamPartId,

@@ -2,6 +2,8 @@ import type { Client } from 'cassandra-driver'
 import {
   compareRefs,
   decodeBatch,
+  isSameBytes,
+  keyTagIn,
   toStreamPartId,
   type Clock,
   type MessageBatch,
@@ -187,8 +189,8 @@ export class CassandraStore implements MessageStore {
     let pageBytes = 0
     for (const batch of found) {
       const bytes = await this.#do(() => this.#partitions(streamPartId).bytesOf(batch))
-      // One that is noted and not there was not appended to the end, or is deleted.
-      if (bytes === undefined) continue
+      // One that is noted and not there was not appended to the end, or is deleted; or one that contradicts it counts.
+      if (bytes === undefined || (tag !== undefined && !hasKey(bytes, tag))) continue
       page.push(bytes)
       pageBytes += bytes.length
       if (pageBytes < Math.min(maxBytes, maxPageBytes)) continue
@@ -320,6 +322,13 @@ export class CassandraStore implements MessageStore {
     if (bytes === undefined) throw storageError('STORE_CORRUPT', `${this.location}: a batch without bytes`)
     return bytes
   }
+}
+
+function hasKey(bytes: Uint8Array, tag: Uint8Array): boolean {
+  return decodeBatch(bytes).messages.some((message) => {
+    const own = keyTagIn(message)
+    return own !== undefined && isSameBytes(own, tag)
+  })
 }
 
 function rangeOf({ firstTime, firstNumber, lastTime, lastNumber }: StoredBatch) {
