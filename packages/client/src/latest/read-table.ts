@@ -9,7 +9,7 @@ import {
 } from '@runnel/protocol'
 import { deadline } from '../deadline.ts'
 import { clientError, reasonOf } from '../errors.ts'
-import { windowFor, type SourceModules } from '../resend/storage-source.ts'
+import type { SourceModules } from '../resend/storage-source.ts'
 import type { LatestLimits } from './limits.ts'
 
 /** Of every key, or of one. */
@@ -38,7 +38,7 @@ export async function readTable(
   const batches: MessageBatch[] = []
   const { promise, resolve, reject } = Promise.withResolvers<readonly MessageBatch[]>()
   promise.catch(() => {})
-  const windowBytes = windowFor(1, resendLimits)
+  const windowBytes = resendLimits.maxSourceWindowBytes
   let [bytes, taken] = [0, 0]
   let send = (_granted: number) => {}
   const take = (batch: MessageBatch) => {
